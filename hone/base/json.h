@@ -1,0 +1,22 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "hone/base/file.h"
+
+/// JSON as the whole project uses it: keys keep the order in which they were written or read.
+namespace hone {
+
+using Json = nlohmann::ordered_json;
+
+/// Parses `text`. `where` (a path, usually) opens the message of the `UserError` for malformed text.
+Json parse_json(std::string_view text, std::string_view where);
+/// Reads and parses a file. Throws `UserError`.
+Json read_json(const fs::path& path);
+
+/// One line, invalid UTF-8 replaced; numbers in the shortest form that reads back the same.
+std::string to_line(const Json& value);
+/// Indented by two spaces, with a final newline: the form of the files we write.
+std::string to_document(const Json& value);
+
+}  // namespace hone
