@@ -1,0 +1,93 @@
+#include "hone/base/cpu.h"
+
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <string_view>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+// What follows "key<white space>:" on the first line of `path` that begins so.
+std::optional<std::string> proc_value(const char* path, std::string_view key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || trim(std::string_view(line).substr(0, colon)) != key)
+      continue;
+    return std::string(trim(std::string_view(line).substr(colon + 1)));
+  }
+  return std::nullopt;
+}
+
+// "24684084 kB" in bytes.
+std::uint64_t meminfo_bytes(std::string_view key) {
+  const std::optional<std::string> text = proc_value("/proc/meminfo", key);
+  std::uint64_t kibibytes = 0;
+  const bool read =
+      text &&
+      std::from_chars(text->data(), text->data() + text->size(), kibibytes).ec == std::errc();
+  user_check(read, "/proc/meminfo: expected a line '{}: NUMBER kB', found '{}'; is /proc mounted?",
+             key, text.value_or(""));
+  return kibibytes * 1024;
+}
+
+}  // namespace
+
+InstructionSets instruction_sets() {
+#if defined(__x86_64__)
+  return {.avx2 = __builtin_cpu_supports("avx2") != 0,
+          .fma = __builtin_cpu_supports("fma") != 0,
+          .avx512f = __builtin_cpu_supports("avx512f") != 0,
+          .avx512_bf16 = __builtin_cpu_supports("avx512bf16") != 0,
+          .avx512_vnni = __builtin_cpu_supports("avx512vnni") != 0};
+#else
+  return {};
+#endif
+}
+
+std::vector<std::string> names(const InstructionSets& sets) {
+  std::vector<std::string> result;
+  if (sets.avx2) result.push_back("avx2");
+  if (sets.fma) result.push_back("fma");
+  if (sets.avx512f) result.push_back("avx512f");
+  if (sets.avx512_bf16) result.push_back("avx512_bf16");
+  if (sets.avx512_vnni) result.push_back("avx512_vnni");
+  return result;
+}
+
+std::string cpu_model() {
+  if (std::optional<std::string> name = proc_value("/proc/cpuinfo", "model name")) return *name;
+  utsname system{};
+  ::uname(&system);
+  return system.machine;
+}
+
+MachineMemory machine_memory() {
+  return {.total_bytes = meminfo_bytes("MemTotal"),
+          .available_bytes = meminfo_bytes("MemAvailable")};
+}
+
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t program_pages = 0, resident_pages = 0;
+  file >> program_pages >> resident_pages;
+  return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+std::uint64_t peak_resident_bytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  // The kernel folds its per-processor counts into the peak only now and then.
+  return std::max(static_cast<std::uint64_t>(usage.ru_maxrss) * 1024, resident_bytes());
+}
+
+}  // namespace hone

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// Facts of this machine and this process, as benchmarks and reports quote them.
+namespace hone {
+
+/// Instruction sets that both the processor and the system offer, of those our kernels know.
+/// Elsewhere than on x86-64 all are absent.
+struct InstructionSets {
+  bool avx2 = false;
+  bool fma = false;
+  bool avx512f = false;
+  bool avx512_bf16 = false;  ///< products of bfloat16 pairs
+  bool avx512_vnni = false;  ///< products of 8-bit quadruples
+};
+
+InstructionSets instruction_sets();
+/// The names of those present, in the order of the struct: {"avx2", "fma", "avx512f"}.
+std::vector<std::string> names(const InstructionSets& sets);
+
+/// "AMD EPYC 9354", as the kernel calls it; the architecture ("aarch64") where it gives no name.
+std::string cpu_model();
+
+/// Memory of the machine. A smaller limit on a container is not seen.
+struct MachineMemory {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t available_bytes = 0;  ///< can be had without swapping, right now
+};
+/// Throws `UserError` where /proc/meminfo cannot be read.
+MachineMemory machine_memory();
+
+/// Resident memory of this process: now, and the most it ever was.
+std::uint64_t resident_bytes();
+std::uint64_t peak_resident_bytes();
+
+}  // namespace hone

@@ -1,0 +1,133 @@
+#include "hone/base/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+constexpr double kTerminalPeriodSeconds = 0.1;
+constexpr double kLinePeriodSeconds = 10;
+// The rate forgets: what is this old counts 1/e. Long enough to be steady, short enough to follow
+// longer sequences. While the work is younger than this its age stands in, so that an odd first
+// moment is forgotten soon.
+constexpr double kRateMemorySeconds = 15;
+
+// The first `columns` characters of UTF-8 text.
+std::string_view cut(std::string_view text, int columns) {
+  std::size_t end = 0;
+  for (int left = columns; end < text.size() && left > 0; --left) {
+    ++end;
+    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+  }
+  return text.substr(0, end);
+}
+
+// Three significant digits without an exponent for the rates that occur: "0.284", "28.4", "1 284".
+std::string rate_text(double rate) {
+  if (rate >= 1000) return grouped(std::llround(rate));
+  const int decimals = rate >= 100 ? 0 : rate >= 10 ? 1 : rate >= 1 ? 2 : 3;
+  return fmt::format("{:.{}f}", rate, decimals);
+}
+
+}  // namespace
+
+ProgressOutput progress_on_stderr(bool quiet) {
+  ProgressOutput output;
+  output.quiet = quiet;
+  output.terminal = ::isatty(STDERR_FILENO) == 1;
+  winsize size{};
+  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    output.columns = size.ws_col;
+  output.write = [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+  };
+  output.now_seconds = [] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  };
+  return output;
+}
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(seconds);
+  const std::int64_t days = whole / 86400, hours = whole / 3600 % 24, minutes = whole / 60 % 60;
+  if (days > 0) return fmt::format("{} d {}:{:02}:{:02}", days, hours, minutes, whole % 60);
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
+  return fmt::format("{}:{:02}", minutes, whole % 60);
+}
+
+Progress::Progress(std::string title, std::int64_t total, ProgressOptions options)
+    : title_(std::move(title)),
+      total_(total),
+      options_(std::move(options)),
+      done_(options_.first),
+      start_seconds_(options_.output.now_seconds()),
+      shown_seconds_(start_seconds_),
+      shown_done_(done_) {}
+
+Progress::~Progress() { finish(); }
+
+void Progress::update(std::int64_t done, std::string_view note) {
+  if (options_.output.quiet || finished_) return;
+  done_ = done;
+  note_ = note;
+  const double now = options_.output.now_seconds();
+  const double period = options_.output.terminal ? kTerminalPeriodSeconds : kLinePeriodSeconds;
+  if (now - shown_seconds_ >= period) show(now, /*last=*/false);
+}
+
+void Progress::finish() {
+  if (options_.output.quiet || finished_) return;
+  show(options_.output.now_seconds(), /*last=*/true);
+  finished_ = true;
+}
+
+void Progress::show(double now, bool last) {
+  const double seconds = now - shown_seconds_;
+  if (seconds > 0) {
+    const double recent = static_cast<double>(done_ - shown_done_) / seconds;
+    const double memory = std::min(kRateMemorySeconds, now - start_seconds_);
+    const double forget = rate_ == 0 ? 1 : 1 - std::exp(-seconds / memory);
+    rate_ += forget * (recent - rate_);
+  }
+  shown_seconds_ = now;
+  shown_done_ = done_;
+  if (options_.output.terminal) {
+    // \x1b[K clears what a longer line has left. The last column stays free: some terminals wrap
+    // when it is filled.
+    options_.output.write(fmt::format(
+        "\r{}\x1b[K{}", cut(line(now, last), options_.output.columns - 1), last ? "\n" : ""));
+  } else {
+    options_.output.write(line(now, last) + "\n");
+  }
+}
+
+std::string Progress::line(double now, bool last) const {
+  const double elapsed = now - start_seconds_;
+  // While it runs, the speed of late; at the end, that of the whole.
+  const double rate = !last         ? rate_
+                      : elapsed > 0 ? static_cast<double>(done_ - options_.first) / elapsed
+                                    : 0;
+  const std::string unit = options_.unit.empty() ? "" : " " + options_.unit;
+  std::string text = title_;
+  if (total_ > 0) text += fmt::format("  {} %", 100 * done_ / total_);
+  text += fmt::format("  {}/{}{}  {}", grouped(done_), grouped(total_), unit, clock_text(elapsed));
+  if (!last && rate > 0)
+    text += fmt::format(", {} left", clock_text(static_cast<double>(total_ - done_) / rate));
+  if (rate > 0) text += fmt::format("  {}{}/s", rate_text(rate), unit);
+  if (!note_.empty()) text += "  " + note_;
+  return text;
+}
+
+}  // namespace hone
