@@ -1,0 +1,131 @@
+#include "hone/report/table.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <limits>
+
+#include "hone/base/error.h"
+
+namespace hone {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+TEST(DisplayText, RoundsNumbers) {
+  EXPECT_EQ(display_text("fp32"), "fp32");
+  EXPECT_EQ(display_text(4386178), "4 386 178");
+  EXPECT_EQ(display_text(std::size_t{12}), "12");
+  EXPECT_EQ(display_text(real(0.4567, 2)), "0.46");
+  EXPECT_EQ(display_text(percent(0.838)), "83.8 %");
+  EXPECT_EQ(display_text(percent(0.00123, 2)), "0.12 %");
+  EXPECT_EQ(display_text(bytes(17544712)), "16.73 MiB");
+  EXPECT_EQ(display_text(absent), "–");
+}
+
+TEST(DisplayText, NeverShowsANumberAsZeroThatIsNot) {
+  EXPECT_EQ(display_text(real(0.0004, 2)), "0.0004");
+  EXPECT_EQ(display_text(real(-3.4e-9, 2)), "-3e-09");
+  EXPECT_EQ(display_text(percent(0.00002)), "0.002 %");
+  EXPECT_EQ(display_text(real(0, 2)), "0.00");
+  EXPECT_EQ(display_text(real(0.005, 2)), "0.01") << "the double is above 5/1000";
+}
+
+TEST(DisplayText, NamesWhatIsNotFinite) {
+  EXPECT_EQ(display_text(real(kInfinity, 1)), "∞");
+  EXPECT_EQ(display_text(real(-kInfinity, 1)), "-∞");
+  EXPECT_EQ(display_text(percent(kNaN)), "–");
+}
+
+TEST(DisplayText, KeepsTextOnOneLine) { EXPECT_EQ(display_text("a\nb\tc"), "a b c"); }
+
+Table example() {
+  Table table(
+      {{"format", "Format"}, {"accuracy", "Accuracy"}, {"flips", "Flips"}, {"size_bytes", "Size"}});
+  table.add_row({"fp32", percent(0.8381), absent, bytes(17544712)});
+  table.add_row({"mxint8", percent(0.8379), percent(0.0012, 2), bytes(16316424)});
+  return table;
+}
+
+TEST(TableText, AlignsNumbersToTheRight) {
+  EXPECT_EQ(to_text(example()),
+            "Format  Accuracy   Flips       Size\n"
+            "──────  ────────  ──────  ─────────\n"
+            "fp32      83.8 %       –  16.73 MiB\n"
+            "mxint8    83.8 %  0.12 %  15.56 MiB\n");
+}
+
+TEST(TableText, CountsColumnsOfTheTerminalNotBytes) {
+  Table table({{"name", "Name"}, {"n", "n"}});
+  table.add_row({"é", 1});
+  table.add_row({"模型", 22});     // two wide characters
+  table.add_row({"e\u0301x", 3});  // a combining accent
+  EXPECT_EQ(to_text(table),
+            "Name   n\n"
+            "────  ──\n"
+            "é      1\n"
+            "模型  22\n"
+            "e\u0301x     3\n");
+}
+
+TEST(TableText, SurvivesBrokenUtf8) {
+  Table table({{"a", "A"}, {"b", "B"}});
+  table.add_row({"\xff\xfe", "x"});
+  EXPECT_EQ(to_text(table), "A   B\n──  ─\n\xff\xfe  x\n");
+}
+
+TEST(TableText, LeavesNoSpacesAtTheEnd) {
+  Table table({{"a", "A"}, {"b", "Long header"}});
+  table.add_row({"x", "y"});
+  EXPECT_EQ(to_text(table), "A  Long header\n─  ───────────\nx  y\n");
+}
+
+TEST(TableText, OfNoRowsIsTheHeader) { EXPECT_EQ(to_text(Table({Column{"a", "A"}})), "A\n─\n"); }
+
+TEST(TableCsv, GivesRawNumbersUnderKeys) {
+  EXPECT_EQ(to_csv(example()),
+            "format,accuracy,flips,size_bytes\r\n"
+            "fp32,0.8381,,17544712\r\n"
+            "mxint8,0.8379,0.0012,16316424\r\n");
+}
+
+TEST(TableCsv, QuotesWhatWouldBreakIt) {
+  Table table({{"a", ""}, {"b", ""}, {"c,d", ""}});
+  table.add_row({"say \"no\"", "x,y", "two\r\nlines"});
+  table.add_row({real(kInfinity, 1), real(kNaN, 1), real(0.1, 1)});
+  EXPECT_EQ(to_csv(table),
+            "a,b,\"c,d\"\r\n"
+            "\"say \"\"no\"\"\",\"x,y\",\"two\r\nlines\"\r\n"
+            "inf,nan,0.1\r\n");
+}
+
+TEST(TableJson, GivesRawNumbersUnderKeys) {
+  EXPECT_EQ(to_line(to_json(example())),
+            R"([{"format":"fp32","accuracy":0.8381,"flips":null,"size_bytes":17544712},)"
+            R"({"format":"mxint8","accuracy":0.8379,"flips":0.0012,"size_bytes":16316424}])");
+}
+
+TEST(TableJson, HasNullForWhatIsNotFinite) {
+  Table table({Column{"snr", "SNR"}});
+  table.add_row({real(kInfinity, 1)});
+  EXPECT_TRUE(to_json(table)[0]["snr"].is_null());
+}
+
+TEST(WriteTable, LeavesCsvAndJson) {
+  const fs::path folder = fs::temp_directory_path() / fmt::format("hone_table_test_{}", getpid());
+  fs::create_directories(folder);
+  write_table(example(), folder / "result.v1");
+  EXPECT_EQ(read_file(folder / "result.v1.csv"), to_csv(example()));
+  EXPECT_EQ(read_json(folder / "result.v1.json"), to_json(example()));
+  fs::remove_all(folder);
+}
+
+TEST(Table, RefusesRowsOfAnotherWidthAndKeysTwice) {
+  Table table = example();
+  EXPECT_THROW(table.add_row({"fp32"}), InternalError);
+  EXPECT_THROW(Table(std::vector<Column>{{"a", "A"}, {"a", "B"}}), InternalError);
+}
+
+}  // namespace
+}  // namespace hone
