@@ -1,0 +1,58 @@
+"""Loss and gradients of all parameters of two of the folders made by models.py.
+
+    python tools/golden/gradients.py
+
+Writes gradients.safetensors into tests/frontends/golden/{safetensors,zip}/: the padded batch as
+`input_ids`, `attention_mask`, `token_type_ids`, `labels` (int64), then `float32/loss` and
+`float32/NAME` for each parameter NAME as PyTorch computes them without dropout, and the same under
+`float64/` with all arithmetic in float64. The loss is the mean cross-entropy over the batch.
+No sentence contains [PAD]: PyTorch gives that row of the embedding no gradient.
+"""
+
+import numpy
+import torch
+from safetensors.torch import save_file
+from transformers import BertForSequenceClassification
+
+import tiny_bert
+
+
+def gradients(model, batch):
+    """{"loss": …, NAME: gradient…} of the mean cross-entropy."""
+    model.zero_grad()
+    loss = model(**batch).loss
+    loss.backward()
+    named = {name: parameter.grad for name, parameter in model.named_parameters()}
+    return {"loss": loss.detach()} | named
+
+
+def write_gradients(name, seed):
+    folder = tiny_bert.MODELS / name
+    model = BertForSequenceClassification.from_pretrained(folder, attn_implementation="eager")
+    model.eval()
+    batch = tiny_bert.random_batch(numpy.random.default_rng(seed), model.config, [11, 5, 14, 8])
+    in_float32 = gradients(model, batch)
+    in_float64 = gradients(tiny_bert.in_double(model), batch)
+    result = dict(batch)
+    result |= {f"float32/{key}": value for key, value in in_float32.items()}
+    result |= {f"float64/{key}": value for key, value in in_float64.items()}
+    save_file(result, folder / "gradients.safetensors")
+    print_distance(name, in_float32, in_float64)
+
+
+def print_distance(name, in_float32, in_float64):
+    """Against the norm of all gradients: those of the key biases are 0 but for rounding, since a
+    constant added to a row of scores leaves its softmax alone."""
+    total = torch.stack([value.norm() for value in in_float64.values()]).norm()
+    apart = max((in_float32[key] - in_float64[key]).abs().max() for key in in_float64)
+    print(f"{name}: float32 gradients within {apart / total:.1e} of float64, their norm being 1")
+
+
+def main():
+    tiny_bert.prepare()
+    write_gradients("safetensors", seed=101)
+    write_gradients("zip", seed=102)
+
+
+if __name__ == "__main__":
+    main()
