@@ -1,0 +1,190 @@
+#include "hone/text/tokenizer.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "hone/base/error.h"
+#include "hone/text/character.h"
+
+namespace hone {
+namespace {
+
+enum AsciiClass : std::uint8_t { kLetter, kPunctuation, kSpace, kRemoved };
+
+void check_unique(const std::vector<std::string>& tokens) {
+  std::unordered_map<std::string_view, std::size_t> seen;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto [first, inserted] = seen.try_emplace(tokens[i], i);
+    user_check(inserted,
+               "vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
+               tokens[i], first->second, i);
+  }
+}
+
+}  // namespace
+
+struct Tokenizer::Run {
+  std::string_view text;  // may be empty
+  bool ascii = true;
+  const AddedToken* added =
+      nullptr;               // what ended the run, if not white space or the end of the text
+  std::size_t consumed = 0;  // bytes of run and separator
+};
+
+struct Tokenizer::Scratch {
+  std::vector<std::int32_t> ids;
+  std::string word;
+  CodePoints points, buffer;
+  std::int64_t replaced = 0;
+};
+
+Tokenizer::Tokenizer(TokenizerDefinition definition) : definition_(std::move(definition)) {
+  check_unique(definition_.tokens);
+  const SpecialTokens& special = definition_.special;
+  pad_id_ = find_id(special.pad, "padding");
+  unknown_id_ = find_id(special.unknown, "unknown");
+  cls_id_ = find_id(special.cls, "classification");
+  sep_id_ = find_id(special.sep, "separator");
+  word_piece_ = WordPiece(definition_.tokens, unknown_id_, definition_.word_piece);
+
+  std::vector<std::string> literal = {special.pad, special.unknown, special.cls, special.sep};
+  const auto& tokens = definition_.tokens;
+  if (std::find(tokens.begin(), tokens.end(), special.mask) != tokens.end())
+    literal.push_back(special.mask);
+  literal.insert(literal.end(), definition_.added.begin(), definition_.added.end());
+  for (const std::string& text : literal) {
+    added_.push_back({text, find_id(text, "added")});
+    begins_added_[static_cast<unsigned char>(text.at(0))] = true;
+  }
+  std::stable_sort(added_.begin(), added_.end(), [](const AddedToken& a, const AddedToken& b) {
+    return a.text.size() > b.text.size();
+  });
+  classify_bytes();
+}
+
+std::int32_t Tokenizer::find_id(std::string_view token, std::string_view role) const {
+  const auto found = std::find(definition_.tokens.begin(), definition_.tokens.end(), token);
+  user_check(found != definition_.tokens.end() && !token.empty(),
+             "vocabulary: the {} token '{}' is not among the {} tokens; is this the vocabulary of "
+             "a BERT model?",
+             role, token, definition_.tokens.size());
+  return static_cast<std::int32_t>(found - definition_.tokens.begin());
+}
+
+void Tokenizer::classify_bytes() {
+  for (char32_t c = 0; c < 128; ++c) {
+    const bool removed = definition_.normalization.clean_text && is_removed(c);
+    ascii_[c] = removed             ? kRemoved
+                : is_white_space(c) ? kSpace
+                : is_punctuation(c) ? kPunctuation
+                                    : kLetter;
+    const bool capital = c >= 'A' && c <= 'Z' && definition_.normalization.lowercase;
+    lower_[c] = static_cast<char>(capital ? c + ('a' - 'A') : c);
+  }
+}
+
+const Tokenizer::AddedToken* Tokenizer::added_at(std::string_view text) const {
+  if (!begins_added_[static_cast<unsigned char>(text.front())]) return nullptr;
+  for (const AddedToken& token : added_) {
+    if (text.starts_with(token.text)) return &token;
+  }
+  return nullptr;
+}
+
+// ASCII white space ends a run because no normalization step reaches across it.
+Tokenizer::Run Tokenizer::next_run(std::string_view text) const {
+  Run run;
+  std::size_t i = 0;
+  for (; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (begins_added_[byte] && (run.added = added_at(text.substr(i))) != nullptr) break;
+    if (byte >= 0x80) {
+      run.ascii = false;
+    } else if (ascii_[byte] == kSpace) {
+      break;
+    }
+  }
+  run.text = text.substr(0, i);
+  run.consumed = run.added != nullptr ? i + run.added->text.size() : std::min(i + 1, text.size());
+  return run;
+}
+
+void Tokenizer::encode_ascii(std::string_view run, Scratch& scratch) const {
+  scratch.word.clear();
+  const auto flush = [&] {
+    if (!scratch.word.empty()) word_piece_.encode(scratch.word, scratch.ids);
+    scratch.word.clear();
+  };
+  for (const char c : run) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (ascii_[byte] == kLetter) {
+      scratch.word.push_back(lower_[byte]);
+    } else if (ascii_[byte] == kPunctuation) {
+      flush();
+      word_piece_.encode({&c, 1}, scratch.ids);
+    }
+  }
+  flush();
+}
+
+void Tokenizer::encode_unicode(std::string_view run, Scratch& scratch) const {
+  scratch.points.clear();
+  scratch.replaced += decode_utf8(run, scratch.points);
+  normalize(definition_.normalization, scratch.points, scratch.buffer);
+  scratch.word.clear();
+  const auto flush = [&] {
+    if (!scratch.word.empty()) word_piece_.encode(scratch.word, scratch.ids);
+    scratch.word.clear();
+  };
+  for (const char32_t c : scratch.points) {
+    const bool apart = is_punctuation(c);
+    if (apart || is_white_space(c)) flush();
+    if (!is_white_space(c)) append_utf8(c, scratch.word);
+    if (apart) flush();
+  }
+  flush();
+}
+
+Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_length) const {
+  user_check(max_length >= 2, "max_length: expected at least 2, for [CLS] and [SEP], got {}",
+             max_length);
+  const std::size_t room = max_length - 1;  // [SEP] comes last
+  Scratch scratch;
+  scratch.ids.reserve(std::min(max_length, text.size() / 4 + 8));
+  scratch.ids.push_back(cls_id_);
+  while (!text.empty() && scratch.ids.size() <= room) {
+    const Run run = next_run(text);
+    if (!run.text.empty())
+      run.ascii ? encode_ascii(run.text, scratch) : encode_unicode(run.text, scratch);
+    if (run.added != nullptr) scratch.ids.push_back(run.added->id);
+    text.remove_prefix(run.consumed);
+  }
+  const bool truncated = scratch.ids.size() > room;
+  if (truncated) scratch.ids.resize(room);
+  scratch.ids.push_back(sep_id_);
+  return {std::move(scratch.ids), truncated, scratch.replaced};
+}
+
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text, std::size_t max_length) const {
+  return encode_with_facts(text, max_length).ids;
+}
+
+const std::string& Tokenizer::token(std::int32_t id) const {
+  user_check(id >= 0 && id < vocabulary_size(), "token id {}: expected 0 to {}", id,
+             vocabulary_size() - 1);
+  return definition_.tokens[static_cast<std::size_t>(id)];
+}
+
+std::vector<Encoding> encode_all(ThreadPool& pool, const Tokenizer& tokenizer,
+                                 std::span<const std::string_view> texts, std::size_t max_length) {
+  std::vector<Encoding> encodings(texts.size());
+  parallel_ranges(
+      pool, static_cast<std::int64_t>(texts.size()), 16, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+          encodings[i] = tokenizer.encode_with_facts(texts[i], max_length);
+        }
+      });
+  return encodings;
+}
+
+}  // namespace hone

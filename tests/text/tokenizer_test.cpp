@@ -1,0 +1,169 @@
+#include "hone/text/tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "hone/base/error.h"
+#include "hone/base/json.h"
+
+namespace hone {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+const Json& golden() {
+  static const Json file = read_json(fs::path(HONE_TEST_DATA) / "text/golden/tokens.json");
+  return file;
+}
+
+std::vector<std::string> golden_vocabulary() {
+  const std::string file = read_file(fs::path(HONE_TEST_DATA) / "text/golden/vocab.txt");
+  std::vector<std::string> tokens;
+  for (std::size_t begin = 0; begin < file.size();) {
+    const std::size_t end = file.find('\n', begin);
+    tokens.push_back(file.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return tokens;
+}
+
+Tokenizer golden_tokenizer(const Normalization& normalization) {
+  return Tokenizer({.tokens = golden_vocabulary(), .normalization = normalization});
+}
+
+// One column of the golden file: its name in "settings" and the normalization it stands for.
+struct Column {
+  const char* name;
+  Normalization normalization;
+};
+const Column kColumns[] = {{"uncased", {}},
+                           {"cased", {.strip_accents = false, .lowercase = false}},
+                           {"lower_with_accents", {.strip_accents = false}},
+                           {"cased_without_accents", {.lowercase = false}},
+                           {"ideographs_joined", {.split_cjk = false}}};
+
+void expect_golden(const char* cases) {
+  std::size_t column = 0;
+  for (const auto& [name, config] : golden().at("settings").items()) {
+    ASSERT_EQ(name, kColumns[column].name);
+    const Tokenizer tokenizer = golden_tokenizer(kColumns[column++].normalization);
+    for (const Json& row : golden().at(cases)) {
+      if (column >= row.size()) continue;
+      const std::string text = row[0];
+      EXPECT_EQ(tokenizer.encode(text, 512), row[column].get<Ids>()) << name << ": " << row[0];
+    }
+  }
+}
+
+TEST(Tokenizer, ChosenTextsHaveHuggingFaceIds) { expect_golden("chosen"); }
+TEST(Tokenizer, RandomTextsHaveHuggingFaceIds) { expect_golden("random"); }
+
+TEST(Tokenizer, TruncatesAsHuggingFaceDoes) {
+  const Tokenizer tokenizer = golden_tokenizer({});
+  for (const Json& row : golden().at("truncated")) {
+    EXPECT_EQ(tokenizer.encode(row[1].get<std::string>(), row[0]), row[2].get<Ids>())
+        << "max_length " << row[0];
+  }
+}
+
+Tokenizer small_tokenizer(std::vector<std::string> more, std::vector<std::string> added = {}) {
+  std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
+  tokens.insert(tokens.end(), more.begin(), more.end());
+  return Tokenizer({.tokens = std::move(tokens), .added = std::move(added)});
+}
+
+TEST(Tokenizer, ReportsTruncationOnlyWhenPiecesAreLost) {
+  const Tokenizer tokenizer = small_tokenizer({"a"});
+  EXPECT_FALSE(tokenizer.encode_with_facts("a a", 4).truncated);
+  EXPECT_FALSE(tokenizer.encode_with_facts("a a  \t", 4).truncated);
+  EXPECT_TRUE(tokenizer.encode_with_facts("a a a", 4).truncated);
+}
+
+TEST(Tokenizer, ReadsIllFormedUtf8AsReplacementAndCountsIt) {
+  const Tokenizer tokenizer = small_tokenizer({"ab"});
+  const Encoding encoding = tokenizer.encode_with_facts(
+      "a\xff"
+      "b \xe4\xb8",
+      16);
+  EXPECT_EQ(encoding.ids, (Ids{2, 5, 3}));
+  EXPECT_EQ(encoding.replaced_bytes, 2);
+}
+
+TEST(Tokenizer, PrefersTheLongestAddedToken) {
+  const Tokenizer tokenizer = small_tokenizer({"<x>", "<x>y", "y", "<", ">", "x"}, {"<x>", "<x>y"});
+  EXPECT_EQ(tokenizer.encode("<x>y <x>x <x", 16), (Ids{2, 6, 5, 10, 8, 10, 3}));
+}
+
+TEST(Tokenizer, WithoutCleaningControlCharactersStayInWords) {
+  std::vector<std::string> tokens = {"[PAD]",
+                                     "[UNK]",
+                                     "[CLS]",
+                                     "[SEP]",
+                                     "a\x01"
+                                     "b",
+                                     "ab",
+                                     "c"};
+  const Tokenizer tokenizer({.tokens = tokens, .normalization = {.clean_text = false}});
+  EXPECT_EQ(tokenizer.encode("a\x01"
+                             "b c\vc",
+                             16),
+            (Ids{2, 4, 6, 6, 3}));
+}
+
+TEST(Tokenizer, TreatsAMaskTokenThatIsAbsentAsText) {
+  const Tokenizer tokenizer({.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[", "]", "mask"}});
+  EXPECT_EQ(tokenizer.encode("[MASK]", 16), (Ids{2, 4, 6, 5, 3}));
+}
+
+TEST(Tokenizer, GivesTheSameIdsForAnyThreadCount) {
+  const Tokenizer tokenizer = golden_tokenizer({});
+  std::vector<std::string> texts;
+  for (const Json& row : golden().at("random")) texts.push_back(row[0]);
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  ThreadPool one(1);
+  ThreadPool three(3);
+  const auto serial = encode_all(one, tokenizer, views, 8);
+  const auto parallel = encode_all(three, tokenizer, views, 8);
+  ASSERT_EQ(serial.size(), texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    EXPECT_EQ(serial[i].ids, parallel[i].ids);
+    EXPECT_EQ(serial[i].ids, tokenizer.encode(texts[i], 8));
+  }
+}
+
+TEST(Tokenizer, KnowsItsTokens) {
+  const Tokenizer tokenizer = small_tokenizer({"word"});
+  EXPECT_EQ(tokenizer.vocabulary_size(), 6);
+  EXPECT_EQ(tokenizer.token(5), "word");
+  EXPECT_EQ(tokenizer.pad_id(), 0);
+  EXPECT_EQ(tokenizer.unknown_id(), 1);
+  EXPECT_EQ(tokenizer.cls_id(), 2);
+  EXPECT_EQ(tokenizer.sep_id(), 3);
+}
+
+void expect_error(const std::function<void()>& action, const std::string& part) {
+  try {
+    action();
+    FAIL() << "expected an error with: " << part;
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(Tokenizer, RefusesWhatItCannotUse) {
+  expect_error([] { small_tokenizer({"a", "b", "a"}); }, "the token 'a' stands at ids 5 and 7");
+  expect_error(
+      [] {
+        Tokenizer({.tokens = {"[PAD]", "[CLS]", "[SEP]"}});
+      },
+      "the unknown token '[UNK]' is not among");
+  expect_error([] { small_tokenizer({}, {"<x>"}); },
+               "the added token '<x>' is not among the 5 tokens");
+  expect_error([] { small_tokenizer({}).encode("a", 1); },
+               "max_length: expected at least 2, for [CLS] and [SEP], got 1");
+  expect_error([] { small_tokenizer({}).token(5); }, "token id 5: expected 0 to 4");
+}
+
+}  // namespace
+}  // namespace hone
