@@ -7,11 +7,13 @@
 #include <string_view>
 #include <utility>
 
-/// Errors of two kinds: what the user can mend (`UserError`) and what is our fault (`InternalError`).
+/// Errors of two kinds: what the user can mend (`UserError`) and what is our fault
+/// (`InternalError`).
 ///
 /// A message says where, what was expected, what came, and what to do:
 ///
-///     user_check(k == w.size(1), "linear: x has {} columns, the weight takes {}; check config.json", k, n);
+///     user_check(k == w.size(1), "linear: x has {} columns, the weight takes {}; check
+///     config.json", k, n);
 ///
 /// Callers add context while an error passes through them:
 ///
@@ -24,7 +26,9 @@ class Error : public std::exception {
   explicit Error(std::string message) : message_(std::move(message)) {}
   const char* what() const noexcept override { return message_.c_str(); }
   /// Puts "context: " in front of the message.
-  void add_context(std::string_view context) { message_ = fmt::format("{}: {}", context, message_); }
+  void add_context(std::string_view context) {
+    message_ = fmt::format("{}: {}", context, message_);
+  }
 
  private:
   std::string message_;
@@ -35,7 +39,8 @@ class UserError : public Error {
   using Error::Error;
 };
 
-/// The command line is at fault: an unknown flag, a missing argument. The program ends with exit code 2.
+/// The command line is at fault: an unknown flag, a missing argument. The program ends with exit
+/// code 2.
 class UsageError : public UserError {
   using UserError::UserError;
 };
@@ -69,13 +74,15 @@ auto with_context(std::string_view context, Body&& body) -> decltype(body()) {
 }
 
 namespace detail {
-[[noreturn]] void assertion_failed(const char* file, int line, const char* condition, const std::string& message);
+[[noreturn]] void assertion_failed(const char* file, int line, const char* condition,
+                                   const std::string& message);
 }  // namespace detail
 
 }  // namespace hone
 
 /// Throws an `InternalError` with file, line and the formatted message unless `condition` holds.
-#define HONE_ASSERT(condition, ...)                                                                        \
-  do {                                                                                                     \
-    if (!(condition)) ::hone::detail::assertion_failed(__FILE__, __LINE__, #condition, fmt::format(__VA_ARGS__)); \
+#define HONE_ASSERT(condition, ...)                                                               \
+  do {                                                                                            \
+    if (!(condition))                                                                             \
+      ::hone::detail::assertion_failed(__FILE__, __LINE__, #condition, fmt::format(__VA_ARGS__)); \
   } while (false)

@@ -38,8 +38,9 @@ std::string read_file(const fs::path& path);
 /// Receives the pieces of a file in order.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
 
-/// Writes what `write` sends into a temporary file beside `path`, flushes it to the disk, then renames it to `path`:
-/// readers see the old file or the whole new one. Throws `UserError` (no such folder, disk full, …); then `path` is untouched.
+/// Writes what `write` sends into a temporary file beside `path`, flushes it to the disk, then
+/// renames it to `path`: readers see the old file or the whole new one. Throws `UserError` (no such
+/// folder, disk full, …); then `path` is untouched.
 void write_file(const fs::path& path, const std::function<void(const ByteSink&)>& write);
 void write_file(const fs::path& path, std::string_view text);
 

@@ -9,7 +9,8 @@ namespace hone {
 
 using Json = nlohmann::ordered_json;
 
-/// Parses `text`. `where` (a path, usually) opens the message of the `UserError` for malformed text.
+/// Parses `text`. `where` (a path, usually) opens the message of the `UserError` for malformed
+/// text.
 Json parse_json(std::string_view text, std::string_view where);
 /// Reads and parses a file. Throws `UserError`.
 Json read_json(const fs::path& path);

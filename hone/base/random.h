@@ -6,9 +6,11 @@
 #include <utility>
 #include <vector>
 
-/// Counter-based random numbers (Philox4x32-10; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+/// Counter-based random numbers (Philox4x32-10; Salmon et al., "Parallel random numbers: as easy as
+/// 1, 2, 3", 2011).
 ///
-/// A number is a pure function of (seed, stream, index), so results do not depend on threads, batches or resumption.
+/// A number is a pure function of (seed, stream, index), so results do not depend on threads,
+/// batches or resumption.
 namespace hone {
 
 /// The random words of one (seed, stream) pair, addressed by index.
@@ -16,7 +18,8 @@ struct RandomStream {
   std::uint64_t seed = 0;
   std::uint64_t stream = 0;
 
-  /// Four words of 32 bits: Philox4x32-10 of counter (block, stream) under key `seed`; low words first.
+  /// Four words of 32 bits: Philox4x32-10 of counter (block, stream) under key `seed`; low words
+  /// first.
   std::array<std::uint32_t, 4> block(std::uint64_t block) const;
   /// Word `index`: `block(index / 4)[index % 4]`.
   std::uint32_t word(std::uint64_t index) const { return block(index / 4)[index % 4]; }
@@ -46,7 +49,8 @@ class RandomSequence {
   std::array<std::uint32_t, 4> block_{};
 };
 
-/// A stream number for a name, so that named things (parameters, dropouts) draw independently. FNV-1a, 64 bits.
+/// A stream number for a name, so that named things (parameters, dropouts) draw independently.
+/// FNV-1a, 64 bits.
 std::uint64_t stream_of(std::string_view name);
 
 }  // namespace hone

@@ -8,7 +8,8 @@
 /// Small helpers over strings that more than one folder needs.
 namespace hone {
 
-/// Whether `name` matches the glob: `*` any run of characters, `?` one character, everything else itself.
+/// Whether `name` matches the glob: `*` any run of characters, `?` one character, everything else
+/// itself.
 bool glob_match(std::string_view glob, std::string_view name);
 
 /// Splits at every `separator`; "a,,b" gives three pieces, "" gives none.
@@ -17,8 +18,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// The text without white space at both ends.
 std::string_view trim(std::string_view text);
 
-/// The candidate with the least edit distance to `word` if it is near enough to be a slip (at most a third of its
-/// letters differ, at least one allowed), else "". For "did you mean" in error messages.
+/// The candidate with the least edit distance to `word` if it is near enough to be a slip (at most
+/// a third of its letters differ, at least one allowed), else "". For "did you mean" in error
+/// messages.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// "; did you mean 'x'?" or "" when nothing is near.

@@ -12,10 +12,12 @@
 
 /// A pool of threads that work off numbered chunks.
 ///
-/// The partition of a job into chunks is a function of the job alone, never of the number of threads, and every chunk
-/// writes its own part of the result. So a result has the same bits for any thread count:
+/// The partition of a job into chunks is a function of the job alone, never of the number of
+/// threads, and every chunk writes its own part of the result. So a result has the same bits for
+/// any thread count:
 ///
-///     parallel_ranges(pool, rows, 64, [&](int64_t begin, int64_t end) { … });   // begin is a multiple of 64
+///     parallel_ranges(pool, rows, 64, [&](int64_t begin, int64_t end) { … });   // begin is a
+///     multiple of 64
 ///
 /// Sums over chunks go through a buffer with one slot per chunk that is added up in order.
 namespace hone {
@@ -27,9 +29,9 @@ template <typename Result, typename... Args>
 class FunctionRef<Result(Args...)> {
  public:
   template <typename F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
-  FunctionRef(F&& f)
-      : object_(const_cast<void*>(static_cast<const void*>(&f))), call_([](void* object, Args... args) -> Result {
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>) FunctionRef(F&& f)
+      : object_(const_cast<void*>(static_cast<const void*>(&f))),
+        call_([](void* object, Args... args) -> Result {
           return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
         }) {}
   Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
@@ -41,7 +43,8 @@ class FunctionRef<Result(Args...)> {
 
 class ThreadPool {
  public:
-  /// `threads` counts the caller; 1 runs everything inline. Throws `UserError` below 1 or above 1024.
+  /// `threads` counts the caller; 1 runs everything inline. Throws `UserError` below 1 or above
+  /// 1024.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -49,9 +52,9 @@ class ThreadPool {
 
   int threads() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Calls `body(chunk)` once for every chunk in [0, chunks), the caller helping, and returns when all are done.
-  /// Of the exceptions thrown by chunks the one of the lowest number is rethrown. A call from inside a chunk runs
-  /// inline. Only one thread may submit work at a time.
+  /// Calls `body(chunk)` once for every chunk in [0, chunks), the caller helping, and returns when
+  /// all are done. Of the exceptions thrown by chunks the one of the lowest number is rethrown. A
+  /// call from inside a chunk runs inline. Only one thread may submit work at a time.
   void run(std::int64_t chunks, FunctionRef<void(std::int64_t)> body);
 
  private:
@@ -59,7 +62,8 @@ class ThreadPool {
   void drain(std::uint64_t generation, std::uint64_t chunks);
 
   std::vector<std::thread> workers_;
-  // generation << 32 | next chunk. The generation in the ticket keeps a late worker from claiming a chunk of a newer job.
+  // generation << 32 | next chunk. The generation in the ticket keeps a late worker from claiming a
+  // chunk of a newer job.
   std::atomic<std::uint64_t> ticket_{0};
   std::atomic<std::uint64_t> chunks_{0};
   std::atomic<std::uint64_t> unfinished_{0};
@@ -75,7 +79,8 @@ class ThreadPool {
 /// Number of processors this process may run on.
 int available_processors();
 
-/// Splits [0, count) into ranges of `grain` (the last may be shorter) and calls `body(begin, end)` for each.
+/// Splits [0, count) into ranges of `grain` (the last may be shorter) and calls `body(begin, end)`
+/// for each.
 template <typename Body>
 void parallel_ranges(ThreadPool& pool, std::int64_t count, std::int64_t grain, Body&& body) {
   if (count <= 0) return;

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-/// Where tensors live. A device owns memory and the ways into and out of it; computing on it is the business of
-/// kernels, which name their device.
+/// Where tensors live. A device owns memory and the ways into and out of it; computing on it is the
+/// business of kernels, which name their device.
 namespace hone {
 
 class Device;
@@ -16,6 +16,7 @@ struct Storage {
   Device* device = nullptr;
   std::byte* pointer = nullptr;  ///< an address on `device`, not necessarily one the host may touch
   std::size_t size_bytes = 0;
+  bool read_only = false;        ///< mapped from a file: writers copy first
 };
 using StoragePointer = std::shared_ptr<Storage>;
 

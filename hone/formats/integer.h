@@ -1,0 +1,12 @@
+#pragma once
+
+#include "hone/formats/format.h"
+
+namespace hone {
+
+/// Fixed point, two's complement: y = clamp(round(x 2^frac), -2^(width-1), 2^(width-1) - 1) /
+/// 2^frac, ties to even. NaN stays NaN, infinities saturate. `frac=auto` makes the fraction a state
+/// chosen by calibration: the largest one that holds the observed range.
+FormatDef integer_format();
+
+}  // namespace hone

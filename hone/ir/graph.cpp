@@ -1,0 +1,199 @@
+#include "hone/ir/graph.h"
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+void remove_one(std::vector<Node*>& users, const Node* user) {
+  users.erase(std::find(users.begin(), users.end(), user));
+}
+
+void check_input_count(const OpDef& op, std::size_t given) {
+  std::size_t required = 0;
+  bool any = false;
+  for (const std::string_view input : op.inputs) {
+    if (input.ends_with("..."))
+      any = true;
+    else if (!input.ends_with("?"))
+      ++required;
+  }
+  user_check(given >= required && (any || given <= op.inputs.size()), "takes {} inputs, got {}",
+             fmt::join(op.inputs, ", "), given);
+}
+
+std::vector<std::string> keys(const auto& map) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : map) names.push_back(std::string(name));
+  return names;
+}
+
+}  // namespace
+
+const OpDef& find_op(const OpTable& ops, std::string_view name) {
+  const auto found = ops.find(name);
+  user_check(found != ops.end(), "unknown operation '{}'{}", name, did_you_mean(name, keys(ops)));
+  return found->second;
+}
+
+const Type& Value::type() const { return node->types()[static_cast<std::size_t>(index)]; }
+
+std::vector<Type> Node::input_types() const {
+  std::vector<Type> types;
+  types.reserve(inputs_.size());
+  for (const Value& input : inputs_) types.push_back(input.type());
+  return types;
+}
+
+Attributes complete_attributes(const OpDef& op, const Attributes& given) {
+  Attributes attributes = op.attributes;
+  for (const auto& [name, value] : given.items()) {
+    const Attribute* known = op.attributes.find(name);
+    user_check(known != nullptr, "has no attribute '{}'{}", name,
+               did_you_mean(name, keys(op.attributes.items())));
+    user_check(std::holds_alternative<std::monostate>(*known) || known->index() == value.index(),
+               "attribute '{}' has the wrong type", name);
+    attributes.set(name, value);
+  }
+  for (const auto& [name, value] : attributes.items()) {
+    user_check(!std::holds_alternative<std::monostate>(value), "needs the attribute '{}'", name);
+  }
+  return attributes;
+}
+
+Node* Graph::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+std::vector<Node*> Graph::of_kind(NodeKind kind) const {
+  std::vector<Node*> found;
+  for (const auto& node : nodes_)
+    if (node->kind() == kind) found.push_back(node.get());
+  return found;
+}
+
+std::string Graph::unique_name(std::string_view wanted) const {
+  std::string name(wanted);
+  for (int number = 1; by_name_.contains(name); ++number)
+    name = fmt::format("{}.{}", wanted, number);
+  return name;
+}
+
+Node& Graph::insert(std::unique_ptr<Node> node, std::list<std::unique_ptr<Node>>::iterator at) {
+  Node& placed = *node;
+  by_name_.emplace(placed.name_, &placed);
+  for (const Value& input : placed.inputs_) input.node->users_.push_back(&placed);
+  placed.position_ = nodes_.insert(at, std::move(node));
+  return placed;
+}
+
+Value Graph::add_input(std::string_view name, Type type) {
+  user_check(find(name) == nullptr, "the graph has two nodes called '{}'", name);
+  auto node = std::make_unique<Node>();
+  node->kind_ = NodeKind::input;
+  node->name_ = name;
+  node->types_ = {std::move(type)};
+  const auto at = std::find_if(nodes_.begin(), nodes_.end(),
+                               [](const auto& n) { return n->kind() != NodeKind::input; });
+  return {&insert(std::move(node), at)};
+}
+
+Value Graph::add_parameter(std::string_view name, Type type, bool trainable) {
+  user_check(find(name) == nullptr, "the graph has two nodes called '{}'", name);
+  auto node = std::make_unique<Node>();
+  node->kind_ = NodeKind::parameter;
+  node->name_ = name;
+  node->types_ = {std::move(type)};
+  node->trainable_ = trainable;
+  const auto at = std::find_if(nodes_.begin(), nodes_.end(),
+                               [](const auto& n) { return n->kind() == NodeKind::operation; });
+  return {&insert(std::move(node), at)};
+}
+
+Node& Graph::add_node(std::string_view op, std::vector<Value> inputs, Attributes attributes,
+                      std::string_view name, const Node* before) {
+  const OpDef& def = find_op(*ops_, op);
+  auto node = std::make_unique<Node>();
+  node->op_ = &def;
+  node->name_ = unique_name(name.empty() ? op : name);
+  node->inputs_ = std::move(inputs);
+  with_context(fmt::format("at node %{} ({})", node->name_, op), [&] {
+    for (const Value& input : node->inputs_) HONE_ASSERT(input, "empty input value");
+    check_input_count(def, node->inputs_.size());
+    node->attributes_ = complete_attributes(def, attributes);
+    node->types_ = def.infer({node->input_types(), node->attributes_});
+  });
+  return insert(std::move(node), before == nullptr ? nodes_.end() : before->position_);
+}
+
+void Graph::set_input(Node& node, std::size_t index, Value value) {
+  Value& input = node.inputs_[index];
+  remove_one(input.node->users_, &node);
+  value.node->users_.push_back(&node);
+  input = value;
+}
+
+void Graph::replace_uses(Value from, Value to) {
+  const std::vector<Node*> users = from.node->users_;
+  for (Node* user : users) {
+    for (std::size_t i = 0; i < user->inputs_.size(); ++i) {
+      if (user->inputs_[i] == from) set_input(*user, i, to);
+    }
+  }
+  for (auto& [name, value] : outputs_)
+    if (value == from) value = to;
+}
+
+void Graph::set_trainable(Node& parameter, bool trainable) { parameter.trainable_ = trainable; }
+
+void Graph::erase(Node& node) {
+  std::set<std::string> users;
+  for (const Node* user : node.users_) users.insert("%" + user->name_);
+  for (const auto& [name, value] : outputs_)
+    if (value.node == &node) users.insert("output " + name);
+  user_check(users.empty(), "cannot erase %{}: it is used by {}; replace those uses first",
+             node.name_, fmt::join(users, ", "));
+  for (const Value& input : node.inputs_) remove_one(input.node->users_, &node);
+  by_name_.erase(node.name_);
+  nodes_.erase(node.position_);
+}
+
+void Graph::set_output(std::string_view name, Value value) {
+  HONE_ASSERT(value, "output {} without a value", name);
+  for (auto& [key, old] : outputs_) {
+    if (key == name) {
+      old = value;
+      return;
+    }
+  }
+  outputs_.emplace_back(name, value);
+}
+
+void Graph::remove_output(std::string_view name) {
+  std::erase_if(outputs_, [&](const auto& output) { return output.first == name; });
+}
+
+Value Graph::output(std::string_view name) const {
+  for (const auto& [key, value] : outputs_)
+    if (key == name) return value;
+  return {};
+}
+
+Graph Graph::clone() const {
+  Graph copy(*ops_);
+  std::map<const Node*, Node*> twins;
+  for (const auto& node : nodes_) {
+    auto twin = std::make_unique<Node>(*node);
+    twin->users_.clear();
+    for (Value& input : twin->inputs_) input.node = twins.at(input.node);
+    twins.emplace(node.get(), &copy.insert(std::move(twin), copy.nodes_.end()));
+  }
+  for (const auto& [name, value] : outputs_)
+    copy.outputs_.emplace_back(name, Value{twins.at(value.node), value.index});
+  return copy;
+}
+
+}  // namespace hone

@@ -1,0 +1,129 @@
+#pragma once
+
+#include <list>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hone/ir/op.h"
+
+/// An SSA graph of typed operations over named inputs and parameters.
+///
+///     Graph graph(ops);
+///     Value x = graph.add_input("x", {DType::f32, {Dim::of_symbol('B'), 4}});
+///     Value w = graph.add_parameter("w", {DType::f32, {2, 4}}, /*trainable=*/true);
+///     graph.set_output("y", graph.add("linear", {x, w}, {}, "y"));
+///
+/// Nodes stand in an order in which every value is defined before it is used. The graph owns its
+/// nodes; nodes know their users, and the two stay in step. Names are unique and keep the module
+/// path of the model.
+namespace hone {
+
+class Graph;
+class Node;
+
+/// One result of a node. Empty when `node` is null.
+struct Value {
+  Node* node = nullptr;
+  int index = 0;
+
+  explicit operator bool() const { return node != nullptr; }
+  const Type& type() const;
+  bool operator==(const Value&) const = default;
+  auto operator<=>(const Value&) const = default;
+};
+
+enum class NodeKind : std::uint8_t { input, parameter, operation };
+
+class Node {
+ public:
+  NodeKind kind() const { return kind_; }
+  /// The record of the operation; only for operations.
+  const OpDef& op() const { return *op_; }
+  bool is(std::string_view op_name) const { return op_ != nullptr && op_->name == op_name; }
+  const std::string& name() const { return name_; }
+  const std::vector<Value>& inputs() const { return inputs_; }
+  const Attributes& attributes() const { return attributes_; }
+  /// Types of the results.
+  const std::vector<Type>& types() const { return types_; }
+  std::vector<Type> input_types() const;
+  /// One entry per use: a node that uses a value twice stands here twice.
+  const std::vector<Node*>& users() const { return users_; }
+  /// Only for parameters.
+  bool trainable() const { return trainable_; }
+
+ private:
+  friend class Graph;
+  NodeKind kind_ = NodeKind::operation;
+  const OpDef* op_ = nullptr;
+  std::string name_;
+  std::vector<Value> inputs_;
+  Attributes attributes_;
+  std::vector<Type> types_;
+  std::vector<Node*> users_;
+  bool trainable_ = false;
+  std::list<std::unique_ptr<Node>>::iterator position_;
+};
+
+class Graph {
+ public:
+  explicit Graph(const OpTable& ops) : ops_(&ops) {}
+  Graph(Graph&&) = default;
+  Graph& operator=(Graph&&) = default;
+
+  const OpTable& ops() const { return *ops_; }
+  const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  /// The node called `name`, or null.
+  Node* find(std::string_view name) const;
+  /// Nodes that are `kind`, in order.
+  std::vector<Node*> of_kind(NodeKind kind) const;
+
+  /// Adds an input or a parameter after the last one. Throws `UserError` when the name is taken.
+  Value add_input(std::string_view name, Type type);
+  Value add_parameter(std::string_view name, Type type, bool trainable);
+
+  /// Adds an operation in front of `before` (at the end when null) and infers its types. `name` is
+  /// made unique with a number when it is taken; an empty one becomes the operation's. Throws
+  /// `UserError` for an unknown operation, wrong inputs or attributes, naming the node.
+  Node& add_node(std::string_view op, std::vector<Value> inputs, Attributes attributes = {},
+                 std::string_view name = {}, const Node* before = nullptr);
+  /// The same, for operations with one result.
+  Value add(std::string_view op, std::vector<Value> inputs, Attributes attributes = {},
+            std::string_view name = {}, const Node* before = nullptr) {
+    return {&add_node(op, std::move(inputs), std::move(attributes), name, before), 0};
+  }
+
+  void set_input(Node& node, std::size_t index, Value value);
+  /// Every use of `from` (outputs too) becomes a use of `to`.
+  void replace_uses(Value from, Value to);
+  void set_trainable(Node& parameter, bool trainable);
+  /// Removes a node. Throws `UserError` naming the users when there are any.
+  void erase(Node& node);
+
+  /// Named results of the graph, in order. Setting a name again replaces its value.
+  const std::vector<std::pair<std::string, Value>>& outputs() const { return outputs_; }
+  void set_output(std::string_view name, Value value);
+  void remove_output(std::string_view name);
+  Value output(std::string_view name) const;
+
+  /// A deep copy.
+  Graph clone() const;
+
+ private:
+  Node& insert(std::unique_ptr<Node> node, std::list<std::unique_ptr<Node>>::iterator at);
+  std::string unique_name(std::string_view wanted) const;
+
+  const OpTable* ops_;
+  std::list<std::unique_ptr<Node>> nodes_;
+  std::map<std::string, Node*, std::less<>> by_name_;
+  std::vector<std::pair<std::string, Value>> outputs_;
+};
+
+/// The attributes of `op` with the given ones over the defaults. Throws `UserError` for unknown,
+/// missing or mistyped ones.
+Attributes complete_attributes(const OpDef& op, const Attributes& given);
+
+}  // namespace hone

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/ir/attribute.h"
+#include "hone/ir/type.h"
+#include "hone/tensor/tensor.h"
+
+/// An operation is one record in one file: name, inputs, attributes, type rule, reference kernel,
+/// gradient, cost. Nothing else in the tree knows an operation by name.
+namespace hone {
+
+class Call;
+class Node;
+struct GradientContext;
+struct Value;
+
+/// What a compiler may assume of an operation.
+enum class Trait : std::uint8_t {
+  element_wise,   ///< every output element depends on the elements at its place (broadcasting
+                  ///< allowed)
+  row_reduction,  ///< every output row depends on the input rows at its place
+  contraction,    ///< sums of products
+  view,           ///< output shares the input's memory
+  update,         ///< writes into an input's memory: optimizers
+  other,
+};
+
+/// Element types and shapes of the inputs, and the attributes: all a type rule or a cost rule sees.
+struct TypeContext {
+  const std::vector<Type>& inputs;
+  const Attributes& attributes;
+};
+
+struct OpDef {
+  std::string_view name;
+  std::string_view summary;  ///< formula with shapes
+  /// "x" is required, "bias?" may be left out (from the end), "values..." takes any number (last
+  /// only).
+  std::vector<std::string_view> inputs = {};
+  /// With defaults; `std::monostate` for those that must be given.
+  Attributes attributes = {};
+  Trait trait = Trait::other;
+  /// Output types. Throws `UserError` when the inputs do not fit.
+  std::vector<Type> (*infer)(const TypeContext&);
+  /// Plain loops with double accumulation; the truth every other kernel is compared with.
+  void (*reference)(Call&);
+  /// One gradient per input, an empty `Value` where there is none. Null: not differentiable.
+  std::vector<Value> (*gradient)(GradientContext&) = nullptr;
+  /// Floating-point operations of one run, with the symbols bound. Null: none worth counting.
+  double (*flops)(const TypeContext&, const Bindings&) = nullptr;
+};
+
+/// The known operations by name. Addresses of the records stay valid while the table lives; graphs
+/// point to them.
+using OpTable = std::map<std::string, OpDef, std::less<>>;
+
+/// The record of an operation. Throws `UserError` naming the nearest for an unknown one.
+const OpDef& find_op(const OpTable& ops, std::string_view name);
+
+}  // namespace hone

@@ -1,0 +1,190 @@
+#include "hone/ir/parse.h"
+
+#include <charconv>
+
+#include "hone/base/json.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+/// Reads one line from left to right.
+class LineReader {
+ public:
+  LineReader(std::string_view line, const FormatTable& formats) : rest_(line), formats_(formats) {}
+
+  bool at_end() {
+    skip_space();
+    return rest_.empty();
+  }
+  bool accept(std::string_view token) {
+    skip_space();
+    if (!rest_.starts_with(token)) return false;
+    rest_.remove_prefix(token.size());
+    return true;
+  }
+  void expect(std::string_view token) {
+    user_check(accept(token), "expected '{}' at '{}'", token, rest_.substr(0, 40));
+  }
+  /// Letters, digits and `_ . - / :`, at least one; a colon only inside references, so the caller
+  /// says.
+  std::string word(std::string_view extra = "_.-/") {
+    skip_space();
+    std::size_t size = 0;
+    while (size < rest_.size() && (std::isalnum(static_cast<unsigned char>(rest_[size])) != 0 ||
+                                   extra.find(rest_[size]) != std::string_view::npos)) {
+      ++size;
+    }
+    user_check(size > 0, "expected a name at '{}'", rest_.substr(0, 40));
+    return take(size);
+  }
+  std::int64_t integer() {
+    const std::string text = word("-");
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    user_check(error == std::errc{} && end == text.data() + text.size(),
+               "expected a whole number, got '{}'", text);
+    return value;
+  }
+  Shape shape() {
+    Shape dims;
+    expect("[");
+    while (!accept("]")) {
+      if (!dims.empty()) expect(",");
+      skip_space();
+      const bool symbol = !rest_.empty() && rest_[0] >= 'A' && rest_[0] <= 'Z';
+      dims.push_back(symbol ? Dim::of_symbol(take(1)[0]) : Dim(integer()));
+    }
+    return dims;
+  }
+  Type type() {
+    const std::string dtype = word("");
+    return {parse_dtype(dtype), shape()};
+  }
+  Attribute attribute() {
+    skip_space();
+    if (rest_.starts_with("[")) return shape();
+    if (rest_.starts_with("\"")) return quoted();
+    const std::string text = word("_.-+");
+    if (text == "true" || text == "false") return text == "true";
+    if (rest_.starts_with("(") || formats_.contains(text)) {
+      const std::size_t size = rest_.starts_with("(") ? rest_.find(')') + 1 : 0;
+      return parse_format(text + take(size), formats_);
+    }
+    return number(text);
+  }
+
+ private:
+  std::string take(std::size_t size) {
+    std::string taken(rest_.substr(0, size));
+    rest_.remove_prefix(taken.size());
+    return taken;
+  }
+  void skip_space() {
+    while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\r'))
+      rest_.remove_prefix(1);
+  }
+  std::string quoted() {
+    std::size_t end = 1;
+    while (end < rest_.size() && rest_[end] != '"') end += rest_[end] == '\\' ? 2 : 1;
+    user_check(end < rest_.size(), "a quoted text does not end");
+    return parse_json(take(end + 1), "quoted text").get<std::string>();
+  }
+  static Attribute number(const std::string& text) {
+    const char* end = text.data() + text.size();
+    std::int64_t whole = 0;
+    if (const auto parsed = std::from_chars(text.data(), end, whole);
+        parsed.ec == std::errc{} && parsed.ptr == end)
+      return whole;
+    double value = 0;
+    const auto parsed = std::from_chars(text.data(), end, value);
+    user_check(parsed.ec == std::errc{} && parsed.ptr == end, "'{}' is no attribute value", text);
+    return value;
+  }
+
+  std::string_view rest_;
+  const FormatTable& formats_;
+};
+
+Value reference(LineReader& line, const Graph& graph) {
+  line.expect("%");
+  const std::string name = line.word();
+  Node* node = graph.find(name);
+  user_check(node != nullptr, "%{} is used before it is defined", name);
+  const std::int64_t index = line.accept(":") ? line.integer() : 0;
+  user_check(index >= 0 && index < static_cast<std::int64_t>(node->types().size()),
+             "%{} has no result {}", name, index);
+  return {node, static_cast<int>(index)};
+}
+
+void parse_operation(LineReader& line, const std::string& op, const std::string& name,
+                     Graph& graph) {
+  std::vector<Value> inputs;
+  line.expect("(");
+  while (!line.accept(")")) {
+    if (!inputs.empty()) line.expect(",");
+    inputs.push_back(reference(line, graph));
+  }
+  Attributes attributes;
+  if (line.accept("{")) {
+    while (!line.accept("}")) {
+      if (!attributes.empty()) line.expect(",");
+      const std::string key = line.word("_");
+      line.expect("=");
+      attributes.set(key, line.attribute());
+    }
+  }
+  user_check(graph.find(name) == nullptr, "the graph has two nodes called '{}'", name);
+  const Node& node = graph.add_node(op, std::move(inputs), std::move(attributes), name);
+  line.expect(":");
+  for (std::size_t i = 0; i < node.types().size(); ++i) {
+    if (i > 0) line.expect(",");
+    const Type written = line.type();
+    user_check(written == node.types()[i], "result {} of %{} is {}, the text says {}", i, name,
+               to_string(node.types()[i]), to_string(written));
+  }
+}
+
+void parse_line(LineReader& line, Graph& graph) {
+  if (line.accept("output ")) {
+    const std::string name = line.word();
+    line.expect("=");
+    graph.set_output(name, reference(line, graph));
+    return;
+  }
+  line.expect("%");
+  const std::string name = line.word();
+  line.expect("=");
+  const std::string op = line.word("_");
+  if (op == "input") {
+    line.expect(":");
+    graph.add_input(name, line.type());
+  } else if (op == "parameter") {
+    const std::string state = line.word("");
+    user_check(state == "trainable" || state == "frozen",
+               "expected 'trainable' or 'frozen', got '{}'", state);
+    line.expect(":");
+    graph.add_parameter(name, line.type(), state == "trainable");
+  } else {
+    parse_operation(line, op, name, graph);
+  }
+}
+
+}  // namespace
+
+Graph parse_graph(std::string_view text, const OpTable& ops, const FormatTable& formats) {
+  Graph graph(ops);
+  int number = 0;
+  for (const std::string& content : split(text, '\n')) {
+    ++number;
+    if (trim(content).empty() || trim(content).starts_with("#")) continue;
+    with_context(fmt::format("graph text, line {}", number), [&] {
+      LineReader line(content, formats);
+      parse_line(line, graph);
+      user_check(line.at_end(), "more text than expected at the end of the line");
+    });
+  }
+  return graph;
+}
+
+}  // namespace hone

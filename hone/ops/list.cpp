@@ -1,0 +1,45 @@
+#include "hone/ops/list.h"
+
+namespace hone {
+
+// One line per file of this folder: an operation together with the operations of its gradient.
+namespace ops {
+std::vector<OpDef> adamw();
+std::vector<OpDef> add();
+std::vector<OpDef> attention_mask();
+std::vector<OpDef> cross_entropy();
+std::vector<OpDef> dropout();
+std::vector<OpDef> embedding();
+std::vector<OpDef> full();
+std::vector<OpDef> gelu();
+std::vector<OpDef> global_norm();
+std::vector<OpDef> layer_norm();
+std::vector<OpDef> linear();
+std::vector<OpDef> matmul();
+std::vector<OpDef> mul();
+std::vector<OpDef> quantize();
+std::vector<OpDef> relu();
+std::vector<OpDef> reshape();
+std::vector<OpDef> scale();
+std::vector<OpDef> slice();
+std::vector<OpDef> softmax();
+std::vector<OpDef> sum_to();
+std::vector<OpDef> tanh();
+std::vector<OpDef> transpose();
+}  // namespace ops
+
+OpTable builtin_ops() {
+  OpTable table;
+  for (const auto& file :
+       {ops::adamw,       ops::add,        ops::attention_mask, ops::cross_entropy,
+        ops::dropout,     ops::embedding,  ops::full,           ops::gelu,
+        ops::global_norm, ops::layer_norm, ops::linear,         ops::matmul,
+        ops::mul,         ops::quantize,   ops::relu,           ops::reshape,
+        ops::scale,       ops::slice,      ops::softmax,        ops::sum_to,
+        ops::tanh,        ops::transpose}) {
+    for (OpDef& op : file()) table.emplace(op.name, std::move(op));
+  }
+  return table;
+}
+
+}  // namespace hone

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "hone/ir/graph.h"
+
+namespace hone {
+
+/// Replaces every `dropout(x)` by `x`. For inference graphs.
+/// Requires a verified graph. Ensures that no `dropout` is left and all other nodes are untouched.
+/// Returns whether the graph changed.
+bool remove_dropout(Graph& graph);
+
+}  // namespace hone

@@ -1,0 +1,58 @@
+#include "hone/runtime/fold.h"
+
+#include <algorithm>
+#include <set>
+
+#include "hone/passes/dead_code.h"
+#include "hone/runtime/interpreter.h"
+
+namespace hone {
+namespace {
+
+bool fixed_size(const Node& node) {
+  return std::ranges::all_of(node.types(), [](const Type& type) {
+    return std::ranges::all_of(type.shape, [](const Dim& dim) { return dim.symbol == 0; });
+  });
+}
+
+// Operations all of whose inputs are parameters or such operations.
+std::set<const Node*> foldable_nodes(const Graph& graph) {
+  std::set<const Node*> foldable;
+  for (const auto& node : graph.nodes()) {
+    const bool known_inputs = std::ranges::all_of(node->inputs(), [&](const Value& input) {
+      return input.node->kind() == NodeKind::parameter || foldable.contains(input.node);
+    });
+    if (node->kind() == NodeKind::operation && node->op().trait != Trait::update && known_inputs &&
+        !node->inputs().empty() && fixed_size(*node) && node->types().size() == 1) {
+      foldable.insert(node.get());
+    }
+  }
+  return foldable;
+}
+
+}  // namespace
+
+bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& library, ThreadPool& pool) {
+  const std::set<const Node*> foldable = foldable_nodes(graph);
+  std::vector<std::string> frontier;  // folded values that something else reads
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    const bool is_output = std::ranges::any_of(graph.outputs(), [&](const auto& output) { return output.second.node == node; });
+    const bool read = std::ranges::any_of(node->users(), [&](const Node* user) { return !foldable.contains(user); });
+    if (foldable.contains(node) && (read || is_output)) frontier.push_back(node->name());
+  }
+  if (frontier.empty()) return false;
+  Graph constants = graph.clone();
+  while (!constants.outputs().empty()) constants.remove_output(std::string(constants.outputs()[0].first));
+  for (const std::string& name : frontier) constants.set_output(name, {constants.find(name), 0});
+  remove_dead_code(constants);
+  for (auto& [name, tensor] : Interpreter(constants, library, pool).run({}, parameters)) {
+    Node& node = *graph.find(name);
+    const Value folded = graph.add_parameter(name + ".folded", node.types()[0], /*trainable=*/false);
+    parameters.set(folded.node->name(), tensor);
+    graph.replace_uses({&node, 0}, folded);
+  }
+  remove_dead_code(graph);
+  return true;
+}
+
+}  // namespace hone

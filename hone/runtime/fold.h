@@ -1,0 +1,15 @@
+#pragma once
+
+#include "hone/ir/graph.h"
+#include "hone/runtime/library.h"
+#include "hone/tensor/parameter_store.h"
+
+namespace hone {
+
+/// Computes once what depends on parameters alone and puts the results in their place, as frozen parameters of `graph`
+/// and tensors of `parameters` called "<node>.folded". So an evaluation quantizes every weight once,
+/// not once per batch. For inference graphs; values whose size a run decides stay as they are.
+/// Returns whether the graph changed.
+bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& library, ThreadPool& pool);
+
+}  // namespace hone

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "hone/tensor/tensor.h"
+
+namespace hone {
+
+/// The weights and states of a model by name. Copying a store copies no weights: tensors are shared until one side
+/// writes (`writable`), so a trial costs what it changes.
+class ParameterStore {
+ public:
+  ParameterStore() = default;
+  explicit ParameterStore(std::map<std::string, Tensor> tensors) : tensors_(tensors.begin(), tensors.end()) {}
+
+  const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }
+  bool contains(std::string_view name) const { return tensors_.contains(name); }
+  /// Throws `UserError` for an unknown name.
+  const Tensor& at(std::string_view name) const;
+  void set(std::string_view name, Tensor tensor);
+  void erase(std::string_view name);
+
+  /// The tensor, owned by this store alone: copied first when its memory is shared or read-only.
+  Tensor& writable(std::string_view name);
+
+  /// The same parameters in memory of `device`; those that are there already stay shared.
+  ParameterStore on(Device& device) const;
+
+ private:
+  std::map<std::string, Tensor, std::less<>> tensors_;
+};
+
+}  // namespace hone
