@@ -15,7 +15,7 @@ The folders are emptied first: run gradients.py afterwards.
 import dataclasses
 import shutil
 import sys
-from typing import Callable
+from collections.abc import Callable
 
 import numpy
 import torch
