@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "hone/base/error.h"
 #include "hone/base/json.h"
+#include "tests/text/user_error.h"
 
 namespace hone {
 namespace {
@@ -142,27 +140,22 @@ TEST(Tokenizer, KnowsItsTokens) {
   EXPECT_EQ(tokenizer.sep_id(), 3);
 }
 
-void expect_error(const std::function<void()>& action, const std::string& part) {
-  try {
-    action();
-    FAIL() << "expected an error with: " << part;
-  } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-  }
-}
-
 TEST(Tokenizer, RefusesWhatItCannotUse) {
-  expect_error([] { small_tokenizer({"a", "b", "a"}); }, "the token 'a' stands at ids 5 and 7");
-  expect_error(
+  expect_user_error(
+      [] {
+        small_tokenizer({"a", "b", "a"});
+      },
+      "the token 'a' stands at ids 5 and 7");
+  expect_user_error(
       [] {
         Tokenizer({.tokens = {"[PAD]", "[CLS]", "[SEP]"}});
       },
       "the unknown token '[UNK]' is not among");
-  expect_error([] { small_tokenizer({}, {"<x>"}); },
-               "the added token '<x>' is not among the 5 tokens");
-  expect_error([] { small_tokenizer({}).encode("a", 1); },
-               "max_length: expected at least 2, for [CLS] and [SEP], got 1");
-  expect_error([] { small_tokenizer({}).token(5); }, "token id 5: expected 0 to 4");
+  expect_user_error([] { small_tokenizer({}, {"<x>"}); },
+                    "the added token '<x>' is not among the 5 tokens");
+  expect_user_error([] { small_tokenizer({}).encode("a", 1); },
+                    "max_length: expected at least 2, for [CLS] and [SEP], got 1");
+  expect_user_error([] { small_tokenizer({}).token(5); }, "token id 5: expected 0 to 4");
 }
 
 }  // namespace

@@ -1,0 +1,189 @@
+#include "hone/text/tokenizer_files.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/base/json.h"
+#include "tests/text/temporary_folder.h"
+#include "tests/text/user_error.h"
+
+namespace hone {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+constexpr const char* kVocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nA\né\ne\n";
+
+// A tokenizer.json with the vocabulary above and one more token, "z".
+Json fast_tokenizer() {
+  Json vocabulary = Json::object();
+  const char* tokens[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "A", "é", "e", "z"};
+  for (int i = 0; i < 10; ++i) vocabulary[tokens[i]] = i;
+  Json added = Json::array();
+  for (int i = 0; i < 5; ++i) {
+    added.push_back(
+        {{"id", i}, {"content", tokens[i]}, {"normalized", false}, {"single_word", false}});
+  }
+  return {{"added_tokens", added},
+          {"normalizer",
+           {{"type", "BertNormalizer"},
+            {"clean_text", true},
+            {"handle_chinese_chars", true},
+            {"strip_accents", nullptr},
+            {"lowercase", true}}},
+          {"model", {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"vocab", vocabulary}}}};
+}
+
+Ids encode(const TemporaryFolder& folder, std::string_view text) {
+  return load_tokenizer(folder.path()).encode(text, 64);
+}
+
+TEST(LoadTokenizer, ReadsVocabTxtAsUncased) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", kVocabulary);
+  EXPECT_EQ(encode(folder, "A é [MASK] ?"), (Ids{2, 5, 8, 4, 1, 3}));
+}
+
+TEST(LoadTokenizer, ReadsLinesThatEndInCrLf) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", "[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\n");
+  EXPECT_EQ(encode(folder, "a"), (Ids{2, 4, 3}));
+  EXPECT_EQ(load_tokenizer(folder.path()).vocabulary_size(), 5);
+}
+
+TEST(LoadTokenizer, TakesCaseAndAccentsFromTheConfig) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", kVocabulary);
+  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
+  folder.write("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true})");
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 8, 3}));
+  folder.write("tokenizer_config.json",
+               R"({"strip_accents": false, "tokenize_chinese_chars": false})");
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 5, 7, 3}));
+  EXPECT_FALSE(load_tokenizer(folder.path()).definition().normalization.split_cjk);
+}
+
+TEST(LoadTokenizer, TakesSpecialTokensFromTheConfig) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", "<pad>\n<unk>\n<s>\n</s>\na\n");
+  folder.write(
+      "tokenizer_config.json",
+      R"({"pad_token": "<pad>", "unk_token": {"content": "<unk>", "lstrip": false}, "cls_token": "<s>",)"
+      R"( "sep_token": "</s>"})");
+  EXPECT_EQ(encode(folder, "a <s> b"), (Ids{2, 4, 2, 1, 3}));
+}
+
+TEST(LoadTokenizer, AddsTheTokensOfTheConfig) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", kVocabulary);
+  folder.write("tokenizer_config.json",
+               R"({"added_tokens_decoder": {"0": {"content": "[PAD]", "normalized": false},)"
+               R"( "9": {"content": "<url>", "normalized": false}}})");
+  EXPECT_EQ(encode(folder, "a<url>"), (Ids{2, 5, 9, 3}));
+}
+
+TEST(LoadTokenizer, PrefersTokenizerJson) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", kVocabulary);
+  folder.write("tokenizer.json", to_document(fast_tokenizer()));
+  EXPECT_EQ(encode(folder, "Z A [SEP]"), (Ids{2, 9, 5, 3, 3}));
+}
+
+TEST(LoadTokenizer, TakesCaseFromTokenizerJsonWhereTheConfigIsSilent) {
+  TemporaryFolder folder;
+  Json file = fast_tokenizer();
+  file["normalizer"]["lowercase"] = false;
+  folder.write("tokenizer.json", to_document(file));
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
+  folder.write("tokenizer_config.json", R"({"do_lower_case": true})");
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 5, 8, 3}));
+  folder.write("tokenizer_config.json",
+               R"({"do_lower_case": true, "tokenizer_class": "PreTrainedTokenizerFast"})");
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
+}
+
+TEST(LoadTokenizer, ReadsTheModelsLimits) {
+  TemporaryFolder folder;
+  Json file = fast_tokenizer();
+  file["model"]["continuing_subword_prefix"] = "@@";
+  file["model"]["max_input_chars_per_word"] = 3;
+  file["model"]["vocab"]["@@a"] = 10;
+  folder.write("tokenizer.json", to_document(file));
+  EXPECT_EQ(encode(folder, "aaa aaaa"), (Ids{2, 5, 10, 10, 1, 3}));
+}
+
+TEST(LoadTokenizer, NamesBothFilesThatAreMissing) {
+  TemporaryFolder folder;
+  expect_user_error([&] { load_tokenizer(folder.path()); },
+                    (folder.path() / "tokenizer.json").string());
+  expect_user_error([&] { load_tokenizer(folder.path()); }, (folder.path() / "vocab.txt").string());
+}
+
+TEST(LoadTokenizer, NamesATokenThatStandsTwice) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", std::string(kVocabulary) + "a\n");
+  expect_user_error([&] { load_tokenizer(folder.path()); },
+                    "vocab.txt: vocabulary: the token 'a' stands at ids 5 and 9");
+}
+
+TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
+  const auto refuses = [](const std::function<void(Json&)>& change, const std::string& message) {
+    TemporaryFolder folder;
+    Json file = fast_tokenizer();
+    change(file);
+    folder.write("tokenizer.json", to_document(file));
+    expect_user_error([&] { load_tokenizer(folder.path()); }, message);
+  };
+  refuses([](Json& file) { file["model"]["type"] = "BPE"; },
+          "tokenizer model 'BPE' is not supported; expected WordPiece");
+  refuses([](Json& file) { file["normalizer"]["type"] = "NFC"; },
+          "normalizer 'NFC' is not supported");
+  refuses([](Json& file) { file["model"].erase("vocab"); },
+          "model.vocab: expected an object of tokens and ids");
+  refuses([](Json& file) { file["model"]["vocab"]["z"] = 11; },
+          "id 9 has no token; expected every id from 0 to 11");
+  refuses([](Json& file) { file["model"]["vocab"]["z"] = 8; }, "id 8 belongs to two tokens");
+  refuses([](Json& file) { file["model"]["vocab"]["z"] = -1; },
+          "token 'z': expected an id from 0, got -1");
+  refuses([](Json& file) { file["added_tokens"][4]["normalized"] = true; },
+          "added token '[MASK]' asks for");
+  refuses([](Json& file) { file["normalizer"]["lowercase"] = "yes"; },
+          "\"lowercase\" has an unexpected type: \"yes\"");
+}
+
+TEST(LoadTokenizer, SaysWhereJsonIsMalformed) {
+  TemporaryFolder folder;
+  folder.write("tokenizer.json", "{\"model\": ");
+  expect_user_error([&] { load_tokenizer(folder.path()); },
+                    "tokenizer.json: malformed JSON at byte");
+}
+
+TEST(SaveTokenizer, IsReadBackTheSame) {
+  TemporaryFolder folder;
+  TokenizerDefinition definition;
+  definition.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "<mask>", "A", "é", "中"};
+  definition.normalization = {.split_cjk = false, .strip_accents = true, .lowercase = false};
+  definition.special.mask = "<mask>";
+  save_tokenizer(Tokenizer(definition), folder.path());
+  const Tokenizer loaded = load_tokenizer(folder.path());
+  EXPECT_EQ(loaded.definition().tokens, definition.tokens);
+  EXPECT_EQ(loaded.definition().normalization, definition.normalization);
+  EXPECT_EQ(loaded.definition().special.mask, "<mask>");
+  EXPECT_EQ(tokenizer_files(folder.path()),
+            (std::vector<fs::path>{folder.path() / "vocab.txt",
+                                   folder.path() / "tokenizer_config.json"}));
+}
+
+TEST(SaveTokenizer, RefusesWhatVocabTxtCannotSay) {
+  TemporaryFolder folder;
+  const std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a\nb"};
+  expect_user_error([&] { save_tokenizer(Tokenizer({.tokens = tokens}), folder.path()); },
+                    "cannot stand on a line");
+  expect_user_error(
+      [&] { save_tokenizer(Tokenizer({.tokens = tokens, .added = {"a\nb"}}), folder.path()); },
+      "copy the tokenizer.json");
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace hone
