@@ -1,0 +1,91 @@
+#include "hone/text/batching.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "hone/base/error.h"
+#include "hone/base/random.h"
+
+namespace hone {
+namespace {
+
+std::int64_t length_of(const EncodedSet& set, std::int64_t row) {
+  return static_cast<std::int64_t>(set.ids[static_cast<std::size_t>(row)].size());
+}
+
+std::int64_t longest_of(const EncodedSet& set, std::span<const std::int64_t> rows) {
+  std::int64_t longest = 0;
+  for (const std::int64_t row : rows) longest = std::max(longest, length_of(set, row));
+  return longest;
+}
+
+}  // namespace
+
+EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
+                           std::span<const Example> examples, std::size_t max_length) {
+  std::vector<std::string_view> texts;
+  EncodedSet set;
+  for (const Example& example : examples) {
+    texts.push_back(example.text);
+    set.labels.push_back(example.label);
+  }
+  for (Encoding& encoding : encode_all(pool, tokenizer, texts, max_length)) {
+    set.truncated_texts += encoding.truncated;
+    set.replaced_bytes += encoding.replaced_bytes;
+    set.ids.push_back(std::move(encoding.ids));
+  }
+  return set;
+}
+
+Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows, std::int32_t pad_id) {
+  HONE_ASSERT(!rows.empty(), "a batch of no rows");
+  Batch batch;
+  batch.batch = static_cast<std::int64_t>(rows.size());
+  batch.tokens = longest_of(set, rows);
+  const auto size = static_cast<std::size_t>(batch.batch * batch.tokens);
+  batch.input_ids.assign(size, pad_id);
+  batch.attention_mask.assign(size, 0);
+  batch.token_type_ids.assign(size, 0);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows[i]);
+    const auto begin = static_cast<std::ptrdiff_t>(i) * batch.tokens;
+    std::copy(set.ids[row].begin(), set.ids[row].end(), batch.input_ids.begin() + begin);
+    std::fill_n(batch.attention_mask.begin() + begin, set.ids[row].size(), 1);
+    batch.labels.push_back(set.labels[row]);
+  }
+  return batch;
+}
+
+std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch,
+                                      bool shuffle) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  if (shuffle)
+    RandomSequence(seed, stream_of("epoch order") + static_cast<std::uint64_t>(epoch))
+        .shuffle(order);
+  return order;
+}
+
+std::vector<std::span<const std::int64_t>> batches(std::span<const std::int64_t> order,
+                                                   std::int64_t batch_size) {
+  user_check(batch_size >= 1, "batch size: expected at least 1, got {}", batch_size);
+  std::vector<std::span<const std::int64_t>> result;
+  const auto size = static_cast<std::size_t>(batch_size);
+  for (std::size_t begin = 0; begin < order.size(); begin += size) {
+    result.push_back(order.subspan(begin, std::min(size, order.size() - begin)));
+  }
+  return result;
+}
+
+double padding_share(const EncodedSet& set, std::span<const std::int64_t> order,
+                     std::int64_t batch_size) {
+  std::int64_t text = 0;
+  std::int64_t all = 0;
+  for (const std::span<const std::int64_t> rows : batches(order, batch_size)) {
+    for (const std::int64_t row : rows) text += length_of(set, row);
+    all += longest_of(set, rows) * static_cast<std::int64_t>(rows.size());
+  }
+  return all == 0 ? 0 : 1 - static_cast<double>(text) / static_cast<double>(all);
+}
+
+}  // namespace hone

@@ -1,0 +1,73 @@
+#include "hone/text/batching.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/text/user_error.h"
+
+namespace hone {
+namespace {
+
+using Values = std::vector<std::int64_t>;
+
+EncodedSet small_set() {
+  return {.ids = {{2, 9, 3}, {2, 3}, {2, 8, 7, 6, 3}}, .labels = {1, 0, 1}};
+}
+
+TEST(MakeBatch, PadsToTheLongestOfItsTexts) {
+  const Batch batch = make_batch(small_set(), Values{1, 0}, 5);
+  EXPECT_EQ(batch.batch, 2);
+  EXPECT_EQ(batch.tokens, 3);
+  EXPECT_EQ(batch.input_ids, (Values{2, 3, 5, 2, 9, 3}));
+  EXPECT_EQ(batch.attention_mask, (Values{1, 1, 0, 1, 1, 1}));
+  EXPECT_EQ(batch.token_type_ids, Values(6, 0));
+  EXPECT_EQ(batch.labels, (Values{0, 1}));
+}
+
+TEST(EpochOrder, IsTheIdentityUnlessShuffled) {
+  EXPECT_EQ(epoch_order(4, 7, 3, false), (Values{0, 1, 2, 3}));
+}
+
+TEST(EpochOrder, IsAPermutationOfItsOwnForEverySeedAndEpoch) {
+  const Values order = epoch_order(1000, 7, 0, true);
+  Values sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(sorted, epoch_order(1000, 0, 0, false));
+  EXPECT_EQ(order, epoch_order(1000, 7, 0, true));
+  EXPECT_NE(order, epoch_order(1000, 7, 1, true));
+  EXPECT_NE(order, epoch_order(1000, 8, 0, true));
+}
+
+TEST(Batches, KeepTheShortLastOne) {
+  const Values order = {4, 2, 0, 1, 3};
+  const auto cut = batches(order, 2);
+  ASSERT_EQ(cut.size(), 3u);
+  EXPECT_EQ(Values(cut[0].begin(), cut[0].end()), (Values{4, 2}));
+  EXPECT_EQ(Values(cut[2].begin(), cut[2].end()), (Values{3}));
+  EXPECT_TRUE(batches({}, 2).empty());
+  expect_user_error([&] { batches(order, 0); }, "batch size: expected at least 1, got 0");
+}
+
+TEST(PaddingShare, CountsThePaddingOfAllBatches) {
+  // Batches (3, 2) and (5): 6 + 5 places for 10 tokens.
+  EXPECT_DOUBLE_EQ(padding_share(small_set(), Values{0, 1, 2}, 2), 1.0 / 11.0);
+  EXPECT_DOUBLE_EQ(padding_share(small_set(), Values{0, 1, 2}, 1), 0.0);
+}
+
+TEST(EncodeExamples, KeepsOrderLabelsAndFacts) {
+  const Tokenizer tokenizer({.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b"}});
+  const std::vector<Example> examples = {{"a b a", 1}, {"b\xff", 0}};
+  ThreadPool pool(2);
+  const EncodedSet set = encode_examples(pool, tokenizer, examples, 4);
+  EXPECT_EQ(set.size(), 2);
+  EXPECT_EQ(set.ids[0], (std::vector<std::int32_t>{2, 4, 5, 3}));
+  EXPECT_EQ(set.ids[1], (std::vector<std::int32_t>{2, 5, 3}));
+  EXPECT_EQ(set.labels, (std::vector<std::int32_t>{1, 0}));
+  EXPECT_EQ(set.truncated_texts, 1);
+  EXPECT_EQ(set.replaced_bytes, 1);
+}
+
+}  // namespace
+}  // namespace hone
