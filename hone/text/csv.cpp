@@ -1,0 +1,64 @@
+#include "hone/text/csv.h"
+
+#include "hone/base/error.h"
+
+namespace hone {
+
+CsvReader::CsvReader(std::string_view text, char separator) : rest_(text), separator_(separator) {
+  if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
+}
+
+bool CsvReader::next(std::vector<std::string>& fields) {
+  while (!rest_.empty() && at_line_end()) skip_line_end();
+  if (rest_.empty()) return false;
+  record_line_ = line_;
+  read_record(fields);
+  return true;
+}
+
+bool CsvReader::at_line_end() const {
+  return rest_.empty() || rest_.front() == '\n' || rest_.starts_with("\r\n");
+}
+
+void CsvReader::skip_line_end() {
+  if (rest_.empty()) return;
+  rest_.remove_prefix(rest_.front() == '\r' ? 2 : 1);
+  ++line_;
+}
+
+void CsvReader::read_record(std::vector<std::string>& fields) {
+  fields.clear();
+  for (;;) {
+    std::string& field = fields.emplace_back();
+    if (rest_.starts_with('"')) {
+      read_quoted(field);
+    } else {
+      while (!at_line_end() && rest_.front() != separator_) {
+        field.push_back(rest_.front());
+        rest_.remove_prefix(1);
+      }
+    }
+    if (at_line_end()) return skip_line_end();
+    user_check(rest_.front() == separator_,
+               "line {}: a quoted field is followed by '{}'; write a quote inside quotes as \"\"",
+               line_, rest_.front());
+    rest_.remove_prefix(1);
+  }
+}
+
+void CsvReader::read_quoted(std::string& field) {
+  const std::int64_t opened = line_;
+  rest_.remove_prefix(1);
+  for (;;) {
+    const std::size_t quote = rest_.find('"');
+    user_check(quote != std::string_view::npos, "line {}: a quoted field is never closed", opened);
+    for (const char c : rest_.substr(0, quote)) line_ += c == '\n';
+    field += rest_.substr(0, quote);
+    rest_.remove_prefix(quote + 1);
+    if (!rest_.starts_with('"')) return;
+    field.push_back('"');
+    rest_.remove_prefix(1);
+  }
+}
+
+}  // namespace hone

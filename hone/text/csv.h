@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// Records of delimited text as RFC 4180 defines it: fields in double quotes may hold the
+/// separator, line breaks and doubled quotes; lines end in LF or CRLF; a byte order mark at the
+/// start is skipped.
+namespace hone {
+
+class CsvReader {
+ public:
+  /// `text` must outlive the reader.
+  CsvReader(std::string_view text, char separator);
+
+  /// Reads the next record that is not an empty line into `fields`. False at the end.
+  /// Throws `UserError` with the line for a quote that is never closed or is followed by text.
+  bool next(std::vector<std::string>& fields);
+  /// Line on which the last record began, from 1.
+  std::int64_t line() const { return record_line_; }
+
+ private:
+  void read_record(std::vector<std::string>& fields);
+  void read_quoted(std::string& field);
+  bool at_line_end() const;
+  void skip_line_end();
+
+  std::string_view rest_;
+  char separator_;
+  std::int64_t line_ = 1;  // of the front of `rest_`
+  std::int64_t record_line_ = 0;
+};
+
+}  // namespace hone
