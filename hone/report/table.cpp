@@ -7,6 +7,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/report/one_line.h"
 
 namespace hone {
 namespace {
@@ -32,14 +33,6 @@ std::size_t display_width(std::string_view text) {
     left -= std::max<utf8proc_ssize_t>(length, 1);
   }
   return width;
-}
-
-// Text must not break the lines of a table.
-std::string one_line(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
-  }
-  return text;
 }
 
 // `digits` decimals, or one significant digit where they would show a number that is not zero as

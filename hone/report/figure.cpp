@@ -1,0 +1,36 @@
+#include "hone/report/figure.h"
+
+#include "hone/base/error.h"
+#include "hone/report/figure_script.h"
+#include "hone/report/gnuplot.h"
+
+namespace hone {
+namespace {
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+}  // namespace
+
+void write_figure(const Figure& figure, const fs::path& stem) {
+  const std::string name = stem.filename().string();
+  // gnuplot works in a folder of its own; what it leaves half done there is never seen under the
+  // figure's name.
+  OutputFolder folder(fs::path(stem) += ".figure", /*overwrite=*/true);
+  write_file(folder.path() / (name + ".tsv"), figure_data(figure));
+  write_file(folder.path() / (name + ".gp"), figure_script(figure, name));
+  run_gnuplot(folder.path(), name + ".gp");
+  // gnuplot cannot name a second choice of font; a browser without the first would take a serif.
+  const fs::path svg = folder.path() / (name + ".svg");
+  write_file(svg,
+             replaced(read_file(svg), "\"DejaVu Sans\"", "\"DejaVu Sans, Verdana, sans-serif\""));
+  for (const char* ending : {".tsv", ".gp", ".svg", ".png"}) {
+    write_file(fs::path(stem) += ending, read_file(folder.path() / (name + ending)));
+  }
+}
+
+}  // namespace hone

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/file.h"
+
+/// Figures: panels of curves, drawn by gnuplot as SVG and PNG.
+///
+///     Panel panel{.x = {.label = "Width (bits)"}, .y = {.label = "Accuracy (%)"}};
+///     panel.series.push_back({.label = "PTQ", .points = {{4, 50.1}, {8, 82.3}, {16, 83.7}}});
+///     panel.references.push_back({.y = 83.8, .label = "fp32 83.8"});
+///     write_figure({.title = "Fixed point", .panels = {panel}}, "out/accuracy");   //
+///     out/accuracy.svg, .png, .gp, .tsv
+///
+/// Series with the same label have the same colour and marker in all panels and share one entry of
+/// the legend. The colours are told apart with any colour vision; markers and, after twelve series,
+/// dashes repeat the distinction.
+namespace hone {
+
+inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
+
+/// A point that has a NaN or infinite x or y leaves a gap. `low` and `high` are the ends of its
+/// spread, in units of y.
+struct Point {
+  double x = 0;
+  double y = 0;
+  double low = kNoValue;
+  double high = kNoValue;
+};
+
+enum class Draw {
+  curve,   ///< straight lines with a marker at each point
+  line,    ///< straight lines with a few markers, for many points
+  steps,   ///< each value holds until the next point, with a few markers: best so far
+  points,  ///< markers alone
+};
+
+enum class Spread { none, bars, band };
+
+struct Series {
+  std::string label = {};  ///< in the legend; an empty one has no entry
+  std::vector<Point> points = {};
+  Draw draw = Draw::curve;
+  Spread spread = Spread::none;  ///< how `low` and `high` of the points show
+};
+
+/// A dashed horizontal line: a baseline.
+struct Reference {
+  double y = 0;
+  std::string label = {};
+};
+
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
+struct Tick {
+  double value = 0;
+  std::string label = {};
+};
+
+struct Axis {
+  std::string label = {};
+  /// Values of 0 on a logarithmic y axis are drawn at its lower end, which is then marked "0";
+  /// negative ones and those of x are left out.
+  bool logarithmic = false;
+  std::optional<Range> range = std::nullopt;  ///< zooms in; otherwise all points are seen
+  std::vector<Tick> ticks = {};               ///< names of categories, say; otherwise round numbers
+};
+
+struct Panel {
+  std::string title = {};
+  Axis x = {};
+  Axis y = {};
+  std::vector<Series> series = {};
+  std::vector<Reference> references = {};
+};
+
+struct Figure {
+  std::string title = {};
+  std::vector<Panel> panels = {};
+  bool stacked = false;  ///< panels one below the other; otherwise side by side
+  int width = 800;       ///< of the SVG in pixels; the PNG has twice as many each way
+  int height = 500;
+};
+
+/// Writes `stem`.svg and `stem`.png, and beside them what they were drawn from: `stem`.tsv (columns
+/// panel, series, x, y, low, high) and `stem`.gp, which draws them again by `gnuplot NAME.gp` in
+/// their folder. Each file appears whole. Throws `UserError` if gnuplot is missing or fails, or a
+/// file cannot be written.
+void write_figure(const Figure& figure, const fs::path& stem);
+
+}  // namespace hone

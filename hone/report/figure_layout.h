@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/report/figure.h"
+#include "hone/report/figure_axis.h"
+
+/// Where everything in a figure stands, in pixels of the SVG from its lower left corner.
+namespace hone {
+
+inline constexpr int kFontSize = 13;
+inline constexpr int kPanelTitleSize = 14;
+inline constexpr int kTitleSize = 17;
+
+/// A guess of the width in pixels of text set in DejaVu Sans, on the generous side.
+double text_width(std::string_view text, int font_size);
+
+struct Box {
+  double left = 0;
+  double bottom = 0;
+  double right = 0;
+  double top = 0;
+};
+
+/// One distinct label of the figure's series.
+struct LegendEntry {
+  std::string label;
+  double x = 0;       ///< left end of the sample of the line
+  double y = 0;       ///< middle of the line of text
+  bool line = false;  ///< whether the sample has a line through its marker
+};
+
+inline constexpr double kLegendSampleWidth = 26;
+
+/// A reference line in view, and where its label stands.
+struct ReferenceLabel {
+  Reference reference;
+  double x = 0;  ///< left end of the text
+  double y = 0;  ///< its middle
+};
+
+struct PanelLayout {
+  Box plot;  ///< the area inside the axes
+  AxisView x;
+  AxisView y;
+  double x_label_y = 0;                          ///< middle of the line of text
+  double y_label_x = 0;                          ///< middle of the rotated line of text
+  bool has_points = false;                       ///< any that can be drawn, in view or not
+  std::vector<ReferenceLabel> reference_labels;  ///< one for each reference in view
+};
+
+struct FigureLayout {
+  double title_y = 0;               ///< middle of the title's line; its left end is `kFigureMargin`
+  std::vector<std::string> styles;  ///< distinct labels of series; the index is the style
+  std::vector<LegendEntry> legend;
+  std::vector<PanelLayout> panels;
+};
+
+inline constexpr double kFigureMargin = 16;
+
+/// Throws `UserError` for an axis range that cannot be shown.
+FigureLayout lay_out(const Figure& figure);
+
+/// Index of the series' style in `styles`.
+std::size_t style_of(const FigureLayout& layout, const Series& series);
+
+}  // namespace hone

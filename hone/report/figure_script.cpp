@@ -1,0 +1,263 @@
+#include "hone/report/figure_script.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/report/figure_layout.h"
+#include "hone/report/one_line.h"
+
+namespace hone {
+namespace {
+
+/// Okabe and Ito's colours without the yellow, then darker ones that differ from them in lightness;
+/// all markers differ in shape or are hollow.
+struct Style {
+  std::string_view colour;
+  int marker;
+};
+constexpr Style kStyles[] = {
+    {"#0072B2", 7},  {"#D55E00", 5},  {"#009E73", 9},  {"#CC79A7", 13},
+    {"#E69F00", 11}, {"#56B4E9", 15}, {"#222222", 6},  {"#882255", 4},
+    {"#8A8A00", 8},  {"#332288", 12}, {"#8C510A", 10}, {"#7F7F7F", 14},
+};
+constexpr std::size_t kMarkersOnLine = 7;
+constexpr std::string_view kInk = "#333333";
+constexpr std::string_view kTitleInk = "#111111";
+constexpr std::string_view kAxisInk = "#777777";
+constexpr std::string_view kGridInk = "#E6E6E6";
+constexpr std::string_view kReferenceInk = "#666666";
+
+const Style& style_row(std::size_t style) { return kStyles[style % std::size(kStyles)]; }
+
+// Solid for the first round of colours, then dashed, dotted, …
+std::string line_style(std::size_t style) {
+  return fmt::format("lc rgb '{}' lw 2 dt {}", style_row(style).colour,
+                     style / std::size(kStyles) + 1);
+}
+
+std::string marker_style(std::size_t style) {
+  const Style& row = style_row(style);
+  return fmt::format("lc rgb '{}' pt {} ps 0.7", row.colour, row.marker);
+}
+
+// In single quotes gnuplot takes everything as it stands but the quote itself.
+std::string literal(std::string_view text) {
+  std::string result = "'";
+  for (char c : one_line(std::string(text))) result.append(c == '\'' ? 2 : 1, c);
+  return result + "'";
+}
+
+// The same in bold. gnuplot's SVG knows bold only as mark-up, and with mark-up other characters
+// gain a meaning.
+std::string bold_literal(std::string_view text, int size) {
+  std::string escaped;
+  for (char c : text) {
+    if (std::string_view("{}^_@&~\\").find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return literal(fmt::format("{{/:Bold={} {}}}", size, escaped));
+}
+
+// Every point of a curve has its marker; a line has a few, not at the same places as those of other styles.
+std::string marker_interval(const Series& series, std::size_t style) {
+  if (series.draw == Draw::curve || series.draw == Draw::points) return "";
+  const std::size_t interval = std::max<std::size_t>(1, series.points.size() / kMarkersOnLine);
+  return fmt::format(" every {}::{}", interval, (2 * style + 1) * interval / 5 % interval);
+}
+
+/// Writes the parts of a script for one figure, whose size turns pixels into gnuplot's shares of
+/// the screen.
+class ScriptWriter {
+ public:
+  ScriptWriter(const Figure& figure, std::string_view name)
+      : figure_(figure), layout_(lay_out(figure)), name_(name) {}
+
+  std::string write() {
+    add_head();
+    add_title_and_legend();
+    for (std::size_t i = 0; i < figure_.panels.size(); ++i) add_panel(i);
+    add("unset multiplot\nunset output\n}}\n");
+    return std::move(text_);
+  }
+
+ private:
+  template <typename... Args>
+  void add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Args>(args)...);
+  }
+  std::string screen(double x, double y) const {
+    return fmt::format("screen {:.5f},{:.5f}", x / figure_.width, y / figure_.height);
+  }
+  // Text beside, above and in the plots; `how`: left, center, "center rotate by 90".
+  void add_text(std::string_view text, double x, double y, std::string_view how,
+                std::string_view colour) {
+    add("set label {} at {} {} tc rgb '{}' noenhanced front\n", literal(text), screen(x, y), how,
+        colour);
+  }
+  void add_title(std::string_view text, double x, double y, int size) {
+    add("set label {} at {} left tc rgb '{}' front\n", bold_literal(text, size), screen(x, y),
+        kTitleInk);
+  }
+
+  void add_head();
+  void add_title_and_legend();
+  void add_panel(std::size_t index);
+  void add_axis(char axis, const AxisView& view);
+  void add_references(const PanelLayout& layout);
+  void add_series(const Panel& panel, const PanelLayout& layout);
+
+  const Figure& figure_;
+  FigureLayout layout_;
+  std::string name_;
+  std::string text_;
+  int block_ = 0;  // of the data file
+};
+
+void ScriptWriter::add_head() {
+  add("# Draws {0}.svg and {0}.png from {0}.tsv.\n", one_line(name_));
+  add("set encoding utf8\nset datafile separator \"\\t\"\n");
+  add("do for [picture in \"svg png\"] {{\n");
+  add("if (picture eq \"svg\") {{\n");
+  add("  set terminal svg size {},{} font 'DejaVu Sans,{}' background rgb 'white'\n", figure_.width,
+      figure_.height, kFontSize);
+  add("}} else {{\n");
+  // At scale 1 the PNG has text of 4/3 the size and points of 3/4 the size of the SVG's.
+  add("  set terminal pngcairo size {},{} font 'DejaVu Sans,{}' fontscale 1.5 linewidth 2 "
+      "pointscale 2.7 dashlength 2 "
+      "background rgb 'white'\n}}\n",
+      2 * figure_.width, 2 * figure_.height, kFontSize);
+  add("set output {}.picture\n", literal(name_ + "."));
+  add("set multiplot\nunset key\n");
+  add("set border 3 back lw 0.8 lc rgb '{}'\nset grid back lt 1 lw 0.8 lc rgb '{}'\n", kAxisInk,
+      kGridInk);
+  add("set tics nomirror out scale 0.4 textcolor rgb '{}'\n", kInk);
+}
+
+void ScriptWriter::add_title_and_legend() {
+  if (!figure_.title.empty()) {
+    add_title(figure_.title, kFigureMargin, layout_.title_y, kTitleSize);
+  }
+  for (const LegendEntry& entry : layout_.legend) {
+    const std::size_t style = style_of(layout_, {.label = entry.label});
+    if (entry.line) {
+      add("set arrow from {} to {} nohead {} front\n", screen(entry.x, entry.y),
+          screen(entry.x + kLegendSampleWidth, entry.y), line_style(style));
+    }
+    add("set label '' at {} point {} front\n", screen(entry.x + kLegendSampleWidth / 2, entry.y),
+        marker_style(style));
+    add_text(entry.label, entry.x + kLegendSampleWidth + 6, entry.y, "left", kInk);
+  }
+}
+
+void ScriptWriter::add_axis(char axis, const AxisView& view) {
+  add("{} logscale {}\n", view.logarithmic ? "set" : "unset", axis);
+  add("set {}range [{:.10g}:{:.10g}]\n", axis, view.range.low, view.range.high);
+  std::string ticks;
+  for (const Tick& tick : view.ticks) {
+    std::string label = literal(tick.label);
+    for (std::size_t at = 0; (at = label.find('%', at)) != std::string::npos; at += 2)
+      label.insert(at, "%");
+    ticks += fmt::format("{}{} {:.10g}", ticks.empty() ? "" : ", ", label, tick.value);
+  }
+  add("set {}tics ({}) noenhanced{}\n", axis, ticks, axis == 'x' ? " offset 0,0.5" : "");
+}
+
+void ScriptWriter::add_references(const PanelLayout& layout) {
+  for (const ReferenceLabel& label : layout.reference_labels) {
+    add("set arrow from graph 0, first {0:.10g} to graph 1, first {0:.10g} nohead lc rgb '{1}' lw "
+        "1.2 dt (6,4) back\n",
+        label.reference.y, kReferenceInk);
+    add_text(label.reference.label, label.x, label.y, "left", kReferenceInk);
+  }
+}
+
+void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
+  // A zero on a logarithmic axis stands at its lower end.
+  const auto column = [&](int index) {
+    return layout.y.zero_at_low ? fmt::format("(column({0}) == 0 ? {1:.10g} : column({0}))", index,
+                                              layout.y.range.low)
+                                : fmt::format("(column({}))", index);
+  };
+  const std::string y = column(4), low = column(5), high = column(6);
+  std::string bands, curves;
+  const auto item = [&](std::string& list, std::string_view every, const std::string& columns,
+                        const std::string& how) {
+    list += fmt::format("  {} index {}{} using 3:{} with {} notitle, \\\n", literal(name_ + ".tsv"),
+                        block_, every, columns, how);
+  };
+  for (const Series& series : panel.series) {
+    if (series.points.empty()) continue;
+    const std::size_t style = style_of(layout_, series);
+    const std::string colour = fmt::format("rgb '{}'", style_row(style).colour);
+    if (series.spread == Spread::band) {
+      item(bands, "", low + ":" + high,
+           "filledcurves fs transparent solid 0.18 noborder fc " + colour);
+    } else if (series.spread == Spread::bars) {
+      item(curves, "", fmt::format("{}:(0):({} - {})", low, high, low),
+           "vectors nohead lw 1.6 lc " + colour);
+    }
+    if (series.draw != Draw::points) {
+      item(curves, "", y, (series.draw == Draw::steps ? "steps " : "lines ") + line_style(style));
+    }
+    item(curves, marker_interval(series, style), y, "points " + marker_style(style));
+    ++block_;
+  }
+  // The last item draws nothing: it ends the list, and a panel without points still gets its axes.
+  add("plot \\\n{}{}  NaN notitle\n", bands, curves);
+}
+
+void ScriptWriter::add_panel(std::size_t index) {
+  const Panel& panel = figure_.panels[index];
+  const PanelLayout& layout = layout_.panels[index];
+  add("\n# Panel {}\n", index + 1);
+  const auto margin = [&](char side, double share) {
+    add("set {}margin at screen {:.5f}\n", side, share);
+  };
+  margin('l', layout.plot.left / figure_.width);
+  margin('r', layout.plot.right / figure_.width);
+  margin('b', layout.plot.bottom / figure_.height);
+  margin('t', layout.plot.top / figure_.height);
+  if (!panel.title.empty()) {
+    add_title(panel.title, layout.plot.left, layout.plot.top + 14, kPanelTitleSize);
+  }
+  add_axis('x', layout.x);
+  add_axis('y', layout.y);
+  const Box& plot = layout.plot;
+  add_text(panel.x.label, (plot.left + plot.right) / 2, layout.x_label_y, "center", kInk);
+  add_text(panel.y.label, layout.y_label_x, (plot.bottom + plot.top) / 2, "center rotate by 90",
+           kInk);
+  if (!layout.has_points) {
+    add_text("no data", (plot.left + plot.right) / 2, (plot.bottom + plot.top) / 2, "center",
+             kReferenceInk);
+  }
+  add_references(layout);
+  add_series(panel, layout);
+  add("unset label\nunset arrow\n");
+}
+
+}  // namespace
+
+std::string figure_data(const Figure& figure) {
+  std::string text = "# panel\tseries\tx\ty\tlow\thigh\n";
+  bool first = true;
+  for (std::size_t i = 0; i < figure.panels.size(); ++i) {
+    for (const Series& series : figure.panels[i].series) {
+      if (series.points.empty()) continue;
+      if (!first) text += "\n\n";
+      first = false;
+      for (const Point& point : series.points) {
+        text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", i + 1, one_line(series.label), point.x,
+                            point.y, point.low, point.high);
+      }
+    }
+  }
+  return text;
+}
+
+std::string figure_script(const Figure& figure, std::string_view name) {
+  return ScriptWriter(figure, name).write();
+}
+
+}  // namespace hone

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "hone/report/figure.h"
+
+namespace hone {
+
+/// The data of all points: a comment line with the names of the columns, then for each series that
+/// has points a block of lines (panel from 1, series, x, y, low, high), separated by tabs; two
+/// empty lines between blocks.
+std::string figure_data(const Figure& figure);
+
+/// The gnuplot script that draws `name`.tsv to `name`.svg and `name`.png.
+/// Throws `UserError` for an axis range that cannot be shown.
+std::string figure_script(const Figure& figure, std::string_view name);
+
+}  // namespace hone

@@ -1,0 +1,98 @@
+#include "hone/report/figure_layout.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/base/error.h"
+
+namespace hone {
+namespace {
+
+Panel panel_with(const std::vector<std::string>& series_labels) {
+  Panel panel{.title = "Title", .x = {.label = "x"}, .y = {.label = "y"}};
+  for (const std::string& label : series_labels) {
+    panel.series.push_back({.label = label, .points = {{0, 0}, {1, 1}}});
+  }
+  return panel;
+}
+
+TEST(LayOut, SeriesOfOneLabelShareAStyleAndALegendEntry) {
+  const Figure figure{.panels = {panel_with({"PTQ", "QAT"}), panel_with({"QAT", ""})}};
+  const FigureLayout layout = lay_out(figure);
+  ASSERT_EQ(layout.legend.size(), 2u) << "an empty label has no entry";
+  EXPECT_EQ(layout.legend[0].label, "PTQ");
+  EXPECT_EQ(layout.legend[1].label, "QAT");
+  EXPECT_EQ(style_of(layout, figure.panels[0].series[1]),
+            style_of(layout, figure.panels[1].series[0]));
+  EXPECT_NE(style_of(layout, figure.panels[1].series[1]),
+            style_of(layout, figure.panels[1].series[0]));
+}
+
+TEST(LayOut, LegendWrapsInsideTheFigureAndPushesThePlotDown) {
+  std::vector<std::string> many;
+  for (int i = 0; i < 20; ++i) many.push_back(fmt::format("block minifloat {}", i));
+  const Figure figure{.panels = {panel_with(many)}};
+  const FigureLayout layout = lay_out(figure), small = lay_out({.panels = {panel_with({"one"})}});
+  for (std::size_t i = 0; i < layout.legend.size(); ++i) {
+    const LegendEntry& entry = layout.legend[i];
+    EXPECT_LE(entry.x + kLegendSampleWidth + text_width(entry.label, kFontSize), figure.width);
+    if (i > 0 && entry.y == layout.legend[i - 1].y) {
+      EXPECT_GT(entry.x,
+                layout.legend[i - 1].x + kLegendSampleWidth + text_width(entry.label, kFontSize));
+    }
+  }
+  EXPECT_LT(layout.legend.back().y, layout.legend.front().y);
+  EXPECT_LT(layout.panels[0].plot.top, layout.legend.back().y);
+  EXPECT_LT(layout.panels[0].plot.top, small.panels[0].plot.top);
+}
+
+TEST(LayOut, PanelsStandSideBySideOrStackedWithoutTouching) {
+  Figure figure{.panels = {panel_with({"a"}), panel_with({"a"})}};
+  figure.panels[1].series[0].points = {{0, 1000000}, {1, 2000000}};  // wide ticks
+  const FigureLayout beside = lay_out(figure);
+  EXPECT_LT(beside.panels[0].plot.right, beside.panels[1].y_label_x);
+  EXPECT_EQ(beside.panels[0].plot.top, beside.panels[1].plot.top);
+  EXPECT_LT(beside.panels[1].plot.right, figure.width);
+  figure.stacked = true;
+  const FigureLayout stacked = lay_out(figure);
+  EXPECT_GT(stacked.panels[0].x_label_y, stacked.panels[1].plot.top);
+  EXPECT_EQ(stacked.panels[0].plot.left, stacked.panels[1].plot.left);
+  EXPECT_GT(stacked.panels[1].plot.bottom, 0);
+}
+
+TEST(LayOut, ReferenceLabelsStandWhereNoCurveIs) {
+  // The curve runs along the line's upper side on the right half and far below on the left.
+  Panel panel = panel_with({});
+  panel.series.push_back({.points = {{0, 0}, {0.5, 0}, {0.55, 10.2}, {1, 10.2}}});
+  panel.references = {{10, "baseline"}};
+  const PanelLayout layout = lay_out({.panels = {panel}}).panels[0];
+  const double line =
+      layout.plot.bottom + layout.y.fraction(10) * (layout.plot.top - layout.plot.bottom);
+  ASSERT_EQ(layout.reference_labels.size(), 1u);
+  EXPECT_TRUE(layout.reference_labels[0].y < line ||
+              layout.reference_labels[0].x < layout.plot.left + 100);
+  EXPECT_NEAR(layout.reference_labels[0].y, line, 20);
+}
+
+TEST(LayOut, ReferencesOutOfViewAreLeftOut) {
+  Panel panel = panel_with({"a"});
+  panel.y.range = Range{0, 1};
+  panel.references = {{0.5, "in"}, {2, "out"}};
+  const PanelLayout layout = lay_out({.panels = {panel}}).panels[0];
+  ASSERT_EQ(layout.reference_labels.size(), 1u);
+  EXPECT_EQ(layout.reference_labels[0].reference.label, "in");
+}
+
+TEST(LayOut, KnowsWhenThereIsNothingToDraw) {
+  EXPECT_TRUE(lay_out({.panels = {panel_with({"a"})}}).panels[0].has_points);
+  Panel panel = panel_with({});
+  panel.series.push_back({.points = {{1, kNoValue}}});
+  EXPECT_FALSE(lay_out({.panels = {panel}}).panels[0].has_points);
+}
+
+TEST(LayOut, RefusesFiguresWithoutRoomOrPanels) {
+  EXPECT_THROW(lay_out({.panels = {panel_with({"a"})}, .width = 100}), InternalError);
+  EXPECT_THROW(lay_out({}), InternalError);
+}
+
+}  // namespace
+}  // namespace hone
