@@ -151,7 +151,8 @@ ReferenceLabel place_label(const Reference& reference, const PanelLayout& layout
   return best;
 }
 
-// The axes of a panel and the room they leave for the plot, but for the x axis, whose ticks depend on its length.
+// The axes of a panel and the room they leave for the plot, but for the x axis, whose ticks depend
+// on its length.
 PanelLayout lay_out_height(const Panel& panel, const Box& cell) {
   PanelLayout layout;
   layout.plot = cell;

@@ -60,7 +60,8 @@ std::string bold_literal(std::string_view text, int size) {
   return literal(fmt::format("{{/:Bold={} {}}}", size, escaped));
 }
 
-// Every point of a curve has its marker; a line has a few, not at the same places as those of other styles.
+// Every point of a curve has its marker; a line has a few, not at the same places as those of other
+// styles.
 std::string marker_interval(const Series& series, std::size_t style) {
   if (series.draw == Draw::curve || series.draw == Draw::points) return "";
   const std::size_t interval = std::max<std::size_t>(1, series.points.size() / kMarkersOnLine);

@@ -54,7 +54,8 @@ Figure example() {
   return {.title = "Fixed point", .panels = {accuracy, flips}};
 }
 
-// The size that a PNG file says it has: two big-endian words after the signature and the head of the first chunk.
+// The size that a PNG file says it has: two big-endian words after the signature and the head of
+// the first chunk.
 std::pair<unsigned, unsigned> png_size(const std::string& png) {
   const auto word = [&](std::size_t at) {
     unsigned value = 0;
