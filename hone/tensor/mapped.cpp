@@ -1,0 +1,45 @@
+#include "hone/tensor/mapped.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "hone/base/error.h"
+
+namespace hone {
+
+StoragePointer storage_in_file(std::shared_ptr<const MappedFile> file, std::string_view bytes,
+                               DType dtype) {
+  StoragePointer storage;
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % info(dtype).size_bytes == 0) {
+    auto* pointer = reinterpret_cast<std::byte*>(const_cast<char*>(bytes.data()));
+    storage = {new Storage{&cpu(), pointer, bytes.size(), /*read_only=*/true},
+               [file](Storage* view) { delete view; }};
+  } else {
+    storage = cpu().allocate(bytes.size());
+    std::memcpy(storage->pointer, bytes.data(), bytes.size());
+  }
+  check_booleans(*storage, dtype);
+  return storage;
+}
+
+void check_booleans(const Storage& storage, DType dtype) {
+  if (dtype != DType::boolean) return;
+  std::byte* const end = storage.pointer + storage.size_bytes;
+  std::byte* const odd =
+      std::find_if(storage.pointer, end, [](std::byte value) { return value > std::byte{1}; });
+  user_check(odd == end, "a boolean must be 0 or 1, byte {} of its storage is {}",
+             odd - storage.pointer, odd == end ? 0 : static_cast<int>(*odd));
+}
+
+std::optional<std::uint64_t> checked_size_bytes(DType dtype, const Sizes& sizes) {
+  std::int64_t bound = static_cast<std::int64_t>(info(dtype).size_bytes);
+  bool empty = false;
+  for (const std::int64_t size : sizes) {
+    if (size < 0 || __builtin_mul_overflow(bound, std::max<std::int64_t>(size, 1), &bound))
+      return std::nullopt;
+    empty = empty || size == 0;
+  }
+  return empty ? 0 : static_cast<std::uint64_t>(bound);
+}
+
+}  // namespace hone

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "hone/base/file.h"
+#include "hone/tensor/device.h"
+#include "hone/tensor/dtype.h"
+#include "hone/tensor/shape.h"
+
+/// Tensors inside of files: storages that view a mapping, and the checks that descriptions read
+/// from a file need before a tensor may be made of them.
+namespace hone {
+
+/// `bytes`, which lie in the mapping of `file`, as a storage on the host for elements of `dtype`. A
+/// view that keeps the mapping alive, or a copy where the address is no multiple of the element
+/// size. A view is read-only memory: writing through it ends the program. It is aligned to the
+/// element, not to 64 bytes. Throws `UserError` when a boolean is neither 0 nor 1 (its value would
+/// have no meaning in C++).
+StoragePointer storage_in_file(std::shared_ptr<const MappedFile> file, std::string_view bytes,
+                               DType dtype);
+
+/// Throws `UserError` when `dtype` is boolean and a byte of the host storage is neither 0 nor 1.
+void check_booleans(const Storage& storage, DType dtype);
+
+/// Bytes of a contiguous tensor, or nothing when an extent is negative or the strides of such a
+/// tensor would not fit 63 bits (extents of 0 count as 1 there, since later axes have strides all
+/// the same).
+std::optional<std::uint64_t> checked_size_bytes(DType dtype, const Sizes& sizes);
+
+}  // namespace hone

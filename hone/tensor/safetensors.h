@@ -1,0 +1,38 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "hone/base/file.h"
+#include "hone/tensor/tensor.h"
+
+/// The safetensors format: 8 bytes of header length, a JSON header, then the elements without gaps.
+///
+///     Safetensors file = read_safetensors("model.safetensors");
+///     write_safetensors("copy.safetensors", file.tensors, file.metadata);
+namespace hone {
+
+using TensorMap = std::map<std::string, Tensor>;
+
+struct Safetensors {
+  TensorMap tensors;
+  std::map<std::string, std::string>
+      metadata;  ///< the header's "__metadata__", {"format": "pt"} for Hugging Face
+};
+
+/// Maps the file; the tensors view the mapping and keep it alive, so loading costs no memory. They
+/// are read-only: writing to one ends the program (`contiguous_copy` first). A tensor whose
+/// elements are not aligned is copied. The file must not shrink in place while tensors view it; a
+/// file replaced by renaming, as `write_file` does, is fine. Throws `UserError` with the path, what
+/// was expected and what came for anything that is not a whole, valid file.
+Safetensors read_safetensors(const fs::path& path);
+
+/// Writes the tensors by falling element size, names in order among equals, so that all are
+/// aligned; the file appears whole or not at all. Strided tensors are written contiguous. Throws
+/// `UserError` when the file cannot be written or a tensor has the reserved name "__metadata__".
+void write_safetensors(const fs::path& path, const TensorMap& tensors,
+                       const std::map<std::string, std::string>& metadata);
+
+}  // namespace hone

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "hone/ir/parse.h"
+#include "hone/runtime/interpreter.h"
+
+/// Graphs as text and what they give on reference kernels: the words most tests of graphs are
+/// written in.
+///
+///     EXPECT_EQ(evaluate("%x = input : f32[2]\n%y = relu(%x) : f32[2]\noutput y = %y\n",
+///                        {{"x", Tensor::of<float>({2}, {-1, 3})}}),
+///               (std::vector<float>{0, 3}));
+namespace hone::testing {
+
+/// The builtin operations and formats without any kernels: everything runs on the references.
+inline const Library& references() {
+  static const Library library{builtin_library().ops, builtin_formats(), {}};
+  return library;
+}
+
+inline Graph parse(std::string_view text) {
+  return parse_graph(text, references().ops, references().formats);
+}
+
+/// The elements in row-major order, wherever the tensor lives and however it is strided.
+template <typename T = float>
+std::vector<T> elements_of(const Tensor& tensor) {
+  const Tensor host = tensor.on(cpu());
+  const Tensor dense = host.contiguous() ? host : host.contiguous_copy();
+  const auto values = dense.values<T>();
+  return {values.begin(), values.end()};
+}
+
+/// All outputs of a graph, on one thread.
+inline NamedTensors run_graph(const Graph& graph, const NamedTensors& inputs,
+                              ParameterStore parameters = {},
+                              const Library& library = references()) {
+  ThreadPool pool(1);
+  return Interpreter(graph, library, pool).run(inputs, parameters);
+}
+
+/// The elements of the output `y` of the graph `text`.
+template <typename T = float>
+std::vector<T> evaluate(std::string_view text, const NamedTensors& inputs) {
+  return elements_of<T>(run_graph(parse(text), inputs).at("y"));
+}
+
+}  // namespace hone::testing

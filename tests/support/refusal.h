@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/ir/parse.h"
+#include "hone/ops/list.h"
+#include "tests/support/message.h"
+
+namespace hone::testing {
+
+/// What the type rule of an operation says to inputs of the given types, written as in graph text:
+///
+///     EXPECT_EQ(refusal("relu", {"i64[B]"}), "input must be f32, got i64[B]");
+///
+/// `attributes` is the text between the braces. "no error" when the rule is content.
+inline std::string refusal(const std::string& op, const std::vector<std::string>& types,
+                           const std::string& attributes = "") {
+  static const OpTable ops = builtin_ops();
+  static const FormatTable formats = builtin_formats();
+  std::string text, inputs;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    text += fmt::format("%in{} = input : {}\n", i, types[i]);
+    inputs += fmt::format("{}%in{}", i == 0 ? "" : ", ", i);
+  }
+  text += fmt::format("%node = {}({}) {{{}}} : ", op, inputs, attributes);
+  const std::string message = message_of([&] { parse_graph(text, ops, formats); });
+  const std::string context =
+      fmt::format("graph text, line {}: at node %node ({}): ", types.size() + 1, op);
+  if (message.starts_with(context)) return message.substr(context.size());
+  // The text gives no result type, so a content rule ends here.
+  return message.find("expected a name at ''") != std::string::npos ? "no error" : message;
+}
+
+}  // namespace hone::testing
