@@ -1,0 +1,55 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "hone/base/error.h"
+
+namespace hone {
+
+/// Reads little-endian numbers and runs of bytes of a buffer from front to back. Every read is
+/// checked against the end of the buffer and throws `UserError` beyond it. What it returns views
+/// the buffer.
+class ByteReader {
+ public:
+  /// Begins at byte `position`; throws `UserError` when the buffer is shorter.
+  explicit ByteReader(std::string_view bytes, std::uint64_t position = 0) : bytes_(bytes) {
+    take(position);
+  }
+
+  std::size_t position() const { return position_; }
+
+  std::string_view take(std::uint64_t count) {
+    user_check(count <= bytes_.size() - position_,
+               "expected {} bytes at byte {}, only {} are left; the file is cut off or damaged",
+               count, position_, bytes_.size() - position_);
+    const std::string_view taken = bytes_.substr(position_, count);
+    position_ += taken.size();
+    return taken;
+  }
+
+  template <std::integral T>
+  T number() {
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+
+  /// The bytes up to the next line feed, which is skipped.
+  std::string_view line() {
+    const std::size_t length = bytes_.substr(position_).find('\n');
+    user_check(length != std::string_view::npos, "expected a line at byte {}, found no end of it",
+               position_);
+    const std::string_view text = take(length);
+    take(1);
+    return text;
+  }
+
+ private:
+  std::string_view bytes_;
+  std::size_t position_ = 0;
+};
+
+}  // namespace hone

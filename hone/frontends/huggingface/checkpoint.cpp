@@ -1,0 +1,112 @@
+#include "hone/frontends/huggingface/checkpoint.h"
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <vector>
+
+#include "hone/base/error.h"
+#include "hone/base/json.h"
+#include "hone/frontends/huggingface/torch_file.h"
+
+namespace hone {
+namespace {
+
+// What git leaves in place of a large file that was not fetched.
+void refuse_git_lfs_pointer(const fs::path& path) {
+  constexpr std::string_view kPointer = "version https://git-lfs";
+  char begin[kPointer.size()] = {};
+  std::ifstream(path, std::ios::binary).read(begin, sizeof begin);
+  user_check(
+      std::memcmp(begin, kPointer.data(), sizeof begin) != 0,
+      "{}: expected weights, got a Git LFS pointer to them; run 'git lfs pull' in the folder",
+      path.string());
+}
+
+TensorMap read_safetensors_tensors(const fs::path& path) { return read_safetensors(path).tensors; }
+
+/// The files that tensors of one shard index are spread over.
+struct Index {
+  std::map<std::string, std::string> file_of;  // by tensor
+  std::set<std::string> files;
+};
+
+Index read_index(const fs::path& path) {
+  const Json json = read_json(path);
+  const std::string where = path.string();
+  user_check(json.is_object() && json.contains("weight_map") && json["weight_map"].is_object(),
+             "{}: expected an object 'weight_map'", where);
+  Index index;
+  for (const auto& [name, value] : json["weight_map"].items()) {
+    user_check(value.is_string(), "{}: weight_map: expected a file name for '{}', got {}", where,
+               name, value.type_name());
+    const auto file = value.get<std::string>();
+    const bool plain =
+        !file.empty() && file.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
+    user_check(plain && file != "." && file != "..",
+               "{}: weight_map: expected the name of a file in the same folder for '{}', got '{}'",
+               where, name, file);
+    index.file_of[name] = file;
+    index.files.insert(file);
+  }
+  user_check(!index.files.empty(), "{}: weight_map names no tensor", where);
+  return index;
+}
+
+TensorMap read_shards(const fs::path& index_path, TensorMap (*read)(const fs::path&)) {
+  const Index index = read_index(index_path);
+  TensorMap tensors;
+  for (const std::string& file : index.files) {
+    const fs::path path = index_path.parent_path() / file;
+    user_check(fs::exists(path),
+               "{}: no such file, but {} spreads the weights over it; fetch all of the model",
+               path.string(), index_path.filename().string());
+    refuse_git_lfs_pointer(path);
+    for (auto& [name, tensor] : read(path)) {
+      user_check(tensors.emplace(name, std::move(tensor)).second,
+                 "{}: tensor '{}' is in another file of the model too", path.string(), name);
+    }
+  }
+  for (const auto& [name, file] : index.file_of) {
+    user_check(tensors.contains(name), "{}: expected tensor '{}', which {} says is there",
+               (index_path.parent_path() / file).string(), name, index_path.filename().string());
+  }
+  return tensors;
+}
+
+struct Source {
+  std::string_view file;
+  bool index;  // names the files that hold the tensors
+  TensorMap (*read)(const fs::path& path);
+};
+
+constexpr Source kSources[] = {
+    {"model.safetensors", false, read_safetensors_tensors},
+    {"model.safetensors.index.json", true, read_safetensors_tensors},
+    {"pytorch_model.bin", false, read_torch_file},
+    {"pytorch_model.bin.index.json", true, read_torch_file},
+};
+
+}  // namespace
+
+Checkpoint load_checkpoint(const fs::path& folder) {
+  user_check(fs::is_directory(folder), "{}: expected the folder of a model, got {}",
+             folder.string(), fs::exists(folder) ? "a file" : "nothing there");
+  std::string looked_for;
+  for (const Source& source : kSources) {
+    const fs::path path = folder / source.file;
+    looked_for += fmt::format("{}{}", looked_for.empty() ? "" : ", ", source.file);
+    if (!fs::exists(path)) continue;
+    refuse_git_lfs_pointer(path);
+    return {source.index ? read_shards(path, source.read) : source.read(path),
+            std::string(source.file)};
+  }
+  fail("{}: no weights in this folder; looked for {}", folder.string(), looked_for);
+}
+
+void save_checkpoint(const fs::path& folder, const TensorMap& tensors) {
+  write_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
+}
+
+}  // namespace hone

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "hone/tensor/safetensors.h"
+
+/// The weights in a Hugging Face model folder.
+namespace hone {
+
+struct Checkpoint {
+  TensorMap tensors;   ///< read-only views of the files where possible
+  std::string source;  ///< the file they came from, in the folder: "model.safetensors"
+};
+
+/// Reads the first of these that the folder has: model.safetensors, model.safetensors.index.json
+/// (several files), pytorch_model.bin, pytorch_model.bin.index.json. Throws `UserError` naming all
+/// four when there is none, and for anything wrong inside.
+Checkpoint load_checkpoint(const fs::path& folder);
+
+/// Writes `folder`/model.safetensors the way Hugging Face reads it. The folder must exist.
+void save_checkpoint(const fs::path& folder, const TensorMap& tensors);
+
+}  // namespace hone
