@@ -59,7 +59,10 @@ class LineReader {
   }
   Type type() {
     const std::string dtype = word("");
-    return {parse_dtype(dtype), shape()};
+    const Type type{parse_dtype(dtype), shape()};
+    for (const Dim& dim : type.shape)
+      user_check(dim.size >= 0, "{} has a negative extent", to_string(type));
+    return type;
   }
   Attribute attribute() {
     skip_space();

@@ -11,6 +11,14 @@ std::ptrdiff_t uses_of(const Node& node, const Node& by) {
                        [&](const Value& v) { return v.node == &node; });
 }
 
+std::vector<Type> inferred_types(const Node& node) {
+  try {
+    return node.op().infer({node.input_types(), node.attributes()});
+  } catch (const UserError& error) {
+    HONE_ASSERT(false, "the inputs of %{} do not fit: {}", node.name(), error.what());
+  }
+}
+
 void verify_operation(const Node& node, const std::set<const Node*>& defined) {
   for (const Value& input : node.inputs()) {
     HONE_ASSERT(defined.contains(input.node), "%{} uses a value that is not defined above it",
@@ -21,9 +29,8 @@ void verify_operation(const Node& node, const std::set<const Node*>& defined) {
                     uses_of(*input.node, node),
                 "%{} and its input %{} disagree about the use", node.name(), input.node->name());
   }
-  const std::vector<Type> inferred = node.op().infer({node.input_types(), node.attributes()});
-  HONE_ASSERT(inferred == node.types(), "the types of %{} do not follow from its inputs",
-              node.name());
+  HONE_ASSERT(inferred_types(node) == node.types(),
+              "the types of %{} do not follow from its inputs", node.name());
 }
 
 }  // namespace

@@ -20,8 +20,11 @@ std::vector<Type> infer(const TypeContext& context) {
                "parameter, gradient and moments must have one shape, got {} and {}",
                to_string(parameter), to_string(context.inputs[i]));
   }
-  for (std::size_t i : {4, 5}) expect_rank(context.inputs[i], 0, i == 4 ? "norm" : "learning_rate");
-  expect_dtype(context.inputs[6], DType::i64, "step");
+  constexpr const char* kScalars[] = {"norm", "learning_rate", "step"};
+  for (std::size_t i : {4, 5, 6}) {
+    expect_dtype(context.inputs[i], i == 6 ? DType::i64 : DType::f32, kScalars[i - 4]);
+    expect_rank(context.inputs[i], 0, kScalars[i - 4]);
+  }
   return {parameter, parameter, parameter};
 }
 

@@ -88,7 +88,10 @@ std::vector<OpDef> cross_entropy() {
            .summary = "dlogits = (softmax(logits) - onehot(labels)) dloss / rows",
            .inputs = {"logits", "labels", "dloss"},
            .infer = [](const TypeContext& c) -> std::vector<Type> {
-             return infer(c), std::vector<Type>{c.inputs[0]};
+             infer(c);
+             expect_dtype(c.inputs[2], DType::f32, "dloss");
+             expect_rank(c.inputs[2], 0, "dloss");
+             return {c.inputs[0]};
            },
            .reference = backward,
            .flops = flops}};

@@ -14,7 +14,9 @@ std::vector<Type> infer(const TypeContext& context) {
   expect_dtype(context.inputs[0], DType::f32, "x");
   expect_dtype(context.inputs[1], DType::i64, "key");
   expect_rank(context.inputs[1], 0, "key");
-  const double p = context.attributes.get<double>("p");
+  const Attribute& attribute = *context.attributes.find("p");
+  user_check(std::holds_alternative<double>(attribute), "p must be a real number");
+  const double p = std::get<double>(attribute);
   user_check(p >= 0 && p < 1, "p must be at least 0 and below 1, got {}", p);
   return {context.inputs[0]};
 }

@@ -54,6 +54,7 @@ std::vector<Type> infer_gradient(const TypeContext& context) {
   const Type& x = context.inputs[0];
   user_check(context.inputs[2] == x, "dy must be {}, got {}", to_string(x),
              to_string(context.inputs[2]));
+  infer({{x, context.inputs[1], context.inputs[1]}, context.attributes});
   return {x, context.inputs[1], context.inputs[1]};
 }
 

@@ -1,7 +1,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., n] = sum_k x[..., k] weight[n, k] + bias[n];   x (..., K), weight (N, K), bias (N)
+// y[..., n] = sum_k x[..., k] weight[n, k] + bias[n];   x (rows..., K), weight (N, K), bias (N)
 namespace hone::ops {
 namespace {
 
@@ -10,7 +10,7 @@ std::vector<Type> infer(const TypeContext& context) {
   const Type& weight = context.inputs[1];
   for (const Type& input : context.inputs) expect_dtype(input, DType::f32, "input");
   expect_rank(weight, 2, "weight");
-  user_check(x.rank() >= 1, "x must have at least 1 dimension, got {}", to_string(x));
+  user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
   expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
   if (context.inputs.size() == 3) {
     expect_rank(context.inputs[2], 1, "bias");
@@ -85,7 +85,7 @@ double weight_gradient_flops(const TypeContext& context, const Bindings& binding
 
 std::vector<OpDef> linear() {
   return {{.name = "linear",
-           .summary = "y (..., N) = x (..., K) weight (N, K)^T + bias (N)",
+           .summary = "y (rows..., N) = x (rows..., K) weight (N, K)^T + bias (N)",
            .inputs = {"x", "weight", "bias?"},
            .trait = Trait::contraction,
            .infer = infer,

@@ -32,7 +32,11 @@ void expect_equal(const Dim& got, const Dim& expected, std::string_view what) {
 }
 
 std::vector<Type> same_as_first(const TypeContext& context) {
-  for (const Type& input : context.inputs) expect_dtype(input, DType::f32, "input");
+  for (const Type& input : context.inputs) {
+    expect_dtype(input, DType::f32, "input");
+    user_check(input == context.inputs[0], "inputs must have one shape, got {} and {}",
+               to_string(context.inputs[0]), to_string(input));
+  }
   return {context.inputs[0]};
 }
 

@@ -17,7 +17,7 @@ void expect_rank(const Type& type, std::int64_t rank, std::string_view what);
 void expect_equal(const Dim& got, const Dim& expected, std::string_view what);
 
 /// Type rules of whole families.
-std::vector<Type> same_as_first(const TypeContext& context);     ///< f32 in, the same type out
+std::vector<Type> same_as_first(const TypeContext& context);     ///< f32 of one shape in and out
 std::vector<Type> broadcast_of_two(const TypeContext& context);  ///< f32 and f32, broadcast
 
 /// Number of elements of a type, with the symbols bound.

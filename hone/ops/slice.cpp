@@ -17,6 +17,7 @@ std::vector<Type> infer(const TypeContext& context) {
              axis, to_string(type), begin);
   Dim& dim = type.shape[static_cast<std::size_t>(axis)];
   const Dim& wanted = std::get<Shape>(size)[0];
+  user_check(wanted.size >= 0, "size must be at least 0, got {}", wanted.size);
   user_check(dim.symbol != 0 || wanted.symbol != 0 || begin + wanted.size <= dim.size,
              "cannot take {} elements from {} on along axis {} of {}", wanted.size, begin, axis,
              to_string(type));
@@ -38,7 +39,14 @@ void forward(Call& call) {
 std::vector<Type> infer_gradient(const TypeContext& context) {
   user_check(std::holds_alternative<Shape>(*context.attributes.find("shape")),
              "shape must be a list such as [B, 4]");
-  return {{context.inputs[0].dtype, context.attributes.get<Shape>("shape")}};
+  const Type dx{DType::f32, context.attributes.get<Shape>("shape")};
+  expect_dtype(context.inputs[0], DType::f32, "dy");
+  expect_rank(context.inputs[0], dx.rank(), "dy");
+  const std::int64_t axis = context.attributes.get<std::int64_t>("axis");
+  const std::int64_t begin = context.attributes.get<std::int64_t>("begin");
+  user_check(axis >= 0 && axis < dx.rank() && begin >= 0, "cannot slice axis {} of {} from {}",
+             axis, to_string(dx), begin);
+  return {dx};
 }
 
 void backward(Call& call) {
