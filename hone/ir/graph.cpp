@@ -182,6 +182,11 @@ Value Graph::output(std::string_view name) const {
   return {};
 }
 
+bool Graph::is_output(const Node& node) const {
+  return std::ranges::any_of(outputs_,
+                             [&](const auto& output) { return output.second.node == &node; });
+}
+
 Graph Graph::clone() const {
   Graph copy(*ops_);
   std::map<const Node*, Node*> twins;

@@ -108,6 +108,8 @@ class Graph {
   void set_output(std::string_view name, Value value);
   void remove_output(std::string_view name);
   Value output(std::string_view name) const;
+  /// Whether a result of `node` is an output.
+  bool is_output(const Node& node) const;
 
   /// A deep copy.
   Graph clone() const;

@@ -1,16 +1,22 @@
 #include "hone/passes/remove_dropout.h"
 
+#include <set>
+
 namespace hone {
 
 bool remove_dropout(Graph& graph) {
-  bool changed = false;
+  std::set<Node*> keys;
   for (Node* node : graph.of_kind(NodeKind::operation)) {
     if (!node->is("dropout")) continue;
+    keys.insert(node->inputs()[1].node);
     graph.replace_uses({node, 0}, node->inputs()[0]);
     graph.erase(*node);
-    changed = true;
   }
-  return changed;
+  for (Node* key : keys) {
+    const bool read = !key->users().empty() || graph.is_output(*key);
+    if (key->kind() == NodeKind::input && !read) graph.erase(*key);
+  }
+  return !keys.empty();
 }
 
 }  // namespace hone

@@ -4,8 +4,9 @@
 
 namespace hone {
 
-/// Replaces every `dropout(x)` by `x`. For inference graphs.
-/// Requires a verified graph. Ensures that no `dropout` is left and all other nodes are untouched.
+/// Replaces every `dropout(x)` by `x` and removes the random key, an input, when nothing else reads
+/// it: an inference graph must not ask for one. Requires a verified graph. Ensures that no `dropout`
+/// is left and all other nodes are untouched.
 /// Returns whether the graph changed.
 bool remove_dropout(Graph& graph);
 

@@ -32,23 +32,28 @@ std::set<const Node*> foldable_nodes(const Graph& graph) {
 
 }  // namespace
 
-bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& library, ThreadPool& pool) {
+bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& library,
+                     ThreadPool& pool) {
   const std::set<const Node*> foldable = foldable_nodes(graph);
   std::vector<std::string> frontier;  // folded values that something else reads
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    const bool is_output = std::ranges::any_of(graph.outputs(), [&](const auto& output) { return output.second.node == node; });
-    const bool read = std::ranges::any_of(node->users(), [&](const Node* user) { return !foldable.contains(user); });
-    if (foldable.contains(node) && (read || is_output)) frontier.push_back(node->name());
+    const bool read = std::ranges::any_of(
+        node->users(), [&](const Node* user) { return !foldable.contains(user); });
+    if (foldable.contains(node) && (read || graph.is_output(*node)))
+      frontier.push_back(node->name());
   }
   if (frontier.empty()) return false;
   Graph constants = graph.clone();
-  while (!constants.outputs().empty()) constants.remove_output(std::string(constants.outputs()[0].first));
+  while (!constants.outputs().empty())
+    constants.remove_output(std::string(constants.outputs()[0].first));
   for (const std::string& name : frontier) constants.set_output(name, {constants.find(name), 0});
   remove_dead_code(constants);
   for (auto& [name, tensor] : Interpreter(constants, library, pool).run({}, parameters)) {
     Node& node = *graph.find(name);
-    const Value folded = graph.add_parameter(name + ".folded", node.types()[0], /*trainable=*/false);
-    parameters.set(folded.node->name(), tensor);
+    const Value folded =
+        graph.add_parameter(name + ".folded", node.types()[0], /*trainable=*/false);
+    // A view (a folded transpose) would be a strided parameter, which no other device takes.
+    parameters.set(folded.node->name(), tensor.contiguous() ? tensor : tensor.contiguous_copy());
     graph.replace_uses({&node, 0}, folded);
   }
   remove_dead_code(graph);

@@ -6,7 +6,8 @@
 
 namespace hone {
 
-Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool& pool, Device& device)
+Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool& pool,
+                         Device& device)
     : graph_(graph), pool_(pool), device_(device), buffers_(device) {
   std::map<std::size_t, std::pair<std::size_t, std::size_t>> last_use;  // slot -> step, input
   std::set<const Node*> updated;
@@ -16,30 +17,34 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
     if (node->kind() == NodeKind::operation) {
       Step step{node.get(), {}, {}, std::vector<char>(node->inputs().size(), 0), slots};
       for (const Kernel& kernel : library.kernels) {
-        if (kernel.op == node->op().name && kernel.device == device.name()) step.kernels.push_back(&kernel);
+        if (kernel.op == node->op().name && kernel.device == device.name())
+          step.kernels.push_back(&kernel);
       }
       for (const Value& input : node->inputs()) {
         step.input_slots.push_back(slot_of_.at(input.node) + static_cast<std::size_t>(input.index));
         last_use[step.input_slots.back()] = {steps_.size(), step.input_slots.size() - 1};
-        if (node->op().trait == Trait::update && input.node->kind() == NodeKind::parameter) updated.insert(input.node);
+        if (node->op().trait == Trait::update && input.node->kind() == NodeKind::parameter)
+          updated.insert(input.node);
       }
       steps_.push_back(std::move(step));
     }
     slots += node->types().size();
   }
   updated_parameters_.assign(updated.begin(), updated.end());
-  for (const auto& [name, value] : graph.outputs()) last_use.erase(slot_of_.at(value.node) + static_cast<std::size_t>(value.index));
+  for (const auto& [name, value] : graph.outputs())
+    last_use.erase(slot_of_.at(value.node) + static_cast<std::size_t>(value.index));
   for (const auto& [slot, use] : last_use) steps_[use.first].input_dies[use.second] = 1;
   slots_.resize(slots);
 }
 
 void Interpreter::load_inputs(const NamedTensors& inputs, Bindings& bindings) {
   for (const Node* node : graph_.of_kind(NodeKind::input)) {
-    if (node->users().empty()) continue;
+    if (node->users().empty() && !graph_.is_output(*node)) continue;
     const auto found = inputs.find(node->name());
-    user_check(found != inputs.end(), "the graph needs the input '{}': {}", node->name(), to_string(node->types()[0]));
-    user_check(found->second.dtype() == node->types()[0].dtype, "input '{}': expected {}, got {}", node->name(),
-               to_string(node->types()[0]), info(found->second.dtype()).name);
+    user_check(found != inputs.end(), "the graph needs the input '{}': {}", node->name(),
+               to_string(node->types()[0]));
+    user_check(found->second.dtype() == node->types()[0].dtype, "input '{}': expected {}, got {}",
+               node->name(), to_string(node->types()[0]), info(found->second.dtype()).name);
     bind(node->types()[0].shape, found->second.sizes(), "input '" + node->name() + "'", bindings);
     slots_[slot_of_.at(node)] = found->second.on(device_);
   }
@@ -49,10 +54,10 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
   for (const Node* node : updated_parameters_) parameters.writable(node->name());
   for (const Node* node : graph_.of_kind(NodeKind::parameter)) {
     const Tensor& tensor = parameters.at(node->name());
-    HONE_ASSERT(&tensor.device() == &device_, "parameter {} lives on {}, the graph runs on {}", node->name(),
-                tensor.device().name(), device_.name());
-    user_check(tensor.dtype() == node->types()[0].dtype, "parameter '{}': expected {}, got {}", node->name(),
-               to_string(node->types()[0]), info(tensor.dtype()).name);
+    HONE_ASSERT(&tensor.device() == &device_, "parameter {} lives on {}, the graph runs on {}",
+                node->name(), tensor.device().name(), device_.name());
+    user_check(tensor.dtype() == node->types()[0].dtype, "parameter '{}': expected {}, got {}",
+               node->name(), to_string(node->types()[0]), info(tensor.dtype()).name);
     bind(node->types()[0].shape, tensor.sizes(), "parameter '" + node->name() + "'", bindings);
     slots_[slot_of_.at(node)] = tensor;
   }
@@ -73,21 +78,20 @@ void Interpreter::execute(const Step& step, const Bindings& bindings) {
   const Node& node = *step.node;
   std::vector<const Tensor*> inputs;
   for (const std::size_t slot : step.input_slots) inputs.push_back(&slots_[slot]);
-  const auto allocate = [&](DType dtype, Sizes sizes) { return buffers_.allocate(dtype, std::move(sizes)); };
-  Call call{node.op(),
-            node.attributes(),
-            inputs,
-            step.input_dies,
-            node.types(),
-            std::span(slots_).subspan(step.first_output_slot, node.types().size()),
-            bindings,
-            pool_,
+  const auto allocate = [&](DType dtype, Sizes sizes) {
+    return buffers_.allocate(dtype, std::move(sizes));
+  };
+  Call call{node.op(),    node.attributes(),
+            inputs,       step.input_dies,
+            node.types(), std::span(slots_).subspan(step.first_output_slot, node.types().size()),
+            bindings,     pool_,
             allocate};
   const auto start = std::chrono::steady_clock::now();
   const Kernel* kernel = choose(step, call);
   kernel != nullptr ? kernel->run(call) : node.op().reference(call);
   if (profiling_) {
-    KernelTime& time = profile_[fmt::format("{} / {}", node.op().name, kernel != nullptr ? kernel->name : "reference")];
+    KernelTime& time = profile_[fmt::format("{} / {}", node.op().name,
+                                            kernel != nullptr ? kernel->name : "reference")];
     time.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     ++time.calls;
   }
@@ -109,7 +113,8 @@ NamedTensors Interpreter::run(const NamedTensors& inputs, ParameterStore& parame
     try {
       execute(step, bindings);
     } catch (Error& error) {
-      error.add_context(fmt::format("while executing %{} ({})", step.node->name(), step.node->op().name));
+      error.add_context(
+          fmt::format("while executing %{} ({})", step.node->name(), step.node->op().name));
       throw;
     }
   }
