@@ -118,6 +118,55 @@ TEST(TorchFile, SaysWhereADescriptionIsWrong) {
   expect_refused("text.bin", "expected a file by torch.save");
 }
 
+// A file of the older layout: one tensor "x" of this shape and strides over a storage of 4 floats.
+// The arguments replace what such a file has in these places.
+std::string legacy(std::string_view sizes_and_strides,
+                   std::string_view magic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19",
+                   std::string_view version = "\xe9\x03", std::string_view little_endian = "\x88",
+                   std::string_view count = std::string_view("\x04\0\0\0\0\0\0\0", 8)) {
+  return fmt::format(
+             "\x80\x02\x8a\x0a{}."
+             "\x80\x02M{}."
+             "\x80\x02}}U\x0dlittle_endian{}s."
+             "\x80\x02}}U\x01xctorch._utils\n_rebuild_tensor_v2\n(("
+             "U\x07storagectorch\nFloatStorage\nU\x01kU\x03"
+             "cpuK\x04NtQM",
+             magic, version, little_endian) +
+         std::string(2, '\0') +
+         fmt::format("{}\x89}}tRs.\x80\x02]U\x01ka.{}", sizes_and_strides, count) +
+         std::string(16, '\0');
+}
+
+constexpr std::string_view kFourInARow = "K\x04\x85K\x01\x85";
+
+TEST(TorchFile, ReadsTheOlderLayout) {
+  const TemporaryFolder folder;
+  const TensorMap tensors = read_torch_file(folder.file("x.bin", legacy(kFourInARow)));
+  EXPECT_EQ(as_doubles(tensors.at("x")), (std::vector<double>{0, 0, 0, 0}));
+}
+
+TEST(TorchFile, RefusesOtherVersionsOfTheOlderLayout) {
+  const TemporaryFolder folder;
+  const auto expect_refused = [&](std::string_view fragment, const std::string& bytes) {
+    expect_user_error(fragment, [&] { read_torch_file(folder.file("x.bin", bytes)); });
+  };
+  const std::string_view magic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
+  expect_refused("got a pickle of a large integer", legacy(kFourInARow, "0123456789"));
+  expect_refused("expected version 1001 of the layout", legacy(kFourInARow, magic, "\x01\x01"));
+  expect_refused("expected little_endian: True", legacy(kFourInARow, magic, "\xe9\x03", "\x89"));
+  expect_refused(
+      "storage 'k': expected 4 elements, the file says 84215045",
+      legacy(kFourInARow, magic, "\xe9\x03", "\x88", std::string_view("\5\5\5\5\0\0\0\0", 8)));
+}
+
+TEST(TorchFile, RefusesTensorsLargerThanTheirFile) {
+  // 2^16 times 2^16 elements that are all the same one: stride 0.
+  const std::string_view expanded("J\0\0\1\0J\0\0\1\0\x86K\0K\0\x86", 16);
+  const TemporaryFolder folder;
+  expect_user_error("tensor 'x' of shape [65536, 65536] is larger than the whole file",
+                    [&] { read_torch_file(folder.file("x.bin", legacy(expanded))); });
+}
+
 // Neither truncation nor a changed byte may end in anything but tensors or a UserError.
 void expect_tensors_or_user_error(const TemporaryFolder& folder, std::string_view bytes,
                                   bool* accepted) {
