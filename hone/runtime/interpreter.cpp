@@ -45,7 +45,8 @@ void Interpreter::load_inputs(const NamedTensors& inputs, Bindings& bindings) {
                to_string(node->types()[0]));
     user_check(found->second.dtype() == node->types()[0].dtype, "input '{}': expected {}, got {}",
                node->name(), to_string(node->types()[0]), info(found->second.dtype()).name);
-    bind(node->types()[0].shape, found->second.sizes(), "input '" + node->name() + "'", bindings);
+    bind_symbols(node->types()[0].shape, found->second.sizes(), "input '" + node->name() + "'",
+                 bindings);
     slots_[slot_of_.at(node)] = found->second.on(device_);
   }
 }
@@ -58,7 +59,8 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
                 node->name(), tensor.device().name(), device_.name());
     user_check(tensor.dtype() == node->types()[0].dtype, "parameter '{}': expected {}, got {}",
                node->name(), to_string(node->types()[0]), info(tensor.dtype()).name);
-    bind(node->types()[0].shape, tensor.sizes(), "parameter '" + node->name() + "'", bindings);
+    bind_symbols(node->types()[0].shape, tensor.sizes(), "parameter '" + node->name() + "'",
+                 bindings);
     slots_[slot_of_.at(node)] = tensor;
   }
 }

@@ -59,7 +59,8 @@ Sizes resolve(const Shape& shape, const Bindings& bindings) {
   return sizes;
 }
 
-void bind(const Shape& shape, const Sizes& sizes, std::string_view what, Bindings& bindings) {
+void bind_symbols(const Shape& shape, const Sizes& sizes, std::string_view what,
+                  Bindings& bindings) {
   bool fits = shape.size() == sizes.size();
   for (std::size_t axis = 0; fits && axis < sizes.size(); ++axis) {
     if (shape[axis].symbol == 0) {

@@ -47,8 +47,9 @@ std::string to_string(const Dim& dim);
 std::int64_t resolve(const Dim& dim, const Bindings& bindings);
 Sizes resolve(const Shape& shape, const Bindings& bindings);
 
-/// Binds the symbols of `shape` to `sizes`. Throws `UserError` naming `what` when rank, a number or a bound symbol
-/// disagrees.
-void bind(const Shape& shape, const Sizes& sizes, std::string_view what, Bindings& bindings);
+/// Binds the symbols of `shape` to `sizes`. Throws `UserError` naming `what` when rank, a number or
+/// a bound symbol disagrees.
+void bind_symbols(const Shape& shape, const Sizes& sizes, std::string_view what,
+                  Bindings& bindings);
 
 }  // namespace hone
