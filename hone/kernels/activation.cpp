@@ -1,0 +1,170 @@
+#include "hone/kernels/activation.h"
+
+#include "hone/kernels/grain.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hone/kernels/activation.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "hone/kernels/vector_loop-inl.h"
+// after the loops, whose names it uses
+#include "hone/kernels/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+using V = hn::Vec<Floats>;
+
+// y[i] = f(x[i])
+template <class F>
+HWY_INLINE void map(std::int64_t n, const float* x, float* y, F&& f) {
+  const Floats d;
+  for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
+    store(f(d, load(d, x + i, part)), d, y + i, part);
+  });
+}
+
+// dx[i] = dy[i] slope(x[i])
+template <class F>
+HWY_INLINE void map_gradient(std::int64_t n, const float* x, const float* dy, float* dx,
+                             F&& slope) {
+  const Floats d;
+  for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
+    store(hn::Mul(load(d, dy + i, part), slope(d, load(d, x + i, part))), d, dx + i, part);
+  });
+}
+
+// (1 + erf(x / sqrt 2)) / 2
+HWY_INLINE V normal_distribution(Floats d, V x) {
+  const V half = hn::Set(d, 0.5f);
+  return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, 0.707106781f))), half);
+}
+
+// tanh(sqrt(2/pi) (x + 0.044715 x^3))
+HWY_INLINE V gelu_tanh_of(Floats d, V x) {
+  const V cube = hn::Mul(hn::Mul(x, x), x);
+  return tanh(d, hn::Mul(hn::Set(d, 0.797884561f), hn::MulAdd(hn::Set(d, 0.044715f), cube, x)));
+}
+
+void gelu_erf_range(std::int64_t n, const float* x, float* y) {
+  map(n, x, y, [](Floats d, V v) HWY_ATTR { return hn::Mul(v, normal_distribution(d, v)); });
+}
+
+void gelu_erf_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {
+  map_gradient(n, x, dy, dx, [](Floats d, V v) HWY_ATTR {
+    const V density = exp_of_nonpositive(d, hn::Mul(hn::Set(d, -0.5f), hn::Mul(v, v)));
+    // far out the density is 0 and the slope that of the distribution, even where v is infinite
+    const V term = hn::Mul(hn::Mul(clamp_magnitude(d, v, 1e6f), density), hn::Set(d, 0.398942280f));
+    return hn::Add(normal_distribution(d, v), term);
+  });
+}
+
+void gelu_tanh_range(std::int64_t n, const float* x, float* y) {
+  map(n, x, y, [](Floats d, V v) HWY_ATTR {
+    const V half = hn::Mul(hn::Set(d, 0.5f), v);
+    return hn::MulAdd(half, gelu_tanh_of(d, v), half);
+  });
+}
+
+void gelu_tanh_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {
+  map_gradient(n, x, dy, dx, [](Floats d, V v) HWY_ATTR {
+    const V half = hn::Set(d, 0.5f);
+    const V t = gelu_tanh_of(d, v);
+    // beyond 10 the tanh is flat; the bound keeps the cubic from overflowing
+    const V c = clamp_magnitude(d, v, 10.0f);
+    const V inner = hn::MulAdd(hn::Set(d, 0.797884561f * 3.0f * 0.044715f), hn::Mul(c, c),
+                               hn::Set(d, 0.797884561f));
+    const V flat = hn::NegMulAdd(t, t, hn::Set(d, 1.0f));
+    return hn::MulAdd(hn::Mul(hn::Mul(half, c), flat), inner, hn::MulAdd(half, t, half));
+  });
+}
+
+void tanh_range(std::int64_t n, const float* x, float* y) {
+  map(n, x, y, [](Floats d, V v) HWY_ATTR { return tanh(d, v); });
+}
+
+void tanh_gradient_range(std::int64_t n, const float* y, const float* dy, float* dx) {
+  map_gradient(n, y, dy, dx,
+               [](Floats d, V v) HWY_ATTR { return hn::NegMulAdd(v, v, hn::Set(d, 1.0f)); });
+}
+
+void relu_range(std::int64_t n, const float* x, float* y) {
+  map(n, x, y, [](Floats d, V v) HWY_ATTR { return hn::Max(hn::Zero(d), v); });
+}
+
+void relu_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {
+  const Floats d;
+  for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
+    const auto positive = hn::Gt(load(d, x + i, part), hn::Zero(d));
+    store(hn::IfThenElseZero(positive, load(d, dy + i, part)), d, dx + i, part);
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hone::kernels {
+namespace {
+
+HWY_EXPORT(gelu_erf_range);
+HWY_EXPORT(gelu_erf_gradient_range);
+HWY_EXPORT(gelu_tanh_range);
+HWY_EXPORT(gelu_tanh_gradient_range);
+HWY_EXPORT(tanh_range);
+HWY_EXPORT(tanh_gradient_range);
+HWY_EXPORT(relu_range);
+HWY_EXPORT(relu_gradient_range);
+
+using Range = void (*)(std::int64_t, const float*, float*);
+using GradientRange = void (*)(std::int64_t, const float*, const float*, float*);
+
+void run(ThreadPool& pool, std::int64_t n, const float* x, float* y, Range range) {
+  parallel_ranges(pool, n, kChunkElements, [&](std::int64_t begin, std::int64_t end) {
+    range(end - begin, x + begin, y + begin);
+  });
+}
+
+void run(ThreadPool& pool, std::int64_t n, const float* x, const float* dy, float* dx,
+         GradientRange range) {
+  parallel_ranges(pool, n, kChunkElements, [&](std::int64_t begin, std::int64_t end) {
+    range(end - begin, x + begin, dy + begin, dx + begin);
+  });
+}
+
+}  // namespace
+
+void gelu_erf(ThreadPool& pool, std::int64_t n, const float* x, float* y) {
+  run(pool, n, x, y, &HWY_DYNAMIC_DISPATCH(gelu_erf_range));
+}
+void gelu_erf_gradient(ThreadPool& pool, std::int64_t n, const float* x, const float* dy,
+                       float* dx) {
+  run(pool, n, x, dy, dx, &HWY_DYNAMIC_DISPATCH(gelu_erf_gradient_range));
+}
+void gelu_tanh(ThreadPool& pool, std::int64_t n, const float* x, float* y) {
+  run(pool, n, x, y, &HWY_DYNAMIC_DISPATCH(gelu_tanh_range));
+}
+void gelu_tanh_gradient(ThreadPool& pool, std::int64_t n, const float* x, const float* dy,
+                        float* dx) {
+  run(pool, n, x, dy, dx, &HWY_DYNAMIC_DISPATCH(gelu_tanh_gradient_range));
+}
+void tanh(ThreadPool& pool, std::int64_t n, const float* x, float* y) {
+  run(pool, n, x, y, &HWY_DYNAMIC_DISPATCH(tanh_range));
+}
+void tanh_gradient(ThreadPool& pool, std::int64_t n, const float* y, const float* dy, float* dx) {
+  run(pool, n, y, dy, dx, &HWY_DYNAMIC_DISPATCH(tanh_gradient_range));
+}
+void relu(ThreadPool& pool, std::int64_t n, const float* x, float* y) {
+  run(pool, n, x, y, &HWY_DYNAMIC_DISPATCH(relu_range));
+}
+void relu_gradient(ThreadPool& pool, std::int64_t n, const float* x, const float* dy, float* dx) {
+  run(pool, n, x, dy, dx, &HWY_DYNAMIC_DISPATCH(relu_gradient_range));
+}
+
+}  // namespace hone::kernels
+#endif  // HWY_ONCE

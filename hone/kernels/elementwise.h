@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "hone/base/thread_pool.h"
+
+/// Sums, products, copies and reductions of strided tensors of at most 6 dimensions.
+///
+/// An operand is a pointer and one stride per dimension, in elements; stride 0 repeats it along that dimension. Results
+/// are contiguous. A result may be the same array as an operand that is contiguous and of the same shape.
+namespace hone::kernels {
+
+using Extents = std::span<const std::int64_t>;
+
+/// An operand as it is seen with the shape of the result.
+struct Strided {
+  const float* data = nullptr;
+  Extents strides;
+};
+
+/// out = x + y.
+void add(ThreadPool& pool, Extents shape, const Strided& x, const Strided& y, float* out);
+/// out = x y.
+void multiply(ThreadPool& pool, Extents shape, const Strided& x, const Strided& y, float* out);
+/// out = x, made contiguous. Fast when some dimension of x has stride 1: runs are copied or blocks transposed.
+void copy(ThreadPool& pool, Extents shape, const Strided& x, float* out);
+
+/// y[i] = factor x[i], for n contiguous elements.
+void scale(ThreadPool& pool, std::int64_t n, float factor, const float* x, float* y);
+/// y[i] = value.
+void fill(ThreadPool& pool, std::int64_t n, float value, float* y);
+
+}  // namespace hone::kernels

@@ -1,0 +1,439 @@
+// A blocked product in the manner of GotoBLAS and BLIS (Goto and van de Geijn, "Anatomy of
+// high-performance matrix multiplication", 2008). K is cut into blocks of at most 384. For every
+// block B is packed once into panels of up to three vectors of columns, by all threads; then chunks
+// compute tiles of C, each packing its rows of A into panels of kPanelRows rows. The micro-kernel
+// keeps a panel-by-panel piece of C in registers:
+//
+//   AVX-512: 8 rows x 3 vectors of 16, 24 accumulators of 32 registers;  otherwise: 4 x 3, 12 of 16.
+//
+// Per step of K it loads 3 vectors of B and broadcasts kPanelRows values of A, so loads stay under half of the
+// multiply-adds. B panels stream from L2, at most 192 bytes per 24 multiply-adds; rows of A stay in L1.
+#include "hone/kernels/gemm.h"
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/kernels/scratch.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hone/kernels/gemm.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "hone/kernels/transpose-inl.h"
+#include "hone/kernels/vector_loop-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+constexpr int kPanelVectors = 3;
+constexpr int kPanelRows = kLanes == 16 ? 8 : 4;
+constexpr std::int64_t kMaxDepth = 384;
+
+// First of the indices [0, total) that part `part` of `parts` nearly equal parts holds.
+constexpr std::int64_t part_begin(std::int64_t total, std::int64_t parts, std::int64_t part) {
+  return total * part / parts;
+}
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// How a product is cut; a function of its sizes alone.
+struct Plan {
+  GemmShape shape;
+  std::int64_t depth_blocks;   // parts of K
+  std::int64_t column_panels;  // parts of N, each of 1 to kPanelVectors vectors
+  std::int64_t column_tiles;   // parts of the column panels
+  std::int64_t tile_rows;
+
+  std::int64_t depth_begin(std::int64_t block) const {
+    return part_begin(shape.k, depth_blocks, block);
+  }
+  std::int64_t column_begin(std::int64_t panel) const {
+    return part_begin(ceil_div(shape.n, kLanes), column_panels, panel) * kLanes;
+  }
+  std::int64_t panel_begin(std::int64_t tile) const {
+    return part_begin(column_panels, column_tiles, tile);
+  }
+  std::int64_t row_tiles() const { return ceil_div(shape.m, tile_rows); }
+  std::int64_t padded_columns() const { return ceil_div(shape.n, kLanes) * kLanes; }
+};
+
+// Tiles of 128 rows reuse a panel of B well; they shrink while there are few of them and each is
+// still worth a chunk.
+std::int64_t tile_rows_for(const GemmShape& shape, std::int64_t column_tiles) {
+  constexpr std::int64_t kEnoughTiles = 16;
+  constexpr std::int64_t kChunkWork = std::int64_t{1} << 21;  // multiply-adds
+  std::int64_t rows = 128;
+  while (rows > 32 && ceil_div(shape.m, rows) * column_tiles < kEnoughTiles &&
+         rows * (shape.n / column_tiles) * shape.k > kChunkWork) {
+    rows /= 2;
+  }
+  return rows;
+}
+
+Plan plan_for(const GemmShape& shape) {
+  constexpr std::int64_t kTilePanels = 16;
+  Plan plan{};
+  plan.shape = shape;
+  plan.depth_blocks = std::max<std::int64_t>(1, ceil_div(shape.k, kMaxDepth));
+  plan.column_panels = ceil_div(ceil_div(shape.n, kLanes), kPanelVectors);
+  plan.column_tiles = ceil_div(plan.column_panels, kTilePanels);
+  plan.tile_rows = tile_rows_for(shape, plan.column_tiles);
+  return plan;
+}
+
+// What a piece of C starts from: itself, the bias of its columns, both or zero.
+struct Start {
+  const float* bias;
+  bool add_c;
+};
+
+// to = sum + bias + (add_c ? to : 0) in the lanes of `part`; a null bias is none.
+template <class Part>
+HWY_INLINE void store_sum(hn::Vec<Floats> sum, Part part, const float* bias, bool add_c,
+                          float* to) {
+  const Floats d;
+  if (bias) sum = hn::Add(sum, load(d, bias, part));
+  if (add_c) sum = hn::Add(load(d, to, part), sum);
+  store(sum, d, to, part);
+}
+
+// Up to kPanelRows rows of A, packed or as they stand: value l of row i is data[i * row_stride + l * depth_stride].
+struct RowPanel {
+  const float* data;
+  std::int64_t row_stride;
+  std::int64_t depth_stride;
+};
+
+// C piece (kRows, columns) = start + A panel (kRows of kPanelRows, depth) * B panel (depth,
+// kVectors * kLanes). `columns` fills all but the last vector, which may be partial.
+template <int kRows, int kVectors>
+void multiply_panels(const RowPanel& rows, std::int64_t depth, const float* HWY_RESTRICT b,
+                     float* HWY_RESTRICT c, std::int64_t c_stride, std::int64_t columns,
+                     const Start& start) {
+  const Floats d;
+  using V = hn::Vec<Floats>;
+  const float* HWY_RESTRICT a = rows.data;
+  V sum[kRows][kVectors];
+  // Without full unrolling, here and below, the sums live in memory.
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
+  }
+  // C is needed only after the loop over K, time enough to fetch it.
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) __builtin_prefetch(c + i * c_stride + j * kLanes, 1);
+  }
+  for (std::int64_t l = 0; l < depth; ++l) {
+    V right[kVectors];
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) right[j] = hn::Load(d, b + j * kLanes);
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      const V left = hn::Set(d, a[i * rows.row_stride]);
+#pragma GCC unroll 3
+      for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::MulAdd(left, right[j], sum[i][j]);
+    }
+    a += rows.depth_stride;
+    b += kVectors * kLanes;
+  }
+#pragma GCC unroll 3
+  for (int j = 0; j < kVectors; ++j) {
+    const float* const bias = start.bias ? start.bias + j * kLanes : nullptr;
+    const std::int64_t left = columns - j * kLanes;
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      float* const to = c + i * c_stride + j * kLanes;
+      if (HWY_LIKELY(left >= kLanes)) {
+        store_sum(sum[i][j], Whole{}, bias, start.add_c, to);
+      } else {
+        store_sum(sum[i][j], Partial{left}, bias, start.add_c, to);
+      }
+    }
+  }
+}
+
+using MultiplyPanels = void (*)(const RowPanel&, std::int64_t, const float*, float*, std::int64_t,
+                                std::int64_t, const Start&);
+
+// The micro-kernel for `rows` in 1..kPanelRows and `vectors` in 1..kPanelVectors.
+MultiplyPanels micro_kernel(std::int64_t rows, std::int64_t vectors) {
+#define HONE_ROW(r) \
+  { multiply_panels<r, 1>, multiply_panels<r, 2>, multiply_panels<r, 3> }
+  static constexpr MultiplyPanels kTable[kPanelRows][kPanelVectors] = {
+    HONE_ROW(1),
+    HONE_ROW(2),
+    HONE_ROW(3),
+    HONE_ROW(4),
+#if HWY_TARGET == HWY_AVX3
+    HONE_ROW(5),
+    HONE_ROW(6),
+    HONE_ROW(7),
+    HONE_ROW(8),
+#endif
+  };
+#undef HONE_ROW
+  return kTable[rows - 1][vectors - 1];
+}
+
+// A piece of an operand, seen as `count` lines of `depth` values: rows of A or columns of B.
+struct Lines {
+  const float* data;
+  std::int64_t line_stride;
+  std::int64_t depth_stride;
+  std::int64_t count;
+};
+
+// panel[l * width + i] = value l of line i for neighbouring lines; `width` is a multiple of kPanelRows.
+void copy_panel(const Lines& lines, std::int64_t width, std::int64_t depth, float* panel) {
+  const hn::CappedTag<float, kPanelRows> d;
+  for (std::int64_t l = 0; l < depth; ++l) {
+    const float* const from = lines.data + l * lines.depth_stride;
+    for (std::int64_t i = 0; i < width; i += kPanelRows)
+      hn::StoreU(hn::LoadU(d, from + i), d, panel + l * width + i);
+  }
+}
+
+// panel[l * width + i] = value l of line i; lines from count to width are zero.
+void pack_panel(const Lines& lines, std::int64_t width, std::int64_t depth, float* panel) {
+  if (lines.line_stride != 1) {
+    transpose_block(lines.data, lines.line_stride, lines.count, depth, panel, width);
+  } else if (lines.count == width) {
+    copy_panel(lines, width, depth, panel);
+  } else {
+    for (std::int64_t l = 0; l < depth; ++l) {
+      std::copy_n(lines.data + l * lines.depth_stride, lines.count, panel + l * width);
+    }
+  }
+  if (lines.count == width) return;
+  for (std::int64_t l = 0; l < depth; ++l) {
+    std::fill(panel + l * width + lines.count, panel + (l + 1) * width, 0.0f);
+  }
+}
+
+// Packs panel `panel` of the columns of B, for depth block `block`, to its place in `packed_b`.
+void pack_b(const Plan& plan, const ConstMatrix& b, std::int64_t block, std::int64_t panel,
+            float* packed_b) {
+  const std::int64_t depth_begin = plan.depth_begin(block);
+  const std::int64_t depth = plan.depth_begin(block + 1) - depth_begin;
+  const std::int64_t begin = plan.column_begin(panel);
+  const std::int64_t width = plan.column_begin(panel + 1) - begin;
+  const float* const from = b.data + depth_begin * b.row_stride + begin * b.column_stride;
+  const Lines lines{from, b.column_stride, b.row_stride, std::min(width, plan.shape.n - begin)};
+  pack_panel(lines, width, depth, packed_b + depth_begin * plan.padded_columns() + begin * depth);
+}
+
+// The rows of A that one tile of C needs, for one depth block.
+struct RowBlock {
+  const float* data;
+  std::int64_t row_stride;
+  std::int64_t depth_stride;
+  std::int64_t rows;
+  std::int64_t depth;
+};
+
+// Whether the micro-kernel reads A where it stands: its rows are contiguous and do not all fall on the same cache sets.
+bool is_read_in_place(const RowBlock& block) {
+  constexpr std::int64_t kFloatsPerPage = 4096 / sizeof(float);
+  return block.depth_stride == 1 && block.row_stride % kFloatsPerPage != 0;
+}
+
+// Packs panels of kPanelRows rows: value l of row i of a panel at [l * kPanelRows + i].
+void pack_a(const RowBlock& block, float* packed) {
+  if (block.depth_stride == 1) {
+    for (std::int64_t i = 0; i < block.rows; i += kPanelRows) {
+      transpose_block(block.data + i * block.row_stride, block.row_stride,
+                      std::min<std::int64_t>(kPanelRows, block.rows - i), block.depth,
+                      packed + i * block.depth, kPanelRows);
+    }
+    return;
+  }
+  const hn::CappedTag<float, kPanelRows> d;
+  const std::int64_t whole = block.rows / kPanelRows * kPanelRows;
+  for (std::int64_t l = 0; l < block.depth; ++l) {
+    const float* const values = block.data + l * block.depth_stride;
+    float* const to = packed + l * kPanelRows;
+    for (std::int64_t i = 0; i < whole; i += kPanelRows)
+      hn::Store(hn::LoadU(d, values + i), d, to + i * block.depth);
+    std::copy(values + whole, values + block.rows, to + whole * block.depth);
+  }
+}
+
+// Rows from `row` on, in place or packed.
+RowPanel row_panel(const RowBlock& block, const float* packed, std::int64_t row) {
+  if (is_read_in_place(block)) return {block.data + row * block.row_stride, block.row_stride, 1};
+  return {packed + row * block.depth, 1, kPanelRows};
+}
+
+// Where results go and what they start from.
+struct Destination {
+  float* c;
+  std::int64_t c_stride;
+  GemmAdd add;
+};
+
+// Adds the product over one depth block to the tile of C whose first row is `row_begin`.
+void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& left,
+                    const float* packed_a, const float* packed_b, const Destination& to,
+                    std::int64_t row_begin, std::int64_t column_tile) {
+  const bool first = depth_block == 0;
+  const float* const b = packed_b + plan.depth_begin(depth_block) * plan.padded_columns();
+  for (std::int64_t panel = plan.panel_begin(column_tile);
+       panel < plan.panel_begin(column_tile + 1); ++panel) {
+    const std::int64_t column = plan.column_begin(panel);
+    const std::int64_t width = plan.column_begin(panel + 1) - column;
+    const std::int64_t columns = std::min(width, plan.shape.n - column);
+    const float* const bias = first && to.add.bias ? to.add.bias + column : nullptr;
+    const Start start{bias, !first || to.add.accumulate};
+    for (std::int64_t i = 0; i < left.rows; i += kPanelRows) {
+      const auto multiply =
+          micro_kernel(std::min<std::int64_t>(kPanelRows, left.rows - i), width / kLanes);
+      multiply(row_panel(left, packed_a, i), left.depth, b + column * left.depth,
+               to.c + (row_begin + i) * to.c_stride + column, to.c_stride, columns, start);
+    }
+  }
+}
+
+// Computes the tile (row_tile, column_tile) of C over the whole of K.
+void compute_tile(const Plan& plan, const ConstMatrix& a, const float* packed_b,
+                  const Destination& to, std::int64_t row_tile, std::int64_t column_tile) {
+  static thread_local Scratch scratch;
+  float* const packed_a =
+      scratch.floats(static_cast<std::size_t>((plan.tile_rows + kPanelRows) * kMaxDepth));
+  const std::int64_t row_begin = row_tile * plan.tile_rows;
+  const std::int64_t rows = std::min(plan.tile_rows, plan.shape.m - row_begin);
+  for (std::int64_t block = 0; block < plan.depth_blocks; ++block) {
+    const std::int64_t depth_begin = plan.depth_begin(block);
+    const std::int64_t depth = plan.depth_begin(block + 1) - depth_begin;
+    const float* const from = a.data + row_begin * a.row_stride + depth_begin * a.column_stride;
+    const RowBlock left{from, a.row_stride, a.column_stride, rows, depth};
+    if (!is_read_in_place(left)) pack_a(left, packed_a);
+    multiply_block(plan, block, left, packed_a, packed_b, to, row_begin, column_tile);
+  }
+}
+
+float* packed_b_scratch(const Plan& plan) {
+  static thread_local Scratch scratch;
+  return scratch.floats(static_cast<std::size_t>(plan.shape.k * plan.padded_columns()));
+}
+
+// The whole product on the calling thread.
+void multiply_alone(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b, float* c,
+                    std::int64_t c_stride, const GemmAdd& add) {
+  const Plan plan = plan_for(shape);
+  const Destination to{c, c_stride, add};
+  float* const packed_b = packed_b_scratch(plan);
+  for (std::int64_t block = 0; block < plan.depth_blocks; ++block) {
+    for (std::int64_t panel = 0; panel < plan.column_panels; ++panel)
+      pack_b(plan, b, block, panel, packed_b);
+  }
+  for (std::int64_t row_tile = 0; row_tile < plan.row_tiles(); ++row_tile) {
+    for (std::int64_t tile = 0; tile < plan.column_tiles; ++tile)
+      compute_tile(plan, a, packed_b, to, row_tile, tile);
+  }
+}
+
+// The whole product on the pool: all of B is packed first, then tiles are computed.
+void multiply_together(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a,
+                       const ConstMatrix& b, float* c, std::int64_t c_stride, const GemmAdd& add) {
+  constexpr std::int64_t kPanelsPerChunk = 4;
+  const Plan plan = plan_for(shape);
+  const Destination to{c, c_stride, add};
+  float* const packed_b = packed_b_scratch(plan);
+  parallel_ranges(pool, plan.depth_blocks * plan.column_panels, kPanelsPerChunk,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t i = begin; i < end; ++i) {
+                      pack_b(plan, b, i / plan.column_panels, i % plan.column_panels, packed_b);
+                    }
+                  });
+  // Neighbouring chunks share a column tile, hence the part of packed B in the shared cache.
+  pool.run(plan.row_tiles() * plan.column_tiles, [&](std::int64_t chunk) {
+    compute_tile(plan, a, packed_b, to, chunk % plan.row_tiles(), chunk / plan.row_tiles());
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hone::kernels {
+namespace {
+
+HWY_EXPORT(multiply_alone);
+HWY_EXPORT(multiply_together);
+
+// Products of fewer multiply-adds take less than a few microseconds: not worth a second thread.
+constexpr std::int64_t kSmallWork = std::int64_t{1} << 18;
+// Items of a batch above this are spread over the pool one by one.
+constexpr std::int64_t kLargeWork = std::int64_t{1} << 27;
+
+std::int64_t work_of(const GemmShape& shape) {
+  return shape.m * shape.n * std::max<std::int64_t>(1, shape.k);
+}
+
+void check(const ConstMatrix& matrix) {
+  HONE_ASSERT(matrix.row_stride == 1 || matrix.column_stride == 1, "gemm strides {} and {}",
+              matrix.row_stride, matrix.column_stride);
+}
+
+ConstMatrix item_of(const ConstMatrixBatch& batch, std::int64_t p, std::int64_t q) {
+  ConstMatrix item = batch.first;
+  item.data += p * batch.strides[0] + q * batch.strides[1];
+  return item;
+}
+
+}  // namespace
+
+void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
+          float* c, std::int64_t c_stride, const GemmAdd& add) {
+  check(a);
+  check(b);
+  if (shape.m == 0 || shape.n == 0) return;
+  if (work_of(shape) <= kSmallWork) {
+    HWY_DYNAMIC_DISPATCH(multiply_alone)(shape, a, b, c, c_stride, add);
+  } else {
+    HWY_DYNAMIC_DISPATCH(multiply_together)(pool, shape, a, b, c, c_stride, add);
+  }
+}
+
+void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
+                  const GemmShape& shape, const ConstMatrixBatch& a, const ConstMatrixBatch& b,
+                  const MatrixBatch& c) {
+  check(a.first);
+  check(b.first);
+  if (shape.m == 0 || shape.n == 0) return;
+  const auto for_item = [&](std::int64_t item, auto&& multiply) {
+    const std::int64_t p = item / batches[1];
+    const std::int64_t q = item % batches[1];
+    float* const to = c.first + p * c.strides[0] + q * c.strides[1];
+    multiply(item_of(a, p, q), item_of(b, p, q), to);
+  };
+  const std::int64_t items = batches[0] * batches[1];
+  if (work_of(shape) > kLargeWork) {
+    for (std::int64_t item = 0; item < items; ++item) {
+      for_item(item, [&](const ConstMatrix& left, const ConstMatrix& right, float* to) {
+        gemm(pool, shape, left, right, to, c.row_stride);
+      });
+    }
+    return;
+  }
+  const std::int64_t grain = std::max<std::int64_t>(1, kSmallWork / work_of(shape));
+  parallel_ranges(pool, items, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t item = begin; item < end; ++item) {
+      for_item(item, [&](const ConstMatrix& left, const ConstMatrix& right, float* to) {
+        HWY_DYNAMIC_DISPATCH(multiply_alone)(shape, left, right, to, c.row_stride, {});
+      });
+    }
+  });
+}
+
+}  // namespace hone::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "hone/base/thread_pool.h"
+
+/// Products of float matrices.
+///
+/// C(M,N) = A(M,K) B(K,N), summed over K in blocks of at most 384 with fused multiply-adds. The
+/// blocks and the tiles of C that chunks of the pool compute depend on M, N and K alone, so C has
+/// the same bits for any number of threads. Transposes cost nothing: give the strides of the matrix
+/// as it is to be seen.
+///
+///     // y(T,O) = x(T,I) W(O,I)^T + bias(O)
+///     gemm(pool, {T, O, I}, {x, I, 1}, {w, 1, I}, y, O, {.bias = bias});
+namespace hone::kernels {
+
+/// Sizes of a product: C is (m,n), A is (m,k), B is (k,n).
+struct GemmShape {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+};
+
+/// Element (i,j) is `data[i * row_stride + j * column_stride]`. One of the strides must be 1.
+struct ConstMatrix {
+  const float* data = nullptr;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 1;
+};
+
+/// What is added to A B.
+struct GemmAdd {
+  const float* bias = nullptr;  ///< (N), added to every row; none when null.
+  bool accumulate = false;      ///< Adds to what C holds instead of overwriting it.
+};
+
+/// C[i * c_stride + j] = sum over l of A(i,l) B(l,j), plus `add`. C must not overlap the inputs.
+/// With k = 0 the sum is 0.
+void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
+          float* c, std::int64_t c_stride, const GemmAdd& add = {});
+
+/// The same sum in plain loops, accumulated in double and rounded once: what tests compare with.
+void gemm_reference(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b, float* c,
+                    std::int64_t c_stride, const GemmAdd& add = {});
+
+/// Distances between the items of the two batch dimensions, in elements; 0 uses one matrix for all
+/// items.
+using BatchStrides = std::array<std::int64_t, 2>;
+
+/// A grid of matrices: item (p,q) is the matrix `first` moved by p * strides[0] + q * strides[1]
+/// elements.
+struct ConstMatrixBatch {
+  ConstMatrix first;
+  BatchStrides strides{};
+};
+
+/// The grid of results; its items must not overlap each other or the inputs.
+struct MatrixBatch {
+  float* first = nullptr;
+  std::int64_t row_stride = 0;
+  BatchStrides strides{};
+};
+
+/// C(p,q) = A(p,q) B(p,q) for p < batches[0], q < batches[1]; all items have the sizes of `shape`.
+///
+///     // scores(B,N,S,S) = Q K^T with Q and K kept as (B,S,N,D)
+///     gemm_batched(pool, {B, N}, {S, S, D}, {{q, N*D, 1}, {S*N*D, D}}, {{k, 1, N*D}, {S*N*D, D}},
+///                  {scores, S, {N*S*S, S*S}});
+void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
+                  const GemmShape& shape, const ConstMatrixBatch& a, const ConstMatrixBatch& b,
+                  const MatrixBatch& c);
+
+}  // namespace hone::kernels

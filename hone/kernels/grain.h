@@ -1,0 +1,26 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+/// How kernels cut their work into chunks: by shape alone, so that results do not depend on the number of threads.
+namespace hone::kernels {
+
+/// Elements of an element-wise kernel per chunk, 128 KiB of floats: some microseconds of work, far above the cost of
+/// claiming a chunk. Smaller problems run on the calling thread.
+inline constexpr std::int64_t kChunkElements = 32768;
+
+/// Rows of `width` elements per chunk.
+inline std::int64_t rows_per_chunk(std::int64_t width) {
+  return std::max<std::int64_t>(1, kChunkElements / std::max<std::int64_t>(1, width));
+}
+
+/// Chunks at most, where every chunk keeps partial sums of its own.
+inline constexpr std::int64_t kMaxPartials = 16;
+
+/// Rows per chunk where every chunk keeps partial sums: at most `kMaxPartials` chunks.
+inline std::int64_t rows_per_partial(std::int64_t rows, std::int64_t width) {
+  return std::max((rows + kMaxPartials - 1) / kMaxPartials, rows_per_chunk(width));
+}
+
+}  // namespace hone::kernels

@@ -1,0 +1,96 @@
+#include "hone/kernels/peak.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hone/kernels/peak.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr std::int64_t kChains = 12;  // more than latency times issue width of any current core
+
+// `rounds` multiply-adds on each of kChains vectors. The values stay near 1 and the sum is
+// returned, so nothing is folded away. Sets `operations` to the number of scalar multiplies and
+// adds.
+float run_multiply_adds(std::int64_t rounds, double* operations) {
+  const hn::ScalableTag<float> d;
+  using V = hn::Vec<decltype(d)>;
+  const V factor = hn::Set(d, 0.999999f);
+  const V term = hn::Set(d, 1e-6f);
+  V chain[kChains];
+  for (std::int64_t i = 0; i < kChains; ++i) chain[i] = hn::Set(d, 1.0f);
+  for (std::int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 12
+    for (std::int64_t i = 0; i < kChains; ++i) chain[i] = hn::MulAdd(chain[i], factor, term);
+  }
+  V sum = hn::Zero(d);
+  for (std::int64_t i = 0; i < kChains; ++i) sum = hn::Add(sum, chain[i]);
+  *operations = 2.0 * static_cast<double>(rounds * kChains) * static_cast<double>(hn::Lanes(d));
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hone::kernels {
+namespace {
+
+HWY_EXPORT(run_multiply_adds);
+
+// The least time of `runs` calls of `body`, in seconds.
+template <typename Body>
+double best_seconds(int runs, Body&& body) {
+  double best = 1e30;
+  for (int run = 0; run < runs; ++run) {
+    const auto start = std::chrono::steady_clock::now();
+    body();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    best = std::min(best, seconds.count());
+  }
+  return best;
+}
+
+}  // namespace
+
+double measure_fma_gflops(ThreadPool& pool) {
+  constexpr std::int64_t kRounds = 20'000;
+  constexpr std::int64_t kChunksPerThread = 32;
+  const std::int64_t chunks = pool.threads() * kChunksPerThread;
+  std::vector<double> operations(static_cast<std::size_t>(chunks));
+  std::vector<float> results(operations.size());
+  const double seconds = best_seconds(8, [&] {
+    pool.run(chunks, [&](std::int64_t chunk) {
+      const auto i = static_cast<std::size_t>(chunk);
+      results[i] = HWY_DYNAMIC_DISPATCH(run_multiply_adds)(kRounds, &operations[i]);
+    });
+  });
+  return operations[0] * static_cast<double>(chunks) / seconds * 1e-9;
+}
+
+double measure_copy_gbps(ThreadPool& pool) {
+  constexpr std::int64_t kBytes = std::int64_t{64} << 20;
+  constexpr std::int64_t kGrain = std::int64_t{1} << 18;
+  std::vector<char> from(kBytes, 1);
+  std::vector<char> to(kBytes);
+  const double seconds = best_seconds(6, [&] {
+    parallel_ranges(pool, kBytes, kGrain, [&](std::int64_t begin, std::int64_t end) {
+      std::memcpy(to.data() + begin, from.data() + begin, static_cast<std::size_t>(end - begin));
+    });
+  });
+  return 2.0 * static_cast<double>(kBytes) / seconds * 1e-9;
+}
+
+}  // namespace hone::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "hone/base/thread_pool.h"
+
+/// What this machine can do at best, measured: the denominator of "share of peak" in reports and
+/// benchmarks.
+namespace hone::kernels {
+
+/// Fused multiply-adds on registers alone, on all threads of the pool, in 10^9 operations per
+/// second (a multiply-add is two). The best of several runs; takes about 50 milliseconds.
+double measure_fma_gflops(ThreadPool& pool);
+
+/// A copy of 64 MiB by all threads of the pool, in 10^9 bytes per second, bytes read plus bytes
+/// written. The best of several runs; takes about 100 milliseconds and 128 MiB of memory.
+double measure_copy_gbps(ThreadPool& pool);
+
+}  // namespace hone::kernels

@@ -1,0 +1,170 @@
+#include "hone/kernels/gemm.h"
+
+#include "tests/kernels/kernel_testing.h"
+
+namespace hone::kernels {
+namespace {
+
+// A matrix of random values with padding between its lines, stored by rows or by columns.
+struct Stored {
+  std::vector<float> values;
+  ConstMatrix view;
+
+  Stored(std::int64_t rows, std::int64_t columns, bool transposed, std::uint64_t stream,
+         std::int64_t padding = 3) {
+    const std::int64_t lines = transposed ? columns : rows;
+    const std::int64_t stride = (transposed ? rows : columns) + padding;
+    values = random_floats(lines * stride, stream);
+    view =
+        transposed ? ConstMatrix{values.data(), 1, stride} : ConstMatrix{values.data(), stride, 1};
+  }
+};
+
+// Each of k products and additions (and up to two more for bias and C) errs by at most kRounding of the sum of the
+// absolute terms; the last factor covers the rounding of the expected value.
+void expect_near_product(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
+                         const GemmAdd& add, const std::vector<float>& before,
+                         const std::vector<float>& c, std::int64_t stride) {
+  std::vector<float> expected = before;
+  gemm_reference(shape, a, b, expected.data(), stride, add);
+  for (std::int64_t i = 0; i < shape.m; ++i) {
+    for (std::int64_t j = 0; j < stride; ++j) {
+      const std::int64_t at = i * stride + j;
+      if (j >= shape.n) {
+        ASSERT_EQ(c[at], before[at]) << "padding of row " << i << " was written";
+        continue;
+      }
+      double magnitude =
+          (add.bias ? std::abs(add.bias[j]) : 0.0) + (add.accumulate ? std::abs(before[at]) : 0.0);
+      for (std::int64_t l = 0; l < shape.k; ++l) {
+        magnitude += std::abs(double{a.data[i * a.row_stride + l * a.column_stride]} *
+                              b.data[l * b.row_stride + j * b.column_stride]);
+      }
+      ASSERT_NEAR(c[at], expected[at], (static_cast<double>(shape.k) + 3) * kRounding * magnitude)
+          << "at " << i << "," << j;
+    }
+  }
+}
+
+void check_product(const GemmShape& shape, bool a_transposed, bool b_transposed, bool with_bias,
+                   bool accumulate, std::int64_t padding = 3) {
+  SCOPED_TRACE(fmt::format("{}x{}x{} {}{} bias {} accumulate {}", shape.m, shape.n, shape.k,
+                           a_transposed ? "T" : "N", b_transposed ? "T" : "N", with_bias,
+                           accumulate));
+  const Stored a(shape.m, shape.k, a_transposed, 1, padding);
+  const Stored b(shape.k, shape.n, b_transposed, 2);
+  const auto bias = random_floats(shape.n, 3);
+  const std::int64_t stride = shape.n + 5;
+  const auto before = random_floats(shape.m * stride, 4);
+  const GemmAdd add{with_bias ? bias.data() : nullptr, accumulate};
+  const auto c = same_for_any_threads([&](ThreadPool& pool) {
+    std::vector<float> result = before;
+    gemm(pool, shape, a.view, b.view, result.data(), stride, add);
+    return result;
+  });
+  expect_near_product(shape, a.view, b.view, add, before, c, stride);
+}
+
+TEST(Gemm, AgreesWithReferenceForSmallSizesAndAllTransposes) {
+  for_each_target([] {
+    for (const std::int64_t m : {1, 3, 8, 9}) {
+      for (const std::int64_t n : {1, 15, 16, 17, 47, 48, 49, 100}) {
+        for (const std::int64_t k : {1, 2, 5, 64}) {
+          for (const int transposes : {0, 1, 2, 3})
+            check_product({m, n, k}, transposes & 1, transposes & 2, n % 2, m % 2);
+        }
+      }
+    }
+  });
+}
+
+TEST(Gemm, AgreesWithReferenceAcrossTilesAndDepthBlocks) {
+  for_each_target([] {
+    for (const int transposes : {0, 1, 2, 3}) {
+      check_product({131, 65, 401}, transposes & 1, transposes & 2, true, false);
+      check_product({130, 130, 130}, transposes & 1, transposes & 2, false, true);
+    }
+    check_product({40, 1000, 33}, false, true, true, true);
+    check_product({33, 20, 1600}, true, false, false, false);
+  });
+}
+
+TEST(Gemm, PacksRowsThatShareCacheSets) {
+  // rows of A exactly one page apart are packed instead of read in place
+  for_each_target([] { check_product({37, 33, 1024}, false, false, true, false, /*padding=*/0); });
+}
+
+TEST(Gemm, EmptySumIsWhatIsAdded) {
+  ThreadPool pool(2);
+  const std::vector<float> bias = {1, 2, 3};
+  std::vector<float> c(6, 10.0f);
+  gemm(pool, {2, 3, 0}, {nullptr, 0, 1}, {nullptr, 3, 1}, c.data(), 3, {bias.data(), true});
+  EXPECT_EQ(c, (std::vector<float>{11, 12, 13, 11, 12, 13}));
+  gemm(pool, {2, 3, 0}, {nullptr, 0, 1}, {nullptr, 3, 1}, c.data(), 3);
+  EXPECT_EQ(c, std::vector<float>(6, 0.0f));
+}
+
+TEST(Gemm, RefusesMatricesWithoutUnitStride) {
+  ThreadPool pool(1);
+  std::vector<float> data(64);
+  EXPECT_THROW(gemm(pool, {2, 2, 2}, {data.data(), 4, 2}, {data.data(), 2, 1}, data.data(), 2),
+               InternalError);
+}
+
+TEST(GemmBatched, TreatsHeadsInPlace) {
+  // scores(B,N,S,S) = Q K^T with Q and K kept as (B,S,N,D)
+  constexpr std::int64_t B = 2, N = 3, S = 19, D = 10;
+  const auto q = random_floats(B * S * N * D, 1);
+  const auto k = random_floats(B * S * N * D, 2);
+  const GemmShape shape{S, S, D};
+  for_each_target([&] {
+    const auto scores = same_for_any_threads([&](ThreadPool& pool) {
+      std::vector<float> result(B * N * S * S);
+      gemm_batched(pool, {B, N}, shape, {{q.data(), N * D, 1}, {S * N * D, D}},
+                   {{k.data(), 1, N * D}, {S * N * D, D}}, {result.data(), S, {N * S * S, S * S}});
+      return result;
+    });
+    for (std::int64_t p = 0; p < B; ++p) {
+      for (std::int64_t h = 0; h < N; ++h) {
+        const std::vector<float> item(scores.begin() + (p * N + h) * S * S,
+                                      scores.begin() + (p * N + h + 1) * S * S);
+        const ConstMatrix left{q.data() + p * S * N * D + h * D, N * D, 1};
+        const ConstMatrix right{k.data() + p * S * N * D + h * D, 1, N * D};
+        expect_near_product(shape, left, right, {}, std::vector<float>(S * S), item, S);
+      }
+    }
+  });
+}
+
+TEST(GemmBatched, StrideZeroUsesOneMatrixForAllItems) {
+  constexpr std::int64_t kItems = 5;
+  const GemmShape shape{7, 20, 9};
+  const auto a = random_floats(kItems * 7 * 9, 1);
+  const Stored b(9, 20, false, 2);
+  ThreadPool pool(2);
+  std::vector<float> c(kItems * 7 * 20);
+  gemm_batched(pool, {kItems, 1}, shape, {{a.data(), 9, 1}, {63, 0}}, {b.view, {0, 0}},
+               {c.data(), 20, {140, 0}});
+  std::vector<float> alone(7 * 20);
+  for (std::int64_t i = 0; i < kItems; ++i) {
+    gemm(pool, shape, {a.data() + i * 63, 9, 1}, b.view, alone.data(), 20);
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), c.begin() + i * 140));
+  }
+}
+
+TEST(GemmBatched, LargeItemsAreSplit) {
+  // above 2^27 multiply-adds per item every item is cut into tiles, as `gemm` alone cuts it
+  const GemmShape shape{520, 513, 512};
+  const auto a = random_floats(2 * 520 * 512, 1);
+  const auto b = random_floats(512 * 513, 2);
+  ThreadPool pool(2);
+  std::vector<float> c(2 * 520 * 513);
+  gemm_batched(pool, {1, 2}, shape, {{a.data(), 512, 1}, {0, 520 * 512}},
+               {{b.data(), 513, 1}, {0, 0}}, {c.data(), 513, {0, 520 * 513}});
+  std::vector<float> alone(520 * 513);
+  gemm(pool, shape, {a.data() + 520 * 512, 512, 1}, {b.data(), 513, 1}, alone.data(), 513);
+  EXPECT_TRUE(std::equal(alone.begin(), alone.end(), c.begin() + 520 * 513));
+}
+
+}  // namespace
+}  // namespace hone::kernels

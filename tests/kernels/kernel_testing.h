@@ -1,0 +1,78 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <hwy/highway.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "hone/base/error.h"
+#include "hone/base/random.h"
+#include "hone/base/thread_pool.h"
+
+/// What the tests of all kernels share.
+namespace hone::kernels {
+
+/// Sizes around the widths of vectors, and larger ones.
+inline const std::vector<std::int64_t> kOddSizes = {1, 3, 7, 8, 15, 16, 17, 31, 33, 127, 1000};
+
+/// One unit in the last place of 1, halved: the relative error of one float operation.
+inline constexpr double kRounding = 0x1p-24;
+
+/// Runs `body` once for every instruction set that kernels are compiled for and this processor has.
+template <typename Body>
+void for_each_target(Body&& body) {
+  for (const std::int64_t target : {HWY_SSE4, HWY_AVX2, HWY_AVX3}) {
+    hwy::SetSupportedTargetsForTest(0);
+    if ((hwy::SupportedTargets() & target) == 0) continue;
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    hwy::GetChosenTarget().DeInit();
+    body();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+  hwy::GetChosenTarget().DeInit();
+}
+
+/// `count` values, uniform in [low, high).
+inline std::vector<float> random_floats(std::int64_t count, std::uint64_t stream, double low = -1.0,
+                                        double high = 1.0) {
+  RandomSequence random(11, stream);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(low + (high - low) * random.uniform());
+  return values;
+}
+
+/// The result of `compute(pool)` with one thread, after checking that three threads give the same bits.
+template <typename Compute>
+auto same_for_any_threads(Compute&& compute) {
+  ThreadPool one(1);
+  ThreadPool three(3);
+  const auto expected = compute(one);
+  const auto got = compute(three);
+  EXPECT_EQ(expected.size(), got.size());
+  EXPECT_EQ(std::memcmp(expected.data(), got.data(), expected.size() * sizeof(expected[0])), 0)
+      << "one and three threads differ";
+  return expected;
+}
+
+/// The same after checking that every instruction set gives the bits of every other.
+template <typename Compute>
+auto same_for_any_target(Compute&& compute) {
+  decltype(same_for_any_threads(compute)) first;
+  for_each_target([&] {
+    const auto got = same_for_any_threads(compute);
+    if (first.empty()) first = got;
+    EXPECT_EQ(std::memcmp(first.data(), got.data(), got.size() * sizeof(got[0])), 0)
+        << "instruction sets differ";
+  });
+  return first;
+}
+
+inline const float kInfinity = std::numeric_limits<float>::infinity();
+inline const float kNan = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace hone::kernels
