@@ -1,8 +1,8 @@
 #include "hone/report/figure.h"
 
 #include "hone/base/error.h"
+#include "hone/base/process.h"
 #include "hone/report/figure_script.h"
-#include "hone/report/gnuplot.h"
 
 namespace hone {
 namespace {
@@ -23,7 +23,10 @@ void write_figure(const Figure& figure, const fs::path& stem) {
   OutputFolder folder(fs::path(stem) += ".figure", /*overwrite=*/true);
   write_file(folder.path() / (name + ".tsv"), figure_data(figure));
   write_file(folder.path() / (name + ".gp"), figure_script(figure, name));
-  run_gnuplot(folder.path(), name + ".gp");
+  // The user's own gnuplot settings stay out of it.
+  with_context("figure", [&] {
+    run_program({"gnuplot", "--default-settings", name + ".gp"}, folder.path(), "gnuplot-nox");
+  });
   // gnuplot cannot name a second choice of font; a browser without the first would take a serif.
   const fs::path svg = folder.path() / (name + ".svg");
   write_file(svg,

@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "hone/base/error.h"
+#include "hone/base/process.h"
 #include "hone/report/figure_script.h"
-#include "hone/report/gnuplot.h"
 
 namespace hone {
 namespace {
@@ -20,10 +20,7 @@ class WriteFigure : public testing::Test {
     folder_ = fs::temp_directory_path() / fmt::format("hone_figure_test_{}", ::getpid());
     fs::create_directories(folder_);
     try {
-      write_file(folder_ / "nothing.gp", "");
-      run_gnuplot(folder_, "nothing.gp");
-      fs::remove(folder_ / "nothing.gp");
-      fs::remove(folder_ / "gnuplot.log");
+      run_program({"gnuplot", "--version"}, folder_, "gnuplot-nox");
     } catch (const UserError& error) {
       GTEST_SKIP() << error.what();
     }
@@ -32,6 +29,20 @@ class WriteFigure : public testing::Test {
 
   std::size_t files() const {
     return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
+  }
+
+  /// The message of the error that `write_figure` throws when programs are looked for in `path`.
+  std::string failure_with_path(const std::string& path) const {
+    const std::string usual = std::getenv("PATH");
+    ::setenv("PATH", path.c_str(), 1);
+    std::string message;
+    try {
+      write_figure({.panels = {Panel{}}}, folder_ / "figure");
+    } catch (const UserError& error) {
+      message = error.what();
+    }
+    ::setenv("PATH", usual.c_str(), 1);
+    return message;
   }
 
   fs::path folder_;
@@ -108,7 +119,7 @@ TEST_F(WriteFigure, TheScriptDrawsTheSamePictureAgain) {
   write_figure(example(), folder_ / "figure");
   const std::string png = read_file(folder_ / "figure.png");
   fs::remove(folder_ / "figure.png");
-  run_gnuplot(folder_, "figure.gp");
+  run_program({"gnuplot", "--default-settings", "figure.gp"}, folder_, "gnuplot-nox");
   EXPECT_EQ(read_file(folder_ / "figure.png"), png);
 }
 
@@ -143,30 +154,16 @@ TEST_F(WriteFigure, ReplacesAnEarlierFigure) {
 }
 
 TEST_F(WriteFigure, SaysWhatGnuplotRefused) {
-  write_file(folder_ / "bad.gp", "set nonsense\n");
-  try {
-    run_gnuplot(folder_, "bad.gp");
-    FAIL() << "nonsense was accepted";
-  } catch (const UserError& error) {
-    const std::string message = error.what();
-    EXPECT_TRUE(message.starts_with("figure: gnuplot ended with code 1: ")) << message;
-    EXPECT_NE(message.find("set nonsense"), std::string::npos) << message;
-  }
+  write_file(folder_ / "gnuplot", "#!/bin/sh\necho \"line 3: no $2\" >&2\nexit 1\n");
+  fs::permissions(folder_ / "gnuplot", fs::perms::owner_all);
+  EXPECT_EQ(failure_with_path(folder_.string() + ":" + std::getenv("PATH")),
+            "figure: gnuplot ended with code 1: line 3: no figure.gp");
+  EXPECT_EQ(files(), 1u) << "a failed figure leaves nothing behind";
 }
 
 TEST_F(WriteFigure, NamesThePackageWhereGnuplotIsMissing) {
-  const std::string path = std::getenv("PATH");
-  ::setenv("PATH", folder_.c_str(), 1);
-  std::string message;
-  try {
-    write_figure(example(), folder_ / "figure");
-  } catch (const UserError& error) {
-    message = error.what();
-  }
-  ::setenv("PATH", path.c_str(), 1);
-  EXPECT_EQ(message,
-            "figure: gnuplot is not installed; install the package gnuplot-nox (apt install "
-            "gnuplot-nox)");
+  EXPECT_EQ(failure_with_path(folder_.string()),
+            "figure: gnuplot is not installed; install the package gnuplot-nox");
   EXPECT_EQ(files(), 0u) << "a failed figure leaves nothing behind";
 }
 
