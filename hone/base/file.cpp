@@ -33,7 +33,7 @@ class Descriptor {
 };
 
 std::size_t regular_file_size(const Descriptor& file, const fs::path& path) {
-  struct stat info{};
+  struct stat info {};
   user_check(::fstat(file.value(), &info) == 0, "{}: {}", path.string(), std::strerror(errno));
   user_check(S_ISREG(info.st_mode), "{}: expected a file, found {}", path.string(),
              S_ISDIR(info.st_mode) ? "a folder" : "something that is not a regular file");
@@ -58,7 +58,8 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
   size_ = regular_file_size(file, path);
   if (size_ == 0) return;
   void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.value(), 0);
-  user_check(mapped != MAP_FAILED, "{}: cannot map {} bytes: {}", path.string(), size_, std::strerror(errno));
+  user_check(mapped != MAP_FAILED, "{}: cannot map {} bytes: {}", path.string(), size_,
+             std::strerror(errno));
   data_ = static_cast<const std::byte*>(mapped);
 }
 
@@ -105,7 +106,8 @@ void write_file(const fs::path& path, const std::function<void(const ByteSink&)>
           bytes = bytes.subspan(static_cast<std::size_t>(count));
         }
       });
-      user_check(::fsync(file.value()) == 0, "{}: cannot write: {}", path.string(), std::strerror(errno));
+      user_check(::fsync(file.value()) == 0, "{}: cannot write: {}", path.string(),
+                 std::strerror(errno));
     }
     fs::rename(temporary, path);
   } catch (const fs::filesystem_error& error) {
@@ -131,11 +133,12 @@ OutputFolder::OutputFolder(fs::path destination, bool overwrite)
                     (fs::is_directory(destination_, error) && fs::is_empty(destination_, error));
   user_check(free || overwrite, "{}: exists already; give another output folder or --overwrite",
              destination_.string());
-  user_check(free || fs::is_directory(destination_), "{}: is a file, not a folder; give another output folder",
-             destination_.string());
+  user_check(free || fs::is_directory(destination_),
+             "{}: is a file, not a folder; give another output folder", destination_.string());
   fs::remove_all(temporary_, error);
   fs::create_directories(temporary_, error);
-  user_check(!error, "{}: cannot create the output folder: {}", destination_.string(), error.message());
+  user_check(!error, "{}: cannot create the output folder: {}", destination_.string(),
+             error.message());
 }
 
 OutputFolder::~OutputFolder() {
@@ -150,10 +153,14 @@ void OutputFolder::commit() {
   std::error_code error;
   const bool replaces = fs::exists(destination_, error);
   if (replaces) fs::rename(destination_, old, error);
-  if (!error) fs::rename(temporary_, destination_, error);
-  user_check(!error, "{}: cannot move the finished folder into place: {}; it is at {}", destination_.string(),
-             error.message(), temporary_.string());
-  committed_ = true;
+  if (!error) {
+    fs::rename(temporary_, destination_, error);
+    std::error_code ignored;
+    if (error && replaces) fs::rename(old, destination_, ignored);
+  }
+  committed_ = true;  // when the move failed too: what was written stays where the message says
+  user_check(!error, "{}: cannot move the finished folder into place: {}; it is at {}",
+             destination_.string(), error.message(), temporary_.string());
   if (replaces) fs::remove_all(old, error);
   const fs::path parent = destination_.has_parent_path() ? destination_.parent_path() : ".";
   sync(parent, O_RDONLY | O_DIRECTORY);

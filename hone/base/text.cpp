@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 namespace hone {
@@ -96,11 +95,12 @@ std::string human_bytes(double bytes) {
 }
 
 std::string grouped(long long value) {
-  std::string digits = std::to_string(std::abs(value));
-  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
+  std::string digits = std::to_string(value);
+  const std::ptrdiff_t first = value < 0 ? 1 : 0;
+  for (std::ptrdiff_t at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > first; at -= 3) {
     digits.insert(static_cast<std::size_t>(at), " ");
   }
-  return value < 0 ? "-" + digits : digits;
+  return digits;
 }
 
 }  // namespace hone

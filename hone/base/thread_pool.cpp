@@ -51,12 +51,14 @@ void ThreadPool::run(std::int64_t chunks, FunctionRef<void(std::int64_t)> body) 
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) body(chunk);
     return;
   }
-  const std::uint64_t generation = (generation_of(ticket_.load(std::memory_order_relaxed)) + 1) & kChunkMask;
+  const std::uint64_t generation =
+      (generation_of(ticket_.load(std::memory_order_relaxed)) + 1) & kChunkMask;
   body_ = &body;
-  chunks_.store(static_cast<std::uint64_t>(chunks), std::memory_order_relaxed);
+  job_.store(generation << 32 | static_cast<std::uint64_t>(chunks), std::memory_order_relaxed);
   unfinished_.store(static_cast<std::uint64_t>(chunks), std::memory_order_relaxed);
   {
-    std::lock_guard lock(mutex_);  // a worker about to sleep sees the new generation or the notification
+    std::lock_guard lock(
+        mutex_);  // a worker about to sleep sees the new generation or the notification
     ticket_.store(generation << 32, std::memory_order_release);
   }
   wake_.notify_all();
@@ -90,7 +92,9 @@ void ThreadPool::drain(std::uint64_t generation, std::uint64_t chunks) {
 void ThreadPool::work() {
   std::uint64_t seen = 0;
   for (;;) {
-    const auto changed = [&] { return generation_of(ticket_.load(std::memory_order_acquire)) != seen; };
+    const auto changed = [&] {
+      return generation_of(ticket_.load(std::memory_order_acquire)) != seen;
+    };
     if (!spin_until(changed)) {
       std::unique_lock lock(mutex_);
       wake_.wait(lock, [&] { return stop_ || changed(); });
@@ -98,8 +102,9 @@ void ThreadPool::work() {
     }
     const std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
     seen = generation_of(ticket);
-    // `chunks_` may already belong to a newer job; then the ticket does too and the claim fails.
-    drain(seen, chunks_.load(std::memory_order_relaxed));
+    // The next job may be on its way, its number of chunks here but its ticket not yet: that count is not for this job.
+    const std::uint64_t job = job_.load(std::memory_order_relaxed);
+    if (generation_of(job) == seen) drain(seen, job & kChunkMask);
   }
 }
 

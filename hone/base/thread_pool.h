@@ -65,7 +65,7 @@ class ThreadPool {
   // generation << 32 | next chunk. The generation in the ticket keeps a late worker from claiming a
   // chunk of a newer job.
   std::atomic<std::uint64_t> ticket_{0};
-  std::atomic<std::uint64_t> chunks_{0};
+  std::atomic<std::uint64_t> job_{0};  // generation << 32 | chunks of the newest job
   std::atomic<std::uint64_t> unfinished_{0};
   const FunctionRef<void(std::int64_t)>* body_ = nullptr;  // published by the store to ticket_
 

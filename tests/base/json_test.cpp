@@ -1,0 +1,49 @@
+#include "hone/base/json.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+TEST(Json, KeepsTheOrderOfKeys) {
+  EXPECT_EQ(to_line(parse_json(R"({"b": 1, "a": [true, null]})", "text")),
+            R"({"b":1,"a":[true,null]})");
+}
+
+TEST(Json, DocumentsAreIndentedAndEndWithALine) {
+  EXPECT_EQ(to_document({{"a", {1, 2}}}), "{\n  \"a\": [\n    1,\n    2\n  ]\n}\n");
+}
+
+TEST(Json, NumbersReadBackTheSame) {
+  for (const double value : {0.1, 1e-12, 1.0 / 3, 1e308, 5e-324}) {
+    EXPECT_EQ(parse_json(to_line(Json(value)), "text").get<double>(), value);
+  }
+}
+
+TEST(Json, ReplacesInvalidUtf8WhenWriting) {
+  EXPECT_EQ(to_line(Json("a\xff")), "\"a\xef\xbf\xbd\"");
+}
+
+TEST(Json, SaysWhereTextIsMalformed) {
+  const std::string message = user_error_of([] { parse_json("{\"a\": }", "config.json"); });
+  EXPECT_TRUE(message.starts_with("config.json: malformed JSON: ")) << message;
+  EXPECT_NE(message.find("line 1, column 7"), std::string::npos) << message;
+}
+
+TEST(Json, NumbersBeyondAllRangeAreErrors) {
+  expect_user_error("config.json: malformed JSON", [] { parse_json("[1e999]", "config.json"); });
+}
+
+TEST(Json, ReadsFiles) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.file("x.json", "[1]");
+  EXPECT_EQ(read_json(path), Json::array({1}));
+  folder.file("x.json", "[1");
+  expect_user_error(path.string() + ": malformed JSON", [&] { read_json(path); });
+  expect_user_error("cannot open", [&] { read_json(folder.path() / "none"); });
+}
+
+}  // namespace
+}  // namespace hone

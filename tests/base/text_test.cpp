@@ -1,0 +1,93 @@
+#include "hone/base/text.h"
+
+#include <gtest/gtest.h>
+
+#include <climits>
+
+namespace hone {
+namespace {
+
+using Pieces = std::vector<std::string>;
+
+TEST(Glob, MatchesRunsAndSingleCharacters) {
+  EXPECT_TRUE(glob_match("bert.*.weight", "bert.encoder.layer.0.weight"));
+  EXPECT_TRUE(glob_match("*", ""));
+  EXPECT_TRUE(glob_match("**", "anything"));
+  EXPECT_TRUE(glob_match("", ""));
+  EXPECT_TRUE(glob_match("layer.?", "layer.1"));
+  EXPECT_TRUE(glob_match("a*b*c", "abbbxc"));
+  EXPECT_TRUE(glob_match("*a", "aaa"));
+  EXPECT_TRUE(glob_match("[x].(y)+", "[x].(y)+"));  // nothing else is special
+  EXPECT_FALSE(glob_match("layer.?", "layer.11"));
+  EXPECT_FALSE(glob_match("layer.?", "layer."));
+  EXPECT_FALSE(glob_match("", "x"));
+  EXPECT_FALSE(glob_match("bert.*.weight", "bert.encoder.bias"));
+  EXPECT_FALSE(glob_match("weight", "weights"));
+  EXPECT_FALSE(glob_match("a*b", "ac"));
+}
+
+TEST(Glob, ManyStarsTakeNoExponentialTime) {
+  std::string glob;
+  for (int i = 0; i < 200; ++i) glob += "*a";
+  EXPECT_FALSE(glob_match(glob + "b", std::string(5000, 'a')));
+}
+
+TEST(Split, KeepsEmptyPieces) {
+  EXPECT_EQ(split("a,,b", ','), (Pieces{"a", "", "b"}));
+  EXPECT_EQ(split("a", ','), (Pieces{"a"}));
+  EXPECT_EQ(split("a,", ','), (Pieces{"a", ""}));
+  EXPECT_EQ(split(",", ','), (Pieces{"", ""}));
+  EXPECT_EQ(split("", ','), Pieces{});
+}
+
+TEST(Trim, TakesWhiteSpaceFromBothEnds) {
+  EXPECT_EQ(trim(" \t a b\r\n"), "a b");
+  EXPECT_EQ(trim(" \n"), "");
+  EXPECT_EQ(trim(""), "");
+  EXPECT_EQ(trim("x"), "x");
+}
+
+TEST(Nearest, ForgivesSlipsOnly) {
+  const Pieces words = {"train", "evaluate", "search", "quantize"};
+  EXPECT_EQ(nearest("tran", words), "train");
+  EXPECT_EQ(nearest("evalaute", words), "evaluate");
+  EXPECT_EQ(nearest("serach", words), "search");
+  EXPECT_EQ(nearest("quantise", words), "quantize");
+  EXPECT_EQ(nearest("compress", words), "");
+  EXPECT_EQ(nearest("", words), "");
+  EXPECT_EQ(nearest("train", {}), "");
+}
+
+TEST(Nearest, PrefersTheLeastDistance) {
+  const Pieces words = {"layers", "layer"};
+  EXPECT_EQ(nearest("layr", words), "layer");
+  EXPECT_EQ(nearest("layers", words), "layers");
+}
+
+TEST(DidYouMean, IsEmptyWithoutACandidate) {
+  const Pieces words = {"train"};
+  EXPECT_EQ(did_you_mean("tain", words), "; did you mean 'train'?");
+  EXPECT_EQ(did_you_mean("export", words), "");
+}
+
+TEST(HumanBytes, PicksTheUnit) {
+  EXPECT_EQ(human_bytes(0), "0 B");
+  EXPECT_EQ(human_bytes(1023), "1023 B");
+  EXPECT_EQ(human_bytes(1024), "1 KiB");
+  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
+  EXPECT_EQ(human_bytes(4.1 * 1024 * 1024), "4.1 MiB");
+  EXPECT_EQ(human_bytes(3.0 * (1ll << 40)), "3 TiB");
+}
+
+TEST(Grouped, SetsThousandsApart) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(1000), "1 000");
+  EXPECT_EQ(grouped(4386178), "4 386 178");
+  EXPECT_EQ(grouped(-999), "-999");
+  EXPECT_EQ(grouped(-123456), "-123 456");
+  EXPECT_EQ(grouped(LLONG_MIN), "-9 223 372 036 854 775 808");
+}
+
+}  // namespace
+}  // namespace hone
