@@ -21,14 +21,16 @@
 #include <hwy/highway.h>
 
 #include "hone/kernels/transpose-inl.h"
-#include "hone/kernels/vector_loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+namespace hn = hwy::HWY_NAMESPACE;
+using Vectors = hn::ScalableTag<float>;
+
+constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Vectors()));
 constexpr int kPanelVectors = 3;
 constexpr int kPanelRows = kLanes == 16 ? 8 : 4;
 constexpr std::int64_t kMaxDepth = 384;
@@ -91,16 +93,6 @@ struct Start {
   bool add_c;
 };
 
-// to = sum + bias + (add_c ? to : 0) in the lanes of `part`; a null bias is none.
-template <class Part>
-HWY_INLINE void store_sum(hn::Vec<Floats> sum, Part part, const float* bias, bool add_c,
-                          float* to) {
-  const Floats d;
-  if (bias) sum = hn::Add(sum, load(d, bias, part));
-  if (add_c) sum = hn::Add(load(d, to, part), sum);
-  store(sum, d, to, part);
-}
-
 // Up to kPanelRows rows of A, packed or as they stand: value l of row i is data[i * row_stride + l * depth_stride].
 struct RowPanel {
   const float* data;
@@ -108,14 +100,13 @@ struct RowPanel {
   std::int64_t depth_stride;
 };
 
-// C piece (kRows, columns) = start + A panel (kRows of kPanelRows, depth) * B panel (depth,
-// kVectors * kLanes). `columns` fills all but the last vector, which may be partial.
+// C piece (kRows, kVectors * kLanes) =
+//     start + A panel (kRows of kPanelRows, depth) * B panel (depth, kVectors * kLanes).
 template <int kRows, int kVectors>
 void multiply_panels(const RowPanel& rows, std::int64_t depth, const float* HWY_RESTRICT b,
-                     float* HWY_RESTRICT c, std::int64_t c_stride, std::int64_t columns,
-                     const Start& start) {
-  const Floats d;
-  using V = hn::Vec<Floats>;
+                     float* HWY_RESTRICT c, std::int64_t c_stride, const Start& start) {
+  const Vectors d;
+  using V = hn::Vec<Vectors>;
   const float* HWY_RESTRICT a = rows.data;
   V sum[kRows][kVectors];
   // Without full unrolling, here and below, the sums live in memory.
@@ -145,22 +136,19 @@ void multiply_panels(const RowPanel& rows, std::int64_t depth, const float* HWY_
   }
 #pragma GCC unroll 3
   for (int j = 0; j < kVectors; ++j) {
-    const float* const bias = start.bias ? start.bias + j * kLanes : nullptr;
-    const std::int64_t left = columns - j * kLanes;
+    const V bias = start.bias ? hn::LoadU(d, start.bias + j * kLanes) : hn::Zero(d);
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
       float* const to = c + i * c_stride + j * kLanes;
-      if (HWY_LIKELY(left >= kLanes)) {
-        store_sum(sum[i][j], Whole{}, bias, start.add_c, to);
-      } else {
-        store_sum(sum[i][j], Partial{left}, bias, start.add_c, to);
-      }
+      V value = hn::Add(sum[i][j], bias);
+      if (start.add_c) value = hn::Add(hn::LoadU(d, to), value);
+      hn::StoreU(value, d, to);
     }
   }
 }
 
 using MultiplyPanels = void (*)(const RowPanel&, std::int64_t, const float*, float*, std::int64_t,
-                                std::int64_t, const Start&);
+                                const Start&);
 
 // The micro-kernel for `rows` in 1..kPanelRows and `vectors` in 1..kPanelVectors.
 MultiplyPanels micro_kernel(std::int64_t rows, std::int64_t vectors) {
@@ -278,12 +266,28 @@ struct Destination {
   GemmAdd add;
 };
 
+// The piece of C of `rows` rows and `columns` columns, which do not fill the panel of B: computed aside, then added.
+void multiply_partial(MultiplyPanels multiply, const RowPanel& left, std::int64_t depth,
+                      const float* b, float* c, std::int64_t c_stride, std::int64_t rows,
+                      std::int64_t columns, const Start& start) {
+  constexpr std::int64_t kStride = kPanelVectors * kLanes;
+  HWY_ALIGN float piece[kPanelRows * kStride];
+  multiply(left, depth, b, piece, kStride, {nullptr, false});
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < columns; ++j) {
+      const float value = piece[i * kStride + j] + (start.bias ? start.bias[j] : 0.0f);
+      float& to = c[i * c_stride + j];
+      to = start.add_c ? to + value : value;
+    }
+  }
+}
+
 // Adds the product over one depth block to the tile of C whose first row is `row_begin`.
 void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& left,
                     const float* packed_a, const float* packed_b, const Destination& to,
                     std::int64_t row_begin, std::int64_t column_tile) {
   const bool first = depth_block == 0;
-  const float* const b = packed_b + plan.depth_begin(depth_block) * plan.padded_columns();
+  const float* const block = packed_b + plan.depth_begin(depth_block) * plan.padded_columns();
   for (std::int64_t panel = plan.panel_begin(column_tile);
        panel < plan.panel_begin(column_tile + 1); ++panel) {
     const std::int64_t column = plan.column_begin(panel);
@@ -291,11 +295,17 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
     const std::int64_t columns = std::min(width, plan.shape.n - column);
     const float* const bias = first && to.add.bias ? to.add.bias + column : nullptr;
     const Start start{bias, !first || to.add.accumulate};
+    const float* const b = block + column * left.depth;
     for (std::int64_t i = 0; i < left.rows; i += kPanelRows) {
-      const auto multiply =
-          micro_kernel(std::min<std::int64_t>(kPanelRows, left.rows - i), width / kLanes);
-      multiply(row_panel(left, packed_a, i), left.depth, b + column * left.depth,
-               to.c + (row_begin + i) * to.c_stride + column, to.c_stride, columns, start);
+      const std::int64_t rows = std::min<std::int64_t>(kPanelRows, left.rows - i);
+      const auto multiply = micro_kernel(rows, width / kLanes);
+      const RowPanel panel_of_a = row_panel(left, packed_a, i);
+      float* const c = to.c + (row_begin + i) * to.c_stride + column;
+      if (columns == width) {
+        multiply(panel_of_a, left.depth, b, c, to.c_stride, start);
+      } else {
+        multiply_partial(multiply, panel_of_a, left.depth, b, c, to.c_stride, rows, columns, start);
+      }
     }
   }
 }
