@@ -3,7 +3,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., :] = table[ids[...], :];   ids (...), table (V, H)
+// y[..., :] = table[ids[...], :];   ids (...), table (V, H). The row `padding` gets no gradient (-1: there is none).
 namespace hone::ops {
 namespace {
 
@@ -16,14 +16,17 @@ std::vector<Type> infer(const TypeContext& context) {
   return {y};
 }
 
+void check_id(std::int64_t id, std::int64_t rows) {
+  user_check(id >= 0 && id < rows, "id {} is outside the embedding table of {} rows", id, rows);
+}
+
 void forward(Call& call) {
   const Tensor ids = reference::dense(call.input(0));
   const reference::Rows table(call.input(1));
   Tensor& y = call.output();
   std::int64_t row = 0;
   for (const std::int64_t id : ids.values<std::int64_t>()) {
-    user_check(id >= 0 && id < table.count, "id {} is outside the embedding table of {} rows", id,
-               table.count);
+    check_id(id, table.count);
     std::ranges::copy(table[id], reference::row_of(y, row++).begin());
   }
 }
@@ -32,10 +35,15 @@ void forward(Call& call) {
 std::vector<Type> infer_gradient(const TypeContext& context) {
   expect_dtype(context.inputs[0], DType::i64, "ids");
   expect_dtype(context.inputs[1], DType::f32, "dy");
-  user_check(std::holds_alternative<std::int64_t>(*context.attributes.find("rows")),
+  const Shape& ids = context.inputs[0].shape;
+  const Shape& dy = context.inputs[1].shape;
+  user_check(dy.size() == ids.size() + 1 && std::equal(ids.begin(), ids.end(), dy.begin()),
+             "dy must have one row per id, got {} for ids {}", to_string(context.inputs[1]),
+             to_string(context.inputs[0]));
+  const Attribute& rows = *context.attributes.find("rows");
+  user_check(std::holds_alternative<std::int64_t>(rows) && std::get<std::int64_t>(rows) >= 0,
              "rows must be a whole number");
-  return {
-      {DType::f32, {Dim(context.attributes.get<std::int64_t>("rows")), context.inputs[1].dim(-1)}}};
+  return {{DType::f32, {Dim(std::get<std::int64_t>(rows)), dy.back()}}};
 }
 
 void backward(Call& call) {
@@ -45,6 +53,7 @@ void backward(Call& call) {
   std::vector<double> sums(static_cast<std::size_t>(out.count()));
   std::int64_t row = 0;
   for (const std::int64_t id : ids.values<std::int64_t>()) {
+    check_id(id, out.size(0));
     double* to = sums.data() + id * dy.length;
     for (const float value : dy[row++]) *to++ += static_cast<double>(value);
   }
@@ -57,16 +66,18 @@ std::vector<OpDef> embedding() {
   return {{.name = "embedding",
            .summary = "y (..., H) = table[ids (...)], table (V, H)",
            .inputs = {"ids", "table"},
+           .attributes = {{"padding", std::int64_t{-1}}},
            .infer = infer,
            .reference = forward,
            .gradient = [](GradientContext& c) -> std::vector<Value> {
-             const Attributes rows = {{"rows", c.input(1).type().dim(0).size}};
-             return {{}, c.add("embedding_gradient", {c.input(0), c.output_gradient()}, rows)};
+             Attributes attributes = c.node.attributes();
+             attributes.set("rows", c.input(1).type().dim(0).size);
+             return {{}, c.add("embedding_gradient", {c.input(0), c.output_gradient()}, attributes)};
            }},
           {.name = "embedding_gradient",
            .summary = "dtable (rows, H): dy (..., H) summed by ids (...)",
            .inputs = {"ids", "dy"},
-           .attributes = {{"rows", {}}},
+           .attributes = {{"padding", std::int64_t{-1}}, {"rows", {}}},
            .infer = infer_gradient,
            .reference = backward,
            .flops = [](const TypeContext& c, const Bindings& bindings) {

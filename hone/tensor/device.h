@@ -16,7 +16,7 @@ struct Storage {
   Device* device = nullptr;
   std::byte* pointer = nullptr;  ///< an address on `device`, not necessarily one the host may touch
   std::size_t size_bytes = 0;
-  bool read_only = false;        ///< mapped from a file: writers copy first
+  bool read_only = false;  ///< mapped from a file: writers copy first
 };
 using StoragePointer = std::shared_ptr<Storage>;
 

@@ -21,7 +21,6 @@ constexpr std::size_t kEndBytes = 22;
 constexpr std::size_t kZip64LocatorBytes = 20;
 constexpr std::uint32_t kInZip64 = 0xffffffff;  // the true number stands in the zip64 record
 constexpr std::uint16_t kZip64Extra = 1;
-constexpr std::uint64_t kMaxExpansion = 16;
 
 void expect_signature(ByteReader& reader, std::uint32_t expected, std::string_view what) {
   const std::size_t at = reader.position();

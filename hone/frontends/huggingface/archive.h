@@ -23,14 +23,18 @@ struct ArchiveEntry {
   std::uint32_t crc = 0;  ///< of the content; writers may leave it out where nothing is deflated
 };
 
+/// How many times the size of a file its content may take: no weights come near it, damaged and
+/// malicious files go far beyond.
+inline constexpr std::uint64_t kMaxExpansion = 16;
+
 using ArchiveEntries = std::map<std::string, ArchiveEntry, std::less<>>;
 
 /// Whether `bytes` begin as a zip archive does.
 bool is_archive(std::string_view bytes);
 
 /// The entries of an archive by name. Throws `UserError` when the archive is damaged, names an
-/// entry twice, or would unpack to more than 16 times its size (what no weights do, and a zip bomb
-/// must).
+/// entry twice, or would unpack to more than `kMaxExpansion` times its size, as a zip
+/// bomb must.
 ArchiveEntries read_archive(std::string_view bytes);
 
 /// The content of an entry of the archive in `file`, for elements of `dtype`: a view of the mapping

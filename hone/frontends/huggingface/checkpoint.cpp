@@ -99,8 +99,11 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     looked_for += fmt::format("{}{}", looked_for.empty() ? "" : ", ", source.file);
     if (!fs::exists(path)) continue;
     refuse_git_lfs_pointer(path);
-    return {source.index ? read_shards(path, source.read) : source.read(path),
-            std::string(source.file)};
+    TensorMap tensors = source.index ? read_shards(path, source.read) : source.read(path);
+    for (auto& [name, tensor] : tensors) {
+      if (!tensor.contiguous()) tensor = tensor.contiguous_copy();
+    }
+    return {std::move(tensors), std::string(source.file)};
   }
   fail("{}: no weights in this folder; looked for {}", folder.string(), looked_for);
 }

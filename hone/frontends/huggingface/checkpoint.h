@@ -8,7 +8,7 @@
 namespace hone {
 
 struct Checkpoint {
-  TensorMap tensors;   ///< read-only views of the files where possible
+  TensorMap tensors;   ///< contiguous; read-only views of the files where possible
   std::string source;  ///< the file they came from, in the folder: "model.safetensors"
 };
 

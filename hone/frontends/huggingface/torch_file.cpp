@@ -61,6 +61,7 @@ class StorageCache {
 TensorMap make_tensors(const PickleDict& dict, std::uint64_t file_bytes, const FindStorage& find) {
   TensorMap tensors;
   StorageCache storages(find);
+  std::uint64_t tensor_bytes = 0;
   for (std::size_t i = 0; i < dict.items.size(); i += 2) {
     const auto* name = dict.items[i]->as<std::string_view>();
     user_check(name != nullptr, "expected strings as names of tensors, got {}",
@@ -73,11 +74,15 @@ TensorMap make_tensors(const PickleDict& dict, std::uint64_t file_bytes, const F
     const StoragePointer storage = storages(record.storage);
     Tensor tensor =
         Tensor::view_of(storage, record.storage.dtype, record.sizes, record.strides, record.offset);
-    // Strides of 0 repeat elements without end at no cost in the file, but with cost for whoever
-    // copies the tensor.
-    user_check(tensor.size_bytes() <= std::max<std::uint64_t>(file_bytes, storage->size_bytes),
-               "tensor '{}' of shape {} is larger than the whole file; it is damaged", *name,
-               to_string(record.sizes));
+    // Views and strides of 0 repeat elements without end at no cost in the file, but with cost for
+    // whoever copies the tensors.
+    const std::uint64_t limit = kMaxExpansion * file_bytes;
+    user_check(
+        tensor.size_bytes() <= limit - tensor_bytes,
+        "with tensor '{}' of shape {} the tensors take more than {} times the {} bytes of the "
+        "file; it is damaged",
+        *name, to_string(record.sizes), kMaxExpansion, file_bytes);
+    tensor_bytes += tensor.size_bytes();
     tensors.insert_or_assign(std::string(*name), std::move(tensor));
   }
   return tensors;

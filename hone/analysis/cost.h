@@ -1,0 +1,21 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "hone/ir/graph.h"
+
+namespace hone {
+
+/// What one run of a graph costs, with its symbols bound.
+struct Cost {
+  double flops = 0;  ///< a multiply-add counts two
+  std::map<std::string, double> flops_by_op;
+  std::int64_t parameter_bytes = 0;
+  /// The most memory that live intermediate values take at any moment, views and in-place updates counted as nothing.
+  std::int64_t peak_value_bytes = 0;
+};
+
+Cost cost(const Graph& graph, const Bindings& bindings);
+
+}  // namespace hone

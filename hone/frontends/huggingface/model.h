@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/frontends/huggingface/bert.h"
+#include "hone/tensor/parameter_store.h"
+
+/// Models as Hugging Face folders: config.json and weights in, the same layout out.
+///
+///     Model model = load_model("bert-tiny", formats, /*seed=*/42);
+///     Graph graph = build_graph(model, ops, {.labels = true});
+namespace hone {
+
+/// How a model is quantized: every linear's input, weight and bias in one format.
+struct Quantization {
+  Format format;
+  std::string method;                ///< "ptq" or "qat": after or during training
+  std::vector<std::string> modules;  ///< the linears that take the format
+};
+
+struct Model {
+  BertConfig config;
+  /// Weights, and states of quantizers. fp32, named as in checkpoints of the architecture.
+  ParameterStore parameters;
+  std::optional<Quantization> quantization;
+  /// What a user should know: initialised heads, dropped tensors.
+  std::vector<std::string> warnings;
+};
+
+/// Reads a model folder: config.json, and the weights in any of the layouts of checkpoint.h, widened to fp32. Names
+/// with and without the architecture's prefix and the old `gamma`/`beta` load. Missing head parameters are initialised
+/// from `seed`; tensors that the architecture has no place for are dropped; both with a warning. `labels`, when not
+/// empty, are the classes of the data: a head that is initialised takes their number, and default names give way to
+/// theirs.
+/// Throws `UserError` for an unknown model_type, missing or misshapen weights, and a trained head with another number
+/// of classes.
+Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats, std::uint64_t seed,
+                 const std::vector<std::string>& labels = {});
+
+/// A model with fresh weights: N(0, initializer_range), zero biases, unit layer norms, a zero padding row.
+Model new_model(const BertConfig& config, const OpTable& ops, std::uint64_t seed);
+
+/// Writes config.json and model.safetensors into an existing folder: what `transformers` loads. Unknown keys of the
+/// config are kept; a quantized model has a `quantization_config`.
+void save_model(const Model& model, const fs::path& folder);
+
+/// The graph of the model, in training mode, unquantized (see build_bert).
+Graph build_graph(const Model& model, const OpTable& ops, const GraphInputs& inputs);
+
+}  // namespace hone

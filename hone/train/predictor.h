@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "hone/ir/graph.h"
+#include "hone/runtime/library.h"
+#include "hone/tensor/parameter_store.h"
+#include "hone/text/batching.h"
+
+namespace hone {
+
+/// Runs a forward graph for its logits over a data set.
+///
+///     Predictor predictor(std::move(graph), parameters, library, pool);   // dropout removed, weights folded
+///     std::vector<float> logits = predictor.logits(data, 64, pad_id);     // (examples, classes)
+///
+/// Weights are quantized once, here, not once per batch.
+class Predictor {
+ public:
+  /// `graph` is a forward graph in training mode; outputs other than `logits` are dropped. `parameters` is copied
+  /// (sharing what does not change).
+  Predictor(Graph graph, ParameterStore parameters, const Library& library, ThreadPool& pool);
+  ~Predictor();
+  Predictor(Predictor&&) noexcept;
+
+  /// Logits of all examples, (examples, classes), in the order of `data`. Examples are batched by length, so that
+  /// little is padded. `on_progress` is told how many are done.
+  std::vector<float> logits(const EncodedSet& data, std::int64_t batch_size, std::int32_t pad_id,
+                            const std::function<void(std::int64_t)>& on_progress = {});
+  /// Logits of one batch as it stands, (batch, classes).
+  std::vector<float> logits(const Batch& batch);
+  std::int64_t classes() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hone
