@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/ops/gradient_check.h"
+#include "tests/support/evaluate.h"
+
+// One row per way in which a differentiable operation can be used. A row's gradients are compared
+// with central differences; an operation that has a gradient and no row fails the last test.
+namespace hone::testing {
+namespace {
+
+const std::vector<GradientCase>& gradient_cases() {
+  static const std::vector<GradientCase> cases = {
+      {.name = "add of equal shapes", .text = R"(%a = input : f32[2, 3]
+%b = input : f32[2, 3]
+%y = add(%a, %b) : f32[2, 3]
+output y = %y)"},
+      {.name = "add with broadcasting on both sides", .text = R"(%a = input : f32[2, 1, 3]
+%b = input : f32[4, 1]
+%y = add(%a, %b) : f32[2, 4, 3]
+output y = %y)"},
+      {.name = "cross_entropy with a row that does not count",
+       .text = R"(%logits = input : f32[4, 3]
+%labels = input : i64[4]
+%y = cross_entropy(%logits, %labels) : f32[]
+output y = %y)",
+       .integers = {{"labels", Tensor::of<std::int64_t>({4}, {2, 0, -100, 1})}}},
+      {.name = "dropout",
+       .text = R"(%x = input : f32[3, 5]
+%key = input : i64[]
+%y = dropout(%x, %key) {p=0.4, stream=7} : f32[3, 5]
+output y = %y)",
+       .integers = {{"key", Tensor::scalar<std::int64_t>(3)}}},
+      {.name = "embedding with a repeated and an unused row",
+       .text = R"(%ids = input : i64[2, 2]
+%table = input : f32[4, 3]
+%y = embedding(%ids, %table) {padding=-1} : f32[2, 2, 3]
+output y = %y)",
+       .integers = {{"ids", Tensor::of<std::int64_t>({2, 2}, {3, 0, 3, 1})}}},
+      {.name = "full", .text = R"(%x = input : f32[3]
+%y = full(%x) {value=2.0, dtype="f32"} : f32[3]
+output y = %y)"},
+      {.name = "gelu by erf", .text = R"(%x = input : f32[3, 5]
+%y = gelu(%x) {approximate="none"} : f32[3, 5]
+output y = %y)"},
+      {.name = "gelu by tanh", .text = R"(%x = input : f32[3, 5]
+%y = gelu(%x) {approximate="tanh"} : f32[3, 5]
+output y = %y)"},
+      {.name = "layer_norm", .text = R"(%x = input : f32[2, 3, 5]
+%gamma = input : f32[5]
+%beta = input : f32[5]
+%y = layer_norm(%x, %gamma, %beta) {eps=1e-05} : f32[2, 3, 5]
+output y = %y)"},
+      {.name = "linear with bias over a stack of rows", .text = R"(%x = input : f32[2, 2, 3]
+%weight = input : f32[4, 3]
+%bias = input : f32[4]
+%y = linear(%x, %weight, %bias) : f32[2, 2, 4]
+output y = %y)"},
+      {.name = "linear without bias", .text = R"(%x = input : f32[3, 2]
+%weight = input : f32[4, 2]
+%y = linear(%x, %weight) : f32[3, 4]
+output y = %y)"},
+      {.name = "matmul", .text = R"(%a = input : f32[3, 2]
+%b = input : f32[2, 4]
+%y = matmul(%a, %b) : f32[3, 4]
+output y = %y)"},
+      {.name = "matmul with broadcasting on both sides", .text = R"(%a = input : f32[2, 1, 3, 2]
+%b = input : f32[3, 2, 4]
+%y = matmul(%a, %b) : f32[2, 3, 3, 4]
+output y = %y)"},
+      {.name = "mul with broadcasting on both sides", .text = R"(%a = input : f32[2, 1, 3]
+%b = input : f32[4, 1]
+%y = mul(%a, %b) : f32[2, 4, 3]
+output y = %y)"},
+      {.name = "mul of a value with itself", .text = R"(%a = input : f32[4]
+%y = mul(%a, %a) : f32[4]
+output y = %y)"},
+      {.name = "quantize passes the gradient straight through",
+       .text = R"(%x = input : f32[6]
+%y = quantize(%x) {format=integer(width=8,frac=4)} : f32[6]
+output y = %y)",
+       .differences_of = R"(%x = input : f32[6]
+%y = scale(%x) {factor=1.0} : f32[6]
+output y = %y)"},
+      {.name = "relu", .text = R"(%x = input : f32[3, 5]
+%y = relu(%x) : f32[3, 5]
+output y = %y)"},
+      {.name = "reshape", .text = R"(%x = input : f32[2, 6]
+%y = reshape(%x) {shape=[3, 4]} : f32[3, 4]
+output y = %y)"},
+      {.name = "scale", .text = R"(%x = input : f32[5]
+%y = scale(%x) {factor=-0.75} : f32[5]
+output y = %y)"},
+      {.name = "slice from the middle", .text = R"(%x = input : f32[2, 5, 2]
+%y = slice(%x) {axis=1, begin=1, size=[3]} : f32[2, 3, 2]
+output y = %y)"},
+      {.name = "softmax", .text = R"(%x = input : f32[2, 5]
+%y = softmax(%x) : f32[2, 5]
+output y = %y)"},
+      {.name = "sum_to keeping an axis", .text = R"(%x = input : f32[2, 3, 4]
+%y = sum_to(%x) {shape=[3, 1]} : f32[3, 1]
+output y = %y)"},
+      {.name = "tanh", .text = R"(%x = input : f32[3, 5]
+%y = tanh(%x) : f32[3, 5]
+output y = %y)"},
+      {.name = "transpose that is not its own inverse", .text = R"(%x = input : f32[2, 3, 4]
+%y = transpose(%x) {axes=[1, 2, 0]} : f32[3, 4, 2]
+output y = %y)"},
+  };
+  return cases;
+}
+
+TEST(Gradients, AreThoseOfCentralDifferences) {
+  for (const GradientCase& gradient_case : gradient_cases()) check_gradient(gradient_case);
+}
+
+TEST(Gradients, AreCheckedForEveryDifferentiableOperation) {
+  std::set<std::string_view> checked;
+  for (const GradientCase& gradient_case : gradient_cases()) {
+    const Graph graph = parse(gradient_case.text);
+    for (const Node* node : graph.of_kind(NodeKind::operation)) checked.insert(node->op().name);
+  }
+  for (const auto& [name, op] : references().ops) {
+    EXPECT_TRUE(op.gradient == nullptr || checked.contains(name))
+        << name << " has a gradient but no row in gradient_cases()";
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing
