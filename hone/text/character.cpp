@@ -16,7 +16,7 @@ struct Range {
 
 // Punctuation, marks and format characters that Unicode defined or reclassified after version 8,
 // and one letter that decomposes since: the tables of `tokenizers` know none of these properties.
-// tools/golden/tokens.py finds them.
+// tests/text/golden/characters.json has the classes of all code points as that library sees them.
 constexpr Range kLater[] = {
     {0x061d, 0x061d},   {0x07fd, 0x07fd},   {0x0890, 0x0891},   {0x0898, 0x089f},
     {0x08ca, 0x08e2},   {0x09fd, 0x09fe},   {0x0a76, 0x0a76},   {0x0afa, 0x0aff},

@@ -41,13 +41,16 @@ SCRIPTS = {
     "thai": "กขคงก็กำ\u0e4f",
     "kana": "あいうがぱアイウガパヴー゛々〆ｱｶﾞ",
     "hangul": "한국어글가각힣ᄒ\u1161\u11abㄱ",
-    "cjk": "中国人日本語漢字一龥\u3400\uf900\ufa0e\U00020000\U0002f800\U0002b81e\U0002b820\U0002ceb0〇",
-    "marks": "\u0300\u0301\u0303\u0308\u030a\u0323\u0327\u0338\u034f\u0345\u20d0\u20dd\u302e\u302f\U0001d165",
+    "cjk": "中国人日本語漢字一龥\u3400\uf900\ufa0e"
+    "\U00020000\U0002f800\U0002b81e\U0002b820\U0002ceb0〇",
+    "marks": "\u0300\u0301\u0303\u0308\u030a\u0323\u0327\u0338\u034f\u0345\u20d0\u20dd"
+    "\u302e\u302f\U0001d165",
     "punctuation": "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~¡¿«»“”‘’–—…·§¶†‡※、。「」！？％＄＋｀﹏\u2e43\u2e52",
     "symbols": "€£¥©®™°±×÷√∞≠≤←→■★☃♥\U0001d400\U0001f600\U0001f44d\U0001f3fd\U0001f1e9\U0001f1ea",
-    "space": "  \t\n\r\v\f\u0085\u00a0\u1680\u2000\u2003\u2009\u2028\u2029\u202f\u205f\u3000",
-    "invisible": "\x00\x01\x1b\x1c\x1f\x7f\x80\x9f\u00ad\u061c\u180e\u200b\u200c\u200d\u200e\u202e\u2060"
-    "\ufeff\ufff9\ufffd\ue000\U000e0001\U000f0000\U0010ffff\ufdd0\u0378",
+    "space": "  \t\n\r\v\f\u0085\u00a0\u1680\u2000\u2003\u2009\u2028\u2029\u202f\u205f"
+    "\u3000",
+    "invisible": "\x00\x01\x1b\x1c\x1f\x7f\x80\x9f\u00ad\u061c\u180e\u200b\u200c\u200d"
+    "\u200e\u202e\u2060\ufeff\ufff9\ufffd\ue000\U000e0001\U000f0000\U0010ffff\ufdd0\u0378",
 }
 
 CHOSEN = [
@@ -69,7 +72,8 @@ CHOSEN = [
     "nul\x00char bell\x07 esc\x1b[0m del\x7f c1\x9b",
     "replacement \ufffd char\ufffdjoined",
     "private \ue000 use\ue000joined noncharacter \ufdd0 \U0010ffff unassigned \u0378",
-    "emoji \U0001f600\U0001f44d\U0001f3fd \U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f \U0001f1e9\U0001f1ea",
+    "emoji \U0001f600\U0001f44d\U0001f3fd \U0001f468\u200d\U0001f469\u200d\U0001f467 "
+    "\u2764\ufe0f \U0001f1e9\U0001f1ea",
     "a\u0323\u0301b a\u0301\u0323b a\u034f\u0301 q\u0307\u0323 \u1e69 \u1e9b\u0323",
     "a\u302e\u0316b a\U0001d165\u0301 a\u20dd\u0301b",
     "a" * 99,
@@ -94,15 +98,15 @@ CHOSEN = [
 ]
 
 WORDS = (
-    "hello world able un ##aff ##able ##ably the film ##s plot tab new line return word resume résumé "
-    "naive naïve zurich istanbul strasse straße is nbsp here joi ##ner zero width quoted single οδος "
-    "όσος 中国 ##国 ##国人 привет мир 한국어 Hello RÉSUMÉ a ##a ##aa ##aaaa x ##xx e ##e ##ee é ##é ##éé "
-    "[unused1] ... '''"
+    "hello world able un ##aff ##able ##ably the film ##s plot tab new line return word resume "
+    "résumé naive naïve zurich istanbul strasse straße is nbsp here joi ##ner zero width quoted "
+    "single οδος όσος 中国 ##国 ##国人 привет мир 한국어 Hello RÉSUMÉ a ##a ##aa ##aaaa x ##xx e ##e ##ee "
+    "é ##é ##éé [unused1] ... '''"
 ).split()
 
 
 def make_vocabulary():
-    """Special tokens, words, and most characters that can be met, at the start and inside of words."""
+    """Special tokens, words, and most characters that can be met, alone and inside of words."""
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] + WORDS
     for characters in SCRIPTS.values():
         forms = (
@@ -115,6 +119,11 @@ def make_vocabulary():
             if not c.isspace() and (c.isascii() or ord(c) % 5 != 0):
                 tokens += [c, "##" + c]
     return list(dict.fromkeys(tokens))
+
+
+def write_vocabulary(folder, vocabulary):
+    text = "".join(token + "\n" for token in vocabulary)
+    (folder / "vocab.txt").write_text(text, encoding="utf-8", newline="\n")
 
 
 def make_tokenizers(vocabulary):
@@ -184,7 +193,10 @@ def make_characters():
     clean, cjk = one_step("clean_text"), one_step("handle_chinese_chars")
     strip, lower = one_step("strip_accents"), one_step("lowercase")
     split = BertPreTokenizer()
-    pieces = lambda c: len(split.pre_tokenize_str("a" + c + "b"))
+
+    def pieces(c):
+        return len(split.pre_tokenize_str("a" + c + "b"))
+
     return {
         "removed": ranges(lambda c: clean.normalize_str(c) == ""),
         "white_space": ranges(lambda c: pieces(c) == 2),
@@ -207,7 +219,7 @@ def write(name, value):
 def main():
     FOLDER.mkdir(parents=True, exist_ok=True)
     vocabulary = make_vocabulary()
-    (FOLDER / "vocab.txt").write_text("\n".join(vocabulary) + "\n", encoding="utf-8", newline="\n")
+    write_vocabulary(FOLDER, vocabulary)
     tokenizers = make_tokenizers(vocabulary)
     rng = random.Random(7)
     texts = [random_text(rng) for _ in range(1500)]
