@@ -17,27 +17,35 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// y[i] = integral(clamp(x[i] scale)) / scale. The bounds are integers, so clamping first gives the same result.
-// Min and Max of x86 return their second operand for NaN.
+using V = hn::Vec<Floats>;
+
+// y[i] = clamp(integral(x[i], x[i] scale)) / scale. Min and Max of x86 return their second operand for NaN and for
+// zeros of either sign, so both pass.
 template <class Integral>
 HWY_INLINE void quantize(const FixedPoint& format, float scale, std::int64_t n, const float* x,
                          float* y, Integral&& integral) {
   const Floats d;
-  const auto reciprocal = hn::Set(d, 1.0f / scale);
+  const V reciprocal = hn::Set(d, 1.0f / scale);
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
-    const auto scaled = hn::Mul(load(d, x + i, part), hn::Set(d, scale));
-    const auto clamped =
-        hn::Max(hn::Set(d, format.lowest), hn::Min(hn::Set(d, format.highest), scaled));
-    store(hn::Mul(integral(clamped), reciprocal), d, y + i, part);
+    const V value = load(d, x + i, part);
+    const V whole = integral(value, hn::Mul(value, hn::Set(d, scale)));
+    const V clamped =
+        hn::Max(hn::Set(d, format.lowest), hn::Min(hn::Set(d, format.highest), whole));
+    store(hn::Mul(clamped, reciprocal), d, y + i, part);
   });
 }
 
 void round_range(const FixedPoint& format, float scale, std::int64_t n, const float* x, float* y) {
-  quantize(format, scale, n, x, y, [](hn::Vec<Floats> v) HWY_ATTR { return hn::Round(v); });
+  quantize(format, scale, n, x, y, [](V, V scaled) HWY_ATTR { return hn::Round(scaled); });
 }
 
 void floor_range(const FixedPoint& format, float scale, std::int64_t n, const float* x, float* y) {
-  quantize(format, scale, n, x, y, [](hn::Vec<Floats> v) HWY_ATTR { return hn::Floor(v); });
+  quantize(format, scale, n, x, y, [](V value, V scaled) HWY_ATTR {
+    const Floats d;
+    // a negative value stays below 0 even where the product is too small for a float
+    const auto vanished = hn::And(hn::Lt(value, hn::Zero(d)), hn::Eq(scaled, hn::Zero(d)));
+    return hn::IfThenElse(vanished, hn::Set(d, -1.0f), hn::Floor(scaled));
+  });
 }
 
 }  // namespace

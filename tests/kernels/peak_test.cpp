@@ -1,0 +1,23 @@
+#include "hone/kernels/peak.h"
+
+#include "tests/kernels/kernel_testing.h"
+
+namespace hone::kernels {
+namespace {
+
+TEST(Peak, MeasuresPlausibleRates) {
+  for_each_target([] {
+    ThreadPool pool(1);
+    // any x86 core since 2010 does more than 1 and less than 1000 GFLOP/s
+    const double gflops = measure_fma_gflops(pool);
+    EXPECT_GT(gflops, 1.0);
+    EXPECT_LT(gflops, 1000.0);
+  });
+  ThreadPool pool(1);
+  const double gbps = measure_copy_gbps(pool);
+  EXPECT_GT(gbps, 0.5);
+  EXPECT_LT(gbps, 1000.0);
+}
+
+}  // namespace
+}  // namespace hone::kernels
