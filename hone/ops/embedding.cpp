@@ -52,10 +52,13 @@ void backward(Call& call) {
   Tensor& out = call.output();
   std::vector<double> sums(static_cast<std::size_t>(out.count()));
   std::int64_t row = 0;
+  const std::int64_t padding = call.attributes.get<std::int64_t>("padding");
   for (const std::int64_t id : ids.values<std::int64_t>()) {
     check_id(id, out.size(0));
+    const std::span<const float> gradient = dy[row++];
+    if (id == padding) continue;
     double* to = sums.data() + id * dy.length;
-    for (const float value : dy[row++]) *to++ += static_cast<double>(value);
+    for (const float value : gradient) *to++ += static_cast<double>(value);
   }
   reference::store(sums, out);
 }
@@ -63,26 +66,27 @@ void backward(Call& call) {
 }  // namespace
 
 std::vector<OpDef> embedding() {
-  return {{.name = "embedding",
-           .summary = "y (..., H) = table[ids (...)], table (V, H)",
-           .inputs = {"ids", "table"},
-           .attributes = {{"padding", std::int64_t{-1}}},
-           .infer = infer,
-           .reference = forward,
-           .gradient = [](GradientContext& c) -> std::vector<Value> {
-             Attributes attributes = c.node.attributes();
-             attributes.set("rows", c.input(1).type().dim(0).size);
-             return {{}, c.add("embedding_gradient", {c.input(0), c.output_gradient()}, attributes)};
-           }},
-          {.name = "embedding_gradient",
-           .summary = "dtable (rows, H): dy (..., H) summed by ids (...)",
-           .inputs = {"ids", "dy"},
-           .attributes = {{"padding", std::int64_t{-1}}, {"rows", {}}},
-           .infer = infer_gradient,
-           .reference = backward,
-           .flops = [](const TypeContext& c, const Bindings& bindings) {
-             return elements(c.inputs[1], bindings);
-           }}};
+  return {
+      {.name = "embedding",
+       .summary = "y (..., H) = table[ids (...)], table (V, H)",
+       .inputs = {"ids", "table"},
+       .attributes = {{"padding", std::int64_t{-1}}},
+       .infer = infer,
+       .reference = forward,
+       .gradient = [](GradientContext& c) -> std::vector<Value> {
+         Attributes attributes = c.node.attributes();
+         attributes.set("rows", c.input(1).type().dim(0).size);
+         return {{}, c.add("embedding_gradient", {c.input(0), c.output_gradient()}, attributes)};
+       }},
+      {.name = "embedding_gradient",
+       .summary = "dtable (rows, H): dy (..., H) summed by ids (...)",
+       .inputs = {"ids", "dy"},
+       .attributes = {{"padding", std::int64_t{-1}}, {"rows", {}}},
+       .infer = infer_gradient,
+       .reference = backward,
+       .flops = [](const TypeContext& c, const Bindings& bindings) {
+         return elements(c.inputs[1], bindings);
+       }}};
 }
 
 }  // namespace hone::ops
