@@ -16,7 +16,9 @@ DType parse_dtype(std::string_view name) {
   fail("'{}' is no element type; known are {}", name, known);
 }
 
-float to_float(BFloat16 value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+float to_float(BFloat16 value) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16);
+}
 
 float to_float(Half value) {
   const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000u) << 16;
@@ -41,10 +43,13 @@ Half to_half(float value) {
   const std::uint16_t sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return {static_cast<std::uint16_t>(sign | 0x7e00u)};
-  if (magnitude >= 0x477ff000u) return {static_cast<std::uint16_t>(sign | 0x7c00u)};  // >= 65520 rounds to infinity
-  if (magnitude < 0x38800000u) {  // below 2^-14: adding 0.5 leaves round(value * 2^24) in the low bits
+  // From 65520 on it rounds to infinity.
+  if (magnitude >= 0x477ff000u) return {static_cast<std::uint16_t>(sign | 0x7c00u)};
+  if (magnitude < 0x38800000u) {
+    // Below 2^-14: adding 0.5 leaves round(value * 2^24) in the low bits.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
-    return {static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u))};
+    return {
+        static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u))};
   }
   const std::uint32_t rounded = magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1u);
   return {static_cast<std::uint16_t>(sign | rounded >> 13)};

@@ -18,10 +18,10 @@ struct DTypeInfo {
 };
 
 inline constexpr DTypeInfo kDTypes[] = {
-    {DType::f32, "f32", "F32", 4, true},   {DType::f16, "f16", "F16", 2, true},
-    {DType::bf16, "bf16", "BF16", 2, true}, {DType::f64, "f64", "F64", 8, true},
-    {DType::i64, "i64", "I64", 8, false},  {DType::i32, "i32", "I32", 4, false},
-    {DType::i8, "i8", "I8", 1, false},     {DType::u8, "u8", "U8", 1, false},
+    {DType::f32, "f32", "F32", 4, true},        {DType::f16, "f16", "F16", 2, true},
+    {DType::bf16, "bf16", "BF16", 2, true},     {DType::f64, "f64", "F64", 8, true},
+    {DType::i64, "i64", "I64", 8, false},       {DType::i32, "i32", "I32", 4, false},
+    {DType::i8, "i8", "I8", 1, false},          {DType::u8, "u8", "U8", 1, false},
     {DType::boolean, "bool", "BOOL", 1, false},
 };
 
@@ -55,14 +55,23 @@ inline constexpr DType dtype_of = [] {
   static_assert(sizeof(T) == 0, "not an element type");
   return DType::f32;
 }();
-template <> inline constexpr DType dtype_of<float> = DType::f32;
-template <> inline constexpr DType dtype_of<double> = DType::f64;
-template <> inline constexpr DType dtype_of<Half> = DType::f16;
-template <> inline constexpr DType dtype_of<BFloat16> = DType::bf16;
-template <> inline constexpr DType dtype_of<std::int64_t> = DType::i64;
-template <> inline constexpr DType dtype_of<std::int32_t> = DType::i32;
-template <> inline constexpr DType dtype_of<std::int8_t> = DType::i8;
-template <> inline constexpr DType dtype_of<std::uint8_t> = DType::u8;
-template <> inline constexpr DType dtype_of<bool> = DType::boolean;
+template <>
+inline constexpr DType dtype_of<float> = DType::f32;
+template <>
+inline constexpr DType dtype_of<double> = DType::f64;
+template <>
+inline constexpr DType dtype_of<Half> = DType::f16;
+template <>
+inline constexpr DType dtype_of<BFloat16> = DType::bf16;
+template <>
+inline constexpr DType dtype_of<std::int64_t> = DType::i64;
+template <>
+inline constexpr DType dtype_of<std::int32_t> = DType::i32;
+template <>
+inline constexpr DType dtype_of<std::int8_t> = DType::i8;
+template <>
+inline constexpr DType dtype_of<std::uint8_t> = DType::u8;
+template <>
+inline constexpr DType dtype_of<bool> = DType::boolean;
 
 }  // namespace hone

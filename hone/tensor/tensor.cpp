@@ -1,6 +1,8 @@
 #include "hone/tensor/tensor.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace hone {
@@ -20,7 +22,8 @@ Tensor Tensor::zeros(DType dtype, Sizes sizes, Device& device) {
   return host.on(device);
 }
 
-Tensor Tensor::view_of(StoragePointer storage, DType dtype, Sizes sizes, Sizes strides, std::int64_t offset) {
+Tensor Tensor::view_of(StoragePointer storage, DType dtype, Sizes sizes, Sizes strides,
+                       std::int64_t offset) {
   Tensor tensor;
   tensor.storage_ = std::move(storage);
   tensor.dtype_ = dtype;
@@ -41,13 +44,16 @@ bool Tensor::contiguous() const {
 
 void Tensor::check_host_access(DType dtype) const {
   HONE_ASSERT(storage_ != nullptr, "access to an undefined tensor");
-  HONE_ASSERT(storage_->device->host_accessible(), "host access to memory of device {}", storage_->device->name());
-  HONE_ASSERT(dtype == dtype_, "access as {} to a tensor of {}", info(dtype).name, info(dtype_).name);
+  HONE_ASSERT(storage_->device->host_accessible(), "host access to memory of device {}",
+              storage_->device->name());
+  HONE_ASSERT(dtype == dtype_, "access as {} to a tensor of {}", info(dtype).name,
+              info(dtype_).name);
 }
 
 Tensor Tensor::reshape(Sizes sizes) const {
   HONE_ASSERT(contiguous(), "reshape of a strided tensor {}", to_string(sizes_));
-  HONE_ASSERT(element_count(sizes) == count(), "reshape of {} to {}", to_string(sizes_), to_string(sizes));
+  HONE_ASSERT(element_count(sizes) == count(), "reshape of {} to {}", to_string(sizes_),
+              to_string(sizes));
   Tensor view = *this;
   view.strides_ = contiguous_strides(sizes);
   view.sizes_ = std::move(sizes);
@@ -66,8 +72,8 @@ Tensor Tensor::transpose(const Sizes& axes) const {
 
 Tensor Tensor::slice(std::int64_t axis, std::int64_t begin, std::int64_t end) const {
   const std::size_t at = static_cast<std::size_t>(axis < 0 ? axis + rank() : axis);
-  HONE_ASSERT(at < sizes_.size() && 0 <= begin && begin <= end && end <= sizes_[at], "slice [{}, {}) of axis {} of {}",
-              begin, end, axis, to_string(sizes_));
+  HONE_ASSERT(at < sizes_.size() && 0 <= begin && begin <= end && end <= sizes_[at],
+              "slice [{}, {}) of axis {} of {}", begin, end, axis, to_string(sizes_));
   Tensor view = *this;
   view.sizes_[at] = end - begin;
   view.offset_ += begin * strides_[at];
@@ -80,12 +86,24 @@ Tensor Tensor::contiguous_copy() const {
     using T = decltype(element);
     const T* from = data<T>();
     T* to = copy.data<T>();
-    for_each_element<1>(sizes_, {&strides_}, [&](const auto& offsets) { *to++ = from[offsets[0]]; });
+    for_each_element<1>(sizes_, {&strides_},
+                        [&](const auto& offsets) { *to++ = from[offsets[0]]; });
   });
   return copy;
 }
 
 namespace {
+
+// The f32 value next to `value` whose last bit tells that something was cut off. Rounding it to fewer bits gives what
+// rounding `value` at once gives; the nearest f32 could be a tie that `value` is not (Boldo and Melquiond, "Emulation
+// of FMA and correctly rounded sums", 2008).
+float rounded_to_odd(double value) {
+  const float nearest = static_cast<float>(value);
+  const double error = value - static_cast<double>(nearest);
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(nearest);
+  if (!(error != 0) || (bits & 1) != 0 || std::isinf(nearest)) return nearest;
+  return std::nextafter(nearest, error > 0 ? HUGE_VALF : -HUGE_VALF);
+}
 
 template <typename To, typename From>
 To convert(From value) {
@@ -95,9 +113,9 @@ To convert(From value) {
   } else if constexpr (from_bits) {
     return convert<To>(to_float(value));
   } else if constexpr (std::is_same_v<To, Half>) {
-    return to_half(static_cast<float>(value));
+    return to_half(rounded_to_odd(static_cast<double>(value)));
   } else if constexpr (std::is_same_v<To, BFloat16>) {
-    return to_bfloat16(static_cast<float>(value));
+    return to_bfloat16(rounded_to_odd(static_cast<double>(value)));
   } else {
     return static_cast<To>(value);
   }
@@ -128,7 +146,8 @@ Tensor Tensor::copy_to(Device& target) const {
   } else if (device().host_accessible()) {
     target.upload(copy.device_pointer(), {device_pointer(), bytes});
   } else {
-    user_check(target.host_accessible(), "copy from {} to {}: go through the host", device().name(), target.name());
+    user_check(target.host_accessible(), "copy from {} to {}: go through the host", device().name(),
+               target.name());
     device().download({copy.device_pointer(), bytes}, device_pointer());
   }
   return copy;

@@ -34,7 +34,8 @@ class Tensor {
     return of<T>({}, {value});
   }
   /// A view of a storage; `offset` and `strides` in elements.
-  static Tensor view_of(StoragePointer storage, DType dtype, Sizes sizes, Sizes strides, std::int64_t offset);
+  static Tensor view_of(StoragePointer storage, DType dtype, Sizes sizes, Sizes strides,
+                        std::int64_t offset);
 
   bool defined() const { return storage_ != nullptr; }
   DType dtype() const { return dtype_; }
@@ -43,9 +44,13 @@ class Tensor {
   std::int64_t offset() const { return offset_; }
   std::int64_t rank() const { return static_cast<std::int64_t>(sizes_.size()); }
   /// Extent of an axis; negative axes count from the end.
-  std::int64_t size(std::int64_t axis) const { return sizes_[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)]; }
+  std::int64_t size(std::int64_t axis) const {
+    return sizes_[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)];
+  }
   std::int64_t count() const { return element_count(sizes_); }
-  std::size_t size_bytes() const { return static_cast<std::size_t>(count()) * info(dtype_).size_bytes; }
+  std::size_t size_bytes() const {
+    return static_cast<std::size_t>(count()) * info(dtype_).size_bytes;
+  }
   bool contiguous() const;
   Device& device() const { return *storage_->device; }
   const StoragePointer& storage() const { return storage_; }
@@ -54,8 +59,8 @@ class Tensor {
   std::byte* device_pointer() const {
     return storage_->pointer + static_cast<std::size_t>(offset_) * info(dtype_).size_bytes;
   }
-  /// Address of the first element on the host. Throws `InternalError` when the memory is not the host's or the
-  /// element type is another.
+  /// Address of the first element on the host. Throws `InternalError` when the memory is not the
+  /// host's or the element type is another.
   template <typename T>
   T* data() const {
     check_host_access(dtype_of<T>);
@@ -73,7 +78,8 @@ class Tensor {
   Tensor transpose(const Sizes& axes) const;
   Tensor slice(std::int64_t axis, std::int64_t begin, std::int64_t end) const;
 
-  /// Copies. `contiguous_copy` and `cast` read host memory.
+  /// Copies. `contiguous_copy` and `cast` read host memory. `cast` rounds to nearest, ties to even, but cuts off
+  /// fractions towards integers; what an integer type cannot hold has no defined result.
   Tensor contiguous_copy() const;
   Tensor cast(DType dtype) const;
   /// A contiguous tensor's copy in fresh memory of `device`.
@@ -94,8 +100,8 @@ class Tensor {
 template <typename T>
 Tensor Tensor::of(Sizes sizes, const std::vector<T>& values) {
   Tensor tensor = empty(dtype_of<T>, std::move(sizes));
-  HONE_ASSERT(tensor.count() == static_cast<std::int64_t>(values.size()), "{} values for shape {}", values.size(),
-              to_string(tensor.sizes()));
+  HONE_ASSERT(tensor.count() == static_cast<std::int64_t>(values.size()), "{} values for shape {}",
+              values.size(), to_string(tensor.sizes()));
   std::copy(values.begin(), values.end(), tensor.data<T>());
   return tensor;
 }
@@ -104,21 +110,30 @@ Tensor Tensor::of(Sizes sizes, const std::vector<T>& values) {
 template <typename Body>
 decltype(auto) dispatch(DType dtype, Body&& body) {
   switch (dtype) {
-    case DType::f32: return body(float{});
-    case DType::f16: return body(Half{});
-    case DType::bf16: return body(BFloat16{});
-    case DType::f64: return body(double{});
-    case DType::i64: return body(std::int64_t{});
-    case DType::i32: return body(std::int32_t{});
-    case DType::i8: return body(std::int8_t{});
-    case DType::u8: return body(std::uint8_t{});
-    case DType::boolean: return body(bool{});
+    case DType::f32:
+      return body(float{});
+    case DType::f16:
+      return body(Half{});
+    case DType::bf16:
+      return body(BFloat16{});
+    case DType::f64:
+      return body(double{});
+    case DType::i64:
+      return body(std::int64_t{});
+    case DType::i32:
+      return body(std::int32_t{});
+    case DType::i8:
+      return body(std::int8_t{});
+    case DType::u8:
+      return body(std::uint8_t{});
+    case DType::boolean:
+      return body(bool{});
   }
   HONE_ASSERT(false, "dtype {}", static_cast<int>(dtype));
 }
 
-/// Calls `body(offsets)` with the element offset into every one of the strided operands, in row-major order of
-/// `sizes`. The slow, obvious way to walk; for reference kernels.
+/// Calls `body(offsets)` with the element offset into every one of the strided operands, in
+/// row-major order of `sizes`. The slow, obvious way to walk; for reference kernels.
 template <std::size_t N, typename Body>
 void for_each_element(const Sizes& sizes, const std::array<const Sizes*, N>& strides, Body&& body) {
   std::array<std::int64_t, N> offsets{};
@@ -128,7 +143,8 @@ void for_each_element(const Sizes& sizes, const std::array<const Sizes*, N>& str
     body(offsets);
     for (std::size_t axis = sizes.size(); axis-- > 0;) {
       const std::int64_t wrap = ++index[axis] == sizes[axis] ? index[axis] - 1 : -1;
-      for (std::size_t k = 0; k < N; ++k) offsets[k] += (wrap < 0 ? 1 : -wrap) * (*strides[k])[axis];
+      for (std::size_t k = 0; k < N; ++k)
+        offsets[k] += (wrap < 0 ? 1 : -wrap) * (*strides[k])[axis];
       if (wrap < 0) break;
       index[axis] = 0;
     }

@@ -1,0 +1,57 @@
+#include "hone/tensor/mapped.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+TEST(StorageInFile, ViewsAlignedBytesAndCopiesOthers) {
+  const TemporaryFolder folder;
+  const auto file = std::make_shared<const MappedFile>(folder.file("x", "0123456789abcdef"));
+  const StoragePointer view = storage_in_file(file, file->text().substr(8, 4), DType::f32);
+  EXPECT_EQ(view->pointer, file->bytes().data() + 8);
+  EXPECT_TRUE(view->read_only);
+  const StoragePointer copy = storage_in_file(file, file->text().substr(9, 4), DType::f32);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(copy->pointer) % 4, 0u);
+  EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(copy->pointer), copy->size_bytes),
+            "9abc");
+  EXPECT_FALSE(copy->read_only);
+}
+
+TEST(StorageInFile, KeepsTheMapping) {
+  const TemporaryFolder folder;
+  auto file = std::make_shared<const MappedFile>(folder.file("x", "text"));
+  const std::weak_ptr<const MappedFile> watched = file;
+  StoragePointer view = storage_in_file(file, file->text(), DType::u8);
+  file.reset();
+  EXPECT_FALSE(watched.expired());
+  EXPECT_EQ(static_cast<char>(view->pointer[0]), 't');
+  view.reset();
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(StorageInFile, RefusesBooleansThatAreNeither) {
+  const TemporaryFolder folder;
+  const auto file = std::make_shared<const MappedFile>(folder.file("x", std::string("\0\1\2", 3)));
+  EXPECT_NO_THROW(storage_in_file(file, file->text().substr(0, 2), DType::boolean));
+  EXPECT_NO_THROW(storage_in_file(file, file->text(), DType::u8));
+  expect_user_error("a boolean must be 0 or 1, byte 2 of its storage is 2",
+                    [&] { storage_in_file(file, file->text(), DType::boolean); });
+}
+
+TEST(CheckedSizeBytes, IsTheSizeOrNothing) {
+  const std::int64_t large = std::int64_t{1} << 32;
+  EXPECT_EQ(checked_size_bytes(DType::f32, {2, 3}), 24u);
+  EXPECT_EQ(checked_size_bytes(DType::f32, {}), 4u);
+  EXPECT_EQ(checked_size_bytes(DType::f32, {0, 3}), 0u);
+  EXPECT_EQ(checked_size_bytes(DType::u8, {std::int64_t{1} << 62}), std::uint64_t{1} << 62);
+  EXPECT_EQ(checked_size_bytes(DType::f32, {std::int64_t{1} << 62}), std::nullopt);
+  EXPECT_EQ(checked_size_bytes(DType::u8, {large, large}), std::nullopt);
+  EXPECT_EQ(checked_size_bytes(DType::u8, {0, large, large}), std::nullopt);
+  EXPECT_EQ(checked_size_bytes(DType::u8, {-1, -1}), std::nullopt);
+}
+
+}  // namespace
+}  // namespace hone
