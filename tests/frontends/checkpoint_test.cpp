@@ -42,6 +42,7 @@ TEST(Checkpoint, ReadsEveryLayoutOfAModelFolder) {
     for (const auto& [name, tensor] : checkpoint.tensors) {
       const bool buffer = name == "bert.embeddings.position_ids";
       EXPECT_EQ(tensor.dtype(), buffer ? DType::i64 : DType::f32) << folder << ": " << name;
+      EXPECT_TRUE(tensor.contiguous()) << folder << ": " << name;
     }
   }
 }
