@@ -16,8 +16,19 @@
 
 #include "hone/base/random.h"
 #include "hone/base/thread_pool.h"
+#include "hone/kernels/activation.h"
+#include "hone/kernels/adamw.h"
+#include "hone/kernels/cross_entropy.h"
+#include "hone/kernels/dropout.h"
+#include "hone/kernels/elementwise.h"
+#include "hone/kernels/embedding.h"
+#include "hone/kernels/fixed_point.h"
 #include "hone/kernels/gemm.h"
+#include "hone/kernels/half_conversion.h"
+#include "hone/kernels/layer_norm.h"
 #include "hone/kernels/peak.h"
+#include "hone/kernels/softmax.h"
+#include "hone/kernels/sum.h"
 
 namespace {
 
@@ -35,6 +46,12 @@ double peak_gflops(int threads) {
   return peaks[threads];
 }
 
+double peak_gbps(int threads) {
+  static std::map<int, double> peaks;
+  if (!peaks.contains(threads)) peaks[threads] = measure_copy_gbps(pool_of(threads));
+  return peaks[threads];
+}
+
 std::vector<float> random_floats(std::int64_t count) {
   RandomSequence random(7, static_cast<std::uint64_t>(count));
   std::vector<float> values(static_cast<std::size_t>(count));
@@ -47,6 +64,13 @@ void report_flops(benchmark::State& state, double operations, int threads) {
   state.counters["GFLOP/s"] = benchmark::Counter(total * 1e-9, benchmark::Counter::kIsRate);
   state.counters["share"] =
       benchmark::Counter(total * 1e-9 / peak_gflops(threads), benchmark::Counter::kIsRate);
+}
+
+void report_bytes(benchmark::State& state, double bytes, int threads) {
+  const double total = bytes * static_cast<double>(state.iterations());
+  state.counters["GB/s"] = benchmark::Counter(total * 1e-9, benchmark::Counter::kIsRate);
+  state.counters["share"] =
+      benchmark::Counter(total * 1e-9 / peak_gbps(threads), benchmark::Counter::kIsRate);
 }
 
 // A product and how its operands are stored.
@@ -148,11 +172,159 @@ void register_products() {
   }
 }
 
+// The activations of one layer of BERT base for 1024 tokens and what kernels make of them.
+constexpr std::int64_t kTokens = 1024;
+constexpr std::int64_t kHidden = 768;
+constexpr std::int64_t kElements = kTokens * kHidden;
+constexpr std::int64_t kVocabulary = 30522;
+constexpr std::int64_t kTinyHidden = 128;
+
+struct Arrays {
+  std::vector<float> x = random_floats(kElements);
+  std::vector<float> dy = random_floats(kElements);
+  std::vector<float> y = std::vector<float>(kElements);
+  std::vector<float> m = std::vector<float>(kElements);
+  std::vector<float> v = std::vector<float>(kElements, 1.0f);
+  std::vector<float> gamma = random_floats(kHidden);
+  std::vector<float> beta = random_floats(kHidden);
+  std::vector<float> dgamma = std::vector<float>(kHidden);
+  std::vector<float> dbeta = std::vector<float>(kHidden);
+  std::vector<float> table = std::vector<float>(kVocabulary * kTinyHidden);
+  std::vector<std::uint16_t> halves = std::vector<std::uint16_t>(kElements);
+  std::vector<std::int64_t> ids = std::vector<std::int64_t>(kTokens);
+
+  Arrays() {
+    RandomSequence random(1, 1);
+    for (std::int64_t& id : ids) id = static_cast<std::int64_t>(random.below(kVocabulary));
+  }
+};
+
+// A kernel and the bytes it has to read and write.
+struct MemoryKernel {
+  const char* name;
+  double bytes;
+  void (*run)(ThreadPool&, Arrays&);
+};
+
+const std::vector<MemoryKernel>& memory_kernels() {
+  constexpr double kPass = 4.0 * kElements;
+  static const std::vector<MemoryKernel> kernels = {
+      {"gelu_erf", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) { gelu_erf(pool, kElements, a.x.data(), a.y.data()); }},
+      {"gelu_erf_gradient", 3 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         gelu_erf_gradient(pool, kElements, a.x.data(), a.dy.data(), a.y.data());
+       }},
+      {"gelu_tanh", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) { gelu_tanh(pool, kElements, a.x.data(), a.y.data()); }},
+      {"softmax 128", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         softmax(pool, kElements / 128, 128, a.x.data(), a.y.data());
+       }},
+      {"softmax_gradient 128", 3 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         softmax_gradient(pool, kElements / 128, 128, a.x.data(), a.dy.data(), a.y.data());
+       }},
+      {"layer_norm", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         layer_norm(pool, kTokens, kHidden, a.x.data(), a.gamma.data(), a.beta.data(), 1e-12f,
+                    a.y.data());
+       }},
+      {"layer_norm_gradient", 3 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         layer_norm_gradient(pool, kTokens, kHidden, a.x.data(), a.gamma.data(), 1e-12f,
+                             a.dy.data(), a.y.data(), a.dgamma.data(), a.dbeta.data());
+       }},
+      {"add", 3 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         const std::int64_t shape[] = {kElements};
+         const std::int64_t unit[] = {1};
+         add(pool, shape, {a.x.data(), unit}, {a.dy.data(), unit}, a.y.data());
+       }},
+      {"add row", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         const std::int64_t shape[] = {kTokens, kHidden};
+         const std::int64_t matrix[] = {kHidden, 1};
+         const std::int64_t row[] = {0, 1};
+         add(pool, shape, {a.x.data(), matrix}, {a.beta.data(), row}, a.y.data());
+       }},
+      {"copy heads", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         const std::int64_t shape[] = {8, 12, 128, 64};
+         const std::int64_t strides[] = {128 * kHidden, 64, kHidden, 1};
+         copy(pool, shape, {a.x.data(), strides}, a.y.data());
+       }},
+      {"copy transposed", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         const std::int64_t shape[] = {kHidden, kTokens};
+         const std::int64_t strides[] = {1, kHidden};
+         copy(pool, shape, {a.x.data(), strides}, a.y.data());
+       }},
+      {"sum_to row", kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         const std::int64_t shape[] = {kTokens, kHidden};
+         const std::int64_t row[] = {1, kHidden};
+         sum_to(pool, shape, a.dy.data(), row, a.dbeta.data());
+       }},
+      {"dropout", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         dropout(pool, 0.1, {1, 2}, kElements, a.x.data(), a.y.data());
+       }},
+      {"gather_rows_gradient", 4.0 * kVocabulary * kTinyHidden,
+       [](ThreadPool& pool, Arrays& a) {
+         gather_rows_gradient(pool, kVocabulary, kTinyHidden, kTokens, a.ids.data(), a.dy.data(),
+                              a.table.data());
+       }},
+      {"cross_entropy", kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         const std::vector<std::int64_t> labels(kTokens, 5);
+         benchmark::DoNotOptimize(cross_entropy(pool, kTokens, kHidden, a.x.data(), labels.data()));
+       }},
+      {"adamw_step", 7 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         adamw_step(pool, {}, 10, 1.0, kElements, a.dy.data(), a.y.data(), a.m.data(), a.v.data());
+       }},
+      {"sum_of_squares", kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         benchmark::DoNotOptimize(sum_of_squares(pool, kElements, a.x.data()));
+       }},
+      {"round_to_fixed_point", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         round_to_fixed_point(pool, {4, -128, 127}, kElements, a.x.data(), a.y.data());
+       }},
+      {"float_to_bfloat16", 1.5 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         float_to_bfloat16(pool, kElements, a.x.data(), a.halves.data());
+       }},
+      {"float_to_float16", 1.5 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         float_to_float16(pool, kElements, a.x.data(), a.halves.data());
+       }},
+  };
+  return kernels;
+}
+
+void memory_bound(benchmark::State& state, MemoryKernel kernel, int threads) {
+  Arrays arrays;
+  for (auto _ : state) kernel.run(pool_of(threads), arrays);
+  report_bytes(state, kernel.bytes, threads);
+}
+
+void register_memory_kernels() {
+  for (const MemoryKernel& kernel : memory_kernels()) {
+    for (const int threads : {1, 2}) {
+      const std::string name = std::string("memory/") + std::to_string(threads) + "/" + kernel.name;
+      benchmark::RegisterBenchmark(name.c_str(), memory_bound, kernel, threads)->UseRealTime();
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   omp_set_num_threads(1);  // oneDNN is compared on one thread
   register_products();
+  register_memory_kernels();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();
