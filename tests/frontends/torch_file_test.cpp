@@ -198,7 +198,7 @@ TEST(TorchFile, ChangedBytesGiveTensorsOrErrors) {
   for (const char* name : {"zip.bin", "legacy.bin", "protocol_4.bin", "deflated.bin"}) {
     const std::string whole = read_file(kGolden / "tensors" / name);
     int refused = 0;
-    for (int trial = 0; trial < 2000; ++trial) {
+    for (int trial = 0; trial < 1000; ++trial) {
       std::string changed = whole;
       for (int change = 0; change <= trial % 3; ++change) {
         changed[random.below(changed.size())] = static_cast<char>(random.next_word());
@@ -207,7 +207,7 @@ TEST(TorchFile, ChangedBytesGiveTensorsOrErrors) {
       expect_tensors_or_user_error(folder, changed, &accepted);
       refused += accepted ? 0 : 1;
     }
-    EXPECT_GT(refused, 100) << name;
+    EXPECT_GT(refused, 50) << name;
   }
 }
 
