@@ -11,9 +11,10 @@
 /// From labelled texts to the integer arrays a model takes.
 ///
 ///     const EncodedSet set = encode_examples(pool, tokenizer, data.train, 512);
-///     const std::vector<std::int64_t> order = epoch_order(set.size(), seed, epoch,
-///     /*shuffle=*/true); for (const auto& rows : batches(order, 64)) train_on(make_batch(set,
-///     rows, tokenizer.pad_id()));
+///     const auto order = epoch_order(set.size(), seed, epoch, /*shuffle=*/true);
+///     for (const auto& rows : batches(order, 64)) {
+///       train_on(make_batch(set, rows, tokenizer.pad_id()));
+///     }
 namespace hone {
 
 /// Tokenized examples.
@@ -21,8 +22,8 @@ struct EncodedSet {
   std::vector<std::vector<std::int32_t>> ids;  ///< per text, with [CLS] and [SEP]
   std::vector<std::int32_t> labels;
   std::int64_t truncated_texts = 0;
-  std::int64_t replaced_bytes =
-      0;  ///< ill-formed parts of UTF-8 in the parts of the texts that were read
+  /// Ill-formed parts of UTF-8 in the parts of the texts that were read.
+  std::int64_t replaced_bytes = 0;
 
   std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
 };

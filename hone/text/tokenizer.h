@@ -13,9 +13,8 @@
 
 /// BERT's tokenizer: text to ids, with the same ids as Hugging Face's fast tokenizer.
 ///
-///     const Tokenizer tokenizer = load_tokenizer("bert-tiny");          //
-///     hone/text/tokenizer_files.h std::vector<std::int32_t> ids = tokenizer.encode("A fine film.",
-///     512);   // [CLS] a fine film . [SEP]
+///     const Tokenizer tokenizer = load_tokenizer("bert-tiny");  // tokenizer_files.h
+///     tokenizer.encode("A fine film.", 512);                     // [CLS] a fine film . [SEP]
 namespace hone {
 
 /// The names of the tokens with a meaning of their own.
