@@ -24,7 +24,8 @@ class LineReader {
     return true;
   }
   void expect(std::string_view token) {
-    user_check(accept(token), "expected '{}' at '{}'", token, rest_.substr(0, 40));
+    const bool found = accept(token);
+    user_check(found, "expected '{}' at '{}'", token, rest_.substr(0, 40));
   }
   /// Letters, digits and `_ . - / :`, at least one; a colon only inside references, so the caller
   /// says.

@@ -1,0 +1,146 @@
+#include "hone/passes/quantize.h"
+
+#include "hone/base/json.h"
+#include "tests/passes/before_after.h"
+#include "tests/support/message.h"
+
+namespace hone::testing {
+namespace {
+
+auto quantize_to(std::string_view format) {
+  return [format](Graph& graph) {
+    return quantize(graph, parse_format(format, references().formats));
+  };
+}
+
+TEST(Quantize, PutsQuantizersInFrontOfEverythingALinearReads) {
+  expect_after(R"(%x = input : f32[B, 2]
+%w = parameter trainable : f32[3, 2]
+%b = parameter trainable : f32[3]
+%y = linear(%x, %w, %b) : f32[B, 3]
+%z = relu(%y) : f32[B, 3]
+output z = %z
+)",
+               quantize_to("integer(width=8,frac=4)"),
+               R"(%x = input : f32[B, 2]
+%w = parameter trainable : f32[3, 2]
+%b = parameter trainable : f32[3]
+%y.input_quantizer = quantize(%x) {format=integer(width=8,frac=4)} : f32[B, 2]
+%w.quantizer = quantize(%w) {format=integer(width=8,frac=4)} : f32[3, 2]
+%b.quantizer = quantize(%b) {format=integer(width=8,frac=4)} : f32[3]
+%y = linear(%y.input_quantizer, %w.quantizer, %b.quantizer) : f32[B, 3]
+%z = relu(%y) : f32[B, 3]
+output z = %z
+)");
+}
+
+TEST(Quantize, QuantizesASharedTensorOnceAndLeavesOtherReadersAlone) {
+  expect_after(R"(%x = input : f32[B, 2]
+%q = parameter trainable : f32[2, 2]
+%k = parameter trainable : f32[2, 2]
+%query = linear(%x, %q) : f32[B, 2]
+%key = linear(%x, %k) : f32[B, 2]
+%tied = linear(%key, %q) : f32[B, 2]
+%sum = add(%x, %tied) : f32[B, 2]
+output query = %query
+output sum = %sum
+)",
+               quantize_to("integer(width=8,frac=4)"),
+               R"(%x = input : f32[B, 2]
+%q = parameter trainable : f32[2, 2]
+%k = parameter trainable : f32[2, 2]
+%query.input_quantizer = quantize(%x) {format=integer(width=8,frac=4)} : f32[B, 2]
+%q.quantizer = quantize(%q) {format=integer(width=8,frac=4)} : f32[2, 2]
+%query = linear(%query.input_quantizer, %q.quantizer) : f32[B, 2]
+%k.quantizer = quantize(%k) {format=integer(width=8,frac=4)} : f32[2, 2]
+%key = linear(%query.input_quantizer, %k.quantizer) : f32[B, 2]
+%tied.input_quantizer = quantize(%key) {format=integer(width=8,frac=4)} : f32[B, 2]
+%tied = linear(%tied.input_quantizer, %q.quantizer) : f32[B, 2]
+%sum = add(%x, %tied) : f32[B, 2]
+output query = %query
+output sum = %sum
+)");
+}
+
+TEST(Quantize, AddsTheStateOfTheFormatAsFrozenParameters) {
+  expect_after(R"(%x = input : f32[B, 2]
+%w = parameter trainable : f32[3, 2]
+%y = linear(%x, %w) : f32[B, 3]
+output y = %y
+)",
+               quantize_to("integer(width=8,frac=auto)"),
+               R"(%x = input : f32[B, 2]
+%w = parameter trainable : f32[3, 2]
+%y.input_quantizer.frac = parameter frozen : f32[]
+%w.quantizer.frac = parameter frozen : f32[]
+%y.input_quantizer = quantize(%x, %y.input_quantizer.frac) {format=integer(width=8,frac=auto)} : f32[B, 2]
+%w.quantizer = quantize(%w, %w.quantizer.frac) {format=integer(width=8,frac=auto)} : f32[3, 2]
+%y = linear(%y.input_quantizer, %w.quantizer) : f32[B, 3]
+output y = %y
+)");
+}
+
+TEST(Quantize, LeavesGraphsWithoutLinearsAlone) {
+  constexpr std::string_view text = R"(%x = input : f32[4]
+%y = relu(%x) : f32[4]
+output y = %y
+)";
+  expect_after(text, quantize_to("integer"), text);
+}
+
+TEST(Quantize, RefusesAQuantizedGraph) {
+  Graph graph = parse(R"(%x = input : f32[2, 2]
+%y = linear(%x, %x) : f32[2, 2]
+output y = %y
+)");
+  const auto pass = quantize_to("integer(width=8,frac=4)");
+  pass(graph);
+  EXPECT_EQ(message_of([&] { pass(graph); }),
+            "the graph is quantized already (%y.input_quantizer); start from the unquantized one");
+}
+
+TEST(Quantize, NamesTheModulesThatRunQuantized) {
+  Graph graph = parse(R"(%x = input : f32[2, 2]
+%a = linear(%x, %x) : f32[2, 2]
+%b = relu(%a) : f32[2, 2]
+%c = linear(%b, %a) : f32[2, 2]
+output c = %c
+)");
+  EXPECT_TRUE(quantized_modules(graph).empty());
+  quantize_to("integer(width=8,frac=4)")(graph);
+  EXPECT_EQ(quantized_modules(graph), (std::vector<std::string>{"a", "c"}));
+}
+
+std::vector<float> flat(const Json& rows) {
+  std::vector<float> values;
+  for (const Json& row : rows) {
+    for (const Json& value : row.is_array() ? row : Json::array({row}))
+      values.push_back(value.get<float>());
+  }
+  return values;
+}
+
+// The published vector of a quantized linear: the values of Q(x) Q(W)^T + Q(b) to the bit.
+TEST(Quantize, GivesTheValuesOfTheVectorForALinear) {
+  const Json vectors = read_json(fs::path(HONE_TEST_DATA) / "vectors" / "formats.json");
+  const auto entry = std::find_if(vectors.begin(), vectors.end(), [](const Json& candidate) {
+    return candidate["format"] == "linear_integer";
+  });
+  ASSERT_NE(entry, vectors.end());
+  const Json& row = (*entry)["cases"][0];
+  Graph graph = parse(R"(%x = input : f32[B, 3]
+%weight = input : f32[2, 3]
+%bias = input : f32[2]
+%y = linear(%x, %weight, %bias) : f32[B, 2]
+output y = %y
+)");
+  quantize_to("integer(width=8,frac=4)")(graph);
+  const NamedTensors results =
+      run_graph(graph, {{"x", Tensor::of<float>({2, 3}, flat(row["in"]["x"]))},
+                        {"weight", Tensor::of<float>({2, 3}, flat(row["in"]["weight"]))},
+                        {"bias", Tensor::of<float>({2}, flat(row["in"]["bias"]))}});
+  EXPECT_EQ(elements_of(results.at("y")), flat(row["out"]));
+}
+
+}  // namespace
+}  // namespace hone::testing
