@@ -1,0 +1,80 @@
+#include "hone/formats/format.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/message.h"
+
+namespace hone::testing {
+namespace {
+
+const FormatTable& formats() {
+  static const FormatTable table = builtin_formats();
+  return table;
+}
+
+std::string canonical(std::string_view text) { return to_string(parse_format(text, formats())); }
+std::string refusal(std::string_view text) {
+  return message_of([&] { parse_format(text, formats()); });
+}
+
+TEST(Format, PrintsEveryParameterInTheOrderOfTheRecord) {
+  EXPECT_EQ(canonical("integer"), "integer(width=8,frac=auto)");
+  EXPECT_EQ(canonical("integer()"), "integer(width=8,frac=auto)");
+  EXPECT_EQ(canonical(" integer ( frac = -2 , width=6 ) "), "integer(width=6,frac=-2)");
+}
+
+TEST(Format, ReadsWhatItPrints) {
+  for (const auto& [name, def] : formats()) {
+    const Format format = parse_format(name, formats());
+    EXPECT_EQ(parse_format(to_string(format), formats()), format) << name;
+  }
+  const Format format = parse_format("integer(width=5,frac=-7)", formats());
+  EXPECT_EQ(parse_format(to_string(format), formats()), format);
+}
+
+TEST(Format, FindsParametersByName) {
+  const Format format = parse_format("integer(width=5,frac=3)", formats());
+  EXPECT_EQ(format["width"], 5);
+  EXPECT_EQ(format["frac"], 3);
+  EXPECT_EQ(parse_format("integer", formats())["frac"], kAuto);
+}
+
+TEST(Format, NamesTheNearestKnownWord) {
+  EXPECT_EQ(refusal("intger(width=8)"), "unknown format 'intger'; did you mean 'integer'?");
+  EXPECT_EQ(refusal("bfloat"), "unknown format 'bfloat'");
+  EXPECT_EQ(refusal("integer(wdth=8)"),
+            "format integer has no parameter 'wdth'; did you mean 'width'?");
+}
+
+TEST(Format, RefusesMalformedText) {
+  EXPECT_EQ(refusal("integer(width=8"),
+            "format 'integer(width=8': expected name(parameter=value,…), the closing parenthesis "
+            "is missing");
+  EXPECT_EQ(refusal("integer(8)"), "format 'integer(8)': expected parameter=value, got '8'");
+  EXPECT_EQ(refusal("integer(width=eight)"),
+            "integer(width=eight): width='eight' is no whole number");
+  EXPECT_EQ(refusal("integer(width=auto)"), "integer(width=auto): width='auto' is no whole number");
+  EXPECT_EQ(refusal("integer(frac=4.5)"),
+            "integer(frac=4.5): frac='4.5' is no whole number (or auto)");
+  EXPECT_EQ(refusal("integer(width=99999999999999999999)"),
+            "integer(width=99999999999999999999): width='99999999999999999999' is no whole number");
+}
+
+TEST(Format, RefusesParametersOutsideTheirRange) {
+  EXPECT_EQ(refusal("integer(width=33)"),
+            "integer(width=33): width=33 is outside 1 … 32 (bits in all)");
+  EXPECT_EQ(refusal("integer(frac=-65)"),
+            "integer(frac=-65): frac=-65 is outside -64 … 64 (bits behind the binary point)");
+}
+
+TEST(Observation, KeepsTheRangeOfEverythingItSaw) {
+  Observation seen;
+  seen.include(std::vector<float>{1, -2});
+  seen.include(std::vector<float>{});
+  seen.include(std::vector<float>{0.5f, 3});
+  EXPECT_EQ(seen.minimum, -2);
+  EXPECT_EQ(seen.maximum, 3);
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,91 @@
+#include "hone/runtime/fold.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/ir/print.h"
+#include "hone/ir/verify.h"
+#include "tests/support/evaluate.h"
+
+namespace hone::testing {
+namespace {
+
+constexpr std::string_view kQuantized = R"(%x = input : f32[B, 2]
+%w = parameter trainable : f32[2, 2]
+%frac = parameter frozen : f32[]
+%doubled = scale(%w) {factor=2.0} : f32[2, 2]
+%w.quantizer = quantize(%doubled, %frac) {format=integer(width=8,frac=auto)} : f32[2, 2]
+%turned = transpose(%w.quantizer) {axes=[1, 0]} : f32[2, 2]
+%y = linear(%x, %w.quantizer) : f32[B, 2]
+%z = linear(%y, %turned) : f32[B, 2]
+output z = %z
+)";
+
+ParameterStore weights() {
+  ParameterStore parameters;
+  parameters.set("w", Tensor::of<float>({2, 2}, {0.3f, -0.4f, 0.1f, 1.0f}));
+  parameters.set("frac", Tensor::scalar(2.0f));
+  return parameters;
+}
+
+TEST(Fold, ReplacesWhatDependsOnParametersAlone) {
+  Graph graph = parse(kQuantized);
+  ParameterStore parameters = weights();
+  const NamedTensors inputs = {{"x", Tensor::of<float>({1, 2}, {1, 10})}};
+  const std::vector<float> expected = elements_of(run_graph(graph, inputs, parameters).at("z"));
+  ThreadPool pool(1);
+  EXPECT_TRUE(fold_parameters(graph, parameters, references(), pool));
+  verify(graph);
+  EXPECT_EQ(to_string(graph), R"(%x = input : f32[B, 2]
+%turned.folded = parameter frozen : f32[2, 2]
+%w.quantizer.folded = parameter frozen : f32[2, 2]
+%y = linear(%x, %w.quantizer.folded) : f32[B, 2]
+%z = linear(%y, %turned.folded) : f32[B, 2]
+output z = %z
+)");
+  EXPECT_EQ(elements_of(parameters.at("w.quantizer.folded")),
+            (std::vector<float>{0.5, -0.75, 0.25, 2}));
+  EXPECT_TRUE(parameters.at("turned.folded").contiguous());
+  EXPECT_EQ(elements_of(run_graph(graph, inputs, parameters).at("z")), expected);
+  EXPECT_FALSE(fold_parameters(graph, parameters, references(), pool));
+}
+
+TEST(Fold, LeavesACopyOfTheStoreAlone) {
+  Graph graph = parse(kQuantized);
+  const ParameterStore original = weights();
+  ParameterStore parameters = original;
+  ThreadPool pool(1);
+  fold_parameters(graph, parameters, references(), pool);
+  EXPECT_FALSE(original.contains("w.quantizer.folded"));
+  EXPECT_EQ(elements_of(original.at("w")), elements_of(weights().at("w")));
+}
+
+TEST(Fold, FoldsAnOutput) {
+  Graph graph = parse(R"(%w = parameter frozen : f32[2]
+%y = relu(%w) : f32[2]
+output y = %y
+)");
+  ParameterStore parameters;
+  parameters.set("w", Tensor::of<float>({2}, {-1, 2}));
+  ThreadPool pool(1);
+  EXPECT_TRUE(fold_parameters(graph, parameters, references(), pool));
+  EXPECT_EQ(to_string(graph), "%y.folded = parameter frozen : f32[2]\noutput y = %y.folded\n");
+  EXPECT_EQ(elements_of(run_graph(graph, {}, parameters).at("y")), (std::vector<float>{0, 2}));
+}
+
+TEST(Fold, LeavesWhatARunDecides) {
+  constexpr std::string_view text = R"(%x = input : f32[S]
+%table = parameter frozen : f32[9]
+%part = slice(%table) {axis=0, begin=0, size=[S]} : f32[S]
+%y = add(%x, %part) : f32[S]
+output y = %y
+)";
+  Graph graph = parse(text);
+  ParameterStore parameters;
+  parameters.set("table", Tensor::zeros(DType::f32, {9}));
+  ThreadPool pool(1);
+  EXPECT_FALSE(fold_parameters(graph, parameters, references(), pool));
+  EXPECT_EQ(to_string(graph), text);
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,255 @@
+#include "hone/runtime/interpreter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/support/evaluate.h"
+#include "tests/support/message.h"
+
+namespace hone::testing {
+namespace {
+
+constexpr std::string_view kModel = R"(%x = input : f32[B, 2]
+%y = input : f32[B]
+%w = parameter trainable : f32[3, 2]
+%h = linear(%x, %w) : f32[B, 3]
+%z = relu(%h) : f32[B, 3]
+output z = %z
+)";
+
+ParameterStore weights() {
+  ParameterStore parameters;
+  parameters.set("w", Tensor::of<float>({3, 2}, {1, 0, 0, 1, -1, -1}));
+  return parameters;
+}
+
+Tensor rows(std::int64_t count) {
+  Tensor x = Tensor::empty(DType::f32, {count, 2});
+  for (std::int64_t i = 0; i < x.count(); ++i) x.data<float>()[i] = static_cast<float>(i);
+  return x;
+}
+
+TEST(Interpreter, TakesAnotherBatchInEveryRun) {
+  const Graph graph = parse(kModel);
+  ThreadPool pool(1);
+  ParameterStore parameters = weights();
+  Interpreter interpreter(graph, references(), pool);
+  const auto run = [&](std::int64_t count) {
+    return elements_of(interpreter.run({{"x", rows(count)}}, parameters).at("z"));
+  };
+  EXPECT_EQ(run(1), (std::vector<float>{0, 1, 0}));
+  EXPECT_EQ(run(3), (std::vector<float>{0, 1, 0, 2, 3, 0, 4, 5, 0}));
+  EXPECT_EQ(run(2), (std::vector<float>{0, 1, 0, 2, 3, 0}));
+  EXPECT_EQ(run(0), std::vector<float>{});
+}
+
+TEST(Interpreter, TakesItsMemoryOnce) {
+  const Graph graph = parse(kModel);
+  ThreadPool pool(1);
+  ParameterStore parameters = weights();
+  Interpreter interpreter(graph, references(), pool);
+  interpreter.run({{"x", rows(1000)}}, parameters);
+  const std::size_t reserved = interpreter.reserved_bytes();
+  EXPECT_GT(reserved, 0u);
+  for (int i = 0; i < 5; ++i) interpreter.run({{"x", rows(1000)}}, parameters);
+  interpreter.run({{"x", rows(900)}}, parameters);
+  EXPECT_EQ(interpreter.reserved_bytes(), reserved);
+}
+
+TEST(Interpreter, ReleasesValuesAfterTheirLastUse) {
+  std::string chain = "%x = input : f32[1000]\n%v0 = relu(%x) : f32[1000]\n";
+  for (int i = 1; i < 10; ++i) chain += fmt::format("%v{} = relu(%v{}) : f32[1000]\n", i, i - 1);
+  const Graph graph = parse(chain + "output y = %v9\n");
+  ThreadPool pool(1);
+  ParameterStore none;
+  Interpreter interpreter(graph, references(), pool);
+  interpreter.run({{"x", Tensor::zeros(DType::f32, {1000})}}, none);
+  EXPECT_EQ(interpreter.reserved_bytes(), 2 * 4096u);
+}
+
+TEST(Interpreter, KeepsEarlierResultsApartFromLaterRuns) {
+  const Graph graph = parse(kModel);
+  ThreadPool pool(1);
+  ParameterStore parameters = weights();
+  Interpreter interpreter(graph, references(), pool);
+  const NamedTensors first = interpreter.run({{"x", rows(1)}}, parameters);
+  interpreter.run({{"x", Tensor::of<float>({1, 2}, {8, 9})}}, parameters);
+  EXPECT_EQ(elements_of(first.at("z")), (std::vector<float>{0, 1, 0}));
+}
+
+TEST(Interpreter, SaysWhichInputIsMissingOrDoesNotFit) {
+  const Graph graph = parse(kModel);
+  const auto refusal = [&](const NamedTensors& inputs) {
+    return message_of([&] { run_graph(graph, inputs, weights()); });
+  };
+  EXPECT_EQ(refusal({}), "the graph needs the input 'x': f32[B, 2]");
+  EXPECT_EQ(refusal({{"x", Tensor::zeros(DType::f32, {4, 3})}}),
+            "input 'x': expected shape [B, 2], got [4, 3]; B is 4");
+  EXPECT_EQ(refusal({{"x", Tensor::zeros(DType::f32, {4})}}),
+            "input 'x': expected shape [B, 2], got [4]");
+  EXPECT_EQ(refusal({{"x", Tensor::zeros(DType::i64, {4, 2})}}),
+            "input 'x': expected f32[B, 2], got i64");
+}
+
+TEST(Interpreter, RefusesInputsThatDisagreeAboutASymbol) {
+  const Graph graph = parse(R"(%a = input : f32[B]
+%b = input : f32[B]
+%y = add(%a, %b) : f32[B]
+output y = %y
+)");
+  EXPECT_EQ(message_of([&] {
+              run_graph(graph, {{"a", Tensor::zeros(DType::f32, {2})},
+                                {"b", Tensor::zeros(DType::f32, {3})}});
+            }),
+            "input 'b': expected shape [B], got [3]; B is 2");
+}
+
+TEST(Interpreter, SaysWhichParameterIsMissingOrDoesNotFit) {
+  const Graph graph = parse(kModel);
+  const auto refusal = [&](const ParameterStore& parameters) {
+    return message_of([&] { run_graph(graph, {{"x", rows(1)}}, parameters); });
+  };
+  ParameterStore wide, whole;
+  wide.set("w", Tensor::zeros(DType::f32, {3, 4}));
+  whole.set("w", Tensor::zeros(DType::bf16, {3, 2}));
+  EXPECT_EQ(refusal({}), "the model has no parameter called 'w'");
+  EXPECT_EQ(refusal(wide), "parameter 'w': expected shape [3, 2], got [3, 4]; B is 1");
+  EXPECT_EQ(refusal(whole), "parameter 'w': expected f32[3, 2], got bf16");
+}
+
+TEST(Interpreter, NamesTheNodeOfAnErrorAndGoesOnAfterIt) {
+  const Graph graph = parse(R"(%ids = input : i64[T]
+%table = parameter frozen : f32[2, 1]
+%y = embedding(%ids, %table) {padding=-1} : f32[T, 1]
+output y = %y
+)");
+  ParameterStore parameters;
+  parameters.set("table", Tensor::of<float>({2, 1}, {5, 6}));
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, references(), pool);
+  const auto run = [&](std::int64_t id) {
+    return interpreter.run({{"ids", Tensor::of<std::int64_t>({1}, {id})}}, parameters).at("y");
+  };
+  EXPECT_EQ(message_of([&] { run(2); }),
+            "while executing %y (embedding): id 2 is outside the embedding table of 2 rows");
+  EXPECT_EQ(elements_of(run(1)), (std::vector<float>{6}));
+}
+
+TEST(Interpreter, GivesInputsAndParametersThatAreOutputs) {
+  const Graph graph = parse(R"(%x = input : f32[B]
+%w = parameter frozen : f32[1]
+output x = %x
+output w = %w
+)");
+  ParameterStore parameters;
+  parameters.set("w", Tensor::of<float>({1}, {3}));
+  const NamedTensors outputs =
+      run_graph(graph, {{"x", Tensor::of<float>({2}, {1, 2})}}, parameters);
+  EXPECT_EQ(elements_of(outputs.at("x")), (std::vector<float>{1, 2}));
+  EXPECT_EQ(elements_of(outputs.at("w")), (std::vector<float>{3}));
+  EXPECT_EQ(message_of([&] { run_graph(graph, {}, parameters); }),
+            "the graph needs the input 'x': f32[B]");
+}
+
+// p <- p - rate sign(g) in the first step of AdamW without decay; eps 0.
+constexpr std::string_view kUpdate = R"(%g = input : f32[2]
+%norm = input : f32[]
+%rate = input : f32[]
+%step = input : i64[]
+%p = parameter trainable : f32[2]
+%m = parameter frozen : f32[2]
+%v = parameter frozen : f32[2]
+%new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {beta1=0.5, beta2=0.75, eps=0.0, weight_decay=0.0, max_grad_norm=0.0} : f32[2], f32[2], f32[2]
+output m = %new:1
+)";
+
+TEST(Interpreter, UpdatesParametersInPlaceAndLeavesCopiesOfTheStoreAlone) {
+  const Graph graph = parse(kUpdate);
+  ParameterStore parameters;
+  parameters.set("p", Tensor::of<float>({2}, {1, 2}));
+  for (const char* moment : {"m", "v"}) parameters.set(moment, Tensor::zeros(DType::f32, {2}));
+  const ParameterStore copy = parameters;
+  const NamedTensors inputs = {{"g", Tensor::of<float>({2}, {4, -4})},
+                               {"norm", Tensor::scalar(0.0f)},
+                               {"rate", Tensor::scalar(0.5f)},
+                               {"step", Tensor::scalar<std::int64_t>(1)}};
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, references(), pool);
+  interpreter.run(inputs, parameters);
+  EXPECT_EQ(elements_of(parameters.at("p")), (std::vector<float>{0.5, 2.5}));
+  EXPECT_EQ(elements_of(copy.at("p")), (std::vector<float>{1, 2}));
+  EXPECT_EQ(elements_of(copy.at("m")), (std::vector<float>{0, 0}));
+  const std::byte* memory = parameters.at("p").device_pointer();
+  interpreter.run(inputs, parameters);
+  EXPECT_EQ(parameters.at("p").device_pointer(), memory);
+}
+
+TEST(Interpreter, NeverWritesIntoInputsAndFrozenParameters) {
+  const Graph graph = parse(R"(%x = input : f32[2]
+%w = parameter frozen : f32[2]
+%a = tanh(%x) : f32[2]
+%b = tanh(%w) : f32[2]
+%y = add(%a, %b) : f32[2]
+output y = %y
+)");
+  ParameterStore parameters;
+  parameters.set("w", Tensor::of<float>({2}, {3, 4}));
+  const NamedTensors inputs = {{"x", Tensor::of<float>({2}, {1, 2})}};
+  const Library library = builtin_library();
+  ThreadPool pool(1);
+  Interpreter(graph, library, pool).run(inputs, parameters);
+  EXPECT_EQ(elements_of(inputs.at("x")), (std::vector<float>{1, 2}));
+  EXPECT_EQ(elements_of(parameters.at("w")), (std::vector<float>{3, 4}));
+}
+
+TEST(Interpreter, CountsTheCallsOfEveryKernel) {
+  const Graph graph = parse(kModel);
+  Library library = references();
+  library.kernels.push_back({"relu", "cpu", "mine",
+                             [](const Call&) -> std::string_view { return ""; },
+                             [](Call& call) { call.op.reference(call); }});
+  ThreadPool pool(1);
+  ParameterStore parameters = weights();
+  Interpreter interpreter(graph, library, pool);
+  interpreter.run({{"x", rows(1)}}, parameters);
+  EXPECT_TRUE(interpreter.profile().empty());
+  interpreter.start_profile();
+  for (int i = 0; i < 3; ++i) interpreter.run({{"x", rows(1)}}, parameters);
+  ASSERT_EQ(interpreter.profile().size(), 2u);
+  EXPECT_EQ(interpreter.profile().at("linear / reference").calls, 3);
+  EXPECT_EQ(interpreter.profile().at("relu / mine").calls, 3);
+  EXPECT_GE(interpreter.profile().at("relu / mine").seconds, 0);
+}
+
+template <int Value>
+void fill_with(Call& call) {
+  std::ranges::fill(call.output().values<float>(), static_cast<float>(Value));
+}
+
+TEST(Interpreter, TakesTheFirstKernelThatAcceptsAndElseTheReference) {
+  const Graph graph = parse(R"(%x = input : f32[B]
+%y = relu(%x) : f32[B]
+output y = %y
+)");
+  Library library = references();
+  const auto short_only = [](const Call& call) -> std::string_view {
+    return call.input(0).count() <= 1 ? "" : "x is long";
+  };
+  const auto medium_only = [](const Call& call) -> std::string_view {
+    return call.input(0).count() <= 2 ? "" : "x is long";
+  };
+  library.kernels.push_back({"relu", "cpu", "one", short_only, fill_with<1>});
+  library.kernels.push_back({"relu", "cpu", "two", medium_only, fill_with<2>});
+  library.kernels.push_back({"relu", "gpu", "other", short_only, nullptr});
+  const auto first = [&](std::int64_t count) {
+    return elements_of(
+        run_graph(graph, {{"x", Tensor::zeros(DType::f32, {count})}}, {}, library).at("y"))[0];
+  };
+  EXPECT_EQ(first(1), 1);
+  EXPECT_EQ(first(2), 2);
+  EXPECT_EQ(first(3), 0);
+}
+
+}  // namespace
+}  // namespace hone::testing
