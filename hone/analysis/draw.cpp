@@ -20,6 +20,20 @@ std::string dot_string(std::string_view text) {
   return result + "\"";
 }
 
+// Text inside of Graphviz's markup labels.
+std::string markup(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&': result += "&amp;"; break;
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      default: result += c;
+    }
+  }
+  return result;
+}
+
 std::string_view fill_of(Trait trait) {
   switch (trait) {
     case Trait::contraction: return "#cfe2f3";
@@ -52,11 +66,11 @@ std::string group_of(const std::string& name) {
 std::string operation_label(const Node& node, const std::string& group) {
   std::string name = node.name();
   if (!group.empty()) name = name.substr(group.size() + 1);
-  std::string label = fmt::format("<b>{}</b><br/>{}", node.op().name, name);
+  std::string label = fmt::format("<b>{}</b><br/>{}", node.op().name, markup(name));
   for (const Value& input : node.inputs()) {
     if (input.node->kind() != NodeKind::parameter) continue;
     const std::string& parameter = input.node->name();
-    label += fmt::format("<br/><font color=\"#666666\">{} {}</font>", parameter.substr(parameter.rfind('.') + 1),
+    label += fmt::format("<br/><font color=\"#666666\">{} {}</font>", markup(parameter.substr(parameter.rfind('.') + 1)),
                          to_string(input.node->types()[0].shape));
   }
   return label + fmt::format("<br/><font color=\"#444444\">{}</font>", to_string(node.types()[0]));
@@ -65,7 +79,7 @@ std::string operation_label(const Node& node, const std::string& group) {
 std::string statement(const Node& node, const std::string& group) {
   if (node.kind() == NodeKind::input) {
     return fmt::format("  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b><br/>{}>];\n",
-                       dot_string(node.name()), node.name(), to_string(node.types()[0]));
+                       dot_string(node.name()), markup(node.name()), to_string(node.types()[0]));
   }
   return fmt::format("  {} [fillcolor=\"{}\", label=<{}>];\n", dot_string(node.name()), fill_of(node.op().trait),
                      operation_label(node, group));
@@ -102,7 +116,7 @@ std::string to_dot(const Graph& graph, const std::string& title) {
   dot += edges;
   for (const auto& [name, value] : graph.outputs()) {
     const std::string id = dot_string("output " + name);
-    dot += fmt::format("  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b>>];\n  {} -> {};\n", id, name,
+    dot += fmt::format("  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b>>];\n  {} -> {};\n", id, markup(name),
                        dot_string(value.node->name()), id);
   }
   return dot + "}\n";

@@ -35,12 +35,15 @@ std::vector<Record> read_delimited(std::string_view file, char separator,
              "the file is empty; expected a header line with the names of the columns");
   const std::size_t columns = fields.size();
   const std::size_t text = find_column(fields, options.text_column);
-  const std::size_t label = find_column(fields, options.label_column);
+  const std::optional<std::size_t> label =
+      options.label_column.empty() ? std::nullopt
+                                   : std::optional(find_column(fields, options.label_column));
   std::vector<Record> records;
   while (reader.next(fields)) {
     user_check(fields.size() == columns, "line {}: expected {} fields as in the header, got {}",
                reader.line(), columns, fields.size());
-    records.push_back({std::move(fields[text]), std::move(fields[label]), reader.line()});
+    records.push_back(
+        {std::move(fields[text]), label ? std::move(fields[*label]) : "", reader.line()});
   }
   return records;
 }
@@ -67,9 +70,13 @@ std::vector<Record> read_json_lines(std::string_view file, const DataOptions& op
     if (trim(text).empty()) continue;
     const Json object = parse_json(text, fmt::format("line {}", line));
     const Json& content = find_key(object, options.text_column, line);
-    const Json& label = find_key(object, options.label_column, line);
     user_check(content.is_string(), "line {}: '{}' is no string: {}", line, options.text_column,
                to_line(content).substr(0, 60));
+    if (options.label_column.empty()) {
+      records.push_back({content.get<std::string>(), "", line});
+      continue;
+    }
+    const Json& label = find_key(object, options.label_column, line);
     user_check(label.is_string() || label.is_number_integer(),
                "line {}: '{}' is neither integer nor string: {}", line, options.label_column,
                to_line(label).substr(0, 60));
@@ -142,10 +149,12 @@ DataSet read_labelled_file(const fs::path& path, const DataOptions& options) {
     std::vector<Record> records = read_records(path, options);
     user_check(!records.empty(), "the file holds no examples");
     DataSet data;
-    data.label_names =
-        options.label_names.empty() ? find_label_names(records) : options.label_names;
+    const bool labelled = !options.label_column.empty();
+    if (labelled)
+      data.label_names =
+          options.label_names.empty() ? find_label_names(records) : options.label_names;
     for (Record& record : records) {
-      const std::int32_t label = label_index(record, data.label_names);
+      const std::int32_t label = labelled ? label_index(record, data.label_names) : 0;
       data.train.push_back({std::move(record.text), label});
     }
     data.description = fmt::format("{}: {} examples", path.string(), data.train.size());

@@ -25,6 +25,13 @@ std::int64_t random_key(std::uint64_t seed, std::int64_t step) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(words[0]) << 32 | words[1]);
 }
 
+void check(const TrainingOptions& options) {
+  user_check(std::isfinite(options.epochs) && options.epochs >= 0, "epochs: expected a number from 0 on, got {}", options.epochs);
+  user_check(options.batch_size >= 1, "batch_size: expected at least 1, got {}", options.batch_size);
+  user_check(options.logging_steps >= 1, "logging_steps: expected at least 1, got {}", options.logging_steps);
+  user_check(options.warmup_steps >= 0, "warmup_steps: expected at least 0, got {}", options.warmup_steps);
+}
+
 /// Adds up what is reported as a mean.
 class RunningLoss {
  public:
@@ -50,6 +57,7 @@ std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples) 
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data, std::int32_t pad_id,
                      const TrainingOptions& options, const TrainingCallbacks& callbacks, const Library& library,
                      ThreadPool& pool, Device& device) {
+  check(options);
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
   Graph step_graph = graph.clone();
   add_training_step(step_graph, options.optimizer);

@@ -14,7 +14,7 @@ namespace hone {
 
 /// What a training run is; the defaults are those of Hugging Face's Trainer.
 struct TrainingOptions {
-  AdamWOptions optimizer;
+  AdamWOptions optimizer = {};
   double epochs = 1;           ///< may be a fraction
   std::int64_t max_steps = 0;  ///< if positive, the number of steps instead of `epochs`
   std::int64_t batch_size = 8;
@@ -54,8 +54,8 @@ std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples);
 /// Trains `parameters` on `data`. `graph` is a forward graph in training mode with the output `loss` (quantizers in it
 /// train with the straight-through estimator); its trainable parameters change, the frozen ones do not.
 ///
-/// The result is a function of the arguments alone: the same bits for any number of threads. Throws `UserError` when
-/// the loss stops being a number, with the step.
+/// The result is a function of the arguments alone: the same bits for any number of threads. Throws `UserError` for
+/// options that make no sense, and when the loss stops being a number, with the step.
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data, std::int32_t pad_id,
                      const TrainingOptions& options, const TrainingCallbacks& callbacks, const Library& library,
                      ThreadPool& pool, Device& device = cpu());

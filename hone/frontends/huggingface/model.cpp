@@ -15,13 +15,14 @@ struct Architecture {
   std::string_view model_type;
   std::string_view prefix;              ///< of the encoder's parameters; headless checkpoints leave it out
   std::vector<std::string_view> heads;  ///< parameters that may be missing begin like this
+  std::vector<std::string_view> buffers;  ///< tensors of checkpoints that say nothing a graph needs to know
   BertConfig (*config)(const Json&, std::string_view where);
   Graph (*build)(const OpTable&, const BertConfig&, const GraphInputs&);
 };
 
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> rows = {
-      {"bert", "bert.", {"classifier.", "bert.pooler."}, bert_config, build_bert},
+      {"bert", "bert.", {"classifier.", "bert.pooler."}, {"bert.embeddings.position_ids"}, bert_config, build_bert},
   };
   return rows;
 }
@@ -69,6 +70,10 @@ class WeightMatcher {
  public:
   WeightMatcher(const Architecture& arch, Checkpoint checkpoint) : arch_(arch), source_(checkpoint.source) {
     for (auto& [name, tensor] : checkpoint.tensors) tensors_.emplace(modern_name(name), std::move(tensor));
+    for (const std::string_view buffer : arch.buffers) {
+      tensors_.erase(std::string(buffer));
+      tensors_.erase(std::string(buffer.substr(arch.prefix.size())));
+    }
   }
 
   // The tensor of a parameter, or an undefined one when the checkpoint has none.
@@ -162,7 +167,9 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
     Tensor tensor = weights.take(*parameter);
     if (!tensor.defined()) {
-      (is_head(arch, parameter->name()) ? initialised : missing).push_back(parameter->name());
+      const bool head = is_head(arch, parameter->name());
+      (head ? initialised : missing).push_back(parameter->name());
+      if (!head) continue;  // its size may be beyond all memory: config.json alone vouches for it
       tensor = initial_value(*parameter, model.config, seed);
     }
     model.parameters.set(parameter->name(), std::move(tensor));

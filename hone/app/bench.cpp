@@ -1,0 +1,91 @@
+#include "hone/app/bench.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "hone/analysis/cost.h"
+#include "hone/base/random.h"
+#include "hone/kernels/peak.h"
+#include "hone/passes/dead_code.h"
+#include "hone/passes/quantize.h"
+#include "hone/passes/remove_dropout.h"
+#include "hone/runtime/fold.h"
+#include "hone/runtime/interpreter.h"
+#include "hone/train/batch_inputs.h"
+#include "hone/train/calibration.h"
+#include "hone/train/training_graph.h"
+
+namespace hone {
+namespace {
+
+EncodedSet random_texts(const Model& model, const BenchOptions& options) {
+  EncodedSet set;
+  RandomSequence random(0, stream_of("bench"));
+  const auto choose = [&](std::int64_t below) { return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below))); };
+  for (std::int64_t row = 0; row < options.batch; ++row) {
+    std::vector<std::int32_t> ids;
+    for (std::int64_t token = 0; token < options.tokens; ++token) ids.push_back(choose(model.config.vocab_size));
+    set.ids.push_back(std::move(ids));
+    set.labels.push_back(choose(model.config.num_labels()));
+  }
+  return set;
+}
+
+double run_ms(Interpreter& interpreter, NamedTensors& inputs, ParameterStore& parameters, std::int64_t number) {
+  inputs["step"] = Tensor::scalar(number);
+  inputs["random_key"] = Tensor::scalar(number);
+  const auto start = std::chrono::steady_clock::now();
+  interpreter.run(inputs, parameters);
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+std::string describe(const std::string& name, const BenchOptions& options) {
+  return fmt::format("hone interpreter {}{}, {} {}x{}", options.train ? "training step" : "inference",
+                     options.format ? " " + to_string(*options.format) : " fp32", name, options.batch, options.tokens);
+}
+
+}  // namespace
+
+BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options, Context& context) {
+  user_check(options.tokens <= model.config.max_position_embeddings, "--tokens: the model has {} positions, got {}",
+             model.config.max_position_embeddings, options.tokens);
+  ParameterStore parameters = model.parameters;
+  const EncodedSet texts = random_texts(model, options);
+  Graph graph = model_graph(model, context, {.labels = options.train});
+  if (options.format) {
+    quantize(graph, *options.format);
+    calibrate(graph, parameters, texts, 0, options.batch, 1, context.library, context.pool);
+  }
+  if (options.train) {
+    add_training_step(graph, {});
+    add_optimizer_state(graph, parameters);
+  } else {
+    remove_dropout(graph);
+    remove_dead_code(graph);
+    fold_parameters(graph, parameters, context.library, context.pool);
+  }
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
+  NamedTensors inputs = batch_inputs(make_batch(texts, rows, 0));
+  inputs["learning_rate"] = Tensor::scalar(5e-5f);
+
+  BenchResult result;
+  result.what = describe(name, options);
+  result.gflop = cost(graph, {{'B', options.batch}, {'S', options.tokens}}).flops / 1e9;
+  result.peak_gflops = kernels::measure_fma_gflops(context.pool);
+  Interpreter interpreter(graph, context.library, context.pool);
+  result.first_ms = run_ms(interpreter, inputs, parameters, 1);
+  const double warm_ms = run_ms(interpreter, inputs, parameters, 2);
+  result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
+  interpreter.start_profile();
+  std::vector<double> times;
+  for (std::int64_t i = 0; i < result.runs; ++i) times.push_back(run_ms(interpreter, inputs, parameters, i + 3));
+  std::ranges::sort(times);
+  result.min_ms = times.front();
+  const std::size_t half = times.size() / 2;
+  result.median_ms = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
+  result.kernels = interpreter.profile();
+  return result;
+}
+
+}  // namespace hone

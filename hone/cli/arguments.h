@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/app/data.h"
+#include "hone/app/fine_tune.h"
+#include "hone/cli/command.h"
+
+/// The arguments that several commands share, declared once. Flags carry the names of Hugging Face's scripts where one
+/// exists; `-` and `_` are the same in them.
+namespace hone {
+
+/// Of every command.
+struct RunArguments {
+  int threads = available_processors();
+  bool json = false;
+  bool quiet = false;
+  std::uint64_t seed = 42;
+};
+void declare(CLI::App& app, RunArguments& arguments);
+
+/// The data a command reads.
+struct DataArguments {
+  DataOptions options;
+  double validation_split = 0.1;
+  std::int64_t max_seq_length = 0;
+};
+void declare(CLI::App& app, DataArguments& arguments, bool required);
+
+/// How a command trains.
+struct TrainingArguments {
+  FineTuneOptions options;
+};
+void declare(CLI::App& app, TrainingArguments& arguments);
+
+/// The folder a command writes.
+struct OutputArguments {
+  std::string folder;
+  bool overwrite = false;
+};
+void declare(CLI::App& app, OutputArguments& arguments);
+
+/// Loads the data with the labels a trained model has (see `known_labels`) and sets the validation part aside.
+Splits load_splits(const DataArguments& data, std::uint64_t seed, const std::vector<std::string>& labels);
+
+/// The class names in a model folder's config, when somebody chose them; else none.
+std::vector<std::string> known_labels(const std::string& model);
+
+/// "warning: …" on the standard error stream, one line each.
+void print_warnings(const std::vector<std::string>& warnings);
+
+}  // namespace hone

@@ -1,0 +1,62 @@
+#include <algorithm>
+
+#include "hone/analysis/draw.h"
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/passes/dead_code.h"
+#include "hone/passes/remove_dropout.h"
+
+namespace hone {
+namespace {
+
+struct Arguments {
+  std::string model;
+  std::string output;
+  std::string inputs = "input_ids,attention_mask,token_type_ids";
+  bool inference = false;
+  RunArguments run;
+};
+
+GraphInputs parse_inputs(const std::string& text) {
+  const std::vector<std::string> names = split(text, ',');
+  const std::vector<std::string> known = {"input_ids", "attention_mask", "token_type_ids", "labels"};
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw UsageError(fmt::format("--inputs: '{}' is no input of the model{}; there are {}", name, did_you_mean(name, known), fmt::join(known, ", ")));
+  }
+  const auto has = [&](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  if (!has("input_ids")) throw UsageError("--inputs: input_ids cannot be left out");
+  return {has("attention_mask"), has("token_type_ids"), has("labels")};
+}
+
+void draw(const Arguments& a) {
+  Context context(a.run.threads, a.run.quiet);
+  const TextModel source = open_model(a.model, context, a.run.seed);
+  Graph graph = model_graph(source.model, context, parse_inputs(a.inputs));
+  if (a.inference) {
+    remove_dropout(graph);
+    remove_dead_code(graph);
+  }
+  draw_graph(graph, fmt::format("{} ({})", a.model, a.inference ? "inference" : "training"), a.output);
+  const Json result = {{"file", a.output}, {"nodes", graph.nodes().size()}};
+  if (a.run.json) return fmt::print("{}\n", to_line(result));
+  fmt::print("{} nodes drawn to {}\n", graph.nodes().size(), a.output);
+}
+
+}  // namespace
+
+Command draw_command() {
+  return {"draw", "draw a model's graph", "hone draw my-model -o graph.svg --inputs input_ids,attention_mask,labels",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<Arguments>();
+            app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
+            app.add_option("-o,--output", a->output, "file to write: .svg, .png, .pdf or .dot")->required();
+            app.add_option("--inputs", a->inputs, "inputs the graph has; without labels it has no loss, without attention_mask "
+                                                  "the mask is made inside")->capture_default_str();
+            app.add_flag("--inference", a->inference, "draw it without dropout");
+            declare(app, a->run);
+            return [a] { draw(*a); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,91 @@
+#include "hone/analysis/cost.h"
+#include "hone/analysis/parameters.h"
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/ir/print.h"
+#include "hone/passes/dead_code.h"
+#include "hone/passes/freeze.h"
+#include "hone/passes/remove_dropout.h"
+#include "hone/report/table.h"
+#include "hone/train/training_graph.h"
+
+namespace hone {
+namespace {
+
+struct Arguments {
+  std::string model;
+  std::int64_t batch = 8;
+  std::int64_t tokens = 128;
+  std::vector<std::string> freeze;
+  bool no_graph = false;
+  RunArguments run;
+};
+
+Table parameter_table(const std::vector<ModuleParameters>& modules, const ParameterTotals& totals) {
+  Table table({{"module", "Module"}, {"parameters", "Parameters"}, {"trainable", "Trainable"}, {"frozen", "Frozen"}});
+  for (const ModuleParameters& m : modules) table.add_row({m.module, m.trainable + m.frozen, m.trainable, m.frozen});
+  table.add_row({"all", totals.all(), totals.trainable, totals.frozen});
+  return table;
+}
+
+void inspect(const Arguments& a) {
+  Context context(a.run.threads, a.run.quiet);
+  const TextModel source = open_model(a.model, context, a.run.seed);
+  print_warnings(source.model.warnings);
+  Graph training = model_graph(source.model, context, {.labels = true});
+  freeze(training, a.freeze);
+  Graph inference = model_graph(source.model, context, {});
+  remove_dropout(inference);
+  remove_dead_code(inference);
+  const Bindings bindings = {{'B', a.batch}, {'S', a.tokens}};
+  const std::vector<ModuleParameters> modules = parameters_by_module(training);
+  const ParameterTotals totals = total_parameters(training);
+  const Cost forward = cost(inference, bindings);
+  const std::string text = to_string(training);
+  if (totals.trainable > 0) add_training_step(training, {});
+  const Cost step = cost(training, bindings);
+
+  if (a.run.json) {
+    const Json result = {{"graph", text},
+                         {"parameters_by_module", to_json(parameter_table(modules, totals))},
+                         {"parameters", totals.all()},
+                         {"trainable_parameters", totals.trainable},
+                         {"frozen_parameters", totals.frozen},
+                         {"batch", a.batch},
+                         {"tokens", a.tokens},
+                         {"inference_flops", forward.flops},
+                         {"training_step_flops", step.flops},
+                         {"parameter_bytes", forward.parameter_bytes},
+                         {"inference_peak_value_bytes", forward.peak_value_bytes},
+                         {"training_parameter_bytes", step.parameter_bytes},
+                         {"training_peak_value_bytes", step.peak_value_bytes}};
+    return fmt::print("{}\n", to_line(result));
+  }
+  if (!a.no_graph) fmt::print("{}\n", text);
+  Table costs({{"run", "One run at " + fmt::format("{} x {} tokens", a.batch, a.tokens)},
+               {"gflop", "GFLOP"},
+               {"parameter_bytes", "Parameters"},
+               {"peak_value_bytes", "Values at most"}});
+  costs.add_row({"inference", real(forward.flops / 1e9, 3), bytes(forward.parameter_bytes), bytes(forward.peak_value_bytes)});
+  if (totals.trainable > 0)
+    costs.add_row({"training step with AdamW", real(step.flops / 1e9, 3), bytes(step.parameter_bytes), bytes(step.peak_value_bytes)});
+  fmt::print("{}\n{}", to_text(parameter_table(modules, totals)), to_text(costs));
+}
+
+}  // namespace
+
+Command inspect_command() {
+  return {"inspect", "show a model's graph, parameters, operations and memory", "hone inspect my-model --freeze 'bert.embeddings.*'",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<Arguments>();
+            app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
+            app.add_option("--batch", a->batch, "texts per run, for the costs")->check(CLI::PositiveNumber)->capture_default_str();
+            app.add_option("--tokens", a->tokens, "tokens per text, for the costs")->check(CLI::PositiveNumber)->capture_default_str();
+            app.add_option("--freeze", a->freeze, "globs of parameters to count as frozen, e.g. 'bert.embeddings.*'");
+            app.add_flag("--no_graph", a->no_graph, "leave the graph text out");
+            declare(app, a->run);
+            return [a] { inspect(*a); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,21 @@
+#include "hone/cli/command.h"
+
+namespace hone {
+
+Command bench_command();
+Command draw_command();
+Command eval_command();
+Command inspect_command();
+Command predict_command();
+Command quantize_command();
+Command train_command();
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> rows = {
+      train_command(), eval_command(), quantize_command(),
+      predict_command(), inspect_command(), draw_command(), bench_command(),
+  };
+  return rows;
+}
+
+}  // namespace hone

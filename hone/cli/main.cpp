@@ -1,0 +1,107 @@
+#include <cstdio>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/cli/command.h"
+
+// The program: finds the command, parses its arguments, runs it, and turns errors into messages and exit codes.
+namespace hone {
+namespace {
+
+constexpr int kUserError = 1;
+constexpr int kUsageError = 2;
+constexpr int kInternalError = 70;  // EX_SOFTWARE of sysexits.h
+
+/// `--learning-rate` and `--learning_rate` are the same: dashes inside the name of a flag become underscores.
+std::string with_underscores(std::string argument) {
+  if (!argument.starts_with("--")) return argument;
+  const std::size_t end = std::min(argument.find('='), argument.size());
+  for (std::size_t i = 2; i < end; ++i)
+    if (argument[i] == '-') argument[i] = '_';
+  return argument;
+}
+
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  return names;
+}
+
+const Command& find_command(std::string_view name) {
+  for (const Command& command : commands())
+    if (command.name == name) return command;
+  throw UsageError(fmt::format("unknown command '{}'{}; `hone --help` lists them", name, did_you_mean(name, command_names())));
+}
+
+std::string help() {
+  std::string text =
+      "hone: makes trained transformers smaller and faster, and measures what that costs\n\n"
+      "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n\n";
+  for (const Command& command : commands()) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
+  return text + "\nMODEL is a Hugging Face folder (BERT for sequence classification), or tiny or base for fresh weights.\n";
+}
+
+void run_command(const Command& command, std::vector<std::string> arguments) {
+  CLI::App app(std::string(command.summary), "hone " + std::string(command.name));
+  app.footer(fmt::format("Example:\n  {}\n", command.example));
+  app.get_formatter()->column_width(42);
+  app.option_defaults()->always_capture_default(false);
+  const std::function<void()> run = command.declare(app);
+  std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
+  try {
+    app.parse(arguments);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return;
+  } catch (const CLI::ExtrasError& error) {
+    const std::vector<std::string> extras = app.remaining();
+    const std::string first = extras.empty() ? "" : extras.front();
+    throw UsageError(fmt::format("hone {}: unexpected argument '{}'{}; see `hone {} --help`", command.name, first,
+                                 did_you_mean(first, flag_names(app)), command.name));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("hone {}: {}; see `hone {} --help`", command.name, error.what(), command.name));
+  }
+  run();
+}
+
+int run(std::vector<std::string> arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") {
+    fmt::print(arguments.empty() ? stderr : stdout, "{}", help());
+    return arguments.empty() ? kUsageError : 0;
+  }
+  if (arguments[0] == "--version") {
+    fmt::print("hone {}\n", HONE_VERSION);
+    return 0;
+  }
+  for (std::string& argument : arguments) argument = with_underscores(std::move(argument));
+  const std::string name = arguments[0];
+  arguments.erase(arguments.begin());
+  run_command(find_command(name), std::move(arguments));
+  return 0;
+}
+
+}  // namespace
+}  // namespace hone
+
+int main(int argc, char** argv) {
+  try {
+    return hone::run({argv + 1, argv + argc});
+  } catch (const hone::UsageError& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return hone::kUsageError;
+  } catch (const hone::UserError& error) {
+    fmt::print(stderr, "error: {}\n", error.what());
+    return hone::kUserError;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "internal error: {}\nThis is a fault of hone, not yours; please report it with the command line.\n", error.what());
+    return hone::kInternalError;
+  }
+}

@@ -1,0 +1,105 @@
+#include "hone/app/compress.h"
+#include "hone/cli/arguments.h"
+#include "hone/cli/json_lines.h"
+#include "hone/report/table.h"
+
+namespace hone {
+namespace {
+
+struct Arguments {
+  std::string model;
+  std::string format;
+  bool qat = false;
+  std::int64_t calibration_batches = 32;
+  std::string split;
+  DataArguments data;
+  TrainingArguments training;
+  OutputArguments output;
+  RunArguments run;
+};
+
+Table comparison_table(const Measurement& before, const Measurement& after, const Comparison& comparison, const std::string& label) {
+  Table table({{"model", "Model"},
+               {"accuracy", "Accuracy"},
+               {"low", "95 % from"},
+               {"high", "to"},
+               {"loss", "Loss"},
+               {"flips", "Flips"},
+               {"margin_snr_db", "Margin SNR (dB)"},
+               {"arithmetic", "Arithmetic"}});
+  const auto row = [&](const std::string& name, const Measurement& m, Cell flips, Cell snr, const char* arithmetic) {
+    const Evaluation& e = m.evaluation;
+    table.add_row({name, percent(e.accuracy, 2), percent(e.accuracy_interval.low, 2), percent(e.accuracy_interval.high, 2),
+                   real(e.loss, 4), std::move(flips), std::move(snr), arithmetic});
+  };
+  row("before", before, absent, absent, "fp32");
+  row(label, after, percent(comparison.flip_share, 2), real(comparison.margin_snr_db, 1), "simulated");
+  return table;
+}
+
+void quantize_model(Arguments& a) {
+  Context context(a.run.threads, a.run.quiet);
+  CompressOptions options{parse_format(a.format, context.library.formats), a.qat, a.training.options, a.calibration_batches};
+  options.fine_tune.training.seed = a.run.seed;
+  options.fine_tune.title = "train quantized";
+  OutputFolder output(a.output.folder, a.output.overwrite);
+  TextModel source = open_model(a.model, context, a.run.seed);
+  const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model));
+  std::vector<std::string> warnings = source.model.warnings;
+  const EncodedSplits data = encode_splits(source, splits.source.train, splits.validation, part(splits, a.split),
+                                           a.data.max_seq_length, context, warnings);
+  print_warnings(warnings);
+
+  const std::int32_t pad_id = source.tokenizer.pad_id();
+  const std::int64_t batch = a.training.options.eval_batch_size;
+  const Measurement before = measure(source.model, data.test, pad_id, batch, context, "before");
+  std::unique_ptr<JsonLines> log;
+  if (a.qat) log = std::make_unique<JsonLines>(output.path() / "training_log.jsonl");
+  const Model quantized =
+      compress(source.model, data, pad_id, options, [&](const Json& line) { log->write(line); }, context);
+  source.model = round_weights(quantized, context);
+  const Measurement after = measure(source.model, data.test, pad_id, batch, context, "after");
+  const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
+
+  const auto& labels = source.model.config.labels;
+  const Json result = {{"format", to_string(options.format)},
+                       {"method", a.qat ? "qat" : "ptq"},
+                       {"arithmetic", "simulated"},
+                       {"average_bits", options.format.def->average_bits(options.format)},
+                       {"quantized_modules", source.model.quantization->modules.size()},
+                       {"before", to_json(before, labels)},
+                       {"after", to_json(after, labels)},
+                       {"comparison", to_json(comparison)},
+                       {"seeds", 1}};
+  write_model(source, output.path());
+  write_file(output.path() / "results.json", to_document(result));
+  output.commit();
+  if (a.run.json) return fmt::print("{}\n", to_line(result));
+  const std::string label = fmt::format("{} {}", a.qat ? "QAT" : "PTQ", to_string(options.format));
+  fmt::print("{}\n{}\n{} linears quantized; one seed; written to {}\n", to_text(comparison_table(before, after, comparison, label)),
+             verdict(comparison), source.model.quantization->modules.size(), a.output.folder);
+}
+
+}  // namespace
+
+Command quantize_command() {
+  return {"quantize", "quantize a model after (or with --qat, during) training, and say what was lost",
+          "hone quantize my-model --format 'integer(width=8,frac=4)' --data 'synth:negation?seed=7&n=30000' -o my-model-int8",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<Arguments>();
+            app.add_option("MODEL", a->model, "model folder")->required();
+            app.add_option("--format", a->format, "number format of every linear's input, weight and bias, e.g. 'integer(width=8,frac=4)'")
+                ->required();
+            app.add_flag("--qat", a->qat, "train with the quantizers in place");
+            app.add_option("--calibration_batches", a->calibration_batches, "batches of training texts that calibration looks at")
+                ->check(CLI::PositiveNumber)->capture_default_str();
+            app.add_option("--split", a->split, "part to measure on: train, validation or test; by default test, or all of a single file");
+            declare(app, a->data, /*required=*/true);
+            declare(app, a->training);
+            declare(app, a->output);
+            declare(app, a->run);
+            return [a] { quantize_model(*a); };
+          }};
+}
+
+}  // namespace hone
