@@ -4,13 +4,14 @@
 
 #include "hone/base/thread_pool.h"
 
-/// Activations and their gradients over n contiguous floats. Outputs may be the same array as an input of the same index.
-/// NaN stays NaN.
+/// Activations and their gradients over n contiguous floats. Outputs may be the same array as an
+/// input of the same index. NaN stays NaN.
 namespace hone::kernels {
 
-/// y = x/2 (1 + erf(x / sqrt 2)); absolute error below 4 |x| 2^-24 (Hendrycks and Gimpel, 2016).
+/// y = x/2 (1 + erf(x / sqrt 2)); errs by less than 6 |x| 2^-24 (Hendrycks and Gimpel, 2016).
 void gelu_erf(ThreadPool& pool, std::int64_t n, const float* x, float* y);
-/// dx = dy (Phi(x) + x phi(x)), with the distribution Phi and the density phi of the standard normal.
+/// dx = dy (Phi(x) + x phi(x)), with the distribution Phi and the density phi of the standard
+/// normal.
 void gelu_erf_gradient(ThreadPool& pool, std::int64_t n, const float* x, const float* dy,
                        float* dx);
 
@@ -20,7 +21,7 @@ void gelu_tanh(ThreadPool& pool, std::int64_t n, const float* x, float* y);
 void gelu_tanh_gradient(ThreadPool& pool, std::int64_t n, const float* x, const float* dy,
                         float* dx);
 
-/// y = tanh x, within 4 ulp.
+/// y = tanh x; errs by less than 4e-7 of the value.
 void tanh(ThreadPool& pool, std::int64_t n, const float* x, float* y);
 /// dx = dy (1 - y^2), from the result of `tanh`.
 void tanh_gradient(ThreadPool& pool, std::int64_t n, const float* y, const float* dy, float* dx);

@@ -23,7 +23,8 @@ struct AdamW {
 ///     v = beta2 v + (1 - beta2) g^2
 ///     parameter -= learning_rate / (1 - beta1^step) * m / (sqrt(v / (1 - beta2^step)) + eps)
 ///
-/// `gradient_scale` carries clipping and averaging over accumulated batches. Factors are rounded to float once.
+/// `gradient_scale` carries clipping and averaging over accumulated batches. Factors are rounded to
+/// float once.
 void adamw_step(ThreadPool& pool, const AdamW& adamw, std::int64_t step, double gradient_scale,
                 std::int64_t n, const float* gradient, float* parameter, float* m, float* v);
 

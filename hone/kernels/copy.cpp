@@ -1,5 +1,5 @@
-// Copies of strided tensors: runs where the innermost dimension is contiguous, transposed blocks where another one is,
-// single elements otherwise.
+// Copies of strided tensors: runs where the innermost dimension is contiguous, transposed blocks
+// where another one is, single elements otherwise.
 #include <algorithm>
 #include <array>
 
@@ -18,7 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// to[c * to_stride + r] = from[r * from_stride + c], in pieces of rows that leave both sides in the first-level cache.
+// to[c * to_stride + r] = from[r * from_stride + c], in pieces of rows that leave both sides in the
+// first-level cache.
 void transpose(const float* from, std::int64_t from_stride, std::int64_t rows, std::int64_t columns,
                float* to, std::int64_t to_stride) {
   constexpr std::int64_t kPiece = 32;
@@ -63,8 +64,8 @@ int contiguous_dimension(const Nest& nest) {
   return -1;
 }
 
-// `contiguous`, not the innermost, is the dimension of x with stride 1: planes of it and the innermost are transposed.
-// A chunk takes some columns of a plane, which are rows of the result.
+// `contiguous`, not the innermost, is the dimension of x with stride 1: planes of it and the
+// innermost are transposed. A chunk takes some columns of a plane, which are rows of the result.
 void copy_transposed(ThreadPool& pool, const Nest& nest, int contiguous, const float* x,
                      float* out) {
   constexpr std::int64_t kColumns = 64;

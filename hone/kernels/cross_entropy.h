@@ -11,11 +11,13 @@ namespace hone::kernels {
 
 inline constexpr std::int64_t kIgnoredLabel = -100;
 
-/// Mean over the rows that are not ignored of log(sum of e^logits) - logits[label]. NaN when all are ignored.
+/// Mean over the rows that are not ignored of log(sum of e^logits) - logits[label]. NaN when all
+/// are ignored.
 float cross_entropy(ThreadPool& pool, std::int64_t rows, std::int64_t classes, const float* logits,
                     const std::int64_t* labels);
 
-/// dlogits = dloss (softmax(logits) - one_hot(label)) / rows that are not ignored; 0 in ignored rows.
+/// dlogits = dloss (softmax(logits) - one_hot(label)) / rows that are not ignored; 0 in ignored
+/// rows.
 void cross_entropy_gradient(ThreadPool& pool, std::int64_t rows, std::int64_t classes,
                             const float* logits, const std::int64_t* labels, float dloss,
                             float* dlogits);

@@ -49,8 +49,9 @@ struct RoundKeys {
   }
 };
 
-// The block of the stream, after the first, that each lane computes: even lanes the first half of the blocks, odd lanes the
-// second, so that interleaving the lower and the upper lanes of every 128 bits leaves blocks in order.
+// The block of the stream, after the first, that each lane computes: even lanes the first half of
+// the blocks, odd lanes the second, so that interleaving the lower and the upper lanes of every 128
+// bits leaves blocks in order.
 struct LaneBlocks {
   HWY_ALIGN std::uint64_t offsets[kBlocks];
 };
@@ -65,8 +66,8 @@ constexpr LaneBlocks lane_blocks() {
 
 constexpr LaneBlocks kLaneBlocks = lane_blocks();
 
-// Words of kBlocks blocks from `first` on, in the order of `RandomStream::word`. One block per 64-bit lane; the high
-// halves of c0 to c3 hold what the next multiplication ignores.
+// Words of kBlocks blocks from `first` on, in the order of `RandomStream::word`. One block per
+// 64-bit lane; the high halves of c0 to c3 hold what the next multiplication ignores.
 HWY_INLINE void philox_words(const RoundKeys& keys, std::uint64_t stream, std::uint64_t first,
                              std::uint32_t* to) {
   constexpr std::uint32_t kMultiplier0 = 0xD2511F53u;
@@ -96,7 +97,8 @@ HWY_INLINE void philox_words(const RoundKeys& keys, std::uint64_t stream, std::u
             to + 2 * kBlocks);
 }
 
-// y[i] = stream.word(begin + i) >= threshold ? scale x[i] : 0;  `begin` is a multiple of kBlockWords.
+// y[i] = stream.word(begin + i) >= threshold ? scale x[i] : 0;  `begin` is a multiple of
+// kBlockWords.
 void dropout_range(const RandomStream& stream, std::uint32_t threshold, float scale,
                    std::int64_t begin, std::int64_t n, const float* x, float* y) {
   constexpr std::int64_t kWords = kBlocks * kBlockWords;

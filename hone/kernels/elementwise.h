@@ -7,8 +7,9 @@
 
 /// Sums, products, copies and reductions of strided tensors of at most 6 dimensions.
 ///
-/// An operand is a pointer and one stride per dimension, in elements; stride 0 repeats it along that dimension. Results
-/// are contiguous. A result may be the same array as an operand that is contiguous and of the same shape.
+/// An operand is a pointer and one stride per dimension, in elements; stride 0 repeats it along
+/// that dimension. Results are contiguous. A result may be the same array as an operand that is
+/// contiguous and of the same shape.
 namespace hone::kernels {
 
 using Extents = std::span<const std::int64_t>;
@@ -23,7 +24,8 @@ struct Strided {
 void add(ThreadPool& pool, Extents shape, const Strided& x, const Strided& y, float* out);
 /// out = x y.
 void multiply(ThreadPool& pool, Extents shape, const Strided& x, const Strided& y, float* out);
-/// out = x, made contiguous. Fast when some dimension of x has stride 1: runs are copied or blocks transposed.
+/// out = x, made contiguous. Fast when some dimension of x has stride 1: runs are copied or blocks
+/// transposed.
 void copy(ThreadPool& pool, Extents shape, const Strided& x, float* out);
 
 /// y[i] = factor x[i], for n contiguous elements.

@@ -8,8 +8,8 @@
 namespace hone::kernels {
 namespace {
 
-// The positions t of `ids`, sorted by the chunk of `grain` rows that ids[t] falls in, in the order of t within a chunk.
-// Those of chunk k stand at [starts[k], starts[k + 1]).
+// The positions t of `ids`, sorted by the chunk of `grain` rows that ids[t] falls in, in the order
+// of t within a chunk. Those of chunk k stand at [starts[k], starts[k + 1]).
 struct PositionsByChunk {
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> positions;

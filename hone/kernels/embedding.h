@@ -11,8 +11,8 @@ namespace hone::kernels {
 void gather_rows(ThreadPool& pool, std::int64_t width, const float* table, std::int64_t count,
                  const std::int64_t* ids, float* y);
 
-/// dtable[r] = sum over t with ids[t] = r of dy[t], added in the order of t;  dy (count, width), dtable (rows, width),
-/// overwritten.
+/// dtable[r] = sum over t with ids[t] = r of dy[t], added in the order of t;  dy (count, width),
+/// dtable (rows, width), overwritten.
 void gather_rows_gradient(ThreadPool& pool, std::int64_t rows, std::int64_t width,
                           std::int64_t count, const std::int64_t* ids, const float* dy,
                           float* dtable);

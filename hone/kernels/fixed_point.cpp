@@ -19,8 +19,8 @@ namespace {
 
 using V = hn::Vec<Floats>;
 
-// y[i] = clamp(integral(x[i], x[i] scale)) / scale. Min and Max of x86 return their second operand for NaN and for
-// zeros of either sign, so both pass.
+// y[i] = clamp(integral(x[i], x[i] scale)) / scale. Min and Max of x86 return their second operand
+// for NaN and for zeros of either sign, so both pass.
 template <class Integral>
 HWY_INLINE void quantize(const FixedPoint& format, float scale, std::int64_t n, const float* x,
                          float* y, Integral&& integral) {

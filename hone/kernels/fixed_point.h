@@ -14,8 +14,9 @@ struct FixedPoint {
   float highest = 0.0f;
 };
 
-/// y = clamp(round(x 2^fraction_bits), lowest, highest) 2^-fraction_bits; ties go to even. Infinities saturate, NaN stays
-/// NaN, zeros keep the sign of x. The bits of y are the same on every processor. y may be the same array as x.
+/// y = clamp(round(x 2^fraction_bits), lowest, highest) 2^-fraction_bits; ties go to even.
+/// Infinities saturate, NaN stays NaN, zeros keep the sign of x. The bits of y are the same on
+/// every processor. y may be the same array as x.
 void round_to_fixed_point(ThreadPool& pool, const FixedPoint& format, std::int64_t n,
                           const float* x, float* y);
 

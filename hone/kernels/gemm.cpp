@@ -1,13 +1,15 @@
 // A blocked product in the manner of GotoBLAS and BLIS (Goto and van de Geijn, "Anatomy of
 // high-performance matrix multiplication", 2008). K is cut into blocks of at most 384. For every
 // block B is packed once into panels of up to three vectors of columns, by all threads; then chunks
-// compute tiles of C, each packing its rows of A into panels of kPanelRows rows. The micro-kernel
-// keeps a panel-by-panel piece of C in registers:
+// compute tiles of C. Rows of A are read in place where they are contiguous, otherwise every chunk
+// packs its own into panels of kPanelRows rows. The micro-kernel keeps one panel by one panel of C
+// in registers:
 //
-//   AVX-512: 8 rows x 3 vectors of 16, 24 accumulators of 32 registers;  otherwise: 4 x 3, 12 of 16.
+//   AVX-512: 8 rows x 3 vectors of 16, 24 accumulators of 32 registers;  else 4 x 3, 12 of 16.
 //
-// Per step of K it loads 3 vectors of B and broadcasts kPanelRows values of A, so loads stay under half of the
-// multiply-adds. B panels stream from L2, at most 192 bytes per 24 multiply-adds; rows of A stay in L1.
+// Per step of K it loads 3 vectors of B and broadcasts kPanelRows values of A, so loads stay under
+// half of the multiply-adds. B panels stream from L2, at most 192 bytes per 24 multiply-adds; rows
+// of A stay in L1.
 #include "hone/kernels/gemm.h"
 
 #include <algorithm>
@@ -93,7 +95,8 @@ struct Start {
   bool add_c;
 };
 
-// Up to kPanelRows rows of A, packed or as they stand: value l of row i is data[i * row_stride + l * depth_stride].
+// Up to kPanelRows rows of A, packed or as they stand: value l of row i is data[i * row_stride + l
+// * depth_stride].
 struct RowPanel {
   const float* data;
   std::int64_t row_stride;
@@ -178,7 +181,8 @@ struct Lines {
   std::int64_t count;
 };
 
-// panel[l * width + i] = value l of line i for neighbouring lines; `width` is a multiple of kPanelRows.
+// panel[l * width + i] = value l of line i for neighbouring lines; `width` is a multiple of
+// kPanelRows.
 void copy_panel(const Lines& lines, std::int64_t width, std::int64_t depth, float* panel) {
   const hn::CappedTag<float, kPanelRows> d;
   for (std::int64_t l = 0; l < depth; ++l) {
@@ -226,7 +230,8 @@ struct RowBlock {
   std::int64_t depth;
 };
 
-// Whether the micro-kernel reads A where it stands: its rows are contiguous and do not all fall on the same cache sets.
+// Whether the micro-kernel reads A where it stands: its rows are contiguous and do not all fall on
+// the same cache sets.
 bool is_read_in_place(const RowBlock& block) {
   constexpr std::int64_t kFloatsPerPage = 4096 / sizeof(float);
   return block.depth_stride == 1 && block.row_stride % kFloatsPerPage != 0;
@@ -266,7 +271,8 @@ struct Destination {
   GemmAdd add;
 };
 
-// The piece of C of `rows` rows and `columns` columns, which do not fill the panel of B: computed aside, then added.
+// The piece of C of `rows` rows and `columns` columns, which do not fill the panel of B: computed
+// aside, then added.
 void multiply_partial(MultiplyPanels multiply, const RowPanel& left, std::int64_t depth,
                       const float* b, float* c, std::int64_t c_stride, std::int64_t rows,
                       std::int64_t columns, const Start& start) {

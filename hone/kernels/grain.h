@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cstdint>
 
-/// How kernels cut their work into chunks: by shape alone, so that results do not depend on the number of threads.
+/// How kernels cut their work into chunks: by shape alone, so that results do not depend on the
+/// number of threads.
 namespace hone::kernels {
 
-/// Elements of an element-wise kernel per chunk, 128 KiB of floats: some microseconds of work, far above the cost of
-/// claiming a chunk. Smaller problems run on the calling thread.
+/// Elements of an element-wise kernel per chunk, 128 KiB of floats: some microseconds of work, far
+/// above the cost of claiming a chunk. Smaller problems run on the calling thread.
 inline constexpr std::int64_t kChunkElements = 32768;
 
 /// Rows of `width` elements per chunk.

@@ -19,7 +19,8 @@ using SignedBits = hn::RebindToSigned<Floats>;
 using Halves = hn::Rebind<std::uint16_t, Floats>;
 using BitsVec = hn::Vec<Bits>;
 
-// v + half of the last kept place - 1 + that place: after dropping kDropped bits, v rounded to nearest even.
+// v + half of the last kept place - 1 + that place: after dropping kDropped bits, v rounded to
+// nearest even.
 template <int kDropped>
 HWY_INLINE BitsVec biased_for_rounding(Bits d, BitsVec v) {
   const BitsVec odd = hn::And(hn::ShiftRight<kDropped>(v), hn::Set(d, 1u));
@@ -36,10 +37,12 @@ HWY_INLINE BitsVec to_float16(Bits d, BitsVec v) {
   const Floats df;
   const BitsVec magnitude = hn::And(v, hn::Set(d, 0x7fffffffu));
   const BitsVec sign = hn::ShiftRight<16>(hn::Xor(v, magnitude));
-  // Normal results: the exponent moves from bias 127 to bias 15; rounding may carry into it, up to infinity.
+  // Normal results: the exponent moves from bias 127 to bias 15; rounding may carry into it, up to
+  // infinity.
   const BitsVec normal = hn::ShiftRight<13>(
       hn::Sub(biased_for_rounding<13>(d, magnitude), hn::Set(d, (127u - 15u) << 23)));
-  // Subnormal results are multiples of 2^-24, the last place of a float near 0.5: adding 0.5 rounds to them.
+  // Subnormal results are multiples of 2^-24, the last place of a float near 0.5: adding 0.5 rounds
+  // to them.
   const auto half = hn::Set(df, 0.5f);
   const BitsVec subnormal =
       hn::Sub(hn::BitCast(d, hn::Add(hn::BitCast(df, magnitude), half)), hn::BitCast(d, half));

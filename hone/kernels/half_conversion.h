@@ -4,10 +4,12 @@
 
 #include "hone/base/thread_pool.h"
 
-/// Conversion between float and the 16-bit formats bfloat16 (1-8-7) and IEEE binary16 (1-5-10), as bit patterns.
+/// Conversion between float and the 16-bit formats bfloat16 (1-8-7) and IEEE binary16 (1-5-10), as
+/// bit patterns.
 ///
-/// To 16 bits: nearest, ties to even; values too large become infinity, small ones binary16 subnormals or zero. NaN
-/// becomes a quiet NaN of the same sign. From 16 bits: exact. The bits are the same on every processor.
+/// To 16 bits: nearest, ties to even; values too large become infinity, small ones binary16
+/// subnormals or zero. NaN becomes a quiet NaN of the same sign. From 16 bits: exact. The bits are
+/// the same on every processor.
 namespace hone::kernels {
 
 void float_to_bfloat16(ThreadPool& pool, std::int64_t n, const float* x, std::uint16_t* y);

@@ -16,8 +16,9 @@ void layer_norm(ThreadPool& pool, std::int64_t rows, std::int64_t c, const float
 /// Gradients of all three inputs; xhat is computed anew from x.
 ///
 ///     g = dy gamma
-///     dx = (g - mean(g) - xhat mean(g xhat)) / sqrt(variance + eps)      (rows, c), may be the same array as dy
-///     dgamma = sum over rows of dy xhat,  dbeta = sum over rows of dy      (c), overwritten
+///     dx = (g - mean(g) - xhat mean(g xhat)) / sqrt(variance + eps)      (rows, c), may be the
+///     same array as dy dgamma = sum over rows of dy xhat,  dbeta = sum over rows of dy      (c),
+///     overwritten
 void layer_norm_gradient(ThreadPool& pool, std::int64_t rows, std::int64_t c, const float* x,
                          const float* gamma, float eps, const float* dy, float* dx, float* dgamma,
                          float* dbeta);

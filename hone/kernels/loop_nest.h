@@ -12,9 +12,10 @@ namespace hone::kernels {
 /// Dimensions of a tensor at most.
 inline constexpr int kMaxRank = 6;
 
-/// `Operands` arrays seen with one shape: element (i0, i1, ...) of operand a is at sum of i_d strides[a][d].
-/// Dimensions of size 1 are left out and neighbours that all operands walk as one are merged, so (rows, columns) plus a
-/// vector of columns has rank 2 and two contiguous tensors rank 1. The rank is at least 1.
+/// `Operands` arrays seen with one shape: element (i0, i1, ...) of operand a is at sum of i_d
+/// strides[a][d]. Dimensions of size 1 are left out and neighbours that all operands walk as one
+/// are merged, so (rows, columns) plus a vector of columns has rank 2 and two contiguous tensors
+/// rank 1. The rank is at least 1.
 template <int Operands>
 struct LoopNest {
   int rank = 0;
@@ -56,8 +57,9 @@ struct LoopNest {
     return offsets_of(position_of(index));
   }
 
-  /// Visits the elements [begin, end), in row-major order, as runs within the innermost dimension: calls
-  /// body(index, count, offsets) for `count` elements from `index` on that are `inner_stride` apart.
+  /// Visits the elements [begin, end), in row-major order, as runs within the innermost dimension:
+  /// calls body(index, count, offsets) for `count` elements from `index` on that are `inner_stride`
+  /// apart.
   template <typename Body>
   void for_runs(std::int64_t begin, std::int64_t end, Body&& body) const {
     if (begin >= end) return;

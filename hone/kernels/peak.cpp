@@ -19,9 +19,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t kChains = 12;  // more than latency times issue width of any current core
 
-// `rounds` multiply-adds on each of kChains vectors that begin with `start`, about 1, and stay there. `start` must be
-// unknown to the compiler and the sum is returned, so nothing is folded away. Sets `operations` to the number of scalar
-// multiplications and additions.
+// `rounds` multiply-adds on each of kChains vectors that begin with `start`, about 1, and stay
+// there. `start` must be unknown to the compiler and the sum is returned, so nothing is folded
+// away. Sets `operations` to the number of scalar multiplications and additions.
 float run_multiply_adds(std::int64_t rounds, float start, double* operations) {
   const hn::ScalableTag<float> d;
   using V = hn::Vec<decltype(d)>;

@@ -1,4 +1,5 @@
-// The maximum and the exponentials of a row, compiled once per Highway target; for softmax and cross entropy.
+// The maximum and the exponentials of a row, compiled once per Highway target; for softmax and
+// cross entropy.
 #if defined(HONE_KERNELS_SOFTMAX_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_SOFTMAX_INL_H_
 #undef HONE_KERNELS_SOFTMAX_INL_H_

@@ -7,8 +7,8 @@
 /// Softmax over the last axis of x (rows, n). Outputs may be the same array as an input.
 namespace hone::kernels {
 
-/// y = e^(x - max) / sum of e^(x - max), per row. Entries more than 87 below the maximum give exact zeros; a row of
-/// nothing but -infinity, or with NaN or +infinity in it, gives NaN.
+/// y = e^(x - max) / sum of e^(x - max), per row. Entries more than 87 below the maximum give exact
+/// zeros; a row of nothing but -infinity, or with NaN or +infinity in it, gives NaN.
 void softmax(ThreadPool& pool, std::int64_t rows, std::int64_t n, const float* x, float* y);
 
 /// dx = y (dy - sum of y dy), per row, from the result y of `softmax`.

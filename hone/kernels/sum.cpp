@@ -1,6 +1,7 @@
-// The dimensions of x fall into kept and summed ones. With P kept and Q summed elements, x is seen as a (P,Q) grid of
-// which any part can be summed on its own. Large P is cut into chunks that each sum all of Q; otherwise Q is cut, every
-// chunk has P partial sums of its own, and these are added in order.
+// The dimensions of x fall into kept and summed ones. With P kept and Q summed elements, x is seen
+// as a (P,Q) grid of which any part can be summed on its own. Large P is cut into chunks that each
+// sum all of Q; otherwise Q is cut, every chunk has P partial sums of its own, and these are added
+// in order.
 #include "hone/kernels/sum.h"
 
 #include <algorithm>
@@ -23,7 +24,8 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-// to[i] += sum over r < rows of x[r row_stride + i], for i < width; four rows at a time, to spare loads of `to`.
+// to[i] += sum over r < rows of x[r row_stride + i], for i < width; four rows at a time, to spare
+// loads of `to`.
 void add_rows(std::int64_t rows, std::int64_t row_stride, std::int64_t width, const float* x,
               float* to) {
   const Floats d;

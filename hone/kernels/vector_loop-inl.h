@@ -1,4 +1,5 @@
-// Loops over float arrays in whole vectors with one partial vector at the end, compiled once per Highway target.
+// Loops over float arrays in whole vectors with one partial vector at the end, compiled once per
+// Highway target.
 //
 //     for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
 //       store(hn::Abs(load(d, x + i, part)), d, y + i, part);
@@ -84,8 +85,9 @@ HWY_INLINE void for_vectors(D d, std::int64_t n, Body&& body) {
   if (i < n) body(i, Partial{n - i});
 }
 
-// Sum of term(i, part) over the vectors below n. Terms must be zero in missing lanes. Every lane adds up a quarter of its
-// terms at a time, so the error is that of n / (4 lanes) additions in a row.
+// Sum of term(i, part) over the vectors below n. Terms must be zero in missing lanes. Every lane
+// adds up a quarter of its terms at a time, so the error is that of n / (4 lanes) additions in a
+// row.
 template <class D, class Term>
 HWY_INLINE float sum_of_terms(D d, std::int64_t n, Term&& term) {
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));

@@ -20,8 +20,8 @@ struct Stored {
   }
 };
 
-// Each of k products and additions (and up to two more for bias and C) errs by at most kRounding of the sum of the
-// absolute terms; the last factor covers the rounding of the expected value.
+// Each of k products and additions (and up to two more for bias and C) errs by at most kRounding of
+// the sum of the absolute terms; the last factor covers the rounding of the expected value.
 void expect_near_product(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
                          const GemmAdd& add, const std::vector<float>& before,
                          const std::vector<float>& c, std::int64_t stride) {

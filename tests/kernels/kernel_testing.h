@@ -53,7 +53,8 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
          (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// The result of `compute(pool)` with one thread, after checking that three threads give the same bits.
+/// The result of `compute(pool)` with one thread, after checking that three threads give the same
+/// bits.
 template <typename Compute>
 auto same_for_any_threads(Compute&& compute) {
   ThreadPool one(1);

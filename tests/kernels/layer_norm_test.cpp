@@ -36,8 +36,9 @@ struct Expected {
   }
 };
 
-// Sums of c terms in 4 or more lanes err by at most c / 16 + 6 roundings of their absolute terms; values of x below 3 with
-// deviation 1.4 give means that err by that times 2, and xhat below 3. A generous factor of 16 covers all products.
+// Sums of c terms in 4 or more lanes err by at most c / 16 + 6 roundings of their absolute terms;
+// values of x below 3 with deviation 1.4 give means that err by that times 2, and xhat below 3. A
+// generous factor of 16 covers all products.
 double tolerance_for(std::int64_t c) { return 16 * kRounding * (static_cast<double>(c) / 16 + 6); }
 
 std::vector<float> layer_norm_of(const Problem& problem) {

@@ -26,7 +26,8 @@ TEST(Softmax, AgreesWithDoubles) {
         for (std::int64_t i = 0; i < n; ++i) sum += std::exp(row[i] - maximum);
         for (std::int64_t i = 0; i < n; ++i) {
           const double expected = std::exp(row[i] - maximum) / sum;
-          // x - max errs by a rounding of at most 16; exponentials by 2; the sum by n / 16 additions and 2 for the quotient
+          // x - max errs by a rounding of at most 16; exponentials by 2; the sum by n / 16
+          // additions and 2 for the quotient
           const double tolerance =
               kRounding * (16 + 2 + 2 + static_cast<double>(n) / 16 + 4 + 2) * expected;
           ASSERT_NEAR(y[r * n + i], expected, tolerance) << "n " << n;
@@ -95,7 +96,8 @@ TEST(SoftmaxGradient, AgreesWithDoubles) {
       for (std::int64_t r = 0; r < kRows; ++r) {
         double dot = 0;
         for (std::int64_t i = r * n; i < (r + 1) * n; ++i) dot += double{y[i]} * dy[i];
-        // |dot| < 1 errs by its product and n / 16 additions; the difference and the product by one rounding of at most 2
+        // |dot| < 1 errs by its product and n / 16 additions; the difference and the product by one
+        // rounding of at most 2
         const double tolerance = kRounding * (static_cast<double>(n) / 16 + 10);
         for (std::int64_t i = r * n; i < (r + 1) * n; ++i)
           ASSERT_NEAR(dx[i], y[i] * (dy[i] - dot), tolerance * y[i]);
