@@ -3,6 +3,7 @@
 namespace hone {
 
 Command bench_command();
+Command demo_command();
 Command draw_command();
 Command eval_command();
 Command inspect_command();
@@ -12,7 +13,7 @@ Command train_command();
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> rows = {
-      train_command(), eval_command(), quantize_command(),
+      demo_command(), train_command(), eval_command(), quantize_command(),
       predict_command(), inspect_command(), draw_command(), bench_command(),
   };
   return rows;

@@ -1,7 +1,7 @@
+#include "hone/app/comparison_table.h"
 #include "hone/app/compress.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/json_lines.h"
-#include "hone/report/table.h"
 
 namespace hone {
 namespace {
@@ -17,25 +17,6 @@ struct Arguments {
   OutputArguments output;
   RunArguments run;
 };
-
-Table comparison_table(const Measurement& before, const Measurement& after, const Comparison& comparison, const std::string& label) {
-  Table table({{"model", "Model"},
-               {"accuracy", "Accuracy"},
-               {"low", "95 % from"},
-               {"high", "to"},
-               {"loss", "Loss"},
-               {"flips", "Flips"},
-               {"margin_snr_db", "Margin SNR (dB)"},
-               {"arithmetic", "Arithmetic"}});
-  const auto row = [&](const std::string& name, const Measurement& m, Cell flips, Cell snr, const char* arithmetic) {
-    const Evaluation& e = m.evaluation;
-    table.add_row({name, percent(e.accuracy, 2), percent(e.accuracy_interval.low, 2), percent(e.accuracy_interval.high, 2),
-                   real(e.loss, 4), std::move(flips), std::move(snr), arithmetic});
-  };
-  row("before", before, absent, absent, "fp32");
-  row(label, after, percent(comparison.flip_share, 2), real(comparison.margin_snr_db, 1), "simulated");
-  return table;
-}
 
 void quantize_model(Arguments& a) {
   Context context(a.run.threads, a.run.quiet);
@@ -76,7 +57,8 @@ void quantize_model(Arguments& a) {
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line(result));
   const std::string label = fmt::format("{} {}", a.qat ? "QAT" : "PTQ", to_string(options.format));
-  fmt::print("{}\n{}\n{} linears quantized; one seed; written to {}\n", to_text(comparison_table(before, after, comparison, label)),
+  fmt::print("{}\n{}\n{} linears quantized; one seed; written to {}\n", to_text(comparison_table({{"before", std::nullopt, before, std::nullopt},
+                                                  {label, source.model.quantization, after, comparison}})),
              verdict(comparison), source.model.quantization->modules.size(), a.output.folder);
 }
 

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/app/measure.h"
+#include "hone/report/table.h"
+
+namespace hone {
+
+/// One line of a table of results: a model beside the parent it was made from.
+struct ComparedModel {
+  std::string label;
+  std::optional<Quantization> quantization;  ///< none: full precision
+  Measurement measurement;
+  std::optional<Comparison> comparison;  ///< none: it is the parent
+};
+
+/// Accuracy with its 95 % interval, loss, flips, McNemar's p, margin SNR and bits against the parent; "arithmetic" says
+/// fp32 or simulated.
+Table comparison_table(const std::vector<ComparedModel>& models);
+
+}  // namespace hone

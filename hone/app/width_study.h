@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/app/comparison_table.h"
+#include "hone/app/compress.h"
+
+namespace hone {
+
+/// A fixed-point format of the study.
+struct FixedPointWidth {
+  std::int64_t width = 0;  ///< bits in all
+  std::int64_t frac = 0;   ///< bits behind the binary point
+};
+
+struct WidthStudyOptions {
+  std::vector<FixedPointWidth> widths = {{4, 2}, {6, 3}, {8, 4}, {12, 6}, {16, 8}, {24, 12}, {32, 16}};
+  FineTuneOptions qat;  ///< how each width is trained
+};
+
+struct WidthResult {
+  FixedPointWidth width;
+  ComparedModel ptq, qat;
+};
+
+/// The parent quantized to every width, after training and with training, measured on `data.test`.
+std::vector<WidthResult> study_widths(const Model& parent, const Measurement& parent_measurement, const EncodedSplits& data,
+                                      std::int32_t pad_id, const WidthStudyOptions& options, Context& context);
+
+/// Accuracy and flips against width, one curve each for PTQ and QAT: `stem`.svg and `stem`.png.
+void draw_width_study(const std::vector<WidthResult>& results, const Measurement& parent, const fs::path& stem);
+
+}  // namespace hone
