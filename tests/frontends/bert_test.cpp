@@ -1,0 +1,281 @@
+#include "hone/frontends/huggingface/bert.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/autodiff/gradients.h"
+#include "hone/ir/print.h"
+#include "hone/ir/verify.h"
+#include "hone/passes/remove_dropout.h"
+#include "hone/tensor/safetensors.h"
+#include "tests/frontends/golden.h"
+#include "tests/support/evaluate.h"
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+using testing::elements_of;
+
+const Library& builtin() {
+  static const Library library = builtin_library();
+  return library;
+}
+
+// Every fact about numbers must hold with the fast kernels and with the references alone.
+const std::vector<std::pair<std::string, const Library*>>& libraries() {
+  static const std::vector<std::pair<std::string, const Library*>> rows = {
+      {"kernels", &builtin()}, {"references", &testing::references()}};
+  return rows;
+}
+
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::fabs(value));
+  return most;
+}
+
+// The greatest |a - b| against the greatest |b|. NaN where there is one.
+double relative_distance(const std::vector<float>& a, const std::vector<double>& b) {
+  HONE_ASSERT(a.size() == b.size(), "{} values against {}", a.size(), b.size());
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double distance = std::fabs(static_cast<double>(a[i]) - b[i]);
+    if (!(distance <= most)) most = distance;
+  }
+  return most / largest(b);
+}
+
+// The inference graph with the pooled first token as an output beside the others.
+Graph inference_graph(const Model& model, const Library& library, const GraphInputs& inputs) {
+  Graph graph = build_graph(model, library.ops, inputs);
+  graph.set_output("pooled", {graph.find("bert.pooler.activation"), 0});
+  remove_dropout(graph);
+  verify(graph);
+  return graph;
+}
+
+class GoldenBert : public ::testing::TestWithParam<std::string> {};
+
+// PyTorch's own float32 lies within 7e-6 of its float64 (tests/README.md); 1e-5 leaves another order
+// of summation as much room.
+TEST_P(GoldenBert, ComputesWhatTransformersComputes) {
+  const fs::path folder = testing::kGoldenModels / GetParam();
+  for (const auto& [name, library] : libraries()) {
+    const Model model = load_model(folder, library->ops, library->formats, /*seed=*/1);
+    for (const Json& batch : read_json(folder / "expected.json")["inputs"]) {
+      SCOPED_TRACE(fmt::format("{}: {}", name, to_line(batch["input_ids"])));
+      const NamedTensors inputs = testing::golden_inputs(batch);
+      const NamedTensors outputs =
+          testing::run_graph(inference_graph(model, *library, testing::graph_inputs(inputs)),
+                             inputs, model.parameters, *library);
+      const auto expect_close = [&](const char* output, const char* expected) {
+        if (!batch.contains(expected)) return;
+        EXPECT_LT(relative_distance(elements_of(outputs.at(output)),
+                                    testing::flat_numbers<double>(batch[expected])),
+                  1e-5)
+            << output;
+      };
+      expect_close("pooled", "pooled_f64");
+      expect_close("logits", "logits_f64");
+      expect_close("loss", "loss_f64");
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, GoldenBert, ::testing::ValuesIn(testing::golden_models()),
+                         [](const auto& info) { return info.param; });
+
+TEST(GoldenBert, HasFoldersWithAndWithoutHeads) { EXPECT_GE(testing::golden_models().size(), 12u); }
+
+class GoldenGradients : public ::testing::TestWithParam<std::string> {};
+
+// Against the norm of all gradients together: those of the key biases are zero but for rounding.
+// PyTorch's float32 lies within 2e-7 of it.
+TEST_P(GoldenGradients, AreThoseOfPyTorch) {
+  const fs::path folder = testing::kGoldenModels / GetParam();
+  const TensorMap golden = read_safetensors(folder / "gradients.safetensors").tensors;
+  const NamedTensors inputs(golden.begin(), golden.end());
+  const auto expected = [&](const std::string& name) {
+    return elements_of<double>(golden.at("float64/" + name));
+  };
+  for (const auto& [name, library] : libraries()) {
+    SCOPED_TRACE(name);
+    const Model model = load_model(folder, library->ops, library->formats, /*seed=*/1);
+    Graph graph = build_graph(model, library->ops, {.labels = true});
+    remove_dropout(graph);
+    std::vector<Value> parameters;
+    for (Node* node : graph.of_kind(NodeKind::parameter)) parameters.push_back({node, 0});
+    const std::vector<Value> gradients = add_gradients(graph, graph.output("loss"), parameters);
+    double squares = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const std::string& parameter = parameters[i].node->name();
+      ASSERT_TRUE(gradients[i]) << parameter;
+      graph.set_output(parameter, gradients[i]);
+      for (const double value : expected(parameter)) squares += value * value;
+    }
+    verify(graph);
+    const NamedTensors outputs = testing::run_graph(graph, inputs, model.parameters, *library);
+    EXPECT_NEAR(elements_of(outputs.at("loss"))[0], expected("loss")[0], 1e-5);
+    for (const Value& parameter : parameters) {
+      const std::string& which = parameter.node->name();
+      const std::vector<double> truth = expected(which);
+      EXPECT_LT(relative_distance(elements_of(outputs.at(which)), truth) * largest(truth),
+                1e-6 * std::sqrt(squares))
+          << which;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, GoldenGradients, ::testing::Values("safetensors", "zip"),
+                         [](const auto& info) { return info.param; });
+
+// A batch of two rows; the second is padded.
+NamedTensors padded_batch() {
+  return {{"input_ids", Tensor::of<std::int64_t>({2, 4}, {2, 9, 8, 3, 2, 7, 3, 0})},
+          {"attention_mask", Tensor::of<std::int64_t>({2, 4}, {1, 1, 1, 1, 1, 1, 1, 0})},
+          {"token_type_ids", Tensor::of<std::int64_t>({2, 4}, {0, 0, 0, 0, 0, 0, 0, 0})},
+          {"labels", Tensor::of<std::int64_t>({2}, {0, 1})}};
+}
+
+TEST(Bert, GivesThePaddingRowNoGradient) {
+  const Model model = load_model(testing::kGoldenModels / "safetensors", builtin().ops,
+                                 builtin().formats, /*seed=*/1);
+  Graph graph = build_graph(model, builtin().ops, {.labels = true});
+  remove_dropout(graph);
+  const Value table{graph.find("bert.embeddings.word_embeddings.weight"), 0};
+  graph.set_output("gradient", add_gradients(graph, graph.output("loss"), {table})[0]);
+  // [PAD] stands where the mask is 0 and, in the first row, where it is 1.
+  NamedTensors inputs = padded_batch();
+  inputs["input_ids"] = Tensor::of<std::int64_t>({2, 4}, {2, 9, 0, 3, 2, 7, 3, 0});
+  for (const auto& [name, library] : libraries()) {
+    const Tensor gradient =
+        testing::run_graph(graph, inputs, model.parameters, *library).at("gradient");
+    const auto row = [&](std::int64_t id) { return elements_of(gradient.slice(0, id, id + 1)); };
+    EXPECT_EQ(row(0), std::vector<float>(row(0).size(), 0.0f)) << name;
+    EXPECT_NE(row(9), std::vector<float>(row(9).size(), 0.0f)) << name;
+  }
+}
+
+std::vector<float> logits_of(const Model& model, const GraphInputs& inputs,
+                             const NamedTensors& batch) {
+  Graph graph = build_graph(model, builtin().ops, inputs);
+  remove_dropout(graph);
+  verify(graph);
+  for (const Node* node : graph.of_kind(NodeKind::input))
+    EXPECT_TRUE(node->name() == "input_ids" ||
+                (node->name() == "attention_mask" && inputs.attention_mask) ||
+                (node->name() == "token_type_ids" && inputs.token_type_ids))
+        << node->name();
+  return elements_of(testing::run_graph(graph, batch, model.parameters, builtin()).at("logits"));
+}
+
+TEST(Bert, ReadsMissingInputsAsAllTextAndFirstSegment) {
+  const Model model = load_model(testing::kGoldenModels / "safetensors", builtin().ops,
+                                 builtin().formats, /*seed=*/1);
+  NamedTensors batch = padded_batch();
+  const auto with_mask = logits_of(model, {}, batch);
+  EXPECT_EQ(logits_of(model, {.token_type_ids = false}, batch), with_mask);
+  batch["attention_mask"] = Tensor::of<std::int64_t>({2, 4}, std::vector<std::int64_t>(8, 1));
+  const auto without_mask = logits_of(model, {}, batch);
+  EXPECT_NE(without_mask, with_mask);
+  EXPECT_EQ(logits_of(model, {.attention_mask = false}, batch), without_mask);
+  EXPECT_EQ(logits_of(model, {.attention_mask = false, .token_type_ids = false}, batch),
+            without_mask);
+  batch["token_type_ids"] = Tensor::of<std::int64_t>({2, 4}, {0, 0, 1, 1, 0, 0, 1, 1});
+  EXPECT_NE(logits_of(model, {}, batch), without_mask);
+}
+
+BertConfig small_config() {
+  BertConfig config;
+  config.vocab_size = 30;
+  config.hidden_size = 8;
+  config.num_hidden_layers = 2;
+  config.num_attention_heads = 2;
+  config.intermediate_size = 12;
+  config.max_position_embeddings = 6;
+  return config;
+}
+
+std::vector<std::string> names_of(const Graph& graph, std::string_view op) {
+  std::vector<std::string> names;
+  for (const Node* node : graph.of_kind(NodeKind::operation))
+    if (node->is(op)) names.push_back(node->name());
+  return names;
+}
+
+TEST(Bert, HasADropoutWhereTransformersHasOne) {
+  BertConfig config = small_config();
+  config.num_hidden_layers = 1;
+  const std::string layer = "bert.encoder.layer.0.";
+  EXPECT_EQ(names_of(build_bert(builtin().ops, config, {}), "dropout"),
+            (std::vector<std::string>{"bert.embeddings.dropout", layer + "attention.self.dropout",
+                                      layer + "attention.output.dropout", layer + "output.dropout",
+                                      "dropout"}));
+  config.attention_probs_dropout_prob = 0;
+  config.classifier_dropout = 0;
+  EXPECT_EQ(names_of(build_bert(builtin().ops, config, {}), "dropout").size(), 3u);
+  config.hidden_dropout_prob = 0;
+  const Graph graph = build_bert(builtin().ops, config, {});
+  EXPECT_TRUE(names_of(graph, "dropout").empty());
+  EXPECT_EQ(graph.find("random_key"), nullptr);
+}
+
+TEST(Bert, NamesLinearsAndParametersAsTransformersDoes) {
+  const Graph graph = build_bert(builtin().ops, small_config(), {});
+  const std::vector<std::string> linears = names_of(graph, "linear");
+  EXPECT_EQ(linears.size(), 14u);
+  for (const std::string& name : linears) {
+    EXPECT_NE(graph.find(name + ".weight"), nullptr) << name;
+    EXPECT_NE(graph.find(name + ".bias"), nullptr) << name;
+  }
+  for (const char* name :
+       {"bert.encoder.layer.1.attention.self.key", "bert.encoder.layer.1.attention.output.dense",
+        "bert.encoder.layer.0.intermediate.dense", "bert.encoder.layer.1.output.dense",
+        "bert.pooler.dense", "classifier"})
+    EXPECT_NE(std::find(linears.begin(), linears.end(), name), linears.end()) << name;
+}
+
+TEST(Bert, PrintsAndParsesBack) {
+  const std::string text = to_string(build_bert(builtin().ops, small_config(), {.labels = true}));
+  EXPECT_EQ(to_string(parse_graph(text, builtin().ops, builtin().formats)), text);
+}
+
+TEST(Bert, HasNoLossWithoutLabels) {
+  const Graph graph = build_bert(builtin().ops, small_config(), {});
+  ASSERT_EQ(graph.outputs().size(), 1u);
+  EXPECT_EQ(graph.outputs()[0].first, "logits");
+  EXPECT_EQ(graph.find("labels"), nullptr);
+  EXPECT_EQ(graph.find("loss"), nullptr);
+}
+
+TEST(Bert, RefusesActivationsItHasNoOperationFor) {
+  BertConfig config = small_config();
+  config.hidden_act = "silu";
+  EXPECT_EQ(user_error_of([&] { build_bert(builtin().ops, config, {}); }),
+            "config.json: hidden_act 'silu' is not supported; supported are gelu, gelu_new, "
+            "gelu_pytorch_tanh, relu, tanh");
+}
+
+TEST(Bert, RefusesMoreTokensThanPositions) {
+  const Model model = new_model(small_config(), builtin().ops, /*seed=*/1);
+  const NamedTensors batch = {
+      {"input_ids", Tensor::of<std::int64_t>({1, 7}, {2, 5, 5, 5, 5, 5, 3})}};
+  expect_user_error("the input needs 7 places along axis 0, there are 6", [&] {
+    logits_of(model, {.attention_mask = false, .token_type_ids = false}, batch);
+  });
+}
+
+TEST(Bert, RefusesIdsOutsideOfTheVocabulary) {
+  const Model model = new_model(small_config(), builtin().ops, /*seed=*/1);
+  for (const std::int64_t id : {-1, 30}) {
+    const NamedTensors batch = {{"input_ids", Tensor::of<std::int64_t>({1, 2}, {2, id})}};
+    expect_user_error("bert.embeddings.word_embeddings", [&] {
+      logits_of(model, {.attention_mask = false, .token_type_ids = false}, batch);
+    });
+  }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/frontends/huggingface/model.h"
+#include "hone/runtime/interpreter.h"
+
+/// The golden checkpoints of tests/frontends/golden (see tests/README.md) as models and inputs.
+namespace hone::testing {
+
+inline const fs::path kGoldenModels = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+
+/// The folders that hold a model and what transformers computes with it, in order.
+inline std::vector<std::string> golden_models() {
+  std::vector<std::string> names;
+  for (const auto& folder : fs::directory_iterator(kGoldenModels)) {
+    const bool model = fs::exists(folder.path() / "config.json");
+    if (model && fs::exists(folder.path() / "expected.json"))
+      names.push_back(folder.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// Numbers of nested JSON arrays, row by row.
+template <typename T>
+std::vector<T> flat_numbers(const Json& json) {
+  if (!json.is_array()) return {json.get<T>()};
+  std::vector<T> numbers;
+  for (const Json& item : json) {
+    const std::vector<T> some = flat_numbers<T>(item);
+    numbers.insert(numbers.end(), some.begin(), some.end());
+  }
+  return numbers;
+}
+
+/// One of the `inputs` of expected.json: what it gives of input_ids, attention_mask,
+/// token_type_ids i64[B, S] and labels i64[B].
+inline NamedTensors golden_inputs(const Json& batch) {
+  NamedTensors inputs;
+  for (const char* name : {"input_ids", "attention_mask", "token_type_ids", "labels"}) {
+    if (!batch.contains(name)) continue;
+    const Json& rows = batch[name];
+    Sizes sizes = {static_cast<std::int64_t>(rows.size())};
+    if (rows[0].is_array()) sizes.push_back(static_cast<std::int64_t>(rows[0].size()));
+    inputs.emplace(name, Tensor::of(sizes, flat_numbers<std::int64_t>(rows)));
+  }
+  return inputs;
+}
+
+/// The graph inputs that the batch has.
+inline GraphInputs graph_inputs(const NamedTensors& inputs) {
+  return {.attention_mask = inputs.contains("attention_mask"),
+          .token_type_ids = inputs.contains("token_type_ids"),
+          .labels = inputs.contains("labels")};
+}
+
+}  // namespace hone::testing

@@ -1,0 +1,318 @@
+#include "hone/frontends/huggingface/model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/runtime/library.h"
+#include "tests/frontends/golden.h"
+#include "tests/support/evaluate.h"
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+using testing::elements_of;
+
+const Library& builtin() {
+  static const Library library = builtin_library();
+  return library;
+}
+
+Model load(const fs::path& folder, const std::vector<std::string>& labels = {},
+           std::uint64_t seed = 1) {
+  return load_model(folder, builtin().ops, builtin().formats, seed, labels);
+}
+Model load_golden(const std::string& name) { return load(testing::kGoldenModels / name); }
+
+BertConfig small_config() {
+  BertConfig config;
+  config.vocab_size = 30;
+  config.hidden_size = 8;
+  config.num_hidden_layers = 1;
+  config.num_attention_heads = 2;
+  config.intermediate_size = 12;
+  config.max_position_embeddings = 6;
+  return config;
+}
+
+// The folder of a small model, with keys of its config.json replaced.
+void write_small(const TemporaryFolder& folder, const Json& keys = Json::object()) {
+  save_model(new_model(small_config(), builtin().ops, /*seed=*/3), folder.path());
+  Json config = read_json(folder.path() / "config.json");
+  config.update(keys);
+  folder.file("config.json", to_document(config));
+}
+
+// Replaces (or, undefined, takes away) one tensor of a saved model.
+void replace_tensor(const TemporaryFolder& folder, const std::string& name, const Tensor& tensor) {
+  const Checkpoint saved = load_checkpoint(folder.path());
+  TensorMap tensors;
+  for (const auto& [key, value] : saved.tensors) tensors.emplace(key, value.contiguous_copy());
+  tensors.erase(name);
+  if (tensor.defined()) tensors.emplace(name, tensor);
+  save_checkpoint(folder.path(), tensors);
+}
+
+void expect_same_weights(const ParameterStore& a, const ParameterStore& b) {
+  ASSERT_EQ(a.tensors().size(), b.tensors().size());
+  for (const auto& [name, tensor] : a.tensors()) {
+    ASSERT_TRUE(b.contains(name)) << name;
+    EXPECT_EQ(tensor.sizes(), b.at(name).sizes()) << name;
+    EXPECT_EQ(elements_of(tensor), elements_of(b.at(name))) << name;
+  }
+}
+
+TEST(Model, WeightsSurviveSavingBitForBit) {
+  for (const char* name : {"safetensors", "gamma_beta", "views", "bfloat16", "base_model"}) {
+    SCOPED_TRACE(name);
+    const TemporaryFolder folder;
+    const Model model = load_golden(name);
+    save_model(model, folder.path());
+    const Model again = load(folder.path());
+    expect_same_weights(model.parameters, again.parameters);
+    EXPECT_TRUE(again.warnings.empty()) << again.warnings[0];
+    EXPECT_FALSE(again.quantization.has_value());
+    EXPECT_EQ(to_json(again.config), to_json(model.config));
+  }
+}
+
+TEST(Model, SavingKeepsConfigKeysItDoesNotKnow) {
+  const TemporaryFolder folder, copy;
+  write_small(folder, {{"my_key", {{"deep", {1, 2}}}}, {"_num_labels", 5}});
+  save_model(load(folder.path()), copy.path());
+  const Json config = read_json(copy.path() / "config.json");
+  EXPECT_EQ(config["my_key"]["deep"], Json::array({1, 2}));
+  EXPECT_EQ(config["_num_labels"], 5);
+  EXPECT_EQ(config["architectures"], Json::array({"BertForSequenceClassification"}));
+}
+
+TEST(Model, SavedWeightsHaveTheNamesAndTypeOfTransformers) {
+  const TemporaryFolder folder;
+  write_small(folder);
+  const Checkpoint saved = load_checkpoint(folder.path());
+  EXPECT_EQ(saved.source, "model.safetensors");
+  EXPECT_EQ(saved.tensors.size(), 5u + 16u + 4u);  // embeddings, one layer, pooler and classifier
+  for (const auto& [name, tensor] : saved.tensors) EXPECT_EQ(tensor.dtype(), DType::f32) << name;
+  EXPECT_EQ(saved.tensors.at("bert.encoder.layer.0.attention.output.LayerNorm.weight").sizes(),
+            (Sizes{8}));
+  EXPECT_EQ(saved.tensors.at("classifier.weight").sizes(), (Sizes{2, 8}));
+}
+
+TEST(Model, QuantizationSurvivesSaving) {
+  const TemporaryFolder folder, plain;
+  Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
+  model.quantization = Quantization{parse_format("integer(width=8)", builtin().formats),
+                                    "qat",
+                                    {"bert.pooler.dense", "classifier"}};
+  model.parameters.set("classifier.input_quantizer.frac", Tensor::scalar(6.0f));
+  model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(9.0f));
+  save_model(model, folder.path());
+  EXPECT_EQ(read_json(folder.path() / "config.json")["quantization_config"],
+            (Json{{"quant_method", "hone"},
+                  {"format", "integer(width=8,frac=auto)"},
+                  {"training", "qat"},
+                  {"arithmetic", "simulated"},
+                  {"modules", {"bert.pooler.dense", "classifier"}}}));
+  Model again = load(folder.path());
+  ASSERT_TRUE(again.quantization.has_value());
+  EXPECT_EQ(again.quantization->format, model.quantization->format);
+  EXPECT_EQ(again.quantization->method, "qat");
+  EXPECT_EQ(again.quantization->modules, model.quantization->modules);
+  EXPECT_TRUE(again.warnings.empty());
+  expect_same_weights(model.parameters, again.parameters);
+  // Taken off, the block goes from the file too.
+  again.quantization.reset();
+  save_model(again, plain.path());
+  EXPECT_FALSE(read_json(plain.path() / "config.json").contains("quantization_config"));
+}
+
+TEST(Model, RefusesQuantizationItDidNotWrite) {
+  const TemporaryFolder folder;
+  const auto refuse = [&](std::string_view fragment, const Json& block) {
+    write_small(folder, {{"quantization_config", block}});
+    expect_user_error(fragment, [&] { load(folder.path()); });
+  };
+  refuse("only models quantized by this program", {{"quant_method", "gptq"}, {"bits", 4}});
+  refuse("only models quantized by this program", "int8");
+  refuse("only models quantized by this program", {{"quant_method", 8}});
+  refuse("expected \"format\", \"training\" and \"modules\"", {{"quant_method", "hone"}});
+  const auto refuse_format = [&](std::string_view fragment, const Json& format) {
+    refuse(fragment, {{"quant_method", "hone"},
+                      {"format", format},
+                      {"training", "ptq"},
+                      {"modules", Json::array()}});
+  };
+  refuse_format("unknown format 'integr'; did you mean 'integer'?", "integr(width=8)");
+  refuse_format("width=0 is outside", "integer(width=0)");
+  refuse_format("expected \"format\", \"training\" and \"modules\"", 8);
+}
+
+TEST(Model, SaysWhichHeadParametersItInitialised) {
+  const Model model = load_golden("base_model");
+  EXPECT_EQ(model.warnings,
+            (std::vector<std::string>{"not in the checkpoint, initialised at random: "
+                                      "classifier.weight, classifier.bias; train before use"}));
+  EXPECT_EQ(elements_of(model.parameters.at("classifier.bias")), (std::vector<float>{0, 0}));
+  EXPECT_TRUE(load_golden("safetensors").warnings.empty());
+}
+
+TEST(Model, InitialisesTheHeadFromTheSeed) {
+  const fs::path folder = testing::kGoldenModels / "base_model";
+  const auto head = [&](std::uint64_t seed) {
+    return elements_of(load(folder, {}, seed).parameters.at("classifier.weight"));
+  };
+  EXPECT_EQ(head(1), head(1));
+  EXPECT_NE(head(1), head(2));
+}
+
+TEST(Model, InitialisesAPoolerThatIsNotThere) {
+  const TemporaryFolder folder;
+  write_small(folder);
+  replace_tensor(folder, "bert.pooler.dense.weight", {});
+  EXPECT_EQ(load(folder.path()).warnings,
+            (std::vector<std::string>{"not in the checkpoint, initialised at random: "
+                                      "bert.pooler.dense.weight; train before use"}));
+}
+
+TEST(Model, SaysWhichTensorsItDropped) {
+  const std::vector<std::string> warnings = load_golden("pretraining").warnings;
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[0].find("classifier.weight"), std::string::npos) << warnings[0];
+  // The buffer position_ids, 0, 1, 2, …, is dropped in silence.
+  EXPECT_EQ(warnings[1],
+            "in the checkpoint but not in the model, dropped: cls.predictions.bias, "
+            "cls.predictions.decoder.bias, cls.predictions.decoder.weight, "
+            "cls.predictions.transform.LayerNorm.bias and 5 more");
+}
+
+TEST(Model, TakesTheClassesOfTheDataWhereTheHeadIsNew) {
+  const std::vector<std::string> names = {"red", "green", "blue"};
+  const Model model = load(testing::kGoldenModels / "base_model", names);
+  EXPECT_EQ(model.config.labels, names);
+  EXPECT_EQ(model.parameters.at("classifier.weight").sizes(), (Sizes{3, 16}));
+}
+
+TEST(Model, NamesDefaultClassesAfterTheData) {
+  const TemporaryFolder folder;
+  write_small(folder);
+  EXPECT_EQ(load(folder.path(), {"bad", "good"}).config.labels,
+            (std::vector<std::string>{"bad", "good"}));
+  // Classes that have names keep them.
+  write_small(folder, {{"id2label", {{"0", "no"}, {"1", "yes"}}}, {"label2id", nullptr}});
+  EXPECT_EQ(load(folder.path(), {"bad", "good"}).config.labels,
+            (std::vector<std::string>{"no", "yes"}));
+}
+
+TEST(Model, RefusesDataWithOtherClassesThanATrainedHead) {
+  const TemporaryFolder folder;
+  write_small(folder);
+  expect_user_error(
+      "the model tells 2 classes apart, the data has 3: a, b, c; give data with the model's labels",
+      [&] {
+        load(folder.path(), {"a", "b", "c"});
+      });
+}
+
+TEST(Model, RefusesWeightsThatAreMissing) {
+  const TemporaryFolder folder;
+  write_small(folder);
+  replace_tensor(folder, "bert.encoder.layer.0.output.dense.bias", {});
+  expect_user_error(
+      "1 weights that config.json asks for are not there: bert.encoder.layer.0.output.dense.bias",
+      [&] { load(folder.path()); });
+  write_small(folder, {{"num_hidden_layers", 11}});
+  expect_user_error("160 weights that config.json asks for are not there",
+                    [&] { load(folder.path()); });
+}
+
+TEST(Model, RefusesWeightsOfAnotherShapeOrKind) {
+  const TemporaryFolder folder;
+  write_small(folder, {{"intermediate_size", 13}});
+  expect_user_error(
+      "model.safetensors: tensor bert.encoder.layer.0.intermediate.dense.weight has the shape "
+      "[12, 8], config.json asks for [13, 8]",
+      [&] { load(folder.path()); });
+  write_small(folder);
+  replace_tensor(folder, "classifier.bias", Tensor::of<std::int64_t>({2}, {0, 0}));
+  expect_user_error("tensor classifier.bias has elements of type i64, expected floating point",
+                    [&] { load(folder.path()); });
+}
+
+// Sizes that would take terabytes must be refused before anything is allocated for them.
+TEST(Model, RefusesHostileConfigs) {
+  const TemporaryFolder folder;
+  const auto refuse = [&](std::string_view fragment, const Json& keys) {
+    write_small(folder, keys);
+    expect_user_error(fragment, [&] { load(folder.path()); });
+  };
+  refuse("word_embeddings.weight has the shape [30, 8], config.json asks for [100000000, 8]",
+         {{"vocab_size", 100'000'000}});
+  refuse("config.json asks for [30, 65536]", {{"hidden_size", 65536}});
+  refuse("hidden_size: expected a whole number", {{"hidden_size", 0}});
+  refuse("hidden_size: expected a multiple of num_attention_heads", {{"num_attention_heads", 3}});
+  refuse("num_hidden_layers: expected a whole number", {{"num_hidden_layers", 1e9}});
+  refuse("hidden_act 'silu' is not supported", {{"hidden_act", "silu"}});
+  refuse("is_decoder: expected false", {{"is_decoder", true}});
+  write_small(folder, {{"vocab_size", 100'000'000}});
+  replace_tensor(folder, "bert.embeddings.word_embeddings.weight", {});
+  expect_user_error("1 weights that config.json asks for are not there",
+                    [&] { load(folder.path()); });
+}
+
+TEST(Model, UnknownModelTypesNameTheSupportedOnes) {
+  const TemporaryFolder folder;
+  write_small(folder, {{"model_type", "gpt2"}});
+  expect_user_error("model_type 'gpt2' is not supported; supported are bert",
+                    [&] { load(folder.path()); });
+  write_small(folder, {{"model_type", "bart"}});
+  expect_user_error("did you mean 'bert'?", [&] { load(folder.path()); });
+}
+
+TEST(Model, RefusesFoldersThatAreNone) {
+  const TemporaryFolder folder;
+  expect_user_error("no such model folder; give a folder with config.json and weights",
+                    [&] { load(folder.path() / "nowhere"); });
+  expect_user_error("config.json", [&] { load(folder.path()); });
+}
+
+TEST(NewModel, DrawsWeightsFromTheNormalDistribution) {
+  BertConfig config = small_config();
+  config.vocab_size = 2000;
+  config.initializer_range = 0.5;
+  const Model model = new_model(config, builtin().ops, /*seed=*/3);
+  const std::vector<float> table =
+      elements_of(model.parameters.at("bert.embeddings.word_embeddings.weight"));
+  double sum = 0, squares = 0;
+  for (const float value : table) {
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  const double count = static_cast<double>(table.size());
+  // Five standard errors: 0.5 / sqrt(16 000) of the mean, 0.5 / sqrt(32 000) of the deviation.
+  EXPECT_NEAR(sum / count, 0, 5 * 0.5 / std::sqrt(count));
+  EXPECT_NEAR(std::sqrt(squares / count), 0.5, 5 * 0.5 / std::sqrt(2 * count));
+  EXPECT_EQ(std::vector<float>(table.begin(), table.begin() + 8), std::vector<float>(8, 0.0f));
+  EXPECT_NE(table[8], 0.0f);
+}
+
+TEST(NewModel, StartsWithZeroBiasesAndUnitLayerNorms) {
+  const Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
+  const auto values = [&](const char* name) { return elements_of(model.parameters.at(name)); };
+  EXPECT_EQ(values("bert.pooler.dense.bias"), std::vector<float>(8, 0.0f));
+  EXPECT_EQ(values("bert.embeddings.LayerNorm.weight"), std::vector<float>(8, 1.0f));
+  EXPECT_EQ(values("bert.embeddings.LayerNorm.bias"), std::vector<float>(8, 0.0f));
+}
+
+TEST(NewModel, DependsOnTheSeedAlone) {
+  const auto weights = [](std::uint64_t seed) {
+    return elements_of(
+        new_model(small_config(), builtin().ops, seed).parameters.at("bert.pooler.dense.weight"));
+  };
+  EXPECT_EQ(weights(3), weights(3));
+  EXPECT_NE(weights(3), weights(4));
+}
+
+}  // namespace
+}  // namespace hone
