@@ -29,6 +29,7 @@ void add_training_step(Graph& graph, const AdamWOptions& options) {
   std::vector<Value> reached;
   for (const Value& gradient : gradients)
     if (gradient) reached.push_back(gradient);
+  user_check(!reached.empty(), "nothing to train: the loss depends on none of the parameters that are not frozen");
   const Value norm = graph.add("global_norm", reached, {}, "grad_norm");
   for (std::size_t i = 0; i < trainable.size(); ++i) {
     if (!gradients[i]) continue;

@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include "hone/train/trainer.h"
+#include "tests/runtime/fake_device.h"
+#include "tests/support/evaluate.h"
+#include "tests/support/tiny_model.h"
+
+// Training where the host cannot reach the memory.
+namespace hone {
+namespace {
+
+using testing::tiny_model;
+
+const TrainingOptions kOptions{
+    .optimizer = {.learning_rate = 1e-3, .weight_decay = 0.1}, .max_steps = 4, .batch_size = 4};
+
+std::vector<double> train_on(Device& device, const Library& library, ParameterStore& parameters) {
+  std::vector<double> losses;
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const StepRecord& record) { losses.push_back(record.loss); };
+  ThreadPool pool(1);
+  const Graph graph = build_graph(tiny_model(), library.ops, {.labels = true});
+  train(graph, parameters, testing::tiny_texts(12), /*pad_id=*/0, kOptions, callbacks, library,
+        pool, device);
+  return losses;
+}
+
+// The fake device runs the references, so the host on its references must get the same bits.
+TEST(TrainingDevice, TrainsInItsOwnMemory) {
+  testing::FakeDevice device;
+  const ParameterStore initial = tiny_model().parameters;
+  ParameterStore there = initial.on(device), here = initial;
+  EXPECT_EQ(train_on(device, testing::fake_library(), there),
+            train_on(cpu(), testing::references(), here));
+  EXPECT_EQ(there.tensors().size(), here.tensors().size());
+  for (const auto& [name, tensor] : there.tensors()) EXPECT_EQ(&tensor.device(), &device) << name;
+  EXPECT_EQ(testing::changed_parameters(here, there), std::vector<std::string>{});
+  EXPECT_FALSE(testing::changed_parameters(initial, there).empty());
+}
+
+TEST(TrainingDevice, KeepsNothingThereAfterwards) {
+  testing::FakeDevice device;
+  ParameterStore parameters = tiny_model().parameters.on(device);
+  const std::size_t before = device.used_bytes();
+  train_on(device, testing::fake_library(), parameters);
+  EXPECT_EQ(device.used_bytes(), before);
+}
+
+}  // namespace
+}  // namespace hone

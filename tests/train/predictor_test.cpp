@@ -1,0 +1,111 @@
+#include "hone/train/predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/passes/quantize.h"
+#include "tests/support/tiny_model.h"
+
+namespace hone {
+namespace {
+
+using testing::builtin;
+using testing::tiny_model;
+using testing::tiny_texts;
+
+std::vector<float> logits_of(const EncodedSet& data, std::int64_t batch_size, int threads = 1) {
+  const Model model = tiny_model();
+  ThreadPool pool(threads);
+  Predictor predictor(build_graph(model, builtin().ops, {}), model.parameters, builtin(), pool);
+  return predictor.logits(data, batch_size, /*pad_id=*/0);
+}
+
+// Masked tokens add exactly nothing to a softmax, so padding and company change the order of sums
+// alone: some ulps of logits of size 1 after 14 products.
+TEST(Predictor, LogitsDoNotDependOnTheBatch) {
+  const EncodedSet data = tiny_texts(33);
+  const std::vector<float> alone = logits_of(data, 1);
+  ASSERT_EQ(alone.size(), 66u);
+  for (const std::int64_t batch_size : {7, 64}) {
+    const std::vector<float> together = logits_of(data, batch_size);
+    for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-5) << i;
+  }
+}
+
+TEST(Predictor, GivesTheSameBitsForAnyNumberOfThreads) {
+  const EncodedSet data = tiny_texts(20);
+  EXPECT_EQ(logits_of(data, 8, 1), logits_of(data, 8, 3));
+}
+
+TEST(Predictor, KeepsTheOrderOfTheExamples) {
+  const EncodedSet data = tiny_texts(5);
+  EncodedSet reversed = data;
+  std::reverse(reversed.ids.begin(), reversed.ids.end());
+  const std::vector<float> forth = logits_of(data, 1), back = logits_of(reversed, 1);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(forth[2 * i], back[2 * (4 - i)]);
+    EXPECT_EQ(forth[2 * i + 1], back[2 * (4 - i) + 1]);
+  }
+}
+
+TEST(Predictor, TellsHowFarItIs) {
+  const Model model = tiny_model();
+  ThreadPool pool(1);
+  Predictor predictor(build_graph(model, builtin().ops, {.labels = true}), model.parameters,
+                      builtin(), pool);
+  EXPECT_EQ(predictor.classes(), 2);
+  std::vector<std::int64_t> done;
+  predictor.logits(tiny_texts(7), 3, /*pad_id=*/0, [&](std::int64_t now) { done.push_back(now); });
+  EXPECT_EQ(done, (std::vector<std::int64_t>{3, 6, 7}));
+  EXPECT_TRUE(predictor.logits({}, 3, /*pad_id=*/0).empty());
+}
+
+// A format of a test's own that rounds nothing and counts how often it is asked to.
+std::int64_t quantize_calls = 0;
+
+FormatDef counting_format() {
+  return {
+      .name = "counting",
+      .summary = "leaves every value as it is",
+      .average_bits = [](const Format&) { return 32.0; },
+      .quantize_reference = [](const Format&, std::span<const float> x, std::span<const Tensor>,
+                               std::span<float> y) { std::copy(x.begin(), x.end(), y.begin()); },
+      .quantize =
+          [](const Format&, ThreadPool&, std::span<const float> x, std::span<const Tensor>,
+             std::span<float> y) {
+            ++quantize_calls;
+            std::copy(x.begin(), x.end(), y.begin());
+          }};
+}
+
+TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
+  Library library = builtin();
+  library.formats.emplace("counting", counting_format());
+  const Model model = tiny_model();
+  Graph graph = build_graph(model, library.ops, {});
+  quantize(graph, parse_format("counting", library.formats));
+  ThreadPool pool(1);
+  quantize_calls = 0;
+  Predictor predictor(std::move(graph), model.parameters, library, pool);
+  EXPECT_EQ(quantize_calls, 14 * 2);  // weights and biases
+  const EncodedSet data = tiny_texts(4);
+  const std::vector<float> logits = predictor.logits(data, 2, /*pad_id=*/0);
+  EXPECT_EQ(quantize_calls, 14 * 2 + 2 * 10);  // ten different inputs in each of two batches
+  EXPECT_EQ(logits, logits_of(data, 2));
+}
+
+TEST(Predictor, LeavesTheParametersItWasGivenAlone) {
+  const Model model = tiny_model();
+  Graph graph = build_graph(model, builtin().ops, {});
+  quantize(graph, parse_format("integer(width=4,frac=2)", builtin().formats));
+  const std::size_t count = model.parameters.tensors().size();
+  ThreadPool pool(1);
+  Predictor predictor(std::move(graph), model.parameters, builtin(), pool);
+  EXPECT_EQ(model.parameters.tensors().size(), count);
+  EXPECT_EQ(testing::changed_parameters(model.parameters, tiny_model().parameters),
+            std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace hone

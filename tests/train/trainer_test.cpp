@@ -1,0 +1,264 @@
+#include "hone/train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/passes/freeze.h"
+#include "hone/passes/quantize.h"
+#include "tests/support/expect.h"
+#include "tests/support/tiny_model.h"
+
+namespace hone {
+namespace {
+
+using testing::builtin;
+using testing::changed_parameters;
+using testing::floats_of;
+using testing::tiny_model;
+using testing::tiny_texts;
+
+constexpr std::int32_t kPad = 0;
+
+Graph loss_graph(const Model& model) { return build_graph(model, builtin().ops, {.labels = true}); }
+
+TrainingResult train_tiny(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
+                          const TrainingOptions& options, const TrainingCallbacks& callbacks = {},
+                          int threads = 1) {
+  ThreadPool pool(threads);
+  return train(graph, parameters, data, kPad, options, callbacks, builtin(), pool);
+}
+
+// A tiny model after training on `texts` texts.
+ParameterStore trained(const TrainingOptions& options, std::int64_t texts = 24, int threads = 1) {
+  Model model = tiny_model();
+  train_tiny(loss_graph(model), model.parameters, tiny_texts(texts), options, {}, threads);
+  return model.parameters;
+}
+
+TEST(Trainer, GivesTheSameBitsForAnyNumberOfThreads) {
+  const TrainingOptions options{
+      .optimizer = {.learning_rate = 1e-3}, .max_steps = 6, .batch_size = 12};
+  const ParameterStore one = trained(options, 40, 1);
+  EXPECT_EQ(changed_parameters(one, trained(options, 40, 3)), std::vector<std::string>{});
+  EXPECT_FALSE(changed_parameters(one, tiny_model().parameters).empty());
+}
+
+TEST(Trainer, DependsOnTheSeed) {
+  TrainingOptions options{.optimizer = {.learning_rate = 1e-3}, .max_steps = 2};
+  const ParameterStore first = trained(options);
+  options.seed = 43;
+  EXPECT_FALSE(changed_parameters(first, trained(options)).empty());
+  // Without shuffling the seed still decides on the dropout.
+  options.shuffle = false;
+  const ParameterStore in_order = trained(options);
+  options.seed = 44;
+  EXPECT_FALSE(changed_parameters(in_order, trained(options)).empty());
+}
+
+TEST(Trainer, LearnsALabelThatOneWordDecides) {
+  Model model = tiny_model();
+  std::vector<double> losses;
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const StepRecord& record) { losses.push_back(record.loss); };
+  train_tiny(loss_graph(model), model.parameters, tiny_texts(64),
+             {.optimizer = {.learning_rate = 2e-3}, .epochs = 20}, callbacks);
+  ASSERT_EQ(losses.size(), 160u);
+  const auto mean = [&](std::size_t begin) {
+    double sum = 0;
+    for (std::size_t i = begin; i < begin + 16; ++i) sum += losses[i] / 16;
+    return sum;
+  };
+  EXPECT_GT(mean(0), 0.5);
+  EXPECT_LT(mean(144), 0.35);
+}
+
+TEST(Trainer, LeavesFrozenParametersAndCopiesOfTheStoreAlone) {
+  Model model = tiny_model();
+  Graph graph = loss_graph(model);
+  freeze(graph, {"bert.embeddings.*", "*.bias"});
+  const ParameterStore before = model.parameters;
+  const std::vector<float> classifier = floats_of(before.at("classifier.weight"));
+  train_tiny(graph, model.parameters, tiny_texts(16),
+             {.optimizer = {.learning_rate = 1e-2}, .max_steps = 2});
+  EXPECT_EQ(floats_of(before.at("classifier.weight")), classifier);
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+    const std::string& name = parameter->name();
+    const Tensor &old = before.at(name), &now = model.parameters.at(name);
+    EXPECT_EQ(floats_of(old) != floats_of(now), parameter->trainable()) << name;
+    EXPECT_EQ(old.storage() != now.storage(), parameter->trainable()) << name;
+  }
+}
+
+TEST(Trainer, TakesItsMomentsOutOfTheStore) {
+  const ParameterStore after = trained({.max_steps = 1});
+  EXPECT_EQ(after.tensors().size(), tiny_model().parameters.tensors().size());
+}
+
+TEST(Trainer, RefusesToTrainNothing) {
+  Model model = tiny_model();
+  Graph graph = loss_graph(model);
+  expect_user_error("the training split is empty",
+                    [&] { train_tiny(graph, model.parameters, {}, {}); });
+  freeze(graph, {"*"});
+  expect_user_error("nothing to train: all parameters are frozen",
+                    [&] { train_tiny(graph, model.parameters, tiny_texts(4), {}); });
+}
+
+TEST(Trainer, RefusesOptionsThatMakeNoSense) {
+  const auto refuse = [](std::string_view fragment, const TrainingOptions& options) {
+    Model model = tiny_model();
+    expect_user_error(
+        fragment, [&] { train_tiny(loss_graph(model), model.parameters, tiny_texts(4), options); });
+  };
+  refuse("epochs: expected a number from 0 on, got -1", {.epochs = -1});
+  refuse("epochs: expected a number from 0 on, got nan", {.epochs = std::nan("")});
+  refuse("batch_size: expected at least 1, got 0", {.batch_size = 0});
+  refuse("logging_steps: expected at least 1, got 0", {.logging_steps = 0});
+  refuse("warmup_steps: expected at least 0, got -1", {.warmup_steps = -1});
+}
+
+TEST(Trainer, SaysWhereTrainingDiverged) {
+  Model model = tiny_model();
+  const std::string message = user_error_of([&] {
+    train_tiny(loss_graph(model), model.parameters, tiny_texts(32),
+               {.optimizer = {.learning_rate = 1e38}, .max_steps = 4});
+  });
+  EXPECT_TRUE(message.starts_with("training diverged at step 2: loss ")) << message;
+  EXPECT_NE(message.find("try a lower learning rate"), std::string::npos) << message;
+}
+
+TEST(Trainer, CountsStepsByEpochsOrAsTold) {
+  EXPECT_EQ(total_steps({.epochs = 1, .batch_size = 8}, 24), 3);
+  EXPECT_EQ(total_steps({.epochs = 1, .batch_size = 8}, 25), 4);
+  EXPECT_EQ(total_steps({.epochs = 2.5, .batch_size = 8}, 24), 8);
+  EXPECT_EQ(total_steps({.epochs = 2, .max_steps = 5}, 24), 5);
+}
+
+struct Events {
+  std::vector<StepRecord> steps, logs, evaluations;
+};
+
+Events events_of(const TrainingOptions& options, std::int64_t texts) {
+  Events events;
+  Model model = tiny_model();
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const StepRecord& record) { events.steps.push_back(record); };
+  callbacks.on_log = [&](const StepRecord& record) { events.logs.push_back(record); };
+  callbacks.on_evaluate = [&](const StepRecord& record, const ParameterStore& parameters) {
+    EXPECT_TRUE(parameters.contains("classifier.weight"));
+    events.evaluations.push_back(record);
+  };
+  const TrainingResult result =
+      train_tiny(loss_graph(model), model.parameters, tiny_texts(texts), options, callbacks);
+  EXPECT_EQ(result.steps, static_cast<std::int64_t>(events.steps.size()));
+  return events;
+}
+
+std::vector<std::int64_t> steps_of(const std::vector<StepRecord>& records) {
+  std::vector<std::int64_t> steps;
+  for (const StepRecord& record : records) steps.push_back(record.step);
+  return steps;
+}
+
+TEST(Trainer, LogsEveryFewStepsAndAtTheEnd) {
+  const Events events = events_of({.epochs = 1.75, .batch_size = 2, .logging_steps = 3}, 7);
+  EXPECT_EQ(steps_of(events.logs), (std::vector<std::int64_t>{3, 6, 7}));
+  const auto loss = [&](std::size_t i) { return events.steps[i].loss; };
+  // Means of what came since the last one; the other figures are the last step's.
+  EXPECT_DOUBLE_EQ(events.logs[0].loss, (loss(0) + loss(1) + loss(2)) / 3);
+  EXPECT_DOUBLE_EQ(events.logs[1].loss, (loss(3) + loss(4) + loss(5)) / 3);
+  EXPECT_DOUBLE_EQ(events.logs[2].loss, loss(6));
+  EXPECT_EQ(events.logs[1].grad_norm, events.steps[5].grad_norm);
+  EXPECT_EQ(events.logs[1].learning_rate, events.steps[5].learning_rate);
+  EXPECT_EQ(events.logs[1].epoch, 1.5);
+}
+
+TEST(Trainer, EvaluatesAfterEveryEpochAndAtTheEnd) {
+  const Events events = events_of({.epochs = 2.25, .batch_size = 2}, 7);
+  EXPECT_EQ(steps_of(events.evaluations), (std::vector<std::int64_t>{4, 8, 9}));
+  EXPECT_EQ(events.evaluations[1].epoch, 2.0);
+}
+
+TEST(Trainer, EvaluatesEveryFewStepsWhereAsked) {
+  const Events events = events_of({.epochs = 2, .batch_size = 2, .eval_steps = 3}, 7);
+  EXPECT_EQ(steps_of(events.evaluations), (std::vector<std::int64_t>{3, 6, 8}));
+}
+
+TEST(Trainer, FollowsTheSchedule) {
+  const Events events = events_of(
+      {.optimizer = {.learning_rate = 8e-4}, .max_steps = 6, .batch_size = 4, .warmup_steps = 2},
+      8);
+  for (std::int64_t step = 0; step < 6; ++step)
+    EXPECT_EQ(events.steps[static_cast<std::size_t>(step)].learning_rate,
+              linear_schedule(8e-4, step, 6, 2));
+}
+
+TEST(Trainer, ReportsMeansAndCounts) {
+  Model model = tiny_model();
+  double sum = 0;
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const StepRecord& record) { sum += record.loss; };
+  const TrainingResult result = train_tiny(loss_graph(model), model.parameters, tiny_texts(7),
+                                           {.epochs = 2, .batch_size = 2}, callbacks);
+  EXPECT_EQ(result.steps, 8);
+  EXPECT_EQ(result.examples, 14);
+  EXPECT_DOUBLE_EQ(result.mean_loss, sum / 8);
+  EXPECT_GT(result.seconds, 0);
+}
+
+// The first step sees the same gradients with and without decay, so what differs is the decay:
+// lr * weight_decay * weight, within the rounding of numbers of the weight's size.
+TEST(Trainer, DecaysWeightsButNoBiasesAndLayerNorms) {
+  TrainingOptions options{.optimizer = {.learning_rate = 1e-2}, .max_steps = 1};
+  const ParameterStore plain = trained(options);
+  options.optimizer.weight_decay = 0.5;
+  const ParameterStore decayed = trained(options);
+  const ParameterStore initial = tiny_model().parameters;
+  for (const std::string& name : changed_parameters(plain, decayed)) {
+    EXPECT_TRUE(name.ends_with(".weight")) << name;
+    EXPECT_EQ(name.find("LayerNorm"), std::string::npos) << name;
+    const std::vector<float> a = floats_of(plain.at(name)), b = floats_of(decayed.at(name)),
+                             start = floats_of(initial.at(name));
+    for (std::size_t i = 0; i < a.size(); ++i)
+      ASSERT_NEAR(a[i] - b[i], 1e-2 * 0.5 * start[i], 1e-7) << name;
+  }
+  EXPECT_EQ(changed_parameters(plain, decayed).size(), 3u + 2 * 6 + 2);
+}
+
+TEST(Trainer, ClipsTheGradientOfAllParametersTogether) {
+  // Adam's first step is lr g / (|g| + eps): clipping shows only where it makes g as small as eps.
+  TrainingOptions options{.optimizer = {.learning_rate = 1e-3, .max_grad_norm = 1e-12},
+                          .max_steps = 1};
+  const auto moved = [&] {
+    const std::vector<float> now = floats_of(trained(options).at("classifier.weight")),
+                             start = floats_of(tiny_model().parameters.at("classifier.weight"));
+    double most = 0;
+    for (std::size_t i = 0; i < now.size(); ++i)
+      most = std::max(most, std::fabs(static_cast<double>(now[i]) - start[i]));
+    return most;
+  };
+  EXPECT_LT(moved(), 1e-6);
+  options.optimizer.max_grad_norm = 0;
+  EXPECT_GT(moved(), 0.9e-3);
+}
+
+TEST(Trainer, TrainsQuantizedModelsStraightThrough) {
+  Model model = tiny_model();
+  Graph graph = loss_graph(model);
+  quantize(graph, parse_format("integer(width=8,frac=5)", builtin().formats));
+  const ParameterStore before = model.parameters;
+  train_tiny(graph, model.parameters, tiny_texts(16),
+             {.optimizer = {.learning_rate = 1e-3}, .max_steps = 2});
+  // Weights keep their full precision between the rounded passes.
+  const std::vector<std::string> changed = changed_parameters(before, model.parameters);
+  EXPECT_NE(std::find(changed.begin(), changed.end(), "bert.encoder.layer.0.output.dense.weight"),
+            changed.end());
+  bool between = false;
+  for (const float value : floats_of(model.parameters.at("bert.pooler.dense.weight")))
+    between = between || value * 32 != std::nearbyint(value * 32);
+  EXPECT_TRUE(between);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,93 @@
+#include "hone/train/training_graph.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/ir/verify.h"
+#include "tests/support/evaluate.h"
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+using testing::elements_of;
+
+// loss = the cross-entropy of one linear over two classes; `unused` is trainable but out of reach.
+Graph small_graph(bool weight_trainable = true) {
+  Graph graph(testing::references().ops);
+  const Value x = graph.add_input("x", {DType::f32, {Dim::of_symbol('B'), 2}});
+  const Value labels = graph.add_input("labels", {DType::i64, {Dim::of_symbol('B')}});
+  const Value weight = graph.add_parameter("head.weight", {DType::f32, {2, 2}}, weight_trainable);
+  const Value bias = graph.add_parameter("head.bias", {DType::f32, {2}}, /*trainable=*/false);
+  graph.add_parameter("unused", {DType::f32, {3}}, /*trainable=*/true);
+  const Value logits = graph.add("linear", {x, weight, bias}, {}, "head");
+  graph.set_output("loss", graph.add("cross_entropy", {logits, labels}, {}, "loss"));
+  return graph;
+}
+
+ParameterStore small_parameters() {
+  ParameterStore parameters;
+  parameters.set("head.weight", Tensor::of<float>({2, 2}, {1, 2, 3, 4}));
+  parameters.set("head.bias", Tensor::of<float>({2}, {0, 0}));
+  return parameters;
+}
+
+NamedTensors small_inputs(float learning_rate) {
+  return {{"x", Tensor::of<float>({1, 2}, {3, 4})},
+          {"labels", Tensor::of<std::int64_t>({1}, {0})},
+          {"learning_rate", Tensor::scalar(learning_rate)},
+          {"step", Tensor::scalar<std::int64_t>(1)}};
+}
+
+TEST(TrainingGraph, UpdatesTrainableParametersInPlace) {
+  Graph graph = small_graph();
+  add_training_step(graph, {.max_grad_norm = 0});
+  verify(graph);
+  EXPECT_EQ(graph.find("unused"), nullptr);
+  ParameterStore parameters = small_parameters();
+  add_optimizer_state(graph, parameters);
+  EXPECT_EQ(parameters.tensors().size(), 4u);
+  EXPECT_EQ(elements_of(parameters.at("adamw.m.head.weight")), std::vector<float>(4, 0.0f));
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, testing::references(), pool);
+  const NamedTensors outputs = interpreter.run(small_inputs(0.5f), parameters);
+  // Logits 11 and 25: softmax gives class 1 all but e^-14, so d loss / d logits = (-1, 1), and the
+  // gradient of the weight is ±x, of norm sqrt(2 * 25). Adam's first step moves by the learning rate.
+  EXPECT_NEAR(elements_of(outputs.at("loss"))[0], 14, 1e-5);
+  EXPECT_NEAR(elements_of(outputs.at("grad_norm"))[0], 7.0710678, 1e-5);
+  const std::vector<float> weight = elements_of(parameters.at("head.weight"));
+  const std::vector<float> expected = {1.5, 2.5, 2.5, 3.5};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(weight[i], expected[i], 1e-6);
+  EXPECT_EQ(elements_of(parameters.at("head.bias")), (std::vector<float>{0, 0}));
+  // Moments after one step: 0.1 g and 0.001 g^2.
+  EXPECT_NEAR(elements_of(parameters.at("adamw.m.head.weight"))[0], -0.3, 1e-5);
+  EXPECT_NEAR(elements_of(parameters.at("adamw.v.head.weight"))[0], 0.009, 1e-7);
+}
+
+TEST(TrainingGraph, KeepsMomentsThatAreThereAndTakesThemOutAgain) {
+  Graph graph = small_graph();
+  add_training_step(graph, {});
+  ParameterStore parameters = small_parameters();
+  parameters.set("adamw.m.head.weight", Tensor::of<float>({2, 2}, {1, 1, 1, 1}));
+  add_optimizer_state(graph, parameters);
+  EXPECT_EQ(elements_of(parameters.at("adamw.m.head.weight")), std::vector<float>(4, 1.0f));
+  EXPECT_EQ(elements_of(parameters.at("adamw.v.head.weight")), std::vector<float>(4, 0.0f));
+  remove_optimizer_state(parameters);
+  EXPECT_EQ(parameters.tensors().size(), 2u);
+}
+
+TEST(TrainingGraph, NeedsSomethingTrainable) {
+  Graph graph = small_graph(/*weight_trainable=*/false);
+  graph.set_trainable(*graph.find("unused"), false);
+  expect_user_error("nothing to train: all parameters are frozen",
+                    [&] { add_training_step(graph, {}); });
+}
+
+TEST(TrainingGraph, NeedsALossThatDependsOnSomethingTrainable) {
+  Graph graph = small_graph(/*weight_trainable=*/false);
+  expect_user_error(
+      "nothing to train: the loss depends on none of the parameters that are not frozen",
+      [&] { add_training_step(graph, {}); });
+}
+
+}  // namespace
+}  // namespace hone
