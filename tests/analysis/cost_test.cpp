@@ -1,0 +1,105 @@
+#include "hone/analysis/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/formats/format.h"
+#include "hone/frontends/huggingface/bert.h"
+#include "hone/ir/parse.h"
+#include "hone/ops/list.h"
+#include "hone/passes/remove_dropout.h"
+
+namespace hone {
+namespace {
+
+const OpTable& ops() {
+  static const OpTable table = builtin_ops();
+  return table;
+}
+
+Graph parse(std::string_view text) {
+  static const FormatTable formats = builtin_formats();
+  return parse_graph(text, ops(), formats);
+}
+
+TEST(Cost, OfALinearIsTwoPerProduct) {
+  const Graph graph = parse(
+      "%x = input : f32[B, S, 3]\n"
+      "%w = parameter trainable : f32[5, 3]\n"
+      "%b = parameter trainable : f32[5]\n"
+      "%y = linear(%x, %w, %b) : f32[B, S, 5]\n"
+      "output y = %y\n");
+  const Cost total = cost(graph, {{'B', 2}, {'S', 7}});
+  EXPECT_EQ(total.flops, 2.0 * 2 * 7 * 3 * 5);
+  EXPECT_EQ(total.flops_by_op.at("linear"), total.flops);
+  EXPECT_EQ(total.parameter_bytes, (5 * 3 + 5) * 4);
+  EXPECT_EQ(total.peak_value_bytes, 2 * 7 * 5 * 4);
+}
+
+// Products of a BERT: per token and layer 4 H^2 for query, key, value and output and 2 H F for the
+// feed-forward, per pair of tokens 2 H for scores and mixing; a multiply-add is two.
+TEST(Cost, OfABertIsThatOfItsProductsAndLittleMore) {
+  BertConfig config;
+  config.hidden_size = 128;
+  config.num_hidden_layers = 2;
+  config.num_attention_heads = 2;
+  config.intermediate_size = 512;
+  Graph graph = build_bert(ops(), config, {});
+  remove_dropout(graph);
+  const double B = 3, S = 40, H = 128, F = 512, L = 2, N = 2;
+  const Cost total = cost(graph, {{'B', 3}, {'S', 40}});
+  EXPECT_EQ(total.flops_by_op.at("linear"),
+            2 * B * (S * L * (4 * H * H + 2 * H * F) + H * H + 2 * H));
+  EXPECT_EQ(total.flops_by_op.at("matmul"), 2 * B * L * S * S * 2 * H);
+  EXPECT_EQ(total.flops_by_op.at("softmax"), 4 * B * L * N * S * S);
+  EXPECT_EQ(total.flops_by_op.at("layer_norm"), 8 * B * S * H * (1 + 2 * L));
+  EXPECT_EQ(total.flops_by_op.at("gelu"), B * S * L * F);
+  double sum = 0;
+  for (const auto& [op, flops] : total.flops_by_op) sum += flops;
+  EXPECT_EQ(total.flops, sum);
+  const double products = total.flops_by_op.at("linear") + total.flops_by_op.at("matmul");
+  EXPECT_LT(total.flops, 1.05 * products);
+  EXPECT_EQ(total.parameter_bytes, 4'386'178 * 4);
+}
+
+// Bytes of values while each operation runs, B = 4 rows of 2 floats = 32 bytes each:
+//   a 32 | a b 64 | (b dies) a c 64 + 32 = 96 while b still lives | y: a c y 96
+TEST(Cost, PeakIsWhatLivesAtTheWorstMoment) {
+  const Graph graph = parse(
+      "%x = input : f32[B, 2]\n"
+      "%a = relu(%x) : f32[B, 2]\n"
+      "%b = tanh(%a) : f32[B, 2]\n"
+      "%c = relu(%b) : f32[B, 2]\n"
+      "%y = add(%c, %a) : f32[B, 2]\n"
+      "%z = relu(%y) : f32[B, 2]\n"
+      "output z = %z\n");
+  EXPECT_EQ(cost(graph, {{'B', 4}}).peak_value_bytes, 96);
+}
+
+TEST(Cost, PeakFollowsViewsToTheMemoryTheyLookAt) {
+  // %a must live until %y reads it through its views; the views themselves are nothing.
+  const Graph graph = parse(
+      "%x = input : f32[B, 2]\n"
+      "%a = relu(%x) : f32[B, 2]\n"
+      "%t = transpose(%a) {axes=[1, 0]} : f32[2, B]\n"
+      "%s = slice(%t) {axis=0, begin=0, size=[1]} : f32[1, B]\n"
+      "%b = relu(%x) : f32[B, 2]\n"
+      "%y = relu(%s) : f32[1, B]\n"
+      "output y = %y\n"
+      "output b = %b\n");
+  // a 32, b 32, y 16
+  EXPECT_EQ(cost(graph, {{'B', 4}}).peak_value_bytes, 80);
+}
+
+TEST(Cost, PeakKeepsOutputsToTheEnd) {
+  const char* text =
+      "%x = input : f32[B, 2]\n"
+      "%a = relu(%x) : f32[B, 2]\n"
+      "%b = relu(%a) : f32[B, 2]\n"
+      "%c = relu(%b) : f32[B, 2]\n"
+      "output c = %c\n";
+  EXPECT_EQ(cost(parse(text), {{'B', 4}}).peak_value_bytes, 64);
+  EXPECT_EQ(cost(parse(std::string(text) + "output a = %a\n"), {{'B', 4}}).peak_value_bytes, 96);
+}
+
+}  // namespace
+}  // namespace hone
