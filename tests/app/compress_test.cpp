@@ -1,0 +1,130 @@
+#include "hone/app/compress.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/expect.h"
+#include "tests/support/tiny_model.h"
+
+namespace hone {
+namespace {
+
+using testing::floats_of;
+using testing::tiny_model;
+using testing::tiny_texts;
+
+Context& context() {
+  static Context quiet(/*threads=*/1, /*quiet=*/true);
+  return quiet;
+}
+
+const EncodedSplits& data() {
+  static const EncodedSplits splits{tiny_texts(32), {}, tiny_texts(40, 2)};
+  return splits;
+}
+
+Model compressed(std::string_view format, bool qat = false) {
+  CompressOptions options;
+  options.format = parse_format(format, context().library.formats);
+  options.qat = qat;
+  options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
+  return compress(
+      tiny_model(), data(), /*pad_id=*/0, options, [](const Json&) {}, context());
+}
+
+std::vector<float> logits_of(const Model& model) {
+  return measure(model, data().test, /*pad_id=*/0, /*batch_size=*/8, context(), "measure").logits;
+}
+
+double snr_db(const Model& candidate) {
+  const std::vector<float> parent = logits_of(tiny_model()), child = logits_of(candidate);
+  return margin_snr_db({parent, 2}, {child, 2});
+}
+
+// Rounding errors of relative size r of weights and data leave about -20 log10(r) dB. Values here
+// are around 1, weights 0.2: 2^-13 / 0.2 is 64 dB below, some 20 products add up; at 4 bits even the
+// steps of the data, 1/4, exceed the weights.
+TEST(Compress, KeepsMarginsAtSixteenBitsAndLosesThemAtFour) {
+  EXPECT_GT(snr_db(compressed("integer(width=16,frac=12)")), 40);
+  EXPECT_LT(snr_db(compressed("integer(width=4,frac=2)")), 6);
+}
+
+TEST(Compress, CalibratedFractionsBeatAFixedOneThatIsTooCoarse) {
+  EXPECT_GT(snr_db(compressed("integer(width=8)")),
+            snr_db(compressed("integer(width=8,frac=2)")) + 10);
+}
+
+TEST(Compress, SaysWhatItDid) {
+  const Model model = compressed("integer(width=8)");
+  ASSERT_TRUE(model.quantization.has_value());
+  EXPECT_EQ(to_string(model.quantization->format), "integer(width=8,frac=auto)");
+  EXPECT_EQ(model.quantization->method, "ptq");
+  EXPECT_EQ(model.quantization->modules.size(), 14u);
+  EXPECT_EQ(model.quantization->modules.front(), "bert.encoder.layer.0.attention.self.query");
+  EXPECT_EQ(model.quantization->modules.back(), "classifier");
+  EXPECT_TRUE(model.parameters.contains("classifier.input_quantizer.frac"));
+  EXPECT_EQ(compressed("integer(width=8)", /*qat=*/true).quantization->method, "qat");
+}
+
+TEST(Compress, KeepsWeightsInFullPrecision) {
+  const Model parent = tiny_model();
+  const Model model = compressed("integer(width=8,frac=4)");
+  EXPECT_EQ(testing::changed_parameters(parent.parameters, model.parameters),
+            std::vector<std::string>{});
+  // Training with quantizers in place moves them.
+  EXPECT_FALSE(testing::changed_parameters(parent.parameters,
+                                           compressed("integer(width=8,frac=4)", true).parameters)
+                   .empty());
+}
+
+TEST(Compress, RefusesWhatIsQuantizedAlready) {
+  const Model model = compressed("integer(width=8,frac=4)");
+  CompressOptions options;
+  options.format = model.quantization->format;
+  expect_user_error(
+      "the model is quantized already (integer(width=8,frac=4)); start from the model it was made "
+      "from",
+      [&] {
+        compress(
+            model, data(), 0, options, [](const Json&) {}, context());
+      });
+}
+
+TEST(RoundWeights, ChangesNoBitOfTheLogits) {
+  for (const char* format : {"integer(width=8,frac=4)", "integer(width=6)", "integer(width=1)"}) {
+    for (const bool qat : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} {}", format, qat));
+      const Model model = compressed(format, qat);
+      const Model rounded = round_weights(model, context());
+      EXPECT_EQ(logits_of(rounded), logits_of(model));
+      EXPECT_EQ(testing::changed_parameters(rounded.parameters,
+                                            round_weights(rounded, context()).parameters),
+                std::vector<std::string>{});
+    }
+  }
+}
+
+TEST(RoundWeights, PutsWeightsAndBiasesOfLinearsOnTheGrid) {
+  const Model model = compressed("integer(width=8,frac=4)", /*qat=*/true);
+  const Model rounded = round_weights(model, context());
+  for (const std::string& module : model.quantization->modules) {
+    for (const char* parameter : {".weight", ".bias"}) {
+      for (const float value : floats_of(rounded.parameters.at(module + parameter)))
+        ASSERT_EQ(value * 16, std::nearbyint(value * 16)) << module << parameter;
+    }
+  }
+  EXPECT_EQ(testing::changed_parameters(model.parameters, rounded.parameters).size(), 28u);
+}
+
+TEST(RoundWeights, SurvivesSaving) {
+  const TemporaryFolder folder;
+  const Model rounded = round_weights(compressed("integer(width=6)"), context());
+  save_model(rounded, folder.path());
+  const Model again =
+      load_model(folder.path(), context().library.ops, context().library.formats, /*seed=*/1);
+  EXPECT_EQ(logits_of(again), logits_of(rounded));
+}
+
+}  // namespace
+}  // namespace hone

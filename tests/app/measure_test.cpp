@@ -1,0 +1,74 @@
+#include "hone/app/measure.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/expect.h"
+#include "tests/support/tiny_model.h"
+
+namespace hone {
+namespace {
+
+Context& context() {
+  static Context quiet(/*threads=*/1, /*quiet=*/true);
+  return quiet;
+}
+
+Measurement measured(const Model& model, const EncodedSet& data) {
+  return measure(model, data, /*pad_id=*/0, /*batch_size=*/8, context(), "measure");
+}
+
+TEST(Measure, CountsWhatTheLogitsGetRight) {
+  const EncodedSet data = testing::tiny_texts(20);
+  const Measurement result = measured(testing::tiny_model(), data);
+  ASSERT_EQ(result.logits.size(), 40u);
+  EXPECT_EQ(result.classes, 2);
+  EXPECT_GT(result.seconds, 0);
+  std::int64_t right = 0;
+  double loss = 0;
+  for (std::size_t i = 0; i < 20; ++i) {
+    const double margin = static_cast<double>(result.logits[2 * i + 1]) - result.logits[2 * i];
+    right += (margin > 0) == (data.labels[i] == 1) ? 1 : 0;
+    loss += std::log1p(std::exp(data.labels[i] == 1 ? -margin : margin)) / 20;
+  }
+  EXPECT_EQ(result.evaluation.correct, right);
+  EXPECT_NEAR(result.evaluation.loss, loss, 1e-6);
+}
+
+TEST(Measure, SaysItInHuggingFacesWords) {
+  const Measurement result = measured(testing::tiny_model(), testing::tiny_texts(20));
+  const Json json = to_json(result, {"odd", "even"});
+  EXPECT_EQ(json["eval_accuracy"], result.evaluation.accuracy);
+  EXPECT_EQ(json["eval_loss"], result.evaluation.loss);
+  EXPECT_EQ(json["eval_recall"]["odd"], result.evaluation.recall[0]);
+  EXPECT_EQ(json["eval_recall"]["even"], result.evaluation.recall[1]);
+  EXPECT_EQ(json["eval_samples"], 20);
+  EXPECT_EQ(json["eval_accuracy_interval"][0], result.evaluation.accuracy_interval.low);
+}
+
+TEST(Measure, SaysNullWhereThereIsNoNumber) {
+  EncodedSet one_class = testing::tiny_texts(4);
+  one_class.labels.assign(4, 1);
+  const Json json = to_json(measured(testing::tiny_model(), one_class), {"odd", "even"});
+  EXPECT_TRUE(json["eval_recall"]["odd"].is_null());
+}
+
+TEST(Measure, ComparesModelsInJson) {
+  const EncodedSet data = testing::tiny_texts(20);
+  Model coarse = testing::tiny_model();
+  coarse.quantization =
+      Quantization{parse_format("integer(width=8,frac=4)", context().library.formats), "ptq", {}};
+  const Measurement parent = measured(testing::tiny_model(), data), child = measured(coarse, data);
+  const Comparison comparison = compare(parent.view(), child.view(), data.labels);
+  const Json json = to_json(comparison);
+  EXPECT_EQ(json["flips"], comparison.flips);
+  EXPECT_EQ(json["margin_snr_db"], comparison.margin_snr_db);
+  EXPECT_EQ(json["verdict"], verdict(comparison));
+  // Nothing differs: the ratio is infinite, which JSON cannot say.
+  EXPECT_TRUE(
+      to_json(compare(parent.view(), parent.view(), data.labels))["margin_snr_db"].is_null());
+}
+
+}  // namespace
+}  // namespace hone
