@@ -8,7 +8,8 @@ namespace {
 std::int64_t bytes_of(const Node& node, const Bindings& bindings) {
   std::int64_t bytes = 0;
   for (const Type& type : node.types()) {
-    bytes += element_count(resolve(type.shape, bindings)) * static_cast<std::int64_t>(info(type.dtype).size_bytes);
+    bytes += element_count(resolve(type.shape, bindings)) *
+             static_cast<std::int64_t>(info(type.dtype).size_bytes);
   }
   return bytes;
 }

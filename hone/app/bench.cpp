@@ -21,34 +21,43 @@ namespace {
 EncodedSet random_texts(const Model& model, const BenchOptions& options) {
   EncodedSet set;
   RandomSequence random(0, stream_of("bench"));
-  const auto choose = [&](std::int64_t below) { return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below))); };
+  const auto choose = [&](std::int64_t below) {
+    return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below)));
+  };
   for (std::int64_t row = 0; row < options.batch; ++row) {
     std::vector<std::int32_t> ids;
-    for (std::int64_t token = 0; token < options.tokens; ++token) ids.push_back(choose(model.config.vocab_size));
+    for (std::int64_t token = 0; token < options.tokens; ++token)
+      ids.push_back(choose(model.config.vocab_size));
     set.ids.push_back(std::move(ids));
     set.labels.push_back(choose(model.config.num_labels()));
   }
   return set;
 }
 
-double run_ms(Interpreter& interpreter, NamedTensors& inputs, ParameterStore& parameters, std::int64_t number) {
+double run_ms(Interpreter& interpreter, NamedTensors& inputs, ParameterStore& parameters,
+              std::int64_t number) {
   inputs["step"] = Tensor::scalar(number);
   inputs["random_key"] = Tensor::scalar(number);
   const auto start = std::chrono::steady_clock::now();
   interpreter.run(inputs, parameters);
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 std::string describe(const std::string& name, const BenchOptions& options) {
-  return fmt::format("hone interpreter {}{}, {} {}x{}", options.train ? "training step" : "inference",
-                     options.format ? " " + to_string(*options.format) : " fp32", name, options.batch, options.tokens);
+  return fmt::format("hone interpreter {}{}, {} {}x{}",
+                     options.train ? "training step" : "inference",
+                     options.format ? " " + to_string(*options.format) : " fp32", name,
+                     options.batch, options.tokens);
 }
 
 }  // namespace
 
-BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options, Context& context) {
-  user_check(options.tokens <= model.config.max_position_embeddings, "--tokens: the model has {} positions, got {}",
-             model.config.max_position_embeddings, options.tokens);
+BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options,
+                  Context& context) {
+  user_check(options.tokens <= model.config.max_position_embeddings,
+             "--tokens: the model has {} positions, got {}", model.config.max_position_embeddings,
+             options.tokens);
   ParameterStore parameters = model.parameters;
   const EncodedSet texts = random_texts(model, options);
   Graph graph = model_graph(model, context, {.labels = options.train});
@@ -79,7 +88,8 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
   interpreter.start_profile();
   std::vector<double> times;
-  for (std::int64_t i = 0; i < result.runs; ++i) times.push_back(run_ms(interpreter, inputs, parameters, i + 3));
+  for (std::int64_t i = 0; i < result.runs; ++i)
+    times.push_back(run_ms(interpreter, inputs, parameters, i + 3));
   std::ranges::sort(times);
   result.min_ms = times.front();
   const std::size_t half = times.size() / 2;

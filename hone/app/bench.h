@@ -11,9 +11,10 @@ namespace hone {
 struct BenchOptions {
   std::int64_t batch = 8;
   std::int64_t tokens = 128;
-  bool train = false;             ///< a whole training step with dropout and AdamW; otherwise inference
-  std::optional<Format> format;   ///< quantizers in front of every linear, for the step or the inference
-  std::int64_t runs = 0;          ///< counted runs; 0: 60, or 12 when one takes over 200 ms
+  bool train = false;  ///< a whole training step with dropout and AdamW; otherwise inference
+  std::optional<Format>
+      format;             ///< quantizers in front of every linear, for the step or the inference
+  std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
 };
 
 /// Times of one piece of work, in milliseconds: the first run apart, one not counted, then `runs` runs.
@@ -23,13 +24,15 @@ struct BenchResult {
   double min_ms = 0;
   double median_ms = 0;
   std::int64_t runs = 0;
-  double gflop = 0;               ///< of one run
-  double peak_gflops = 0;         ///< fp32 multiply-adds of this machine with as many threads, measured just before
+  double gflop = 0;  ///< of one run
+  double peak_gflops =
+      0;  ///< fp32 multiply-adds of this machine with as many threads, measured just before
   std::map<std::string, KernelTime> kernels;  ///< of the counted runs
   double share_of_peak() const { return gflop / (min_ms / 1e3) / peak_gflops; }
 };
 
 /// Times the interpreter on random ids without padding.
-BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options, Context& context);
+BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options,
+                  Context& context);
 
 }  // namespace hone

@@ -17,9 +17,12 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
     const Evaluation& e = model.measurement.evaluation;
     const auto& q = model.quantization;
     const auto& c = model.comparison;
-    table.add_row({model.label, percent(e.accuracy, 2), percent(e.accuracy_interval.low, 2), percent(e.accuracy_interval.high, 2),
-                   real(e.loss, 4), c ? percent(c->flip_share, 2) : Cell(absent), c ? real(c->mcnemar.p_value, 3) : Cell(absent),
-                   c ? real(c->margin_snr_db, 1) : Cell(absent), real(q ? q->format.def->average_bits(q->format) : 32, 0),
+    table.add_row({model.label, percent(e.accuracy, 2), percent(e.accuracy_interval.low, 2),
+                   percent(e.accuracy_interval.high, 2), real(e.loss, 4),
+                   c ? percent(c->flip_share, 2) : Cell(absent),
+                   c ? real(c->mcnemar.p_value, 3) : Cell(absent),
+                   c ? real(c->margin_snr_db, 1) : Cell(absent),
+                   real(q ? q->format.def->average_bits(q->format) : 32, 0),
                    q ? "simulated" : "fp32"});
   }
   return table;

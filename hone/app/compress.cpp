@@ -7,16 +7,17 @@
 
 namespace hone {
 
-Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id, const CompressOptions& options,
-               const LogSink& log, Context& context) {
-  user_check(!parent.quantization, "the model is quantized already ({}); start from the model it was made from",
+Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+               const CompressOptions& options, const LogSink& log, Context& context) {
+  user_check(!parent.quantization,
+             "the model is quantized already ({}); start from the model it was made from",
              parent.quantization ? to_string(parent.quantization->format) : "");
   Model model = parent;
   model.quantization = Quantization{options.format, options.qat ? "qat" : "ptq", {}};
   const Graph graph = model_graph(model, context, {});
   model.quantization->modules = quantized_modules(graph);
-  calibrate(graph, model.parameters, data.train, pad_id, options.fine_tune.eval_batch_size, options.calibration_batches,
-            context.library, context.pool);
+  calibrate(graph, model.parameters, data.train, pad_id, options.fine_tune.eval_batch_size,
+            options.calibration_batches, context.library, context.pool);
   if (options.qat) fine_tune(model, data, pad_id, options.fine_tune, log, context);
   return model;
 }
@@ -26,13 +27,15 @@ Model round_weights(const Model& quantized, Context& context) {
   Graph graph = model_graph(quantized, context, {});
   while (!graph.outputs().empty()) graph.remove_output(std::string(graph.outputs()[0].first));
   for (Node* node : graph.of_kind(NodeKind::operation)) {
-    const bool of_weight = node->is("quantize") && node->inputs()[0].node->kind() == NodeKind::parameter;
+    const bool of_weight =
+        node->is("quantize") && node->inputs()[0].node->kind() == NodeKind::parameter;
     if (of_weight) graph.set_output(node->inputs()[0].node->name(), {node, 0});
   }
   remove_dead_code(graph);
   ParameterStore parameters = quantized.parameters;
   Interpreter interpreter(graph, context.library, context.pool);
-  for (const auto& [name, tensor] : interpreter.run({}, parameters)) rounded.parameters.set(name, tensor.contiguous_copy());
+  for (const auto& [name, tensor] : interpreter.run({}, parameters))
+    rounded.parameters.set(name, tensor.contiguous_copy());
   return rounded;
 }
 

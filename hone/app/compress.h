@@ -6,16 +6,16 @@ namespace hone {
 
 struct CompressOptions {
   Format format;
-  bool qat = false;               ///< train with the quantizers in place; otherwise quantize after training
-  FineTuneOptions fine_tune;      ///< for `qat`
+  bool qat = false;  ///< train with the quantizers in place; otherwise quantize after training
+  FineTuneOptions fine_tune;              ///< for `qat`
   std::int64_t calibration_batches = 32;  ///< of `eval_batch_size` texts, for formats with state
 };
 
 /// A quantized copy of `parent`: calibrated where the format has state, trained where asked for. The weights keep their
 /// full precision; `round_weights` makes the copy that is saved.
 /// Throws `UserError` when the parent is quantized already.
-Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id, const CompressOptions& options,
-               const LogSink& log, Context& context);
+Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+               const CompressOptions& options, const LogSink& log, Context& context);
 
 /// The same quantized model with every quantized weight replaced by its value in the format. Quantizing it again changes
 /// nothing, so any program that loads the weights computes with what was measured.

@@ -11,9 +11,11 @@ namespace hone {
 
 Splits split(DataSet data, const SplitOptions& options) {
   user_check(options.validation_split >= 0 && options.validation_split < 1,
-             "--validation_split: expected a share of at least 0 and below 1, got {}", options.validation_split);
+             "--validation_split: expected a share of at least 0 and below 1, got {}",
+             options.validation_split);
   Splits splits;
-  const auto count = static_cast<std::size_t>(std::llround(options.validation_split * static_cast<double>(data.train.size())));
+  const auto count = static_cast<std::size_t>(
+      std::llround(options.validation_split * static_cast<double>(data.train.size())));
   std::vector<std::size_t> order(data.train.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   RandomSequence(options.seed, stream_of("validation split")).shuffle(order);
@@ -30,11 +32,13 @@ Splits split(DataSet data, const SplitOptions& options) {
 
 const std::vector<Example>& part(const Splits& splits, const std::string& name) {
   const std::vector<Example>* chosen = nullptr;
-  if (name == "train" || (name.empty() && splits.source.test.empty())) chosen = &splits.source.train;
+  if (name == "train" || (name.empty() && splits.source.test.empty()))
+    chosen = &splits.source.train;
   if (name == "validation") chosen = &splits.validation;
   if (name == "test" || (name.empty() && chosen == nullptr)) chosen = &splits.source.test;
   user_check(chosen != nullptr, "--split: expected train, validation or test, got '{}'", name);
-  user_check(!chosen->empty(), "{}: the {} split is empty", splits.source.description, name.empty() ? "data" : name);
+  user_check(!chosen->empty(), "{}: the {} split is empty", splits.source.description,
+             name.empty() ? "data" : name);
   return *chosen;
 }
 

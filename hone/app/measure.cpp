@@ -14,15 +14,18 @@ Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 
 }  // namespace
 
-Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad_id, std::int64_t batch_size,
-                    Context& context, const std::string& title) {
+Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad_id,
+                    std::int64_t batch_size, Context& context, const std::string& title) {
   const auto start = std::chrono::steady_clock::now();
-  Predictor predictor(model_graph(model, context, {}), model.parameters, context.library, context.pool);
+  Predictor predictor(model_graph(model, context, {}), model.parameters, context.library,
+                      context.pool);
   Progress progress(title, data.size(), {.unit = "texts", .output = context.progress});
   Measurement measured;
-  measured.logits = predictor.logits(data, batch_size, pad_id, [&](std::int64_t done) { progress.update(done); });
+  measured.logits =
+      predictor.logits(data, batch_size, pad_id, [&](std::int64_t done) { progress.update(done); });
   measured.classes = predictor.classes();
-  measured.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  measured.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   measured.evaluation = evaluate(measured.view(), data.labels);
   return measured;
 }

@@ -21,8 +21,8 @@ struct Measurement {
 };
 
 /// Runs the model (quantized if it is) over `data`. `title` names the progress line.
-Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad_id, std::int64_t batch_size,
-                    Context& context, const std::string& title);
+Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad_id,
+                    std::int64_t batch_size, Context& context, const std::string& title);
 
 /// With Hugging Face's keys: eval_loss, eval_accuracy, eval_runtime, …, and per-class recall by label name.
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels);

@@ -17,7 +17,8 @@ constexpr FreshShape kFreshShapes[] = {{"tiny", 128, 2, 2, 512}, {"base", 768, 1
 void check_vocabulary(const TextModel& source) {
   const std::int64_t rows = source.model.config.vocab_size;
   user_check(source.tokenizer.vocabulary_size() <= rows,
-             "{}: the vocabulary has {} tokens, the embedding only {} rows; vocabulary and weights do not belong together",
+             "{}: the vocabulary has {} tokens, the embedding only {} rows; vocabulary and weights "
+             "do not belong together",
              source.folder.string(), source.tokenizer.vocabulary_size(), rows);
 }
 
@@ -46,10 +47,12 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
                      const std::vector<std::string>& labels) {
   const std::vector<std::string> names = fresh_model_names();
   std::error_code error;
-  const bool fresh = std::find(names.begin(), names.end(), source) != names.end() && !fs::exists(source, error);
+  const bool fresh =
+      std::find(names.begin(), names.end(), source) != names.end() && !fs::exists(source, error);
   if (!fresh) {
     const fs::path folder = source;
-    TextModel opened{load_model(folder, context.library.ops, context.library.formats, seed, labels), load_tokenizer(folder), folder};
+    TextModel opened{load_model(folder, context.library.ops, context.library.formats, seed, labels),
+                     load_tokenizer(folder), folder};
     check_vocabulary(opened);
     return opened;
   }
@@ -64,7 +67,8 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
 void write_model(const TextModel& source, const fs::path& folder) {
   save_model(source.model, folder);
   if (source.folder.empty()) return save_tokenizer(source.tokenizer, folder);
-  for (const fs::path& file : tokenizer_files(source.folder)) write_file(folder / file.filename(), read_file(file));
+  for (const fs::path& file : tokenizer_files(source.folder))
+    write_file(folder / file.filename(), read_file(file));
 }
 
 Graph model_graph(const Model& model, const Context& context, const GraphInputs& inputs) {

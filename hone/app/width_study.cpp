@@ -7,18 +7,25 @@
 namespace hone {
 namespace {
 
-std::string format_text(const FixedPointWidth& width) { return fmt::format("integer(width={},frac={})", width.width, width.frac); }
+std::string format_text(const FixedPointWidth& width) {
+  return fmt::format("integer(width={},frac={})", width.width, width.frac);
+}
 
-ComparedModel quantize_and_measure(const Model& parent, const Measurement& before, const EncodedSplits& data, std::int32_t pad_id,
+ComparedModel quantize_and_measure(const Model& parent, const Measurement& before,
+                                   const EncodedSplits& data, std::int32_t pad_id,
                                    const CompressOptions& options, Context& context) {
-  const Model model = compress(parent, data, pad_id, options, [](const Json&) {}, context);
-  const std::string label = fmt::format("{} {}", options.qat ? "QAT" : "PTQ", to_string(options.format));
-  Measurement after = measure(model, data.test, pad_id, options.fine_tune.eval_batch_size, context, label);
+  const Model model = compress(
+      parent, data, pad_id, options, [](const Json&) {}, context);
+  const std::string label =
+      fmt::format("{} {}", options.qat ? "QAT" : "PTQ", to_string(options.format));
+  Measurement after =
+      measure(model, data.test, pad_id, options.fine_tune.eval_batch_size, context, label);
   const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
   return {label, model.quantization, std::move(after), comparison};
 }
 
-std::vector<Point> curve(const std::vector<WidthResult>& results, const std::function<Point(const WidthResult&)>& point) {
+std::vector<Point> curve(const std::vector<WidthResult>& results,
+                         const std::function<Point(const WidthResult&)>& point) {
   std::vector<Point> points;
   for (const WidthResult& result : results) points.push_back(point(result));
   return points;
@@ -26,7 +33,8 @@ std::vector<Point> curve(const std::vector<WidthResult>& results, const std::fun
 
 Point accuracy_point(const WidthResult& result, const ComparedModel& model) {
   const Evaluation& e = model.measurement.evaluation;
-  return {static_cast<double>(result.width.width), 100 * e.accuracy, 100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high};
+  return {static_cast<double>(result.width.width), 100 * e.accuracy, 100 * e.accuracy_interval.low,
+          100 * e.accuracy_interval.high};
 }
 
 Point flip_point(const WidthResult& result, const ComparedModel& model) {
@@ -35,39 +43,56 @@ Point flip_point(const WidthResult& result, const ComparedModel& model) {
 
 }  // namespace
 
-std::vector<WidthResult> study_widths(const Model& parent, const Measurement& parent_measurement, const EncodedSplits& data,
-                                      std::int32_t pad_id, const WidthStudyOptions& options, Context& context) {
+std::vector<WidthResult> study_widths(const Model& parent, const Measurement& parent_measurement,
+                                      const EncodedSplits& data, std::int32_t pad_id,
+                                      const WidthStudyOptions& options, Context& context) {
   std::vector<WidthResult> results;
   for (const FixedPointWidth& width : options.widths) {
-    CompressOptions compression{parse_format(format_text(width), context.library.formats), false, options.qat, 1};
+    CompressOptions compression{parse_format(format_text(width), context.library.formats), false,
+                                options.qat, 1};
     compression.fine_tune.title = fmt::format("QAT {}.{}", width.width, width.frac);
-    ComparedModel ptq = quantize_and_measure(parent, parent_measurement, data, pad_id, compression, context);
+    ComparedModel ptq =
+        quantize_and_measure(parent, parent_measurement, data, pad_id, compression, context);
     compression.qat = true;
-    ComparedModel qat = quantize_and_measure(parent, parent_measurement, data, pad_id, compression, context);
+    ComparedModel qat =
+        quantize_and_measure(parent, parent_measurement, data, pad_id, compression, context);
     results.push_back({width, std::move(ptq), std::move(qat)});
   }
   return results;
 }
 
-void draw_width_study(const std::vector<WidthResult>& results, const Measurement& parent, const fs::path& stem) {
-  Axis width{.label = "Width (bits, fraction below)"};
+void draw_width_study(const std::vector<WidthResult>& results, const Measurement& parent,
+                      const fs::path& stem) {
+  Axis width{.label = "Format (width.fraction, bits)"};
   for (const WidthResult& result : results) {
-    width.ticks.push_back({static_cast<double>(result.width.width), fmt::format("{}.{}", result.width.width, result.width.frac)});
+    width.ticks.push_back({static_cast<double>(result.width.width),
+                           fmt::format("{}.{}", result.width.width, result.width.frac)});
   }
-  const auto ptq = [](auto point) { return [point](const WidthResult& r) { return point(r, r.ptq); }; };
-  const auto qat = [](auto point) { return [point](const WidthResult& r) { return point(r, r.qat); }; };
+  const auto ptq = [](auto point) {
+    return [point](const WidthResult& r) { return point(r, r.ptq); };
+  };
+  const auto qat = [](auto point) {
+    return [point](const WidthResult& r) { return point(r, r.qat); };
+  };
   const Panel accuracy{.title = "Accuracy",
                        .x = width,
                        .y = {.label = "Accuracy (%)"},
-                       .series = {{.label = "after training (PTQ)", .points = curve(results, ptq(accuracy_point)), .spread = Spread::bars},
-                                  {.label = "with training (QAT)", .points = curve(results, qat(accuracy_point)), .spread = Spread::bars}},
+                       .series = {{.label = "after training (PTQ)",
+                                   .points = curve(results, ptq(accuracy_point)),
+                                   .spread = Spread::bars},
+                                  {.label = "with training (QAT)",
+                                   .points = curve(results, qat(accuracy_point)),
+                                   .spread = Spread::bars}},
                        .references = {{100 * parent.evaluation.accuracy, "fp32"}}};
-  const Panel flips{.title = "Flips against fp32",
-                    .x = width,
-                    .y = {.label = "Flips (%)", .logarithmic = true},
-                    .series = {{.label = "after training (PTQ)", .points = curve(results, ptq(flip_point))},
-                               {.label = "with training (QAT)", .points = curve(results, qat(flip_point))}}};
-  write_figure({.title = "Fixed point, simulated; one seed", .panels = {accuracy, flips}, .width = 1000}, stem);
+  const Panel flips{
+      .title = "Flips against fp32",
+      .x = width,
+      .y = {.label = "Flips (%)", .logarithmic = true},
+      .series = {{.label = "after training (PTQ)", .points = curve(results, ptq(flip_point))},
+                 {.label = "with training (QAT)", .points = curve(results, qat(flip_point))}}};
+  write_figure(
+      {.title = "Fixed point, simulated; one seed", .panels = {accuracy, flips}, .width = 1000},
+      stem);
 }
 
 }  // namespace hone

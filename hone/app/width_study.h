@@ -15,7 +15,8 @@ struct FixedPointWidth {
 };
 
 struct WidthStudyOptions {
-  std::vector<FixedPointWidth> widths = {{4, 2}, {6, 3}, {8, 4}, {12, 6}, {16, 8}, {24, 12}, {32, 16}};
+  std::vector<FixedPointWidth> widths = {{4, 2},  {6, 3},   {8, 4},  {12, 6},
+                                         {16, 8}, {24, 12}, {32, 16}};
   FineTuneOptions qat;  ///< how each width is trained
 };
 
@@ -25,10 +26,12 @@ struct WidthResult {
 };
 
 /// The parent quantized to every width, after training and with training, measured on `data.test`.
-std::vector<WidthResult> study_widths(const Model& parent, const Measurement& parent_measurement, const EncodedSplits& data,
-                                      std::int32_t pad_id, const WidthStudyOptions& options, Context& context);
+std::vector<WidthResult> study_widths(const Model& parent, const Measurement& parent_measurement,
+                                      const EncodedSplits& data, std::int32_t pad_id,
+                                      const WidthStudyOptions& options, Context& context);
 
 /// Accuracy and flips against width, one curve each for PTQ and QAT: `stem`.svg and `stem`.png.
-void draw_width_study(const std::vector<WidthResult>& results, const Measurement& parent, const fs::path& stem);
+void draw_width_study(const std::vector<WidthResult>& results, const Measurement& parent,
+                      const fs::path& stem);
 
 }  // namespace hone

@@ -14,7 +14,9 @@ Json parse_json(std::string_view text, std::string_view where) {
 
 Json read_json(const fs::path& path) { return parse_json(read_file(path), path.string()); }
 
-std::string to_line(const Json& value) { return value.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string to_line(const Json& value) {
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::string to_document(const Json& value) {
   return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

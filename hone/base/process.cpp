@@ -30,7 +30,9 @@ class SpawnActions {
 /// The two ends of a pipe; each closes once.
 class Pipe {
  public:
-  Pipe() { user_check(::pipe2(ends_, O_CLOEXEC) == 0, "cannot make a pipe: {}", std::strerror(errno)); }
+  Pipe() {
+    user_check(::pipe2(ends_, O_CLOEXEC) == 0, "cannot make a pipe: {}", std::strerror(errno));
+  }
   ~Pipe() {
     close_writer();
     ::close(ends_[0]);
@@ -66,7 +68,8 @@ int wait_for(pid_t process) {
 
 }  // namespace
 
-std::string run_program(const std::vector<std::string>& command, const fs::path& folder, std::string_view package) {
+std::string run_program(const std::vector<std::string>& command, const fs::path& folder,
+                        std::string_view package) {
   const std::string& name = command.front();
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
@@ -79,7 +82,8 @@ std::string run_program(const std::vector<std::string>& command, const fs::path&
   ::posix_spawn_file_actions_adddup2(actions.get(), pipe.writer(), STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(actions.get(), pipe.writer(), STDERR_FILENO);
   pid_t process = 0;
-  const int error = ::posix_spawnp(&process, name.c_str(), actions.get(), nullptr, arguments.data(), environ);
+  const int error =
+      ::posix_spawnp(&process, name.c_str(), actions.get(), nullptr, arguments.data(), environ);
   user_check(error != ENOENT, "{} is not installed; install the package {}", name, package);
   user_check(error == 0, "cannot start {}: {}", name, std::strerror(error));
   pipe.close_writer();

@@ -13,6 +13,7 @@ namespace hone {
 ///
 /// Throws `UserError` when it is not installed (naming the Debian `package` that has it), cannot be started, or ends in
 /// failure (with what it wrote).
-std::string run_program(const std::vector<std::string>& command, const fs::path& folder, std::string_view package);
+std::string run_program(const std::vector<std::string>& command, const fs::path& folder,
+                        std::string_view package);
 
 }  // namespace hone

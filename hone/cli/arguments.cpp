@@ -1,5 +1,7 @@
 #include "hone/cli/arguments.h"
 
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 
 #include "hone/base/text.h"
@@ -7,53 +9,84 @@
 
 namespace hone {
 
+CLI::Validator number_from(double least, double below) {
+  const auto check = [=](const std::string& text) -> std::string {
+    double value = std::numeric_limits<double>::quiet_NaN();
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    if (least <= value && value < below) return "";
+    const std::string limit = std::isfinite(below) ? fmt::format(" and below {}", below) : "";
+    return fmt::format("expected a number of at least {}{}, got {}", least, limit, text);
+  };
+  return CLI::Validator(check, "");
+}
+
 void declare(CLI::App& app, RunArguments& a) {
-  app.add_option("--threads", a.threads, "threads to compute with; results do not depend on it")->capture_default_str();
-  app.add_option("--seed", a.seed, "of everything random: fresh weights, splits, order, dropout")->capture_default_str();
+  app.add_option("--threads", a.threads, "threads to compute with; results do not depend on it");
+  app.add_option("--seed", a.seed, "of everything random: fresh weights, splits, order, dropout");
   app.add_flag("--json", a.json, "print the result as JSON");
   app.add_flag("--quiet", a.quiet, "no progress on the standard error stream");
 }
 
 void declare(CLI::App& app, DataArguments& a, bool required) {
-  auto* data = app.add_option("--data", a.options.source, "an aclImdb folder, a .csv, .tsv or .jsonl file, or synth:NAME?seed=7&n=30000");
+  auto* data = app.add_option(
+      "--data", a.options.source,
+      "an aclImdb folder, a .csv, .tsv or .jsonl file, or synth:NAME?seed=7&n=30000");
   if (required) data->required();
-  app.add_option("--text_column", a.options.text_column, "column or key of the text")->capture_default_str();
-  app.add_option("--label_column", a.options.label_column, "column or key of the label")->capture_default_str();
-  app.add_option("--validation_split", a.validation_split, "share of the training texts set aside to choose by; 0: none")
-      ->capture_default_str();
-  app.add_option("--max_seq_length", a.max_seq_length, "most tokens of a text; 0: 512, or the model's positions if fewer")
-      ->capture_default_str();
+  app.add_option("--text_column", a.options.text_column, "column or key of the text");
+  app.add_option("--label_column", a.options.label_column, "column or key of the label");
+  app.add_option("--validation_split", a.validation_split,
+                 "share of the training texts set aside to choose by; 0: none");
+  app.add_option("--max_seq_length", a.max_seq_length,
+                 "most tokens of a text; 0: 512, or the model's positions if fewer")
+      ->check(number_from(0));
 }
 
 void declare(CLI::App& app, TrainingArguments& a) {
   TrainingOptions& t = a.options.training;
   AdamWOptions& o = t.optimizer;
-  app.add_option("--num_train_epochs,--epochs", t.epochs, "passes over the training texts; may be a fraction")->capture_default_str();
-  app.add_option("--max_steps", t.max_steps, "optimizer steps, instead of epochs; 0: by epochs")->capture_default_str();
-  app.add_option("--per_device_train_batch_size,--batch_size,--batch", t.batch_size, "texts per step")
-      ->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--per_device_eval_batch_size", a.options.eval_batch_size, "texts per batch of an evaluation")
-      ->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--learning_rate,--lr", o.learning_rate, "at the start; falls linearly to 0")->capture_default_str();
-  app.add_option("--warmup_steps", t.warmup_steps, "steps of linear rise before that")->capture_default_str();
-  app.add_option("--weight_decay", o.weight_decay, "of AdamW; biases and layer norms are spared")->capture_default_str();
-  app.add_option("--adam_beta1", o.beta1, "of AdamW")->capture_default_str();
-  app.add_option("--adam_beta2", o.beta2, "of AdamW")->capture_default_str();
-  app.add_option("--adam_epsilon", o.epsilon, "of AdamW")->capture_default_str();
-  app.add_option("--max_grad_norm", o.max_grad_norm, "gradients are scaled down to this norm; 0: never")->capture_default_str();
+  app.add_option("--num_train_epochs,--epochs", t.epochs,
+                 "passes over the training texts; may be a fraction")
+      ->check(number_from(0));
+  app.add_option("--max_steps", t.max_steps, "optimizer steps, instead of epochs; 0: by epochs")
+      ->check(number_from(0));
+  app.add_option("--per_device_train_batch_size,--batch_size,--batch", t.batch_size,
+                 "texts per step")
+      ->check(number_from(1));
+  app.add_option("--per_device_eval_batch_size", a.options.eval_batch_size,
+                 "texts per batch of an evaluation")
+      ->check(number_from(1));
+  app.add_option("--learning_rate,--lr", o.learning_rate, "at the start; falls linearly to 0")
+      ->check(number_from(0));
+  app.add_option("--warmup_steps", t.warmup_steps, "steps of linear rise before that")
+      ->check(number_from(0));
+  app.add_option("--weight_decay", o.weight_decay, "of AdamW; biases and layer norms are spared")
+      ->check(number_from(0));
+  app.add_option("--adam_beta1", o.beta1, "of AdamW")->check(number_from(0, 1));
+  app.add_option("--adam_beta2", o.beta2, "of AdamW")->check(number_from(0, 1));
+  app.add_option("--adam_epsilon", o.epsilon, "of AdamW")->check(number_from(0));
+  app.add_option("--max_grad_norm", o.max_grad_norm,
+                 "gradients are scaled down to this norm; 0: never")
+      ->check(number_from(0));
   app.add_option("--logging_steps", t.logging_steps, "steps between two lines of the log")
-      ->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--eval_steps", t.eval_steps, "steps between two evaluations; 0: after every epoch")->capture_default_str();
-  app.add_option("--freeze", a.options.freeze, "globs of parameters to leave as they are, e.g. 'bert.embeddings.*'");
+      ->check(number_from(1));
+  app.add_option("--eval_steps", t.eval_steps,
+                 "steps between two evaluations; 0: after every epoch")
+      ->check(number_from(0));
+  app.add_option("--freeze", a.options.freeze,
+                 "globs of parameters to leave as they are, e.g. 'bert.embeddings.*'");
+  app.add_flag("--group_by_length", t.group_by_length,
+               "put texts of like length into a batch: less padding, faster");
   app.add_flag("!--no_shuffle", t.shuffle, "take the texts in the order of the data");
 }
 
 void declare(CLI::App& app, OutputArguments& a) {
   app.add_option("-o,--output_dir", a.folder, "folder to write")->required();
-  app.add_flag("--overwrite_output_dir,--overwrite", a.overwrite, "replace the folder if it exists");
+  app.add_flag("--overwrite_output_dir,--overwrite", a.overwrite,
+               "replace the folder if it exists");
 }
 
-Splits load_splits(const DataArguments& data, std::uint64_t seed, const std::vector<std::string>& labels) {
+Splits load_splits(const DataArguments& data, std::uint64_t seed,
+                   const std::vector<std::string>& labels) {
   DataOptions options = data.options;
   options.label_names = labels;
   return split(load_data_set(options), {data.validation_split, seed});
@@ -64,7 +97,8 @@ std::vector<std::string> known_labels(const std::string& model) {
   std::error_code error;
   if (!fs::exists(file, error)) return {};
   const BertConfig config = bert_config(read_json(file), file.string());
-  return config.labels == default_labels(config.num_labels()) ? std::vector<std::string>{} : config.labels;
+  return config.labels == default_labels(config.num_labels()) ? std::vector<std::string>{}
+                                                              : config.labels;
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {

@@ -48,8 +48,10 @@ void quantize_reference(const Format& format, std::span<const float> x,
 void quantize(const Format& format, ThreadPool& pool, std::span<const float> x,
               std::span<const Tensor> state, std::span<float> y) {
   const double high = std::ldexp(1.0, static_cast<int>(format["width"]) - 1) - 1;
-  const kernels::FixedPoint grid{fraction(format, state), static_cast<float>(-high - 1), static_cast<float>(high)};
-  kernels::round_to_fixed_point(pool, grid, static_cast<std::int64_t>(x.size()), x.data(), y.data());
+  const kernels::FixedPoint grid{fraction(format, state), static_cast<float>(-high - 1),
+                                 static_cast<float>(high)};
+  kernels::round_to_fixed_point(pool, grid, static_cast<std::int64_t>(x.size()), x.data(),
+                                y.data());
 }
 
 }  // namespace

@@ -51,15 +51,17 @@ namespace {
 
 HWY_EXPORT(run_multiply_adds);
 
-// The least time of `runs` calls of `body`, in seconds.
+// The least time of a call of `body`, in seconds, over a quarter of a second: the system needs some
+// of that until woken threads stand on processors of their own.
 template <typename Body>
-double best_seconds(int runs, Body&& body) {
+double best_seconds(Body&& body) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
   double best = 1e30;
-  for (int run = 0; run < runs; ++run) {
-    const auto start = std::chrono::steady_clock::now();
+  while (Clock::now() - begin < std::chrono::milliseconds(250)) {
+    const auto start = Clock::now();
     body();
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    best = std::min(best, seconds.count());
+    best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
   }
   return best;
 }
@@ -73,7 +75,7 @@ double measure_fma_gflops(ThreadPool& pool) {
   std::vector<double> operations(static_cast<std::size_t>(chunks));
   std::vector<float> results(operations.size());
   const volatile float start = 1.0f;
-  const double seconds = best_seconds(8, [&] {
+  const double seconds = best_seconds([&] {
     pool.run(chunks, [&](std::int64_t chunk) {
       const auto i = static_cast<std::size_t>(chunk);
       results[i] = HWY_DYNAMIC_DISPATCH(run_multiply_adds)(kRounds, start, &operations[i]);
@@ -87,7 +89,7 @@ double measure_copy_gbps(ThreadPool& pool) {
   constexpr std::int64_t kGrain = std::int64_t{1} << 18;
   std::vector<char> from(kBytes, 1);
   std::vector<char> to(kBytes);
-  const double seconds = best_seconds(6, [&] {
+  const double seconds = best_seconds([&] {
     parallel_ranges(pool, kBytes, kGrain, [&](std::int64_t begin, std::int64_t end) {
       std::memcpy(to.data() + begin, from.data() + begin, static_cast<std::size_t>(end - begin));
     });

@@ -15,7 +15,8 @@ bool remove_dead_code(Graph& graph) {
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
     Node& node = **at;
     const bool updates = node.kind() == NodeKind::operation && node.op().trait == Trait::update;
-    if (node.kind() == NodeKind::input || updates || live.contains(&node) || !node.users().empty()) continue;
+    if (node.kind() == NodeKind::input || updates || live.contains(&node) || !node.users().empty())
+      continue;
     graph.erase(node);
     changed = true;
   }

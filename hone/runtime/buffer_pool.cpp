@@ -20,11 +20,13 @@ BufferPool::BufferPool(Device& device) : state_(std::make_shared<State>(State{de
 std::size_t BufferPool::reserved_bytes() const { return state_->reserved_bytes; }
 
 Tensor BufferPool::allocate(DType dtype, Sizes sizes) {
-  const std::size_t size_bytes = static_cast<std::size_t>(element_count(sizes)) * info(dtype).size_bytes;
+  const std::size_t size_bytes =
+      static_cast<std::size_t>(element_count(sizes)) * info(dtype).size_bytes;
   const std::size_t capacity = capacity_for(size_bytes);
   StoragePointer block;
   // A block of up to twice the size will do; a larger one is kept for what needs it.
-  if (const auto found = state_->free.lower_bound(capacity); found != state_->free.end() && found->first <= 2 * capacity) {
+  if (const auto found = state_->free.lower_bound(capacity);
+      found != state_->free.end() && found->first <= 2 * capacity) {
     block = std::move(found->second);
     state_->free.erase(found);
   } else {

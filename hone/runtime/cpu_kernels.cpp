@@ -22,10 +22,13 @@ namespace {
 const float* floats(const Call& call, std::size_t index) { return call.input(index).data<float>(); }
 std::int64_t count(const Call& call) { return call.input(0).count(); }
 std::int64_t row_length(const Tensor& tensor) { return tensor.size(-1); }
-std::int64_t row_count(const Tensor& tensor) { return row_length(tensor) == 0 ? 0 : tensor.count() / row_length(tensor); }
+std::int64_t row_count(const Tensor& tensor) {
+  return row_length(tensor) == 0 ? 0 : tensor.count() / row_length(tensor);
+}
 
 std::string_view contiguous(const Call& call) {
-  const bool all = std::ranges::all_of(call.inputs, [](const Tensor* input) { return input->contiguous(); });
+  const bool all =
+      std::ranges::all_of(call.inputs, [](const Tensor* input) { return input->contiguous(); });
   return all ? "" : "an input is strided";
 }
 
@@ -62,7 +65,8 @@ Sizes stretched(const Tensor& operand, const Sizes& sizes) {
   return strides;
 }
 
-template <void (*Kernel)(ThreadPool&, kernels::Extents, const kernels::Strided&, const kernels::Strided&, float*)>
+template <void (*Kernel)(ThreadPool&, kernels::Extents, const kernels::Strided&,
+                         const kernels::Strided&, float*)>
 void binary(Call& call) {
   const Sizes sizes = call.output_sizes();
   const Sizes a = stretched(call.input(0), sizes), b = stretched(call.input(1), sizes);
@@ -77,16 +81,21 @@ void scale(Call& call) {
 }
 
 bool by_tanh(const Call& call) { return call.attributes.get<std::string>("approximate") == "tanh"; }
-void gelu(Call& call) { by_tanh(call) ? unary<kernels::gelu_tanh>(call) : unary<kernels::gelu_erf>(call); }
+void gelu(Call& call) {
+  by_tanh(call) ? unary<kernels::gelu_tanh>(call) : unary<kernels::gelu_erf>(call);
+}
 void gelu_gradient(Call& call) {
-  by_tanh(call) ? unary_gradient<kernels::gelu_tanh_gradient>(call) : unary_gradient<kernels::gelu_erf_gradient>(call);
+  by_tanh(call) ? unary_gradient<kernels::gelu_tanh_gradient>(call)
+                : unary_gradient<kernels::gelu_erf_gradient>(call);
 }
 
 void dropout(Call& call) {
-  const RandomStream stream{static_cast<std::uint64_t>(*call.input(1).data<std::int64_t>()),
-                            static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))};
+  const RandomStream stream{
+      static_cast<std::uint64_t>(*call.input(1).data<std::int64_t>()),
+      static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))};
   const float* x = floats(call, 0);
-  kernels::dropout(call.pool, call.attributes.get<double>("p"), stream, count(call), x, call.output_over(0, 0).data<float>());
+  kernels::dropout(call.pool, call.attributes.get<double>("p"), stream, count(call), x,
+                   call.output_over(0, 0).data<float>());
 }
 
 void quantize(Call& call) {
@@ -102,7 +111,9 @@ void full(Call& call) {
   kernels::fill(call.pool, count(call), value, call.output().data<float>());
 }
 
-std::string_view float_result(const Call& call) { return call.types[0].dtype == DType::f32 ? "" : "the result is not f32"; }
+std::string_view float_result(const Call& call) {
+  return call.types[0].dtype == DType::f32 ? "" : "the result is not f32";
+}
 
 // ---- rows
 
@@ -124,34 +135,42 @@ float epsilon(const Call& call) { return static_cast<float>(call.attributes.get<
 void layer_norm(Call& call) {
   const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
   const float *x = floats(call, 0), *gamma = floats(call, 1), *beta = floats(call, 2);
-  kernels::layer_norm(call.pool, rows, length, x, gamma, beta, epsilon(call), call.output_over(0, 0).data<float>());
+  kernels::layer_norm(call.pool, rows, length, x, gamma, beta, epsilon(call),
+                      call.output_over(0, 0).data<float>());
 }
 
 void layer_norm_gradient(Call& call) {
   const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
   const float *x = floats(call, 0), *gamma = floats(call, 1), *dy = floats(call, 2);
-  kernels::layer_norm_gradient(call.pool, rows, length, x, gamma, epsilon(call), dy, call.output_over(0, 2).data<float>(),
-                               call.output(1).data<float>(), call.output(2).data<float>());
+  kernels::layer_norm_gradient(call.pool, rows, length, x, gamma, epsilon(call), dy,
+                               call.output_over(0, 2).data<float>(), call.output(1).data<float>(),
+                               call.output(2).data<float>());
 }
 
 void cross_entropy(Call& call) {
   const Tensor& logits = call.input(0);
-  *call.output().data<float>() = kernels::cross_entropy(call.pool, logits.size(0), logits.size(1), logits.data<float>(),
-                                                        call.input(1).data<std::int64_t>());
+  *call.output().data<float>() =
+      kernels::cross_entropy(call.pool, logits.size(0), logits.size(1), logits.data<float>(),
+                             call.input(1).data<std::int64_t>());
 }
 
 void cross_entropy_gradient(Call& call) {
   const Tensor& logits = call.input(0);
   kernels::cross_entropy_gradient(call.pool, logits.size(0), logits.size(1), logits.data<float>(),
-                                  call.input(1).data<std::int64_t>(), *floats(call, 2), call.output().data<float>());
+                                  call.input(1).data<std::int64_t>(), *floats(call, 2),
+                                  call.output().data<float>());
 }
 
 // Labels outside the classes are the reference's to report.
 std::string_view valid_labels(const Call& call) {
   const std::int64_t classes = call.input(0).size(1);
-  const auto valid = [&](std::int64_t label) { return label == kernels::kIgnoredLabel || (label >= 0 && label < classes); };
+  const auto valid = [&](std::int64_t label) {
+    return label == kernels::kIgnoredLabel || (label >= 0 && label < classes);
+  };
   if (!contiguous(call).empty()) return contiguous(call);
-  return std::ranges::all_of(call.input(1).values<std::int64_t>(), valid) ? "" : "a label is outside the classes";
+  return std::ranges::all_of(call.input(1).values<std::int64_t>(), valid)
+             ? ""
+             : "a label is outside the classes";
 }
 
 // ---- embeddings
@@ -160,7 +179,9 @@ std::string_view valid_labels(const Call& call) {
 std::string_view valid_ids(const Call& call, std::int64_t rows) {
   if (!contiguous(call).empty()) return contiguous(call);
   const auto valid = [rows](std::int64_t id) { return id >= 0 && id < rows; };
-  return std::ranges::all_of(call.input(0).values<std::int64_t>(), valid) ? "" : "an id is outside the table";
+  return std::ranges::all_of(call.input(0).values<std::int64_t>(), valid)
+             ? ""
+             : "an id is outside the table";
 }
 
 void embedding(Call& call) {
@@ -170,10 +191,12 @@ void embedding(Call& call) {
 
 void embedding_gradient(Call& call) {
   Tensor& table = call.output();
-  kernels::gather_rows_gradient(call.pool, table.size(0), table.size(1), count(call), call.input(0).data<std::int64_t>(),
-                                floats(call, 1), table.data<float>());
+  kernels::gather_rows_gradient(call.pool, table.size(0), table.size(1), count(call),
+                                call.input(0).data<std::int64_t>(), floats(call, 1),
+                                table.data<float>());
   const std::int64_t padding = call.attributes.get<std::int64_t>("padding");
-  if (padding >= 0 && padding < table.size(0)) std::ranges::fill(table.slice(0, padding, padding + 1).values<float>(), 0.0f);
+  if (padding >= 0 && padding < table.size(0))
+    std::ranges::fill(table.slice(0, padding, padding + 1).values<float>(), 0.0f);
 }
 
 // ---- products
@@ -182,25 +205,29 @@ void linear(Call& call) {
   const Tensor& weight = call.input(1);
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
   const kernels::GemmAdd bias{call.has_input(2) ? floats(call, 2) : nullptr, false};
-  kernels::gemm(call.pool, {row_count(call.input(0)), outputs, inputs}, {floats(call, 0), inputs, 1},
-                {floats(call, 1), 1, inputs}, call.output().data<float>(), outputs, bias);
+  kernels::gemm(call.pool, {row_count(call.input(0)), outputs, inputs},
+                {floats(call, 0), inputs, 1}, {floats(call, 1), 1, inputs},
+                call.output().data<float>(), outputs, bias);
 }
 
 // dweight (N, K) = dy (T, N)^T x (T, K)
 void linear_weight_gradient(Call& call) {
   const Tensor &x = call.input(0), &dy = call.input(1);
   const std::int64_t inputs = row_length(x), outputs = row_length(dy);
-  kernels::gemm(call.pool, {outputs, inputs, row_count(x)}, {floats(call, 1), 1, outputs}, {floats(call, 0), inputs, 1},
-                call.output().data<float>(), inputs);
+  kernels::gemm(call.pool, {outputs, inputs, row_count(x)}, {floats(call, 1), 1, outputs},
+                {floats(call, 0), inputs, 1}, call.output().data<float>(), inputs);
 }
 
-bool rows_times_matrix(const Call& call) { return call.input(1).rank() == 2 && call.input(0).contiguous(); }
+bool rows_times_matrix(const Call& call) {
+  return call.input(1).rank() == 2 && call.input(0).contiguous();
+}
 
 std::string_view gemm_operands(const Call& call) {
   if (call.types[0].rank() > 4) return "more than 2 leading dimensions";
   for (const Tensor* input : call.inputs) {
     const std::size_t last = input->strides().size() - 1;
-    if (input->strides()[last] != 1 && input->strides()[last - 1] != 1) return "neither rows nor columns are contiguous";
+    if (input->strides()[last] != 1 && input->strides()[last - 1] != 1)
+      return "neither rows nor columns are contiguous";
   }
   return "";
 }
@@ -215,8 +242,10 @@ void matmul(Call& call) {
   const Sizes sizes = call.output_sizes();
   const std::int64_t n = sizes.back(), k = a.size(-1);
   float* y = call.output().data<float>();
-  if (rows_times_matrix(call)) return kernels::gemm(call.pool, {row_count(a), n, k}, {a.data<float>(), k, 1}, matrix(b), y, n);
-  const Sizes a_strides = stretched(a, sizes), b_strides = stretched(b, sizes), y_strides = contiguous_strides(sizes);
+  if (rows_times_matrix(call))
+    return kernels::gemm(call.pool, {row_count(a), n, k}, {a.data<float>(), k, 1}, matrix(b), y, n);
+  const Sizes a_strides = stretched(a, sizes), b_strides = stretched(b, sizes),
+              y_strides = contiguous_strides(sizes);
   // The last two leading dimensions, 1 where there are fewer.
   std::array<std::int64_t, 2> batches{1, 1}, a_batch{}, b_batch{}, y_batch{};
   const std::size_t leading = sizes.size() - 2;
@@ -227,7 +256,8 @@ void matmul(Call& call) {
     b_batch[at] = b_strides[i];
     y_batch[at] = y_strides[i];
   }
-  kernels::gemm_batched(call.pool, batches, {sizes[leading], n, k}, {matrix(a), a_batch}, {matrix(b), b_batch}, {y, n, y_batch});
+  kernels::gemm_batched(call.pool, batches, {sizes[leading], n, k}, {matrix(a), a_batch},
+                        {matrix(b), b_batch}, {y, n, y_batch});
 }
 
 // ---- the rest
@@ -239,7 +269,9 @@ void reshape(Call& call) {
 }
 
 std::string_view view_or_floats(const Call& call) {
-  return call.input(0).contiguous() || call.input(0).dtype() == DType::f32 ? at_most_six_dimensions(call) : "x is not f32";
+  return call.input(0).contiguous() || call.input(0).dtype() == DType::f32
+             ? at_most_six_dimensions(call)
+             : "x is not f32";
 }
 
 void sum_to(Call& call) {
@@ -252,7 +284,8 @@ void sum_to(Call& call) {
 
 void global_norm(Call& call) {
   double sum = 0;
-  for (std::size_t i = 0; i < call.inputs.size(); ++i) sum += kernels::sum_of_squares(call.pool, call.input(i).count(), floats(call, i));
+  for (std::size_t i = 0; i < call.inputs.size(); ++i)
+    sum += kernels::sum_of_squares(call.pool, call.input(i).count(), floats(call, i));
   *call.output().data<float>() = static_cast<float>(std::sqrt(sum));
 }
 
@@ -260,10 +293,11 @@ void adamw(Call& call) {
   const auto attribute = [&](const char* name) { return call.attributes.get<double>(name); };
   const double norm = static_cast<double>(*floats(call, 4)), limit = attribute("max_grad_norm");
   const double clip = limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
-  const kernels::AdamW options{static_cast<double>(*floats(call, 5)), attribute("beta1"), attribute("beta2"),
-                               attribute("eps"), attribute("weight_decay")};
-  kernels::adamw_step(call.pool, options, *call.input(6).data<std::int64_t>(), clip, count(call), floats(call, 1),
-                      call.input(0).data<float>(), call.input(2).data<float>(), call.input(3).data<float>());
+  const kernels::AdamW options{static_cast<double>(*floats(call, 5)), attribute("beta1"),
+                               attribute("beta2"), attribute("eps"), attribute("weight_decay")};
+  kernels::adamw_step(call.pool, options, *call.input(6).data<std::int64_t>(), clip, count(call),
+                      floats(call, 1), call.input(0).data<float>(), call.input(2).data<float>(),
+                      call.input(3).data<float>());
   call.set_output(0, call.input(0));
   call.set_output(1, call.input(2));
   call.set_output(2, call.input(3));
@@ -278,9 +312,11 @@ KernelTable cpu_kernels() {
       {"cross_entropy", "cpu", "vector", valid_labels, cross_entropy},
       {"cross_entropy_gradient", "cpu", "vector", valid_labels, cross_entropy_gradient},
       {"dropout", "cpu", "vector", contiguous, dropout},
-      {"embedding", "cpu", "rows", [](const Call& c) { return valid_ids(c, c.input(1).size(0)); }, embedding},
+      {"embedding", "cpu", "rows", [](const Call& c) { return valid_ids(c, c.input(1).size(0)); },
+       embedding},
       {"embedding_gradient", "cpu", "rows",
-       [](const Call& c) { return valid_ids(c, c.attributes.get<std::int64_t>("rows")); }, embedding_gradient},
+       [](const Call& c) { return valid_ids(c, c.attributes.get<std::int64_t>("rows")); },
+       embedding_gradient},
       {"full", "cpu", "vector", float_result, full},
       {"gelu", "cpu", "vector", contiguous, gelu},
       {"gelu_gradient", "cpu", "vector", contiguous, gelu_gradient},

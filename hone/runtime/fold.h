@@ -10,6 +10,7 @@ namespace hone {
 /// and tensors of `parameters` called "<node>.folded". So an evaluation quantizes every weight once,
 /// not once per batch. For inference graphs; values whose size a run decides stay as they are.
 /// Returns whether the graph changed.
-bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& library, ThreadPool& pool);
+bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& library,
+                     ThreadPool& pool);
 
 }  // namespace hone

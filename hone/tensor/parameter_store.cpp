@@ -8,7 +8,9 @@ const Tensor& ParameterStore::at(std::string_view name) const {
   return found->second;
 }
 
-void ParameterStore::set(std::string_view name, Tensor tensor) { tensors_.insert_or_assign(std::string(name), std::move(tensor)); }
+void ParameterStore::set(std::string_view name, Tensor tensor) {
+  tensors_.insert_or_assign(std::string(name), std::move(tensor));
+}
 
 void ParameterStore::erase(std::string_view name) {
   const auto found = tensors_.find(name);
@@ -19,7 +21,8 @@ Tensor& ParameterStore::writable(std::string_view name) {
   const auto found = tensors_.find(name);
   user_check(found != tensors_.end(), "the model has no parameter called '{}'", name);
   Tensor& tensor = found->second;
-  if (tensor.storage().use_count() > 1 || tensor.storage()->read_only) tensor = tensor.copy_to(tensor.device());
+  if (tensor.storage().use_count() > 1 || tensor.storage()->read_only)
+    tensor = tensor.copy_to(tensor.device());
   return tensor;
 }
 

@@ -13,7 +13,8 @@ namespace hone {
 class ParameterStore {
  public:
   ParameterStore() = default;
-  explicit ParameterStore(std::map<std::string, Tensor> tensors) : tensors_(tensors.begin(), tensors.end()) {}
+  explicit ParameterStore(std::map<std::string, Tensor> tensors)
+      : tensors_(tensors.begin(), tensors.end()) {}
 
   const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }
   bool contains(std::string_view name) const { return tensors_.contains(name); }

@@ -66,6 +66,31 @@ std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, st
   return order;
 }
 
+void group_by_length(const EncodedSet& set, std::int64_t batch_size, std::uint64_t seed,
+                     std::int64_t epoch, std::vector<std::int64_t>& order) {
+  constexpr std::int64_t kBatchesPerStretch = 50;
+  RandomSequence random(seed, stream_of("length groups") + static_cast<std::uint64_t>(epoch));
+  std::vector<std::int64_t> grouped;
+  for (const std::span<const std::int64_t> stretch :
+       batches(order, kBatchesPerStretch * batch_size)) {
+    std::vector<std::int64_t> rows(stretch.begin(), stretch.end());
+    std::stable_sort(rows.begin(), rows.end(), [&](std::int64_t a, std::int64_t b) {
+      return length_of(set, a) > length_of(set, b);
+    });
+    std::vector<std::span<const std::int64_t>> groups = batches(rows, batch_size);
+    // A shorter batch stays at the end: all others must begin at multiples of the batch size.
+    const auto whole =
+        static_cast<std::size_t>(static_cast<std::int64_t>(rows.size()) / batch_size);
+    std::vector<std::span<const std::int64_t>> shuffled(
+        groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(whole));
+    random.shuffle(shuffled);
+    shuffled.insert(shuffled.end(), groups.begin() + static_cast<std::ptrdiff_t>(whole),
+                    groups.end());
+    for (const auto& group : shuffled) grouped.insert(grouped.end(), group.begin(), group.end());
+  }
+  order = std::move(grouped);
+}
+
 std::vector<std::span<const std::int64_t>> batches(std::span<const std::int64_t> order,
                                                    std::int64_t batch_size) {
   user_check(batch_size >= 1, "batch size: expected at least 1, got {}", batch_size);

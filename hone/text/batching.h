@@ -51,6 +51,11 @@ Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows, std:
 std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch,
                                       bool shuffle);
 
+/// Rearranges `order` so that texts of like length share a batch and little is padded: stretches of 50 batches are sorted
+/// by length, then their batches shuffled by seed and epoch. The counterpart of Hugging Face's `group_by_length`.
+void group_by_length(const EncodedSet& set, std::int64_t batch_size, std::uint64_t seed,
+                     std::int64_t epoch, std::vector<std::int64_t>& order);
+
 /// `order` cut into stretches of `batch_size`; the last may be shorter. The spans point into
 /// `order`.
 std::vector<std::span<const std::int64_t>> batches(std::span<const std::int64_t> order,

@@ -25,8 +25,9 @@ struct DataSet {
 struct DataOptions {
   /// A folder like aclImdb, a .csv, .tsv or .jsonl file, or `synth:NAME?seed=S&n=COUNT`.
   std::string source;
-  std::string text_column = "text";    ///< column or key of the text, for files
-  std::string label_column = "label";  ///< column or key of the label, for files; empty: no labels, all are 0
+  std::string text_column = "text";  ///< column or key of the text, for files
+  std::string label_column =
+      "label";  ///< column or key of the label, for files; empty: no labels, all are 0
   /// The classes a model already knows, in the order of its outputs. Labels of files are then these
   /// names or their indices. Empty: labels from 0 on stay what they are, any others are numbered in
   /// sorted order.

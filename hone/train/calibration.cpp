@@ -35,8 +35,9 @@ Graph observed_graph(const Graph& graph) {
 
 }  // namespace
 
-void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data, std::int32_t pad_id,
-               std::int64_t batch_size, std::int64_t batch_count, const Library& library, ThreadPool& pool) {
+void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
+               std::int32_t pad_id, std::int64_t batch_size, std::int64_t batch_count,
+               const Library& library, ThreadPool& pool) {
   const std::vector<const Node*> quantizers = stateful_quantizers(graph);
   if (quantizers.empty()) return;
   user_check(data.size() > 0, "calibration needs examples: the training split is empty");
@@ -47,14 +48,16 @@ void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet&
   std::iota(order.begin(), order.end(), 0);
   for (const std::span<const std::int64_t> rows : batches(order, batch_size)) {
     if (batch_count-- == 0) break;
-    for (const auto& [name, tensor] : interpreter.run(batch_inputs(make_batch(data, rows, pad_id)), parameters)) {
+    for (const auto& [name, tensor] :
+         interpreter.run(batch_inputs(make_batch(data, rows, pad_id)), parameters)) {
       seen[name].include((tensor.contiguous() ? tensor : tensor.contiguous_copy()).values<float>());
     }
   }
   for (const Node* node : quantizers) {
     const Format& format = node->attributes().get<Format>("format");
     const std::vector<Tensor> state = format.def->calibrate(format, seen.at(node->name()));
-    for (std::size_t i = 0; i < state.size(); ++i) parameters.set(node->inputs()[i + 1].node->name(), state[i]);
+    for (std::size_t i = 0; i < state.size(); ++i)
+      parameters.set(node->inputs()[i + 1].node->name(), state[i]);
   }
 }
 

@@ -11,7 +11,8 @@ namespace hone {
 /// batches of `data`, and stores the states their formats choose in `parameters`. Does nothing for formats without
 /// state. `graph` is a quantized forward graph in training mode; dropout is off. Memory does not grow with the number
 /// of batches.
-void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data, std::int32_t pad_id,
-               std::int64_t batch_size, std::int64_t batch_count, const Library& library, ThreadPool& pool);
+void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
+               std::int32_t pad_id, std::int64_t batch_size, std::int64_t batch_count,
+               const Library& library, ThreadPool& pool);
 
 }  // namespace hone

@@ -12,7 +12,8 @@
 namespace hone {
 namespace {
 
-Graph inference_graph(Graph graph, ParameterStore& parameters, const Library& library, ThreadPool& pool) {
+Graph inference_graph(Graph graph, ParameterStore& parameters, const Library& library,
+                      ThreadPool& pool) {
   const Value logits = graph.output("logits");
   while (!graph.outputs().empty()) graph.remove_output(std::string(graph.outputs()[0].first));
   graph.set_output("logits", logits);
@@ -35,12 +36,15 @@ struct Predictor::State {
         interpreter(graph, library, pool) {}
 };
 
-Predictor::Predictor(Graph graph, ParameterStore parameters, const Library& library, ThreadPool& pool)
+Predictor::Predictor(Graph graph, ParameterStore parameters, const Library& library,
+                     ThreadPool& pool)
     : state_(std::make_unique<State>(std::move(graph), std::move(parameters), library, pool)) {}
 Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;
 
-std::int64_t Predictor::classes() const { return state_->graph.output("logits").type().dim(-1).size; }
+std::int64_t Predictor::classes() const {
+  return state_->graph.output("logits").type().dim(-1).size;
+}
 
 std::vector<float> Predictor::logits(const Batch& batch) {
   const NamedTensors outputs = state_->interpreter.run(batch_inputs(batch), state_->parameters);
@@ -48,20 +52,25 @@ std::vector<float> Predictor::logits(const Batch& batch) {
   return {values.begin(), values.end()};
 }
 
-std::vector<float> Predictor::logits(const EncodedSet& data, std::int64_t batch_size, std::int32_t pad_id,
+std::vector<float> Predictor::logits(const EncodedSet& data, std::int64_t batch_size,
+                                     std::int32_t pad_id,
                                      const std::function<void(std::int64_t)>& on_progress) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(data.size()));
   std::iota(order.begin(), order.end(), 0);
-  const auto length = [&](std::int64_t row) { return data.ids[static_cast<std::size_t>(row)].size(); };
-  std::ranges::stable_sort(order, [&](std::int64_t a, std::int64_t b) { return length(a) < length(b); });
+  const auto length = [&](std::int64_t row) {
+    return data.ids[static_cast<std::size_t>(row)].size();
+  };
+  std::ranges::stable_sort(order,
+                           [&](std::int64_t a, std::int64_t b) { return length(a) < length(b); });
   const auto width = static_cast<std::size_t>(classes());
   std::vector<float> all(order.size() * width);
   std::int64_t done = 0;
   for (const std::span<const std::int64_t> rows : batches(order, batch_size)) {
     const std::vector<float> some = logits(make_batch(data, rows, pad_id));
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      std::copy_n(some.begin() + static_cast<std::ptrdiff_t>(i * width), width,
-                  all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows[i]) * width));
+      std::copy_n(
+          some.begin() + static_cast<std::ptrdiff_t>(i * width), width,
+          all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows[i]) * width));
     }
     done += static_cast<std::int64_t>(rows.size());
     if (on_progress) on_progress(done);

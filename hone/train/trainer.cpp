@@ -26,10 +26,14 @@ std::int64_t random_key(std::uint64_t seed, std::int64_t step) {
 }
 
 void check(const TrainingOptions& options) {
-  user_check(std::isfinite(options.epochs) && options.epochs >= 0, "epochs: expected a number from 0 on, got {}", options.epochs);
-  user_check(options.batch_size >= 1, "batch_size: expected at least 1, got {}", options.batch_size);
-  user_check(options.logging_steps >= 1, "logging_steps: expected at least 1, got {}", options.logging_steps);
-  user_check(options.warmup_steps >= 0, "warmup_steps: expected at least 0, got {}", options.warmup_steps);
+  user_check(std::isfinite(options.epochs) && options.epochs >= 0,
+             "epochs: expected a number from 0 on, got {}", options.epochs);
+  user_check(options.batch_size >= 1, "batch_size: expected at least 1, got {}",
+             options.batch_size);
+  user_check(options.logging_steps >= 1, "logging_steps: expected at least 1, got {}",
+             options.logging_steps);
+  user_check(options.warmup_steps >= 0, "warmup_steps: expected at least 0, got {}",
+             options.warmup_steps);
 }
 
 /// Adds up what is reported as a mean.
@@ -50,13 +54,15 @@ class RunningLoss {
 
 std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples) {
   if (options.max_steps > 0) return options.max_steps;
-  const double steps = options.epochs * static_cast<double>(steps_per_epoch(examples, options.batch_size));
+  const double steps =
+      options.epochs * static_cast<double>(steps_per_epoch(examples, options.batch_size));
   return static_cast<std::int64_t>(std::ceil(steps));
 }
 
-TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data, std::int32_t pad_id,
-                     const TrainingOptions& options, const TrainingCallbacks& callbacks, const Library& library,
-                     ThreadPool& pool, Device& device) {
+TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
+                     std::int32_t pad_id, const TrainingOptions& options,
+                     const TrainingCallbacks& callbacks, const Library& library, ThreadPool& pool,
+                     Device& device) {
   check(options);
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
   Graph step_graph = graph.clone();
@@ -75,21 +81,25 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
   for (std::int64_t step = 0; step < steps; ++step) {
     if (step % per_epoch == 0) {
       order = epoch_order(data.size(), options.seed, step / per_epoch, options.shuffle);
+      if (options.group_by_length)
+        group_by_length(data, options.batch_size, options.seed, step / per_epoch, order);
       epoch_batches = batches(order, options.batch_size);
     }
-    const std::span<const std::int64_t> rows = epoch_batches[static_cast<std::size_t>(step % per_epoch)];
+    const std::span<const std::int64_t> rows =
+        epoch_batches[static_cast<std::size_t>(step % per_epoch)];
     NamedTensors inputs = batch_inputs(make_batch(data, rows, pad_id));
-    const double rate = linear_schedule(options.optimizer.learning_rate, step, steps, options.warmup_steps);
+    const double rate =
+        linear_schedule(options.optimizer.learning_rate, step, steps, options.warmup_steps);
     inputs["learning_rate"] = Tensor::scalar(static_cast<float>(rate));
     inputs["step"] = Tensor::scalar(step + 1);
     inputs["random_key"] = Tensor::scalar(random_key(options.seed, step));
     const NamedTensors outputs = interpreter.run(inputs, parameters);
 
-    StepRecord record{step + 1, static_cast<double>(step + 1) / static_cast<double>(per_epoch), scalar(outputs, "loss"),
-                      scalar(outputs, "grad_norm"), rate};
+    StepRecord record{step + 1, static_cast<double>(step + 1) / static_cast<double>(per_epoch),
+                      scalar(outputs, "loss"), scalar(outputs, "grad_norm"), rate};
     user_check(std::isfinite(record.loss) && std::isfinite(record.grad_norm),
-               "training diverged at step {}: loss {}, gradient norm {}; try a lower learning rate", step + 1, record.loss,
-               record.grad_norm);
+               "training diverged at step {}: loss {}, gradient norm {}; try a lower learning rate",
+               step + 1, record.loss, record.grad_norm);
     all.add(record.loss);
     since_log.add(record.loss);
     result.examples += static_cast<std::int64_t>(rows.size());
@@ -101,7 +111,8 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
       since_log = {};
       if (callbacks.on_log) callbacks.on_log(mean);
     }
-    if (callbacks.on_evaluate && ((step + 1) % eval_steps == 0 || last)) callbacks.on_evaluate(record, parameters);
+    if (callbacks.on_evaluate && ((step + 1) % eval_steps == 0 || last))
+      callbacks.on_evaluate(record, parameters);
   }
   remove_optimizer_state(parameters);
   result.steps = steps;

@@ -21,6 +21,8 @@ struct TrainingOptions {
   std::int64_t warmup_steps = 0;
   std::uint64_t seed = 42;  ///< of the order of the examples and of dropout
   bool shuffle = true;
+  bool group_by_length =
+      false;  ///< texts of like length share a batch (see batching.h); for shuffled runs
   std::int64_t logging_steps = 500;
   std::int64_t eval_steps = 0;  ///< 0: after every epoch
 };
@@ -35,8 +37,9 @@ struct StepRecord {
 };
 
 struct TrainingCallbacks {
-  std::function<void(const StepRecord&)> on_step = {};  ///< after every step, with that step's figures
-  std::function<void(const StepRecord&)> on_log = {};   ///< every `logging_steps`, and at the end
+  std::function<void(const StepRecord&)> on_step =
+      {};  ///< after every step, with that step's figures
+  std::function<void(const StepRecord&)> on_log = {};  ///< every `logging_steps`, and at the end
   /// After every epoch or `eval_steps`; the parameters may be read and evaluated, not changed.
   std::function<void(const StepRecord&, const ParameterStore&)> on_evaluate = {};
 };
@@ -56,8 +59,9 @@ std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples);
 ///
 /// The result is a function of the arguments alone: the same bits for any number of threads. Throws `UserError` for
 /// options that make no sense, and when the loss stops being a number, with the step.
-TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data, std::int32_t pad_id,
-                     const TrainingOptions& options, const TrainingCallbacks& callbacks, const Library& library,
-                     ThreadPool& pool, Device& device = cpu());
+TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
+                     std::int32_t pad_id, const TrainingOptions& options,
+                     const TrainingCallbacks& callbacks, const Library& library, ThreadPool& pool,
+                     Device& device = cpu());
 
 }  // namespace hone

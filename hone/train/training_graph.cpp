@@ -29,13 +29,16 @@ void add_training_step(Graph& graph, const AdamWOptions& options) {
   std::vector<Value> reached;
   for (const Value& gradient : gradients)
     if (gradient) reached.push_back(gradient);
-  user_check(!reached.empty(), "nothing to train: the loss depends on none of the parameters that are not frozen");
+  user_check(!reached.empty(),
+             "nothing to train: the loss depends on none of the parameters that are not frozen");
   const Value norm = graph.add("global_norm", reached, {}, "grad_norm");
   for (std::size_t i = 0; i < trainable.size(); ++i) {
     if (!gradients[i]) continue;
     const std::string& name = trainable[i].node->name();
-    const Value m = graph.add_parameter("adamw.m." + name, trainable[i].type(), /*trainable=*/false);
-    const Value v = graph.add_parameter("adamw.v." + name, trainable[i].type(), /*trainable=*/false);
+    const Value m =
+        graph.add_parameter("adamw.m." + name, trainable[i].type(), /*trainable=*/false);
+    const Value v =
+        graph.add_parameter("adamw.v." + name, trainable[i].type(), /*trainable=*/false);
     graph.add_node("adamw", {trainable[i], gradients[i], m, v, norm, learning_rate, step},
                    {{"beta1", options.beta1},
                     {"beta2", options.beta2},
@@ -54,7 +57,8 @@ void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters
     if (!name.starts_with(kStatePrefix) || parameters.contains(name)) continue;
     const std::string weight = name.substr(kStatePrefix.size() + 2);
     Device& device = parameters.at(weight).device();
-    parameters.set(name, Tensor::zeros(DType::f32, resolve(parameter->types()[0].shape, {}), device));
+    parameters.set(name,
+                   Tensor::zeros(DType::f32, resolve(parameter->types()[0].shape, {}), device));
   }
 }
 

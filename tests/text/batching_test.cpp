@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hone/base/random.h"
 #include "tests/text/user_error.h"
 
 namespace hone {
@@ -70,4 +71,23 @@ TEST(EncodeExamples, KeepsOrderLabelsAndFacts) {
 }
 
 }  // namespace
+TEST(GroupByLength, KeepsAllExamplesAndPadsLess) {
+  EncodedSet set;
+  RandomSequence random(1, 2);
+  for (int i = 0; i < 403; ++i) {
+    set.ids.emplace_back(1 + random.below(60), 7);
+    set.labels.push_back(0);
+  }
+  const std::vector<std::int64_t> shuffled = epoch_order(set.size(), 3, 0, true);
+  std::vector<std::int64_t> grouped = shuffled;
+  group_by_length(set, 8, 3, 0, grouped);
+  // 50 batches of 8 are one stretch: within it neighbours differ by less than one token on average.
+  EXPECT_GT(padding_share(set, shuffled, 8), 0.3);
+  EXPECT_LT(padding_share(set, grouped, 8), 0.05);
+  EXPECT_TRUE(std::is_permutation(grouped.begin(), grouped.end(), shuffled.begin()));
+  std::vector<std::int64_t> other_epoch = shuffled;
+  group_by_length(set, 8, 3, 1, other_epoch);
+  EXPECT_NE(grouped, other_epoch);
+}
+
 }  // namespace hone

@@ -34,7 +34,8 @@ const Activation& activation(std::string_view name) {
     if (row.hugging_face_name == name) return row;
     known.emplace_back(row.hugging_face_name);
   }
-  fail("config.json: hidden_act '{}' is not supported; supported are {}", name, fmt::join(known, ", "));
+  fail("config.json: hidden_act '{}' is not supported; supported are {}", name,
+       fmt::join(known, ", "));
 }
 
 /// Builds from the embeddings up to the loss; one function per module of Hugging Face's.
@@ -48,8 +49,10 @@ class BertBuilder {
     attention_mask_ = input_or_full(inputs_.attention_mask, "attention_mask", 1.0);
     token_type_ids_ = input_or_full(inputs_.token_type_ids, "token_type_ids", 0.0);
     Value hidden = embeddings();  // (B, S, H)
-    mask_ = graph_.add("attention_mask", {attention_mask_}, {}, "bert.attention_mask");  // (B, 1, 1, S)
-    for (std::int64_t i = 0; i < config_.num_hidden_layers; ++i) hidden = layer(hidden, fmt::format("bert.encoder.layer.{}", i));
+    mask_ =
+        graph_.add("attention_mask", {attention_mask_}, {}, "bert.attention_mask");  // (B, 1, 1, S)
+    for (std::int64_t i = 0; i < config_.num_hidden_layers; ++i)
+      hidden = layer(hidden, fmt::format("bert.encoder.layer.{}", i));
     const Value logits = classifier(pooler(hidden));  // (B, labels)
     graph_.set_output("logits", logits);
     if (inputs_.labels) {
@@ -62,7 +65,8 @@ class BertBuilder {
  private:
   Value input_or_full(bool given, const std::string& name, double value) {
     if (given) return graph_.add_input(name, {DType::i64, {kBatch, kSequence}});
-    return graph_.add("full", {input_ids_}, {{"value", value}, {"dtype", std::string("i64")}}, name);
+    return graph_.add("full", {input_ids_}, {{"value", value}, {"dtype", std::string("i64")}},
+                      name);
   }
   Value parameter(const std::string& name, Shape shape) {
     return graph_.add_parameter(name, {DType::f32, std::move(shape)}, /*trainable=*/true);
@@ -93,41 +97,53 @@ class BertBuilder {
     const std::string module = "bert.embeddings";
     const std::int64_t hidden = config_.hidden_size;
     const Value words = graph_.add(
-        "embedding", {input_ids_, parameter(module + ".word_embeddings.weight", {config_.vocab_size, hidden})},
+        "embedding",
+        {input_ids_, parameter(module + ".word_embeddings.weight", {config_.vocab_size, hidden})},
         {{"padding", config_.pad_token_id.value_or(-1)}}, module + ".word_embeddings");
     const Value types = graph_.add(
-        "embedding", {token_type_ids_, parameter(module + ".token_type_embeddings.weight", {config_.type_vocab_size, hidden})},
+        "embedding",
+        {token_type_ids_,
+         parameter(module + ".token_type_embeddings.weight", {config_.type_vocab_size, hidden})},
         {}, module + ".token_type_embeddings");
-    const Value table = parameter(module + ".position_embeddings.weight", {config_.max_position_embeddings, hidden});
+    const Value table = parameter(module + ".position_embeddings.weight",
+                                  {config_.max_position_embeddings, hidden});
     const Value positions =
-        graph_.add("slice", {table}, {{"axis", std::int64_t{0}}, {"size", Shape{kSequence}}}, module + ".position_embeddings");
+        graph_.add("slice", {table}, {{"axis", std::int64_t{0}}, {"size", Shape{kSequence}}},
+                   module + ".position_embeddings");
     Value sum = graph_.add("add", {words, types}, {}, module + ".add_token_types");
     sum = graph_.add("add", {sum, positions}, {}, module + ".add_positions");
-    return dropout(layer_norm(sum, module + ".LayerNorm"), module + ".dropout", config_.hidden_dropout_prob);
+    return dropout(layer_norm(sum, module + ".LayerNorm"), module + ".dropout",
+                   config_.hidden_dropout_prob);
   }
 
   // (B, S, H) -> (B, N, S, D), or (B, N, D, S) for keys
   Value heads(Value x, const std::string& name, Shape axes) {
     const std::int64_t count = config_.num_attention_heads;
-    const Value split = reshape(x, name + ".split_heads", {kBatch, kSequence, count, config_.hidden_size / count});
+    const Value split =
+        reshape(x, name + ".split_heads", {kBatch, kSequence, count, config_.hidden_size / count});
     return transpose(split, name + ".heads", std::move(axes));
   }
 
   Value attention(Value hidden, const std::string& module) {
     const std::string self = module + ".self";
     const double head_size = static_cast<double>(config_.hidden_size / config_.num_attention_heads);
-    const Value query = heads(linear(hidden, self + ".query", config_.hidden_size), self + ".query", {0, 2, 1, 3});
-    const Value key = heads(linear(hidden, self + ".key", config_.hidden_size), self + ".key", {0, 2, 3, 1});
-    const Value value = heads(linear(hidden, self + ".value", config_.hidden_size), self + ".value", {0, 2, 1, 3});
+    const Value query =
+        heads(linear(hidden, self + ".query", config_.hidden_size), self + ".query", {0, 2, 1, 3});
+    const Value key =
+        heads(linear(hidden, self + ".key", config_.hidden_size), self + ".key", {0, 2, 3, 1});
+    const Value value =
+        heads(linear(hidden, self + ".value", config_.hidden_size), self + ".value", {0, 2, 1, 3});
     Value scores = graph_.add("matmul", {query, key}, {}, self + ".scores");  // (B, N, S, S)
     scores = graph_.add("scale", {scores}, {{"factor", 1 / std::sqrt(head_size)}}, self + ".scale");
     scores = graph_.add("add", {scores, mask_}, {}, self + ".mask");
     Value probabilities = graph_.add("softmax", {scores}, {}, self + ".softmax");
     probabilities = dropout(probabilities, self + ".dropout", config_.attention_probs_dropout_prob);
-    Value context = graph_.add("matmul", {probabilities, value}, {}, self + ".context");  // (B, N, S, D)
+    Value context =
+        graph_.add("matmul", {probabilities, value}, {}, self + ".context");  // (B, N, S, D)
     context = transpose(context, self + ".context.tokens", {0, 2, 1, 3});
     context = reshape(context, self + ".join_heads", {kBatch, kSequence, config_.hidden_size});
-    return residual(linear(context, module + ".output.dense", config_.hidden_size), hidden, module + ".output");
+    return residual(linear(context, module + ".output.dense", config_.hidden_size), hidden,
+                    module + ".output");
   }
 
   Value residual(Value x, Value skip, const std::string& module) {
@@ -140,17 +156,22 @@ class BertBuilder {
     const Value attended = attention(hidden, module + ".attention");
     Value x = linear(attended, module + ".intermediate.dense", config_.intermediate_size);
     x = graph_.add(act.op, {x}, act.attributes, module + ".intermediate.intermediate_act_fn");
-    return residual(linear(x, module + ".output.dense", config_.hidden_size), attended, module + ".output");
+    return residual(linear(x, module + ".output.dense", config_.hidden_size), attended,
+                    module + ".output");
   }
 
   Value pooler(Value hidden) {
-    const Value first = graph_.add("slice", {hidden}, {{"axis", std::int64_t{1}}, {"size", Shape{1}}}, "bert.pooler.first_token");
+    const Value first =
+        graph_.add("slice", {hidden}, {{"axis", std::int64_t{1}}, {"size", Shape{1}}},
+                   "bert.pooler.first_token");
     const Value rows = reshape(first, "bert.pooler.rows", {kBatch, config_.hidden_size});
-    return graph_.add("tanh", {linear(rows, "bert.pooler.dense", config_.hidden_size)}, {}, "bert.pooler.activation");
+    return graph_.add("tanh", {linear(rows, "bert.pooler.dense", config_.hidden_size)}, {},
+                      "bert.pooler.activation");
   }
 
   Value classifier(Value pooled) {
-    return linear(dropout(pooled, "dropout", config_.classifier_dropout_prob()), "classifier", config_.num_labels());
+    return linear(dropout(pooled, "dropout", config_.classifier_dropout_prob()), "classifier",
+                  config_.num_labels());
   }
 
   Graph graph_;

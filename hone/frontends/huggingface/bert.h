@@ -7,9 +7,10 @@ namespace hone {
 
 /// Which inputs a graph has besides `input_ids` i64[B, S].
 struct GraphInputs {
-  bool attention_mask = true;   ///< i64[B, S], 1 for text, 0 for padding; without it everything is text
-  bool token_type_ids = true;   ///< i64[B, S]; without them all are 0
-  bool labels = false;          ///< i64[B]; with them there is a second output, `loss` f32[]
+  bool attention_mask =
+      true;  ///< i64[B, S], 1 for text, 0 for padding; without it everything is text
+  bool token_type_ids = true;  ///< i64[B, S]; without them all are 0
+  bool labels = false;         ///< i64[B]; with them there is a second output, `loss` f32[]
 };
 
 /// BertForSequenceClassification (Devlin et al., "BERT", 2019) as Hugging Face computes it, in training mode: with a

@@ -13,16 +13,22 @@ namespace {
 /// What the frontend knows of an architecture; a new one is a row.
 struct Architecture {
   std::string_view model_type;
-  std::string_view prefix;              ///< of the encoder's parameters; headless checkpoints leave it out
+  std::string_view prefix;  ///< of the encoder's parameters; headless checkpoints leave it out
   std::vector<std::string_view> heads;  ///< parameters that may be missing begin like this
-  std::vector<std::string_view> buffers;  ///< tensors of checkpoints that say nothing a graph needs to know
+  std::vector<std::string_view>
+      buffers;  ///< tensors of checkpoints that say nothing a graph needs to know
   BertConfig (*config)(const Json&, std::string_view where);
   Graph (*build)(const OpTable&, const BertConfig&, const GraphInputs&);
 };
 
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> rows = {
-      {"bert", "bert.", {"classifier.", "bert.pooler."}, {"bert.embeddings.position_ids"}, bert_config, build_bert},
+      {"bert",
+       "bert.",
+       {"classifier.", "bert.pooler."},
+       {"bert.embeddings.position_ids"},
+       bert_config,
+       build_bert},
   };
   return rows;
 }
@@ -33,14 +39,15 @@ const Architecture& architecture(std::string_view model_type, std::string_view w
     if (row.model_type == model_type) return row;
     known.emplace_back(row.model_type);
   }
-  fail("{}: model_type '{}' is not supported; supported are {}{}", where, model_type, fmt::join(known, ", "),
-       did_you_mean(model_type, known));
+  fail("{}: model_type '{}' is not supported; supported are {}{}", where, model_type,
+       fmt::join(known, ", "), did_you_mean(model_type, known));
 }
 
 // "LayerNorm.gamma" of old checkpoints is "LayerNorm.weight" today.
 std::string modern_name(std::string name) {
   const auto replace_suffix = [&](std::string_view old_suffix, std::string_view new_suffix) {
-    if (name.ends_with(old_suffix)) name.replace(name.size() - old_suffix.size(), old_suffix.size(), new_suffix);
+    if (name.ends_with(old_suffix))
+      name.replace(name.size() - old_suffix.size(), old_suffix.size(), new_suffix);
   };
   replace_suffix(".gamma", ".weight");
   replace_suffix(".beta", ".bias");
@@ -57,10 +64,12 @@ Tensor initial_value(const Node& parameter, const BertConfig& config, std::uint6
     return tensor;
   }
   RandomSequence random(seed, stream_of(name));
-  for (float& value : tensor.values<float>()) value = static_cast<float>(random.normal() * config.initializer_range);
+  for (float& value : tensor.values<float>())
+    value = static_cast<float>(random.normal() * config.initializer_range);
   const bool padded = name.ends_with("word_embeddings.weight") && config.pad_token_id.has_value();
   if (padded && *config.pad_token_id < sizes[0]) {
-    std::ranges::fill(tensor.slice(0, *config.pad_token_id, *config.pad_token_id + 1).values<float>(), 0.0f);
+    std::ranges::fill(
+        tensor.slice(0, *config.pad_token_id, *config.pad_token_id + 1).values<float>(), 0.0f);
   }
   return tensor;
 }
@@ -68,8 +77,10 @@ Tensor initial_value(const Node& parameter, const BertConfig& config, std::uint6
 /// Finds the weights of a graph's parameters among the tensors of a checkpoint.
 class WeightMatcher {
  public:
-  WeightMatcher(const Architecture& arch, Checkpoint checkpoint) : arch_(arch), source_(checkpoint.source) {
-    for (auto& [name, tensor] : checkpoint.tensors) tensors_.emplace(modern_name(name), std::move(tensor));
+  WeightMatcher(const Architecture& arch, Checkpoint checkpoint)
+      : arch_(arch), source_(checkpoint.source) {
+    for (auto& [name, tensor] : checkpoint.tensors)
+      tensors_.emplace(modern_name(name), std::move(tensor));
     for (const std::string_view buffer : arch.buffers) {
       tensors_.erase(std::string(buffer));
       tensors_.erase(std::string(buffer.substr(arch.prefix.size())));
@@ -84,10 +95,12 @@ class WeightMatcher {
     }
     if (found == tensors_.end()) return {};
     const Sizes expected = resolve(parameter.types()[0].shape, {});
-    user_check(found->second.sizes() == expected, "{}: tensor {} has the shape {}, config.json asks for {}", source_,
-               found->first, to_string(found->second.sizes()), to_string(expected));
-    user_check(info(found->second.dtype()).floating, "{}: tensor {} has elements of type {}, expected floating point",
-               source_, found->first, info(found->second.dtype()).name);
+    user_check(found->second.sizes() == expected,
+               "{}: tensor {} has the shape {}, config.json asks for {}", source_, found->first,
+               to_string(found->second.sizes()), to_string(expected));
+    user_check(info(found->second.dtype()).floating,
+               "{}: tensor {} has elements of type {}, expected floating point", source_,
+               found->first, info(found->second.dtype()).name);
     const Tensor widened = found->second.cast(DType::f32);
     tensors_.erase(found);
     return widened.contiguous() ? widened : widened.contiguous_copy();
@@ -114,47 +127,60 @@ class WeightMatcher {
 };
 
 bool is_head(const Architecture& arch, const std::string& name) {
-  return std::ranges::any_of(arch.heads, [&](std::string_view head) { return name.starts_with(head); });
+  return std::ranges::any_of(arch.heads,
+                             [&](std::string_view head) { return name.starts_with(head); });
 }
 
 std::string list_some(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 4;
-  const std::vector<std::string> shown(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size())));
-  const std::string more = names.size() > kShown ? fmt::format(" and {} more", names.size() - kShown) : "";
+  const std::vector<std::string> shown(
+      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size())));
+  const std::string more =
+      names.size() > kShown ? fmt::format(" and {} more", names.size() - kShown) : "";
   return fmt::format("{}{}", fmt::join(shown, ", "), more);
 }
 
-void adopt_labels(BertConfig& config, const std::vector<std::string>& labels, bool trained_head, const fs::path& folder) {
+void adopt_labels(BertConfig& config, const std::vector<std::string>& labels, bool trained_head,
+                  const fs::path& folder) {
   if (labels.empty()) return;
   const bool same_count = labels.size() == config.labels.size();
-  user_check(same_count || !trained_head, "{}: the model tells {} classes apart, the data has {}: {}; give data with the model's labels",
+  user_check(same_count || !trained_head,
+             "{}: the model tells {} classes apart, the data has {}: {}; give data with the "
+             "model's labels",
              folder.string(), config.labels.size(), labels.size(), list_some(labels));
   if (!same_count || config.labels == default_labels(config.num_labels())) config.labels = labels;
 }
 
 constexpr std::string_view kQuantizationKey = "quantization_config";
 
-std::optional<Quantization> read_quantization(const Json& config, const FormatTable& formats, std::string_view where) {
+std::optional<Quantization> read_quantization(const Json& config, const FormatTable& formats,
+                                              std::string_view where) {
   if (!config.contains(kQuantizationKey)) return std::nullopt;
   const Json& block = config[kQuantizationKey];
   user_check(block.is_object() && block.value("quant_method", Json()) == Json("hone"),
-             "{}: quantization_config: only models quantized by this program (quant_method \"hone\") can be read", where);
-  return with_context(fmt::format("{}: quantization_config", where), [&]() -> std::optional<Quantization> {
-    try {
-      return Quantization{parse_format(block.at("format").get<std::string>(), formats),
-                          block.at("training").get<std::string>(), block.at("modules").get<std::vector<std::string>>()};
-    } catch (const Json::exception& error) {
-      fail("expected \"format\", \"training\" and \"modules\" as this program writes them: {}", error.what());
-    }
-  });
+             "{}: quantization_config: only models quantized by this program (quant_method "
+             "\"hone\") can be read",
+             where);
+  return with_context(
+      fmt::format("{}: quantization_config", where), [&]() -> std::optional<Quantization> {
+        try {
+          return Quantization{parse_format(block.at("format").get<std::string>(), formats),
+                              block.at("training").get<std::string>(),
+                              block.at("modules").get<std::vector<std::string>>()};
+        } catch (const Json::exception& error) {
+          fail("expected \"format\", \"training\" and \"modules\" as this program writes them: {}",
+               error.what());
+        }
+      });
 }
 
 }  // namespace
 
-Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats, std::uint64_t seed,
-                 const std::vector<std::string>& labels) {
+Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
+                 std::uint64_t seed, const std::vector<std::string>& labels) {
   std::error_code error;
-  user_check(fs::is_directory(folder, error), "{}: no such model folder; give a folder with config.json and weights",
+  user_check(fs::is_directory(folder, error),
+             "{}: no such model folder; give a folder with config.json and weights",
              folder.string());
   const std::string where = (folder / "config.json").string();
   const Json config = read_json(folder / "config.json");
@@ -174,13 +200,17 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
     }
     model.parameters.set(parameter->name(), std::move(tensor));
   }
-  user_check(missing.empty(), "{}: {} weights that config.json asks for are not there: {}", folder.string(), missing.size(),
-             list_some(missing));
+  user_check(missing.empty(), "{}: {} weights that config.json asks for are not there: {}",
+             folder.string(), missing.size(), list_some(missing));
   if (model.quantization) weights.take_states(model.parameters);
   const std::vector<std::string> dropped = weights.unused();
   if (!initialised.empty())
-    model.warnings.push_back(fmt::format("not in the checkpoint, initialised at random: {}; train before use", list_some(initialised)));
-  if (!dropped.empty()) model.warnings.push_back(fmt::format("in the checkpoint but not in the model, dropped: {}", list_some(dropped)));
+    model.warnings.push_back(
+        fmt::format("not in the checkpoint, initialised at random: {}; train before use",
+                    list_some(initialised)));
+  if (!dropped.empty())
+    model.warnings.push_back(
+        fmt::format("in the checkpoint but not in the model, dropped: {}", list_some(dropped)));
   return model;
 }
 
@@ -205,7 +235,8 @@ void save_model(const Model& model, const fs::path& folder) {
   }
   write_file(folder / "config.json", to_document(config));
   TensorMap tensors;
-  for (const auto& [name, tensor] : model.parameters.tensors()) tensors.emplace(name, tensor.on(cpu()));
+  for (const auto& [name, tensor] : model.parameters.tensors())
+    tensors.emplace(name, tensor.on(cpu()));
   save_checkpoint(folder, tensors);
 }
 

@@ -36,8 +36,8 @@ struct Model {
 /// theirs.
 /// Throws `UserError` for an unknown model_type, missing or misshapen weights, and a trained head with another number
 /// of classes.
-Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats, std::uint64_t seed,
-                 const std::vector<std::string>& labels = {});
+Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
+                 std::uint64_t seed, const std::vector<std::string>& labels = {});
 
 /// A model with fresh weights: N(0, initializer_range), zero biases, unit layer norms, a zero padding row.
 Model new_model(const BertConfig& config, const OpTable& ops, std::uint64_t seed);
