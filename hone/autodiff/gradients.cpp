@@ -25,10 +25,12 @@ class Accumulator {
 
   void add(Value value, Value gradient) {
     if (gradient.type().shape != value.type().shape) {
-      gradient = graph_.add("sum_to", {gradient}, {{"shape", value.type().shape}}, value.node->name() + ".gradient.sum");
+      gradient = graph_.add("sum_to", {gradient}, {{"shape", value.type().shape}},
+                            value.node->name() + ".gradient.sum");
     }
     Value& sum = sums_[value];
-    sum = sum ? graph_.add("add", {sum, gradient}, {}, value.node->name() + ".gradient.total") : gradient;
+    sum = sum ? graph_.add("add", {sum, gradient}, {}, value.node->name() + ".gradient.total")
+              : gradient;
   }
   Value of(Value value) const {
     const auto found = sums_.find(value);
@@ -43,8 +45,8 @@ class Accumulator {
 }  // namespace
 
 std::vector<Value> add_gradients(Graph& graph, Value loss, const std::vector<Value>& targets) {
-  user_check(loss.type() == Type{DType::f32, {}}, "the loss must be a scalar f32[], %{} is {}", loss.node->name(),
-             to_string(loss.type()));
+  user_check(loss.type() == Type{DType::f32, {}}, "the loss must be a scalar f32[], %{} is {}",
+             loss.node->name(), to_string(loss.type()));
   const std::set<const Node*> wanted = dependents(graph, targets);
   Accumulator gradients(graph);
   std::vector<Node*> order;
@@ -60,13 +62,16 @@ std::vector<Value> add_gradients(Graph& graph, Value loss, const std::vector<Val
       reached = reached || output_gradients.back();
     }
     if (!reached) continue;
-    user_check(node.op().gradient != nullptr, "operation {} (node %{}) has no gradient", node.op().name, node.name());
+    user_check(node.op().gradient != nullptr, "operation {} (node %{}) has no gradient",
+               node.op().name, node.name());
     GradientContext context{graph, node, output_gradients};
     const std::vector<Value> input_gradients = node.op().gradient(context);
-    HONE_ASSERT(input_gradients.size() == node.inputs().size(), "the gradient of {} gives {} values for {} inputs",
-                node.op().name, input_gradients.size(), node.inputs().size());
+    HONE_ASSERT(input_gradients.size() == node.inputs().size(),
+                "the gradient of {} gives {} values for {} inputs", node.op().name,
+                input_gradients.size(), node.inputs().size());
     for (std::size_t i = 0; i < input_gradients.size(); ++i) {
-      if (input_gradients[i] && wanted.contains(node.inputs()[i].node)) gradients.add(node.inputs()[i], input_gradients[i]);
+      if (input_gradients[i] && wanted.contains(node.inputs()[i].node))
+        gradients.add(node.inputs()[i], input_gradients[i]);
     }
   }
   std::vector<Value> results;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@
 /// The arguments that several commands share, declared once. Flags carry the names of Hugging Face's scripts where one
 /// exists; `-` and `_` are the same in them.
 namespace hone {
+
+/// Accepts numbers of at least `least` and below `below`.
+CLI::Validator number_from(double least, double below = std::numeric_limits<double>::infinity());
 
 /// Of every command.
 struct RunArguments {
@@ -42,7 +46,8 @@ struct OutputArguments {
 void declare(CLI::App& app, OutputArguments& arguments);
 
 /// Loads the data with the labels a trained model has (see `known_labels`) and sets the validation part aside.
-Splits load_splits(const DataArguments& data, std::uint64_t seed, const std::vector<std::string>& labels);
+Splits load_splits(const DataArguments& data, std::uint64_t seed,
+                   const std::vector<std::string>& labels);
 
 /// The class names in a model folder's config, when somebody chose them; else none.
 std::vector<std::string> known_labels(const std::string& model);

@@ -19,34 +19,50 @@ struct Arguments {
 Model bench_model(const std::string& source, const Context& context, std::uint64_t seed) {
   const std::vector<std::string> names = fresh_model_names();
   std::error_code error;
-  const bool fresh = std::find(names.begin(), names.end(), source) != names.end() && !fs::exists(source, error);
+  const bool fresh =
+      std::find(names.begin(), names.end(), source) != names.end() && !fs::exists(source, error);
   // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training step.
-  return fresh ? new_model(fresh_config(source), context.library.ops, seed) : open_model(source, context, seed).model;
+  return fresh ? new_model(fresh_config(source), context.library.ops, seed)
+               : open_model(source, context, seed).model;
 }
 
 Table profile_table(const BenchResult& result) {
-  Table table({{"kernel", "Operation / kernel"}, {"calls", "Calls per run"}, {"ms", "ms per run"}, {"share", "Share"}});
-  std::vector<std::pair<std::string, KernelTime>> rows(result.kernels.begin(), result.kernels.end());
-  std::ranges::sort(rows, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+  Table table({{"kernel", "Operation / kernel"},
+               {"calls", "Calls per run"},
+               {"ms", "ms per run"},
+               {"share", "Share"}});
+  std::vector<std::pair<std::string, KernelTime>> rows(result.kernels.begin(),
+                                                       result.kernels.end());
+  std::ranges::sort(
+      rows, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
   double total = 0;
   for (const auto& [name, time] : rows) total += time.seconds;
   for (const auto& [name, time] : rows) {
-    table.add_row({name, time.calls / result.runs, real(time.seconds * 1e3 / static_cast<double>(result.runs), 3), percent(time.seconds / total)});
+    table.add_row({name, time.calls / result.runs,
+                   real(time.seconds * 1e3 / static_cast<double>(result.runs), 3),
+                   percent(time.seconds / total)});
   }
   return table;
 }
 
 void run_bench(Arguments& a) {
   Context context(a.run.threads, a.run.quiet);
-  if (!a.qat.empty() && !a.format.empty()) throw UsageError("hone bench: give --qat or --format, not both");
+  if (!a.qat.empty() && !a.format.empty())
+    throw UsageError("hone bench: give --qat or --format, not both");
   if (!a.qat.empty()) a.bench.train = true;
   const std::string& format = a.qat.empty() ? a.format : a.qat;
   if (!format.empty()) a.bench.format = parse_format(format, context.library.formats);
   const Model model = bench_model(a.model, context, a.run.seed);
   const BenchResult r = bench(model, a.model, a.bench, context);
   if (a.run.json) {
-    Json line = {{"what", r.what},         {"first_ms", r.first_ms}, {"min_ms", r.min_ms},           {"median_ms", r.median_ms},
-                 {"runs", r.runs},         {"gflop", r.gflop},       {"peak_gflops", r.peak_gflops}, {"share_of_peak", r.share_of_peak()},
+    Json line = {{"what", r.what},
+                 {"first_ms", r.first_ms},
+                 {"min_ms", r.min_ms},
+                 {"median_ms", r.median_ms},
+                 {"runs", r.runs},
+                 {"gflop", r.gflop},
+                 {"peak_gflops", r.peak_gflops},
+                 {"share_of_peak", r.share_of_peak()},
                  {"threads", a.run.threads}};
     if (a.profile) line["kernels"] = to_json(profile_table(r));
     return fmt::print("{}\n", to_line(line));
@@ -58,7 +74,8 @@ void run_bench(Arguments& a) {
                {"runs", "Runs"},
                {"gflop", "GFLOP"},
                {"share_of_peak", fmt::format("Share of {:.0f} GFLOP/s", r.peak_gflops)}});
-  table.add_row({r.what, real(r.first_ms, 2), real(r.min_ms, 2), real(r.median_ms, 2), r.runs, real(r.gflop, 2), percent(r.share_of_peak())});
+  table.add_row({r.what, real(r.first_ms, 2), real(r.min_ms, 2), real(r.median_ms, 2), r.runs,
+                 real(r.gflop, 2), percent(r.share_of_peak())});
   fmt::print("{}", to_text(table));
   if (a.profile) fmt::print("\n{}", to_text(profile_table(r)));
 }
@@ -66,20 +83,25 @@ void run_bench(Arguments& a) {
 }  // namespace
 
 Command bench_command() {
-  return {"bench", "time a model on this machine", "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
-            app.add_option("MODEL", a->model, "model folder, or tiny or base (with BERT's vocabulary)")->required();
-            app.add_option("--batch", a->bench.batch, "texts per run")->check(CLI::PositiveNumber)->capture_default_str();
-            app.add_option("--tokens", a->bench.tokens, "tokens per text")->check(CLI::PositiveNumber)->capture_default_str();
-            app.add_flag("--train", a->bench.train, "time a training step with dropout and AdamW");
-            app.add_option("--qat", a->qat, "time a training step with quantizers of this format");
-            app.add_option("--format", a->format, "put quantizers of this format into what is timed");
-            app.add_option("--runs", a->bench.runs, "counted runs; 0: 60, or 12 when one takes over 200 ms")->capture_default_str();
-            app.add_flag("--profile", a->profile, "show where the time went, by kernel");
-            declare(app, a->run);
-            return [a] { run_bench(*a); };
-          }};
+  return {
+      "bench", "time a model on this machine",
+      "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<Arguments>();
+        app.add_option("MODEL", a->model, "model folder, or tiny or base (with BERT's vocabulary)")
+            ->required();
+        app.add_option("--batch", a->bench.batch, "texts per run")->check(number_from(1));
+        app.add_option("--tokens", a->bench.tokens, "tokens per text")->check(number_from(1));
+        app.add_flag("--train", a->bench.train, "time a training step with dropout and AdamW");
+        app.add_option("--qat", a->qat, "time a training step with quantizers of this format");
+        app.add_option("--format", a->format, "put quantizers of this format into what is timed");
+        app.add_option("--runs", a->bench.runs,
+                       "counted runs; 0: 60, or 12 when one takes over 200 ms")
+            ->check(number_from(0));
+        app.add_flag("--profile", a->profile, "show where the time went, by kernel");
+        declare(app, a->run);
+        return [a] { run_bench(*a); };
+      }};
 }
 
 }  // namespace hone

@@ -19,12 +19,16 @@ struct Arguments {
 
 GraphInputs parse_inputs(const std::string& text) {
   const std::vector<std::string> names = split(text, ',');
-  const std::vector<std::string> known = {"input_ids", "attention_mask", "token_type_ids", "labels"};
+  const std::vector<std::string> known = {"input_ids", "attention_mask", "token_type_ids",
+                                          "labels"};
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw UsageError(fmt::format("--inputs: '{}' is no input of the model{}; there are {}", name, did_you_mean(name, known), fmt::join(known, ", ")));
+      throw UsageError(fmt::format("--inputs: '{}' is no input of the model{}; there are {}", name,
+                                   did_you_mean(name, known), fmt::join(known, ", ")));
   }
-  const auto has = [&](const char* name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const auto has = [&](const char* name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   if (!has("input_ids")) throw UsageError("--inputs: input_ids cannot be left out");
   return {has("attention_mask"), has("token_type_ids"), has("labels")};
 }
@@ -37,7 +41,8 @@ void draw(const Arguments& a) {
     remove_dropout(graph);
     remove_dead_code(graph);
   }
-  draw_graph(graph, fmt::format("{} ({})", a.model, a.inference ? "inference" : "training"), a.output);
+  draw_graph(graph, fmt::format("{} ({})", a.model, a.inference ? "inference" : "training"),
+             a.output);
   const Json result = {{"file", a.output}, {"nodes", graph.nodes().size()}};
   if (a.run.json) return fmt::print("{}\n", to_line(result));
   fmt::print("{} nodes drawn to {}\n", graph.nodes().size(), a.output);
@@ -46,13 +51,17 @@ void draw(const Arguments& a) {
 }  // namespace
 
 Command draw_command() {
-  return {"draw", "draw a model's graph", "hone draw my-model -o graph.svg --inputs input_ids,attention_mask,labels",
+  return {"draw", "draw a model's graph",
+          "hone draw my-model -o graph.svg --inputs input_ids,attention_mask,labels",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<Arguments>();
             app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
-            app.add_option("-o,--output", a->output, "file to write: .svg, .png, .pdf or .dot")->required();
-            app.add_option("--inputs", a->inputs, "inputs the graph has; without labels it has no loss, without attention_mask "
-                                                  "the mask is made inside")->capture_default_str();
+            app.add_option("-o,--output", a->output, "file to write: .svg, .png, .pdf or .dot")
+                ->required();
+            app.add_option(
+                "--inputs", a->inputs,
+                "inputs the graph has; without labels it has no loss, without attention_mask "
+                "the mask is made inside");
             app.add_flag("--inference", a->inference, "draw it without dropout");
             declare(app, a->run);
             return [a] { draw(*a); };

@@ -22,8 +22,12 @@ struct Arguments {
 };
 
 Table parameter_table(const std::vector<ModuleParameters>& modules, const ParameterTotals& totals) {
-  Table table({{"module", "Module"}, {"parameters", "Parameters"}, {"trainable", "Trainable"}, {"frozen", "Frozen"}});
-  for (const ModuleParameters& m : modules) table.add_row({m.module, m.trainable + m.frozen, m.trainable, m.frozen});
+  Table table({{"module", "Module"},
+               {"parameters", "Parameters"},
+               {"trainable", "Trainable"},
+               {"frozen", "Frozen"}});
+  for (const ModuleParameters& m : modules)
+    table.add_row({m.module, m.trainable + m.frozen, m.trainable, m.frozen});
   table.add_row({"all", totals.all(), totals.trainable, totals.frozen});
   return table;
 }
@@ -66,26 +70,32 @@ void inspect(const Arguments& a) {
                {"gflop", "GFLOP"},
                {"parameter_bytes", "Parameters"},
                {"peak_value_bytes", "Values at most"}});
-  costs.add_row({"inference", real(forward.flops / 1e9, 3), bytes(forward.parameter_bytes), bytes(forward.peak_value_bytes)});
+  costs.add_row({"inference", real(forward.flops / 1e9, 3), bytes(forward.parameter_bytes),
+                 bytes(forward.peak_value_bytes)});
   if (totals.trainable > 0)
-    costs.add_row({"training step with AdamW", real(step.flops / 1e9, 3), bytes(step.parameter_bytes), bytes(step.peak_value_bytes)});
+    costs.add_row({"training step with AdamW", real(step.flops / 1e9, 3),
+                   bytes(step.parameter_bytes), bytes(step.peak_value_bytes)});
   fmt::print("{}\n{}", to_text(parameter_table(modules, totals)), to_text(costs));
 }
 
 }  // namespace
 
 Command inspect_command() {
-  return {"inspect", "show a model's graph, parameters, operations and memory", "hone inspect my-model --freeze 'bert.embeddings.*'",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
-            app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
-            app.add_option("--batch", a->batch, "texts per run, for the costs")->check(CLI::PositiveNumber)->capture_default_str();
-            app.add_option("--tokens", a->tokens, "tokens per text, for the costs")->check(CLI::PositiveNumber)->capture_default_str();
-            app.add_option("--freeze", a->freeze, "globs of parameters to count as frozen, e.g. 'bert.embeddings.*'");
-            app.add_flag("--no_graph", a->no_graph, "leave the graph text out");
-            declare(app, a->run);
-            return [a] { inspect(*a); };
-          }};
+  return {
+      "inspect", "show a model's graph, parameters, operations and memory",
+      "hone inspect my-model --freeze 'bert.embeddings.*'",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<Arguments>();
+        app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
+        app.add_option("--batch", a->batch, "texts per run, for the costs")->check(number_from(1));
+        app.add_option("--tokens", a->tokens, "tokens per text, for the costs")
+            ->check(number_from(1));
+        app.add_option("--freeze", a->freeze,
+                       "globs of parameters to count as frozen, e.g. 'bert.embeddings.*'");
+        app.add_flag("--no_graph", a->no_graph, "leave the graph text out");
+        declare(app, a->run);
+        return [a] { inspect(*a); };
+      }};
 }
 
 }  // namespace hone

@@ -13,7 +13,7 @@ Command train_command();
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> rows = {
-      demo_command(), train_command(), eval_command(), quantize_command(),
+      demo_command(),    train_command(),   eval_command(), quantize_command(),
       predict_command(), inspect_command(), draw_command(), bench_command(),
   };
   return rows;

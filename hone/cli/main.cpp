@@ -1,10 +1,13 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/cli/command.h"
+#include "hone/cli/help.h"
 
-// The program: finds the command, parses its arguments, runs it, and turns errors into messages and exit codes.
+// The program: finds the command, parses its arguments, runs it, and turns errors into messages and
+// exit codes.
 namespace hone {
 namespace {
 
@@ -12,7 +15,8 @@ constexpr int kUserError = 1;
 constexpr int kUsageError = 2;
 constexpr int kInternalError = 70;  // EX_SOFTWARE of sysexits.h
 
-/// `--learning-rate` and `--learning_rate` are the same: dashes inside the name of a flag become underscores.
+/// `--learning-rate` and `--learning_rate` are the same: dashes inside the name of a flag become
+/// underscores.
 std::string with_underscores(std::string argument) {
   if (!argument.starts_with("--")) return argument;
   const std::size_t end = std::min(argument.find('='), argument.size());
@@ -29,6 +33,15 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
+/// What is wrong with the arguments. Strangers among them come first: a mistyped flag is also a
+/// missing one.
+std::string problem(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> strangers = app.remaining();
+  if (strangers.empty()) return error.what();
+  return fmt::format("unexpected argument '{}'{}", strangers.front(),
+                     did_you_mean(strangers.front(), flag_names(app)));
+}
+
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
@@ -38,22 +51,26 @@ std::vector<std::string> command_names() {
 const Command& find_command(std::string_view name) {
   for (const Command& command : commands())
     if (command.name == name) return command;
-  throw UsageError(fmt::format("unknown command '{}'{}; `hone --help` lists them", name, did_you_mean(name, command_names())));
+  throw UsageError(fmt::format("unknown command '{}'{}; `hone --help` lists them", name,
+                               did_you_mean(name, command_names())));
 }
 
 std::string help() {
   std::string text =
       "hone: makes trained transformers smaller and faster, and measures what that costs\n\n"
       "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n\n";
-  for (const Command& command : commands()) text += fmt::format("  {:<9} {}\n", command.name, command.summary);
-  return text + "\nMODEL is a Hugging Face folder (BERT for sequence classification), or tiny or base for fresh weights.\n";
+  for (const Command& command : commands())
+    text += fmt::format("  {:<9} {}\n", command.name, command.summary);
+  return text +
+         "\nMODEL is a Hugging Face folder (BERT for sequence classification), or tiny or base for "
+         "fresh weights.\n";
 }
 
 void run_command(const Command& command, std::vector<std::string> arguments) {
   CLI::App app(std::string(command.summary), "hone " + std::string(command.name));
   app.footer(fmt::format("Example:\n  {}\n", command.example));
-  app.get_formatter()->column_width(42);
-  app.option_defaults()->always_capture_default(false);
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.option_defaults()->always_capture_default();
   const std::function<void()> run = command.declare(app);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
@@ -61,13 +78,9 @@ void run_command(const Command& command, std::vector<std::string> arguments) {
   } catch (const CLI::CallForHelp&) {
     fmt::print("{}", app.help());
     return;
-  } catch (const CLI::ExtrasError& error) {
-    const std::vector<std::string> extras = app.remaining();
-    const std::string first = extras.empty() ? "" : extras.front();
-    throw UsageError(fmt::format("hone {}: unexpected argument '{}'{}; see `hone {} --help`", command.name, first,
-                                 did_you_mean(first, flag_names(app)), command.name));
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("hone {}: {}; see `hone {} --help`", command.name, error.what(), command.name));
+    throw UsageError(fmt::format("hone {}: {}; see `hone {} --help`", command.name,
+                                 problem(app, error), command.name));
   }
   run();
 }
@@ -81,7 +94,9 @@ int run(std::vector<std::string> arguments) {
     fmt::print("hone {}\n", HONE_VERSION);
     return 0;
   }
-  for (std::string& argument : arguments) argument = with_underscores(std::move(argument));
+  // After "--" there are no flags.
+  const auto flags_end = std::find(arguments.begin(), arguments.end(), "--");
+  std::transform(arguments.begin(), flags_end, arguments.begin(), with_underscores);
   const std::string name = arguments[0];
   arguments.erase(arguments.begin());
   run_command(find_command(name), std::move(arguments));
@@ -101,7 +116,10 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "error: {}\n", error.what());
     return hone::kUserError;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "internal error: {}\nThis is a fault of hone, not yours; please report it with the command line.\n", error.what());
+    fmt::print(stderr,
+               "internal error: {}\nThis is a fault of hone, not yours; please report it with the "
+               "command line.\n",
+               error.what());
     return hone::kInternalError;
   }
 }

@@ -21,7 +21,8 @@ std::vector<double> softmax(std::span<const float> logits) {
   const double top = static_cast<double>(std::ranges::max(logits));
   std::vector<double> probabilities;
   double sum = 0;
-  for (const float logit : logits) sum += probabilities.emplace_back(std::exp(static_cast<double>(logit) - top));
+  for (const float logit : logits)
+    sum += probabilities.emplace_back(std::exp(static_cast<double>(logit) - top));
   for (double& p : probabilities) p /= sum;
   return probabilities;
 }
@@ -55,19 +56,23 @@ void predict(const Arguments& a) {
   const TextModel source = open_model(a.model, context, a.run.seed);
   const std::vector<Example> texts = texts_to_predict(a);
   std::vector<std::string> warnings = source.model.warnings;
-  const EncodedSet data = encode_splits(source, {}, {}, texts, a.data.max_seq_length, context, warnings).test;
+  const EncodedSet data =
+      encode_splits(source, {}, {}, texts, a.data.max_seq_length, context, warnings).test;
   print_warnings(warnings);
-  Predictor predictor(model_graph(source.model, context, {}), source.model.parameters, context.library, context.pool);
+  Predictor predictor(model_graph(source.model, context, {}), source.model.parameters,
+                      context.library, context.pool);
   Progress progress("predict", data.size(), {.unit = "texts", .output = context.progress});
-  const std::vector<float> logits = predictor.logits(data, a.batch_size, source.tokenizer.pad_id(),
-                                                     [&](std::int64_t done) { progress.update(done); });
+  const std::vector<float> logits =
+      predictor.logits(data, a.batch_size, source.tokenizer.pad_id(),
+                       [&](std::int64_t done) { progress.update(done); });
   progress.finish();
   const auto classes = static_cast<std::size_t>(predictor.classes());
   Table table({{"label", "Label"}, {"probability", "Probability"}, {"text", "Text"}});
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::span<const float> row = std::span(logits).subspan(i * classes, classes);
     const auto best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
-    const Prediction prediction{texts[i].text, data.ids[i], row, softmax(row), source.model.config.labels[best]};
+    const Prediction prediction{texts[i].text, data.ids[i], row, softmax(row),
+                                source.model.config.labels[best]};
     if (a.run.json) {
       fmt::print("{}\n", to_line(to_json(prediction)));
     } else {
@@ -80,26 +85,33 @@ void predict(const Arguments& a) {
 }  // namespace
 
 Command predict_command() {
-  return {"predict", "classify one text, or many", "hone predict my-model \"a film that is not bad\" --json",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
-            app.add_option("MODEL", a->model, "model folder")->required();
-            auto* text = app.add_option("TEXT", a->text, "the text to classify");
-            auto* data = app.add_option("--data", a->data.options.source, "texts to classify instead: a .csv, .tsv or .jsonl file, "
-                                                                          "an aclImdb folder, or synth:NAME");
-            data->excludes(text);
-            app.add_option("--text_column", a->data.options.text_column, "column or key of the text")->capture_default_str();
-            app.add_option("--split", a->split, "part of the data: train or test; by default test, or all of a single file");
-            app.add_option("--max_seq_length", a->data.max_seq_length, "most tokens of a text; 0: 512, or the model's positions if fewer")
-                ->capture_default_str();
-            app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size, "texts per batch")
-                ->check(CLI::PositiveNumber)->capture_default_str();
-            declare(app, a->run);
-            return [a, text, data] {
-              if (text->empty() && data->empty()) throw UsageError("hone predict: give a text or --data; see `hone predict --help`");
-              predict(*a);
-            };
-          }};
+  return {
+      "predict", "classify one text, or many",
+      "hone predict my-model \"a film that is not bad\" --json",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<Arguments>();
+        app.add_option("MODEL", a->model, "model folder")->required();
+        auto* text = app.add_option("TEXT", a->text, "the text to classify");
+        auto* data = app.add_option("--data", a->data.options.source,
+                                    "texts to classify instead: a .csv, .tsv or .jsonl file, "
+                                    "an aclImdb folder, or synth:NAME");
+        data->excludes(text);
+        app.add_option("--text_column", a->data.options.text_column, "column or key of the text");
+        app.add_option("--split", a->split,
+                       "part of the data: train or test; by default test, or all of a single file");
+        app.add_option("--max_seq_length", a->data.max_seq_length,
+                       "most tokens of a text; 0: 512, or the model's positions if fewer")
+            ->check(number_from(0));
+        app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
+                       "texts per batch")
+            ->check(number_from(1));
+        declare(app, a->run);
+        return [a, text, data] {
+          if (text->empty() && data->empty())
+            throw UsageError("hone predict: give a text or --data; see `hone predict --help`");
+          predict(*a);
+        };
+      }};
 }
 
 }  // namespace hone

@@ -20,15 +20,17 @@ struct Arguments {
 
 void quantize_model(Arguments& a) {
   Context context(a.run.threads, a.run.quiet);
-  CompressOptions options{parse_format(a.format, context.library.formats), a.qat, a.training.options, a.calibration_batches};
+  CompressOptions options{parse_format(a.format, context.library.formats), a.qat,
+                          a.training.options, a.calibration_batches};
   options.fine_tune.training.seed = a.run.seed;
   options.fine_tune.title = "train quantized";
   OutputFolder output(a.output.folder, a.output.overwrite);
   TextModel source = open_model(a.model, context, a.run.seed);
   const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model));
   std::vector<std::string> warnings = source.model.warnings;
-  const EncodedSplits data = encode_splits(source, splits.source.train, splits.validation, part(splits, a.split),
-                                           a.data.max_seq_length, context, warnings);
+  const EncodedSplits data =
+      encode_splits(source, splits.source.train, splits.validation, part(splits, a.split),
+                    a.data.max_seq_length, context, warnings);
   print_warnings(warnings);
 
   const std::int32_t pad_id = source.tokenizer.pad_id();
@@ -36,8 +38,8 @@ void quantize_model(Arguments& a) {
   const Measurement before = measure(source.model, data.test, pad_id, batch, context, "before");
   std::unique_ptr<JsonLines> log;
   if (a.qat) log = std::make_unique<JsonLines>(output.path() / "training_log.jsonl");
-  const Model quantized =
-      compress(source.model, data, pad_id, options, [&](const Json& line) { log->write(line); }, context);
+  const Model quantized = compress(
+      source.model, data, pad_id, options, [&](const Json& line) { log->write(line); }, context);
   source.model = round_weights(quantized, context);
   const Measurement after = measure(source.model, data.test, pad_id, batch, context, "after");
   const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
@@ -57,25 +59,33 @@ void quantize_model(Arguments& a) {
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line(result));
   const std::string label = fmt::format("{} {}", a.qat ? "QAT" : "PTQ", to_string(options.format));
-  fmt::print("{}\n{}\n{} linears quantized; one seed; written to {}\n", to_text(comparison_table({{"before", std::nullopt, before, std::nullopt},
-                                                  {label, source.model.quantization, after, comparison}})),
+  fmt::print("{}\n{}\n{} linears quantized; one seed; written to {}\n",
+             to_text(comparison_table({{"before", std::nullopt, before, std::nullopt},
+                                       {label, source.model.quantization, after, comparison}})),
              verdict(comparison), source.model.quantization->modules.size(), a.output.folder);
 }
 
 }  // namespace
 
 Command quantize_command() {
-  return {"quantize", "quantize a model after (or with --qat, during) training, and say what was lost",
-          "hone quantize my-model --format 'integer(width=8,frac=4)' --data 'synth:negation?seed=7&n=30000' -o my-model-int8",
+  return {"quantize",
+          "quantize a model after (or with --qat, during) training, and say what was lost",
+          "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
+          "'synth:negation?seed=7&n=30000' -o my-model-int8",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<Arguments>();
             app.add_option("MODEL", a->model, "model folder")->required();
-            app.add_option("--format", a->format, "number format of every linear's input, weight and bias, e.g. 'integer(width=8,frac=4)'")
+            app.add_option("--format", a->format,
+                           "number format of every linear's input, weight and bias, e.g. "
+                           "'integer(width=8,frac=4)'")
                 ->required();
             app.add_flag("--qat", a->qat, "train with the quantizers in place");
-            app.add_option("--calibration_batches", a->calibration_batches, "batches of training texts that calibration looks at")
-                ->check(CLI::PositiveNumber)->capture_default_str();
-            app.add_option("--split", a->split, "part to measure on: train, validation or test; by default test, or all of a single file");
+            app.add_option("--calibration_batches", a->calibration_batches,
+                           "batches of training texts that calibration looks at")
+                ->check(number_from(1));
+            app.add_option("--split", a->split,
+                           "part to measure on: train, validation or test; by default test, or all "
+                           "of a single file");
             declare(app, a->data, /*required=*/true);
             declare(app, a->training);
             declare(app, a->output);

@@ -162,8 +162,8 @@ Tensor random_tensor(Sizes sizes, std::string_view name) {
   return tensor;
 }
 
-// Central differences with h = 2^-6 err by h^2/6 f''' (f''' below 10 here: 4e-4) and by the rounding
-// of a loss below 4, 2^-23, over h: 8e-6.
+// Central differences with h = 2^-6 err by h^2/6 f''' (f''' below 10 here: 4e-4) and by the
+// rounding of a loss below 4, 2^-23, over h: 8e-6.
 TEST(Gradients, OfATwoLayerNetAreThoseOfDifferences) {
   const NamedTensors inputs = {{"x", random_tensor({6, 3}, "x")},
                                {"labels", Tensor::of<std::int64_t>({6}, {0, 3, 2, 1, 1, 3})},

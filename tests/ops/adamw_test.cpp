@@ -8,23 +8,21 @@
 namespace hone::testing {
 namespace {
 
-// One step by hand: g = 0.5 clipped by 1 / (2 + 1e-6), so that the attribute max_grad_norm counts.
-constexpr std::string_view kStep = R"(%p = parameter trainable : f32[2]
+// One step from moments that are not zero. The norm of the gradient is said to be 2.
+NamedTensors step(const std::string& max_grad_norm) {
+  const std::string text = R"(%p = parameter trainable : f32[2]
 %m = parameter frozen : f32[2]
 %v = parameter frozen : f32[2]
 %g = input : f32[2]
 %norm = input : f32[]
 %rate = input : f32[]
 %step = input : i64[]
-%new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {beta1=0.5, beta2=0.75, eps=0.0, weight_decay=0.1, max_grad_norm=ZERO} : f32[2], f32[2], f32[2]
+%new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {beta1=0.5, beta2=0.75, eps=0.0, weight_decay=0.1, max_grad_norm=)" +
+                           max_grad_norm + R"(} : f32[2], f32[2], f32[2]
 output p = %new
 output m = %new:1
 output v = %new:2
 )";
-
-NamedTensors step(const std::string& max_grad_norm) {
-  std::string text(kStep);
-  text.replace(text.find("ZERO"), 4, max_grad_norm);
   ParameterStore parameters;
   parameters.set("p", Tensor::of<float>({2}, {1, -2}));
   parameters.set("m", Tensor::of<float>({2}, {0.25, 0}));

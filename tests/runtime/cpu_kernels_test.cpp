@@ -6,15 +6,15 @@
 #include "hone/base/random.h"
 #include "tests/support/evaluate.h"
 
-// Every row of the CPU's kernel table against its operation's reference: one or more graphs per row,
-// run with the kernels and without. Sizes are odd, so that no vector loop ends evenly, and large
-// enough for several chunks.
+// Every row of the CPU's kernel table against its operation's reference: one or more graphs per
+// row, run with the kernels and without. Sizes are odd, so that no vector loop ends evenly, and
+// large enough for several chunks.
 //
 // Tolerances. A kernel that does the reference's fp32 operation on the same operands has its bits:
 // allowed 0. The others allow `relative` units in the last place (2^-23 of the result) plus
-// `absolute`, which stands for sums. Inputs are uniform in [-2, 2), products of two have a deviation
-// of 4/3, so that sums of n of them stay near sqrt(n) and their n roundings of random sign amount to
-// about n 2^-24; sum_of() allows eight times that.
+// `absolute`, which stands for sums. Inputs are uniform in [-2, 2), products of two have a
+// deviation of 4/3, so that sums of n of them stay near sqrt(n) and their n roundings of random
+// sign amount to about n 2^-24; sum_of() allows eight times that.
 namespace hone::testing {
 namespace {
 
@@ -59,7 +59,7 @@ std::vector<KernelCase> element_wise_cases() {
     cases.push_back(with_gradient("add(%x, %dy)", shape, 0, 0));
     cases.push_back(with_gradient("mul(%x, %dy)", shape, 0, 0));
     cases.push_back(with_gradient("relu_gradient(%x, %dy)", shape, 0, 0));
-    // Polynomials of fp32 operations: a few roundings of numbers of the size of 1 and of the result.
+    // Polynomials of fp32 operations: a few roundings of numbers near 1 and of the result.
     cases.push_back(unary("tanh(%x)", shape, 8, 0));
     cases.push_back(with_gradient("tanh_gradient(%x, %dy)", shape, 8, 16 * kUlp));
     for (const char* approximate : {"none", "tanh"}) {
@@ -116,8 +116,8 @@ std::vector<KernelCase> row_cases() {
     // The sum's terms and the exponentials each carry a few roundings; the terms are positive.
     cases.push_back(unary("softmax(%x)", shape, 16 + std::log2(length), 0));
     cases.push_back(with_gradient("softmax_gradient(%x, %dy)", shape, 8, 2 * sum_of(length)));
-    // Mean and variance are sums over n divided by n: some 2^-21. Normalised values are below 2. The
-    // gradients of gamma and beta are sums over rows.
+    // Mean and variance are sums over n divided by n: some 2^-21. Normalised values are below 2.
+    // The gradients of gamma and beta are sums over rows.
     cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {1}]
 %gamma = input : f32[{1}]
 %beta = input : f32[{1}]

@@ -10,8 +10,8 @@
 #include "tests/support/evaluate.h"
 #include "tests/support/refusal.h"
 
-// An operation from outside the library, as docs/adding-an-operation.md adds it: records, a row in a
-// copy of the table, a kernel. Nothing else knows its name.
+// An operation from outside the library, as docs/adding-an-operation.md adds it: records, a row in
+// a copy of the table, a kernel. Nothing else knows its name.
 namespace hone::testing {
 namespace {
 

@@ -1,0 +1,38 @@
+#include <gtest/gtest.h>
+
+#include "hone/base/text.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+// All seven widths, with next to no training: what is written is looked at, not how good it is.
+Ending small_demo(const TemporaryFolder& folder) {
+  return run_well({"demo", "--max_steps", "4", "--qat_steps", "1", "--data", "synth:negation?n=200",
+                   "--max_seq_length", "16", "-o", "demo"},
+                  folder.path());
+}
+
+TEST(Demo, LeavesTablesFigureAndModel) {
+  const TemporaryFolder folder;
+  const Ending ending = small_demo(folder);
+  const fs::path demo = folder.path() / "demo";
+  EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"demo"});
+  EXPECT_EQ(entries(demo),
+            (std::vector<std::string>{"fixed_point.gp", "fixed_point.png", "fixed_point.svg",
+                                      "fixed_point.tsv", "model", "results.csv", "results.json",
+                                      "results.txt", "training_log.jsonl"}));
+  // fp32, then PTQ and QAT of seven widths, in each of the three forms.
+  EXPECT_EQ(read_json(demo / "results.json").size(), 15);
+  EXPECT_EQ(split(trim(read_file(demo / "results.csv")), '\n').size(), 1 + 15);
+  EXPECT_TRUE(ending.output.starts_with(read_file(demo / "results.txt")));
+  EXPECT_TRUE(read_file(demo / "fixed_point.png").starts_with("\x89PNG"));
+  EXPECT_NE(read_file(demo / "fixed_point.svg").find("</svg>"), std::string::npos);
+  // The model is one that every other command takes.
+  const Json said = run_json({"predict", demo / "model", "not bad"}, folder.path());
+  EXPECT_EQ(said["logits"].size(), 2);
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// What the program says to mistakes, and that they leave nothing behind.
+namespace hone::testing {
+namespace {
+
+constexpr int kUserError = 1;
+constexpr int kUsageError = 2;
+
+class Refusal : public ::testing::Test {
+ protected:
+  Refusal() {
+    folder_.file("reviews.csv", "review,class\ngood one,1\nbad one,0\n");
+    fs::create_directory(folder_.path() / "mine");
+    folder_.file("mine/notes.txt", "keep");
+  }
+  /// Expects that `hone ARGUMENTS` is refused with `code` and a message with `fragment`, and leaves
+  /// the folder as it was.
+  void expect(int code, std::string_view fragment, const std::vector<std::string>& arguments) {
+    const std::vector<std::string> before = entries(folder_.path());
+    const Ending ending = run_hone(arguments, folder_.path());
+    const std::string command = fmt::format("hone {}", fmt::join(arguments, " "));
+    EXPECT_EQ(ending.code, code) << command;
+    EXPECT_EQ(ending.output, "") << command;
+    EXPECT_TRUE(ending.messages.starts_with("error: ")) << command << ": " << ending.messages;
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos)
+        << command << ": expected '" << fragment << "' in " << ending.messages;
+    EXPECT_EQ(entries(folder_.path()), before) << command;
+    EXPECT_EQ(entries(folder_.path() / "mine"), std::vector<std::string>{"notes.txt"}) << command;
+  }
+  /// The same of a small training run with `more` at its end.
+  void expect_of_training(int code, std::string_view fragment, std::vector<std::string> more) {
+    more.insert(more.begin(), {"train", "tiny", "--max_steps", "1"});
+    expect(code, fragment, more);
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(Refusal, OfAnUnknownCommandNamesTheNearest) {
+  expect(kUsageError, "unknown command 'trian'", {"trian"});
+  expect(kUsageError, "did you mean 'quantize'?", {"quantise", "model"});
+}
+
+TEST_F(Refusal, OfAnUnknownFlagNamesTheNearest) {
+  expect(kUsageError, "unexpected argument '--learning_rat'; did you mean '--learning_rate'?",
+         {"train", "tiny", "--data", "reviews.csv", "-o", "out", "--learning_rat", "1"});
+  // Also where the slip leaves a flag missing.
+  expect(kUsageError, "unexpected argument '--dat'; did you mean '--data'?",
+         {"train", "tiny", "--dat", "reviews.csv", "-o", "out"});
+  expect(kUsageError, "unexpected argument 'more'", {"inspect", "tiny", "more"});
+}
+
+TEST_F(Refusal, OfMissingArgumentsNamesThem) {
+  expect(kUsageError, "hone train: MODEL is required; see `hone train --help`", {"train"});
+  expect(kUsageError, "--data is required", {"train", "tiny", "-o", "out"});
+  expect(kUsageError, "--output_dir is required", {"train", "tiny", "--data", "reviews.csv"});
+  expect(kUsageError, "--format is required",
+         {"quantize", "model", "--data", "reviews.csv", "-o", "out"});
+  expect(kUsageError, "give a text or --data", {"predict", "model"});
+}
+
+TEST_F(Refusal, OfValuesSaysWhatWasExpected) {
+  const std::vector<std::string> data = {"--data", "synth:lookup?n=300", "-o", "out"};
+  const auto expect_value = [&](int code, std::string_view fragment,
+                                std::vector<std::string> values) {
+    values.insert(values.begin(), data.begin(), data.end());
+    expect_of_training(code, fragment, values);
+  };
+  expect_value(kUserError, "--threads: expected 1 to 1024, got 0", {"--threads", "0"});
+  expect_value(kUsageError, "--per_device_train_batch_size: expected a number of at least 1, got 0",
+               {"--batch", "0"});
+  expect_value(kUsageError, "--max_steps: expected a number of at least 0, got -4",
+               {"--max_steps", "-4"});
+  expect_value(kUsageError, "--learning_rate: expected a number of at least 0, got -1",
+               {"--lr", "-1"});
+  expect_value(kUsageError, "--num_train_epochs", {"--epochs", "many"});
+  expect_value(kUserError, "--validation_split: expected a share", {"--validation_split", "1"});
+  expect_value(kUserError, "no parameter matches 'bart.*'", {"--freeze", "bart.*"});
+}
+
+TEST_F(Refusal, OfTwoSourcesAtOnce) {
+  expect(kUsageError, "TEXT excludes --data",
+         {"predict", "model", "text", "--data", "reviews.csv"});
+  expect(
+      kUsageError, "--qat or --format, not both",
+      {"bench", "tiny", "--qat", "integer(width=8,frac=4)", "--format", "integer(width=8,frac=4)"});
+}
+
+TEST_F(Refusal, OfAFormatNamesTheNearest) {
+  const auto expect_format = [&](std::string_view fragment, const std::string& format) {
+    expect(kUserError, fragment,
+           {"quantize", "tiny", "--format", format, "--data", "synth:lookup", "-o", "out"});
+  };
+  expect_format("unknown format 'intger'; did you mean 'integer'?", "intger(width=8)");
+  expect_format("format integer has no parameter 'widt'; did you mean 'width'?", "integer(widt=8)");
+  expect_format("the closing parenthesis is missing", "integer(width=8");
+}
+
+TEST_F(Refusal, OfAFolderThatExists) {
+  expect_of_training(kUserError, "mine: exists already; give another output folder or --overwrite",
+                     {"--data", "synth:lookup?n=300", "-o", "mine"});
+}
+
+TEST_F(Refusal, OfDataSaysWhatIsThere) {
+  expect_of_training(kUserError, "no column 'text'; the columns are: review, class",
+                     {"--data", "reviews.csv", "-o", "out"});
+  expect_of_training(kUserError, "no column 'label'; the columns are: review, class",
+                     {"--data", "reviews.csv", "--text_column", "review", "-o", "out"});
+  expect_of_training(kUserError, "missing.csv", {"--data", "missing.csv", "-o", "out"});
+  expect_of_training(kUserError, "no such generator; did you mean 'lookup'?",
+                     {"--data", "synth:lokup", "-o", "out"});
+  expect_of_training(kUserError, "unknown parameter 'm'",
+                     {"--data", "synth:lookup?m=3", "-o", "out"});
+}
+
+TEST_F(Refusal, OfAMissingModelNamesIt) {
+  const std::string message = "nothing: no such model folder";
+  expect(kUserError, message, {"train", "nothing", "--data", "synth:lookup?n=9", "-o", "out"});
+  expect(kUserError, message, {"eval", "nothing", "--data", "synth:lookup?n=9"});
+  expect(kUserError, message, {"predict", "nothing", "text"});
+  expect(kUserError, message, {"inspect", "nothing"});
+  expect(kUserError, message, {"draw", "nothing", "-o", "graph.svg"});
+  expect(kUserError, message, {"bench", "nothing"});
+  // A folder, but no model's.
+  expect(kUserError, "config.json", {"inspect", "mine"});
+}
+
+TEST_F(Refusal, OfAQuantizedModelToBeQuantizedAgain) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> job = {"--format", "integer(width=8,frac=4)", "--data",
+                                        workshop() / "reviews.csv", "-o"};
+  run_well({"quantize", workshop() / "model", job[0], job[1], job[2], job[3], job[4],
+            folder.path() / "quantized"},
+           folder.path());
+  const Ending again = run_hone(
+      {"quantize", "quantized", job[0], job[1], job[2], job[3], job[4], "again"}, folder.path());
+  EXPECT_EQ(again.code, kUserError);
+  EXPECT_NE(again.messages.find("quantized already (integer(width=8,frac=4))"), std::string::npos);
+  EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"quantized"});
+}
+
+TEST_F(Refusal, OfDrawingsNamesTheChoices) {
+  expect(kUserError, "expected .svg, .png, .pdf or .dot", {"draw", "tiny", "-o", "graph.jpg"});
+  expect(kUsageError, "did you mean 'input_ids'?",
+         {"draw", "tiny", "-o", "graph.dot", "--inputs", "input_id"});
+  expect(kUsageError, "input_ids cannot be left out",
+         {"draw", "tiny", "-o", "graph.dot", "--inputs", "labels"});
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,45 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+TEST(Eval, MeasuresAllOfASingleFile) {
+  const Json result = run_json({"eval", "model", "--data", "reviews.csv"}, workshop());
+  EXPECT_EQ(result["eval_samples"], kReviews);
+  EXPECT_EQ(result["arithmetic"], "fp32");
+  const double accuracy = result["eval_accuracy"];
+  EXPECT_LE(result["eval_accuracy_interval"][0], accuracy);
+  EXPECT_GE(result["eval_accuracy_interval"][1], accuracy);
+  // Both classes are equally frequent, so that accuracy is the mean of their recalls.
+  const double bad = result["eval_recall"]["bad"], good = result["eval_recall"]["good"];
+  EXPECT_DOUBLE_EQ(accuracy, (bad + good) / 2);
+}
+
+TEST(Eval, FindsWhatTrainingMeasured) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> data = {"--data", "synth:lookup?n=300"};
+  const Json trained = run_json(
+      {"train", "tiny", data[0], data[1], "--max_steps", "2", "-o", "model"}, folder.path());
+  for (const char* part : {"validation", "test"}) {
+    const Json found =
+        run_json({"eval", "model", data[0], data[1], "--split", part, "--validation_split", "0.1"},
+                 folder.path());
+    for (const char* key : {"eval_loss", "eval_accuracy", "eval_samples"})
+      EXPECT_EQ(found[key], trained[part][key]) << part << " " << key;
+  }
+}
+
+TEST(Eval, ShowsPeopleRoundedFigures) {
+  const Ending ending = run_well({"eval", "model", "--data", "reviews.csv"}, workshop());
+  for (const char* figure : {"accuracy", "loss", "recall of bad", "recall of good", "arithmetic"})
+    EXPECT_NE(ending.output.find(figure), std::string::npos) << figure;
+  EXPECT_NE(ending.messages.find("evaluate  100 %  40/40 texts"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,92 @@
+#include "tests/cli/run_hone.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+std::string reviews() {
+  std::string text = "text,label\n";
+  for (int i = 0; i < kReviews; ++i)
+    text += fmt::format("\"film {}, {}\",{}\n", i, i % 2 ? "fine" : "dull", i % 2 ? "good" : "bad");
+  return text;
+}
+
+}  // namespace
+
+Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder) {
+  // Files, not pipes: neither stream can fill up while the other is read.
+  const TemporaryFolder streams;
+  const fs::path output = streams.path() / "output", messages = streams.path() / "messages";
+  std::vector<std::string> words = {HONE_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  constexpr int kNew = O_WRONLY | O_CREAT | O_TRUNC;
+  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), kNew, 0600);
+  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), kNew, 0600);
+  pid_t process = 0;
+  const int error =
+      ::posix_spawn(&process, words[0].c_str(), &actions, nullptr, pointers.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  HONE_ASSERT(error == 0, "cannot start {}: error {}", words[0], error);
+  int status = 0;
+  HONE_ASSERT(::waitpid(process, &status, 0) == process, "lost process {}", process);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(output),
+          read_file(messages)};
+}
+
+Ending run_well(const std::vector<std::string>& arguments, const fs::path& folder) {
+  Ending ending = run_hone(arguments, folder);
+  EXPECT_EQ(ending.code, 0) << fmt::format("hone {}: ", fmt::join(arguments, " "))
+                            << ending.messages;
+  return ending;
+}
+
+Json run_json(std::vector<std::string> arguments, const fs::path& folder) {
+  arguments.push_back("--json");
+  const std::vector<Json> lines = json_lines(run_well(arguments, folder).output);
+  EXPECT_EQ(lines.size(), 1) << fmt::format("hone {}", fmt::join(arguments, " "));
+  return lines.empty() ? Json() : lines.front();
+}
+
+const fs::path& workshop() {
+  static const TemporaryFolder folder;
+  if (!fs::exists(folder.path() / "model")) {
+    folder.file("reviews.csv", reviews());
+    run_well({"train", "tiny", "--data", "reviews.csv", "--max_steps", "1", "-o", "model"},
+             folder.path());
+  }
+  return folder.path();
+}
+
+std::vector<Json> json_lines(std::string_view text) {
+  std::vector<Json> lines;
+  for (const std::string& line : split(text, '\n'))
+    if (!line.empty()) lines.push_back(parse_json(line, "a line of JSON"));
+  return lines;
+}
+
+std::vector<std::string> entries(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace hone::testing

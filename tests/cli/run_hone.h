@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+
+/// The program as its users meet it: words in, bytes on two streams and an exit code out.
+namespace hone::testing {
+
+struct Ending {
+  int code = 0;          ///< exit code; 128 + n when signal n ended it
+  std::string output;    ///< standard output
+  std::string messages;  ///< standard error
+};
+
+/// Runs `hone ARGUMENTS` to its end in `folder`, without a shell.
+Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder);
+
+/// The same, which must end in success.
+Ending run_well(const std::vector<std::string>& arguments, const fs::path& folder);
+
+/// The one line of JSON that `hone ARGUMENTS --json`, which must end in success, prints.
+Json run_json(std::vector<std::string> arguments, const fs::path& folder);
+
+/// A folder with the model `model`, trained for one step, and the data `reviews.csv` it was trained
+/// on: columns `text` and `label` (`bad` or `good`), `kReviews` rows. The same one for all of a test
+/// program; for reading only.
+const fs::path& workshop();
+inline constexpr int kReviews = 40;
+
+/// Each object of a file of JSON lines.
+std::vector<Json> json_lines(std::string_view text);
+
+/// The names of what lies in a folder, sorted.
+std::vector<std::string> entries(const fs::path& folder);
+
+}  // namespace hone::testing
