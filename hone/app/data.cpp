@@ -31,15 +31,15 @@ Splits split(DataSet data, const SplitOptions& options) {
 }
 
 const std::vector<Example>& part(const Splits& splits, const std::string& name) {
-  const std::vector<Example>* chosen = nullptr;
-  if (name == "train" || (name.empty() && splits.source.test.empty()))
-    chosen = &splits.source.train;
-  if (name == "validation") chosen = &splits.validation;
-  if (name == "test" || (name.empty() && chosen == nullptr)) chosen = &splits.source.test;
-  user_check(chosen != nullptr, "--split: expected train, validation or test, got '{}'", name);
-  user_check(!chosen->empty(), "{}: the {} split is empty", splits.source.description,
-             name.empty() ? "data" : name);
-  return *chosen;
+  const std::pair<std::string_view, const std::vector<Example>*> parts[] = {
+      {"test", &splits.source.test}, {"validation", &splits.validation}, {"train", &splits.source.train}};
+  for (const auto& [part_name, examples] : parts) {
+    if (name.empty() ? examples->empty() : part_name != name) continue;
+    user_check(!examples->empty(), "{}: the {} split is empty", splits.source.description, name);
+    return *examples;
+  }
+  user_check(name.empty(), "--split: expected train, validation or test, got '{}'", name);
+  fail("{}: there are no examples", splits.source.description);
 }
 
 std::size_t text_limit(std::int64_t max_seq_length, std::int64_t positions) {

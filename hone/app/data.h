@@ -20,7 +20,8 @@ struct Splits {
 /// Sets the validation examples aside: a random choice by seed, in their old order.
 Splits split(DataSet data, const SplitOptions& options);
 
-/// The part called `name` ("train", "validation", "test"); "" is the test part, or all there is when that is empty.
+/// The part called `name` ("train", "validation", "test"); "" is the one to measure on: the first of test, validation
+/// and train that has examples.
 /// Throws `UserError` for another name and for an empty part.
 const std::vector<Example>& part(const Splits& splits, const std::string& name);
 

@@ -8,8 +8,8 @@
 #include "hone/app/fine_tune.h"
 #include "hone/cli/command.h"
 
-/// The arguments that several commands share, declared once. Flags carry the names of Hugging Face's scripts where one
-/// exists; `-` and `_` are the same in them.
+/// The arguments that several commands share, declared once. Flags carry the names of Hugging Face's
+/// scripts where one exists; `-` and `_` are the same in them.
 namespace hone {
 
 /// Accepts numbers of at least `least` and below `below`.
@@ -45,7 +45,8 @@ struct OutputArguments {
 };
 void declare(CLI::App& app, OutputArguments& arguments);
 
-/// Loads the data with the labels a trained model has (see `known_labels`) and sets the validation part aside.
+/// Loads the data with the labels a trained model has (see `known_labels`) and sets the validation
+/// part aside.
 Splits load_splits(const DataArguments& data, std::uint64_t seed,
                    const std::vector<std::string>& labels);
 

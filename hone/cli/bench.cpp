@@ -21,7 +21,8 @@ Model bench_model(const std::string& source, const Context& context, std::uint64
   std::error_code error;
   const bool fresh =
       std::find(names.begin(), names.end(), source) != names.end() && !fs::exists(source, error);
-  // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training step.
+  // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
+  // step.
   return fresh ? new_model(fresh_config(source), context.library.ops, seed)
                : open_model(source, context, seed).model;
 }

@@ -68,30 +68,30 @@ void quantize_model(Arguments& a) {
 }  // namespace
 
 Command quantize_command() {
-  return {"quantize",
-          "quantize a model after (or with --qat, during) training, and say what was lost",
-          "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
-          "'synth:negation?seed=7&n=30000' -o my-model-int8",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
-            app.add_option("MODEL", a->model, "model folder")->required();
-            app.add_option("--format", a->format,
-                           "number format of every linear's input, weight and bias, e.g. "
-                           "'integer(width=8,frac=4)'")
-                ->required();
-            app.add_flag("--qat", a->qat, "train with the quantizers in place");
-            app.add_option("--calibration_batches", a->calibration_batches,
-                           "batches of training texts that calibration looks at")
-                ->check(number_from(1));
-            app.add_option("--split", a->split,
-                           "part to measure on: train, validation or test; by default test, or all "
-                           "of a single file");
-            declare(app, a->data, /*required=*/true);
-            declare(app, a->training);
-            declare(app, a->output);
-            declare(app, a->run);
-            return [a] { quantize_model(*a); };
-          }};
+  return {
+      "quantize", "quantize a model after (or with --qat, during) training, and say what was lost",
+      "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
+      "'synth:negation?seed=7&n=30000' -o my-model-int8",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<Arguments>();
+        app.add_option("MODEL", a->model, "model folder")->required();
+        app.add_option("--format", a->format,
+                       "number format of every linear's input, weight and bias, e.g. "
+                       "'integer(width=8,frac=4)'")
+            ->required();
+        app.add_flag("--qat", a->qat, "train with the quantizers in place");
+        app.add_option("--calibration_batches", a->calibration_batches,
+                       "batches of training texts that calibration looks at")
+            ->check(number_from(1));
+        app.add_option("--split", a->split,
+                       "part to measure on: train, validation or test; by default test, or what "
+                       "--validation_split sets aside");
+        declare(app, a->data, /*required=*/true);
+        declare(app, a->training);
+        declare(app, a->output);
+        declare(app, a->run);
+        return [a] { quantize_model(*a); };
+      }};
 }
 
 }  // namespace hone

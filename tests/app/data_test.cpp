@@ -65,6 +65,8 @@ TEST(Part, IsCalledByName) {
   EXPECT_EQ(part(splits, "test").size(), 1u);
   EXPECT_EQ(&part(splits, ""), &splits.source.test);
   splits.source.test.clear();
+  EXPECT_EQ(&part(splits, ""), &splits.validation);
+  splits.validation.clear();
   EXPECT_EQ(&part(splits, ""), &splits.source.train);
 }
 
@@ -76,7 +78,7 @@ TEST(Part, RefusesUnknownAndEmptyParts) {
   splits.source.test.clear();
   expect_user_error("numbers: the test split is empty", [&] { part(splits, "test"); });
   splits.source.train.clear();
-  expect_user_error("numbers: the data split is empty", [&] { part(splits, ""); });
+  expect_user_error("numbers: there are no examples", [&] { part(splits, ""); });
 }
 
 TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {

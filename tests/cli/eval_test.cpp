@@ -34,6 +34,17 @@ TEST(Eval, FindsWhatTrainingMeasured) {
   }
 }
 
+TEST(Eval, SaysThatAQuantizedModelIsSimulated) {
+  const TemporaryFolder folder;
+  const std::string format = "integer(width=8,frac=4)";
+  run_well({"quantize", workshop() / "model", "--format", format, "--data",
+            workshop() / "reviews.csv", "-o", "quantized"},
+           folder.path());
+  const Json result =
+      run_json({"eval", "quantized", "--data", workshop() / "reviews.csv"}, folder.path());
+  EXPECT_EQ(result["arithmetic"], "simulated " + format);
+}
+
 TEST(Eval, ShowsPeopleRoundedFigures) {
   const Ending ending = run_well({"eval", "model", "--data", "reviews.csv"}, workshop());
   for (const char* figure : {"accuracy", "loss", "recall of bad", "recall of good", "arithmetic"})

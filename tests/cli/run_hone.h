@@ -24,8 +24,8 @@ Ending run_well(const std::vector<std::string>& arguments, const fs::path& folde
 Json run_json(std::vector<std::string> arguments, const fs::path& folder);
 
 /// A folder with the model `model`, trained for one step, and the data `reviews.csv` it was trained
-/// on: columns `text` and `label` (`bad` or `good`), `kReviews` rows. The same one for all of a test
-/// program; for reading only.
+/// on: columns `text` and `label` (`bad` or `good`), `kReviews` rows. The same one for all of a
+/// test program; for reading only.
 const fs::path& workshop();
 inline constexpr int kReviews = 40;
 

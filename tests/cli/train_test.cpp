@@ -70,15 +70,14 @@ TEST(Train, TakesDashesAndUnderscoresInFlagsAsTheSame) {
 
 TEST(Train, LeavesFrozenParametersAlone) {
   const TemporaryFolder folder;
-  for (const char* steps : {"1", "2"}) {
-    run_well(training({"--max_steps", steps, "--freeze", "bert.*", "-o", steps}), folder.path());
-  }
-  // The weights are stored by name, the classifier's last: only its 258 numbers may differ.
-  const std::string one = read_file(folder.path() / "1/model.safetensors");
-  const std::string two = read_file(folder.path() / "2/model.safetensors");
-  ASSERT_EQ(one.size(), two.size());
+  run_well(training({"--lr", "0", "-o", "before"}), folder.path());
+  run_well(training({"--freeze", "bert.*", "-o", "after"}), folder.path());
+  // Only the 258 numbers of the classifier may differ.
+  const std::string before = read_file(folder.path() / "before/model.safetensors");
+  const std::string after = read_file(folder.path() / "after/model.safetensors");
+  ASSERT_EQ(before.size(), after.size());
   std::size_t different = 0;
-  for (std::size_t i = 0; i < one.size(); ++i) different += one[i] != two[i];
+  for (std::size_t i = 0; i < before.size(); ++i) different += before[i] != after[i];
   EXPECT_GT(different, 0);
   EXPECT_LE(different, 258 * sizeof(float));
 }
