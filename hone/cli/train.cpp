@@ -67,8 +67,9 @@ void train_model(Arguments& a) {
   write_file(output.path() / "results.json", to_document(result));
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line(result));
-  fmt::print("{}\n{} steps in {}, {} texts/s, mean loss {:.4f}; one seed; written to {}\n",
-             to_text(results_table(parts)), trained.steps, clock_text(trained.seconds),
+  if (!parts.empty()) fmt::print("{}\n", to_text(results_table(parts)));
+  fmt::print("{} steps in {}, {} texts/s, mean loss {:.4f}; one seed; written to {}\n",
+             trained.steps, clock_text(trained.seconds),
              static_cast<long long>(static_cast<double>(trained.examples) / trained.seconds),
              trained.mean_loss, a.output.folder);
 }
