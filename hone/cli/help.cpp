@@ -22,7 +22,7 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   const std::string value = option->get_default_str();
   if (option->get_required()) return option->get_description() + " (required)";
-  if (value.empty()) return option->get_description();
+  if (value.empty() || value == "[]") return option->get_description();
   return fmt::format("{} (default {})", option->get_description(), value);
 }
 

@@ -70,6 +70,7 @@ void run_command(const Command& command, std::vector<std::string> arguments) {
   CLI::App app(std::string(command.summary), "hone " + std::string(command.name));
   app.footer(fmt::format("Example:\n  {}\n", command.example));
   app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "show this and end");
   app.option_defaults()->always_capture_default();
   const std::function<void()> run = command.declare(app);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them

@@ -39,6 +39,7 @@ TEST(Help, ShowsDefaultsAsWords) {
   EXPECT_NE(help.find("at the start; falls linearly to 0 (default 5e-05)"), std::string::npos);
   EXPECT_NE(help.find("folder to write (required)"), std::string::npos);
   EXPECT_NE(help.find("  --no_shuffle  "), std::string::npos);
+  EXPECT_EQ(help.find("[]"), std::string::npos);
 }
 
 TEST(Help, VersionIsOneLine) {
