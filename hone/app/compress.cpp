@@ -7,11 +7,15 @@
 
 namespace hone {
 
+void check_unquantized(const Model& model) {
+  user_check(!model.quantization,
+             "the model is quantized already ({}); start from the model it was made from",
+             model.quantization ? to_string(model.quantization->format) : "");
+}
+
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
                const CompressOptions& options, const LogSink& log, Context& context) {
-  user_check(!parent.quantization,
-             "the model is quantized already ({}); start from the model it was made from",
-             parent.quantization ? to_string(parent.quantization->format) : "");
+  check_unquantized(parent);
   Model model = parent;
   model.quantization = Quantization{options.format, options.qat ? "qat" : "ptq", {}};
   const Graph graph = model_graph(model, context, {});
@@ -25,7 +29,7 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
 Model round_weights(const Model& quantized, Context& context) {
   Model rounded = quantized;
   Graph graph = model_graph(quantized, context, {});
-  while (!graph.outputs().empty()) graph.remove_output(std::string(graph.outputs()[0].first));
+  graph.clear_outputs();
   for (Node* node : graph.of_kind(NodeKind::operation)) {
     const bool of_weight =
         node->is("quantize") && node->inputs()[0].node->kind() == NodeKind::parameter;

@@ -11,6 +11,9 @@ struct CompressOptions {
   std::int64_t calibration_batches = 32;  ///< of `eval_batch_size` texts, for formats with state
 };
 
+/// Throws `UserError` when the model is quantized already.
+void check_unquantized(const Model& model);
+
 /// A quantized copy of `parent`: calibrated where the format has state, trained where asked for. The weights keep their
 /// full precision; `round_weights` makes the copy that is saved.
 /// Throws `UserError` when the parent is quantized already.

@@ -136,6 +136,9 @@ OutputFolder::OutputFolder(fs::path destination, bool overwrite)
   user_check(free || fs::is_directory(destination_),
              "{}: is a file, not a folder; give another output folder", destination_.string());
   fs::remove_all(temporary_, error);
+  for (fs::path parent = destination_.parent_path(); !parent.empty() && !fs::exists(parent, error);
+       parent = parent.parent_path())
+    made_parents_.push_back(parent);
   fs::create_directories(temporary_, error);
   user_check(!error, "{}: cannot create the output folder: {}", destination_.string(),
              error.message());
@@ -145,6 +148,7 @@ OutputFolder::~OutputFolder() {
   if (committed_) return;
   std::error_code ignored;
   fs::remove_all(temporary_, ignored);
+  for (const fs::path& parent : made_parents_) fs::remove(parent, ignored);  // when empty
 }
 
 void OutputFolder::commit() {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Files read whole or mapped, and outputs that appear complete or not at all.
 namespace hone {
@@ -64,6 +65,7 @@ class OutputFolder {
  private:
   fs::path destination_;
   fs::path temporary_;
+  std::vector<fs::path> made_parents_;  // deepest first
   bool committed_ = false;
 };
 

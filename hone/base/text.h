@@ -18,7 +18,7 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// The text without white space at both ends.
 std::string_view trim(std::string_view text);
 
-/// The candidate with the least edit distance to `word` if it is near enough to be a slip (at most
+/// The candidate with the least edit distance to `word` (a swap of neighbours is one edit) if it is near enough to be a slip (at most
 /// a third of its letters differ, at least one allowed), else "". For "did you mean" in error
 /// messages.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);

@@ -41,6 +41,14 @@ void declare(CLI::App& app, DataArguments& a, bool required) {
       ->check(number_from(0));
 }
 
+void declare_freeze(CLI::App& app, std::vector<std::string>& globs) {
+  app.add_option("--freeze", globs,
+                 "globs of parameters to leave as they are, e.g. 'bert.embeddings.*'; several by "
+                 "comma, or by repeating it")
+      ->allow_extra_args(false)
+      ->delimiter(',');
+}
+
 void declare(CLI::App& app, TrainingArguments& a) {
   TrainingOptions& t = a.options.training;
   AdamWOptions& o = t.optimizer;
@@ -72,8 +80,7 @@ void declare(CLI::App& app, TrainingArguments& a) {
   app.add_option("--eval_steps", t.eval_steps,
                  "steps between two evaluations; 0: after every epoch")
       ->check(number_from(0));
-  app.add_option("--freeze", a.options.freeze,
-                 "globs of parameters to leave as they are, e.g. 'bert.embeddings.*'");
+  declare_freeze(app, a.options.freeze);
   app.add_flag("--group_by_length", t.group_by_length,
                "put texts of like length into a batch: less padding, faster");
   app.add_flag("!--no_shuffle", t.shuffle, "take the texts in the order of the data");

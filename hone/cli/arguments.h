@@ -38,6 +38,9 @@ struct TrainingArguments {
 };
 void declare(CLI::App& app, TrainingArguments& arguments);
 
+/// `--freeze GLOB[,GLOB…]`, once or several times.
+void declare_freeze(CLI::App& app, std::vector<std::string>& globs);
+
 /// The folder a command writes.
 struct OutputArguments {
   std::string folder;

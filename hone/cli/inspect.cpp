@@ -90,8 +90,7 @@ Command inspect_command() {
         app.add_option("--batch", a->batch, "texts per run, for the costs")->check(number_from(1));
         app.add_option("--tokens", a->tokens, "tokens per text, for the costs")
             ->check(number_from(1));
-        app.add_option("--freeze", a->freeze,
-                       "globs of parameters to count as frozen, e.g. 'bert.embeddings.*'");
+        declare_freeze(app, a->freeze);
         app.add_flag("--no_graph", a->no_graph, "leave the graph text out");
         declare(app, a->run);
         return [a] { inspect(*a); };

@@ -26,6 +26,7 @@ void quantize_model(Arguments& a) {
   options.fine_tune.title = "train quantized";
   OutputFolder output(a.output.folder, a.output.overwrite);
   TextModel source = open_model(a.model, context, a.run.seed);
+  check_unquantized(source.model);
   const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model));
   std::vector<std::string> warnings = source.model.warnings;
   const EncodedSplits data =

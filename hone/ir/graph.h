@@ -107,6 +107,7 @@ class Graph {
   const std::vector<std::pair<std::string, Value>>& outputs() const { return outputs_; }
   void set_output(std::string_view name, Value value);
   void remove_output(std::string_view name);
+  void clear_outputs() { outputs_.clear(); }
   Value output(std::string_view name) const;
   /// Whether a result of `node` is an output.
   bool is_output(const Node& node) const;

@@ -1,6 +1,5 @@
 #include "hone/metrics/proportion.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "hone/base/error.h"
@@ -16,8 +15,9 @@ Interval wilson_interval(std::int64_t successes, std::int64_t trials) {
   const double centre = p + z2 / (2 * n);
   const double half_width = kNormal975 * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
   const double scale = 1 + z2 / n;
-  return {std::max(0.0, (centre - half_width) / scale),
-          std::min(1.0, (centre + half_width) / scale)};
+  // The ends at nothing and at everything are exact; the formula rounds them.
+  return {successes == 0 ? 0 : (centre - half_width) / scale,
+          successes == trials ? 1 : (centre + half_width) / scale};
 }
 
 }  // namespace hone

@@ -44,8 +44,7 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& li
   }
   if (frontier.empty()) return false;
   Graph constants = graph.clone();
-  while (!constants.outputs().empty())
-    constants.remove_output(std::string(constants.outputs()[0].first));
+  constants.clear_outputs();
   for (const std::string& name : frontier) constants.set_output(name, {constants.find(name), 0});
   remove_dead_code(constants);
   for (auto& [name, tensor] : Interpreter(constants, library, pool).run({}, parameters)) {

@@ -22,7 +22,7 @@ std::vector<const Node*> stateful_quantizers(const Graph& graph) {
 // The graph without its quantizers, with what each of them read as an output under the quantizer's name.
 Graph observed_graph(const Graph& graph) {
   Graph plain = graph.clone();
-  while (!plain.outputs().empty()) plain.remove_output(std::string(plain.outputs()[0].first));
+  plain.clear_outputs();
   for (Node* node : plain.of_kind(NodeKind::operation)) {
     if (!node->is("quantize")) continue;
     if (node->inputs().size() > 1) plain.set_output(node->name(), node->inputs()[0]);

@@ -15,7 +15,7 @@ namespace {
 Graph inference_graph(Graph graph, ParameterStore& parameters, const Library& library,
                       ThreadPool& pool) {
   const Value logits = graph.output("logits");
-  while (!graph.outputs().empty()) graph.remove_output(std::string(graph.outputs()[0].first));
+  graph.clear_outputs();
   graph.set_output("logits", logits);
   remove_dropout(graph);
   remove_dead_code(graph);

@@ -116,6 +116,8 @@ TEST(OutputFolder, VanishesWithoutCommit) {
   {
     OutputFolder out(folder.path() / "model", false);
     write_file(out.path() / "x", "text");
+    OutputFolder deep(folder.path() / "a" / "b" / "c", false);
+    write_file(deep.path() / "x", "text");
   }
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }

@@ -53,6 +53,9 @@ TEST(Nearest, ForgivesSlipsOnly) {
   EXPECT_EQ(nearest("evalaute", words), "evaluate");
   EXPECT_EQ(nearest("serach", words), "search");
   EXPECT_EQ(nearest("quantise", words), "quantize");
+  EXPECT_EQ(nearest("QAT", words), "");
+  const Pieces short_words = {"log", "int"};
+  EXPECT_EQ(nearest("lgo", short_words), "log") << "a swap is one slip";
   EXPECT_EQ(nearest("compress", words), "");
   EXPECT_EQ(nearest("", words), "");
   EXPECT_EQ(nearest("train", {}), "");

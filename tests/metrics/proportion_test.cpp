@@ -28,6 +28,13 @@ TEST(WilsonInterval, IsSymmetricInSuccessAndFailure) {
   }
 }
 
+TEST(WilsonInterval, EndsExactlyAtNothingAndAtEverything) {
+  for (int n : {1, 7, 100, 12345}) {
+    EXPECT_EQ(wilson_interval(0, n).low, 0) << n;
+    EXPECT_EQ(wilson_interval(n, n).high, 1) << n;
+  }
+}
+
 TEST(WilsonInterval, SaysNothingWithoutTrials) {
   EXPECT_EQ(wilson_interval(0, 0).low, 0);
   EXPECT_EQ(wilson_interval(0, 0).high, 1);
