@@ -62,8 +62,8 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   const EncodedSet texts = random_texts(model, options);
   Graph graph = model_graph(model, context, {.labels = options.train});
   if (options.format) {
-    quantize(graph, *options.format);
-    calibrate(graph, parameters, texts, 0, options.batch, 1, context.library, context.pool);
+    quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
+    calibrate(graph, parameters, texts, 0, {options.batch, 1}, context.library, context.pool);
   }
   if (options.train) {
     add_training_step(graph, {});

@@ -1,5 +1,7 @@
 #include "hone/app/comparison_table.h"
 
+#include <cmath>
+
 namespace hone {
 
 Table comparison_table(const std::vector<ComparedModel>& models) {
@@ -15,15 +17,15 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
                {"arithmetic", "Arithmetic"}});
   for (const ComparedModel& model : models) {
     const Evaluation& e = model.measurement.evaluation;
-    const auto& q = model.quantization;
+    const double weight_bits = model.average_weight_bits;
     const auto& c = model.comparison;
     table.add_row({model.label, percent(e.accuracy, 2), percent(e.accuracy_interval.low, 2),
                    percent(e.accuracy_interval.high, 2), real(e.loss, 4),
                    c ? percent(c->flip_share, 2) : Cell(absent),
                    c ? real(c->mcnemar.p_value, 3) : Cell(absent),
                    c ? real(c->margin_snr_db, 1) : Cell(absent),
-                   real(q ? q->format.def->average_bits(q->format) : 32, 0),
-                   q ? "simulated" : "fp32"});
+                   real(weight_bits, weight_bits == std::round(weight_bits) ? 0 : 2),
+                   c ? "simulated" : "fp32"});
   }
   return table;
 }

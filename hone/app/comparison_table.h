@@ -12,7 +12,7 @@ namespace hone {
 /// One line of a table of results: a model beside the parent it was made from.
 struct ComparedModel {
   std::string label;
-  std::optional<Quantization> quantization;  ///< none: full precision
+  double average_weight_bits = 32;  ///< of its quantized weights; 32: full precision
   Measurement measurement;
   std::optional<Comparison> comparison;  ///< none: it is the parent
 };

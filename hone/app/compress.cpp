@@ -1,5 +1,6 @@
 #include "hone/app/compress.h"
 
+#include "hone/analysis/precision.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/interpreter.h"
@@ -10,18 +11,27 @@ namespace hone {
 void check_unquantized(const Model& model) {
   user_check(!model.quantization,
              "the model is quantized already ({}); start from the model it was made from",
-             model.quantization ? to_string(model.quantization->format) : "");
+             model.quantization ? summary(model.quantization->plan) : "");
+}
+
+QuantizationPlan one_format(const Model& model, const Format& format, const Context& context) {
+  return uniform_plan(build_graph(model, context.library.ops, {}), LayerFormats::reads(format));
+}
+
+double average_weight_bits(const Model& model, const Context& context) {
+  if (!model.quantization) return 32;
+  const Graph graph = build_graph(model, context.library.ops, {});
+  return planned_size(graph, model.quantization->plan).average_weight_bits();
 }
 
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
                const CompressOptions& options, const LogSink& log, Context& context) {
   check_unquantized(parent);
   Model model = parent;
-  model.quantization = Quantization{options.format, options.qat ? "qat" : "ptq", {}};
-  const Graph graph = model_graph(model, context, {});
-  model.quantization->modules = quantized_modules(graph);
-  calibrate(graph, model.parameters, data.train, pad_id, options.fine_tune.eval_batch_size,
-            options.calibration_batches, context.library, context.pool);
+  model.quantization = Quantization{options.plan, options.qat ? "qat" : "ptq"};
+  calibrate(model_graph(model, context, {}), model.parameters, data.train, pad_id,
+            {options.fine_tune.eval_batch_size, options.calibration_batches, options.calibration},
+            context.library, context.pool);
   if (options.qat) fine_tune(model, data, pad_id, options.fine_tune, log, context);
   return model;
 }
@@ -31,9 +41,11 @@ Model round_weights(const Model& quantized, Context& context) {
   Graph graph = model_graph(quantized, context, {});
   graph.clear_outputs();
   for (Node* node : graph.of_kind(NodeKind::operation)) {
-    const bool of_weight =
-        node->is("quantize") && node->inputs()[0].node->kind() == NodeKind::parameter;
-    if (of_weight) graph.set_output(node->inputs()[0].node->name(), {node, 0});
+    if (!node->is("quantize")) continue;
+    // A parameter that others read too, in another format or in none, keeps its precision.
+    const Node& parameter = *node->inputs()[0].node;
+    if (parameter.kind() == NodeKind::parameter && parameter.users().size() == 1)
+      graph.set_output(parameter.name(), {node, 0});
   }
   remove_dead_code(graph);
   ParameterStore parameters = quantized.parameters;

@@ -1,15 +1,23 @@
 #pragma once
 
 #include "hone/app/fine_tune.h"
+#include "hone/formats/calibrate.h"
 
 namespace hone {
 
 struct CompressOptions {
-  Format format;
+  QuantizationPlan plan = {};
   bool qat = false;  ///< train with the quantizers in place; otherwise quantize after training
-  FineTuneOptions fine_tune;              ///< for `qat`
+  FineTuneOptions fine_tune = {};         ///< for `qat`
   std::int64_t calibration_batches = 32;  ///< of `eval_batch_size` texts, for formats with state
+  CalibrationOptions calibration = {};
 };
+
+/// The plan that gives all inputs, weights and biases of the model's linears one format.
+QuantizationPlan one_format(const Model& model, const Format& format, const Context& context);
+
+/// Bits per quantized weight, shared exponents and state included; 32 for an unquantized model.
+double average_weight_bits(const Model& model, const Context& context);
 
 /// Throws `UserError` when the model is quantized already.
 void check_unquantized(const Model& model);

@@ -32,7 +32,9 @@ Splits split(DataSet data, const SplitOptions& options) {
 
 const std::vector<Example>& part(const Splits& splits, const std::string& name) {
   const std::pair<std::string_view, const std::vector<Example>*> parts[] = {
-      {"test", &splits.source.test}, {"validation", &splits.validation}, {"train", &splits.source.train}};
+      {"test", &splits.source.test},
+      {"validation", &splits.validation},
+      {"train", &splits.source.train}};
   for (const auto& [part_name, examples] : parts) {
     if (name.empty() ? examples->empty() : part_name != name) continue;
     user_check(!examples->empty(), "{}: the {} split is empty", splits.source.description, name);

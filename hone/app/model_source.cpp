@@ -73,7 +73,7 @@ void write_model(const TextModel& source, const fs::path& folder) {
 
 Graph model_graph(const Model& model, const Context& context, const GraphInputs& inputs) {
   Graph graph = build_graph(model, context.library.ops, inputs);
-  if (model.quantization) quantize(graph, model.quantization->format);
+  if (model.quantization) quantize(graph, model.quantization->plan);
   return graph;
 }
 

@@ -17,11 +17,11 @@ ComparedModel quantize_and_measure(const Model& parent, const Measurement& befor
   const Model model = compress(
       parent, data, pad_id, options, [](const Json&) {}, context);
   const std::string label =
-      fmt::format("{} {}", options.qat ? "QAT" : "PTQ", to_string(options.format));
+      fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(options.plan));
   Measurement after =
       measure(model, data.test, pad_id, options.fine_tune.eval_batch_size, context, label);
   const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
-  return {label, model.quantization, std::move(after), comparison};
+  return {label, average_weight_bits(model, context), std::move(after), comparison};
 }
 
 std::vector<Point> curve(const std::vector<WidthResult>& results,
@@ -48,8 +48,9 @@ std::vector<WidthResult> study_widths(const Model& parent, const Measurement& pa
                                       const WidthStudyOptions& options, Context& context) {
   std::vector<WidthResult> results;
   for (const FixedPointWidth& width : options.widths) {
-    CompressOptions compression{parse_format(format_text(width), context.library.formats), false,
-                                options.qat, 1};
+    const Format format = parse_format(format_text(width), context.library.formats);
+    CompressOptions compression{.plan = one_format(parent, format, context),
+                                .fine_tune = options.qat};
     compression.fine_tune.title = fmt::format("QAT {}.{}", width.width, width.frac);
     ComparedModel ptq =
         quantize_and_measure(parent, parent_measurement, data, pad_id, compression, context);

@@ -86,6 +86,42 @@ void declare(CLI::App& app, TrainingArguments& a) {
   app.add_flag("!--no_shuffle", t.shuffle, "take the texts in the order of the data");
 }
 
+void declare(CLI::App& app, FormatArguments& a) {
+  app.add_option("--format", a.format,
+                 "number format of every linear's input, weight and bias, e.g. "
+                 "'integer(width=8,frac=4)'; see `hone formats`");
+  app.add_option("--recipe", a.recipe, "TOML file that says which layer takes which format");
+  app.add_option("--input_format", a.input_format, "of the inputs of linears; none: fp32");
+  app.add_option("--weight_format", a.weight_format, "of the weights of linears; none: fp32");
+  app.add_option("--bias_format", a.bias_format, "of the biases of linears; none: fp32");
+  app.add_option("--output_format", a.output_format, "of the outputs of linears; none: fp32");
+  app.add_option("--rule", a.rules,
+                 "one more rule of a recipe, e.g. 'name = \"*.layer.0.*\", weight = \"none\"'; may "
+                 "be repeated")
+      ->allow_extra_args(false);
+}
+
+Recipe recipe_from(const FormatArguments& a, const FormatTable& formats) {
+  Recipe recipe;
+  if (!a.recipe.empty()) recipe = read_recipe(a.recipe, formats);
+  const auto set = [&](Operand operand, const std::string& text) {
+    if (!text.empty()) recipe.defaults[operand] = parse_optional_format(text, formats);
+  };
+  for (const Operand operand : {Operand::input, Operand::weight, Operand::bias})
+    set(operand, a.format);
+  set(Operand::input, a.input_format);
+  set(Operand::weight, a.weight_format);
+  set(Operand::bias, a.bias_format);
+  set(Operand::output, a.output_format);
+  for (const std::string& rule : a.rules) {
+    Recipe one = parse_recipe(fmt::format("rule = [{{ {} }}]", rule), "--rule", formats);
+    recipe.rules.insert(recipe.rules.end(), one.rules.begin(), one.rules.end());
+  }
+  if (recipe.defaults.empty() && recipe.rules.empty())
+    throw UsageError("give --format FORMAT, or a --recipe");
+  return recipe;
+}
+
 void declare(CLI::App& app, OutputArguments& a) {
   app.add_option("-o,--output_dir", a.folder, "folder to write")->required();
   app.add_flag("--overwrite_output_dir,--overwrite", a.overwrite,

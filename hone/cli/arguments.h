@@ -6,6 +6,7 @@
 
 #include "hone/app/data.h"
 #include "hone/app/fine_tune.h"
+#include "hone/app/recipe.h"
 #include "hone/cli/command.h"
 
 /// The arguments that several commands share, declared once. Flags carry the names of Hugging Face's
@@ -40,6 +41,19 @@ void declare(CLI::App& app, TrainingArguments& arguments);
 
 /// `--freeze GLOB[,GLOB…]`, once or several times.
 void declare_freeze(CLI::App& app, std::vector<std::string>& globs);
+
+/// Which formats a command quantizes to.
+struct FormatArguments {
+  std::string recipe;  ///< path
+  std::string format;
+  std::string input_format, weight_format, bias_format, output_format;
+  std::vector<std::string> rules;  ///< TOML inline tables
+};
+void declare(CLI::App& app, FormatArguments& arguments);
+
+/// The recipe with the flags over it: formats given by flags replace those of its default, rules
+/// given by flags follow its own. Throws `UserError`; `UsageError` when nothing is given.
+Recipe recipe_from(const FormatArguments& arguments, const FormatTable& formats);
 
 /// The folder a command writes.
 struct OutputArguments {

@@ -65,7 +65,7 @@ void demo(const Arguments& a) {
   const std::vector<WidthResult> results = study_widths(
       source.model, parent, data, pad_id, {.qat = training(a, a.qat_steps, 2e-4, 0)}, context);
 
-  std::vector<ComparedModel> rows = {{"fp32", std::nullopt, parent, std::nullopt}};
+  std::vector<ComparedModel> rows = {{"fp32", 32, parent, std::nullopt}};
   for (const WidthResult& result : results) {
     rows.push_back(result.ptq);
     rows.push_back(result.qat);

@@ -26,9 +26,8 @@ void evaluate_model(const Arguments& a) {
       measure(source.model, data, source.tokenizer.pad_id(), a.batch_size, context, "evaluate");
   const auto& labels = source.model.config.labels;
   Json result = to_json(measured, labels);
-  result["arithmetic"] = source.model.quantization
-                             ? "simulated " + to_string(source.model.quantization->format)
-                             : "fp32";
+  result["arithmetic"] =
+      source.model.quantization ? "simulated " + summary(source.model.quantization->plan) : "fp32";
   if (a.run.json) return fmt::print("{}\n", to_line(result));
 
   const Evaluation& e = measured.evaluation;

@@ -8,9 +8,11 @@ namespace {
 
 struct Arguments {
   std::string model;
-  std::string format;
+  FormatArguments formats;
   bool qat = false;
   std::int64_t calibration_batches = 32;
+  std::string calibration = "minmax";
+  double percentile = CalibrationOptions{}.percentile;
   std::string split;
   DataArguments data;
   TrainingArguments training;
@@ -20,13 +22,17 @@ struct Arguments {
 
 void quantize_model(Arguments& a) {
   Context context(a.run.threads, a.run.quiet);
-  CompressOptions options{parse_format(a.format, context.library.formats), a.qat,
-                          a.training.options, a.calibration_batches};
+  const Recipe recipe = recipe_from(a.formats, context.library.formats);
+  CompressOptions options{.qat = a.qat,
+                          .fine_tune = a.training.options,
+                          .calibration_batches = a.calibration_batches,
+                          .calibration = {parse_range_rule(a.calibration), a.percentile}};
   options.fine_tune.training.seed = a.run.seed;
   options.fine_tune.title = "train quantized";
   OutputFolder output(a.output.folder, a.output.overwrite);
   TextModel source = open_model(a.model, context, a.run.seed);
   check_unquantized(source.model);
+  options.plan = resolve(recipe, build_graph(source.model, context.library.ops, {}));
   const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model));
   std::vector<std::string> warnings = source.model.warnings;
   const EncodedSplits data =
@@ -46,11 +52,13 @@ void quantize_model(Arguments& a) {
   const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
 
   const auto& labels = source.model.config.labels;
-  const Json result = {{"format", to_string(options.format)},
+  const std::string formats = summary(options.plan);
+  const double weight_bits = average_weight_bits(source.model, context);
+  const Json result = {{"format", formats},
                        {"method", a.qat ? "qat" : "ptq"},
                        {"arithmetic", "simulated"},
-                       {"average_bits", options.format.def->average_bits(options.format)},
-                       {"quantized_modules", source.model.quantization->modules.size()},
+                       {"average_weight_bits", weight_bits},
+                       {"quantized_modules", options.plan.size()},
                        {"before", to_json(before, labels)},
                        {"after", to_json(after, labels)},
                        {"comparison", to_json(comparison)},
@@ -59,11 +67,11 @@ void quantize_model(Arguments& a) {
   write_file(output.path() / "results.json", to_document(result));
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line(result));
-  const std::string label = fmt::format("{} {}", a.qat ? "QAT" : "PTQ", to_string(options.format));
-  fmt::print("{}\n{}\n{} linears quantized; one seed; written to {}\n",
-             to_text(comparison_table({{"before", std::nullopt, before, std::nullopt},
-                                       {label, source.model.quantization, after, comparison}})),
-             verdict(comparison), source.model.quantization->modules.size(), a.output.folder);
+  const std::string label = fmt::format("{} {}", a.qat ? "QAT" : "PTQ", formats);
+  fmt::print("{}\n{}\n{} operations quantized; one seed; written to {}\n",
+             to_text(comparison_table(
+                 {{"before", 32, before, std::nullopt}, {label, weight_bits, after, comparison}})),
+             verdict(comparison), options.plan.size(), a.output.folder);
 }
 
 }  // namespace
@@ -76,14 +84,16 @@ Command quantize_command() {
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<Arguments>();
         app.add_option("MODEL", a->model, "model folder")->required();
-        app.add_option("--format", a->format,
-                       "number format of every linear's input, weight and bias, e.g. "
-                       "'integer(width=8,frac=4)'")
-            ->required();
+        declare(app, a->formats);
         app.add_flag("--qat", a->qat, "train with the quantizers in place");
         app.add_option("--calibration_batches", a->calibration_batches,
                        "batches of training texts that calibration looks at")
             ->check(number_from(1));
+        app.add_option("--calibration", a->calibration,
+                       "range a calibrated format should hold: minmax (all that was seen), "
+                       "percentile, or mse (least mean-squared error)");
+        app.add_option("--percentile", a->percentile,
+                       "for --calibration percentile: share of the values inside the range, in %");
         app.add_option("--split", a->split,
                        "part to measure on: train, validation or test; by default test, or what "
                        "--validation_split sets aside");

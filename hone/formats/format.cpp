@@ -16,8 +16,17 @@ std::vector<std::string> names_of(const Items& items, Name&& name) {
   return names;
 }
 
-std::int64_t parse_value(std::string_view text, const FormatParameterDef& parameter,
-                         std::string_view where) {
+std::int64_t parse_word(std::string_view text, const FormatParameterDef& parameter,
+                        std::string_view where) {
+  const auto found = std::ranges::find(parameter.words, text);
+  const std::vector<std::string> words(parameter.words.begin(), parameter.words.end());
+  user_check(found != parameter.words.end(), "{}: {}='{}' is not one of {}{}", where,
+             parameter.name, text, fmt::join(words, ", "), did_you_mean(text, words));
+  return found - parameter.words.begin();
+}
+
+std::int64_t parse_number(std::string_view text, const FormatParameterDef& parameter,
+                          std::string_view where) {
   if (text == "auto" && parameter.default_value == kAuto) return kAuto;
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -30,20 +39,42 @@ std::int64_t parse_value(std::string_view text, const FormatParameterDef& parame
   return value;
 }
 
+std::int64_t parse_value(std::string_view text, const FormatParameterDef& parameter,
+                         std::string_view where) {
+  return parameter.words.empty() ? parse_number(text, parameter, where)
+                                 : parse_word(text, parameter, where);
+}
+
+std::size_t index_of(const Format& format, std::string_view parameter) {
+  const auto& parameters = format.def->parameters;
+  const auto found = std::ranges::find(parameters, parameter, &FormatParameterDef::name);
+  HONE_ASSERT(found != parameters.end(), "format {} has no parameter {}", format.def->name,
+              parameter);
+  return static_cast<std::size_t>(found - parameters.begin());
+}
+
+std::string value_text(const FormatParameterDef& parameter, std::int64_t value) {
+  if (!parameter.words.empty())
+    return std::string(parameter.words[static_cast<std::size_t>(value)]);
+  return value == kAuto ? "auto" : std::to_string(value);
+}
+
 }  // namespace
 
 std::int64_t Format::operator[](std::string_view parameter) const {
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (def->parameters[i].name == parameter) return values[i];
-  }
-  HONE_ASSERT(false, "format {} has no parameter {}", def->name, parameter);
+  return values[index_of(*this, parameter)];
 }
 
-void Observation::include(std::span<const float> values) {
-  for (const float value : values) {
-    minimum = std::min(minimum, value);
-    maximum = std::max(maximum, value);
-  }
+std::int64_t& Format::operator[](std::string_view parameter) {
+  return values[index_of(*this, parameter)];
+}
+
+bool Format::is(std::string_view parameter, std::string_view word) const {
+  const std::size_t index = index_of(*this, parameter);
+  const auto& words = def->parameters[index].words;
+  HONE_ASSERT(std::ranges::find(words, word) != words.end(), "format {}: {} is never '{}'",
+              def->name, parameter, word);
+  return words[static_cast<std::size_t>(values[index])] == word;
 }
 
 Format parse_format(std::string_view text, const FormatTable& formats) {
@@ -75,17 +106,47 @@ Format parse_format(std::string_view text, const FormatTable& formats) {
           parse_value(trim(std::string_view(piece).substr(equals + 1)), *parameter, text);
     }
   }
-  if (format.def->check != nullptr) format.def->check(format);
+  if (format.def->complete != nullptr) with_context(text, [&] { format.def->complete(format); });
   return format;
 }
 
 std::string to_string(const Format& format) {
-  std::string text(format.def->name);
+  std::vector<std::string> settings;
   for (std::size_t i = 0; i < format.values.size(); ++i) {
-    const std::string value = format.values[i] == kAuto ? "auto" : std::to_string(format.values[i]);
-    text += fmt::format("{}{}={}", i == 0 ? "(" : ",", format.def->parameters[i].name, value);
+    const FormatParameterDef& parameter = format.def->parameters[i];
+    if (!parameter.words.empty() && format.values[i] == parameter.default_value) continue;
+    settings.push_back(
+        fmt::format("{}={}", parameter.name, value_text(parameter, format.values[i])));
   }
-  return format.values.empty() ? text : text + ")";
+  if (settings.empty()) return std::string(format.def->name);
+  return fmt::format("{}({})", format.def->name, fmt::join(settings, ","));
+}
+
+std::vector<FormatStateDef> states_of(const Format& format) {
+  return format.def->state == nullptr ? std::vector<FormatStateDef>{} : format.def->state(format);
+}
+
+GradientRule gradient_rule_of(const Format& format) {
+  return format.def->gradient_rule == nullptr ? GradientRule::straight_through
+                                              : format.def->gradient_rule(format);
+}
+
+double average_bits(const Format& format, const Sizes& sizes) {
+  const CodeLayout layout = format.def->layout(format, sizes);
+  const auto elements = static_cast<double>(element_count(sizes));
+  double shared =
+      static_cast<double>(layout.shared_bits) * static_cast<double>(layout.shared_count);
+  for (const FormatStateDef& state : states_of(format)) {
+    const std::int64_t groups = state.per_row ? rows_of(sizes).count : 1;
+    shared += 32.0 * static_cast<double>(groups * element_count(state.sizes));
+  }
+  return layout.element_bits + (elements == 0 ? 0 : shared / elements);
+}
+
+Rows rows_of(const Sizes& sizes) {
+  if (sizes.empty()) return {1, 1};
+  const std::int64_t columns = sizes.back();
+  return {columns == 0 ? 0 : element_count(sizes) / columns, columns};
 }
 
 }  // namespace hone

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
 #include <span>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "hone/base/thread_pool.h"
+#include "hone/formats/observation.h"
 #include "hone/tensor/tensor.h"
 
 /// Number formats. A format is one record (`FormatDef`); nothing outside its own file knows it by
@@ -18,64 +18,112 @@
 /// A `Format` is a record with its parameters filled in. It prints and parses:
 /// `integer(width=8,frac=4)`.
 ///
-///     Format format = parse_format("integer(width=8,frac=4)", formats);
-///     format.def->quantize(format, pool, x.values<float>(), {}, y.values<float>());
+///     Format format = parse_format("mxint(bits=8,block=32)", formats);
+///     format.def->quantize({format, {128, 768}, x, {}}, pool, y);
 namespace hone {
 
 struct FormatDef;
 
-/// One parameter: an integer, or `auto` where that is the default.
+/// The value of a parameter that prints as `auto`: decided by calibration, or by the other
+/// parameters when the format is parsed.
+inline constexpr std::int64_t kAuto = std::numeric_limits<std::int64_t>::min();
+
+/// One parameter: a whole number (or `auto` where that is the default), or one of a few words.
 struct FormatParameterDef {
   std::string_view name;
   std::string_view summary;  ///< with the unit
-  std::int64_t minimum;
-  std::int64_t maximum;
-  std::int64_t default_value;
+  std::int64_t minimum = 0;
+  std::int64_t maximum = 0;
+  std::int64_t default_value = 0;
+  /// Not empty: the value is an index into these words, and minimum and maximum do not count.
+  std::vector<std::string_view> words = {};
 };
 
-/// A format with its parameters. Two are equal when they print the same.
+/// A format with its parameters.
 struct Format {
   const FormatDef* def = nullptr;
   std::vector<std::int64_t> values;  ///< in the order of `def->parameters`
 
   std::int64_t operator[](std::string_view parameter) const;
+  std::int64_t& operator[](std::string_view parameter);
+  /// Whether a parameter of words has this one.
+  bool is(std::string_view parameter, std::string_view word) const;
   bool operator==(const Format&) const = default;
-};
-
-/// What calibration saw of one tensor over all its batches. Memory does not grow with the number of
-/// samples.
-struct Observation {
-  float minimum = std::numeric_limits<float>::infinity();
-  float maximum = -std::numeric_limits<float>::infinity();
-  void include(std::span<const float> values);
 };
 
 /// A tensor that lives beside the weights and that the quantizer reads: a calibrated range, a
 /// learned scale.
 struct FormatStateDef {
-  std::string_view name;  ///< appended to the quantizer's node name: "…x.quantize.frac"
+  std::string_view name;  ///< appended to the quantizer's node name: "….quantizer.scale"
   std::string_view summary;
-  Sizes sizes;  ///< of the f32 tensor
+  Sizes sizes = {};      ///< of the f32 tensor for one group of values
+  bool per_row = false;  ///< one group per row (see `rows_of`): the tensor is (rows, sizes...)
+  bool learned = false;  ///< trains with the weights
+};
+
+/// What a quantizer reads: a dense tensor, seen as rows along its last axis.
+struct QuantizerInput {
+  const Format& format;
+  const Sizes& sizes;
+  std::span<const float> x;
+  std::span<const Tensor> state;  ///< in the order of `FormatDef::state`
+};
+
+/// A tensor in a format's own codes, one per element in the low bits, and codes shared by blocks,
+/// rows or the whole tensor, in row-major order.
+struct Codes {
+  std::vector<std::uint32_t> elements;
+  std::vector<std::uint32_t> shared;
+};
+
+/// How many bits the codes take.
+struct CodeLayout {
+  int element_bits = 0;
+  int shared_bits = 0;
+  std::int64_t shared_count = 0;
+};
+
+/// How gradients pass a quantizer.
+enum class GradientRule : std::uint8_t {
+  straight_through,  ///< as if it were not there (Bengio, Leonard and Courville, 2013)
+  own,               ///< `FormatDef::backward`: clipped, or with gradients of learned state
 };
 
 struct FormatDef {
   std::string_view name;
   std::string_view summary;
+  std::string_view source = "";  ///< paper or specification
   std::vector<FormatParameterDef> parameters = {};
-  /// Refuses impossible combinations with a `UserError`. May be null.
-  void (*check)(const Format&) = nullptr;
-  /// Bits per element, shared exponents included.
-  double (*average_bits)(const Format&);
+  /// Fills in defaults that follow from other parameters, and refuses impossible combinations with
+  /// a `UserError` that gives the reason. May be null.
+  void (*complete)(Format&) = nullptr;
+  /// Bits of the codes of a tensor.
+  CodeLayout (*layout)(const Format&, const Sizes&);
+
   /// The state tensors this format needs with these parameters. May be null: none.
   std::vector<FormatStateDef> (*state)(const Format&) = nullptr;
-  /// The values of the state for what was observed. Set where `state` is.
+  /// The values of the state of one group for what was observed of it. Set where `state` is.
   std::vector<Tensor> (*calibrate)(const Format&, const Observation&) = nullptr;
-  /// y = quantize-then-dequantize(x), plain loops. `state` in the order of `state()`.
-  void (*quantize_reference)(const Format&, std::span<const float> x, std::span<const Tensor> state,
-                             std::span<float> y);
+  /// Why the format is hopeless for what was observed, with a better parameter; "" when it is not.
+  /// May be null.
+  std::string (*objection)(const Format&, const Observation&) = nullptr;
+
+  /// y = quantize-then-dequantize(x), plain loops.
+  void (*quantize_reference)(const QuantizerInput&, std::span<float> y);
   /// The same bits, fast. x and y may be the same memory.
-  void (*quantize)(const Format&, ThreadPool&, std::span<const float> x,
-                   std::span<const Tensor> state, std::span<float> y);
+  void (*quantize)(const QuantizerInput&, ThreadPool&, std::span<float> y);
+
+  /// Null: straight through.
+  GradientRule (*gradient_rule)(const Format&) = nullptr;
+  /// dx from dy, and the gradients of the learned states (the other tensors are undefined). Set
+  /// where the rule can be `own`. dx and dy may be the same memory.
+  void (*backward)(const QuantizerInput&, ThreadPool&, std::span<const float> dy,
+                   std::span<float> dx, std::span<Tensor> state_gradients) = nullptr;
+
+  /// The codes of the values x takes. Throws `UserError` for NaN and infinities that have no code.
+  Codes (*encode)(const QuantizerInput&);
+  /// The values of codes; `x` of the input is not read. decode(encode(x)) == quantize(x).
+  void (*decode)(const QuantizerInput&, const Codes&, std::span<float> y);
 };
 
 /// The known formats by name. Addresses of the records stay valid while the table lives.
@@ -84,15 +132,28 @@ using FormatTable = std::map<std::string, FormatDef, std::less<>>;
 /// The formats of this library.
 FormatTable builtin_formats();
 
-/// `name` or `name(parameter=value,…)`; parameters left out take their defaults; `auto` stands for
-/// a default that the data decides. Throws `UserError` for an unknown name or parameter (naming the
-/// nearest), a value outside its range, and combinations the format refuses.
+/// `name` or `name(parameter=value,…)`; parameters left out take their defaults. Throws `UserError`
+/// for an unknown name, parameter or word (naming the nearest), a value outside its range, and
+/// combinations the format refuses.
 Format parse_format(std::string_view text, const FormatTable& formats);
 
-/// The canonical text: every parameter spelled out, in the record's order.
+/// The canonical text: every number spelled out, words where they are not the default, in the
+/// record's order.
 std::string to_string(const Format& format);
 
-/// The value that prints as `auto`.
-inline constexpr std::int64_t kAuto = std::numeric_limits<std::int64_t>::min();
+/// The states of a format, none for formats without.
+std::vector<FormatStateDef> states_of(const Format& format);
+
+GradientRule gradient_rule_of(const Format& format);
+
+/// Bits per element of a tensor, shared codes and state included.
+double average_bits(const Format& format, const Sizes& sizes);
+
+/// A tensor seen as rows along its last axis: (rows, columns). A scalar is one row of one.
+struct Rows {
+  std::int64_t count;
+  std::int64_t columns;
+};
+Rows rows_of(const Sizes& sizes);
 
 }  // namespace hone

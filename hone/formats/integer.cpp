@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hone/formats/codes.h"
 #include "hone/kernels/fixed_point.h"
 
 namespace hone {
@@ -10,62 +11,90 @@ namespace {
 
 bool calibrated(const Format& format) { return format["frac"] == kAuto; }
 
-int fraction(const Format& format, std::span<const Tensor> state) {
-  return calibrated(format) ? static_cast<int>(*state[0].data<float>())
-                            : static_cast<int>(format["frac"]);
+int fraction(const QuantizerInput& input) {
+  return calibrated(input.format) ? static_cast<int>(*input.state[0].data<float>())
+                                  : static_cast<int>(input.format["frac"]);
+}
+
+double highest(const Format& format) {
+  return std::ldexp(1.0, static_cast<int>(format["width"]) - 1) - 1;
 }
 
 std::vector<FormatStateDef> state(const Format& format) {
   if (!calibrated(format)) return {};
-  return {{"frac", "bits behind the binary point", {}}};
+  return {{"frac", "bits behind the binary point"}};
 }
 
 // The largest fraction f with max|x| 2^f <= 2^(width-1) - 1, within the range a parameter may have.
 std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
-  const double magnitude = std::max(std::fabs(static_cast<double>(seen.minimum)),
-                                    std::fabs(static_cast<double>(seen.maximum)));
-  const double limit = std::ldexp(1.0, static_cast<int>(format["width"]) - 1) - 1;
   const FormatParameterDef& range = format.def->parameters[1];
   double bits = static_cast<double>(range.maximum);
-  if (std::isfinite(magnitude) && magnitude > 0)
-    bits = std::floor(std::log2(std::max(limit, 1.0) / magnitude));
+  if (seen.magnitude() > 0)
+    bits = std::floor(std::log2(std::max(highest(format), 1.0) / seen.magnitude()));
   bits = std::clamp(bits, static_cast<double>(range.minimum), static_cast<double>(range.maximum));
   return {Tensor::scalar(static_cast<float>(bits))};
 }
 
-void quantize_reference(const Format& format, std::span<const float> x,
-                        std::span<const Tensor> state, std::span<float> y) {
-  const int frac = fraction(format, state);
-  const double high = std::ldexp(1.0, static_cast<int>(format["width"]) - 1) - 1;
-  const double low = -high - 1;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double scaled = std::nearbyint(std::ldexp(static_cast<double>(x[i]), frac));
-    const double clamped = std::isnan(scaled) ? scaled : std::clamp(scaled, low, high);
-    y[i] = static_cast<float>(std::ldexp(clamped, -frac));
-  }
+// The integer whose multiple of 2^-frac stands for x; NaN for NaN.
+double integer_of(const Format& format, int frac, float x) {
+  const double scaled = std::ldexp(static_cast<double>(x), frac);
+  const double whole = format.is("rounding", "floor") ? std::floor(scaled) : std::nearbyint(scaled);
+  return std::isnan(whole) ? whole : std::clamp(whole, -highest(format) - 1, highest(format));
 }
 
-void quantize(const Format& format, ThreadPool& pool, std::span<const float> x,
-              std::span<const Tensor> state, std::span<float> y) {
-  const double high = std::ldexp(1.0, static_cast<int>(format["width"]) - 1) - 1;
-  const kernels::FixedPoint grid{fraction(format, state), static_cast<float>(-high - 1),
+void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  const int frac = fraction(input);
+  for (std::size_t i = 0; i < y.size(); ++i)
+    y[i] = static_cast<float>(std::ldexp(integer_of(input.format, frac, input.x[i]), -frac));
+}
+
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  const double high = highest(input.format);
+  const kernels::FixedPoint grid{fraction(input), static_cast<float>(-high - 1),
                                  static_cast<float>(high)};
-  kernels::round_to_fixed_point(pool, grid, static_cast<std::int64_t>(x.size()), x.data(),
-                                y.data());
+  const auto round = input.format.is("rounding", "floor") ? kernels::floor_to_fixed_point
+                                                          : kernels::round_to_fixed_point;
+  round(pool, grid, static_cast<std::int64_t>(y.size()), input.x.data(), y.data());
+}
+
+Codes encode(const QuantizerInput& input) {
+  const int frac = fraction(input);
+  Codes codes;
+  for (const float x : input.x) {
+    check_has_code(input.format, !std::isnan(x), x);
+    codes.elements.push_back(
+        signed_code(static_cast<std::int64_t>(integer_of(input.format, frac, x)),
+                    static_cast<int>(input.format["width"])));
+  }
+  return codes;
+}
+
+void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  const int frac = fraction(input), width = static_cast<int>(input.format["width"]);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const auto whole = static_cast<double>(signed_value(codes.elements[i], width));
+    y[i] = static_cast<float>(std::ldexp(whole, -frac));
+  }
 }
 
 }  // namespace
 
 FormatDef integer_format() {
-  return {.name = "integer",
-          .summary = "fixed point: whole multiples of 2^-frac in two's complement",
-          .parameters = {{"width", "bits in all", 1, 32, 8},
-                         {"frac", "bits behind the binary point", -64, 64, kAuto}},
-          .average_bits = [](const Format& format) { return static_cast<double>(format["width"]); },
-          .state = state,
-          .calibrate = calibrate,
-          .quantize_reference = quantize_reference,
-          .quantize = quantize};
+  return {
+      .name = "integer",
+      .summary = "fixed point: whole multiples of 2^-frac in two's complement",
+      .parameters =
+          {{"width", "bits in all", 1, 32, 8},
+           {"frac", "bits behind the binary point", -64, 64, kAuto},
+           {"rounding", "to the nearest, ties to even, or down", 0, 0, 0, {"nearest", "floor"}}},
+      .layout = [](const Format& format,
+                   const Sizes&) { return CodeLayout{static_cast<int>(format["width"])}; },
+      .state = state,
+      .calibrate = calibrate,
+      .quantize_reference = quantize_reference,
+      .quantize = quantize,
+      .encode = encode,
+      .decode = decode};
 }
 
 }  // namespace hone

@@ -8,4 +8,8 @@ namespace hone {
 /// `ops.emplace("swish", swish())`.
 OpTable builtin_ops();
 
+/// The types of the state tensors that `quantize(x; format)` takes after x. Throws `UserError` when
+/// the format keeps state per row and the rows of x are not fixed.
+std::vector<Type> state_types(const Format& format, const Type& x);
+
 }  // namespace hone

@@ -1,58 +1,138 @@
 #include "hone/passes/quantize.h"
 
+#include <algorithm>
 #include <map>
+
+#include "hone/ops/list.h"
 
 namespace hone {
 namespace {
 
 bool is_quantizer(const Node& node) { return node.is("quantize"); }
 
-Value add_quantizer(Graph& graph, Value value, const std::string& name, const Format& format,
-                    const Node& before) {
-  std::vector<Value> inputs = {value};
-  if (format.def->state != nullptr) {
-    for (const FormatStateDef& state : format.def->state(format)) {
-      const Type type{DType::f32, Shape(state.sizes.begin(), state.sizes.end())};
-      inputs.push_back(
-          graph.add_parameter(name + "." + std::string(state.name), type, /*trainable=*/false));
-    }
-  }
-  return graph.add("quantize", std::move(inputs), {{"format", format}}, name, &before);
+Node& layer_called(const Graph& graph, const std::string& name) {
+  Node* node = graph.find(name);
+  user_check(node != nullptr && node->kind() == NodeKind::operation,
+             "the graph has no operation '{}' to quantize", name);
+  return *node;
 }
 
-}  // namespace
+bool has_operand(const Node& node, Operand operand) {
+  if (operand == Operand::output) return node.types()[0].dtype == DType::f32;
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    if (operand_of(node, i) == operand) return true;
+  return false;
+}
 
-bool quantize(Graph& graph, const Format& format) {
-  std::map<Value, Value> quantized;
-  for (Node* node : graph.of_kind(NodeKind::operation)) {
+void check(const Graph& graph, const QuantizationPlan& plan) {
+  for (const Node* node : graph.of_kind(NodeKind::operation))
     user_check(!is_quantizer(*node),
                "the graph is quantized already (%{}); start from the unquantized one",
                node->name());
-    if (!node->is("linear")) continue;
-    for (std::size_t i = 0; i < node->inputs().size(); ++i) {
-      const Value value = node->inputs()[i];
-      Value& replacement = quantized[value];
-      if (!replacement) {
-        const bool parameter = value.node->kind() == NodeKind::parameter;
-        const std::string name =
-            parameter ? value.node->name() + ".quantizer" : node->name() + ".input_quantizer";
-        replacement = add_quantizer(graph, value, name, format, *node);
+  for (const auto& [name, formats] : plan) {
+    const Node& node = layer_called(graph, name);
+    for (const Operand operand : kOperands)
+      user_check(!formats[operand] || has_operand(node, operand), "%{} ({}) has no {} to quantize",
+                 name, node.op().name, to_string(operand));
+    with_context(fmt::format("%{}", name), [&, &formats = formats] {
+      for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+        const std::optional<Operand> operand = operand_of(node, i);
+        if (operand && formats[*operand]) state_types(*formats[*operand], node.inputs()[i].type());
       }
-      graph.set_input(*node, i, replacement);
-    }
+      if (formats.output) state_types(*formats.output, node.types()[0]);
+    });
   }
-  return !quantized.empty();
 }
 
-std::vector<std::string> quantized_modules(const Graph& graph) {
-  std::vector<std::string> names;
-  for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    bool reads_quantizer = false;
-    for (const Value& input : node->inputs())
-      reads_quantizer = reads_quantizer || is_quantizer(*input.node);
-    if (reads_quantizer && !is_quantizer(*node)) names.push_back(node->name());
+Value add_quantizer(Graph& graph, Value value, const std::string& name, const Format& format,
+                    const Node* before) {
+  std::vector<Value> inputs = {value};
+  const std::vector<FormatStateDef> states = states_of(format);
+  const std::vector<Type> types = state_types(format, value.type());
+  for (std::size_t i = 0; i < states.size(); ++i)
+    inputs.push_back(graph.add_parameter(fmt::format("{}.{}", name, states[i].name), types[i],
+                                         states[i].learned));
+  return graph.add("quantize", std::move(inputs), {{"format", format}}, name, before);
+}
+
+/// The quantizers added so far, by what they read and their format.
+class Quantizers {
+ public:
+  explicit Quantizers(Graph& graph) : graph_(graph) {}
+
+  void quantize_input(Node& node, std::size_t index, Operand operand, const Format& format) {
+    const Value value = node.inputs()[index];
+    Value& quantizer = of_[{value, to_string(format)}];
+    if (!quantizer)
+      quantizer = add_quantizer(graph_, value, name_for(node, operand, value), format, &node);
+    graph_.set_input(node, index, quantizer);
   }
-  return names;
+
+  void quantize_output(Node& node, const Format& format) {
+    const Value value = {&node, 0};
+    const Value quantizer =
+        add_quantizer(graph_, value, node.name() + ".output_quantizer", format, next_of(node));
+    graph_.replace_uses(value, quantizer);
+    graph_.set_input(*quantizer.node, 0, value);
+  }
+
+ private:
+  // A second format for the same parameter is called after its reader.
+  std::string name_for(const Node& node, Operand operand, Value value) const {
+    const std::string shared = value.node->name() + ".quantizer";
+    const bool parameter = value.node->kind() == NodeKind::parameter;
+    if (parameter && graph_.find(shared) == nullptr) return shared;
+    return fmt::format("{}.{}_quantizer", node.name(), to_string(operand));
+  }
+  const Node* next_of(const Node& node) const {
+    const auto& nodes = graph_.nodes();
+    const auto at = std::ranges::find(nodes, &node, [](const auto& n) { return n.get(); });
+    return std::next(at) == nodes.end() ? nullptr : std::next(at)->get();
+  }
+
+  Graph& graph_;
+  std::map<std::pair<Value, std::string>, Value> of_;
+};
+
+}  // namespace
+
+std::optional<Operand> operand_of(const Node& node, std::size_t index) {
+  const Value value = node.inputs()[index];
+  if (value.type().dtype != DType::f32) return std::nullopt;
+  if (value.node->kind() != NodeKind::parameter) return Operand::input;
+  return value.type().rank() >= 2 ? Operand::weight : Operand::bias;
+}
+
+QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
+                              std::string_view op) {
+  QuantizationPlan plan;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    if (!node->is(op)) continue;
+    LayerFormats present;
+    for (const Operand operand : kOperands)
+      if (has_operand(*node, operand)) present[operand] = formats[operand];
+    plan.emplace_back(node->name(), present);
+  }
+  return plan;
+}
+
+bool quantize(Graph& graph, const QuantizationPlan& plan) {
+  check(graph, plan);
+  Quantizers quantizers(graph);
+  bool changed = false;
+  for (const auto& [name, formats] : plan) {
+    Node& node = layer_called(graph, name);
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      const std::optional<Operand> operand = operand_of(node, i);
+      if (!operand || !formats[*operand]) continue;
+      quantizers.quantize_input(node, i, *operand, *formats[*operand]);
+      changed = true;
+    }
+    if (!formats.output) continue;
+    quantizers.quantize_output(node, *formats.output);
+    changed = true;
+  }
+  return changed;
 }
 
 }  // namespace hone

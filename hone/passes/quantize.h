@@ -1,21 +1,28 @@
 #pragma once
 
-#include <string>
-#include <vector>
-
+#include "hone/formats/plan.h"
 #include "hone/ir/graph.h"
 
 namespace hone {
 
-/// Puts `quantize(…; format)` in front of every tensor that a `linear` reads: its input, its weight and its bias.
-/// A tensor read by several linears is quantized once. The state of a format becomes parameters called
-/// "<quantizer>.<state>", not trainable, whose values calibration provides.
-///
-/// Quantizers are called "<linear>.input_quantizer", "<parameter>.quantizer". Requires a verified graph without
-/// quantizers; works on inference and training graphs alike. Returns whether the graph changed.
-bool quantize(Graph& graph, const Format& format);
+/// What input `index` of an operation is to a plan: a parameter of rank 2 or more is its weight, one
+/// of rank 1 or 0 its bias, another f32 tensor its input; none for what is not f32.
+std::optional<Operand> operand_of(const Node& node, std::size_t index);
 
-/// The names of the linears whose operands pass through quantizers.
-std::vector<std::string> quantized_modules(const Graph& graph);
+/// The plan that gives every operation called `op` the same formats.
+QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
+                              std::string_view op = "linear");
+
+/// Puts `quantize(…; format)` in front of (for outputs: behind) the operands that the plan gives
+/// formats. A tensor that several operations read in the same format is quantized once. The state
+/// of a format becomes parameters called "<quantizer>.<state>", trainable where it is learned; their
+/// values come from calibration.
+///
+/// Quantizers are called "<node>.input_quantizer", "<parameter>.quantizer",
+/// "<node>.output_quantizer". Requires a verified graph without quantizers; works on inference and
+/// training graphs alike. Throws `UserError`, before anything changes, for a layer that the graph
+/// does not have, for one that has no operand of that kind, and for formats with state per row on
+/// tensors without fixed rows. Returns whether the graph changed.
+bool quantize(Graph& graph, const QuantizationPlan& plan);
 
 }  // namespace hone

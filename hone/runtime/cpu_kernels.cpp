@@ -102,8 +102,9 @@ void quantize(Call& call) {
   const Format& format = call.attributes.get<Format>("format");
   std::vector<Tensor> state;
   for (std::size_t i = 1; i < call.inputs.size(); ++i) state.push_back(call.input(i));
-  const std::span<const float> x = call.input(0).values<float>();
-  format.def->quantize(format, call.pool, x, state, call.output_over(0, 0).values<float>());
+  const Tensor x = call.input(0);
+  format.def->quantize({format, x.sizes(), x.values<float>(), state}, call.pool,
+                       call.output_over(0, 0).values<float>());
 }
 
 void full(Call& call) {

@@ -11,21 +11,33 @@
 namespace hone {
 namespace {
 
-std::vector<const Node*> stateful_quantizers(const Graph& graph) {
+const Format& format_of(const Node& quantizer) {
+  return quantizer.attributes().get<Format>("format");
+}
+
+bool reads_parameter(const Node& quantizer) {
+  return quantizer.inputs()[0].node->kind() == NodeKind::parameter;
+}
+
+// The quantizers whose formats want to know what they will read.
+std::vector<const Node*> curious_quantizers(const Graph& graph) {
   std::vector<const Node*> found;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    if (node->is("quantize") && node->inputs().size() > 1) found.push_back(node);
+    if (!node->is("quantize")) continue;
+    const Format& format = format_of(*node);
+    if (!states_of(format).empty() || format.def->objection != nullptr) found.push_back(node);
   }
   return found;
 }
 
-// The graph without its quantizers, with what each of them read as an output under the quantizer's name.
-Graph observed_graph(const Graph& graph) {
+// The graph without its quantizers; what each of `quantizers` read is an output under its name.
+Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantizers) {
   Graph plain = graph.clone();
   plain.clear_outputs();
+  for (const Node* quantizer : quantizers)
+    plain.set_output(quantizer->name(), plain.find(quantizer->name())->inputs()[0]);
   for (Node* node : plain.of_kind(NodeKind::operation)) {
     if (!node->is("quantize")) continue;
-    if (node->inputs().size() > 1) plain.set_output(node->name(), node->inputs()[0]);
     plain.replace_uses({node, 0}, node->inputs()[0]);
   }
   remove_dropout(plain);
@@ -33,32 +45,60 @@ Graph observed_graph(const Graph& graph) {
   return plain;
 }
 
-}  // namespace
-
-void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-               std::int32_t pad_id, std::int64_t batch_size, std::int64_t batch_count,
-               const Library& library, ThreadPool& pool) {
-  const std::vector<const Node*> quantizers = stateful_quantizers(graph);
-  if (quantizers.empty()) return;
+std::map<std::string, Observation> observe_values(const Graph& plain, ParameterStore& parameters,
+                                                  const EncodedSet& data, std::int32_t pad_id,
+                                                  const CalibrationRun& run, const Library& library,
+                                                  ThreadPool& pool) {
   user_check(data.size() > 0, "calibration needs examples: the training split is empty");
-  const Graph plain = observed_graph(graph);
   Interpreter interpreter(plain, library, pool);
   std::map<std::string, Observation> seen;
   std::vector<std::int64_t> order(static_cast<std::size_t>(data.size()));
   std::iota(order.begin(), order.end(), 0);
-  for (const std::span<const std::int64_t> rows : batches(order, batch_size)) {
-    if (batch_count-- == 0) break;
+  std::int64_t left = run.batch_count;
+  for (const std::span<const std::int64_t> rows : batches(order, run.batch_size)) {
+    if (left-- == 0) break;
     for (const auto& [name, tensor] :
          interpreter.run(batch_inputs(make_batch(data, rows, pad_id)), parameters)) {
       seen[name].include((tensor.contiguous() ? tensor : tensor.contiguous_copy()).values<float>());
     }
   }
-  for (const Node* node : quantizers) {
-    const Format& format = node->attributes().get<Format>("format");
-    const std::vector<Tensor> state = format.def->calibrate(format, seen.at(node->name()));
-    for (std::size_t i = 0; i < state.size(); ++i)
-      parameters.set(node->inputs()[i + 1].node->name(), state[i]);
+  return seen;
+}
+
+void settle(const Node& quantizer, std::span<const Observation> groups,
+            const CalibrationOptions& options, ParameterStore& parameters) {
+  const Format& format = format_of(quantizer);
+  if (format.def->objection != nullptr) {
+    for (const Observation& seen : groups) {
+      const std::string reason = format.def->objection(format, seen);
+      user_check(reason.empty(), "%{}: {}: {}", quantizer.name(), to_string(format), reason);
+    }
   }
+  const std::vector<Tensor> state = calibrate(format, groups, options);
+  for (std::size_t i = 0; i < state.size(); ++i)
+    parameters.set(quantizer.inputs()[i + 1].node->name(), state[i]);
+}
+
+}  // namespace
+
+void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
+               std::int32_t pad_id, const CalibrationRun& run, const Library& library,
+               ThreadPool& pool) {
+  std::vector<const Node*> on_values;
+  for (const Node* quantizer : curious_quantizers(graph)) {
+    if (!reads_parameter(*quantizer)) {
+      on_values.push_back(quantizer);
+      continue;
+    }
+    const Tensor tensor = parameters.at(quantizer->inputs()[0].node->name()).on(cpu());
+    settle(*quantizer, observe(format_of(*quantizer), tensor.sizes(), tensor.values<float>()),
+           run.options, parameters);
+  }
+  if (on_values.empty()) return;
+  const std::map<std::string, Observation> seen = observe_values(
+      observed_graph(graph, on_values), parameters, data, pad_id, run, library, pool);
+  for (const Node* quantizer : on_values)
+    settle(*quantizer, std::span(&seen.at(quantizer->name()), 1), run.options, parameters);
 }
 
 }  // namespace hone

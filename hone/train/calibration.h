@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hone/formats/calibrate.h"
 #include "hone/ir/graph.h"
 #include "hone/runtime/library.h"
 #include "hone/tensor/parameter_store.h"
@@ -7,12 +8,21 @@
 
 namespace hone {
 
-/// Observes what the quantizers of `graph` would read when nothing is quantized yet, on the first `batch_count`
-/// batches of `data`, and stores the states their formats choose in `parameters`. Does nothing for formats without
-/// state. `graph` is a quantized forward graph in training mode; dropout is off. Memory does not grow with the number
-/// of batches.
+/// What calibration looks at.
+struct CalibrationRun {
+  std::int64_t batch_size = 8;
+  std::int64_t batch_count = 32;    ///< the first ones of the data
+  CalibrationOptions options = {};  ///< which range of what was seen the states should hold
+};
+
+/// Observes what the quantizers of `graph` would read when nothing is quantized yet, weights as they
+/// stand and the others over the first batches of `data`, and stores the states their formats choose
+/// in `parameters`. `graph` is a quantized forward graph in training mode; dropout is off. Memory
+/// does not grow with the number of batches.
+///
+/// Throws `UserError` when a format objects to what it is to hold, naming the quantizer.
 void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-               std::int32_t pad_id, std::int64_t batch_size, std::int64_t batch_count,
-               const Library& library, ThreadPool& pool);
+               std::int32_t pad_id, const CalibrationRun& run, const Library& library,
+               ThreadPool& pool);
 
 }  // namespace hone

@@ -1,6 +1,7 @@
 #include "hone/train/training_graph.h"
 
 #include "hone/autodiff/gradients.h"
+#include "hone/formats/plan.h"
 #include "hone/passes/dead_code.h"
 
 namespace hone {
@@ -8,9 +9,10 @@ namespace {
 
 constexpr std::string_view kStatePrefix = "adamw.";
 
-// Biases and layer norms do not decay, as in Hugging Face's Trainer.
+// Biases and layer norms do not decay, as in Hugging Face's Trainer; nor do the scales of quantizers.
 bool decays(const std::string& name) {
-  return !name.ends_with(".bias") && name.find("LayerNorm") == std::string::npos;
+  return !name.ends_with(".bias") && name.find("LayerNorm") == std::string::npos &&
+         !is_quantizer_state(name);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ const EncodedSplits& data() {
 
 Model compressed(std::string_view format, bool qat = false) {
   CompressOptions options;
-  options.format = parse_format(format, context().library.formats);
+  options.plan =
+      one_format(tiny_model(), parse_format(format, context().library.formats), context());
   options.qat = qat;
   options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
   return compress(
@@ -58,11 +59,11 @@ TEST(Compress, CalibratedFractionsBeatAFixedOneThatIsTooCoarse) {
 TEST(Compress, SaysWhatItDid) {
   const Model model = compressed("integer(width=8)");
   ASSERT_TRUE(model.quantization.has_value());
-  EXPECT_EQ(to_string(model.quantization->format), "integer(width=8,frac=auto)");
+  EXPECT_EQ(summary(model.quantization->plan), "integer(width=8,frac=auto)");
   EXPECT_EQ(model.quantization->method, "ptq");
-  EXPECT_EQ(model.quantization->modules.size(), 14u);
-  EXPECT_EQ(model.quantization->modules.front(), "bert.encoder.layer.0.attention.self.query");
-  EXPECT_EQ(model.quantization->modules.back(), "classifier");
+  EXPECT_EQ(model.quantization->plan.size(), 14u);
+  EXPECT_EQ(model.quantization->plan.front().first, "bert.encoder.layer.0.attention.self.query");
+  EXPECT_EQ(model.quantization->plan.back().first, "classifier");
   EXPECT_TRUE(model.parameters.contains("classifier.input_quantizer.frac"));
   EXPECT_EQ(compressed("integer(width=8)", /*qat=*/true).quantization->method, "qat");
 }
@@ -81,7 +82,7 @@ TEST(Compress, KeepsWeightsInFullPrecision) {
 TEST(Compress, RefusesWhatIsQuantizedAlready) {
   const Model model = compressed("integer(width=8,frac=4)");
   CompressOptions options;
-  options.format = model.quantization->format;
+  options.plan = model.quantization->plan;
   expect_user_error(
       "the model is quantized already (integer(width=8,frac=4)); start from the model it was made "
       "from",
@@ -108,7 +109,7 @@ TEST(RoundWeights, ChangesNoBitOfTheLogits) {
 TEST(RoundWeights, PutsWeightsAndBiasesOfLinearsOnTheGrid) {
   const Model model = compressed("integer(width=8,frac=4)", /*qat=*/true);
   const Model rounded = round_weights(model, context());
-  for (const std::string& module : model.quantization->modules) {
+  for (const auto& [module, formats] : model.quantization->plan) {
     for (const char* parameter : {".weight", ".bias"}) {
       for (const float value : floats_of(rounded.parameters.at(module + parameter)))
         ASSERT_EQ(value * 16, std::nearbyint(value * 16)) << module << parameter;

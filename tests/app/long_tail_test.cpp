@@ -38,7 +38,7 @@ struct Workshop {
   }
   double compressed_accuracy(std::string_view format, bool qat) {
     CompressOptions options;
-    options.format = parse_format(format, context.library.formats);
+    options.plan = one_format(source.model, parse_format(format, context.library.formats), context);
     options.qat = qat;
     options.fine_tune = training(1e-3);
     return accuracy(compress(

@@ -57,8 +57,7 @@ TEST(Measure, SaysNullWhereThereIsNoNumber) {
 TEST(Measure, ComparesModelsInJson) {
   const EncodedSet data = testing::tiny_texts(20);
   Model coarse = testing::tiny_model();
-  coarse.quantization =
-      Quantization{parse_format("integer(width=8,frac=4)", context().library.formats), "ptq", {}};
+  coarse.quantization = testing::quantization_of(coarse, "integer(width=8,frac=4)", "ptq");
   const Measurement parent = measured(testing::tiny_model(), data), child = measured(coarse, data);
   const Comparison comparison = compare(parent.view(), child.view(), data.labels);
   const Json json = to_json(comparison);

@@ -59,7 +59,7 @@ TEST_F(Refusal, OfMissingArgumentsNamesThem) {
   expect(kUsageError, "hone train: MODEL is required; see `hone train --help`", {"train"});
   expect(kUsageError, "--data is required", {"train", "tiny", "-o", "out"});
   expect(kUsageError, "--output_dir is required", {"train", "tiny", "--data", "reviews.csv"});
-  expect(kUsageError, "--format is required",
+  expect(kUsageError, "give --format FORMAT, or a --recipe",
          {"quantize", "model", "--data", "reviews.csv", "-o", "out"});
   expect(kUsageError, "give a text or --data", {"predict", "model"});
 }

@@ -23,7 +23,7 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
   EXPECT_EQ(result["method"], "ptq");
   EXPECT_EQ(result["format"], kFormat);
   EXPECT_EQ(result["arithmetic"], "simulated");
-  EXPECT_EQ(result["average_bits"], 8);
+  EXPECT_EQ(result["average_weight_bits"], 8);
   // Two layers of query, key, value and three dense ones, the pooler and the classifier.
   EXPECT_EQ(result["quantized_modules"], 14);
   EXPECT_NE(result["before"]["eval_loss"], result["after"]["eval_loss"]);
@@ -72,7 +72,7 @@ TEST(Quantize, ShowsPeopleBothModelsAndAVerdict) {
                                   "-o", folder.path() / "quantized"},
                                  workshop());
   for (const char* text :
-       {"before", "PTQ integer(width=8,frac=4)", "Flips", "simulated", "14 linears quantized"})
+       {"before", "PTQ integer(width=8,frac=4)", "Flips", "simulated", "14 operations quantized"})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text;
 }
 

@@ -2,15 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/formats/formats_testing.h"
 #include "tests/support/message.h"
 
 namespace hone::testing {
 namespace {
-
-const FormatTable& formats() {
-  static const FormatTable table = builtin_formats();
-  return table;
-}
 
 std::string canonical(std::string_view text) { return to_string(parse_format(text, formats())); }
 std::string refusal(std::string_view text) {
@@ -67,13 +63,23 @@ TEST(Format, RefusesParametersOutsideTheirRange) {
             "integer(frac=-65): frac=-65 is outside -64 … 64 (bits behind the binary point)");
 }
 
-TEST(Observation, KeepsTheRangeOfEverythingItSaw) {
-  Observation seen;
-  seen.include(std::vector<float>{1, -2});
-  seen.include(std::vector<float>{});
-  seen.include(std::vector<float>{0.5f, 3});
-  EXPECT_EQ(seen.minimum, -2);
-  EXPECT_EQ(seen.maximum, 3);
+TEST(Format, LeavesWordsOutThatAreTheDefault) {
+  EXPECT_EQ(canonical("integer(frac=2,rounding=nearest)"), "integer(width=8,frac=2)");
+  EXPECT_EQ(canonical("integer(frac=2,rounding=floor)"), "integer(width=8,frac=2,rounding=floor)");
+  EXPECT_EQ(refusal("integer(rounding=flor)"),
+            "integer(rounding=flor): rounding='flor' is not one of nearest, floor; did you mean "
+            "'floor'?");
+}
+
+TEST(Format, SeesATensorAsRowsAlongItsLastAxis) {
+  const auto expect_rows = [](const Sizes& sizes, std::int64_t count, std::int64_t columns) {
+    EXPECT_EQ(rows_of(sizes).count, count);
+    EXPECT_EQ(rows_of(sizes).columns, columns);
+  };
+  expect_rows({}, 1, 1);
+  expect_rows({5}, 1, 5);
+  expect_rows({2, 3, 4}, 6, 4);
+  expect_rows({2, 0}, 0, 0);
 }
 
 }  // namespace

@@ -2,128 +2,60 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <bit>
 #include <cmath>
 
-#include "hone/base/json.h"
-#include "hone/base/random.h"
-#include "hone/formats/format.h"
-#include "tests/support/message.h"
+#include "tests/formats/formats_testing.h"
+#include "tests/support/expect.h"
 
 namespace hone::testing {
 namespace {
 
-const FormatTable& formats() {
-  static const FormatTable table = builtin_formats();
-  return table;
-}
-
-std::vector<float> by_reference(const std::string& text, const std::vector<float>& x) {
-  const Format format = parse_format(text, formats());
-  std::vector<float> y(x.size());
-  format.def->quantize_reference(format, x, {}, y);
-  return y;
-}
-
-std::vector<float> fast(const std::string& text, const std::vector<float>& x, int threads = 1) {
-  const Format format = parse_format(text, formats());
-  ThreadPool pool(threads);
-  std::vector<float> y(x.size());
-  format.def->quantize(format, pool, x, {}, y);
-  return y;
-}
-
-// All magnitudes, and what is no ordinary number.
-std::vector<float> many_values(std::size_t count) {
-  RandomSequence random(1, stream_of("integer_test"));
-  std::vector<float> values = {0.0f,     -0.0f,     0.5f, -0.5f,  1.5f,    2.5f,
-                               INFINITY, -INFINITY, NAN,  1e-45f, 3.4e38f, -3.4e38f};
-  while (values.size() < count) {
-    const double sign = random.below(2) == 0 ? 1 : -1;
-    values.push_back(static_cast<float>(sign * std::exp2(40 * random.uniform() - 20)));
-  }
-  return values;
-}
-
 const std::vector<std::string> kFormats = {
-    "integer(width=8,frac=4)",  "integer(width=4,frac=2)",   "integer(width=1,frac=0)",
-    "integer(width=16,frac=8)", "integer(width=32,frac=16)", "integer(width=8,frac=-3)",
-    "integer(width=6,frac=8)",  "integer(width=2,frac=64)",  "integer(width=32,frac=-64)"};
-
-// Equal as numbers with the sign of zero, or both no number.
-bool same(float a, float b) {
-  return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
-         (std::isnan(a) && std::isnan(b));
-}
-
-float number(const Json& value) {
-  if (!value.is_string()) return value.get<float>();
-  const std::string text = value.get<std::string>();
-  return text == "nan" ? NAN : text == "inf" ? INFINITY : -INFINITY;
-}
+    "integer(width=8,frac=4)",    "integer(width=4,frac=2)",
+    "integer(width=1,frac=0)",    "integer(width=16,frac=8)",
+    "integer(width=32,frac=16)",  "integer(width=8,frac=-3)",
+    "integer(width=6,frac=8)",    "integer(width=2,frac=64)",
+    "integer(width=32,frac=-64)", "integer(width=8,frac=4,rounding=floor)"};
 
 TEST(Integer, GivesTheValuesOfTheVectors) {
-  int checked = 0;
-  for (const Json& entry : read_json(fs::path(HONE_TEST_DATA) / "vectors" / "formats.json")) {
-    const Json& parameters = entry["params"];
-    if (entry["format"] != "integer" || !parameters["is_signed"].get<bool>()) continue;
-    const std::string format =
-        fmt::format("integer(width={},frac={})", parameters["width"].get<int>(),
-                    parameters["frac_width"].get<int>());
-    for (const Json& row : entry["cases"]) {
-      const float x = number(row["in"]), expected = number(row["out"]);
-      EXPECT_TRUE(same(by_reference(format, {x})[0], expected)) << format << " of " << x;
-      EXPECT_TRUE(same(fast(format, {x})[0], expected)) << format << " of " << x << ", fast";
-      ++checked;
-    }
-  }
-  EXPECT_GE(checked, 60);
+  const auto text_of = [](const std::string& rounding) {
+    return [rounding](const Json& parameters) -> std::string {
+      if (!parameters["is_signed"].get<bool>()) return "";
+      return fmt::format("integer(width={},frac={}{})", parameters["width"].get<int>(),
+                         parameters["frac_width"].get<int>(), rounding);
+    };
+  };
+  EXPECT_GE(check_vectors("integer", "mase", text_of("")), 60);
+  EXPECT_GE(check_vectors("integer_floor", "mase", text_of(",rounding=floor")), 10);
 }
 
-TEST(Integer, HasTheSameBitsFastAndSlowForAnyNumberOfThreads) {
-  const std::vector<float> x = many_values(100003);
-  for (const std::string& format : kFormats) {
-    const std::vector<float> expected = by_reference(format, x), one = fast(format, x, 1),
-                             three = fast(format, x, 3);
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      ASSERT_TRUE(same(one[i], expected[i])) << format << " of " << x[i] << ": " << one[i];
-      ASSERT_TRUE(same(three[i], one[i])) << format << " of " << x[i];
-    }
-  }
-}
-
-TEST(Integer, MayWorkInPlace) {
-  const Format format = parse_format("integer(width=8,frac=4)", formats());
-  ThreadPool pool(1);
-  std::vector<float> values = {0.1f, 100, -3.03f};
-  const std::vector<float> expected = fast("integer(width=8,frac=4)", values);
-  format.def->quantize(format, pool, values, {}, values);
-  EXPECT_EQ(values, expected);
+TEST(Integer, HasTheSameBitsFastAndSlow) {
+  for (const std::string& format : kFormats) check_fast(format, any_values(100003), {});
 }
 
 TEST(Integer, IsIdempotent) {
-  for (const std::string& format : kFormats) {
-    const std::vector<float> once = by_reference(format, many_values(2000));
-    const std::vector<float> twice = by_reference(format, once);
-    for (std::size_t i = 0; i < once.size(); ++i)
-      EXPECT_TRUE(same(once[i], twice[i])) << format << " of " << once[i];
-  }
+  for (const std::string& format : kFormats) check_idempotent(format, finite_values(2000), {});
+}
+
+TEST(Integer, PacksItsCodes) {
+  for (const std::string& format : kFormats) check_packs(format, finite_values(2001), {});
+}
+
+TEST(Integer, HasNoCodeForWhatIsNoNumber) {
+  const Format format = format_of("integer(width=8,frac=4)");
+  const std::vector<float> x = {NAN};
+  expect_user_error("integer(width=8,frac=4) has no code for nan", [&] {
+    format.def->encode({format, {1}, x, {}});
+  });
 }
 
 TEST(Integer, IsMonotone) {
-  std::vector<float> x = many_values(2000);
-  std::erase_if(x, [](float value) { return std::isnan(value); });
-  std::sort(x.begin(), x.end());
-  for (const std::string& format : kFormats) {
-    const std::vector<float> y = by_reference(format, x);
-    EXPECT_TRUE(std::is_sorted(y.begin(), y.end())) << format;
-  }
+  for (const std::string& format : kFormats) check_monotone(format);
 }
 
 // The error is half a step at most where nothing saturates: 2^-5 for frac=4.
 TEST(Integer, IsWithinHalfAStep) {
-  for (const float x : many_values(2000)) {
+  for (const float x : finite_values(2000)) {
     if (!(std::fabs(x) < 7.9f)) continue;
     EXPECT_LE(std::fabs(by_reference("integer(width=8,frac=4)", {x})[0] - x), 0x1p-5f) << x;
   }
@@ -138,10 +70,7 @@ TEST(Integer, RoundsTiesToEvenAndSaturates) {
 }
 
 float calibrated_fraction(const std::string& text, const std::vector<float>& seen) {
-  const Format format = parse_format(text, formats());
-  Observation observation;
-  observation.include(seen);
-  return *format.def->calibrate(format, observation)[0].data<float>();
+  return calibrated_state(text, seen)[0].values<float>()[0];
 }
 
 // The largest fraction whose greatest value, 127 2^-f, is not below the magnitude that was seen.
@@ -159,31 +88,22 @@ TEST(Integer, CalibratesToTheMaximumWithoutAnythingToHold) {
 }
 
 TEST(Integer, ReadsTheCalibratedFraction) {
-  const Format format = parse_format("integer(width=8,frac=auto)", formats());
-  const std::vector<FormatStateDef> states = format.def->state(format);
+  const std::vector<FormatStateDef> states = states_of(format_of("integer(width=8)"));
   ASSERT_EQ(states.size(), 1u);
   EXPECT_EQ(states[0].name, "frac");
-  EXPECT_EQ(states[0].sizes, Sizes{});
-  const std::vector<float> x = many_values(1000);
-  std::vector<float> reference(x.size()), quick(x.size());
+  const std::vector<float> x = finite_values(1000);
   const std::vector<Tensor> state = {Tensor::scalar(5.0f)};
-  ThreadPool pool(1);
-  format.def->quantize_reference(format, x, state, reference);
-  format.def->quantize(format, pool, x, state, quick);
-  const std::vector<float> expected = by_reference("integer(width=8,frac=5)", x);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    EXPECT_TRUE(same(reference[i], expected[i]) && same(quick[i], expected[i])) << x[i];
-  }
+  EXPECT_EQ(by_reference("integer(width=8)", x, {}, state),
+            by_reference("integer(width=8,frac=5)", x));
+  EXPECT_EQ(fast("integer(width=8)", x, {}, state), fast("integer(width=8,frac=5)", x));
 }
 
 TEST(Integer, NeedsNoStateForAFixedFraction) {
-  const Format format = parse_format("integer(width=8,frac=4)", formats());
-  EXPECT_TRUE(format.def->state(format).empty());
+  EXPECT_TRUE(states_of(format_of("integer(width=8,frac=4)")).empty());
 }
 
 TEST(Integer, TakesItsWidthInBits) {
-  const Format format = parse_format("integer(width=6,frac=4)", formats());
-  EXPECT_EQ(format.def->average_bits(format), 6);
+  EXPECT_EQ(average_bits(format_of("integer(width=6,frac=4)"), {1000}), 6);
 }
 
 }  // namespace

@@ -62,9 +62,10 @@ class GoldenBert : public ::testing::TestWithParam<std::string> {};
 // of summation as much room.
 TEST_P(GoldenBert, ComputesWhatTransformersComputes) {
   const fs::path folder = testing::kGoldenModels / GetParam();
+  const Json golden = read_json(folder / "expected.json");
   for (const auto& [name, library] : libraries()) {
     const Model model = load_model(folder, library->ops, library->formats, /*seed=*/1);
-    for (const Json& batch : read_json(folder / "expected.json")["inputs"]) {
+    for (const Json& batch : golden["inputs"]) {
       SCOPED_TRACE(fmt::format("{}: {}", name, to_line(batch["input_ids"])));
       const NamedTensors inputs = testing::golden_inputs(batch);
       const NamedTensors outputs =

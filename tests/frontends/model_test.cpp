@@ -103,23 +103,26 @@ TEST(Model, SavedWeightsHaveTheNamesAndTypeOfTransformers) {
 TEST(Model, QuantizationSurvivesSaving) {
   const TemporaryFolder folder, plain;
   Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
-  model.quantization = Quantization{parse_format("integer(width=8)", builtin().formats),
-                                    "qat",
-                                    {"bert.pooler.dense", "classifier"}};
+  const Format integer = parse_format("integer(width=8)", builtin().formats);
+  model.quantization = Quantization{{{"bert.pooler.dense", {.weight = integer}},
+                                     {"classifier", {.input = integer, .weight = integer}}},
+                                    "qat"};
   model.parameters.set("classifier.input_quantizer.frac", Tensor::scalar(6.0f));
   model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(9.0f));
   save_model(model, folder.path());
   EXPECT_EQ(read_json(folder.path() / "config.json")["quantization_config"],
             (Json{{"quant_method", "hone"},
-                  {"format", "integer(width=8,frac=auto)"},
                   {"training", "qat"},
                   {"arithmetic", "simulated"},
-                  {"modules", {"bert.pooler.dense", "classifier"}}}));
+                  {"layers",
+                   {{"bert.pooler.dense", {{"weight", "integer(width=8,frac=auto)"}}},
+                    {"classifier",
+                     {{"input", "integer(width=8,frac=auto)"},
+                      {"weight", "integer(width=8,frac=auto)"}}}}}}));
   Model again = load(folder.path());
   ASSERT_TRUE(again.quantization.has_value());
-  EXPECT_EQ(again.quantization->format, model.quantization->format);
   EXPECT_EQ(again.quantization->method, "qat");
-  EXPECT_EQ(again.quantization->modules, model.quantization->modules);
+  EXPECT_EQ(again.quantization->plan, model.quantization->plan);
   EXPECT_TRUE(again.warnings.empty());
   expect_same_weights(model.parameters, again.parameters);
   // Taken off, the block goes from the file too.
@@ -137,16 +140,15 @@ TEST(Model, RefusesQuantizationItDidNotWrite) {
   refuse("only models quantized by this program", {{"quant_method", "gptq"}, {"bits", 4}});
   refuse("only models quantized by this program", "int8");
   refuse("only models quantized by this program", {{"quant_method", 8}});
-  refuse("expected \"format\", \"training\" and \"modules\"", {{"quant_method", "hone"}});
+  refuse("expected \"layers\" and \"training\"", {{"quant_method", "hone"}});
   const auto refuse_format = [&](std::string_view fragment, const Json& format) {
     refuse(fragment, {{"quant_method", "hone"},
-                      {"format", format},
                       {"training", "ptq"},
-                      {"modules", Json::array()}});
+                      {"layers", {{"classifier", {{"input", format}}}}}});
   };
   refuse_format("unknown format 'integr'; did you mean 'integer'?", "integr(width=8)");
   refuse_format("width=0 is outside", "integer(width=0)");
-  refuse_format("expected \"format\", \"training\" and \"modules\"", 8);
+  refuse_format("expected \"layers\" and \"training\"", 8);
 }
 
 TEST(Model, SaysWhichHeadParametersItInitialised) {

@@ -1,6 +1,7 @@
 #include "hone/passes/quantize.h"
 
 #include "hone/base/json.h"
+#include "hone/ir/print.h"
 #include "tests/passes/before_after.h"
 #include "tests/support/message.h"
 
@@ -9,7 +10,9 @@ namespace {
 
 auto quantize_to(std::string_view format) {
   return [format](Graph& graph) {
-    return quantize(graph, parse_format(format, references().formats));
+    return quantize(
+        graph,
+        uniform_plan(graph, LayerFormats::reads(parse_format(format, references().formats))));
   };
 }
 
@@ -99,16 +102,69 @@ output y = %y
             "the graph is quantized already (%y.input_quantizer); start from the unquantized one");
 }
 
-TEST(Quantize, NamesTheModulesThatRunQuantized) {
-  Graph graph = parse(R"(%x = input : f32[2, 2]
-%a = linear(%x, %x) : f32[2, 2]
-%b = relu(%a) : f32[2, 2]
-%c = linear(%b, %a) : f32[2, 2]
-output c = %c
+Format format_of(std::string_view text) { return parse_format(text, references().formats); }
+
+constexpr std::string_view kTwoLayers = R"(%x = input : f32[B, 2]
+%w = parameter trainable : f32[2, 2]
+%b = parameter trainable : f32[2]
+%y = linear(%x, %w, %b) : f32[B, 2]
+%z = linear(%y, %w) : f32[B, 2]
+output z = %z
+)";
+
+TEST(Quantize, FollowsThePlanLayerByLayerAndOperandByOperand) {
+  const Format coarse = format_of("integer(width=4,frac=2)"),
+               fine = format_of("integer(width=8,frac=4)");
+  expect_after(
+      kTwoLayers,
+      [&](Graph& graph) {
+        return quantize(graph, {{"y", {.weight = coarse, .output = fine}},
+                                {"z", {.input = fine, .weight = fine}}});
+      },
+      R"(%x = input : f32[B, 2]
+%w = parameter trainable : f32[2, 2]
+%b = parameter trainable : f32[2]
+%w.quantizer = quantize(%w) {format=integer(width=4,frac=2)} : f32[2, 2]
+%y = linear(%x, %w.quantizer, %b) : f32[B, 2]
+%y.output_quantizer = quantize(%y) {format=integer(width=8,frac=4)} : f32[B, 2]
+%z.input_quantizer = quantize(%y.output_quantizer) {format=integer(width=8,frac=4)} : f32[B, 2]
+%z.weight_quantizer = quantize(%w) {format=integer(width=8,frac=4)} : f32[2, 2]
+%z = linear(%z.input_quantizer, %z.weight_quantizer) : f32[B, 2]
+output z = %z
 )");
-  EXPECT_TRUE(quantized_modules(graph).empty());
-  quantize_to("integer(width=8,frac=4)")(graph);
-  EXPECT_EQ(quantized_modules(graph), (std::vector<std::string>{"a", "c"}));
+}
+
+TEST(Quantize, TakesOtherOperationsThanLinear) {
+  expect_after(
+      R"(%ids = input : i64[B]
+%table = parameter trainable : f32[9, 2]
+%y = embedding(%ids, %table) {padding=-1} : f32[B, 2]
+output y = %y
+)",
+      [](Graph& graph) {
+        const Format format = format_of("integer(width=4,frac=2)");
+        return quantize(graph, uniform_plan(graph, LayerFormats::reads(format), "embedding"));
+      },
+      R"(%ids = input : i64[B]
+%table = parameter trainable : f32[9, 2]
+%table.quantizer = quantize(%table) {format=integer(width=4,frac=2)} : f32[9, 2]
+%y = embedding(%ids, %table.quantizer) {padding=-1} : f32[B, 2]
+output y = %y
+)");
+}
+
+TEST(Quantize, RefusesPlansThatDoNotFitAndChangesNothing) {
+  const Format format = format_of("integer(width=8,frac=4)");
+  const auto refusal_of = [](const QuantizationPlan& plan) {
+    Graph graph = parse(kTwoLayers);
+    const std::string message = message_of([&] { quantize(graph, plan); });
+    EXPECT_EQ(to_string(graph), kTwoLayers);
+    return message;
+  };
+  EXPECT_EQ(refusal_of({{"y", {.input = format}}, {"yy", {.input = format}}}),
+            "the graph has no operation 'yy' to quantize");
+  EXPECT_EQ(refusal_of({{"y", {.input = format}}, {"z", {.bias = format}}}),
+            "%z (linear) has no bias to quantize");
 }
 
 std::vector<float> flat(const Json& rows) {

@@ -5,6 +5,7 @@
 
 #include "hone/base/random.h"
 #include "hone/frontends/huggingface/model.h"
+#include "hone/passes/quantize.h"
 #include "hone/runtime/library.h"
 #include "hone/text/batching.h"
 
@@ -32,6 +33,16 @@ inline BertConfig tiny_config() {
 }
 
 inline Model tiny_model() { return new_model(tiny_config(), builtin().ops, /*seed=*/5); }
+
+/// The plan that gives all a graph's linears read one format.
+inline QuantizationPlan plan_of(const Graph& graph, std::string_view format) {
+  return uniform_plan(graph, LayerFormats::reads(parse_format(format, builtin().formats)));
+}
+/// The same of a model.
+inline Quantization quantization_of(const Model& model, std::string_view format,
+                                    std::string_view method) {
+  return {plan_of(build_graph(model, builtin().ops, {}), format), std::string(method)};
+}
 
 /// `count` texts of 1 to 20 words between 2 [CLS] and 3 [SEP]; the label says whether the first word
 /// is even. Padding is 0.

@@ -28,10 +28,10 @@ struct Calibrated {
 Calibrated calibrated(const Model& model, std::string_view format, const EncodedSet& data,
                       std::int64_t batch_count, int threads = 1) {
   Calibrated result{build_graph(model, builtin().ops, {}), model.parameters};
-  quantize(result.graph, parse_format(format, builtin().formats));
+  quantize(result.graph, testing::plan_of(result.graph, format));
   ThreadPool pool(threads);
-  calibrate(result.graph, result.parameters, data, /*pad_id=*/0, kBatchSize, batch_count, builtin(),
-            pool);
+  calibrate(result.graph, result.parameters, data, /*pad_id=*/0, {kBatchSize, batch_count},
+            builtin(), pool);
   return result;
 }
 

@@ -65,18 +65,20 @@ TEST(Predictor, TellsHowFarItIs) {
 std::int64_t quantize_calls = 0;
 
 FormatDef counting_format() {
-  return {
-      .name = "counting",
-      .summary = "leaves every value as it is",
-      .average_bits = [](const Format&) { return 32.0; },
-      .quantize_reference = [](const Format&, std::span<const float> x, std::span<const Tensor>,
-                               std::span<float> y) { std::copy(x.begin(), x.end(), y.begin()); },
-      .quantize =
-          [](const Format&, ThreadPool&, std::span<const float> x, std::span<const Tensor>,
-             std::span<float> y) {
-            ++quantize_calls;
-            std::copy(x.begin(), x.end(), y.begin());
-          }};
+  return {.name = "counting",
+          .summary = "leaves every value as it is",
+          .layout = [](const Format&, const Sizes&) { return CodeLayout{32}; },
+          .quantize_reference =
+              [](const QuantizerInput& input, std::span<float> y) {
+                std::copy(input.x.begin(), input.x.end(), y.begin());
+              },
+          .quantize =
+              [](const QuantizerInput& input, ThreadPool&, std::span<float> y) {
+                ++quantize_calls;
+                std::copy(input.x.begin(), input.x.end(), y.begin());
+              },
+          .encode = nullptr,
+          .decode = nullptr};
 }
 
 TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
@@ -84,7 +86,8 @@ TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
   library.formats.emplace("counting", counting_format());
   const Model model = tiny_model();
   Graph graph = build_graph(model, library.ops, {});
-  quantize(graph, parse_format("counting", library.formats));
+  quantize(graph,
+           uniform_plan(graph, LayerFormats::reads(parse_format("counting", library.formats))));
   ThreadPool pool(1);
   quantize_calls = 0;
   Predictor predictor(std::move(graph), model.parameters, library, pool);
@@ -98,7 +101,7 @@ TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
 TEST(Predictor, LeavesTheParametersItWasGivenAlone) {
   const Model model = tiny_model();
   Graph graph = build_graph(model, builtin().ops, {});
-  quantize(graph, parse_format("integer(width=4,frac=2)", builtin().formats));
+  quantize(graph, testing::plan_of(graph, "integer(width=4,frac=2)"));
   const std::size_t count = model.parameters.tensors().size();
   ThreadPool pool(1);
   Predictor predictor(std::move(graph), model.parameters, builtin(), pool);

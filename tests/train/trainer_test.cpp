@@ -246,7 +246,7 @@ TEST(Trainer, ClipsTheGradientOfAllParametersTogether) {
 TEST(Trainer, TrainsQuantizedModelsStraightThrough) {
   Model model = tiny_model();
   Graph graph = loss_graph(model);
-  quantize(graph, parse_format("integer(width=8,frac=5)", builtin().formats));
+  quantize(graph, testing::plan_of(graph, "integer(width=8,frac=5)"));
   const ParameterStore before = model.parameters;
   train_tiny(graph, model.parameters, tiny_texts(16),
              {.optimizer = {.learning_rate = 1e-3}, .max_steps = 2});

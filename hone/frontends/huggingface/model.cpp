@@ -106,10 +106,9 @@ class WeightMatcher {
     return widened.contiguous() ? widened : widened.contiguous_copy();
   }
   bool has_head() const { return tensors_.contains("classifier.weight"); }
-  // The states of quantizers, whose names end in "quantizer.<state>".
-  void take_states(ParameterStore& parameters) {
+  void take_quantizer_states(ParameterStore& parameters) {
     for (auto at = tensors_.begin(); at != tensors_.end();) {
-      const bool state = at->first.find("quantizer.") != std::string::npos;
+      const bool state = is_quantizer_state(at->first);
       if (state) parameters.set(at->first, at->second.contiguous_copy());
       at = state ? tensors_.erase(at) : std::next(at);
     }
@@ -153,6 +152,30 @@ void adopt_labels(BertConfig& config, const std::vector<std::string>& labels, bo
 
 constexpr std::string_view kQuantizationKey = "quantization_config";
 
+Json to_json(const QuantizationPlan& plan) {
+  Json layers = Json::object();
+  for (const auto& [name, formats] : plan) {
+    Json& layer = layers[name] = Json::object();
+    for (const Operand operand : kOperands)
+      if (formats[operand]) layer[std::string(to_string(operand))] = to_string(*formats[operand]);
+  }
+  return layers;
+}
+
+QuantizationPlan plan_from_json(const Json& layers, const FormatTable& formats) {
+  QuantizationPlan plan;
+  for (const auto& [name, layer] : layers.items()) {
+    LayerFormats chosen;
+    for (const Operand operand : kOperands) {
+      const auto found = layer.find(std::string(to_string(operand)));
+      if (found != layer.end())
+        chosen[operand] = parse_format(found->get<std::string>(), formats);
+    }
+    plan.emplace_back(name, chosen);
+  }
+  return plan;
+}
+
 std::optional<Quantization> read_quantization(const Json& config, const FormatTable& formats,
                                               std::string_view where) {
   if (!config.contains(kQuantizationKey)) return std::nullopt;
@@ -164,11 +187,10 @@ std::optional<Quantization> read_quantization(const Json& config, const FormatTa
   return with_context(
       fmt::format("{}: quantization_config", where), [&]() -> std::optional<Quantization> {
         try {
-          return Quantization{parse_format(block.at("format").get<std::string>(), formats),
-                              block.at("training").get<std::string>(),
-                              block.at("modules").get<std::vector<std::string>>()};
+          return Quantization{plan_from_json(block.at("layers"), formats),
+                              block.at("training").get<std::string>()};
         } catch (const Json::exception& error) {
-          fail("expected \"format\", \"training\" and \"modules\" as this program writes them: {}",
+          fail("expected \"layers\" and \"training\" as this program writes them: {}",
                error.what());
         }
       });
@@ -202,7 +224,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   }
   user_check(missing.empty(), "{}: {} weights that config.json asks for are not there: {}",
              folder.string(), missing.size(), list_some(missing));
-  if (model.quantization) weights.take_states(model.parameters);
+  if (model.quantization) weights.take_quantizer_states(model.parameters);
   const std::vector<std::string> dropped = weights.unused();
   if (!initialised.empty())
     model.warnings.push_back(
@@ -228,10 +250,9 @@ void save_model(const Model& model, const fs::path& folder) {
   config.erase(std::string(kQuantizationKey));
   if (model.quantization) {
     config[std::string(kQuantizationKey)] = {{"quant_method", "hone"},
-                                             {"format", to_string(model.quantization->format)},
                                              {"training", model.quantization->method},
                                              {"arithmetic", "simulated"},
-                                             {"modules", model.quantization->modules}};
+                                             {"layers", to_json(model.quantization->plan)}};
   }
   write_file(folder / "config.json", to_document(config));
   TensorMap tensors;

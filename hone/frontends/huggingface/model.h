@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/formats/plan.h"
 #include "hone/frontends/huggingface/bert.h"
 #include "hone/tensor/parameter_store.h"
 
@@ -13,11 +14,10 @@
 ///     Graph graph = build_graph(model, ops, {.labels = true});
 namespace hone {
 
-/// How a model is quantized: every linear's input, weight and bias in one format.
+/// How a model is quantized.
 struct Quantization {
-  Format format;
-  std::string method;                ///< "ptq" or "qat": after or during training
-  std::vector<std::string> modules;  ///< the linears that take the format
+  QuantizationPlan plan;
+  std::string method;  ///< "ptq" or "qat": after or during training
 };
 
 struct Model {

@@ -1,0 +1,84 @@
+#include "hone/analysis/precision.h"
+#include "hone/cli/arguments.h"
+#include "hone/report/table.h"
+
+namespace hone {
+namespace {
+
+struct Arguments {
+  std::string model;
+  FormatArguments formats;
+  std::int64_t batch = 8;
+  std::int64_t tokens = 128;
+  RunArguments run;
+};
+
+std::int64_t bytes_of(double bits) { return static_cast<std::int64_t>((bits + 7) / 8); }
+
+Table plan_table(const std::vector<PlannedTensor>& tensors) {
+  Table table({{"layer", "Layer"},
+               {"operation", "Operation"},
+               {"operand", "Operand"},
+               {"shape", "Shape"},
+               {"format", "Format"},
+               {"average_bits", "Bits"},
+               {"fp32_bytes", "fp32"},
+               {"bytes", "In format"},
+               {"arithmetic", "Arithmetic"}});
+  for (const PlannedTensor& t : tensors) {
+    const auto elements = static_cast<double>(element_count(t.sizes));
+    table.add_row({t.layer, t.op, to_string(t.operand), to_string(t.sizes), to_string(t.format),
+                   real(t.average_bits, 2), bytes(bytes_of(32 * elements)),
+                   bytes(bytes_of(t.average_bits * elements)), "simulated"});
+  }
+  return table;
+}
+
+void print_plan(const Arguments& a) {
+  Context context(a.run.threads, a.run.quiet);
+  const Recipe recipe = recipe_from(a.formats, context.library.formats);
+  const TextModel source = open_model(a.model, context, a.run.seed);
+  print_warnings(source.model.warnings);
+  const Graph graph = build_graph(source.model, context.library.ops, {});
+  const QuantizationPlan plan = resolve(recipe, graph);
+  const Table table = plan_table(planned_tensors(graph, plan, {{'B', a.batch}, {'S', a.tokens}}));
+  const PlannedSize size = planned_size(graph, plan);
+  if (a.run.json) {
+    const Json result = {{"layers", to_json(table)},
+                         {"parameters", size.parameters},
+                         {"quantized_parameters", size.quantized_parameters},
+                         {"average_weight_bits", size.average_weight_bits()},
+                         {"fp32_bytes", 4 * size.parameters},
+                         {"bytes_if_packed", bytes_of(size.bits)},
+                         {"arithmetic", "simulated"}};
+    return fmt::print("{}\n", to_line(result));
+  }
+  const Cell whole = bytes(4 * size.parameters), packed = bytes(bytes_of(size.bits));
+  fmt::print(
+      "{}\n{} of {} parameters in {:.2f} bits on average; the model: {} in fp32, {} if packed. "
+      "Arithmetic is simulated: values are rounded, sums are in fp32.\n",
+      to_text(table), size.quantized_parameters, size.parameters, size.average_weight_bits(),
+      display_text(whole), display_text(packed));
+}
+
+}  // namespace
+
+Command plan_command() {
+  return {
+      "plan", "show which format every layer would take, before any work",
+      "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'name = \"classifier\", weight = "
+      "\"none\"'",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<Arguments>();
+        app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
+        declare(app, a->formats);
+        app.add_option("--batch", a->batch, "texts per run, for the sizes of inputs")
+            ->check(number_from(1));
+        app.add_option("--tokens", a->tokens, "tokens per text, for the sizes of inputs")
+            ->check(number_from(1));
+        declare(app, a->run);
+        return [a] { print_plan(*a); };
+      }};
+}
+
+}  // namespace hone
