@@ -26,6 +26,7 @@ bench: dependencies
 	@cmake -S . -B $(BUILD) -G Ninja -DHONE_BENCH=ON > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	$(BUILD)/bench/kernels_bench
+	$(BUILD)/bench/formats_bench
 
 # The tests under the address and undefined-behaviour sanitizers.
 asan: dependencies

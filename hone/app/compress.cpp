@@ -30,8 +30,7 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
   Model model = parent;
   model.quantization = Quantization{options.plan, options.qat ? "qat" : "ptq"};
   calibrate(model_graph(model, context, {}), model.parameters, data.train, pad_id,
-            {options.fine_tune.eval_batch_size, options.calibration_batches, options.calibration},
-            context.library, context.pool);
+            options.calibration, context.library, context.pool);
   if (options.qat) fine_tune(model, data, pad_id, options.fine_tune, log, context);
   return model;
 }

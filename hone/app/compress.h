@@ -1,16 +1,15 @@
 #pragma once
 
 #include "hone/app/fine_tune.h"
-#include "hone/formats/calibrate.h"
+#include "hone/train/calibration.h"
 
 namespace hone {
 
 struct CompressOptions {
   QuantizationPlan plan = {};
   bool qat = false;  ///< train with the quantizers in place; otherwise quantize after training
-  FineTuneOptions fine_tune = {};         ///< for `qat`
-  std::int64_t calibration_batches = 32;  ///< of `eval_batch_size` texts, for formats with state
-  CalibrationOptions calibration = {};
+  FineTuneOptions fine_tune = {};  ///< for `qat`
+  CalibrationRun calibration = {.batch_size = 32};
 };
 
 /// The plan that gives all inputs, weights and biases of the model's linears one format.

@@ -62,6 +62,15 @@ std::vector<WidthResult> study_widths(const Model& parent, const Measurement& pa
   return results;
 }
 
+Table width_table(const std::vector<WidthResult>& results, const Measurement& parent) {
+  std::vector<ComparedModel> rows = {{"fp32", 32, parent, std::nullopt}};
+  for (const WidthResult& result : results) {
+    rows.push_back(result.ptq);
+    rows.push_back(result.qat);
+  }
+  return comparison_table(rows);
+}
+
 void draw_width_study(const std::vector<WidthResult>& results, const Measurement& parent,
                       const fs::path& stem) {
   Axis width{.label = "Format (width.fraction, bits)"};

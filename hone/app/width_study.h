@@ -30,6 +30,9 @@ std::vector<WidthResult> study_widths(const Model& parent, const Measurement& pa
                                       const EncodedSplits& data, std::int32_t pad_id,
                                       const WidthStudyOptions& options, Context& context);
 
+/// The parent, then PTQ and QAT of every width.
+Table width_table(const std::vector<WidthResult>& results, const Measurement& parent);
+
 /// Accuracy and flips against width, one curve each for PTQ and QAT: `stem`.svg and `stem`.png.
 void draw_width_study(const std::vector<WidthResult>& results, const Measurement& parent,
                       const fs::path& stem);

@@ -25,7 +25,12 @@ void declare(CLI::App& app, RunArguments& a) {
   app.add_option("--seed", a.seed, "of everything random: fresh weights, splits, order, dropout");
   app.add_flag("--json", a.json, "print the result as JSON");
   app.add_flag("--quiet", a.quiet, "no progress on the standard error stream");
+  app.add_option("--plugin", a.plugins,
+                 "shared library that adds number formats, operations or kernels; may be repeated")
+      ->allow_extra_args(false);
 }
+
+Context make_context(const RunArguments& a) { return Context(a.threads, a.quiet, a.plugins); }
 
 void declare(CLI::App& app, DataArguments& a, bool required) {
   auto* data = app.add_option(
@@ -84,6 +89,26 @@ void declare(CLI::App& app, TrainingArguments& a) {
   app.add_flag("--group_by_length", t.group_by_length,
                "put texts of like length into a batch: less padding, faster");
   app.add_flag("!--no_shuffle", t.shuffle, "take the texts in the order of the data");
+}
+
+CalibrationRun CalibrationArguments::parsed() const {
+  CalibrationRun parsed = run;
+  parsed.options.rule = parse_range_rule(rule);
+  return parsed;
+}
+
+void declare(CLI::App& app, CalibrationArguments& a) {
+  app.add_option("--calibration_batches", a.run.batch_count,
+                 "batches of training texts that calibration looks at")
+      ->check(number_from(1));
+  app.add_option(
+      "--calibration", a.rule,
+      "range a calibrated format should hold: minmax (all that was seen), percentile, or "
+      "mse (least mean-squared error)");
+  app.add_option("--percentile", a.run.options.percentile,
+                 "for --calibration percentile: share of the values inside the range, in %");
+  app.add_flag("!--anyway", a.run.heed_objections,
+               "go on even where a format says it cannot hold the values");
 }
 
 void declare(CLI::App& app, FormatArguments& a) {
@@ -145,7 +170,8 @@ std::vector<std::string> known_labels(const std::string& model) {
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : warnings)
+    if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
 }
 
 }  // namespace hone

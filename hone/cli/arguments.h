@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "hone/app/compress.h"
+#include "hone/app/context.h"
 #include "hone/app/data.h"
-#include "hone/app/fine_tune.h"
 #include "hone/app/recipe.h"
 #include "hone/cli/command.h"
 
@@ -22,8 +23,12 @@ struct RunArguments {
   bool json = false;
   bool quiet = false;
   std::uint64_t seed = 42;
+  std::vector<std::string> plugins;  ///< paths
 };
 void declare(CLI::App& app, RunArguments& arguments);
+
+/// What the command's jobs work with. Throws `UserError`.
+Context make_context(const RunArguments& arguments);
 
 /// The data a command reads.
 struct DataArguments {
@@ -38,6 +43,15 @@ struct TrainingArguments {
   FineTuneOptions options;
 };
 void declare(CLI::App& app, TrainingArguments& arguments);
+
+/// What calibration looks at.
+struct CalibrationArguments {
+  CalibrationRun run = {.batch_size = 32};
+  std::string rule = "minmax";
+  /// The run with the rule in it. Throws `UserError` for an unknown rule.
+  CalibrationRun parsed() const;
+};
+void declare(CLI::App& app, CalibrationArguments& arguments);
 
 /// `--freeze GLOB[,GLOB…]`, once or several times.
 void declare_freeze(CLI::App& app, std::vector<std::string>& globs);
@@ -70,7 +84,7 @@ Splits load_splits(const DataArguments& data, std::uint64_t seed,
 /// The class names in a model folder's config, when somebody chose them; else none.
 std::vector<std::string> known_labels(const std::string& model);
 
-/// "warning: …" on the standard error stream, one line each.
+/// "warning: …" on the standard error stream, one line each; empty ones are left out.
 void print_warnings(const std::vector<std::string>& warnings);
 
 }  // namespace hone

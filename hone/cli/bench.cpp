@@ -47,7 +47,7 @@ Table profile_table(const BenchResult& result) {
 }
 
 void run_bench(Arguments& a) {
-  Context context(a.run.threads, a.run.quiet);
+  Context context = make_context(a.run);
   if (!a.qat.empty() && !a.format.empty())
     throw UsageError("hone bench: give --qat or --format, not both");
   if (!a.qat.empty()) a.bench.train = true;

@@ -34,7 +34,7 @@ FineTuneOptions training(const Arguments& a, std::int64_t steps, double learning
 }
 
 void demo(const Arguments& a) {
-  Context context(a.run.threads, a.run.quiet);
+  Context context = make_context(a.run);
   OutputFolder output(a.output.folder, a.output.overwrite);
   const auto say = [&](const std::string& text) {
     if (!a.run.quiet) fmt::print(stderr, "{}\n", text);
@@ -65,12 +65,7 @@ void demo(const Arguments& a) {
   const std::vector<WidthResult> results = study_widths(
       source.model, parent, data, pad_id, {.qat = training(a, a.qat_steps, 2e-4, 0)}, context);
 
-  std::vector<ComparedModel> rows = {{"fp32", 32, parent, std::nullopt}};
-  for (const WidthResult& result : results) {
-    rows.push_back(result.ptq);
-    rows.push_back(result.qat);
-  }
-  const Table table = comparison_table(rows);
+  const Table table = width_table(results, parent);
   fs::create_directory(output.path() / "model");
   write_model(source, output.path() / "model");
   write_file(output.path() / "results.txt", to_text(table));

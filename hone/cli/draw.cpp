@@ -34,7 +34,7 @@ GraphInputs parse_inputs(const std::string& text) {
 }
 
 void draw(const Arguments& a) {
-  Context context(a.run.threads, a.run.quiet);
+  Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
   Graph graph = model_graph(source.model, context, parse_inputs(a.inputs));
   if (a.inference) {

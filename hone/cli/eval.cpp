@@ -14,7 +14,7 @@ struct Arguments {
 };
 
 void evaluate_model(const Arguments& a) {
-  Context context(a.run.threads, a.run.quiet);
+  Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
   const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model));
   std::vector<std::string> warnings = source.model.warnings;

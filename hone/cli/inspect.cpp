@@ -33,7 +33,7 @@ Table parameter_table(const std::vector<ModuleParameters>& modules, const Parame
 }
 
 void inspect(const Arguments& a) {
-  Context context(a.run.threads, a.run.quiet);
+  Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
   print_warnings(source.model.warnings);
   Graph training = model_graph(source.model, context, {.labels = true});

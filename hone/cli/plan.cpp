@@ -35,7 +35,7 @@ Table plan_table(const std::vector<PlannedTensor>& tensors) {
 }
 
 void print_plan(const Arguments& a) {
-  Context context(a.run.threads, a.run.quiet);
+  Context context = make_context(a.run);
   const Recipe recipe = recipe_from(a.formats, context.library.formats);
   const TextModel source = open_model(a.model, context, a.run.seed);
   print_warnings(source.model.warnings);

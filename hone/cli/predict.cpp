@@ -52,7 +52,9 @@ std::vector<Example> texts_to_predict(const Arguments& a) {
 }
 
 void predict(const Arguments& a) {
-  Context context(a.run.threads, a.run.quiet || a.data.options.source.empty());
+  RunArguments run = a.run;
+  run.quiet |= a.data.options.source.empty();  // one text is no progress
+  Context context = make_context(run);
   const TextModel source = open_model(a.model, context, a.run.seed);
   const std::vector<Example> texts = texts_to_predict(a);
   std::vector<std::string> warnings = source.model.warnings;

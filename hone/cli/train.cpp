@@ -1,3 +1,4 @@
+#include "hone/app/learning_curve.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/json_lines.h"
 #include "hone/report/table.h"
@@ -29,7 +30,7 @@ Table results_table(const std::vector<std::pair<std::string, Measurement>>& part
 }
 
 void train_model(Arguments& a) {
-  Context context(a.run.threads, a.run.quiet);
+  Context context = make_context(a.run);
   OutputFolder output(a.output.folder, a.output.overwrite);
   const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model));
   TextModel source = open_model(a.model, context, a.run.seed, splits.source.label_names);
@@ -63,6 +64,8 @@ void train_model(Arguments& a) {
       {"seeds", 1}};
   for (const auto& [name, measured] : parts)
     result[name] = to_json(measured, source.model.config.labels);
+  print_warnings({draw_learning_curve(log.lines(), a.model + " trained; one seed",
+                                      output.path() / "learning_curve")});
   write_model(source, output.path());
   write_file(output.path() / "results.json", to_document(result));
   output.commit();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,8 @@ struct FormatParameterDef {
   std::int64_t default_value = 0;
   /// Not empty: the value is an index into these words, and minimum and maximum do not count.
   std::vector<std::string_view> words = {};
+  bool tunable = true;   ///< worth trying other values of when a better format is looked for
+  bool spelled = false;  ///< printed even where it is the default word
 };
 
 /// A format with its parameters.
@@ -83,6 +86,14 @@ struct CodeLayout {
   std::int64_t shared_count = 0;
 };
 
+/// A part of an element's code, for people: "sign", "exponent", "fraction", "integer", "index".
+struct CodeField {
+  std::string_view name;
+  int bits = 0;
+  /// Of exponents: the stored number minus this is meant. None where calibration decides.
+  std::optional<std::int64_t> bias = std::nullopt;
+};
+
 /// How gradients pass a quantizer.
 enum class GradientRule : std::uint8_t {
   straight_through,  ///< as if it were not there (Bengio, Leonard and Courville, 2013)
@@ -99,6 +110,8 @@ struct FormatDef {
   void (*complete)(Format&) = nullptr;
   /// Bits of the codes of a tensor.
   CodeLayout (*layout)(const Format&, const Sizes&);
+  /// The parts of an element's code, highest bits first.
+  std::vector<CodeField> (*fields)(const Format&);
 
   /// The state tensors this format needs with these parameters. May be null: none.
   std::vector<FormatStateDef> (*state)(const Format&) = nullptr;
@@ -137,8 +150,8 @@ FormatTable builtin_formats();
 /// combinations the format refuses.
 Format parse_format(std::string_view text, const FormatTable& formats);
 
-/// The canonical text: every number spelled out, words where they are not the default, in the
-/// record's order.
+/// The canonical text: every number spelled out, words where they are not the default or say what
+/// the format is, in the record's order.
 std::string to_string(const Format& format);
 
 /// The states of a format, none for formats without.

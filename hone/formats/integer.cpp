@@ -89,6 +89,9 @@ FormatDef integer_format() {
            {"rounding", "to the nearest, ties to even, or down", 0, 0, 0, {"nearest", "floor"}}},
       .layout = [](const Format& format,
                    const Sizes&) { return CodeLayout{static_cast<int>(format["width"])}; },
+      .fields = [](const Format& format) -> std::vector<CodeField> {
+        return {{"integer", static_cast<int>(format["width"])}};
+      },
       .state = state,
       .calibrate = calibrate,
       .quantize_reference = quantize_reference,

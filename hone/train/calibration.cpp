@@ -65,16 +65,21 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
   return seen;
 }
 
-void settle(const Node& quantizer, std::span<const Observation> groups,
-            const CalibrationOptions& options, ParameterStore& parameters) {
+// Whether a hopeless format for it spoils a model: a bias of tiny values may well become zero.
+bool matters(const Node& quantizer) {
+  return !reads_parameter(quantizer) || quantizer.inputs()[0].type().rank() >= 2;
+}
+
+void settle(const Node& quantizer, std::span<const Observation> groups, const CalibrationRun& run,
+            ParameterStore& parameters) {
   const Format& format = format_of(quantizer);
-  if (format.def->objection != nullptr) {
+  if (run.heed_objections && format.def->objection != nullptr && matters(quantizer)) {
     for (const Observation& seen : groups) {
       const std::string reason = format.def->objection(format, seen);
       user_check(reason.empty(), "%{}: {}: {}", quantizer.name(), to_string(format), reason);
     }
   }
-  const std::vector<Tensor> state = calibrate(format, groups, options);
+  const std::vector<Tensor> state = calibrate(format, groups, run.options);
   for (std::size_t i = 0; i < state.size(); ++i)
     parameters.set(quantizer.inputs()[i + 1].node->name(), state[i]);
 }
@@ -91,14 +96,14 @@ void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet&
       continue;
     }
     const Tensor tensor = parameters.at(quantizer->inputs()[0].node->name()).on(cpu());
-    settle(*quantizer, observe(format_of(*quantizer), tensor.sizes(), tensor.values<float>()),
-           run.options, parameters);
+    settle(*quantizer, observe(format_of(*quantizer), tensor.sizes(), tensor.values<float>()), run,
+           parameters);
   }
   if (on_values.empty()) return;
   const std::map<std::string, Observation> seen = observe_values(
       observed_graph(graph, on_values), parameters, data, pad_id, run, library, pool);
   for (const Node* quantizer : on_values)
-    settle(*quantizer, std::span(&seen.at(quantizer->name()), 1), run.options, parameters);
+    settle(*quantizer, std::span(&seen.at(quantizer->name()), 1), run, parameters);
 }
 
 }  // namespace hone

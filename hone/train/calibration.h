@@ -13,6 +13,7 @@ struct CalibrationRun {
   std::int64_t batch_size = 8;
   std::int64_t batch_count = 32;    ///< the first ones of the data
   CalibrationOptions options = {};  ///< which range of what was seen the states should hold
+  bool heed_objections = true;      ///< false: go on when a format objects to what it is to hold
 };
 
 /// Observes what the quantizers of `graph` would read when nothing is quantized yet, weights as they
@@ -20,7 +21,8 @@ struct CalibrationRun {
 /// in `parameters`. `graph` is a quantized forward graph in training mode; dropout is off. Memory
 /// does not grow with the number of batches.
 ///
-/// Throws `UserError` when a format objects to what it is to hold, naming the quantizer.
+/// Throws `UserError` when a format objects to what it is to hold and objections are heeded, naming
+/// the quantizer; not for biases.
 void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                std::int32_t pad_id, const CalibrationRun& run, const Library& library,
                ThreadPool& pool);

@@ -28,6 +28,32 @@ TEST(Format, ReadsWhatItPrints) {
   EXPECT_EQ(parse_format(to_string(format), formats()), format);
 }
 
+// What no format may forget, whoever adds one.
+TEST(Format, IsCompleteInEveryRow) {
+  const std::vector<float> x = {0.1f, -0.2f, 0.3f, 0.4f, -0.5f, 0.6f};
+  for (const auto& [name, def] : formats()) {
+    SCOPED_TRACE(name);
+    const Format format = format_of(name);
+    EXPECT_EQ(def.name, name);
+    EXPECT_FALSE(def.summary.empty());
+    int bits = 0;
+    for (const CodeField& field : def.fields(format)) bits += field.bits;
+    EXPECT_EQ(bits, def.layout(format, {2, 3}).element_bits);
+    EXPECT_EQ(def.calibrate == nullptr, def.state == nullptr);
+    EXPECT_EQ(def.backward == nullptr, def.gradient_rule == nullptr);
+    for (const FormatParameterDef& parameter : def.parameters) {
+      EXPECT_FALSE(parameter.summary.empty()) << parameter.name;
+      EXPECT_TRUE(!parameter.words.empty() || parameter.minimum < parameter.maximum)
+          << parameter.name;
+    }
+    check_packs(name, x, {2, 3});
+  }
+}
+
+TEST(Format, SpellsOutTheWordThatSaysWhatItIs) {
+  EXPECT_EQ(canonical("mxfp"), "mxfp(element=e4m3,block=32,axis=-1)");
+}
+
 TEST(Format, FindsParametersByName) {
   const Format format = parse_format("integer(width=5,frac=3)", formats());
   EXPECT_EQ(format["width"], 5);

@@ -14,6 +14,11 @@
 namespace hone::testing {
 namespace {
 
+FormatTable& mutable_formats() {
+  static FormatTable table = builtin_formats();
+  return table;
+}
+
 Sizes or_flat(Sizes sizes, const std::vector<float>& x) {
   return sizes.empty() ? Sizes{static_cast<std::int64_t>(x.size())} : std::move(sizes);
 }
@@ -46,10 +51,9 @@ void flatten(const Json& value, std::vector<float>& into) {
 
 }  // namespace
 
-const FormatTable& formats() {
-  static const FormatTable table = builtin_formats();
-  return table;
-}
+const FormatTable& formats() { return mutable_formats(); }
+
+void add_format(const FormatDef& def) { mutable_formats().emplace(def.name, def); }
 
 Format format_of(std::string_view text) { return parse_format(text, formats()); }
 

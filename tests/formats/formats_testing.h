@@ -11,8 +11,10 @@
 /// What the tests of all formats share.
 namespace hone::testing {
 
-/// The builtin formats, one table for all of a test program.
+/// The builtin formats and those that were added, one table for all of a test program.
 const FormatTable& formats();
+/// Adds a format from outside the library, such as a plugin's.
+void add_format(const FormatDef& def);
 Format format_of(std::string_view text);
 
 /// Equal bits, or both NaN. Zeros of either sign are the same number: no format promises the sign.

@@ -68,6 +68,7 @@ FormatDef counting_format() {
   return {.name = "counting",
           .summary = "leaves every value as it is",
           .layout = [](const Format&, const Sizes&) { return CodeLayout{32}; },
+          .fields = nullptr,
           .quantize_reference =
               [](const QuantizerInput& input, std::span<float> y) {
                 std::copy(input.x.begin(), input.x.end(), y.begin());

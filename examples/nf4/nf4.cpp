@@ -1,0 +1,148 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "hone/runtime/plugin.h"
+
+// NormalFloat4, a number format from outside the library: Dettmers, Pagnoni, Holtzman and
+// Zettlemoyer, "QLoRA: Efficient Finetuning of Quantized LLMs", 2023. A value is one of 16 levels,
+// quantiles of the normal distribution, times the largest magnitude of its block:
+//
+//     y = scale level(x / scale),  scale = max|x| over `block` values along the last axis
+//
+// The scales stay fp32 (the paper quantizes them once more). A block with a NaN or an infinity
+// becomes NaN. To make a format of your own, copy this file and change what is in it.
+namespace {
+
+using namespace hone;
+
+// Appendix E of the paper.
+constexpr std::array<float, 16> kLevels = {-1.0f,
+                                           -0.6961928009986877f,
+                                           -0.5250730514526367f,
+                                           -0.39491748809814453f,
+                                           -0.28444138169288635f,
+                                           -0.18477343022823334f,
+                                           -0.09105003625154495f,
+                                           0.0f,
+                                           0.07958029955625534f,
+                                           0.16093020141124725f,
+                                           0.24611230194568634f,
+                                           0.33791524171829224f,
+                                           0.44070982933044434f,
+                                           0.5626170039176941f,
+                                           0.7229568362236023f,
+                                           1.0f};
+
+// The scale of a block: NaN when it cannot have one.
+float scale_of(std::span<const float> x) {
+  float largest = 0;
+  for (const float value : x) {
+    if (!std::isfinite(value)) return std::numeric_limits<float>::quiet_NaN();
+    largest = std::max(largest, std::fabs(value));
+  }
+  return largest;
+}
+
+// The number of the nearest level, the higher one of two at the same distance. In double, where the
+// middle of two floats is exact.
+std::uint32_t code_of(float x, float scale) {
+  const double relative = scale > 0 ? static_cast<double>(x) / scale : 0;
+  std::uint32_t code = 0;
+  for (std::size_t i = 0; i + 1 < kLevels.size(); ++i) {
+    const double middle = (static_cast<double>(kLevels[i]) + kLevels[i + 1]) / 2;
+    code += relative >= middle ? 1 : 0;
+  }
+  return code;
+}
+
+float value_of(std::uint32_t code, float scale) { return kLevels[code] * scale; }
+
+// Where the blocks of a tensor lie. None reaches beyond its row: the last of a row may be shorter.
+struct Blocks {
+  Rows rows;
+  std::int64_t size;
+  std::int64_t per_row;
+
+  Blocks(const Format& format, const Sizes& sizes)
+      : rows(rows_of(sizes)), size(format["block"]), per_row((rows.columns + size - 1) / size) {}
+
+  std::int64_t count() const { return rows.count * per_row; }
+  template <typename T>
+  std::span<T> of(std::span<T> values, std::int64_t index) const {
+    const std::int64_t first = index % per_row * size;
+    return values.subspan(static_cast<std::size_t>(index / per_row * rows.columns + first),
+                          static_cast<std::size_t>(std::min(size, rows.columns - first)));
+  }
+};
+
+void quantize_block(std::span<const float> x, std::span<float> y) {
+  const float scale = scale_of(x);
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = value_of(code_of(x[i], scale), scale);
+}
+
+// The truth: plain loops.
+void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  const Blocks blocks(input.format, input.sizes);
+  for (std::int64_t b = 0; b < blocks.count(); ++b)
+    quantize_block(blocks.of(input.x, b), blocks.of(y, b));
+}
+
+// The same bits on all threads. The chunks depend on the shape alone.
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  const Blocks blocks(input.format, input.sizes);
+  const std::int64_t grain = std::max<std::int64_t>(1, 16384 / blocks.size);
+  parallel_ranges(pool, blocks.count(), grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t b = begin; b < end; ++b)
+      quantize_block(blocks.of(input.x, b), blocks.of(y, b));
+  });
+}
+
+CodeLayout layout(const Format& format, const Sizes& sizes) {
+  return {.element_bits = 4, .shared_bits = 32, .shared_count = Blocks(format, sizes).count()};
+}
+
+Codes encode(const QuantizerInput& input) {
+  const Blocks blocks(input.format, input.sizes);
+  Codes codes;
+  for (std::int64_t b = 0; b < blocks.count(); ++b) {
+    const std::span<const float> block = blocks.of(input.x, b);
+    const float scale = scale_of(block);
+    for (const float x : block) codes.elements.push_back(code_of(x, scale));
+    codes.shared.push_back(std::bit_cast<std::uint32_t>(scale));
+  }
+  return codes;
+}
+
+void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  const Blocks blocks(input.format, input.sizes);
+  for (std::int64_t b = 0; b < blocks.count(); ++b) {
+    const float scale = std::bit_cast<float>(codes.shared[static_cast<std::size_t>(b)]);
+    std::ranges::transform(blocks.of(std::span(codes.elements), b), blocks.of(y, b).begin(),
+                           [&](std::uint32_t code) { return value_of(code, scale); });
+  }
+}
+
+FormatDef nf4_format() {
+  return {.name = "nf4",
+          .summary = "16 quantiles of the normal distribution, scaled per block (NormalFloat4)",
+          .source = "Dettmers et al., QLoRA: Efficient Finetuning of Quantized LLMs, 2023",
+          .parameters = {{"block", "values that share a scale", 1, 65536, 64}},
+          .layout = layout,
+          .fields = [](const Format&) -> std::vector<CodeField> {
+            return {{"index", 4}};
+          },
+          .quantize_reference = quantize_reference,
+          .quantize = quantize,
+          .encode = encode,
+          .decode = decode};
+}
+
+}  // namespace
+
+HONE_PLUGIN(library) {
+  const FormatDef def = nf4_format();
+  library.formats.emplace(def.name, def);
+}

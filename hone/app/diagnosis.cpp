@@ -1,0 +1,77 @@
+#include "hone/app/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hone {
+namespace {
+
+constexpr double kLossOfAccuracy = 0.005;
+
+// Tensors of zeros have no ratio and lose nothing.
+double snr_of(const Suggestion& suggestion) {
+  const double snr = suggestion.noise_before.snr_db();
+  return std::isnan(snr) ? std::numeric_limits<double>::infinity() : snr;
+}
+
+// Biases last: they are few, and what they add is small beside what the weights do.
+std::pair<bool, double> rank_of(const Suggestion& suggestion) {
+  return {suggestion.operand == Operand::bias, snr_of(suggestion)};
+}
+
+Cell short_number(double value) {
+  return value == 0 ? Cell(absent) : Cell(fmt::format("{:.3g}", value));
+}
+
+}  // namespace
+
+bool failed(const Comparison& comparison) {
+  return comparison.mcnemar.p_value < 0.05 && comparison.accuracy_change() <= -kLossOfAccuracy;
+}
+
+Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
+                   std::int32_t pad_id, const CompressOptions& options, Context& context) {
+  Diagnosis diagnosis;
+  diagnosis.operands = suggest(parent, options.plan, data.train, pad_id, options.calibration,
+                               /*most_bits=*/0, context);
+  std::ranges::stable_sort(diagnosis.operands, {}, rank_of);
+  CompressOptions better = options;
+  better.qat = false;
+  better.calibration.heed_objections = false;
+  better.plan = with_suggestions(options.plan, diagnosis.operands);
+  const Model model = compress(
+      parent, data, pad_id, better, [](const Json&) {}, context);
+  Measurement after =
+      measure(model, data.test, pad_id, options.calibration.batch_size, context, "suggested");
+  const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
+  diagnosis.improved = {"PTQ with the better parameters", average_weight_bits(model, context),
+                        std::move(after), comparison};
+  return diagnosis;
+}
+
+Table diagnosis_table(const Diagnosis& diagnosis, double most_snr_db, std::size_t most_rows) {
+  Table table({{"layer", "Layer"},
+               {"operand", "Operand"},
+               {"snr_db", "SNR (dB)"},
+               {"clipped", "Clipped"},
+               {"flushed", "To zero"},
+               {"smallest_step", "Step"},
+               {"standard_deviation", "Spread"},
+               {"better", "Better"},
+               {"better_snr_db", "SNR (dB)"}});
+  for (const Suggestion& s : diagnosis.operands) {
+    if (table.rows().size() == most_rows) break;
+    if (snr_of(s) >= most_snr_db) continue;
+    const bool same = s.before == s.after;
+    table.add_row({s.layer, to_string(s.operand), real(s.noise_before.snr_db(), 1),
+                   percent(s.noise_before.clipped_share(), 2),
+                   percent(s.noise_before.flushed_share(), 2),
+                   short_number(static_cast<double>(s.noise_before.smallest_step)),
+                   short_number(s.noise_before.standard_deviation()),
+                   same ? Cell(absent) : Cell(to_string(s.after)),
+                   same ? Cell(absent) : real(s.noise_after.snr_db(), 1)});
+  }
+  return table;
+}
+
+}  // namespace hone

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "hone/app/comparison_table.h"
+#include "hone/app/format_search.h"
+
+namespace hone {
+
+/// Why a plan loses what it loses: operands by layer, and parameters that would do better at no more
+/// bits, tried on the operand and, all together, on the whole model.
+struct Diagnosis {
+  std::vector<Suggestion> operands;  ///< the noisiest first, biases after all others
+  ComparedModel improved;            ///< the whole model with all suggestions, after training
+};
+
+/// Whether a quantized model lost so much that people will want to know why: worse by McNemar's
+/// test, and by half a point or more.
+bool failed(const Comparison& comparison);
+
+Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
+                   std::int32_t pad_id, const CompressOptions& options, Context& context);
+
+/// Signal-to-noise ratio, share clipped, share flushed to zero, smallest step against the spread of
+/// the values, and the better format, for the operands below `most_snr_db`; the first `most_rows`.
+Table diagnosis_table(const Diagnosis& diagnosis, double most_snr_db, std::size_t most_rows);
+
+}  // namespace hone

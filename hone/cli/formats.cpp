@@ -1,0 +1,335 @@
+#include <algorithm>
+#include <cmath>
+
+#include "hone/app/format_comparison.h"
+#include "hone/app/format_facts.h"
+#include "hone/app/format_search.h"
+#include "hone/app/tensor_file.h"
+#include "hone/cli/arguments.h"
+
+namespace hone {
+namespace {
+
+struct Arguments {
+  std::string format;
+  std::vector<std::string> numbers;
+  std::string input, output, figure;
+  std::string tensor = "*";
+  std::string compare, suggest;
+  std::vector<std::string> choices;
+  double bits = 0;
+  bool layers = false;
+  bool overwrite = false;
+  std::string split;
+  DataArguments data;
+  CalibrationArguments calibration;
+  RunArguments run;
+};
+
+constexpr std::size_t kListedValues = 64;
+
+void check_free(const std::string& path, bool overwrite) {
+  std::error_code error;
+  user_check(overwrite || !fs::exists(path, error), "{}: exists already; give --overwrite", path);
+}
+
+// hone formats
+void list_formats(const Context& context, bool json) {
+  Table table({{"format", "Format"},
+               {"average_bits", "Bits"},
+               {"state", "State"},
+               {"summary", "What it is"}});
+  for (const auto& [name, def] : context.library.formats) {
+    const Format format = parse_format(name, context.library.formats);
+    std::vector<std::string> states;
+    for (const FormatStateDef& state : states_of(format)) states.emplace_back(state.name);
+    table.add_row({to_string(format), real(average_bits(format, {768, 768}), 2),
+                   states.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(states, ", "))),
+                   def.summary});
+  }
+  if (json) return fmt::print("{}\n", to_line(to_json(table)));
+  fmt::print(
+      "{}\nBits: per weight of a 768 x 768 matrix, shared exponents and scales included.\n"
+      "`hone formats NAME` shows parameters and values, `hone formats NAME NUMBER` a number "
+      "spelled out.\n",
+      to_text(table));
+}
+
+std::string range_text(const FormatParameterDef& p) {
+  if (!p.words.empty()) return fmt::format("{}", fmt::join(p.words, " | "));
+  const std::string numbers = fmt::format("{} … {}", p.minimum, p.maximum);
+  return p.default_value == kAuto ? numbers + " | auto" : numbers;
+}
+
+std::string default_text(const FormatParameterDef& p) {
+  if (!p.words.empty()) return std::string(p.words[static_cast<std::size_t>(p.default_value)]);
+  return p.default_value == kAuto ? "auto" : std::to_string(p.default_value);
+}
+
+Table parameter_table(const Format& format) {
+  Table table({{"parameter", "Parameter"},
+               {"default", "Default"},
+               {"values", "Values"},
+               {"summary", "What it is"}});
+  for (const FormatParameterDef& p : format.def->parameters)
+    table.add_row({p.name, default_text(p), range_text(p), p.summary});
+  return table;
+}
+
+std::string list_values(const FormatGrid& grid) {
+  if (grid.values.empty()) return "more than 65 536 values";
+  if (grid.values.size() <= kListedValues) return fmt::format("{}", fmt::join(grid.values, " "));
+  const auto part = [&](std::size_t first, std::size_t count) {
+    return fmt::format("{}", fmt::join(std::span(grid.values).subspan(first, count), " "));
+  };
+  const std::size_t middle =
+      static_cast<std::size_t>(std::ranges::lower_bound(grid.values, 0.0f) - grid.values.begin());
+  const std::size_t from = middle < 4 ? 0 : std::min(middle - 4, grid.values.size() - 9);
+  return fmt::format("{} … {} … {}", part(0, 3), part(from, 9), part(grid.values.size() - 3, 3));
+}
+
+// hone formats FORMAT
+void show_format(const Format& format, const Context& context, bool json) {
+  const FormatGrid grid = format_grid(format);
+  const std::vector<std::string> kernels = quantizer_kernels(context.library);
+  const bool straight = gradient_rule_of(format) == GradientRule::straight_through;
+  if (json) {
+    return fmt::print("{}\n", to_line({{"format", to_string(format)},
+                                       {"summary", format.def->summary},
+                                       {"source", format.def->source},
+                                       {"parameters", to_json(parameter_table(format))},
+                                       {"average_bits", grid.average_bits},
+                                       {"values", grid.values},
+                                       {"lowest", grid.lowest},
+                                       {"highest", grid.highest},
+                                       {"smallest_step", grid.smallest_step},
+                                       {"gradient", straight ? "straight through" : "own"},
+                                       {"kernels", kernels},
+                                       {"arithmetic", "simulated"},
+                                       {"exporters", {"huggingface"}}}));
+  }
+  fmt::print("{}: {}\n", to_string(format), format.def->summary);
+  if (!format.def->source.empty()) fmt::print("source: {}\n", format.def->source);
+  if (!format.def->parameters.empty()) fmt::print("\n{}", to_text(parameter_table(format)));
+  const bool counted = !grid.values.empty();
+  fmt::print(
+      "\nWhere the largest magnitude of its block, row or tensor is 1:\n"
+      "values         {}\nrange          {} to {}\n",
+      list_values(grid), grid.lowest, grid.highest);
+  if (counted)
+    fmt::print("smallest step  {}\nhow many       {}\n", grid.smallest_step, grid.values.size());
+  fmt::print(
+      "bits           {:.4g} per weight of a 768 x 768 matrix\n"
+      "gradient       {}\nkernels        {}; arithmetic simulated\n"
+      "exporters      Hugging Face folder (weights as the values they take)\n",
+      grid.average_bits, straight ? "straight through" : "the format's own rule",
+      fmt::join(kernels, ", "));
+}
+
+float parse_number(const std::string& text) {
+  char* end = nullptr;
+  const float value = std::strtof(text.c_str(), &end);
+  user_check(!text.empty() && *end == '\0', "'{}' is no number", text);
+  return value;
+}
+
+// hone formats FORMAT NUMBER...
+void spell_numbers(const Format& format, const std::vector<std::string>& numbers, bool json) {
+  Table table({{"number", "Number"},
+               {"becomes", "Becomes"},
+               {"error", "Error"},
+               {"code", "Code"},
+               {"shared", "Shared"},
+               {"parts", "Parts"}});
+  for (const std::string& text : numbers) {
+    const SpelledNumber s = spell(format, parse_number(text));
+    const double error = static_cast<double>(s.quantized) - s.value;
+    table.add_row({text, fmt::format("{}", s.quantized), fmt::format("{:.3g}", error), s.code,
+                   s.shared.empty() ? Cell(absent) : Cell(s.shared),
+                   fmt::format("{}", fmt::join(s.parts, ", "))});
+  }
+  if (json) return fmt::print("{}\n", to_line(to_json(table)));
+  fmt::print("{}\n{}", to_string(format) + ", each number alone in its block:\n", to_text(table));
+}
+
+// hone formats FORMAT --input FILE [--output FILE] [--figure STEM]
+void quantize_tensors(const Arguments& a, const Format& format, Context& context) {
+  if (!a.output.empty()) check_free(a.output, a.overwrite);
+  const std::vector<QuantizedTensor> tensors =
+      quantize_file(a.input, a.output, a.tensor, format, context);
+  if (!a.figure.empty()) {
+    check_free(a.figure + ".svg", a.overwrite);
+    draw_histogram(a.input, tensors[0].name, format, a.figure, context);
+  }
+  Table table({{"tensor", "Tensor"},
+               {"shape", "Shape"},
+               {"average_bits", "Bits"},
+               {"snr_db", "SNR (dB)"},
+               {"clipped", "Clipped"},
+               {"flushed", "To zero"}});
+  for (const QuantizedTensor& t : tensors)
+    table.add_row({t.name, to_string(t.sizes), real(t.average_bits, 2), real(t.noise.snr_db(), 1),
+                   percent(t.noise.clipped_share(), 2), percent(t.noise.flushed_share(), 2)});
+  if (a.run.json) return fmt::print("{}\n", to_line(to_json(table)));
+  fmt::print("{}", to_text(table));
+}
+
+/// A model and its data, ready to be quantized.
+struct Opened {
+  TextModel source;
+  EncodedSplits data;
+  Measurement before;
+};
+
+Opened open(const std::string& model, const Arguments& a, Context& context) {
+  user_check(!a.data.options.source.empty(), "--data is required: formats are judged on data");
+  Opened opened{open_model(model, context, a.run.seed), {}, {}};
+  check_unquantized(opened.source.model);
+  const Splits splits = load_splits(a.data, a.run.seed, known_labels(model));
+  std::vector<std::string> warnings = opened.source.model.warnings;
+  opened.data = encode_splits(opened.source, splits.source.train, splits.validation,
+                              part(splits, a.split), a.data.max_seq_length, context, warnings);
+  print_warnings(warnings);
+  opened.before = measure(opened.source.model, opened.data.test, opened.source.tokenizer.pad_id(),
+                          a.calibration.run.batch_size, context, "fp32");
+  return opened;
+}
+
+// hone formats --compare MODEL
+void compare(const Arguments& a, Context& context) {
+  std::vector<FormatChoice> choices;
+  for (const std::string& text : a.choices)
+    choices.push_back(parse_choice(text, context.library.formats));
+  if (choices.empty()) choices = usual_choices(context.library.formats);
+  const Opened opened = open(a.compare, a, context);
+  CompressOptions options{.calibration = a.calibration.parsed()};
+  options.fine_tune.eval_batch_size = a.calibration.run.batch_size;
+  const std::vector<FormatResult> results =
+      compare_formats(opened.source.model, opened.before, opened.data,
+                      opened.source.tokenizer.pad_id(), choices, options, context);
+  const Table models = choice_table(results, opened.before), layers = layer_table(results);
+  if (!a.output.empty()) {
+    OutputFolder output(a.output, a.overwrite);
+    write_table(models, output.path() / "formats");
+    write_table(layers, output.path() / "layers");
+    output.commit();
+  }
+  if (a.run.json)
+    return fmt::print("{}\n", to_line({{"formats", to_json(models)},
+                                       {"layers", to_json(layers)},
+                                       {"examples", opened.data.test.size()},
+                                       {"seeds", 1}}));
+  if (a.layers) fmt::print("{}\n", to_text(layers));
+  fmt::print(
+      "{}\n{} texts; one seed. Weights, inputs, outputs: signal-to-noise ratio of every "
+      "layer alone, mean noise over the layers; the others are of the whole model.\n",
+      to_text(models), opened.data.test.size());
+}
+
+Table suggestion_table(const std::vector<Suggestion>& suggestions) {
+  Table table({{"layer", "Layer"},
+               {"operand", "Operand"},
+               {"before", "Given"},
+               {"before_snr_db", "SNR (dB)"},
+               {"after", "Suggested"},
+               {"after_snr_db", "SNR (dB)"}});
+  for (const Suggestion& s : suggestions)
+    table.add_row({s.layer, to_string(s.operand), to_string(s.before),
+                   real(s.noise_before.snr_db(), 1), to_string(s.after),
+                   real(s.noise_after.snr_db(), 1)});
+  return table;
+}
+
+// hone formats FORMAT --suggest MODEL
+void suggest_formats(const Arguments& a, const Format& format, Context& context) {
+  if (!a.output.empty()) check_free(a.output, a.overwrite);
+  const Opened opened = open(a.suggest, a, context);
+  const Model& model = opened.source.model;
+  const std::int32_t pad_id = opened.source.tokenizer.pad_id();
+  CompressOptions options{.plan = one_format(model, format, context),
+                          .calibration = a.calibration.parsed()};
+  const std::vector<Suggestion> suggestions =
+      suggest(model, options.plan, opened.data.train, pad_id, options.calibration, a.bits, context);
+  const auto try_plan = [&](const std::string& label, const QuantizationPlan& plan) {
+    options.plan = plan;
+    const Model quantized = compress(
+        model, opened.data, pad_id, options, [](const Json&) {}, context);
+    Measurement measured =
+        measure(quantized, opened.data.test, pad_id, a.calibration.run.batch_size, context, label);
+    const Comparison comparison =
+        hone::compare(opened.before.view(), measured.view(), opened.data.test.labels);
+    return ComparedModel{label, average_weight_bits(quantized, context), std::move(measured),
+                         comparison};
+  };
+  const QuantizationPlan given = options.plan, better = with_suggestions(given, suggestions);
+  const Table models = comparison_table({{"fp32", 32, opened.before, std::nullopt},
+                                         try_plan("given", given),
+                                         try_plan("suggested", better)});
+  const std::string recipe = to_recipe(better, build_graph(model, context.library.ops, {}));
+  if (!a.output.empty()) write_file(a.output, recipe);
+  const Table table = suggestion_table(suggestions);
+  if (a.run.json)
+    return fmt::print("{}\n", to_line({{"suggestions", to_json(table)},
+                                       {"models", to_json(models)},
+                                       {"recipe", recipe},
+                                       {"seeds", 1}}));
+  fmt::print(
+      "{}\n{}\nEach layer's parameters lose least of its weights and of a sample of its "
+      "inputs; nothing was trained. {}\n",
+      to_text(table), to_text(models),
+      a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
+}
+
+void formats(const Arguments& a) {
+  Context context = make_context(a.run);
+  if (!a.compare.empty()) return compare(a, context);
+  if (a.format.empty()) {
+    if (!a.input.empty() || !a.suggest.empty()) throw UsageError("hone formats: give a FORMAT");
+    return list_formats(context, a.run.json);
+  }
+  const Format format = parse_format(a.format, context.library.formats);
+  if (!a.suggest.empty()) return suggest_formats(a, format, context);
+  if (!a.input.empty()) return quantize_tensors(a, format, context);
+  if (!a.numbers.empty()) return spell_numbers(format, a.numbers, a.run.json);
+  show_format(format, context, a.run.json);
+}
+
+}  // namespace
+
+Command formats_command() {
+  return {"formats", "explain number formats, compare them on a model, suggest parameters",
+          "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<Arguments>();
+            app.add_option("FORMAT", a->format, "a format to show, e.g. 'mxint(bits=8,block=32)'");
+            app.add_option("NUMBER", a->numbers, "numbers to spell out in it");
+            app.add_option("--input", a->input, "safetensors file whose tensors to quantize");
+            app.add_option("--tensor", a->tensor, "glob of the tensors of --input");
+            app.add_option(
+                "--output,-o", a->output,
+                "with --input: safetensors file to write; with --compare: folder for the "
+                "tables; with --suggest: recipe to write");
+            app.add_option(
+                "--figure", a->figure,
+                "with --input: histogram of the first tensor with the grid on it, written as "
+                "FIGURE.svg and FIGURE.png");
+            app.add_option("--compare", a->compare, "model on which to compare formats");
+            app.add_option("--choice", a->choices,
+                           "with --compare: FORMAT, or WEIGHTS/INPUTS, e.g. 'ternary/none'; may be "
+                           "repeated; by default one of each kind")
+                ->allow_extra_args(false);
+            app.add_flag("--layers", a->layers, "with --compare: show every layer too");
+            app.add_option("--suggest", a->suggest,
+                           "model whose layers to find parameters of FORMAT for");
+            app.add_option("--bits", a->bits,
+                           "with --suggest: most bits per value; 0: as many as FORMAT has")
+                ->check(number_from(0));
+            app.add_flag("--overwrite", a->overwrite, "replace what --output or --figure names");
+            app.add_option("--split", a->split, "part to measure on: train, validation or test");
+            declare(app, a->data, /*required=*/false);
+            declare(app, a->calibration);
+            declare(app, a->run);
+            return [a] { formats(*a); };
+          }};
+}
+
+}  // namespace hone

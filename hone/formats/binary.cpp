@@ -1,0 +1,167 @@
+#include "hone/formats/binary.h"
+
+#include <cmath>
+
+#include "hone/formats/codes.h"
+#include "hone/formats/groups.h"
+#include "hone/kernels/row_loop.h"
+#include "hone/kernels/sign.h"
+
+namespace hone {
+namespace {
+
+bool scaled(const Format& format) { return format.is("scale", "row"); }
+bool old(const Format& format) { return format.is("mode", "mase"); }
+
+void complete(Format& format) { settle(format, "scale", old(format) ? "none" : "row"); }
+
+Rows groups_of(const Format& format, const Sizes& sizes) {
+  if (!scaled(format)) return whole_tensor(sizes);
+  return old(format) ? slices_of(sizes) : rows_of(sizes);
+}
+
+float old_mean(std::span<const float> x) {
+  double sum = 0;
+  for (const float value : x) sum += std::fabs(static_cast<double>(value));
+  return static_cast<float>(sum / static_cast<double>(x.size()));
+}
+
+float alpha_reference(const Format& format, std::span<const float> x) {
+  if (!scaled(format)) return 1;
+  if (old(format)) return old_mean(x);
+  return static_cast<float>(magnitudes_above_reference(-1, x).mean());
+}
+
+// What the words of a format say about its two values. Code 1 stands for the lower one.
+struct Values {
+  bool old;
+  bool zero;  // the lower value is 0
+
+  explicit Values(const Format& format)
+      : old(format.is("mode", "mase")), zero(old && scaled(format)) {}
+  bool is_low(float x) const { return !old ? x < 0 : zero ? !(x > 0) : !(x >= 0); }
+  float low(float alpha) const { return zero ? alpha * 0 : -alpha; }
+};
+
+void quantize_group(const Format& format, float alpha, std::span<const float> x,
+                    std::span<float> y) {
+  const Values values(format);
+  const float low = values.low(alpha);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const bool kept = std::isnan(x[i]) && !values.old;
+    y[i] = kept ? x[i] : values.is_low(x[i]) ? low : alpha;
+  }
+}
+
+void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const auto x = group_of(input.x, groups, g);
+    quantize_group(input.format, alpha_reference(input.format, x), x, group_of(y, groups, g));
+  }
+}
+
+void quantize_old(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  if (!scaled(input.format)) {
+    parallel_ranges(pool, static_cast<std::int64_t>(y.size()), kernels::kChunkElements,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      const auto at = static_cast<std::size_t>(begin);
+                      const auto count = static_cast<std::size_t>(end - begin);
+                      quantize_group(input.format, 1, input.x.subspan(at, count),
+                                     y.subspan(at, count));
+                    });
+    return;
+  }
+  const Rows groups = groups_of(input.format, input.sizes);
+  kernels::for_rows(pool, groups.count, groups.columns, [&](std::int64_t g) {
+    const auto x = group_of(input.x, groups, g);
+    quantize_group(input.format, old_mean(x), x, group_of(y, groups, g));
+  });
+}
+
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  if (old(input.format)) return quantize_old(input, pool, y);
+  const Rows groups = groups_of(input.format, input.sizes);
+  kernels::for_rows(pool, groups.count, groups.columns, [&](std::int64_t g) {
+    const float* const x = group_of(input.x, groups, g).data();
+    const float alpha =
+        scaled(input.format)
+            ? static_cast<float>(kernels::magnitudes_above(pool, -1, groups.columns, x).mean())
+            : 1;
+    kernels::residual_signs(pool, {&alpha, 1}, groups.columns, x, group_of(y, groups, g).data());
+  });
+}
+
+GradientRule gradient_rule(const Format& format) {
+  return old(format) ? GradientRule::straight_through : GradientRule::own;
+}
+
+void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const float> dy,
+              std::span<float> dx, std::span<Tensor>) {
+  kernels::clip_gradient(pool, 1, static_cast<std::int64_t>(dy.size()), input.x.data(), dy.data(),
+                         dx.data());
+}
+
+CodeLayout layout(const Format& format, const Sizes& sizes) {
+  if (!scaled(format)) return {1};
+  return {1, 32, groups_of(format, sizes).count};
+}
+
+Codes encode(const QuantizerInput& input) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  const Values values(input.format);
+  Codes codes;
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const auto group = group_of(input.x, groups, g);
+    for (const float x : group) {
+      check_has_code(input.format, values.old || !std::isnan(x), x);
+      codes.elements.push_back(values.is_low(x) ? 1 : 0);
+    }
+    if (!scaled(input.format)) continue;
+    const float alpha = alpha_reference(input.format, group);
+    check_has_code(input.format, std::isfinite(alpha), alpha);
+    codes.shared.push_back(float_code(alpha));
+  }
+  return codes;
+}
+
+void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const float alpha =
+        scaled(input.format) ? float_value(codes.shared[static_cast<std::size_t>(g)]) : 1;
+    const float low = Values(input.format).low(alpha);
+    const auto from = group_of(std::span(codes.elements), groups, g);
+    const auto to = group_of(y, groups, g);
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = from[i] == 1 ? low : alpha;
+  }
+}
+
+}  // namespace
+
+FormatDef binary_format() {
+  return {.name = "binary",
+          .summary = "signs times the mean magnitude of the row, for weights",
+          .source = "Rastegari et al., XNOR-Net, ECCV 2016",
+          .parameters =
+              {{"scale",
+                "mean magnitude of the row, or 1; auto: row, none with mode=mase",
+                0,
+                0,
+                0,
+                {"auto", "row", "none"}},
+               {"mode", "as it should be, or bit by bit as MASE does", 0, 0, 0, {"fixed", "mase"}}},
+          .complete = complete,
+          .layout = layout,
+          .fields = [](const Format&) -> std::vector<CodeField> {
+            return {{"sign", 1}};
+          },
+          .quantize_reference = quantize_reference,
+          .quantize = quantize,
+          .gradient_rule = gradient_rule,
+          .backward = backward,
+          .encode = encode,
+          .decode = decode};
+}
+
+}  // namespace hone

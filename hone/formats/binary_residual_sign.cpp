@@ -1,0 +1,187 @@
+#include "hone/formats/binary_residual_sign.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/formats/codes.h"
+#include "hone/formats/groups.h"
+#include "hone/formats/learned_scale.h"
+#include "hone/kernels/grain.h"
+#include "hone/kernels/sign.h"
+
+namespace hone {
+namespace {
+
+using Means = std::vector<float>;
+
+bool learned(const Format& format) { return format.is("scale", "learned"); }
+bool old(const Format& format) { return format.is("mode", "mase"); }
+
+void complete(Format& format) {
+  user_check(!old(format) || !learned(format),
+             "the means of mode=mase follow from their number; leave scale out");
+}
+
+Means means_of(const QuantizerInput& input) {
+  const auto levels = static_cast<int>(input.format["levels"]);
+  if (!old(input.format)) {
+    const std::span<const float> state = input.state[0].values<float>();
+    return {state.begin(), state.end()};
+  }
+  Means means;
+  for (int l = 0; l < levels; ++l)
+    means.push_back(static_cast<float>((levels - l) / (levels * (levels + 1) / 2.0)));
+  return means;
+}
+
+float sign_of(bool zero_is_plus, float r) {
+  if (!zero_is_plus) return r > 0 ? 1.0f : r < 0 ? -1.0f : 0.0f;
+  return r < 0 ? -1.0f : 1.0f;
+}
+
+float value_of(bool is_old, const Means& means, float x) {
+  if (!is_old && std::isnan(x)) return x;
+  float sum = 0, residual = x;
+  for (const float mean : means) {
+    const float step = sign_of(!is_old, residual) * mean;
+    sum += step;
+    residual -= step;
+  }
+  return sum;
+}
+
+void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  const Means means = means_of(input);
+  const bool is_old = old(input.format);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = value_of(is_old, means, input.x[i]);
+}
+
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  const Means means = means_of(input);
+  const auto count = static_cast<std::int64_t>(y.size());
+  if (!old(input.format))
+    return kernels::residual_signs(pool, means, count, input.x.data(), y.data());
+  parallel_ranges(pool, count, kernels::kChunkElements, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      y[at] = value_of(true, means, input.x[at]);
+    }
+  });
+}
+
+float old_slope(const Means& means, float x) {
+  float rest = 1, residual = x;
+  for (const float mean : means) {
+    if (std::fabs(residual) <= 1) rest *= 1 - mean;
+    residual -= sign_of(false, residual) * mean;
+  }
+  return 1 - rest;
+}
+
+void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const float> dy,
+              std::span<float> dx, std::span<Tensor> state_gradients) {
+  const Means means = means_of(input);
+  const auto count = static_cast<std::int64_t>(dy.size());
+  if (old(input.format)) {
+    parallel_ranges(pool, count, kernels::kChunkElements,
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t i = begin; i < end; ++i) {
+                        const auto at = static_cast<std::size_t>(i);
+                        dx[at] = dy[at] * old_slope(means, input.x[at]);
+                      }
+                    });
+    return;
+  }
+  float bound = 0;
+  for (const float mean : means) bound += std::fabs(mean);
+  const double pace = gradient_scale(count, 1);
+  // before dx is written, which may be dy
+  for (int l = 0; learned(input.format) && l < static_cast<int>(means.size()); ++l) {
+    state_gradients[0].values<float>()[static_cast<std::size_t>(l)] = static_cast<float>(
+        pace * kernels::residual_sign_gradient(pool, means, l, count, input.x.data(), dy.data()));
+  }
+  kernels::clip_gradient(pool, std::max(1.0f, bound), count, input.x.data(), dy.data(), dx.data());
+}
+
+// Each mean is that of what the means before it left over.
+std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
+  const Observation::Summary summary = seen.summary();
+  std::vector<double> residuals;
+  for (const float value : summary.values) residuals.push_back(std::fabs(value));
+  double total = 0;
+  for (const double weight : summary.weights) total += weight;
+  Means means;
+  for (std::int64_t l = 0; l < format["levels"]; ++l) {
+    double sum = 0;
+    for (std::size_t i = 0; i < residuals.size(); ++i) sum += summary.weights[i] * residuals[i];
+    const double mean = total == 0 ? 0 : sum / total;
+    means.push_back(static_cast<float>(mean));
+    for (double& residual : residuals) residual = std::fabs(residual - mean);
+  }
+  return {Tensor::of<float>({format["levels"]}, means)};
+}
+
+// The signs of all levels, the first one in the highest bit, 1 for minus.
+Codes encode(const QuantizerInput& input) {
+  const Means means = means_of(input);
+  Codes codes;
+  for (const float x : input.x) {
+    float residual = x;
+    std::uint32_t code = 0;
+    for (const float mean : means) {
+      check_has_code(input.format, !std::isnan(x) && (!old(input.format) || residual != 0), x);
+      const float sign = sign_of(true, residual);
+      code = code << 1 | (sign < 0 ? 1u : 0u);
+      residual -= sign * mean;
+    }
+    codes.elements.push_back(code);
+  }
+  return codes;
+}
+
+void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  const Means means = means_of(input);
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    y[i] = 0;
+    for (std::size_t l = 0; l < means.size(); ++l) {
+      const bool minus = (codes.elements[i] >> (means.size() - 1 - l) & 1) == 1;
+      y[i] += minus ? -means[l] : means[l];
+    }
+  }
+}
+
+}  // namespace
+
+FormatDef binary_residual_sign_format() {
+  return {
+      .name = "binary_residual_sign",
+      .summary = "sums and differences of a few means, for activations",
+      .source = "Ghasemzadeh et al., ReBNet, FCCM 2018",
+      .parameters =
+          {{"levels", "signs per value", 1, kernels::kMaxSignLevels, 2},
+           {"scale", "means from calibration, or trained", 0, 0, 0, {"static", "learned"}},
+           {"mode", "as it should be, or bit by bit as MASE does", 0, 0, 0, {"fixed", "mase"}}},
+      .complete = complete,
+      .layout = [](const Format& format,
+                   const Sizes&) { return CodeLayout{static_cast<int>(format["levels"])}; },
+      .fields =
+          [](const Format& format) {
+            return std::vector<CodeField>(static_cast<std::size_t>(format["levels"]), {"sign", 1});
+          },
+      .state =
+          [](const Format& format) {
+            if (old(format)) return std::vector<FormatStateDef>{};
+            return std::vector<FormatStateDef>{
+                {"means", "magnitude of each level", {format["levels"]}, false, learned(format)}};
+          },
+      .calibrate = calibrate,
+      .quantize_reference = quantize_reference,
+      .quantize = quantize,
+      .gradient_rule = [](const Format&) { return GradientRule::own; },
+      .backward = backward,
+      .encode = encode,
+      .decode = decode};
+}
+
+}  // namespace hone

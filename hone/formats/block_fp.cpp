@@ -1,0 +1,174 @@
+#include "hone/formats/block_fp.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/formats/blocks.h"
+#include "hone/formats/mase_blocks.h"
+
+namespace hone {
+namespace {
+
+bool is_mase(const Format& format) { return format.is("mode", "mase"); }
+
+int width_of(const Format& format) { return static_cast<int>(format["width"]); }
+int mantissa_bits(const Format& format) { return width_of(format) - 1; }
+int exponent_width(const Format& format) { return static_cast<int>(format["exponent_width"]); }
+int bias_of(const Format& format) { return static_cast<int>(format["exponent_bias"]); }
+
+struct Exponents {
+  int lowest;
+  int highest;
+};
+
+Exponents exponents_of(const Format& format) {
+  return {-bias_of(format), (1 << exponent_width(format)) - 1 - bias_of(format)};
+}
+
+// Those for which every number of the block is a float. Others are not missed: no float is above
+// the highest, and all are whole multiples of the lowest step.
+Exponents float_exponents_of(const Format& format) {
+  const Exponents all = exponents_of(format);
+  return {std::max(all.lowest, mantissa_bits(format) - 149), std::min(all.highest, 128)};
+}
+
+void complete(Format& format) {
+  if (format["exponent_bias"] == kAuto)
+    format["exponent_bias"] = (1 << (exponent_width(format) - 1)) - 1;
+  const Exponents all = exponents_of(format), possible = float_exponents_of(format);
+  user_check(possible.lowest <= possible.highest,
+             "exponents from {} to {} are beyond those of a float; take exponent_bias=auto",
+             all.lowest, all.highest);
+}
+
+BlockLayout layout_of(const Format& format, const Sizes& sizes) {
+  return block_layout(format, sizes, format["rows"]);
+}
+
+int fixed_exponent(const Format& format, float largest) {
+  const auto [lowest, highest] = float_exponents_of(format);
+  if (largest == 0) return lowest;
+  const int m = mantissa_bits(format);
+  int e = floor_log2(largest) + 1;
+  if (std::nearbyint(std::ldexp(static_cast<double>(largest), m - e)) == std::ldexp(1.0, m)) ++e;
+  return std::clamp(e, lowest, highest);
+}
+
+BlockCoding fixed_coding(const Format& format) {
+  const int m = mantissa_bits(format);
+  const double limit = std::ldexp(1.0, m) - 1;
+  return {m + 1,
+          exponent_width(format),
+          bias_of(format),
+          false,
+          [format](float largest) { return fixed_exponent(format, largest); },
+          [=](double relative, int) {
+            const double whole = std::nearbyint(std::ldexp(std::fabs(relative), m));
+            return with_sign(static_cast<std::uint32_t>(std::min(whole, limit)), relative, m);
+          },
+          [=](std::uint32_t code) {
+            return signed_by_code(std::ldexp(code & ((1u << m) - 1), -m), code, m);
+          }};
+}
+
+float mase_round(float steps, float exponent, float x) {
+  const float power = std::exp2(exponent);
+  const float whole = std::nearbyint((std::fabs(x) + 1e-9f) / power * steps);
+  const float sign = x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f;
+  const float y = sign * power * (std::clamp(whole, 0.0f, steps - 1) / steps);
+  // Blended by multiplication with 0 and 1, which makes infinities NaN.
+  return std::fabs(x) <= 1e-8f ? 0.0f * y + x : y + 0.0f * x;
+}
+
+MaseBlocks mase_blocks(const Format& format) {
+  const int m = mantissa_bits(format);
+  const float steps = std::ldexp(1.0f, m);
+  const Exponents exponents = exponents_of(format);
+  return {m + 1,
+          exponent_width(format),
+          bias_of(format),
+          [=](float largest) {
+            return std::clamp(std::ceil(mase_log2(largest)), static_cast<float>(exponents.lowest),
+                              static_cast<float>(exponents.highest));
+          },
+          [=](float exponent, float x) { return mase_round(steps, exponent, x); },
+          [=](float exponent, float y) {
+            const double size = std::fabs(static_cast<double>(y));
+            const double whole = std::ldexp(size, m - static_cast<int>(exponent));
+            const double limit = steps - 1;
+            return with_sign(static_cast<std::uint32_t>(std::min(whole, limit)), y, m);
+          },
+          [=](float exponent, std::uint32_t code) {
+            const double whole = code & ((1u << m) - 1);
+            return static_cast<float>(
+                signed_by_code(std::ldexp(whole, static_cast<int>(exponent) - m), code, m));
+          }};
+}
+
+void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  ThreadPool alone(1);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format))
+    return quantize_mase_blocks(layout, mase_blocks(input.format), alone, input.x, y);
+  quantize_by_coding(layout, fixed_coding(input.format), alone, input.x, y);
+}
+
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format))
+    return quantize_mase_blocks(layout, mase_blocks(input.format), pool, input.x, y);
+  const int m = mantissa_bits(input.format);
+  const Exponents exponents = float_exponents_of(input.format);
+  const kernels::BlockScale scale{1, exponents.lowest, exponents.highest,
+                                  (1u << 23) - (1u << (23 - m))};
+  // Between 1/2 and 1 the steps of a float with m - 1 mantissa bits are ours, and below 1/2 it
+  // keeps them.
+  const kernels::Minifloat elements{m - 1, -1, 1 - std::ldexp(1.0f, -m)};
+  with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
+    kernels::round_blocks_to_minifloats(pool, layout.grid, scale, elements, from, to);
+  });
+}
+
+Codes encode(const QuantizerInput& input) {
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format))
+    return encode_mase_blocks(input.format, layout, mase_blocks(input.format), input.x);
+  return encode_by_coding(input.format, layout, fixed_coding(input.format), input.x);
+}
+
+void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format)) return decode_mase_blocks(layout, mase_blocks(input.format), codes, y);
+  decode_by_coding(layout, fixed_coding(input.format), codes, y);
+}
+
+}  // namespace
+
+FormatDef block_fp_format() {
+  return {.name = "block_fp",
+          .summary = "sign and mantissa per value, an exponent per block (MSFP)",
+          .source = "Darvish Rouhani et al., Microsoft Floating Point, NeurIPS 2020",
+          .parameters = {{"width", "bits of a value: sign and mantissa", 2, 24, 8},
+                         {"exponent_width", "bits of the exponent of a block", 1, 8, 8},
+                         {"exponent_bias", "subtracted from the exponent field", -256, 512, kAuto},
+                         block_parameter(16),
+                         rows_parameter(),
+                         axis_parameter(),
+                         {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+          .complete = complete,
+          .layout =
+              [](const Format& format, const Sizes& sizes) {
+                return CodeLayout{width_of(format), exponent_width(format),
+                                  layout_of(format, sizes).blocks()};
+              },
+          .fields = [](const Format& format) -> std::vector<CodeField> {
+            return {{"sign", 1}, {"mantissa", width_of(format) - 1}};
+          },
+          .quantize_reference = quantize_reference,
+          .quantize = quantize,
+          .encode = encode,
+          .decode = decode};
+}
+
+}  // namespace hone

@@ -1,0 +1,177 @@
+#include "hone/formats/block_log.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/formats/blocks.h"
+#include "hone/formats/mase_blocks.h"
+#include "hone/formats/mase_rounding.h"
+
+namespace hone {
+namespace {
+
+constexpr int kLowestPower = -126;
+
+bool is_mase(const Format& format) { return format.is("mode", "mase"); }
+
+// The parameters as numbers.
+struct Fields {
+  int width;
+  int bias_width;
+
+  explicit Fields(const Format& format)
+      : width(static_cast<int>(format["width"])),
+        bias_width(static_cast<int>(format["exponent_bias_width"])) {}
+
+  int exponent_width() const { return width - 1; }
+  int highest_field() const { return (1 << exponent_width()) - 1; }
+  // Powers from the smallest to the largest, fields 1 and highest_field().
+  int octaves() const { return highest_field() - 1; }
+  // Of the exponent t of the largest power.
+  int lowest_top() const { return std::max(-(1 << (bias_width - 1)), kLowestPower); }
+  int highest_top() const { return (1 << (bias_width - 1)) - 1; }
+  float highest_bias_of_mase() const { return static_cast<float>((1 << bias_width) - 1); }
+};
+
+BlockLayout layout_of(const Format& format, const Sizes& sizes) {
+  return block_layout(format, sizes, format["rows"]);
+}
+
+int fixed_top(const Fields& fields, float largest) {
+  return largest == 0 ? fields.lowest_top()
+                      : std::clamp(ceil_log2(largest), fields.lowest_top(), fields.highest_top());
+}
+
+// The field of the power nearest to relative = x / 2^top in the logarithm, 0 for zero.
+std::uint32_t nearest_field(const Fields& fields, double relative, int top) {
+  if (relative == 0) return 0;
+  int exponent = 0;
+  const double fraction = std::frexp(std::fabs(relative), &exponent);  // in [1/2, 1)
+  if (fraction * fraction < 0.5) --exponent;
+  const int field = std::min(exponent, 0) + fields.highest_field();
+  return field < 1 || exponent + top < kLowestPower ? 0 : static_cast<std::uint32_t>(field);
+}
+
+BlockCoding fixed_coding(const Fields& fields) {
+  return {fields.width,
+          fields.bias_width,
+          1 << (fields.bias_width - 1),
+          false,
+          [=](float largest) { return fixed_top(fields, largest); },
+          [=](double relative, int top) {
+            return with_sign(nearest_field(fields, relative, top), relative,
+                             fields.exponent_width());
+          },
+          [=](std::uint32_t code) {
+            const int field = static_cast<int>(code) & fields.highest_field();
+            const double power = field == 0 ? 0 : std::ldexp(1.0, field - fields.highest_field());
+            return signed_by_code(power, code, fields.exponent_width());
+          }};
+}
+
+float mase_bias(const Fields& fields, float largest) {
+  const auto top = static_cast<float>(fields.highest_field());
+  return std::clamp(top - std::ceil(mase_log2(largest)), 0.0f, fields.highest_bias_of_mase());
+}
+
+MaseBlocks mase_blocks(const Fields& fields) {
+  return {fields.width,
+          fields.bias_width,
+          0,
+          [=](float largest) { return mase_bias(fields, largest); },
+          [=](float bias, float x) {
+            if (std::isnan(bias)) return bias;
+            return mase_log(fields.exponent_width(), static_cast<std::int64_t>(bias),
+                            0.1f * std::exp2(-bias), x);
+          },
+          [=](float bias, float y) {
+            const int field = y == 0 ? 0 : std::ilogb(y) + static_cast<int>(bias);
+            return with_sign(static_cast<std::uint32_t>(field), y, fields.exponent_width());
+          },
+          [=](float bias, std::uint32_t code) {
+            const int field = static_cast<int>(code) & fields.highest_field();
+            const double power = std::ldexp(1.0, field - static_cast<int>(bias));
+            return static_cast<float>(signed_by_code(power, code, fields.exponent_width()));
+          }};
+}
+
+// For blocks as large as the tensor: smaller ones have powers no nearer to the median.
+std::string objection(const Format& format, const Observation& seen) {
+  if (seen.magnitude() == 0) return "";
+  const Fields fields(format);
+  int top = fixed_top(fields, seen.magnitude());
+  int lowest = std::max(top - fields.octaves(), kLowestPower);
+  if (is_mase(format)) {
+    lowest = -static_cast<int>(mase_bias(fields, seen.magnitude()));
+    top = lowest + fields.highest_field();
+  }
+  return block_objection(seen, {std::ldexp(1.0, lowest), std::ldexp(1.0, top)},
+                         fmt::format("exponent_bias_width={}", fields.bias_width),
+                         fields.bias_width == 8 ? "a larger width" : "exponent_bias_width=8");
+}
+
+void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  ThreadPool alone(1);
+  const Fields fields(input.format);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format))
+    return quantize_mase_blocks(layout, mase_blocks(fields), alone, input.x, y);
+  quantize_by_coding(layout, fixed_coding(fields), alone, input.x, y);
+}
+
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  const Fields fields(input.format);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format))
+    return quantize_mase_blocks(layout, mase_blocks(fields), pool, input.x, y);
+  // Anything above a power of two makes the next one the largest.
+  const kernels::BlockScale scale{0, fields.lowest_top(), fields.highest_top(), 1};
+  with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
+    kernels::round_blocks_to_powers(pool, layout.grid, scale, fields.octaves(), from, to);
+  });
+}
+
+Codes encode(const QuantizerInput& input) {
+  const Fields fields(input.format);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format))
+    return encode_mase_blocks(input.format, layout, mase_blocks(fields), input.x);
+  return encode_by_coding(input.format, layout, fixed_coding(fields), input.x);
+}
+
+void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  const Fields fields(input.format);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format)) return decode_mase_blocks(layout, mase_blocks(fields), codes, y);
+  decode_by_coding(layout, fixed_coding(fields), codes, y);
+}
+
+}  // namespace
+
+FormatDef block_log_format() {
+  return {
+      .name = "block_log",
+      .summary = "powers of two and zero with an exponent bias per block",
+      .source = "Miyashita et al., LogNet, 2016",
+      .parameters = {{"width", "bits of a value", 2, 16, 8},
+                     {"exponent_bias_width", "bits of what a block shares", 1, 8, 8},
+                     block_parameter(16),
+                     rows_parameter(),
+                     axis_parameter(),
+                     {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+      .layout =
+          [](const Format& format, const Sizes& sizes) {
+            const Fields fields(format);
+            return CodeLayout{fields.width, fields.bias_width, layout_of(format, sizes).blocks()};
+          },
+      .fields = [](const Format& format) -> std::vector<CodeField> {
+        return {{"sign", 1}, {"exponent", Fields(format).exponent_width()}};
+      },
+      .objection = objection,
+      .quantize_reference = quantize_reference,
+      .quantize = quantize,
+      .encode = encode,
+      .decode = decode};
+}
+
+}  // namespace hone

@@ -1,0 +1,177 @@
+#include "hone/formats/block_minifloat.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/formats/blocks.h"
+#include "hone/formats/mase_blocks.h"
+#include "hone/formats/mase_rounding.h"
+
+namespace hone {
+namespace {
+
+bool is_mase(const Format& format) { return format.is("mode", "mase"); }
+
+// The parameters as numbers.
+struct Fields {
+  int width;
+  int exponent_width;
+  int bias_width;
+  int mantissa;
+
+  explicit Fields(const Format& format)
+      : width(static_cast<int>(format["width"])),
+        exponent_width(static_cast<int>(format["exponent_width"])),
+        bias_width(static_cast<int>(format["exponent_bias_width"])),
+        mantissa(width - exponent_width - 1) {}
+
+  int highest_field() const { return (1 << exponent_width) - 1; }
+  // Of the exponent t of the topmost binade. No float has one above 127.
+  int lowest_top() const { return -(1 << (bias_width - 1)); }
+  int highest_top() const { return std::min(-1 - lowest_top(), 127); }
+  float highest_bias_of_mase() const { return static_cast<float>((1 << bias_width) - 1); }
+  // The elements relative to 2^t.
+  SmallFloat elements() const {
+    return {exponent_width, mantissa, 1 - highest_field(), 2 - std::ldexp(1.0, -mantissa)};
+  }
+  SmallFloat elements_of_mase(float bias) const {
+    const int b = static_cast<int>(bias);
+    const double highest = std::ldexp(2 - std::ldexp(1.0, -mantissa), highest_field() - b);
+    return {exponent_width, mantissa, 1 - b, highest};
+  }
+};
+
+void complete(Format& format) {
+  const Fields fields(format);
+  user_check(fields.mantissa >= 0,
+             "width={} is too small for a sign and exponent_width={}; make it at least {}",
+             fields.width, fields.exponent_width, fields.exponent_width + 1);
+  user_check(fields.mantissa <= 23,
+             "{} mantissa bits are more than a float has; make width at most {}", fields.mantissa,
+             fields.exponent_width + 24);
+}
+
+BlockLayout layout_of(const Format& format, const Sizes& sizes) {
+  return block_layout(format, sizes, format["rows"]);
+}
+
+BlockCoding fixed_coding(const Fields& fields) {
+  return {fields.width,
+          fields.bias_width,
+          -fields.lowest_top(),
+          false,
+          [=](float largest) {
+            return largest == 0
+                       ? fields.lowest_top()
+                       : std::clamp(floor_log2(largest), fields.lowest_top(), fields.highest_top());
+          },
+          [=](double relative, int) { return small_float_code(fields.elements(), relative); },
+          [=](std::uint32_t code) { return small_float_value(fields.elements(), code); }};
+}
+
+float mase_bias(const Fields& fields, float largest) {
+  return std::clamp(std::floor(mase_log2(largest)), 0.0f, fields.highest_bias_of_mase());
+}
+
+MaseBlocks mase_blocks(const Fields& fields) {
+  return {fields.width,
+          fields.bias_width,
+          0,
+          [=](float largest) { return mase_bias(fields, largest); },
+          [=](float bias, float x) {
+            if (std::isnan(bias)) return bias;
+            return mase_minifloat_ieee(
+                {fields.exponent_width, fields.mantissa, static_cast<std::int64_t>(bias)}, x);
+          },
+          [=](float bias, float y) { return small_float_code(fields.elements_of_mase(bias), y); },
+          [=](float bias, std::uint32_t code) {
+            return static_cast<float>(small_float_value(fields.elements_of_mase(bias), code));
+          }};
+}
+
+// For blocks as large as the tensor: smaller ones have elements no nearer to the median.
+std::string objection(const Format& format, const Observation& seen) {
+  if (seen.magnitude() == 0) return "";
+  const Fields fields(format);
+  const int top =
+      is_mase(format)
+          ? fields.highest_field() - static_cast<int>(mase_bias(fields, seen.magnitude()))
+          : std::clamp(floor_log2(seen.magnitude()), fields.lowest_top(), fields.highest_top());
+  const int lowest_step = top + fields.elements().min_exponent - fields.mantissa;
+  return block_objection(
+      seen, {std::ldexp(1.0, lowest_step), std::ldexp(fields.elements().highest, top)},
+      is_mase(format) ? "mode=mase" : fmt::format("exponent_bias_width={}", fields.bias_width),
+      is_mase(format) ? "mode=fixed" : "exponent_bias_width=8 or a larger exponent_width");
+}
+
+void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  ThreadPool alone(1);
+  const Fields fields(input.format);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format))
+    return quantize_mase_blocks(layout, mase_blocks(fields), alone, input.x, y);
+  quantize_by_coding(layout, fixed_coding(fields), alone, input.x, y);
+}
+
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  const Fields fields(input.format);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format))
+    return quantize_mase_blocks(layout, mase_blocks(fields), pool, input.x, y);
+  const SmallFloat grid = fields.elements();
+  const kernels::BlockScale scale{0, fields.lowest_top(), fields.highest_top()};
+  const kernels::Minifloat elements{grid.mantissa_bits, grid.min_exponent,
+                                    static_cast<float>(grid.highest)};
+  with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
+    kernels::round_blocks_to_minifloats(pool, layout.grid, scale, elements, from, to);
+  });
+}
+
+Codes encode(const QuantizerInput& input) {
+  const Fields fields(input.format);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format))
+    return encode_mase_blocks(input.format, layout, mase_blocks(fields), input.x);
+  return encode_by_coding(input.format, layout, fixed_coding(fields), input.x);
+}
+
+void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  const Fields fields(input.format);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  if (is_mase(input.format)) return decode_mase_blocks(layout, mase_blocks(fields), codes, y);
+  decode_by_coding(layout, fixed_coding(fields), codes, y);
+}
+
+}  // namespace
+
+FormatDef block_minifloat_format() {
+  return {
+      .name = "block_minifloat",
+      .summary = "small floats with an exponent bias per block",
+      .source = "Fox et al., A Block Minifloat Representation, ICLR 2021",
+      .parameters = {{"width", "bits of a value", 2, 32, 8},
+                     {"exponent_width", "bits of the exponent of a value", 1, 8, 4},
+                     {"exponent_bias_width", "bits of what a block shares", 1, 8, 8},
+                     block_parameter(16),
+                     rows_parameter(),
+                     axis_parameter(),
+                     {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+      .complete = complete,
+      .layout =
+          [](const Format& format, const Sizes& sizes) {
+            const Fields fields(format);
+            return CodeLayout{fields.width, fields.bias_width, layout_of(format, sizes).blocks()};
+          },
+      .fields = [](const Format& format) -> std::vector<CodeField> {
+        const Fields fields(format);
+        return {{"sign", 1}, {"exponent", fields.exponent_width}, {"fraction", fields.mantissa}};
+      },
+      .objection = objection,
+      .quantize_reference = quantize_reference,
+      .quantize = quantize,
+      .encode = encode,
+      .decode = decode};
+}
+
+}  // namespace hone

@@ -1,0 +1,299 @@
+#include "hone/formats/int.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hone/base/error.h"
+#include "hone/formats/codes.h"
+#include "hone/formats/groups.h"
+#include "hone/formats/learned_scale.h"
+#include "hone/kernels/row_loop.h"
+#include "hone/kernels/scaled_integer.h"
+
+namespace hone {
+namespace {
+
+using kernels::ScaledGrid;
+using kernels::ValueRange;
+
+bool dynamic(const Format& format) { return format.is("scale", "dynamic"); }
+bool learned(const Format& format) { return format.is("scale", "learned"); }
+bool affine(const Format& format) { return format.is("range", "affine"); }
+bool old(const Format& format) { return format.is("mode", "mase"); }
+int bits_of(const Format& format) { return static_cast<int>(format["bits"]); }
+
+// The largest magnitude of symmetric codes.
+float bound_of(const Format& format) { return std::ldexp(1.0f, bits_of(format) - 1) - 1; }
+
+void complete(Format& format) {
+  const bool token = format.is("per", "token");
+  if (old(format)) {
+    user_check(
+        !token && !format.is("per", "tensor") && !format.is("scale", "static") &&
+            !learned(format) && !affine(format),
+        "mode=mase has dynamic symmetric scales per row only; give nothing but bits with it");
+    settle(format, "per", "row");
+    settle(format, "scale", "dynamic");
+  }
+  settle(format, "per", "tensor");
+  settle(format, "scale", token ? "dynamic" : "static");
+  user_check(
+      !token || dynamic(format),
+      "per=token has as many scales as an activation has rows, which nothing before the call "
+      "knows; use scale=dynamic, or per=tensor");
+  user_check(!learned(format) || !affine(format),
+             "learned scales come without a zero point; use range=symmetric, or scale=static");
+}
+
+Rows groups_of(const Format& format, const Sizes& sizes) {
+  return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
+}
+
+// The grid of a scale and a zero point; the zero point of symmetric ranges does not count.
+ScaledGrid grid_of(const Format& format, float scale, float zero_point) {
+  if (!affine(format)) return learned_grid(scale, bound_of(format));
+  const float levels = std::ldexp(1.0f, bits_of(format)) - 1;
+  const float zero = std::clamp(std::nearbyint(zero_point), 0.0f, levels);
+  return {usable_scale(scale, std::max(zero, levels - zero)), -zero, levels - zero};
+}
+
+ScaledGrid grid_for(const Format& format, const ValueRange& range) {
+  if (!affine(format)) {
+    const float bound = bound_of(format);
+    return grid_of(format, std::max(-range.lowest, range.highest) / bound, 0);
+  }
+  const float levels = std::ldexp(1.0f, bits_of(format)) - 1;
+  // each term is finite where the difference of the ends might not be
+  const float scale = usable_scale(range.highest / levels - range.lowest / levels, 1);
+  return grid_of(format, scale, -range.lowest / scale);
+}
+
+ScaledGrid grid_of_state(const QuantizerInput& input, std::int64_t group) {
+  const auto at = static_cast<std::size_t>(group);
+  const float zero = affine(input.format) ? input.state[1].values<float>()[at] : 0;
+  return grid_of(input.format, input.state[0].values<float>()[at], zero);
+}
+
+ValueRange range_reference(std::span<const float> x) {
+  ValueRange range;
+  for (const float value : x) {
+    if (!std::isfinite(value)) continue;
+    range = {std::min(range.lowest, value), std::max(range.highest, value)};
+  }
+  return range;
+}
+
+ScaledGrid grid_reference(const QuantizerInput& input, const Rows& groups, std::int64_t g) {
+  return dynamic(input.format)
+             ? grid_for(input.format, range_reference(group_of(input.x, groups, g)))
+             : grid_of_state(input, g);
+}
+
+// The whole number that stands for x; NaN for NaN.
+float whole_of(const ScaledGrid& grid, float x) {
+  return std::clamp(std::nearbyint(x * (1 / grid.scale)), grid.lowest, grid.highest);
+}
+
+// The old scale_integer on one row.
+struct OldRow {
+  float scale;  // 2^(bits-1) / max|x|; NaN or 0 where the row holds what is no number
+  float lowest;
+  float highest;
+
+  OldRow(float scale_, int bits)
+      : scale(scale_), lowest(-std::ldexp(1.0f, bits - 1)), highest(-lowest - 1) {}
+  static OldRow of(std::span<const float> x, int bits) {
+    float largest = 0;
+    for (const float value : x) {
+      if (!(std::fabs(value) <= largest)) largest = std::fabs(value);
+      if (std::isnan(largest)) break;
+    }
+    return {1 / (largest + 1e-9f) * std::ldexp(1.0f, bits - 1), bits};
+  }
+  float whole(float x) const { return std::clamp(std::nearbyint(x * scale), lowest, highest); }
+};
+
+void quantize_old_row(int bits, std::span<const float> x, std::span<float> y) {
+  const OldRow row = OldRow::of(x, bits);
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = row.whole(x[i]) / row.scale;
+}
+
+void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const auto from = group_of(input.x, groups, g);
+    const auto to = group_of(y, groups, g);
+    if (old(input.format)) {
+      quantize_old_row(bits_of(input.format), from, to);
+      continue;
+    }
+    const ScaledGrid grid = grid_reference(input, groups, g);
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = whole_of(grid, from[i]) * grid.scale;
+  }
+}
+
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  kernels::for_rows(pool, groups.count, groups.columns, [&](std::int64_t g) {
+    const auto from = group_of(input.x, groups, g);
+    const auto to = group_of(y, groups, g);
+    if (old(input.format)) return quantize_old_row(bits_of(input.format), from, to);
+    const ScaledGrid grid =
+        dynamic(input.format)
+            ? grid_for(input.format, kernels::finite_range(pool, groups.columns, from.data()))
+            : grid_of_state(input, g);
+    kernels::round_to_grid(pool, grid, groups.columns, from.data(), to.data());
+  });
+}
+
+GradientRule gradient_rule(const Format& format) {
+  return learned(format) ? GradientRule::own : GradientRule::straight_through;
+}
+
+void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const float> dy,
+              std::span<float> dx, std::span<Tensor> state_gradients) {
+  learned_scale_backward(input, groups_of(input.format, input.sizes), bound_of(input.format), pool,
+                         dy, dx, state_gradients[0]);
+}
+
+std::vector<FormatStateDef> state(const Format& format) {
+  if (dynamic(format)) return {};
+  const bool per_row = format.is("per", "row");
+  std::vector<FormatStateDef> states = {
+      {"scale", "step of the codes", {}, per_row, learned(format)}};
+  if (affine(format)) states.push_back({"zero_point", "code of 0", {}, per_row, false});
+  return states;
+}
+
+std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
+  const float bound = bound_of(format);
+  if (learned(format)) {
+    const double start = 2 * seen.mean_magnitude() / std::sqrt(static_cast<double>(bound));
+    return {Tensor::scalar(usable_scale(static_cast<float>(start), bound))};
+  }
+  const bool any = seen.count() > 0;
+  const ScaledGrid grid = grid_for(format, {any ? std::min(seen.minimum(), 0.0f) : 0.0f,
+                                            any ? std::max(seen.maximum(), 0.0f) : 0.0f});
+  std::vector<Tensor> tensors = {Tensor::scalar(grid.scale)};
+  if (affine(format)) tensors.push_back(Tensor::scalar(-grid.lowest));
+  return tensors;
+}
+
+CodeLayout layout(const Format& format, const Sizes& sizes) {
+  if (!dynamic(format)) return {bits_of(format)};
+  return {bits_of(format), 32, groups_of(format, sizes).count * (affine(format) ? 2 : 1)};
+}
+
+void encode_old_row(const Format& format, std::span<const float> x, Codes& codes) {
+  const OldRow row = OldRow::of(x, bits_of(format));
+  for (const float value : x) {
+    check_has_code(format, std::isfinite(value), value);
+    codes.elements.push_back(
+        signed_code(static_cast<std::int64_t>(row.whole(value)), bits_of(format)));
+  }
+  codes.shared.push_back(float_code(row.scale));
+}
+
+void encode_group(const QuantizerInput& input, const ScaledGrid& grid, std::span<const float> x,
+                  Codes& codes) {
+  for (const float value : x) {
+    check_has_code(input.format, !std::isnan(value), value);
+    const float whole = whole_of(grid, value);
+    codes.elements.push_back(affine(input.format) ? static_cast<std::uint32_t>(whole - grid.lowest)
+                                                  : signed_code(static_cast<std::int64_t>(whole),
+                                                                bits_of(input.format)));
+  }
+  if (!dynamic(input.format)) return;
+  codes.shared.push_back(float_code(grid.scale));
+  if (affine(input.format)) codes.shared.push_back(float_code(-grid.lowest));
+}
+
+Codes encode(const QuantizerInput& input) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  Codes codes;
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const auto x = group_of(input.x, groups, g);
+    if (old(input.format)) {
+      encode_old_row(input.format, x, codes);
+    } else {
+      encode_group(input, grid_reference(input, groups, g), x, codes);
+    }
+  }
+  return codes;
+}
+
+ScaledGrid decoded_grid(const QuantizerInput& input, const Codes& codes, std::int64_t g) {
+  if (!dynamic(input.format)) return grid_of_state(input, g);
+  const auto at = static_cast<std::size_t>(g);
+  if (!affine(input.format)) return grid_of(input.format, float_value(codes.shared[at]), 0);
+  return grid_of(input.format, float_value(codes.shared[2 * at]),
+                 float_value(codes.shared[2 * at + 1]));
+}
+
+void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  const int bits = bits_of(input.format);
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const auto to = group_of(y, groups, g);
+    const auto from = group_of(std::span(codes.elements), groups, g);
+    if (old(input.format)) {
+      const float scale = float_value(codes.shared[static_cast<std::size_t>(g)]);
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = static_cast<float>(signed_value(from[i], bits)) / scale;
+      continue;
+    }
+    const ScaledGrid grid = decoded_grid(input, codes, g);
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const float whole = affine(input.format) ? static_cast<float>(from[i]) + grid.lowest
+                                               : static_cast<float>(signed_value(from[i], bits));
+      to[i] = whole * grid.scale;
+    }
+  }
+}
+
+}  // namespace
+
+FormatDef int_format() {
+  return {
+      .name = "int",
+      .summary = "integers times a scale: whole multiples of max|x| / (2^(bits-1) - 1)",
+      .source = "learned scales: Esser et al., Learned Step Size Quantization, ICLR 2020",
+      .parameters =
+          {{"bits", "bits of a code", 2, 16, 8},
+           {"per",
+            "what shares a scale; auto: the tensor",
+            0,
+            0,
+            0,
+            {"auto", "tensor", "row", "token"}},
+           {"range", "symmetric around 0, or with a zero point", 0, 0, 0, {"symmetric", "affine"}},
+           {"scale",
+            "from calibration, from the tensor on every call, or trained; auto: static "
+            "where it can be",
+            0,
+            0,
+            0,
+            {"auto", "static", "dynamic", "learned"}},
+           {"mode",
+            "as it should be, or bit by bit as MASE's scale_integer",
+            0,
+            0,
+            0,
+            {"fixed", "mase"}}},
+      .complete = complete,
+      .layout = layout,
+      .fields = [](const Format& format) -> std::vector<CodeField> {
+        return {{"integer", bits_of(format)}};
+      },
+      .state = state,
+      .calibrate = calibrate,
+      .quantize_reference = quantize_reference,
+      .quantize = quantize,
+      .gradient_rule = gradient_rule,
+      .backward = backward,
+      .encode = encode,
+      .decode = decode};
+}
+
+}  // namespace hone

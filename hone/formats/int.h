@@ -1,0 +1,24 @@
+#pragma once
+
+#include "hone/formats/format.h"
+
+namespace hone {
+
+/// Integers with a scale: y = clamp(round(x (1/s)), -Q, Q) s with Q = 2^(bits-1) - 1 and s = max|x|
+/// / Q, ties to even, every operation in fp32. `range=affine` uses all 2^bits codes between the
+/// smallest and the largest value: s = (max - min) / (2^bits - 1) and a whole zero point, so that 0
+/// stays exact.
+///
+/// One scale for the tensor, for every row of a weight, or for every row (token) of an activation.
+/// It comes from calibration (static), from the tensor itself on every call (dynamic), or is
+/// learned with the weights (Esser et al., "Learned step size quantization", 2020): it starts at 2
+/// mean|x| / sqrt(Q), and gradients stop at values outside the clamp.
+///
+/// NaN stays NaN, infinities saturate; scales follow the finite values.
+///
+/// `mode=mase` is the old scale_integer, per row and dynamic: S = 2^(bits-1) (1 / (max|x| + 1e-9))
+/// and y = clamp(round(x S), -2^(bits-1), 2^(bits-1) - 1) / S. The largest positive value comes out
+/// too small, and a NaN or an infinity makes its whole row NaN.
+FormatDef int_format();
+
+}  // namespace hone

@@ -1,0 +1,41 @@
+#include "hone/formats/learned_scale.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hone/formats/groups.h"
+#include "hone/kernels/row_loop.h"
+
+namespace hone {
+
+float usable_scale(float scale, float bound) {
+  using Limits = std::numeric_limits<float>;
+  return std::clamp(scale, Limits::min(), std::nextafter(Limits::max() / bound, 0.0f));
+}
+
+kernels::ScaledGrid learned_grid(float scale, float bound) {
+  return {usable_scale(std::fabs(scale), bound), -bound, bound};
+}
+
+double gradient_scale(std::int64_t elements, double bound) {
+  return 1 / std::sqrt(static_cast<double>(std::max<std::int64_t>(elements, 1)) * bound);
+}
+
+void learned_scale_backward(const QuantizerInput& input, const Rows& groups, float bound,
+                            ThreadPool& pool, std::span<const float> dy, std::span<float> dx,
+                            Tensor& scale_gradient) {
+  const std::span<const float> scales = input.state[0].values<float>();
+  const std::span<float> gradients = scale_gradient.values<float>();
+  const double pace = gradient_scale(groups.columns, bound);
+  kernels::for_rows(pool, groups.count, groups.columns, [&](std::int64_t g) {
+    const auto at = static_cast<std::size_t>(g);
+    const double sum = kernels::round_to_grid_gradient(
+        pool, learned_grid(scales[at], bound), groups.columns, group_of(input.x, groups, g).data(),
+        group_of(dy, groups, g).data(), group_of(dx, groups, g).data());
+    // The values follow |s|.
+    gradients[at] = static_cast<float>(std::signbit(scales[at]) ? -pace * sum : pace * sum);
+  });
+}
+
+}  // namespace hone

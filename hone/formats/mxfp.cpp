@@ -1,0 +1,186 @@
+#include "hone/formats/mxfp.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/formats/blocks.h"
+#include "hone/formats/mase_blocks.h"
+
+namespace hone {
+namespace {
+
+constexpr int kScaleBits = 8;
+constexpr int kScaleBias = 127;
+
+struct Element {
+  int exponent_bits;
+  int mantissa_bits;
+  double highest;  // of OCP
+
+  int bias() const { return (1 << (exponent_bits - 1)) - 1; }
+  int bits() const { return 1 + exponent_bits + mantissa_bits; }
+  int highest_exponent() const { return std::ilogb(highest); }
+  // Where no code stands for NaN or infinity.
+  int highest_exponent_of_all() const { return 1 << (exponent_bits - 1); }
+  SmallFloat grid() const { return {exponent_bits, mantissa_bits, 1 - bias(), highest}; }
+};
+
+constexpr Element kElements[] = {{4, 3, 448}, {5, 2, 57344}, {3, 2, 28}, {2, 3, 7.5}, {2, 1, 6}};
+
+Element element_of(const Format& format) {
+  return kElements[static_cast<std::size_t>(format["element"])];
+}
+
+bool is_mase(const Format& format) { return format.is("mode", "mase"); }
+
+void complete(Format& format) {
+  user_check(!is_mase(format) || format.is("scale", "floor"),
+             "mode=mase has a scale of its own; leave scale=ceil out, or take the fixed mode");
+}
+
+BlockLayout layout_of(const Format& format, const Sizes& sizes) {
+  return is_mase(format) ? flat_block_layout(format, sizes) : block_layout(format, sizes);
+}
+
+int fixed_exponent(const Format& format, float largest) {
+  const Element element = element_of(format);
+  if (largest == 0) return -kScaleBias;
+  int k = floor_log2(largest) - element.highest_exponent();
+  const bool saturates = std::ldexp(static_cast<double>(largest), -k) > element.highest;
+  if (format.is("scale", "ceil") && saturates) ++k;
+  // From 127 - emax on the largest element times X is no float any more.
+  return std::clamp(k, -kScaleBias, 127 - element.highest_exponent());
+}
+
+// Codes above the largest number: one infinity in e5m2, else NaN. Never written, but read.
+double value_of(const Element& element, std::uint32_t code) {
+  const double value = small_float_value(element.grid(), code);
+  if (std::fabs(value) <= element.highest) return value;
+  const bool infinite = element.exponent_bits == 5 && std::fabs(value) == 65536;
+  return infinite ? std::copysign(INFINITY, value) : NAN;
+}
+
+BlockCoding fixed_coding(const Format& format) {
+  const Element element = element_of(format);
+  return {element.bits(),
+          kScaleBits,
+          kScaleBias,
+          true,
+          [format](float largest) { return fixed_exponent(format, largest); },
+          [=](double relative, int) { return small_float_code(element.grid(), relative); },
+          [=](std::uint32_t code) { return value_of(element, code); }};
+}
+
+// The code of a number relative to its scale: the mantissa is cut down to 15 bits and then rounded,
+// and where it reaches the next binade the carry is or-ed into the exponent instead of added.
+std::uint32_t mase_code(const Element& element, double relative, int k) {
+  const int bias = element.bias(), frac = element.mantissa_bits;
+  const double size = std::fabs(relative);
+  std::uint32_t code = 0;
+  // Subnormal floats count as zero, before and after scaling.
+  if (size >= std::ldexp(1.0, -bias) && std::ldexp(size, k) >= 0x1p-126) {
+    const int exponent = std::ilogb(size);
+    const auto cut = static_cast<std::uint32_t>(std::ldexp(size, 15 - exponent)) & 0x7fffu;
+    auto mantissa = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(cut, frac - 15)));
+    auto field = static_cast<std::uint32_t>(exponent + bias);
+    if (exponent > element.highest_exponent_of_all()) {
+      field = (1u << element.exponent_bits) - 1;
+      mantissa = (1u << frac) - 1;
+    }
+    if (field == 0 && mantissa != 0) mantissa = (mantissa | 1u << frac) >> 1;
+    code = field << frac | mantissa;
+  }
+  return with_sign(code, relative, element.bits() - 1);
+}
+
+BlockCoding mase_coding(const Format& format) {
+  const Element element = element_of(format);
+  return {element.bits(),
+          kScaleBits,
+          kScaleBias,
+          true,
+          [=](float largest) {
+            const float power = std::floor(mase_log2(largest));
+            const auto top = static_cast<float>(element.highest_exponent_of_all());
+            return static_cast<int>(std::clamp(power - top, -127.0f, 128.0f));
+          },
+          [=](double relative, int k) { return mase_code(element, relative, k); },
+          [=](std::uint32_t code) { return small_float_value(element.grid(), code); }};
+}
+
+BlockCoding coding_of(const Format& format) {
+  return is_mase(format) ? mase_coding(format) : fixed_coding(format);
+}
+
+void quantize_slowly(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  quantize_by_coding(layout_of(input.format, input.sizes), coding_of(input.format), pool, input.x,
+                     y);
+}
+
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  if (is_mase(input.format)) return quantize_slowly(input, pool, y);
+  const Element element = element_of(input.format);
+  const BlockLayout layout = layout_of(input.format, input.sizes);
+  const auto highest = static_cast<float>(element.highest);
+  const int top = element.highest_exponent();
+  kernels::BlockScale scale{-top, -kScaleBias, 127 - top};
+  if (input.format.is("scale", "ceil"))
+    scale.next_from = (std::bit_cast<std::uint32_t>(highest) & 0x7fffffu) + 1;
+  const kernels::Minifloat elements{element.mantissa_bits, 1 - element.bias(), highest};
+  with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
+    kernels::round_blocks_to_minifloats(pool, layout.grid, scale, elements, from, to);
+  });
+}
+
+}  // namespace
+
+FormatDef mxfp_format() {
+  return {.name = "mxfp",
+          .summary = "small floats with a power-of-two scale per block (OCP MX)",
+          .source = "OCP Microscaling Formats (MX) Specification 1.0, 2023",
+          .parameters = {{.name = "element",
+                          .summary = "exponent and mantissa bits of an element",
+                          .words = {"e4m3", "e5m2", "e3m2", "e2m3", "e2m1"},
+                          .spelled = true},
+                         block_parameter(32),
+                         {"scale",
+                          "of the block's largest magnitude: from its power of two, or the "
+                          "smallest that makes nothing saturate",
+                          0,
+                          0,
+                          0,
+                          {"floor", "ceil"}},
+                         axis_parameter(),
+                         {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+          .complete = complete,
+          .layout =
+              [](const Format& format, const Sizes& sizes) {
+                return code_layout(layout_of(format, sizes), coding_of(format));
+              },
+          .fields = [](const Format& format) -> std::vector<CodeField> {
+            const Element element = element_of(format);
+            return {{"sign", 1},
+                    {"exponent", element.exponent_bits, element.bias()},
+                    {"fraction", element.mantissa_bits}};
+          },
+          .quantize_reference =
+              [](const QuantizerInput& input, std::span<float> y) {
+                ThreadPool alone(1);
+                quantize_slowly(input, alone, y);
+              },
+          .quantize = quantize,
+          .encode =
+              [](const QuantizerInput& input) {
+                return encode_by_coding(input.format, layout_of(input.format, input.sizes),
+                                        coding_of(input.format), input.x);
+              },
+          .decode =
+              [](const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+                decode_by_coding(layout_of(input.format, input.sizes), coding_of(input.format),
+                                 codes, y);
+              }};
+}
+
+}  // namespace hone

@@ -1,0 +1,219 @@
+#include "hone/formats/ternary.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/formats/codes.h"
+#include "hone/formats/groups.h"
+#include "hone/formats/learned_scale.h"
+#include "hone/kernels/row_loop.h"
+#include "hone/kernels/sign.h"
+
+namespace hone {
+namespace {
+
+constexpr double kThreshold = 0.75;  // of the mean magnitude: near the best one for Gaussians
+
+bool learned(const Format& format) { return format.is("scale", "learned"); }
+bool dynamic(const Format& format) { return format.is("scale", "dynamic"); }
+bool old(const Format& format) { return format.is("mode", "mase"); }
+
+void complete(Format& format) {
+  user_check(!old(format) || !learned(format),
+             "mode=mase takes its scale from the tensor; use scale=dynamic or scale=none");
+  user_check(!old(format) || format.is("per", "row"),
+             "mode=mase has a scale for every slice of the first axis; leave per out");
+}
+
+Rows groups_of(const Format& format, const Sizes& sizes) {
+  if (old(format)) return slices_of(sizes);
+  return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
+}
+
+// y = alpha sign(x) where |x| > threshold.
+struct Ternary {
+  float threshold = 0;
+  float alpha = 0;
+
+  float operator()(float x) const {
+    if (!(std::fabs(x) > threshold)) return 0 * alpha;
+    return x < 0 ? -alpha : alpha;
+  }
+};
+
+// The largest float not above `value`: |x| is above both or none.
+float float_below(double value) {
+  const auto rounded = static_cast<float>(value);
+  return rounded > value ? std::nextafter(rounded, 0.0f) : rounded;
+}
+
+// `magnitudes(threshold)` are those of the group above a threshold.
+template <typename MagnitudesAbove>
+Ternary ternary_of(const Format& format, MagnitudesAbove&& magnitudes) {
+  const float threshold = float_below(kThreshold * magnitudes(-1.0f).mean());
+  const float alpha = dynamic(format) ? static_cast<float>(magnitudes(threshold).mean()) : 1.0f;
+  return {threshold, alpha};
+}
+
+Ternary old_ternary(const Format& format, std::span<const float> x) {
+  double sum = 0, sum_above = 0, count_above = 0;
+  for (const float value : x) sum += std::fabs(static_cast<double>(value));
+  const float mean = static_cast<float>(sum / static_cast<double>(x.size()));
+  const float threshold = static_cast<float>(kThreshold) * mean;
+  for (const float value : x) {
+    if (!(std::fabs(value) > threshold)) continue;
+    sum_above += std::fabs(static_cast<double>(value));
+    ++count_above;
+  }
+  return {threshold, dynamic(format) ? static_cast<float>(sum_above / count_above) : 1.0f};
+}
+
+Ternary ternary_reference(const Format& format, std::span<const float> x) {
+  if (old(format)) return old_ternary(format, x);
+  return ternary_of(format,
+                    [&](float threshold) { return magnitudes_above_reference(threshold, x); });
+}
+
+kernels::ScaledGrid grid_of(const QuantizerInput& input, std::int64_t group) {
+  return learned_grid(input.state[0].values<float>()[static_cast<std::size_t>(group)], 1);
+}
+
+float whole_of(const kernels::ScaledGrid& grid, float x) {
+  return std::clamp(std::nearbyint(x * (1 / grid.scale)), grid.lowest, grid.highest);
+}
+
+void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const auto x = group_of(input.x, groups, g);
+    const auto to = group_of(y, groups, g);
+    if (learned(input.format)) {
+      const kernels::ScaledGrid grid = grid_of(input, g);
+      for (std::size_t i = 0; i < x.size(); ++i) to[i] = whole_of(grid, x[i]) * grid.scale;
+      continue;
+    }
+    const Ternary ternary = ternary_reference(input.format, x);
+    for (std::size_t i = 0; i < x.size(); ++i)
+      to[i] = std::isnan(x[i]) && !old(input.format) ? x[i] : ternary(x[i]);
+  }
+}
+
+void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  const std::int64_t columns = groups.columns;
+  kernels::for_rows(pool, groups.count, columns, [&](std::int64_t g) {
+    const auto x = group_of(input.x, groups, g);
+    const auto to = group_of(y, groups, g);
+    if (learned(input.format))
+      return kernels::round_to_grid(pool, grid_of(input, g), columns, x.data(), to.data());
+    if (old(input.format)) {
+      std::ranges::transform(x, to.begin(), old_ternary(input.format, x));
+      return;
+    }
+    const Ternary ternary = ternary_of(input.format, [&](float threshold) {
+      return kernels::magnitudes_above(pool, threshold, columns, x.data());
+    });
+    kernels::signs_above(pool, ternary.threshold, ternary.alpha, columns, x.data(), to.data());
+  });
+}
+
+void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const float> dy,
+              std::span<float> dx, std::span<Tensor> state_gradients) {
+  learned_scale_backward(input, groups_of(input.format, input.sizes), 1, pool, dy, dx,
+                         state_gradients[0]);
+}
+
+std::vector<FormatStateDef> state(const Format& format) {
+  if (!learned(format)) return {};
+  return {
+      {"scale", "magnitude of the values that are not zero", {}, format.is("per", "row"), true}};
+}
+
+std::vector<Tensor> calibrate(const Format&, const Observation& seen) {
+  const double threshold = kThreshold * seen.mean_magnitude();
+  const Observation::Summary summary = seen.summary();
+  double sum = 0, weight = 0;
+  for (std::size_t i = 0; i < summary.values.size(); ++i) {
+    const double magnitude = std::fabs(summary.values[i]);
+    if (!(magnitude > threshold)) continue;
+    sum += summary.weights[i] * magnitude;
+    weight += summary.weights[i];
+  }
+  return {Tensor::scalar(usable_scale(static_cast<float>(weight == 0 ? 0 : sum / weight), 1))};
+}
+
+CodeLayout layout(const Format& format, const Sizes& sizes) {
+  if (!dynamic(format)) return {2};
+  return {2, 32, groups_of(format, sizes).count};
+}
+
+// -1, 0 and 1 in two's complement.
+std::uint32_t code_of(float sign) { return signed_code(static_cast<std::int64_t>(sign), 2); }
+
+Codes encode(const QuantizerInput& input) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  Codes codes;
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const auto group = group_of(input.x, groups, g);
+    Ternary ternary;
+    if (!learned(input.format)) ternary = ternary_reference(input.format, group);
+    for (const float x : group) {
+      check_has_code(input.format, !std::isnan(x) && std::isfinite(ternary.alpha), x);
+      codes.elements.push_back(code_of(learned(input.format) ? whole_of(grid_of(input, g), x)
+                                                             : Ternary{ternary.threshold, 1}(x)));
+    }
+    if (dynamic(input.format)) codes.shared.push_back(float_code(ternary.alpha));
+  }
+  return codes;
+}
+
+void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const float alpha = learned(input.format) ? grid_of(input, g).scale
+                        : dynamic(input.format)
+                            ? float_value(codes.shared[static_cast<std::size_t>(g)])
+                            : 1.0f;
+    const auto from = group_of(std::span(codes.elements), groups, g);
+    std::ranges::transform(from, group_of(y, groups, g).begin(), [&](std::uint32_t code) {
+      return static_cast<float>(signed_value(code, 2)) * alpha;
+    });
+  }
+}
+
+}  // namespace
+
+FormatDef ternary_format() {
+  return {.name = "ternary",
+          .summary = "-alpha, 0 and alpha, for weights",
+          .source =
+              "Li et al., Ternary Weight Networks, 2016; learned: Esser et al., Learned Step "
+              "Size Quantization, ICLR 2020",
+          .parameters = {{"per", "what shares a scale", 0, 0, 0, {"row", "tensor"}},
+                         {"scale",
+                          "from the tensor on every call, trained, or 1",
+                          0,
+                          0,
+                          0,
+                          {"dynamic", "learned", "none"}},
+                         {"mode", "as it should be, or as MASE does", 0, 0, 0, {"fixed", "mase"}}},
+          .complete = complete,
+          .layout = layout,
+          .fields = [](const Format&) -> std::vector<CodeField> {
+            return {{"integer", 2}};
+          },
+          .state = state,
+          .calibrate = calibrate,
+          .quantize_reference = quantize_reference,
+          .quantize = quantize,
+          .gradient_rule =
+              [](const Format& format) {
+                return learned(format) ? GradientRule::own : GradientRule::straight_through;
+              },
+          .backward = backward,
+          .encode = encode,
+          .decode = decode};
+}
+
+}  // namespace hone

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "hone/kernels/block.h"
+#include "hone/kernels/logarithm.h"
+#include "hone/kernels/minifloat.h"
+
+/// What block.cpp needs once for all instruction sets: scales, and elements relative to them.
+namespace hone::kernels {
+
+inline constexpr std::uint32_t kInfinityBits = 0x7f800000;
+
+/// k of `BlockScale` for the bits of the largest magnitude, positive and finite.
+inline int scale_exponent(const BlockScale& scale, std::uint32_t largest) {
+  int field = static_cast<int>(largest >> 23);
+  if (field == 0) {  // subnormal: as if its leading one stood where that of a normal number does
+    const int shift = std::countl_zero(largest) - 8;
+    field = 1 - shift;
+    largest <<= shift;
+  }
+  const int next = (largest & 0x7fffffu) >= scale.next_from ? 1 : 0;
+  return std::clamp(field - 127 + next + scale.offset, scale.lowest, scale.highest);
+}
+
+/// Minifloats relative to the scale, and the scales for which vectors can round to them.
+class MinifloatElements {
+ public:
+  explicit MinifloatElements(const Minifloat& format)
+      : format_(format), lowest_exponent_(std::max(-126, -126 - format.min_exponent)) {
+    const int highest_binade = std::max(std::ilogb(format.highest), format.min_exponent);
+    highest_exponent_ = std::min(127, 104 + format.mantissa_bits - highest_binade);
+    if (format.mantissa_bits > 22) highest_exponent_ = lowest_exponent_ - 1;
+  }
+
+  /// Whether `scaled(exponent)` is `vectorizable`.
+  bool fast(int exponent) const {
+    return exponent >= lowest_exponent_ && exponent <= highest_exponent_;
+  }
+  /// The elements times 2^exponent. Only where that is fast.
+  Minifloat scaled(int exponent) const {
+    const auto scale = std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);
+    return {format_.mantissa_bits, format_.min_exponent + exponent, format_.highest * scale};
+  }
+  float round_slowly(int exponent, float x) const {
+    return round_scalar({format_.mantissa_bits, format_.min_exponent + exponent,
+                         std::ldexp(format_.highest, exponent)},
+                        x);
+  }
+
+ private:
+  Minifloat format_;
+  int lowest_exponent_;
+  int highest_exponent_;
+};
+
+/// Zero and the powers of two from 2^-octaves to 1 relative to the scale, as far as they are normal
+/// floats. Vectors can round to all of them.
+struct PowerElements {
+  int octaves;
+
+  bool fast(int) const { return true; }
+  PowerGrid scaled(int exponent) const { return {std::max(exponent - octaves, -126), exponent}; }
+  float round_slowly(int exponent, float x) const { return round_to_power(scaled(exponent), x); }
+};
+
+/// Neighbouring blocks of several rows that are rounded together.
+inline constexpr std::int64_t kTogether = 64;
+
+/// Blocks [begin, end) of a grid.
+struct BlockRange {
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+}  // namespace hone::kernels

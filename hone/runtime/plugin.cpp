@@ -1,0 +1,94 @@
+#include "hone/runtime/plugin.h"
+
+#include <dlfcn.h>
+
+#include <utility>
+
+#include "hone/base/error.h"
+
+namespace hone {
+namespace {
+
+using Version = const char*();
+using Extend = void(Library&);
+
+void* open_library(const fs::path& path) {
+  std::error_code error;
+  user_check(fs::exists(path, error), "no such file; a plugin is a shared library (.so)");
+  // A name without a slash would be looked for among the system's libraries.
+  void* handle = ::dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) fail("cannot be loaded: {}", ::dlerror());
+  return handle;
+}
+
+template <typename Function>
+Function* function_of(void* handle, const char* name) {
+  void* address = ::dlsym(handle, name);
+  user_check(address != nullptr,
+             "is a shared library, but no plugin of hone: it has no function {}; "
+             "HONE_PLUGIN(library) {{ … }} of hone/runtime/plugin.h defines it",
+             name);
+  return reinterpret_cast<Function*>(address);
+}
+
+void check_version(void* handle) {
+  static constexpr auto kVersion = detail::plugin_version();
+  const std::string_view own = kVersion.data(),
+                         other = function_of<Version>(handle, "hone_plugin_version")();
+  user_check(own == other,
+             "was built with other headers than this program ('{}', the program has '{}'); build "
+             "it again with those of the program's source",
+             other, own);
+}
+
+void check_complete(const FormatDef& def) {
+  const std::pair<bool, std::string_view> needed[] = {
+      {def.layout != nullptr, "layout"},
+      {def.fields != nullptr, "fields"},
+      {def.quantize_reference != nullptr, "quantize_reference"},
+      {def.quantize != nullptr, "quantize"},
+      {def.encode != nullptr, "encode"},
+      {def.decode != nullptr, "decode"},
+      {def.state == nullptr || def.calibrate != nullptr, "calibrate, which its state needs"},
+      {def.gradient_rule == nullptr || def.backward != nullptr,
+       "backward, which its gradient_rule may ask for"}};
+  for (const auto& [there, name] : needed)
+    user_check(there, "format {} does not set {}", def.name, name);
+}
+
+void check_complete(const OpDef& def) {
+  user_check(def.infer != nullptr, "operation {} does not set infer", def.name);
+  user_check(def.reference != nullptr, "operation {} does not set reference", def.name);
+}
+
+template <typename Table>
+void check_rows(std::string_view kind, const Table& added, const Table& table) {
+  for (const auto& [name, def] : added) {
+    user_check(name == def.name, "{} {} stands in the table as '{}'", kind, def.name, name);
+    user_check(!table.contains(name), "{} {} exists already; give it another name", kind, name);
+    check_complete(def);
+  }
+}
+
+}  // namespace
+
+void load_plugin(const fs::path& path, Library& library) {
+  with_context(path.string(), [&] {
+    void* handle = open_library(path);
+    check_version(handle);
+    Library added;
+    function_of<Extend>(handle, "hone_extend")(added);
+    check_rows("format", added.formats, library.formats);
+    check_rows("operation", added.ops, library.ops);
+    for (const Kernel& kernel : added.kernels)
+      user_check(kernel.accepts != nullptr && kernel.run != nullptr,
+                 "kernel {} of {} does not set accepts and run", kernel.name, kernel.op);
+    user_check(!added.formats.empty() || !added.ops.empty() || !added.kernels.empty(),
+               "adds nothing");
+    library.formats.merge(added.formats);
+    library.ops.merge(added.ops);
+    library.kernels.insert(library.kernels.begin(), added.kernels.begin(), added.kernels.end());
+  });
+}
+
+}  // namespace hone

@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// A format that the program learns from a shared library: examples/nf4.
+namespace hone::testing {
+namespace {
+
+fs::path plugin(const std::string& name) { return fs::path(HONE_PLUGINS) / (name + ".so"); }
+
+// `arguments` with the example loaded.
+std::vector<std::string> with_nf4(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--plugin", plugin("nf4")});
+  return arguments;
+}
+
+// `hone quantize` of the workshop's model to nf4, into `folder`/quantized.
+Json quantize(const TemporaryFolder& folder, const std::vector<std::string>& more) {
+  std::vector<std::string> words = {"quantize",           "model", "--data",
+                                    "reviews.csv",        "-o",    folder.path() / "quantized",
+                                    "--validation_split", "0"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run_json(with_nf4(words), workshop());
+}
+
+void expect_refusal(std::string_view fragment, const std::vector<std::string>& arguments) {
+  const Ending ending = run_hone(arguments, workshop());
+  EXPECT_EQ(ending.code, 1) << ending.messages;
+  EXPECT_EQ(ending.output, "");
+  EXPECT_TRUE(ending.messages.starts_with("error: ")) << ending.messages;
+  EXPECT_NE(ending.messages.find(fragment), std::string::npos)
+      << "expected '" << fragment << "' in " << ending.messages;
+}
+
+TEST(Plugin, ShowsItsFormatAsAnyOther) {
+  const Json format = run_json(with_nf4({"formats", "nf4"}), workshop());
+  EXPECT_EQ(format["format"], "nf4(block=64)");
+  EXPECT_EQ(format["average_bits"], 4.5);  // 4, and 32 for every 64 weights
+  EXPECT_EQ(format["values"].size(), 16);
+  EXPECT_EQ(format["lowest"], -1);
+  EXPECT_EQ(format["highest"], 1);
+  const Ending list = run_well(with_nf4({"formats"}), workshop());
+  for (const char* row : {"integer(width=8,frac=auto)", "nf4(block=64)"})
+    EXPECT_NE(list.output.find(row), std::string::npos) << row;
+}
+
+// Alone in its block a number is the largest magnitude: level 1, or -1, and its own scale.
+TEST(Plugin, SpellsNumbers) {
+  const Json rows = run_json(with_nf4({"formats", "nf4", "0.3", "0"}), workshop());
+  ASSERT_EQ(rows.size(), 2);
+  EXPECT_EQ(rows[0]["becomes"], "0.3");
+  EXPECT_EQ(rows[0]["code"], "1111");
+  EXPECT_EQ(rows[0]["shared"], "00111110100110011001100110011010");
+  EXPECT_EQ(rows[0]["parts"], "index 1111");
+  EXPECT_EQ(rows[1]["code"], "0111");
+}
+
+TEST(Plugin, QuantizesAndItsModelIsEvaluated) {
+  const TemporaryFolder folder;
+  const Json result = quantize(folder, {"--format", "nf4"});
+  EXPECT_EQ(result["format"], "nf4(block=64)");
+  // A little above 4.5 for the classifier's bias, two values with a scale.
+  EXPECT_NEAR(result["average_weight_bits"].get<double>(), 4.5, 1e-4);
+  EXPECT_NE(result["before"]["eval_loss"], result["after"]["eval_loss"]);
+  const std::vector<std::string> eval = {"eval", folder.path() / "quantized", "--data",
+                                         "reviews.csv"};
+  const Json measured = run_json(with_nf4(eval), workshop());
+  EXPECT_EQ(measured["arithmetic"], "simulated nf4(block=64)");
+  EXPECT_EQ(measured["eval_loss"], result["after"]["eval_loss"]);
+  expect_refusal("unknown format 'nf4'", eval);
+}
+
+TEST(Plugin, TrainsQuantized) {
+  const TemporaryFolder folder;
+  const Json result = quantize(
+      folder, {"--format", "nf4(block=32)", "--qat", "--max_steps", "2", "--logging_steps", "1"});
+  EXPECT_EQ(result["method"], "qat");
+  EXPECT_EQ(result["format"], "nf4(block=32)");
+  const std::vector<Json> log =
+      json_lines(read_file(folder.path() / "quantized/training_log.jsonl"));
+  ASSERT_EQ(log.size(), 2);
+  EXPECT_GT(log[0]["grad_norm"], 0);
+}
+
+TEST(Plugin, StandsInRecipes) {
+  const TemporaryFolder folder;
+  const fs::path recipe = folder.file("mixed.toml", R"toml(
+default = { weight = "integer(width=8)" }
+[[rule]]
+name = "*.layer.0.*"
+weight = "nf4(block=16)"
+)toml");
+  quantize(folder, {"--recipe", recipe});
+  const std::string config =
+      read_json(folder.path() / "quantized/config.json")["quantization_config"].dump();
+  for (const char* format : {"integer(width=8,frac=auto)", "nf4(block=16)"})
+    EXPECT_NE(config.find(format), std::string::npos) << format << " in " << config;
+}
+
+TEST(Plugin, IsComparedWithOtherFormats) {
+  const Json result =
+      run_json(with_nf4({"formats", "--compare", "model", "--choice", "nf4/none", "--choice",
+                         "integer(width=4)/none", "--data", "reviews.csv"}),
+               workshop());
+  const Json& rows = result["formats"];
+  ASSERT_EQ(rows.size(), 3);  // the model as it is, and the two
+  EXPECT_EQ(rows[1]["format"], "nf4/none");
+  EXPECT_GT(rows[1]["weight_snr_db"], rows[2]["weight_snr_db"]);
+}
+
+TEST(Plugin, RefusalSaysWhatIsWrongWithTheFile) {
+  const auto refuse = [](const fs::path& file, std::string_view fragment) {
+    expect_refusal(file.string() + ": " + std::string(fragment), {"formats", "--plugin", file});
+  };
+  refuse("nothing.so", "no such file");
+  refuse("reviews.csv", "cannot be loaded: ");
+  refuse(workshop(), "cannot be loaded: ");
+  refuse(plugin("unresolved"), "cannot be loaded: ");
+  refuse(plugin("empty"), "is a shared library, but no plugin of hone");
+  refuse(plugin("other_headers"), "was built with other headers than this program");
+  refuse(plugin("taken_name"), "format integer exists already; give it another name");
+  refuse(plugin("incomplete"), "format sketch does not set fields");
+  refuse(plugin("adds_nothing"), "adds nothing");
+}
+
+TEST(Plugin, LoadedTwiceFindsItsOwnName) {
+  expect_refusal("format nf4 exists already", with_nf4(with_nf4({"formats"})));
+}
+
+TEST(Plugin, IsTakenByEveryCommand) {
+  for (const char* command : {"demo", "train", "eval", "plan", "quantize", "predict", "formats",
+                              "inspect", "draw", "bench"}) {
+    const std::string help = run_well({command, "--help"}, workshop()).output;
+    EXPECT_NE(help.find("--plugin"), std::string::npos) << command;
+  }
+  // One after the other is two plugins, and what follows is not a plugin.
+  expect_refusal("second.so: no such file",
+                 {"inspect", "--plugin", plugin("nf4"), "--plugin", "second.so", "model"});
+  run_well({"inspect", "--plugin", plugin("nf4"), "model"}, workshop());
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/runtime/library.h"
+#include "tests/formats/formats_testing.h"
+
+// The format of the example plugin, examples/nf4/nf4.cpp, which is compiled into this program.
+extern "C" void hone_extend(hone::Library& library);
+
+namespace hone::testing {
+namespace {
+
+class Nf4 : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    Library library;
+    hone_extend(library);
+    for (const auto& [name, def] : library.formats) add_format(def);
+  }
+};
+
+const std::vector<std::string> kFormats = {"nf4", "nf4(block=1)", "nf4(block=16)",
+                                           "nf4(block=100)"};
+
+TEST_F(Nf4, RoundsToTheNearestLevelOfTheBlock) {
+  // Levels times 2: …, -0.182, 0, 0.159, 0.322, …, 1.446, 2. A second block is all zeros.
+  const std::vector<float> y =
+      by_reference("nf4(block=6)", {2, 1.7f, -2, 0.08f, 0.07f, -0.1f, 0, 0, 0, 0, 0, 0});
+  EXPECT_EQ(y, (std::vector<float>{2, 2 * 0.7229568362236023f, -2, 2 * 0.07958029955625534f, 0,
+                                   2 * -0.09105003625154495f, 0, 0, 0, 0, 0, 0}));
+}
+
+// Every level of a block whose largest magnitude is 1 stays, under its number.
+TEST_F(Nf4, CodesAreTheNumbersOfTheLevels) {
+  const Format format = format_of("nf4(block=16)");
+  Codes codes{{}, {0x3f800000}};
+  for (std::uint32_t code = 0; code < 16; ++code) codes.elements.push_back(code);
+  std::vector<float> levels(16);
+  format.def->decode({format, {16}, {}, {}}, codes, levels);
+  EXPECT_EQ(levels.front(), -1);
+  EXPECT_EQ(levels[7], 0);
+  EXPECT_EQ(levels.back(), 1);
+  EXPECT_TRUE(std::ranges::is_sorted(levels));
+  const Codes again = format.def->encode({format, {16}, levels, {}});
+  EXPECT_EQ(again.elements, codes.elements);
+  EXPECT_EQ(again.shared, codes.shared);
+}
+
+TEST_F(Nf4, BlocksEndWithTheirRow) {
+  // The 4 of the second row must not scale what stands before or after it.
+  const std::vector<float> y = by_reference("nf4(block=2)", {1, 1, 3, 4, 4, 0.5f}, {2, 3});
+  EXPECT_EQ(y, (std::vector<float>{1, 1, 3, 4, 4, 0.5f}));
+}
+
+TEST_F(Nf4, BlocksWithoutAScaleBecomeNaN) {
+  const std::vector<float> y = by_reference("nf4(block=2)", {1, NAN, INFINITY, 0, 1, 1});
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(std::isnan(y[static_cast<std::size_t>(i)])) << i;
+  EXPECT_EQ(y[4], 1);
+  check_packs("nf4(block=2)", {1, 2, 3, NAN, 5, 6}, {6});
+}
+
+TEST_F(Nf4, HasTheSameBitsFastAndSlow) {
+  for (const std::string& format : kFormats) {
+    check_fast(format, any_values(70003), {});
+    check_fast(format, any_values(37 * 131), {37, 131});
+    check_fast(format, any_values(3 * 5 * 17), {3, 5, 17});
+    check_fast(format, {-3.0f}, {1});
+    check_fast(format, {}, {4, 0});
+  }
+}
+
+TEST_F(Nf4, IsIdempotentAndPacks) {
+  for (const std::string& format : kFormats) {
+    check_idempotent(format, finite_values(4001), {});
+    check_packs(format, finite_values(7 * 99), {7, 99});
+  }
+}
+
+// The largest gap between levels is 0.304: half of it times the scale is the worst error.
+TEST_F(Nf4, IsOffByHalfAGapAtMost) {
+  const std::vector<float> x = finite_values(6400);
+  const std::vector<float> y = by_reference("nf4", x);
+  for (std::size_t b = 0; b < x.size(); b += 64) {
+    float scale = 0;
+    for (std::size_t i = b; i < b + 64; ++i) scale = std::max(scale, std::fabs(x[i]));
+    for (std::size_t i = b; i < b + 64; ++i)
+      ASSERT_LE(std::fabs(x[i] - y[i]), 0.15191f * scale) << i;
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing
