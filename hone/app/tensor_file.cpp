@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "hone/base/text.h"
 #include "hone/formats/calibrate.h"
@@ -13,7 +13,6 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kBars = 80;
-constexpr std::size_t kMostGridMarks = 300;
 
 Tensor quantized(const Tensor& x, const Format& format, Context& context) {
   const std::vector<Tensor> state = calibrate_tensor(format, x.sizes(), x.values<float>());
@@ -42,6 +41,16 @@ std::vector<Point> histogram(std::span<const float> x, double low, double high) 
     points.push_back(
         {low + static_cast<double>(i) * width, 100 * counts[i] / static_cast<double>(x.size())});
   points.push_back({high, 0});
+  return points;
+}
+
+// Each different value with the share of all that are it.
+std::vector<Point> shares(std::span<const float> y) {
+  std::map<float, double> counts;
+  for (const float value : y) counts[value] += 1;
+  std::vector<Point> points;
+  for (const auto& [value, count] : counts)
+    points.push_back({static_cast<double>(value), 100 * count / static_cast<double>(y.size())});
   return points;
 }
 
@@ -80,23 +89,16 @@ void draw_histogram(const fs::path& input, const std::string& name, const Format
   user_check(std::isfinite(low) && std::isfinite(high) && low < high,
              "{}: {} goes from {} to {}; a histogram needs finite values that differ",
              input.string(), name, low, high);
-  const std::set<float> grid(y.values<float>().begin(), y.values<float>().end());
-  Panel panel{.title = fmt::format("{} {}", name, to_string(x.sizes())),
-              .x = {.label = "Value"},
-              .y = {.label = "Share of the values (%)"},
-              .series = {{.label = "values",
-                          .points = histogram(x.values<float>(), static_cast<double>(low),
-                                              static_cast<double>(high)),
-                          .draw = Draw::steps},
-                         {.label = "rounded",
-                          .points = histogram(y.values<float>(), static_cast<double>(low),
-                                              static_cast<double>(high)),
-                          .draw = Draw::steps}}};
-  if (grid.size() <= kMostGridMarks) {
-    Series marks{.label = fmt::format("{} values they take", grid.size()), .draw = Draw::points};
-    for (const float value : grid) marks.points.push_back({static_cast<double>(value), 0});
-    panel.series.push_back(std::move(marks));
-  }
+  const std::vector<Point> taken = shares(y.values<float>());
+  const std::string shown = fmt::format("rounded, to {} different values", taken.size());
+  const Panel panel{.title = fmt::format("{} {}", name, to_string(x.sizes())),
+                    .x = {.label = "Value"},
+                    .y = {.label = "Share of the values (%)"},
+                    .series = {{.label = fmt::format("values, in {} bars", kBars),
+                                .points = histogram(x.values<float>(), static_cast<double>(low),
+                                                    static_cast<double>(high)),
+                                .draw = Draw::steps},
+                               {.label = shown, .points = taken, .draw = Draw::points}}};
   write_figure({.title = to_string(format), .panels = {panel}}, stem);
 }
 

@@ -73,6 +73,7 @@ std::string run_program(const std::vector<std::string>& command, const fs::path&
   const std::string& name = command.front();
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
+  arguments.reserve(words.size() + 1);
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   Pipe pipe;

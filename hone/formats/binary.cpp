@@ -4,6 +4,7 @@
 
 #include "hone/formats/codes.h"
 #include "hone/formats/groups.h"
+#include "hone/formats/mode.h"
 #include "hone/kernels/row_loop.h"
 #include "hone/kernels/sign.h"
 
@@ -11,13 +12,11 @@ namespace hone {
 namespace {
 
 bool scaled(const Format& format) { return format.is("scale", "row"); }
-bool old(const Format& format) { return format.is("mode", "mase"); }
-
-void complete(Format& format) { settle(format, "scale", old(format) ? "none" : "row"); }
+void complete(Format& format) { settle(format, "scale", is_mase(format) ? "none" : "row"); }
 
 Rows groups_of(const Format& format, const Sizes& sizes) {
   if (!scaled(format)) return whole_tensor(sizes);
-  return old(format) ? slices_of(sizes) : rows_of(sizes);
+  return is_mase(format) ? slices_of(sizes) : rows_of(sizes);
 }
 
 float old_mean(std::span<const float> x) {
@@ -28,7 +27,7 @@ float old_mean(std::span<const float> x) {
 
 float alpha_reference(const Format& format, std::span<const float> x) {
   if (!scaled(format)) return 1;
-  if (old(format)) return old_mean(x);
+  if (is_mase(format)) return old_mean(x);
   return static_cast<float>(magnitudes_above_reference(-1, x).mean());
 }
 
@@ -37,8 +36,7 @@ struct Values {
   bool old;
   bool zero;  // the lower value is 0
 
-  explicit Values(const Format& format)
-      : old(format.is("mode", "mase")), zero(old && scaled(format)) {}
+  explicit Values(const Format& format) : old(is_mase(format)), zero(old && scaled(format)) {}
   bool is_low(float x) const { return !old ? x < 0 : zero ? !(x > 0) : !(x >= 0); }
   float low(float alpha) const { return zero ? alpha * 0 : -alpha; }
 };
@@ -80,7 +78,7 @@ void quantize_old(const QuantizerInput& input, ThreadPool& pool, std::span<float
 }
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  if (old(input.format)) return quantize_old(input, pool, y);
+  if (is_mase(input.format)) return quantize_old(input, pool, y);
   const Rows groups = groups_of(input.format, input.sizes);
   kernels::for_rows(pool, groups.count, groups.columns, [&](std::int64_t g) {
     const float* const x = group_of(input.x, groups, g).data();
@@ -93,7 +91,7 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
 }
 
 GradientRule gradient_rule(const Format& format) {
-  return old(format) ? GradientRule::straight_through : GradientRule::own;
+  return is_mase(format) ? GradientRule::straight_through : GradientRule::own;
 }
 
 void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const float> dy,
@@ -143,14 +141,13 @@ FormatDef binary_format() {
   return {.name = "binary",
           .summary = "signs times the mean magnitude of the row, for weights",
           .source = "Rastegari et al., XNOR-Net, ECCV 2016",
-          .parameters =
-              {{"scale",
-                "mean magnitude of the row, or 1; auto: row, none with mode=mase",
-                0,
-                0,
-                0,
-                {"auto", "row", "none"}},
-               {"mode", "as it should be, or bit by bit as MASE does", 0, 0, 0, {"fixed", "mase"}}},
+          .parameters = {{"scale",
+                          "mean magnitude of the row, or 1; auto: row, none with mode=mase",
+                          0,
+                          0,
+                          0,
+                          {"auto", "row", "none"}},
+                         mode_parameter()},
           .complete = complete,
           .layout = layout,
           .fields = [](const Format&) -> std::vector<CodeField> {

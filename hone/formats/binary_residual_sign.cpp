@@ -7,6 +7,7 @@
 #include "hone/formats/codes.h"
 #include "hone/formats/groups.h"
 #include "hone/formats/learned_scale.h"
+#include "hone/formats/mode.h"
 #include "hone/kernels/grain.h"
 #include "hone/kernels/sign.h"
 
@@ -16,16 +17,14 @@ namespace {
 using Means = std::vector<float>;
 
 bool learned(const Format& format) { return format.is("scale", "learned"); }
-bool old(const Format& format) { return format.is("mode", "mase"); }
-
 void complete(Format& format) {
-  user_check(!old(format) || !learned(format),
+  user_check(!is_mase(format) || !learned(format),
              "the means of mode=mase follow from their number; leave scale out");
 }
 
 Means means_of(const QuantizerInput& input) {
   const auto levels = static_cast<int>(input.format["levels"]);
-  if (!old(input.format)) {
+  if (!is_mase(input.format)) {
     const std::span<const float> state = input.state[0].values<float>();
     return {state.begin(), state.end()};
   }
@@ -53,14 +52,14 @@ float value_of(bool is_old, const Means& means, float x) {
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
   const Means means = means_of(input);
-  const bool is_old = old(input.format);
+  const bool is_old = is_mase(input.format);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = value_of(is_old, means, input.x[i]);
 }
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
   const Means means = means_of(input);
   const auto count = static_cast<std::int64_t>(y.size());
-  if (!old(input.format))
+  if (!is_mase(input.format))
     return kernels::residual_signs(pool, means, count, input.x.data(), y.data());
   parallel_ranges(pool, count, kernels::kChunkElements, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
@@ -83,7 +82,7 @@ void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const flo
               std::span<float> dx, std::span<Tensor> state_gradients) {
   const Means means = means_of(input);
   const auto count = static_cast<std::int64_t>(dy.size());
-  if (old(input.format)) {
+  if (is_mase(input.format)) {
     parallel_ranges(pool, count, kernels::kChunkElements,
                     [&](std::int64_t begin, std::int64_t end) {
                       for (std::int64_t i = begin; i < end; ++i) {
@@ -130,7 +129,7 @@ Codes encode(const QuantizerInput& input) {
     float residual = x;
     std::uint32_t code = 0;
     for (const float mean : means) {
-      check_has_code(input.format, !std::isnan(x) && (!old(input.format) || residual != 0), x);
+      check_has_code(input.format, !std::isnan(x) && (!is_mase(input.format) || residual != 0), x);
       const float sign = sign_of(true, residual);
       code = code << 1 | (sign < 0 ? 1u : 0u);
       residual -= sign * mean;
@@ -161,7 +160,7 @@ FormatDef binary_residual_sign_format() {
       .parameters =
           {{"levels", "signs per value", 1, kernels::kMaxSignLevels, 2},
            {"scale", "means from calibration, or trained", 0, 0, 0, {"static", "learned"}},
-           {"mode", "as it should be, or bit by bit as MASE does", 0, 0, 0, {"fixed", "mase"}}},
+           mode_parameter()},
       .complete = complete,
       .layout = [](const Format& format,
                    const Sizes&) { return CodeLayout{static_cast<int>(format["levels"])}; },
@@ -171,7 +170,7 @@ FormatDef binary_residual_sign_format() {
           },
       .state =
           [](const Format& format) {
-            if (old(format)) return std::vector<FormatStateDef>{};
+            if (is_mase(format)) return std::vector<FormatStateDef>{};
             return std::vector<FormatStateDef>{
                 {"means", "magnitude of each level", {format["levels"]}, false, learned(format)}};
           },

@@ -6,11 +6,11 @@
 #include "hone/base/error.h"
 #include "hone/formats/blocks.h"
 #include "hone/formats/mase_blocks.h"
+#include "hone/formats/mase_rounding.h"
+#include "hone/formats/mode.h"
 
 namespace hone {
 namespace {
-
-bool is_mase(const Format& format) { return format.is("mode", "mase"); }
 
 int width_of(const Format& format) { return static_cast<int>(format["width"]); }
 int mantissa_bits(const Format& format) { return width_of(format) - 1; }
@@ -42,10 +42,6 @@ void complete(Format& format) {
              all.lowest, all.highest);
 }
 
-BlockLayout layout_of(const Format& format, const Sizes& sizes) {
-  return block_layout(format, sizes, format["rows"]);
-}
-
 int fixed_exponent(const Format& format, float largest) {
   const auto [lowest, highest] = float_exponents_of(format);
   if (largest == 0) return lowest;
@@ -72,15 +68,6 @@ BlockCoding fixed_coding(const Format& format) {
           }};
 }
 
-float mase_round(float steps, float exponent, float x) {
-  const float power = std::exp2(exponent);
-  const float whole = std::nearbyint((std::fabs(x) + 1e-9f) / power * steps);
-  const float sign = x > 0 ? 1.0f : x < 0 ? -1.0f : 0.0f;
-  const float y = sign * power * (std::clamp(whole, 0.0f, steps - 1) / steps);
-  // Blended by multiplication with 0 and 1, which makes infinities NaN.
-  return std::fabs(x) <= 1e-8f ? 0.0f * y + x : y + 0.0f * x;
-}
-
 MaseBlocks mase_blocks(const Format& format) {
   const int m = mantissa_bits(format);
   const float steps = std::ldexp(1.0f, m);
@@ -92,7 +79,7 @@ MaseBlocks mase_blocks(const Format& format) {
             return std::clamp(std::ceil(mase_log2(largest)), static_cast<float>(exponents.lowest),
                               static_cast<float>(exponents.highest));
           },
-          [=](float exponent, float x) { return mase_round(steps, exponent, x); },
+          [=](float exponent, float x) { return mase_mantissa(m, exponent, x); },
           [=](float exponent, float y) {
             const double size = std::fabs(static_cast<double>(y));
             const double whole = std::ldexp(size, m - static_cast<int>(exponent));
@@ -106,18 +93,11 @@ MaseBlocks mase_blocks(const Format& format) {
           }};
 }
 
-void quantize_reference(const QuantizerInput& input, std::span<float> y) {
-  ThreadPool alone(1);
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format))
-    return quantize_mase_blocks(layout, mase_blocks(input.format), alone, input.x, y);
-  quantize_by_coding(layout, fixed_coding(input.format), alone, input.x, y);
-}
+using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format))
-    return quantize_mase_blocks(layout, mase_blocks(input.format), pool, input.x, y);
+  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
+  const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   const int m = mantissa_bits(input.format);
   const Exponents exponents = float_exponents_of(input.format);
   const kernels::BlockScale scale{1, exponents.lowest, exponents.highest,
@@ -128,19 +108,6 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
     kernels::round_blocks_to_minifloats(pool, layout.grid, scale, elements, from, to);
   });
-}
-
-Codes encode(const QuantizerInput& input) {
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format))
-    return encode_mase_blocks(input.format, layout, mase_blocks(input.format), input.x);
-  return encode_by_coding(input.format, layout, fixed_coding(input.format), input.x);
-}
-
-void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format)) return decode_mase_blocks(layout, mase_blocks(input.format), codes, y);
-  decode_by_coding(layout, fixed_coding(input.format), codes, y);
 }
 
 }  // namespace
@@ -155,20 +122,16 @@ FormatDef block_fp_format() {
                          block_parameter(16),
                          rows_parameter(),
                          axis_parameter(),
-                         {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+                         mode_parameter()},
           .complete = complete,
-          .layout =
-              [](const Format& format, const Sizes& sizes) {
-                return CodeLayout{width_of(format), exponent_width(format),
-                                  layout_of(format, sizes).blocks()};
-              },
+          .layout = Blocks::Fixed::layout,
           .fields = [](const Format& format) -> std::vector<CodeField> {
             return {{"sign", 1}, {"mantissa", width_of(format) - 1}};
           },
-          .quantize_reference = quantize_reference,
+          .quantize_reference = Blocks::quantize_reference,
           .quantize = quantize,
-          .encode = encode,
-          .decode = decode};
+          .encode = Blocks::encode,
+          .decode = Blocks::decode};
 }
 
 }  // namespace hone

@@ -6,13 +6,12 @@
 #include "hone/formats/blocks.h"
 #include "hone/formats/mase_blocks.h"
 #include "hone/formats/mase_rounding.h"
+#include "hone/formats/mode.h"
 
 namespace hone {
 namespace {
 
 constexpr int kLowestPower = -126;
-
-bool is_mase(const Format& format) { return format.is("mode", "mase"); }
 
 // The parameters as numbers.
 struct Fields {
@@ -33,10 +32,6 @@ struct Fields {
   float highest_bias_of_mase() const { return static_cast<float>((1 << bias_width) - 1); }
 };
 
-BlockLayout layout_of(const Format& format, const Sizes& sizes) {
-  return block_layout(format, sizes, format["rows"]);
-}
-
 int fixed_top(const Fields& fields, float largest) {
   return largest == 0 ? fields.lowest_top()
                       : std::clamp(ceil_log2(largest), fields.lowest_top(), fields.highest_top());
@@ -52,7 +47,8 @@ std::uint32_t nearest_field(const Fields& fields, double relative, int top) {
   return field < 1 || exponent + top < kLowestPower ? 0 : static_cast<std::uint32_t>(field);
 }
 
-BlockCoding fixed_coding(const Fields& fields) {
+BlockCoding fixed_coding(const Format& format) {
+  const Fields fields(format);
   return {fields.width,
           fields.bias_width,
           1 << (fields.bias_width - 1),
@@ -74,7 +70,8 @@ float mase_bias(const Fields& fields, float largest) {
   return std::clamp(top - std::ceil(mase_log2(largest)), 0.0f, fields.highest_bias_of_mase());
 }
 
-MaseBlocks mase_blocks(const Fields& fields) {
+MaseBlocks mase_blocks(const Format& format) {
+  const Fields fields(format);
   return {fields.width,
           fields.bias_width,
           0,
@@ -110,20 +107,12 @@ std::string objection(const Format& format, const Observation& seen) {
                          fields.bias_width == 8 ? "a larger width" : "exponent_bias_width=8");
 }
 
-void quantize_reference(const QuantizerInput& input, std::span<float> y) {
-  ThreadPool alone(1);
-  const Fields fields(input.format);
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format))
-    return quantize_mase_blocks(layout, mase_blocks(fields), alone, input.x, y);
-  quantize_by_coding(layout, fixed_coding(fields), alone, input.x, y);
-}
+using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
   const Fields fields(input.format);
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format))
-    return quantize_mase_blocks(layout, mase_blocks(fields), pool, input.x, y);
+  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
+  const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   // Anything above a power of two makes the next one the largest.
   const kernels::BlockScale scale{0, fields.lowest_top(), fields.highest_top(), 1};
   with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
@@ -131,47 +120,27 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   });
 }
 
-Codes encode(const QuantizerInput& input) {
-  const Fields fields(input.format);
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format))
-    return encode_mase_blocks(input.format, layout, mase_blocks(fields), input.x);
-  return encode_by_coding(input.format, layout, fixed_coding(fields), input.x);
-}
-
-void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
-  const Fields fields(input.format);
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format)) return decode_mase_blocks(layout, mase_blocks(fields), codes, y);
-  decode_by_coding(layout, fixed_coding(fields), codes, y);
-}
-
 }  // namespace
 
 FormatDef block_log_format() {
-  return {
-      .name = "block_log",
-      .summary = "powers of two and zero with an exponent bias per block",
-      .source = "Miyashita et al., LogNet, 2016",
-      .parameters = {{"width", "bits of a value", 2, 16, 8},
-                     {"exponent_bias_width", "bits of what a block shares", 1, 8, 8},
-                     block_parameter(16),
-                     rows_parameter(),
-                     axis_parameter(),
-                     {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
-      .layout =
-          [](const Format& format, const Sizes& sizes) {
-            const Fields fields(format);
-            return CodeLayout{fields.width, fields.bias_width, layout_of(format, sizes).blocks()};
+  return {.name = "block_log",
+          .summary = "powers of two and zero with an exponent bias per block",
+          .source = "Miyashita et al., LogNet, 2016",
+          .parameters = {{"width", "bits of a value", 2, 16, 8},
+                         {"exponent_bias_width", "bits of what a block shares", 1, 8, 8},
+                         block_parameter(16),
+                         rows_parameter(),
+                         axis_parameter(),
+                         mode_parameter()},
+          .layout = Blocks::Fixed::layout,
+          .fields = [](const Format& format) -> std::vector<CodeField> {
+            return {{"sign", 1}, {"exponent", Fields(format).exponent_width()}};
           },
-      .fields = [](const Format& format) -> std::vector<CodeField> {
-        return {{"sign", 1}, {"exponent", Fields(format).exponent_width()}};
-      },
-      .objection = objection,
-      .quantize_reference = quantize_reference,
-      .quantize = quantize,
-      .encode = encode,
-      .decode = decode};
+          .objection = objection,
+          .quantize_reference = Blocks::quantize_reference,
+          .quantize = quantize,
+          .encode = Blocks::encode,
+          .decode = Blocks::decode};
 }
 
 }  // namespace hone

@@ -7,11 +7,10 @@
 #include "hone/formats/blocks.h"
 #include "hone/formats/mase_blocks.h"
 #include "hone/formats/mase_rounding.h"
+#include "hone/formats/mode.h"
 
 namespace hone {
 namespace {
-
-bool is_mase(const Format& format) { return format.is("mode", "mase"); }
 
 // The parameters as numbers.
 struct Fields {
@@ -52,11 +51,8 @@ void complete(Format& format) {
              fields.exponent_width + 24);
 }
 
-BlockLayout layout_of(const Format& format, const Sizes& sizes) {
-  return block_layout(format, sizes, format["rows"]);
-}
-
-BlockCoding fixed_coding(const Fields& fields) {
+BlockCoding fixed_coding(const Format& format) {
+  const Fields fields(format);
   return {fields.width,
           fields.bias_width,
           -fields.lowest_top(),
@@ -74,7 +70,8 @@ float mase_bias(const Fields& fields, float largest) {
   return std::clamp(std::floor(mase_log2(largest)), 0.0f, fields.highest_bias_of_mase());
 }
 
-MaseBlocks mase_blocks(const Fields& fields) {
+MaseBlocks mase_blocks(const Format& format) {
+  const Fields fields(format);
   return {fields.width,
           fields.bias_width,
           0,
@@ -105,20 +102,12 @@ std::string objection(const Format& format, const Observation& seen) {
       is_mase(format) ? "mode=fixed" : "exponent_bias_width=8 or a larger exponent_width");
 }
 
-void quantize_reference(const QuantizerInput& input, std::span<float> y) {
-  ThreadPool alone(1);
-  const Fields fields(input.format);
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format))
-    return quantize_mase_blocks(layout, mase_blocks(fields), alone, input.x, y);
-  quantize_by_coding(layout, fixed_coding(fields), alone, input.x, y);
-}
+using Blocks = TwoModes<fixed_coding, mase_blocks>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
   const Fields fields(input.format);
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format))
-    return quantize_mase_blocks(layout, mase_blocks(fields), pool, input.x, y);
+  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
+  const BlockLayout layout = Blocks::blocks_of(input.format, input.sizes);
   const SmallFloat grid = fields.elements();
   const kernels::BlockScale scale{0, fields.lowest_top(), fields.highest_top()};
   const kernels::Minifloat elements{grid.mantissa_bits, grid.min_exponent,
@@ -126,21 +115,6 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   with_axis_last(layout, pool, input.x, y, [&](const float* from, float* to) {
     kernels::round_blocks_to_minifloats(pool, layout.grid, scale, elements, from, to);
   });
-}
-
-Codes encode(const QuantizerInput& input) {
-  const Fields fields(input.format);
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format))
-    return encode_mase_blocks(input.format, layout, mase_blocks(fields), input.x);
-  return encode_by_coding(input.format, layout, fixed_coding(fields), input.x);
-}
-
-void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
-  const Fields fields(input.format);
-  const BlockLayout layout = layout_of(input.format, input.sizes);
-  if (is_mase(input.format)) return decode_mase_blocks(layout, mase_blocks(fields), codes, y);
-  decode_by_coding(layout, fixed_coding(fields), codes, y);
 }
 
 }  // namespace
@@ -156,22 +130,18 @@ FormatDef block_minifloat_format() {
                      block_parameter(16),
                      rows_parameter(),
                      axis_parameter(),
-                     {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+                     mode_parameter()},
       .complete = complete,
-      .layout =
-          [](const Format& format, const Sizes& sizes) {
-            const Fields fields(format);
-            return CodeLayout{fields.width, fields.bias_width, layout_of(format, sizes).blocks()};
-          },
+      .layout = Blocks::Fixed::layout,
       .fields = [](const Format& format) -> std::vector<CodeField> {
         const Fields fields(format);
         return {{"sign", 1}, {"exponent", fields.exponent_width}, {"fraction", fields.mantissa}};
       },
       .objection = objection,
-      .quantize_reference = quantize_reference,
+      .quantize_reference = Blocks::quantize_reference,
       .quantize = quantize,
-      .encode = encode,
-      .decode = decode};
+      .encode = Blocks::encode,
+      .decode = Blocks::decode};
 }
 
 }  // namespace hone

@@ -78,6 +78,29 @@ Codes encode_by_coding(const Format& format, const BlockLayout& layout, const Bl
 void decode_by_coding(const BlockLayout& layout, const BlockCoding& coding, const Codes& codes,
                       std::span<float> y);
 
+/// The functions of a format's record that follow from where its blocks lie and how they are coded.
+template <BlockLayout (*kLayout)(const Format&, const Sizes&),
+          BlockCoding (*kCoding)(const Format&)>
+struct CodedBlocks {
+  static CodeLayout layout(const Format& format, const Sizes& sizes) {
+    return code_layout(kLayout(format, sizes), kCoding(format));
+  }
+  static void quantize_slowly(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+    quantize_by_coding(kLayout(input.format, input.sizes), kCoding(input.format), pool, input.x, y);
+  }
+  static void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+    ThreadPool alone(1);
+    quantize_slowly(input, alone, y);
+  }
+  static Codes encode(const QuantizerInput& input) {
+    return encode_by_coding(input.format, kLayout(input.format, input.sizes), kCoding(input.format),
+                            input.x);
+  }
+  static void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+    decode_by_coding(kLayout(input.format, input.sizes), kCoding(input.format), codes, y);
+  }
+};
+
 /// For `FormatDef::objection`: why a parameter is hopeless, that is, the median magnitude lies
 /// outside what the elements can stand for; "" when it does not, or when half of all values are
 /// zero. `parameter` ("exponent_bias_width=2") and `better` ("exponent_bias_width=8") go into the

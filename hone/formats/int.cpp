@@ -8,6 +8,7 @@
 #include "hone/formats/codes.h"
 #include "hone/formats/groups.h"
 #include "hone/formats/learned_scale.h"
+#include "hone/formats/mode.h"
 #include "hone/kernels/row_loop.h"
 #include "hone/kernels/scaled_integer.h"
 
@@ -20,7 +21,6 @@ using kernels::ValueRange;
 bool dynamic(const Format& format) { return format.is("scale", "dynamic"); }
 bool learned(const Format& format) { return format.is("scale", "learned"); }
 bool affine(const Format& format) { return format.is("range", "affine"); }
-bool old(const Format& format) { return format.is("mode", "mase"); }
 int bits_of(const Format& format) { return static_cast<int>(format["bits"]); }
 
 // The largest magnitude of symmetric codes.
@@ -28,7 +28,7 @@ float bound_of(const Format& format) { return std::ldexp(1.0f, bits_of(format) -
 
 void complete(Format& format) {
   const bool token = format.is("per", "token");
-  if (old(format)) {
+  if (is_mase(format)) {
     user_check(
         !token && !format.is("per", "tensor") && !format.is("scale", "static") &&
             !learned(format) && !affine(format),
@@ -124,7 +124,7 @@ void quantize_reference(const QuantizerInput& input, std::span<float> y) {
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const auto from = group_of(input.x, groups, g);
     const auto to = group_of(y, groups, g);
-    if (old(input.format)) {
+    if (is_mase(input.format)) {
       quantize_old_row(bits_of(input.format), from, to);
       continue;
     }
@@ -138,7 +138,7 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
   kernels::for_rows(pool, groups.count, groups.columns, [&](std::int64_t g) {
     const auto from = group_of(input.x, groups, g);
     const auto to = group_of(y, groups, g);
-    if (old(input.format)) return quantize_old_row(bits_of(input.format), from, to);
+    if (is_mase(input.format)) return quantize_old_row(bits_of(input.format), from, to);
     const ScaledGrid grid =
         dynamic(input.format)
             ? grid_for(input.format, kernels::finite_range(pool, groups.columns, from.data()))
@@ -214,7 +214,7 @@ Codes encode(const QuantizerInput& input) {
   Codes codes;
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const auto x = group_of(input.x, groups, g);
-    if (old(input.format)) {
+    if (is_mase(input.format)) {
       encode_old_row(input.format, x, codes);
     } else {
       encode_group(input, grid_reference(input, groups, g), x, codes);
@@ -237,7 +237,7 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const auto to = group_of(y, groups, g);
     const auto from = group_of(std::span(codes.elements), groups, g);
-    if (old(input.format)) {
+    if (is_mase(input.format)) {
       const float scale = float_value(codes.shared[static_cast<std::size_t>(g)]);
       for (std::size_t i = 0; i < to.size(); ++i)
         to[i] = static_cast<float>(signed_value(from[i], bits)) / scale;
@@ -275,12 +275,7 @@ FormatDef int_format() {
             0,
             0,
             {"auto", "static", "dynamic", "learned"}},
-           {"mode",
-            "as it should be, or bit by bit as MASE's scale_integer",
-            0,
-            0,
-            0,
-            {"fixed", "mase"}}},
+           mode_parameter()},
       .complete = complete,
       .layout = layout,
       .fields = [](const Format& format) -> std::vector<CodeField> {

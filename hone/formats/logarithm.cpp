@@ -6,14 +6,13 @@
 #include "hone/base/error.h"
 #include "hone/formats/codes.h"
 #include "hone/formats/mase_rounding.h"
+#include "hone/formats/mode.h"
 #include "hone/formats/range_objection.h"
 #include "hone/kernels/grain.h"
 #include "hone/kernels/logarithm.h"
 
 namespace hone {
 namespace {
-
-bool is_mase(const Format& format) { return format.is("mode", "mase"); }
 
 bool calibrated(const Format& format) { return format["exponent_bias"] == kAuto; }
 
@@ -137,7 +136,7 @@ FormatDef log_format() {
       .summary = "powers of two and zero",
       .parameters = {{"width", "bits in all", 2, 24, 8},
                      {"exponent_bias", "subtracted from the exponent field", -256, 1 << 24, kAuto},
-                     {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+                     mode_parameter()},
       .complete = complete,
       .layout = [](const Format& format,
                    const Sizes&) { return CodeLayout{static_cast<int>(format["width"])}; },

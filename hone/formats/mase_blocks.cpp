@@ -70,6 +70,4 @@ void decode_mase_blocks(const BlockLayout& layout, const MaseBlocks& blocks, con
   });
 }
 
-float mase_log2(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
-
 }  // namespace hone

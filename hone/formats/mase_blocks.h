@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hone/formats/blocks.h"
+#include "hone/formats/mode.h"
 
 /// The block formats of the Python project MASE, bit for bit: what `mode=mase` of block_fp,
 /// block_log and block_minifloat means.
@@ -28,7 +29,33 @@ Codes encode_mase_blocks(const Format& format, const BlockLayout& layout, const 
 void decode_mase_blocks(const BlockLayout& layout, const MaseBlocks& blocks, const Codes& codes,
                         std::span<float> y);
 
-/// log2 of a float, computed as a float.
-float mase_log2(float x);
+/// The functions of the record of a format with blocks of `rows` x `block`: by its coding, or, in
+/// mode=mase, as MASE does.
+template <BlockCoding (*kCoding)(const Format&), MaseBlocks (*kMase)(const Format&)>
+struct TwoModes {
+  static BlockLayout blocks_of(const Format& format, const Sizes& sizes) {
+    return block_layout(format, sizes, format["rows"]);
+  }
+  using Fixed = CodedBlocks<blocks_of, kCoding>;
+
+  static void quantize_slowly(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
+    if (!is_mase(input.format)) return Fixed::quantize_slowly(input, pool, y);
+    quantize_mase_blocks(blocks_of(input.format, input.sizes), kMase(input.format), pool, input.x,
+                         y);
+  }
+  static void quantize_reference(const QuantizerInput& input, std::span<float> y) {
+    ThreadPool alone(1);
+    quantize_slowly(input, alone, y);
+  }
+  static Codes encode(const QuantizerInput& input) {
+    if (!is_mase(input.format)) return Fixed::encode(input);
+    return encode_mase_blocks(input.format, blocks_of(input.format, input.sizes),
+                              kMase(input.format), input.x);
+  }
+  static void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
+    if (!is_mase(input.format)) return Fixed::decode(input, codes, y);
+    decode_mase_blocks(blocks_of(input.format, input.sizes), kMase(input.format), codes, y);
+  }
+};
 
 }  // namespace hone

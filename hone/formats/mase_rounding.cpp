@@ -13,8 +13,6 @@ constexpr float kNudge = 1e-9f;    // added before the logarithm
 
 constexpr std::uint32_t kRootOfTwo = 0x3504f3;  // fraction of the last float below sqrt(2)
 
-float float_log2(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
-
 // The floor of log2 of a positive normal float whose logarithm, rounded to float, is none of the
 // integers nearby and not halfway between them: that can happen within 44 units in the last place
 // of a power of two and of sqrt(2) times one. NaN for other floats.
@@ -28,20 +26,20 @@ float plain_floor_log2(float x) {
   return plain ? static_cast<float>(field) - 127 : std::numeric_limits<float>::quiet_NaN();
 }
 
-// floor, ceil and nearest integer of float_log2(x) without the logarithm for most x.
+// floor, ceil and nearest integer of mase_log2(x) without the logarithm for most x.
 float floor_log2(float x) {
   const float plain = plain_floor_log2(x);
-  return std::isnan(plain) ? std::floor(float_log2(x)) : plain;
+  return std::isnan(plain) ? std::floor(mase_log2(x)) : plain;
 }
 
 float ceil_log2(float x) {
   const float plain = plain_floor_log2(x);
-  return std::isnan(plain) ? std::ceil(float_log2(x)) : plain + 1;
+  return std::isnan(plain) ? std::ceil(mase_log2(x)) : plain + 1;
 }
 
 float round_log2(float x) {
   const float plain = plain_floor_log2(x);
-  if (std::isnan(plain)) return std::nearbyint(float_log2(x));
+  if (std::isnan(plain)) return std::nearbyint(mase_log2(x));
   return (std::bit_cast<std::uint32_t>(x) & 0x7fffffu) > kRootOfTwo ? plain + 1 : plain;
 }
 
@@ -100,6 +98,14 @@ float mase_minifloat_denorm(const MaseFloat& format, float x) {
   const float whole = round_to_even(magnitude / power * steps);
   return blended(x, sign_of(x) * power * (std::clamp(whole, 0.0f, steps - 1) / steps));
 }
+
+float mase_mantissa(int mantissa_bits, float exponent, float x) {
+  const float steps = std::ldexp(1.0f, mantissa_bits), power = power_of_two(exponent);
+  const float whole = round_to_even((std::fabs(x) + kNudge) / power * steps);
+  return blended(x, sign_of(x) * power * (std::clamp(whole, 0.0f, steps - 1) / steps));
+}
+
+float mase_log2(float x) { return static_cast<float>(std::log2(static_cast<double>(x))); }
 
 float mase_log(int exponent_width, std::int64_t exponent_bias, float offset, float x) {
   const float exponent = clamped(round_log2(std::fabs(x) + offset), -exponent_bias,

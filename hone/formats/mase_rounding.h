@@ -22,6 +22,12 @@ float mase_minifloat_ieee(const MaseFloat& format, float x);
 /// need one bit more. The rest as above.
 float mase_minifloat_denorm(const MaseFloat& format, float x);
 
+/// A mantissa without leading one and a given exponent: a value of a block of block_fp.
+float mase_mantissa(int mantissa_bits, float exponent, float x);
+
+/// log2 of a float, rounded to float.
+float mase_log2(float x);
+
 /// Powers of two with exponents of `exponent_width` bits, no zero: `offset`, a tenth of the
 /// smallest, is added to x and to |x|, so that zeros and small negative values come out as the
 /// smallest positive power.

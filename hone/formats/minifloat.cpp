@@ -6,6 +6,7 @@
 #include "hone/base/error.h"
 #include "hone/formats/codes.h"
 #include "hone/formats/mase_rounding.h"
+#include "hone/formats/mode.h"
 #include "hone/formats/range_objection.h"
 #include "hone/kernels/grain.h"
 #include "hone/kernels/minifloat.h"
@@ -79,7 +80,7 @@ void complete(Format& format) {
 template <bool kImplicitOne>
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
   const Fields fields(input.format);
-  if (input.format.is("mode", "fixed")) {
+  if (!is_mase(input.format)) {
     const kernels::Minifloat values = grid<kImplicitOne>(fields);
     for (std::size_t i = 0; i < y.size(); ++i) y[i] = kernels::round_scalar(values, input.x[i]);
     return;
@@ -92,7 +93,7 @@ void quantize_reference(const QuantizerInput& input, std::span<float> y) {
 template <bool kImplicitOne>
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
   const auto count = static_cast<std::int64_t>(y.size());
-  if (input.format.is("mode", "fixed")) {
+  if (!is_mase(input.format)) {
     return kernels::round_to_minifloat(pool, grid<kImplicitOne>(Fields(input.format)), count,
                                        input.x.data(), y.data());
   }
@@ -171,7 +172,7 @@ FormatDef format_def(std::string_view name, std::string_view summary) {
           .parameters = {{"width", "bits in all", 2, 32, 8},
                          {"exponent_width", "bits of the exponent", 1, 8, 4},
                          {"exponent_bias", "subtracted from the exponent field", -256, 512, kAuto},
-                         {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+                         mode_parameter()},
           .complete = complete<kImplicitOne>,
           .layout = [](const Format& format,
                        const Sizes&) { return CodeLayout{static_cast<int>(format["width"])}; },

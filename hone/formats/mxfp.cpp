@@ -6,7 +6,8 @@
 
 #include "hone/base/error.h"
 #include "hone/formats/blocks.h"
-#include "hone/formats/mase_blocks.h"
+#include "hone/formats/mase_rounding.h"
+#include "hone/formats/mode.h"
 
 namespace hone {
 namespace {
@@ -32,8 +33,6 @@ constexpr Element kElements[] = {{4, 3, 448}, {5, 2, 57344}, {3, 2, 28}, {2, 3, 
 Element element_of(const Format& format) {
   return kElements[static_cast<std::size_t>(format["element"])];
 }
-
-bool is_mase(const Format& format) { return format.is("mode", "mase"); }
 
 void complete(Format& format) {
   user_check(!is_mase(format) || format.is("scale", "floor"),
@@ -114,13 +113,10 @@ BlockCoding coding_of(const Format& format) {
   return is_mase(format) ? mase_coding(format) : fixed_coding(format);
 }
 
-void quantize_slowly(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  quantize_by_coding(layout_of(input.format, input.sizes), coding_of(input.format), pool, input.x,
-                     y);
-}
+using Blocks = CodedBlocks<layout_of, coding_of>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  if (is_mase(input.format)) return quantize_slowly(input, pool, y);
+  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
   const Element element = element_of(input.format);
   const BlockLayout layout = layout_of(input.format, input.sizes);
   const auto highest = static_cast<float>(element.highest);
@@ -153,34 +149,19 @@ FormatDef mxfp_format() {
                           0,
                           {"floor", "ceil"}},
                          axis_parameter(),
-                         {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+                         mode_parameter()},
           .complete = complete,
-          .layout =
-              [](const Format& format, const Sizes& sizes) {
-                return code_layout(layout_of(format, sizes), coding_of(format));
-              },
+          .layout = Blocks::layout,
           .fields = [](const Format& format) -> std::vector<CodeField> {
             const Element element = element_of(format);
             return {{"sign", 1},
                     {"exponent", element.exponent_bits, element.bias()},
                     {"fraction", element.mantissa_bits}};
           },
-          .quantize_reference =
-              [](const QuantizerInput& input, std::span<float> y) {
-                ThreadPool alone(1);
-                quantize_slowly(input, alone, y);
-              },
+          .quantize_reference = Blocks::quantize_reference,
           .quantize = quantize,
-          .encode =
-              [](const QuantizerInput& input) {
-                return encode_by_coding(input.format, layout_of(input.format, input.sizes),
-                                        coding_of(input.format), input.x);
-              },
-          .decode =
-              [](const QuantizerInput& input, const Codes& codes, std::span<float> y) {
-                decode_by_coding(layout_of(input.format, input.sizes), coding_of(input.format),
-                                 codes, y);
-              }};
+          .encode = Blocks::encode,
+          .decode = Blocks::decode};
 }
 
 }  // namespace hone

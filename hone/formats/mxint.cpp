@@ -6,15 +6,14 @@
 #include "hone/base/error.h"
 #include "hone/formats/blocks.h"
 #include "hone/formats/codes.h"
-#include "hone/formats/mase_blocks.h"
+#include "hone/formats/mase_rounding.h"
+#include "hone/formats/mode.h"
 
 namespace hone {
 namespace {
 
 constexpr int kScaleBits = 8;
 constexpr int kScaleBias = 127;
-
-bool is_mase(const Format& format) { return format.is("mode", "mase"); }
 
 int bits_of(const Format& format) { return static_cast<int>(format["bits"]); }
 
@@ -77,13 +76,10 @@ BlockCoding coding_of(const Format& format) {
   return is_mase(format) ? mase_coding(format) : fixed_coding(format);
 }
 
-void quantize_slowly(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  quantize_by_coding(layout_of(input.format, input.sizes), coding_of(input.format), pool, input.x,
-                     y);
-}
+using Blocks = CodedBlocks<layout_of, coding_of>;
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  if (is_mase(input.format)) return quantize_slowly(input, pool, y);
+  if (is_mase(input.format)) return Blocks::quantize_slowly(input, pool, y);
   const int bits = bits_of(input.format);
   const BlockLayout layout = layout_of(input.format, input.sizes);
   kernels::BlockScale scale{0, -kScaleBias, 127};
@@ -113,31 +109,16 @@ FormatDef mxint_format() {
                       0,
                       {"floor", "ceil"}},
                      axis_parameter(),
-                     {"mode", "correct, or as MASE rounds", 0, 0, 0, {"fixed", "mase"}}},
+                     mode_parameter()},
       .complete = complete,
-      .layout =
-          [](const Format& format, const Sizes& sizes) {
-            return code_layout(layout_of(format, sizes), coding_of(format));
-          },
+      .layout = Blocks::layout,
       .fields = [](const Format& format) -> std::vector<CodeField> {
         return {{"integer", static_cast<int>(format["bits"])}};
       },
-      .quantize_reference =
-          [](const QuantizerInput& input, std::span<float> y) {
-            ThreadPool alone(1);
-            quantize_slowly(input, alone, y);
-          },
+      .quantize_reference = Blocks::quantize_reference,
       .quantize = quantize,
-      .encode =
-          [](const QuantizerInput& input) {
-            return encode_by_coding(input.format, layout_of(input.format, input.sizes),
-                                    coding_of(input.format), input.x);
-          },
-      .decode =
-          [](const QuantizerInput& input, const Codes& codes, std::span<float> y) {
-            decode_by_coding(layout_of(input.format, input.sizes), coding_of(input.format), codes,
-                             y);
-          }};
+      .encode = Blocks::encode,
+      .decode = Blocks::decode};
 }
 
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include "hone/formats/codes.h"
 #include "hone/formats/groups.h"
 #include "hone/formats/learned_scale.h"
+#include "hone/formats/mode.h"
 #include "hone/kernels/row_loop.h"
 #include "hone/kernels/sign.h"
 
@@ -17,17 +18,15 @@ constexpr double kThreshold = 0.75;  // of the mean magnitude: near the best one
 
 bool learned(const Format& format) { return format.is("scale", "learned"); }
 bool dynamic(const Format& format) { return format.is("scale", "dynamic"); }
-bool old(const Format& format) { return format.is("mode", "mase"); }
-
 void complete(Format& format) {
-  user_check(!old(format) || !learned(format),
+  user_check(!is_mase(format) || !learned(format),
              "mode=mase takes its scale from the tensor; use scale=dynamic or scale=none");
-  user_check(!old(format) || format.is("per", "row"),
+  user_check(!is_mase(format) || format.is("per", "row"),
              "mode=mase has a scale for every slice of the first axis; leave per out");
 }
 
 Rows groups_of(const Format& format, const Sizes& sizes) {
-  if (old(format)) return slices_of(sizes);
+  if (is_mase(format)) return slices_of(sizes);
   return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
 }
 
@@ -70,7 +69,7 @@ Ternary old_ternary(const Format& format, std::span<const float> x) {
 }
 
 Ternary ternary_reference(const Format& format, std::span<const float> x) {
-  if (old(format)) return old_ternary(format, x);
+  if (is_mase(format)) return old_ternary(format, x);
   return ternary_of(format,
                     [&](float threshold) { return magnitudes_above_reference(threshold, x); });
 }
@@ -95,7 +94,7 @@ void quantize_reference(const QuantizerInput& input, std::span<float> y) {
     }
     const Ternary ternary = ternary_reference(input.format, x);
     for (std::size_t i = 0; i < x.size(); ++i)
-      to[i] = std::isnan(x[i]) && !old(input.format) ? x[i] : ternary(x[i]);
+      to[i] = std::isnan(x[i]) && !is_mase(input.format) ? x[i] : ternary(x[i]);
   }
 }
 
@@ -107,7 +106,7 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
     const auto to = group_of(y, groups, g);
     if (learned(input.format))
       return kernels::round_to_grid(pool, grid_of(input, g), columns, x.data(), to.data());
-    if (old(input.format)) {
+    if (is_mase(input.format)) {
       std::ranges::transform(x, to.begin(), old_ternary(input.format, x));
       return;
     }
@@ -197,7 +196,7 @@ FormatDef ternary_format() {
                           0,
                           0,
                           {"dynamic", "learned", "none"}},
-                         {"mode", "as it should be, or as MASE does", 0, 0, 0, {"fixed", "mase"}}},
+                         mode_parameter()},
           .complete = complete,
           .layout = layout,
           .fields = [](const Format&) -> std::vector<CodeField> {
