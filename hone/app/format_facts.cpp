@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <tuple>
 
 #include "hone/formats/calibrate.h"
 
@@ -42,6 +44,23 @@ float decoded(const Format& format, const Frame& frame, std::uint32_t element) {
   return y[0];
 }
 
+// The lowest and the highest value where there are too many to list. Shared codes are those of the
+// frame, so codes have to tell: with the sign first, the ends are among these in two's complement as
+// in sign and magnitude. Without shared codes the format itself says what is too much for it.
+std::pair<float, float> ends_of(const Format& format, const Frame& frame, int bits) {
+  if (!frame.codes.shared.empty()) {
+    const std::uint32_t sign = std::uint32_t{1} << (bits - 1);
+    return std::minmax({decoded(format, frame, sign - 1), decoded(format, frame, sign),
+                        decoded(format, frame, sign | (sign - 1))});
+  }
+  const auto most = [&](float x) {
+    std::vector<float> y(1);
+    format.def->quantize_reference({format, kOne, std::span(&x, 1), frame.state}, y);
+    return y[0];
+  };
+  return {most(std::numeric_limits<float>::lowest()), most(std::numeric_limits<float>::max())};
+}
+
 std::string part_text(const CodeField& field, std::uint32_t code) {
   const std::string bits = fmt::format("{} {}", field.name, binary(code, field.bits));
   return field.bias ? fmt::format("{} = {} - {}", bits, code, *field.bias) : bits;
@@ -55,13 +74,7 @@ FormatGrid format_grid(const Format& format) {
   const Frame frame = frame_of(format, 1.0f);
   const int bits = format.def->layout(format, kOne).element_bits;
   if (bits > kListedBits) {
-    const auto extreme = [&](float x) {
-      std::vector<float> y(1);
-      format.def->quantize_reference({format, kOne, std::span(&x, 1), frame.state}, y);
-      return y[0];
-    };
-    grid.highest = extreme(std::numeric_limits<float>::max());
-    grid.lowest = extreme(std::numeric_limits<float>::lowest());
+    std::tie(grid.lowest, grid.highest) = ends_of(format, frame, bits);
     return grid;
   }
   for (std::uint32_t code = 0; code < std::uint32_t{1} << bits; ++code) {
@@ -69,8 +82,7 @@ FormatGrid format_grid(const Format& format) {
     if (std::isfinite(value)) grid.values.push_back(value == 0 ? 0.0f : value);
   }
   std::ranges::sort(grid.values);
-  const auto repeated = std::ranges::unique(grid.values);
-  grid.values.erase(repeated.begin(), repeated.end());
+  grid.values.erase(std::unique(grid.values.begin(), grid.values.end()), grid.values.end());
   grid.lowest = grid.values.front();
   grid.highest = grid.values.back();
   for (std::size_t i = 1; i < grid.values.size(); ++i) {

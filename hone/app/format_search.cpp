@@ -1,8 +1,10 @@
 #include "hone/app/format_search.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <set>
+#include <tuple>
 
 namespace hone {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 constexpr std::int64_t kReach = 8;  // how far a parameter goes in one step of the descent
 constexpr int kRounds = 4;          // over all parameters
 constexpr std::int64_t kSampleValues = 65536;
+constexpr double kStateBits = 1e-3;  // what state of a whole tensor adds to its bits at most
 
 // What calibration decides stays with calibration.
 std::set<std::int64_t> neighbours(const FormatParameterDef& parameter, std::int64_t value) {
@@ -48,11 +51,13 @@ std::optional<Format> changed(const Format& format, std::size_t index, std::int6
 
 struct Candidate {
   Format format;
-  double excess;  // bits per element above those allowed
+  double bits;    // per element
+  double excess;  // of them above those allowed
   double noise;
 
+  // Allowed bits that gain nothing by themselves make room for the next parameter to gain by.
   bool better_than(const Candidate& other) const {
-    return std::pair(excess, noise) < std::pair(other.excess, other.noise);
+    return std::tuple(excess, noise, -bits) < std::tuple(other.excess, other.noise, -other.bits);
   }
 };
 
@@ -62,13 +67,15 @@ class Descent {
       : values_(values), most_bits_(most_bits), context_(context) {}
 
   Format run(const Format& start) {
-    Candidate best = judged(start);
+    const Candidate given = judged(start);
+    Candidate best = given;
     for (int round = 0; round < kRounds; ++round) {
       const Format before = best.format;
       for (std::size_t i = 0; i < start.values.size(); ++i) improve(best, i);
       if (best.format == before) break;
     }
-    return best.format;
+    const bool gained = best.excess < given.excess || best.noise < given.noise;
+    return gained ? best.format : start;
   }
 
  private:
@@ -84,17 +91,18 @@ class Descent {
     }
   }
 
-  double excess_of(const Format& format) const {
-    const double excess = average_bits(format, values_.sizes()) - most_bits_;
-    return excess > 1e-9 ? excess : 0;
+  double excess_of(double bits) const {
+    const double excess = bits - most_bits_;
+    return excess > kStateBits ? excess : 0;
   }
 
   Candidate judged(const Format& format) const {
-    return {format, excess_of(format), format_noise(format, values_, context_).noise};
+    const double bits = bits_of_format(format);
+    return {format, bits, excess_of(bits), format_noise(format, values_, context_).noise};
   }
 
   void consider(Candidate& best, const Format& format) {
-    if (format == best.format || excess_of(format) > best.excess) return;
+    if (format == best.format || excess_of(bits_of_format(format)) > best.excess) return;
     Candidate candidate = judged(format);
     if (candidate.better_than(best)) best = std::move(candidate);
   }
@@ -105,6 +113,8 @@ class Descent {
 };
 
 }  // namespace
+
+double bits_of_format(const Format& format) { return average_bits(format, {768, 768}); }
 
 Noise format_noise(const Format& format, const Tensor& values, Context& context) {
   const std::span<const float> x = values.values<float>();
@@ -121,6 +131,31 @@ Format best_parameters(const Format& start, const Tensor& values, double most_bi
   return Descent(values, most_bits, context).run(start);
 }
 
+namespace {
+
+// Of the best formats for each of several tensors that are one operand (both factors of a matmul),
+// the one that loses the least share of all.
+Format best_for_all(std::span<const OperandSample> samples, const Format& before, double bits,
+                    Context& context) {
+  Format best = before;
+  double least = std::numeric_limits<double>::infinity();
+  for (const OperandSample& own : samples) {
+    const Format candidate = best_parameters(before, own.values, bits, context);
+    double share = 0;
+    for (const OperandSample& sample : samples) {
+      const Noise noise = format_noise(candidate, sample.values, context);
+      if (noise.signal > 0) share += noise.noise / noise.signal;
+    }
+    if (share < least) {
+      least = share;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
 std::vector<Suggestion> suggest(const Model& model, const QuantizationPlan& plan,
                                 const EncodedSet& data, std::int32_t pad_id,
                                 const CalibrationRun& run, double most_bits, Context& context) {
@@ -129,14 +164,20 @@ std::vector<Suggestion> suggest(const Model& model, const QuantizationPlan& plan
   Progress progress("suggest", static_cast<std::int64_t>(samples.size()),
                     {.unit = "tensors", .output = context.progress});
   std::vector<Suggestion> suggestions;
-  for (const OperandSample& sample : samples) {
-    const auto layer = std::ranges::find(plan, sample.layer, [](const auto& l) { return l.first; });
-    const Format before = *layer->second[sample.operand];
-    const double bits = most_bits > 0 ? most_bits : average_bits(before, sample.values.sizes());
-    const Format after = best_parameters(before, sample.values, bits, context);
-    suggestions.push_back({sample.layer, sample.operand, before, after,
-                           format_noise(before, sample.values, context),
-                           format_noise(after, sample.values, context)});
+  for (std::size_t first = 0, next = 0; first < samples.size(); first = next) {
+    const OperandSample& head = samples[first];
+    while (next < samples.size() && samples[next].layer == head.layer &&
+           samples[next].operand == head.operand)
+      ++next;
+    const auto layer = std::ranges::find(plan, head.layer, [](const auto& l) { return l.first; });
+    const Format before = *layer->second[head.operand];
+    const double bits = most_bits > 0 ? most_bits : bits_of_format(before);
+    const auto group = std::span(samples).subspan(first, next - first);
+    const Format after = best_for_all(group, before, bits, context);
+    for (const OperandSample& sample : group)
+      suggestions.push_back({sample.layer, sample.operand, before, after,
+                             format_noise(before, sample.values, context),
+                             format_noise(after, sample.values, context)});
     progress.update(static_cast<std::int64_t>(suggestions.size()));
   }
   return suggestions;

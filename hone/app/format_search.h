@@ -4,13 +4,17 @@
 
 namespace hone {
 
+/// Bits per element of a matrix of 768 x 768, as formats are listed: what a format costs, not what
+/// the one scale of a bias of two values costs.
+double bits_of_format(const Format& format);
+
 /// What a format does to a tensor of values, after calibration on it.
 Noise format_noise(const Format& format, const Tensor& values, Context& context);
 
 /// The parameters of the format (width, fraction, bias, block …; never words) that lose least of
-/// these values, measured, with at most `most_bits` bits per element: a descent along one parameter
-/// at a time from the given ones. The format itself when nothing is better; where it has more bits
-/// than that, whatever comes down to them, or as near as the parameters can.
+/// these values, measured, with at most `most_bits` bits per element (`bits_of_format`): a descent
+/// along one parameter at a time from the given ones. The format itself when nothing is better; where
+/// it has more bits than that, what comes down to them, or as near as the parameters can.
 Format best_parameters(const Format& start, const Tensor& values, double most_bits,
                        Context& context);
 

@@ -129,7 +129,9 @@ void show_format(const Format& format, const Context& context, bool json) {
 float parse_number(const std::string& text) {
   char* end = nullptr;
   const float value = std::strtof(text.c_str(), &end);
-  user_check(!text.empty() && *end == '\0', "'{}' is no number", text);
+  const bool too_large = std::isinf(value) && text.find("inf") == std::string::npos;
+  user_check(!text.empty() && *end == '\0' && !too_large, "'{}' is no number a float can hold",
+             text);
   return value;
 }
 
@@ -155,12 +157,11 @@ void spell_numbers(const Format& format, const std::vector<std::string>& numbers
 // hone formats FORMAT --input FILE [--output FILE] [--figure STEM]
 void quantize_tensors(const Arguments& a, const Format& format, Context& context) {
   if (!a.output.empty()) check_free(a.output, a.overwrite);
+  for (const char* extension : {".svg", ".png", ".tsv", ".gp"})
+    if (!a.figure.empty()) check_free(a.figure + extension, a.overwrite);
   const std::vector<QuantizedTensor> tensors =
       quantize_file(a.input, a.output, a.tensor, format, context);
-  if (!a.figure.empty()) {
-    check_free(a.figure + ".svg", a.overwrite);
-    draw_histogram(a.input, tensors[0].name, format, a.figure, context);
-  }
+  if (!a.figure.empty()) draw_histogram(a.input, tensors[0].name, format, a.figure, context);
   Table table({{"tensor", "Tensor"},
                {"shape", "Shape"},
                {"average_bits", "Bits"},
@@ -280,7 +281,29 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
       a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
 }
 
+// Flags that would do nothing are refused.
+void check_use(const Arguments& a) {
+  const bool judges = !a.compare.empty() || !a.suggest.empty();
+  const auto refuse = [](bool given, const char* flag, bool used, const char* by) {
+    if (given && !used)
+      throw UsageError(fmt::format("hone formats: {} does nothing without {}", flag, by));
+  };
+  refuse(!a.figure.empty(), "--figure", !a.input.empty(), "--input");
+  refuse(a.tensor != "*", "--tensor", !a.input.empty(), "--input");
+  refuse(!a.output.empty(), "--output", judges || !a.input.empty(),
+         "--input, --compare or --suggest");
+  refuse(!a.choices.empty() || a.layers, "--choice or --layers", !a.compare.empty(), "--compare");
+  refuse(a.bits > 0, "--bits", !a.suggest.empty(), "--suggest");
+  refuse(!a.data.options.source.empty(), "--data", judges, "--compare or --suggest");
+  if (!a.numbers.empty() && (judges || !a.input.empty()))
+    throw UsageError("hone formats: numbers are spelled out on their own, without other jobs");
+  if (!a.compare.empty() && (!a.suggest.empty() || !a.format.empty()))
+    throw UsageError(
+        "hone formats: --compare takes formats by --choice, and no --suggest beside it");
+}
+
 void formats(const Arguments& a) {
+  check_use(a);
   Context context = make_context(a.run);
   if (!a.compare.empty()) return compare(a, context);
   if (a.format.empty()) {

@@ -31,6 +31,7 @@ void study(Arguments& a) {
   options.qat.training.seed = a.run.seed;
   for (const std::string& text : split(a.widths, ','))
     options.widths.push_back(parse_width(std::string(trim(text))));
+  user_check(!options.widths.empty(), "--widths: expected width.fraction, e.g. 8.4, got ''");
   OutputFolder output(a.output.folder, a.output.overwrite);
   const TextModel source = open_model(a.model, context, a.run.seed);
   check_unquantized(source.model);

@@ -26,7 +26,7 @@ void check_input_count(const OpDef& op, std::size_t given) {
 
 std::vector<std::string> keys(const auto& map) {
   std::vector<std::string> names;
-  for (const auto& [name, value] : map) names.push_back(std::string(name));
+  for (const auto& [name, value] : map) names.emplace_back(name);
   return names;
 }
 

@@ -60,7 +60,7 @@ class LineReader {
   }
   Type type() {
     const std::string dtype = word("");
-    const Type type{parse_dtype(dtype), shape()};
+    Type type{parse_dtype(dtype), shape()};
     for (const Dim& dim : type.shape)
       user_check(dim.size >= 0, "{} has a negative extent", to_string(type));
     return type;

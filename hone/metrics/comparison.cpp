@@ -124,8 +124,10 @@ std::int64_t rounded_up(std::int64_t count) {
 std::string verdict(const Comparison& comparison) {
   if (comparison.flips == 0) return "no prediction differs";
   const double points = 100 * comparison.accuracy_change();
-  const std::string test = fmt::format("p = {:.2g}, McNemar, {}", comparison.mcnemar.p_value,
-                                       comparison.mcnemar.exact ? "exact" : "chi-square");
+  const double p = comparison.mcnemar.p_value;
+  const std::string test =
+      fmt::format("p {}, McNemar, {}", p == 0 ? "< 1e-300" : fmt::format("= {:.2g}", p),
+                  comparison.mcnemar.exact ? "exact" : "chi-square");
   if (comparison.mcnemar.p_value < 0.05) {
     return fmt::format("{} by {:.2f} points ({})", points > 0 ? "better" : "worse",
                        std::abs(points), test);

@@ -12,7 +12,8 @@ Type type_of(const FormatStateDef& state, const Type& x, const Format& format) {
   if (!state.per_row) return {DType::f32, shape};
   std::int64_t rows = 1;
   for (std::int64_t axis = 0; axis + 1 < x.rank(); ++axis) {
-    user_check(x.dim(axis).symbol == 0, "{} keeps a {} per row, but {} has no fixed rows",
+    user_check(x.dim(axis).symbol == 0,
+               "{} keeps a {} per row, but {} has no fixed rows; take another format for it",
                to_string(format), state.name, to_string(x));
     rows *= x.dim(axis).size;
   }

@@ -18,6 +18,8 @@ template <typename... Cases>
 struct Match : Cases... {
   using Cases::operator()...;
 };
+template <typename... Cases>
+Match(Cases...) -> Match<Cases...>;
 
 // Columns of a terminal that the text takes: wide characters two, combining ones none.
 std::size_t display_width(std::string_view text) {
@@ -64,7 +66,7 @@ std::string csv_field(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
   if (!value.is_string()) return value.dump();
-  const std::string text = value.get<std::string>();
+  std::string text = value.get<std::string>();
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (char c : text) quoted.append(c == '"' ? 2 : 1, c);

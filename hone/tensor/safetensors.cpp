@@ -151,7 +151,8 @@ Safetensors read_mapped(const std::shared_ptr<const MappedFile>& file) {
       result.metadata = read_metadata(json);
     } else {
       entries.push_back(
-          with_context(fmt::format("tensor '{}'", name), [&] { return read_entry(name, json); }));
+          with_context(fmt::format("tensor '{}'", name),
+                       [&, &name = name, &json = json] { return read_entry(name, json); }));
     }
   }
   check_layout(entries, data.size());

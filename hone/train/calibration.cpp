@@ -76,7 +76,8 @@ void settle(const Node& quantizer, std::span<const Observation> groups, const Ca
   if (run.heed_objections && format.def->objection != nullptr && matters(quantizer)) {
     for (const Observation& seen : groups) {
       const std::string reason = format.def->objection(format, seen);
-      user_check(reason.empty(), "%{}: {}: {}", quantizer.name(), to_string(format), reason);
+      user_check(reason.empty(), "%{}: {}: {}; --anyway goes on all the same", quantizer.name(),
+                 to_string(format), reason);
     }
   }
   const std::vector<Tensor> state = calibrate(format, groups, run.options);

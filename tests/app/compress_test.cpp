@@ -127,5 +127,55 @@ TEST(RoundWeights, SurvivesSaving) {
   EXPECT_EQ(logits_of(again), logits_of(rounded));
 }
 
+std::vector<std::string> scales_of(const Model& model) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : model.parameters.tensors())
+    if (name.ends_with(".scale")) names.push_back(name);
+  return names;
+}
+
+TEST(Compress, TrainsLearnedScalesWithTheWeights) {
+  const Model calibrated = compressed("int(bits=4,scale=learned)");
+  const Model trained = compressed("int(bits=4,scale=learned)", /*qat=*/true);
+  ASSERT_EQ(scales_of(calibrated).size(), 14u * 2 + 10);
+  ASSERT_EQ(scales_of(trained), scales_of(calibrated));
+  int changed = 0;
+  for (const std::string& name : scales_of(trained)) {
+    const float before = floats_of(calibrated.parameters.at(name))[0];
+    const float after = floats_of(trained.parameters.at(name))[0];
+    EXPECT_NEAR(after, before, 3 * 1e-3 + 1e-6) << name;  // three steps of AdamW at 1e-3
+    changed += after != before;
+  }
+  // Nothing is lost of biases of zero, whatever their scale.
+  EXPECT_GE(changed, 14 + 10);
+}
+
+TEST(Compress, KeepsTrainedScalesInTheSavedModel) {
+  const TemporaryFolder folder;
+  const Model trained = compressed("int(bits=4,scale=learned)", /*qat=*/true);
+  save_model(trained, folder.path());
+  const Model again =
+      load_model(folder.path(), context().library.ops, context().library.formats, /*seed=*/1);
+  for (const std::string& name : scales_of(trained))
+    EXPECT_EQ(floats_of(again.parameters.at(name)), floats_of(trained.parameters.at(name)));
+  EXPECT_EQ(logits_of(again), logits_of(trained));
+  EXPECT_EQ(logits_of(round_weights(again, context())), logits_of(trained));
+}
+
+TEST(Compress, KeepsTheStateOfEveryRow) {
+  const TemporaryFolder folder;
+  CompressOptions options;
+  const Graph graph = build_graph(tiny_model(), context().library.ops, {});
+  options.plan = uniform_plan(graph, {.weight = parse_format("int(bits=4,per=row,scale=static)",
+                                                             context().library.formats)});
+  const Model model = compress(
+      tiny_model(), data(), /*pad_id=*/0, options, [](const Json&) {}, context());
+  EXPECT_EQ(model.parameters.at("classifier.weight.quantizer.scale").sizes(), Sizes{2});
+  save_model(round_weights(model, context()), folder.path());
+  const Model again =
+      load_model(folder.path(), context().library.ops, context().library.formats, /*seed=*/1);
+  EXPECT_EQ(logits_of(again), logits_of(model));
+}
+
 }  // namespace
 }  // namespace hone

@@ -76,5 +76,124 @@ TEST(Quantize, ShowsPeopleBothModelsAndAVerdict) {
     EXPECT_NE(ending.output.find(text), std::string::npos) << text;
 }
 
+TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
+  const TemporaryFolder folder;
+  quantize(folder, {"--qat", "--max_steps", "2", "--logging_steps", "1"});
+  EXPECT_EQ(entries(folder.path() / "quantized"),
+            (std::vector<std::string>{"config.json", "learning_curve.gp", "learning_curve.png",
+                                      "learning_curve.svg", "learning_curve.tsv",
+                                      "model.safetensors", "results.json", "tokenizer_config.json",
+                                      "training_log.jsonl", "vocab.txt"}));
+  const std::string svg = read_file(folder.path() / "quantized/learning_curve.svg");
+  EXPECT_NE(svg.find("simulated"), std::string::npos);
+}
+
+// A format whose step is far above the model's weights.
+std::vector<std::string> coarse(const TemporaryFolder& folder) {
+  return {"quantize",
+          "model",
+          "--format",
+          "integer(width=6,frac=1)",
+          "--data",
+          "reviews.csv",
+          "--calibration_batches",
+          "1",
+          "-o",
+          folder.path() / "quantized"};
+}
+
+TEST(Quantize, ExplainsWhereItIsLostWhenAsked) {
+  const TemporaryFolder folder;
+  std::vector<std::string> words = coarse(folder);
+  EXPECT_EQ(run_well(words, workshop()).output.find("Where it is lost"), std::string::npos);
+  words.insert(words.end(), {"--explain", "--overwrite"});
+  const std::string output = run_well(words, workshop()).output;
+  EXPECT_NE(output.find("Where it is lost: each operand alone"), std::string::npos) << output;
+  EXPECT_NE(output.find("bert.encoder.layer.0.attention.self.query    weight        0.0"),
+            std::string::npos)
+      << output;
+  // The dozen rows are those of weights, all of which are lost, not of biases.
+  EXPECT_EQ(output.find(" bias "), std::string::npos) << output;
+}
+
+// Also of operations that recipes do not mean unless they name them.
+TEST(Quantize, ExplainsWithARecipeThatItTakes) {
+  const TemporaryFolder folder;
+  std::vector<std::string> words = coarse(folder);
+  words.insert(words.end(),
+               {"--explain", "--rule", "op = 'matmul', input = 'integer(width=6,frac=1)'"});
+  const Json result = run_json(words, workshop());
+  EXPECT_EQ(read_json(folder.path() / "quantized/results.json"), result);
+  const Json& diagnosis = result["diagnosis"];
+  ASSERT_EQ(diagnosis["operands"].size(), 14 * 3 + 4 * 2);
+  EXPECT_EQ(diagnosis["operands"][0]["operand"], "weight");
+  EXPECT_EQ(diagnosis["operands"][0]["flushed"], 1);
+  EXPECT_GT(diagnosis["with_better_parameters"]["margin_snr_db"].get<double>(),
+            result["comparison"]["margin_snr_db"].get<double>() + 6);
+  folder.file("better.toml", diagnosis["recipe"].get<std::string>());
+  const Json plan =
+      run_json({"plan", "model", "--recipe", folder.path() / "better.toml"}, workshop());
+  EXPECT_EQ(plan["layers"].size(), 14 * 3 + 4 * 2);
+}
+
+TEST(Quantize, HeedsTheObjectionOfAFormatUnlessToldNotTo) {
+  const TemporaryFolder folder;
+  std::vector<std::string> words = coarse(folder);
+  words[3] = "minifloat_ieee(width=8,exponent_width=4,exponent_bias=27)";
+  const Ending refused = run_hone(words, workshop());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("error: %bert.encoder.layer.0."), std::string::npos)
+      << refused.messages;
+  EXPECT_NE(refused.messages.find("take exponent_bias="), std::string::npos) << refused.messages;
+  EXPECT_TRUE(entries(folder.path()).empty());
+  words.push_back("--anyway");
+  run_well(words, workshop());
+  EXPECT_TRUE(fs::exists(folder.path() / "quantized/model.safetensors"));
+}
+
+TEST(Quantize, CalibratesByTheRuleItIsGiven) {
+  const auto weights_of = [](const std::vector<std::string>& more) {
+    const TemporaryFolder folder;
+    std::vector<std::string> words = coarse(folder);
+    words[3] = "int(bits=4)";
+    words.insert(words.end(), more.begin(), more.end());
+    run_well(words, workshop());
+    return read_file(folder.path() / "quantized/model.safetensors");
+  };
+  const std::string minmax = weights_of({});
+  EXPECT_TRUE(weights_of({"--calibration", "minmax"}) == minmax);
+  EXPECT_FALSE(weights_of({"--calibration", "mse"}) == minmax);
+  EXPECT_FALSE(weights_of({"--calibration", "percentile", "--percentile", "99"}) == minmax);
+  const TemporaryFolder folder;
+  std::vector<std::string> words = coarse(folder);
+  words.insert(words.end(), {"--calibration", "msee"});
+  const Ending refused = run_hone(words, workshop());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("did you mean 'mse'?"), std::string::npos) << refused.messages;
+  EXPECT_TRUE(entries(folder.path()).empty());
+}
+
+TEST(Quantize, TakesARecipe) {
+  const TemporaryFolder folder;
+  folder.file("recipe.toml", R"toml(
+default = "integer(width=8,frac=6)"
+[[rule]]
+name = "bert.encoder.*"
+format = "mxint(bits=4)"
+[[rule]]
+name = "classifier"
+format = "none"
+)toml");
+  const Json result = run_json({"quantize", "model", "--recipe", folder.path() / "recipe.toml",
+                                "--data", "reviews.csv", "-o", folder.path() / "quantized"},
+                               workshop());
+  EXPECT_EQ(result["format"], "mixed (2 formats)");
+  EXPECT_EQ(result["quantized_modules"], 13);
+  const std::string config =
+      read_json(folder.path() / "quantized/config.json")["quantization_config"].dump();
+  EXPECT_NE(config.find("mxint(bits=4"), std::string::npos) << config;
+  EXPECT_EQ(config.find("\"classifier\""), std::string::npos) << config;
+}
+
 }  // namespace
 }  // namespace hone::testing

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "hone/passes/quantize.h"
@@ -133,6 +134,119 @@ TEST(Calibration, DoesNothingForFormatsWithoutState) {
   const Model model = tiny_model();
   const Calibrated result = calibrated(model, "integer(width=8,frac=4)", {}, 1);
   EXPECT_EQ(result.parameters.tensors().size(), model.parameters.tensors().size());
+}
+
+Format format_called(std::string_view text) { return parse_format(text, builtin().formats); }
+
+// The states of a model whose linears take `formats`.
+ParameterStore states_of_plan(const Model& model, const LayerFormats& formats,
+                              const CalibrationRun& run) {
+  Graph graph = build_graph(model, builtin().ops, {});
+  quantize(graph, uniform_plan(graph, formats));
+  ParameterStore parameters = model.parameters;
+  ThreadPool pool(1);
+  calibrate(graph, parameters, tiny_texts(12), /*pad_id=*/0, run, builtin(), pool);
+  return parameters;
+}
+
+TEST(Calibration, GivesEveryRowOfAWeightItsState) {
+  const Model model = tiny_model();
+  const ParameterStore states =
+      states_of_plan(model, {.weight = format_called("int(bits=8,per=row,scale=static)")}, {});
+  const std::string layer = "bert.encoder.layer.0.output.dense";
+  const std::vector<float> weight = floats_of(model.parameters.at(layer + ".weight"));
+  const Tensor& scale = states.at(layer + ".weight.quantizer.scale");
+  ASSERT_EQ(scale.sizes(), Sizes{32});
+  for (std::size_t row = 0; row < 32; ++row) {
+    float largest = 0;
+    for (std::size_t i = 0; i < 64; ++i)
+      largest = std::max(largest, std::fabs(weight[row * 64 + i]));
+    EXPECT_FLOAT_EQ(floats_of(scale)[row], largest / 127) << row;
+  }
+}
+
+TEST(Calibration, CannotKeepAStateForEveryRowOfAnInput) {
+  const Format rows = format_called("int(bits=8,per=row,scale=static)");
+  expect_user_error(to_string(rows) + " keeps a scale per row, but f32[B, S, 32] has no fixed rows",
+                    [&] { states_of_plan(tiny_model(), {.input = rows}, {}); });
+}
+
+// The largest number is 1.875 2^-12.
+constexpr const char* kHopeless = "minifloat_ieee(width=8,exponent_width=4,exponent_bias=27)";
+
+TEST(Calibration, ReportsTheObjectionOfAFormatWithItsQuantizer) {
+  const std::string weights =
+      user_error_of([] { states_of_plan(tiny_model(), {.weight = format_called(kHopeless)}, {}); });
+  EXPECT_TRUE(weights.starts_with(
+      "%bert.encoder.layer.0.attention.self.query.weight.quantizer: minifloat_ieee("))
+      << weights;
+  EXPECT_NE(weights.find("the median magnitude of the values is 0.1"), std::string::npos)
+      << weights;
+  EXPECT_NE(weights.find("take exponent_bias="), std::string::npos) << weights;
+  const std::string inputs =
+      user_error_of([] { states_of_plan(tiny_model(), {.input = format_called(kHopeless)}, {}); });
+  EXPECT_TRUE(inputs.starts_with("%bert.encoder.layer.0.attention.self.query.input_quantizer: "))
+      << inputs;
+}
+
+TEST(Calibration, HasNoObjectionToTheBetterParameter) {
+  const std::string reason =
+      user_error_of([] { states_of_plan(tiny_model(), {.weight = format_called(kHopeless)}, {}); });
+  const std::string advice = reason.substr(reason.find("take exponent_bias=") + 5);
+  const std::string better = advice.substr(0, advice.find(';'));
+  EXPECT_NO_THROW(states_of_plan(
+      tiny_model(),
+      {.weight = format_called(fmt::format("minifloat_ieee(width=8,exponent_width=4,{})", better))},
+      {}));
+}
+
+TEST(Calibration, GoesOnInSpiteOfObjectionsWhenToldSo) {
+  EXPECT_NO_THROW(states_of_plan(tiny_model(), LayerFormats::reads(format_called(kHopeless)),
+                                 {.heed_objections = false}));
+}
+
+TEST(Calibration, LetsBiasesBe) {
+  const Model plain = tiny_model();
+  Model model = plain;
+  for (const auto& [name, tensor] : plain.parameters.tensors()) {
+    if (!name.ends_with(".bias")) continue;
+    const std::vector<float> twos(static_cast<std::size_t>(tensor.count()), 2);
+    model.parameters.set(name, Tensor::of<float>(tensor.sizes(), twos));
+  }
+  EXPECT_NO_THROW(states_of_plan(model, {.bias = format_called(kHopeless)}, {}));
+}
+
+TEST(Calibration, KeepsTheRangeThatItsRuleSays) {
+  const Model model = tiny_model();
+  const LayerFormats formats = LayerFormats::reads(format_called("int(bits=4)"));
+  const auto scales = [&](CalibrationOptions options) {
+    return states_of_plan(model, formats,
+                          {.batch_size = kBatchSize, .batch_count = 3, .options = options});
+  };
+  const ParameterStore all = scales({}), half = scales({RangeRule::percentile, 50}),
+                       mse = scales({RangeRule::mse});
+  const std::string layer = "bert.encoder.layer.0.intermediate.dense";
+  std::vector<float> weight = floats_of(model.parameters.at(layer + ".weight"));
+  std::ranges::sort(weight);
+  const auto quantile = [&](double share) {
+    return weight[static_cast<std::size_t>(share * static_cast<double>(weight.size()))];
+  };
+  const auto scale = [&](const ParameterStore& states, const std::string& quantizer) {
+    return floats_of(states.at(quantizer + ".scale"))[0];
+  };
+  const std::string of_weight = layer + ".weight.quantizer", of_input = layer + ".input_quantizer";
+  // The middle half; an observation knows its quantiles to 1/64.
+  const float middle = std::max(-quantile(0.25), quantile(0.75));
+  EXPECT_NEAR(scale(half, of_weight), middle / 7, middle / 7 / 32);
+  EXPECT_LT(scale(half, of_input), 0.5f * scale(all, of_input));
+  for (const std::string& quantizer : {of_weight, of_input}) {
+    EXPECT_LT(scale(mse, quantizer), scale(all, quantizer)) << quantizer;
+    EXPECT_GT(scale(mse, quantizer), scale(half, quantizer)) << quantizer;
+  }
+  // With 15 levels, normal values are best cut off between 2 and 3 standard deviations.
+  const double cut = 7 * scale(mse, of_weight) / 0.2;
+  EXPECT_GT(cut, 2);
+  EXPECT_LT(cut, 3);
 }
 
 TEST(Calibration, NeedsExamples) {

@@ -126,7 +126,7 @@ class BertBuilder {
 
   Value attention(Value hidden, const std::string& module) {
     const std::string self = module + ".self";
-    const double head_size = static_cast<double>(config_.hidden_size / config_.num_attention_heads);
+    const std::int64_t head_size = config_.hidden_size / config_.num_attention_heads;
     const Value query =
         heads(linear(hidden, self + ".query", config_.hidden_size), self + ".query", {0, 2, 1, 3});
     const Value key =
@@ -134,7 +134,9 @@ class BertBuilder {
     const Value value =
         heads(linear(hidden, self + ".value", config_.hidden_size), self + ".value", {0, 2, 1, 3});
     Value scores = graph_.add("matmul", {query, key}, {}, self + ".scores");  // (B, N, S, S)
-    scores = graph_.add("scale", {scores}, {{"factor", 1 / std::sqrt(head_size)}}, self + ".scale");
+    scores =
+        graph_.add("scale", {scores}, {{"factor", 1 / std::sqrt(static_cast<double>(head_size))}},
+                   self + ".scale");
     scores = graph_.add("add", {scores, mask_}, {}, self + ".mask");
     Value probabilities = graph_.add("softmax", {scores}, {}, self + ".softmax");
     probabilities = dropout(probabilities, self + ".dropout", config_.attention_probs_dropout_prob);

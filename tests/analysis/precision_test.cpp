@@ -1,0 +1,108 @@
+#include "hone/analysis/precision.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/ir/parse.h"
+#include "hone/ops/list.h"
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+const OpTable& ops() {
+  static const OpTable table = builtin_ops();
+  return table;
+}
+
+const FormatTable& formats() {
+  static const FormatTable table = builtin_formats();
+  return table;
+}
+
+Format format_called(std::string_view text) { return parse_format(text, formats()); }
+
+// Two linears with the same weight, each with a bias of its own, and a scale that no linear reads.
+Graph shared_weight() {
+  return parse_graph(R"(%x = input : f32[B, S, 4]
+%w = parameter trainable : f32[4, 4]
+%b1 = parameter trainable : f32[4]
+%b2 = parameter trainable : f32[4]
+%gain = parameter trainable : f32[3]
+%first = linear(%x, %w, %b1) : f32[B, S, 4]
+%second = linear(%first, %w, %b2) : f32[B, S, 4]
+output y = %second)",
+                     ops(), formats());
+}
+
+QuantizationPlan both(const LayerFormats& first, const LayerFormats& second) {
+  return {{"first", first}, {"second", second}};
+}
+
+TEST(PlannedTensors, AreTheOperandsInTheOrderOfThePlan) {
+  const Graph graph = shared_weight();
+  const Format wide = format_called("integer(width=8,frac=4)");
+  const Format blocks = format_called("mxint(bits=4,block=2)");
+  const std::vector<PlannedTensor> tensors = planned_tensors(
+      graph,
+      {{"second", {.weight = blocks, .output = wide}}, {"first", {.input = wide, .bias = wide}}},
+      {{'B', 2}, {'S', 5}});
+  ASSERT_EQ(tensors.size(), 4u);
+  const auto text = [](const PlannedTensor& t) {
+    return fmt::format("{} {} {} {} {} {} {}", t.layer, t.op, to_string(t.operand), t.tensor,
+                       to_string(t.sizes), to_string(t.format), t.average_bits);
+  };
+  // a block of 2 has a byte of its own: 4 more bits each
+  EXPECT_EQ(text(tensors[0]), fmt::format("second linear weight w [4, 4] {} 8", to_string(blocks)));
+  EXPECT_EQ(text(tensors[1]), "second linear output second [2, 5, 4] integer(width=8,frac=4) 8");
+  EXPECT_EQ(text(tensors[2]), "first linear input x [2, 5, 4] integer(width=8,frac=4) 8");
+  EXPECT_EQ(text(tensors[3]), "first linear bias b1 [4] integer(width=8,frac=4) 8");
+}
+
+TEST(PlannedTensors, RefuseLayersThatAreNotThere) {
+  const Graph graph = shared_weight();
+  const Format format = format_called("bf16");
+  expect_user_error("the graph has no operation 'third'", [&] {
+    planned_tensors(graph, {{"third", {.weight = format}}}, {{'B', 1}, {'S', 1}});
+  });
+}
+
+TEST(PlannedSize, CountsASharedParameterOnce) {
+  const Format format = format_called("integer(width=8,frac=4)");
+  const PlannedSize size =
+      planned_size(shared_weight(), both(LayerFormats::reads(format), LayerFormats::reads(format)));
+  EXPECT_EQ(size.parameters, 16 + 4 + 4 + 3);
+  EXPECT_EQ(size.quantized_parameters, 16 + 4 + 4);
+  EXPECT_EQ(size.quantized_bits, 8 * 24);
+  EXPECT_EQ(size.bits, 8 * 24 + 32 * 3);
+  EXPECT_EQ(size.average_weight_bits(), 8);
+}
+
+TEST(PlannedSize, TakesTheFirstOfSeveralFormatsOfAParameter) {
+  const PlannedSize size =
+      planned_size(shared_weight(), both({.weight = format_called("integer(width=8,frac=4)")},
+                                         {.weight = format_called("integer(width=4,frac=2)")}));
+  EXPECT_EQ(size.quantized_parameters, 16);
+  EXPECT_EQ(size.quantized_bits, 8 * 16);
+}
+
+TEST(PlannedSize, CountsSharedCodesAndState) {
+  const auto bits_of = [](std::string_view format) {
+    return planned_size(shared_weight(), both({.weight = format_called(format)}, {}))
+        .quantized_bits;
+  };
+  EXPECT_EQ(bits_of("mxint(bits=4,block=4)"), 16 * 4 + 4 * 8);
+  EXPECT_EQ(bits_of("int(bits=4,per=row,scale=static)"), 16 * 4 + 4 * 32);
+  EXPECT_EQ(bits_of("int(bits=4)"), 16 * 4 + 32);
+}
+
+TEST(PlannedSize, OfInputsAndOutputsIsThatOfTheWholeModel) {
+  const Format format = format_called("bf16");
+  const PlannedSize size =
+      planned_size(shared_weight(), both({.input = format, .output = format}, {}));
+  EXPECT_EQ(size.quantized_parameters, 0);
+  EXPECT_EQ(size.bits, 32 * 27);
+  EXPECT_EQ(size.average_weight_bits(), 32);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,132 @@
+#include "hone/app/diagnosis.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/app/app_testing.h"
+
+namespace hone {
+namespace {
+
+using testing::biased_tiny_model;
+using testing::floats_of;
+using testing::format_called;
+using testing::quiet_context;
+using testing::tiny_splits;
+
+// Of 1000 examples, `lost` are right in the parent only.
+Comparison comparison(std::int64_t lost, double p_value) {
+  Comparison c;
+  c.examples = 1000;
+  c.only_parent = lost;
+  c.mcnemar.p_value = p_value;
+  return c;
+}
+
+TEST(Failed, IsHalfAPointThatIsNoChance) {
+  EXPECT_TRUE(failed(comparison(5, 0.049)));
+  EXPECT_FALSE(failed(comparison(4, 0.049)));
+  EXPECT_FALSE(failed(comparison(5, 0.05)));
+  EXPECT_TRUE(failed(comparison(500, 1e-9)));
+  Comparison better = comparison(0, 1e-9);
+  better.only_candidate = 500;
+  EXPECT_FALSE(failed(better));
+}
+
+// Steps of a half: weights of 0.2 and biases of 0.1 hardly count. The biases lose more (all), but
+// have less to say.
+struct Case {
+  Model parent = biased_tiny_model(0.1f);
+  CompressOptions options{
+      .plan = one_format(parent, format_called("integer(width=6,frac=1)"), quiet_context()),
+      .calibration = {.batch_size = 8, .batch_count = 1}};
+  Measurement before = measured(parent);
+  Diagnosis diagnosis =
+      diagnose(parent, before, tiny_splits(), /*pad_id=*/0, options, quiet_context());
+
+  static Measurement measured(const Model& model) {
+    return measure(model, tiny_splits().test, /*pad_id=*/0, /*batch_size=*/8, quiet_context(), "");
+  }
+};
+
+const Case& coarse() {
+  static const Case shared;
+  return shared;
+}
+
+TEST(Diagnose, NamesTheNoisiestFirstAndBiasesLast) {
+  const std::vector<Suggestion>& operands = coarse().diagnosis.operands;
+  ASSERT_EQ(operands.size(), 14u * 3);
+  EXPECT_EQ(operands.front().operand, Operand::weight);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    EXPECT_EQ(operands[i].operand == Operand::bias, i >= 14 * 2) << i;
+  for (std::size_t i = 1; i < 14 * 2; ++i)
+    EXPECT_LE(operands[i - 1].noise_before.snr_db(), operands[i].noise_before.snr_db()) << i;
+  // they would have been first
+  EXPECT_EQ(operands.back().noise_before.snr_db(), 0);
+  EXPECT_GT(operands.front().noise_before.snr_db(), 0);
+}
+
+TEST(Diagnose, CountsWhatBecomesZero) {
+  for (const Suggestion& s : coarse().diagnosis.operands) {
+    if (s.operand == Operand::input) continue;
+    SCOPED_TRACE(s.layer);
+    if (s.operand == Operand::bias) {
+      EXPECT_EQ(s.noise_before.flushed_share(), 1);
+      continue;
+    }
+    const std::vector<float> weight = floats_of(coarse().parent.parameters.at(s.layer + ".weight"));
+    int flushed = 0;  // a quarter is as near to 0, the even multiple, as to a half
+    for (const float value : weight) flushed += value != 0 && std::fabs(value) <= 0.25f;
+    EXPECT_DOUBLE_EQ(s.noise_before.flushed_share(), flushed / static_cast<double>(weight.size()));
+    EXPECT_EQ(s.noise_before.smallest_step, 0.5f);
+  }
+}
+
+TEST(Diagnose, FindsParametersThatKeepTheMargins) {
+  const Model plain = compress(
+      coarse().parent, tiny_splits(), /*pad_id=*/0, coarse().options, [](const Json&) {},
+      quiet_context());
+  const Measurement after = Case::measured(plain);
+  const double lost = margin_snr_db(coarse().before.view(), after.view());
+  EXPECT_GT(coarse().diagnosis.improved.comparison->margin_snr_db, lost + 6);
+  EXPECT_EQ(coarse().diagnosis.improved.average_weight_bits, 6);
+  for (const Suggestion& s : coarse().diagnosis.operands) {
+    EXPECT_LE(s.after["width"], 6);
+    EXPECT_GE(s.noise_after.snr_db(), s.noise_before.snr_db()) << s.layer;
+  }
+}
+
+TEST(DiagnosisTable, ShowsTheFirstOfThoseThatAreNoisy) {
+  constexpr double kAll = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(diagnosis_table(coarse().diagnosis, kAll, 100).rows().size(), 14u * 3);
+  EXPECT_EQ(diagnosis_table(coarse().diagnosis, kAll, 5).rows().size(), 5u);
+  std::size_t noisy = 0;
+  for (const Suggestion& s : coarse().diagnosis.operands) noisy += s.noise_before.snr_db() < 12;
+  ASSERT_GT(noisy, 0u);
+  ASSERT_LT(noisy, 14u * 3);
+  EXPECT_EQ(diagnosis_table(coarse().diagnosis, 12, 100).rows().size(), noisy);
+  const Json first = to_json(diagnosis_table(coarse().diagnosis, kAll, 1))[0];
+  const Suggestion& expected = coarse().diagnosis.operands.front();
+  EXPECT_EQ(first["layer"], expected.layer);
+  EXPECT_EQ(first["operand"], "weight");
+  EXPECT_EQ(first["snr_db"], expected.noise_before.snr_db());
+  EXPECT_EQ(first["better"], to_string(expected.after));
+  EXPECT_EQ(first["better_snr_db"], expected.noise_after.snr_db());
+}
+
+TEST(DiagnosisTable, SuggestsNothingWhereNothingIsBetter) {
+  Diagnosis diagnosis;
+  Noise noise;
+  noise.include(std::vector<float>{1, 2}, std::vector<float>{1, 2.5f});
+  const Format format = format_called("bf16");
+  diagnosis.operands = {{"layer", Operand::weight, format, format, noise, noise}};
+  const Json row = to_json(diagnosis_table(diagnosis, 100, 1))[0];
+  EXPECT_EQ(row["better"], nullptr);
+  EXPECT_EQ(row["better_snr_db"], nullptr);
+  EXPECT_EQ(row["clipped"], 0);
+}
+
+}  // namespace
+}  // namespace hone

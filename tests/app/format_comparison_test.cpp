@@ -1,0 +1,177 @@
+#include "hone/app/format_comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "tests/app/app_testing.h"
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+using testing::builtin;
+using testing::format_called;
+using testing::quiet_context;
+using testing::tiny_model;
+using testing::tiny_splits;
+
+FormatChoice choice(std::string_view text) {
+  return parse_choice(text, quiet_context().library.formats);
+}
+
+Measurement before() {
+  return measure(tiny_model(), tiny_splits().test, /*pad_id=*/0, /*batch_size=*/8, quiet_context(),
+                 "fp32");
+}
+
+std::vector<FormatResult> compared(const std::vector<FormatChoice>& choices) {
+  return compare_formats(tiny_model(), before(), tiny_splits(), /*pad_id=*/0, choices,
+                         {.calibration = {.batch_size = 8, .batch_count = 2}}, quiet_context());
+}
+
+TEST(ParseChoice, GivesOneFormatToAllThatIsRead) {
+  const Format format = format_called("mxint(bits=8)");
+  const FormatChoice all = choice("mxint(bits=8)");
+  EXPECT_EQ(all.label, "mxint(bits=8)");
+  EXPECT_EQ(all.formats, (LayerFormats{format, format, format, std::nullopt}));
+}
+
+TEST(ParseChoice, GivesWeightsAndInputsOneEach) {
+  EXPECT_EQ(choice("ternary/bf16").formats,
+            (LayerFormats{.input = format_called("bf16"), .weight = format_called("ternary")}));
+  EXPECT_EQ(choice("ternary/none").formats, (LayerFormats{.weight = format_called("ternary")}));
+  EXPECT_EQ(choice("none/bf16").formats, (LayerFormats{.input = format_called("bf16")}));
+  EXPECT_EQ(choice("none/bf16").label, "none/bf16");
+}
+
+TEST(ParseChoice, RefusesWhatIsNoFormat) {
+  expect_user_error("unknown format 'ternari'; did you mean 'ternary'?",
+                    [] { choice("ternari/none"); });
+  expect_user_error("unknown format 'bf61'", [] { choice("none/bf61"); });
+  expect_user_error("unknown format 'none'", [] { choice("none"); });
+  expect_user_error("unknown format ''", [] { choice("bf16/"); });
+  expect_user_error("unknown format", [] { choice("bf16/bf16/bf16"); });
+}
+
+OperandNoise noise(std::string layer, Operand operand, double signal, double noise) {
+  OperandNoise one{std::move(layer), operand, {}, {}};
+  one.noise.signal = signal;
+  one.noise.noise = noise;
+  return one;
+}
+
+// Shares of 0.01 and 0.25: -10 log10(0.13).
+TEST(MeanSnr, IsThatOfTheMeanNoiseShare) {
+  const std::vector<OperandNoise> all = {
+      noise("a", Operand::weight, 100, 1), noise("b", Operand::weight, 4, 1),
+      noise("c", Operand::weight, 0, 0),  // zeros have no ratio
+      noise("a", Operand::bias, 1, 1), noise("a", Operand::input, 5, 0)};
+  EXPECT_NEAR(mean_snr_db(all, Operand::weight), 8.860566, 1e-6);
+  EXPECT_EQ(mean_snr_db(all, Operand::bias), 0);
+  EXPECT_EQ(mean_snr_db(all, Operand::input), std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(mean_snr_db(all, Operand::output)));
+}
+
+// Four bits fewer are 24 dB; blocks of 32 of normal values.
+TEST(CompareFormats, FindsEightBitsBetterThanFour) {
+  const std::vector<FormatResult> results =
+      compared({choice("mxint(bits=8)"), choice("mxint(bits=4)")});
+  ASSERT_EQ(results.size(), 2u);
+  for (const Operand operand : {Operand::weight, Operand::input, Operand::output}) {
+    SCOPED_TRACE(to_string(operand));
+    EXPECT_NEAR(mean_snr_db(results[0].noise, operand) - mean_snr_db(results[1].noise, operand), 24,
+                3);
+  }
+  EXPECT_GT(results[0].model.comparison->margin_snr_db,
+            results[1].model.comparison->margin_snr_db + 12);
+}
+
+// What it costs is what is asked.
+TEST(CompareFormats, TriesWhatAFormatObjectsTo) {
+  const FormatResult result =
+      compared({choice("minifloat_ieee(width=8,exponent_width=4,exponent_bias=27)")})[0];
+  EXPECT_LT(result.model.comparison->margin_snr_db, 1);
+}
+
+// Weights of linears have rows of 32 or 64 and biases of 32, 64 or 2 (padded to no more): 8 bits and
+// a byte for each block.
+TEST(CompareFormats, CountsTheBytesOfAllParameters) {
+  const Model model = tiny_model();
+  std::int64_t all = 0, linears = 0, blocks = 0;
+  for (const auto& [name, tensor] : model.parameters.tensors()) {
+    all += tensor.count();
+    const bool linear = name == "classifier.weight" || name == "classifier.bias" ||
+                        name.find("pooler") != std::string::npos ||
+                        name.find(".self.") != std::string::npos ||
+                        name.find("dense") != std::string::npos;
+    if (!linear) continue;
+    linears += tensor.count();
+    blocks += (tensor.count() + 31) / 32;
+  }
+  const FormatResult result = compared({choice("mxint(bits=8,block=32)")})[0];
+  EXPECT_DOUBLE_EQ(result.bytes, static_cast<double>(4 * (all - linears) + linears + blocks));
+  EXPECT_DOUBLE_EQ(result.model.average_weight_bits,
+                   8 + 8.0 * static_cast<double>(blocks) / static_cast<double>(linears));
+}
+
+std::string cell(const Table& table, std::size_t row, std::string_view key) {
+  for (std::size_t i = 0; i < table.columns().size(); ++i)
+    if (table.columns()[i].key == key) return display_text(table.rows()[row][i]);
+  ADD_FAILURE() << "no column " << key;
+  return "";
+}
+
+TEST(ChoiceTable, HasARowForFp32AndEveryChoice) {
+  const std::vector<FormatResult> results =
+      compared({choice("mxint(bits=8)"), choice("ternary/none")});
+  const Table table = choice_table(results, before());
+  ASSERT_EQ(table.rows().size(), 3u);
+  EXPECT_EQ(cell(table, 0, "format"), "fp32");
+  EXPECT_EQ(cell(table, 0, "arithmetic"), "fp32");
+  EXPECT_EQ(cell(table, 1, "format"), "mxint(bits=8)");
+  EXPECT_EQ(cell(table, 1, "arithmetic"), "simulated");
+  EXPECT_NEAR(std::stod(cell(table, 1, "weight_snr_db")),
+              mean_snr_db(results[0].noise, Operand::weight), 0.05);
+  EXPECT_EQ(cell(table, 2, "format"), "ternary/none");
+  EXPECT_EQ(cell(table, 2, "input_snr_db"), "–");
+  EXPECT_NE(cell(table, 2, "weight_snr_db"), "–");
+}
+
+TEST(LayerTable, HasARowForEveryLayerAndChoice) {
+  const std::vector<FormatResult> results =
+      compared({choice("mxint(bits=8)"), choice("none/bf16")});
+  const Table table = layer_table(results);
+  ASSERT_EQ(table.rows().size(), 14u * 2);
+  std::set<std::pair<std::string, std::string>> rows;
+  for (std::size_t i = 0; i < table.rows().size(); ++i)
+    rows.emplace(cell(table, i, "layer"), cell(table, i, "format"));
+  EXPECT_EQ(rows.size(), 14u * 2);
+  EXPECT_EQ(cell(table, 0, "layer"), cell(table, 1, "layer"));
+  const OperandNoise& first = results[0].noise[1];
+  ASSERT_EQ(first.operand, Operand::weight);
+  EXPECT_NEAR(std::stod(cell(table, 0, "weight_snr_db")), first.noise.snr_db(), 0.05);
+  EXPECT_EQ(cell(table, 1, "weight_snr_db"), "–");
+}
+
+TEST(UsualChoices, RunOnAModelAndKeepItsOrder) {
+  const std::vector<FormatChoice> choices = usual_choices(quiet_context().library.formats);
+  std::set<std::string_view> kinds;
+  for (const FormatChoice& one : choices)
+    for (const Operand operand : kOperands)
+      if (one.formats[operand]) kinds.insert(one.formats[operand]->def->name);
+  for (const auto& [name, def] : builtin().formats) EXPECT_TRUE(kinds.contains(name)) << name;
+  const std::vector<FormatResult> results = compared(choices);
+  ASSERT_EQ(results.size(), choices.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    SCOPED_TRACE(choices[i].label);
+    EXPECT_EQ(results[i].choice.label, choices[i].label);
+    EXPECT_FALSE(std::isnan(mean_snr_db(results[i].noise, Operand::output)));
+    EXPECT_GT(results[i].bytes, 0);
+    for (const float logit : results[i].model.measurement.logits) ASSERT_TRUE(std::isfinite(logit));
+  }
+}
+
+}  // namespace
+}  // namespace hone

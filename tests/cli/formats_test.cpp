@@ -1,0 +1,239 @@
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "hone/formats/format.h"
+#include "hone/tensor/safetensors.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+Json formats(std::vector<std::string> words, const fs::path& folder = workshop()) {
+  words.insert(words.begin(), "formats");
+  return run_json(words, folder);
+}
+
+// Expects that `hone formats ARGUMENTS` is refused and writes nothing.
+void expect_refusal(int code, std::string_view fragment, std::vector<std::string> words,
+                    const fs::path& folder) {
+  const std::vector<std::string> before = entries(folder);
+  words.insert(words.begin(), "formats");
+  const Ending ending = run_hone(words, folder);
+  EXPECT_EQ(ending.code, code) << ending.messages;
+  EXPECT_EQ(ending.output, "");
+  EXPECT_TRUE(ending.messages.starts_with("error: ")) << ending.messages;
+  EXPECT_NE(ending.messages.find(fragment), std::string::npos)
+      << "expected '" << fragment << "' in " << ending.messages;
+  EXPECT_EQ(entries(folder), before);
+}
+
+TEST(Formats, ListsEveryBuiltinFormat) {
+  const Json rows = formats({});
+  std::set<std::string> names;
+  for (const Json& row : rows) {
+    const std::string text = row["format"];
+    names.insert(text.substr(0, text.find('(')));
+    EXPECT_GT(row.value("average_bits", 0.0), 0) << text;
+    EXPECT_NE(row["summary"], "") << text;
+  }
+  EXPECT_EQ(names.size(), rows.size());
+  for (const auto& [name, def] : builtin_formats()) EXPECT_TRUE(names.contains(name)) << name;
+  const Ending shown = run_well({"formats"}, workshop());
+  for (const std::string& name : names)
+    EXPECT_NE(shown.output.find("\n" + name), std::string::npos) << name;
+}
+
+TEST(Formats, ShowsParametersAndValuesOfOne) {
+  const Json format = formats({"mxfp(element=e2m1)"});
+  EXPECT_TRUE(format.value("format", "").starts_with("mxfp(element=e2m1,block=32"));
+  EXPECT_EQ(format["average_bits"], 4.25);
+  EXPECT_EQ(format["values"].size(), 15);
+  EXPECT_EQ(format["highest"], 1.5);
+  EXPECT_EQ(format["smallest_step"], 0.125);
+  EXPECT_EQ(format["gradient"], "straight through");
+  EXPECT_EQ(format["arithmetic"], "simulated");
+  EXPECT_EQ(format["kernels"].back(), "reference");
+  EXPECT_EQ(format["parameters"][0]["parameter"], "element");
+  EXPECT_EQ(formats({"int(bits=4,scale=learned)"})["gradient"], "own");
+
+  const Ending shown = run_well({"formats", "integer(width=3,frac=1)"}, workshop());
+  EXPECT_NE(shown.output.find("values         -2 -1.5 -1 -0.5 0 0.5 1 1.5\n"), std::string::npos)
+      << shown.output;
+  EXPECT_NE(shown.output.find("range          -2 to 1.5\n"), std::string::npos) << shown.output;
+  EXPECT_NE(run_well({"formats", "integer(width=20,frac=1)"}, workshop())
+                .output.find("more than 65 536 values"),
+            std::string::npos);
+  // Both ends and the middle of a long list.
+  EXPECT_NE(run_well({"formats", "integer(width=8,frac=0)"}, workshop())
+                .output.find("-128 -127 -126 … -4 -3 -2 -1 0 1 2 3 4 … 125 126 127"),
+            std::string::npos);
+}
+
+TEST(Formats, SpellsNumbersOut) {
+  const Json rows = formats({"minifloat_ieee(width=8,exponent_width=4)", "0.3", "-0.3", "1e9"});
+  ASSERT_EQ(rows.size(), 3);
+  EXPECT_EQ(rows[0]["becomes"], "0.3125");
+  EXPECT_EQ(rows[0]["code"], "0 0101 010");
+  EXPECT_EQ(rows[0]["shared"], nullptr);
+  EXPECT_EQ(rows[0]["parts"], "sign 0, exponent 0101 = 5 - 7, fraction 010");
+  EXPECT_EQ(rows[1]["number"], "-0.3");
+  EXPECT_EQ(rows[1]["code"], "1 0101 010");
+  EXPECT_EQ(rows[2]["becomes"], "480");  // 1.875 2^8, for all codes are numbers
+  EXPECT_EQ(formats({"mxint(bits=8)", "0.3"})[0]["shared"], "01111101");
+}
+
+TEST(Formats, RefusesFlagsThatWouldDoNothing) {
+  const TemporaryFolder folder;
+  const auto refuse = [&](std::string_view fragment, const std::vector<std::string>& words) {
+    expect_refusal(2, fragment, words, folder.path());
+  };
+  refuse("--figure does nothing without --input", {"bf16", "--figure", "figure"});
+  refuse("--tensor does nothing without --input", {"bf16", "--tensor", "a*"});
+  refuse("--output does nothing without --input, --compare or --suggest", {"bf16", "-o", "out"});
+  refuse("--choice or --layers does nothing without --compare", {"--layers"});
+  refuse("--bits does nothing without --suggest", {"bf16", "--bits", "4"});
+  refuse("--data does nothing without --compare or --suggest", {"bf16", "--data", "synth:tail"});
+  refuse("numbers are spelled out on their own", {"bf16", "0.3", "--input", "file"});
+  refuse("--compare takes formats by --choice", {"bf16", "--compare", "tiny"});
+  expect_refusal(1, "'1e99' is no number a float can hold", {"bf16", "1e99"}, folder.path());
+}
+
+TEST(Formats, RefusesWhatItDoesNotKnow) {
+  const TemporaryFolder folder;
+  expect_refusal(1, "unknown format 'intger'; did you mean 'integer'?", {"intger"}, folder.path());
+  expect_refusal(1, "'many' is no number", {"bf16", "many"}, folder.path());
+  expect_refusal(1, "integer(width=8,frac=4)", {"integer(width=8,frac=4)", "nan"}, folder.path());
+  expect_refusal(2, "give a FORMAT", {"--input", "file"}, folder.path());
+  expect_refusal(2, "give a FORMAT", {"--suggest", "tiny"}, folder.path());
+  expect_refusal(1, "--data is required", {"--compare", "tiny"}, folder.path());
+  expect_refusal(1, "--data is required", {"bf16", "--suggest", "tiny", "-o", "recipe.toml"},
+                 folder.path());
+  expect_refusal(1, "missing.safetensors", {"bf16", "--input", "missing.safetensors", "-o", "out"},
+                 folder.path());
+}
+
+const std::vector<float> kWeights = {0.3f, -0.8f, 100, 0.01f};
+
+TemporaryFolder& with_tensors(TemporaryFolder& folder) {
+  write_safetensors(folder.path() / "in.safetensors",
+                    {{"a.weight", Tensor::of<float>({2, 2}, kWeights)},
+                     {"a.bias", Tensor::of<float>({1}, {0.3f})}},
+                    {});
+  return folder;
+}
+
+TEST(Formats, QuantizesTheTensorsOfAFile) {
+  TemporaryFolder folder;
+  const std::vector<std::string> words = {
+      "integer(width=4,frac=1)", "--input", "in.safetensors", "--tensor", "*.weight", "-o",
+      "out.safetensors"};
+  const Json rows = formats(words, with_tensors(folder).path());
+  ASSERT_EQ(rows.size(), 1);
+  EXPECT_EQ(rows[0]["tensor"], "a.weight");
+  EXPECT_EQ(rows[0]["shape"], "[2, 2]");
+  EXPECT_EQ(rows[0]["average_bits"], 4);
+  EXPECT_EQ(rows[0]["clipped"], 0.25);
+  EXPECT_EQ(rows[0]["flushed"], 0.25);
+  const Safetensors out = read_safetensors(folder.path() / "out.safetensors");
+  const auto weight = out.tensors.at("a.weight").values<float>();
+  EXPECT_EQ(std::vector<float>(weight.begin(), weight.end()),
+            (std::vector<float>{0.5, -1, 3.5, 0}));
+  EXPECT_EQ(out.tensors.at("a.bias").values<float>()[0], 0.3f);
+  // What exists is replaced only when told.
+  const std::string before = read_file(folder.path() / "out.safetensors");
+  std::vector<std::string> again = words;
+  again[0] = "bf16";
+  expect_refusal(1, "out.safetensors: exists already; give --overwrite", again, folder.path());
+  EXPECT_TRUE(read_file(folder.path() / "out.safetensors") == before);
+  again.push_back("--overwrite");
+  formats(again, folder.path());
+  EXPECT_FALSE(read_file(folder.path() / "out.safetensors") == before);
+}
+
+TEST(Formats, DrawsTheHistogramOfATensor) {
+  TemporaryFolder folder;
+  const std::vector<std::string> words = {"integer(width=4,frac=1)",
+                                          "--input",
+                                          "in.safetensors",
+                                          "--tensor",
+                                          "a.weight",
+                                          "--figure",
+                                          "figure"};
+  formats(words, with_tensors(folder).path());
+  EXPECT_EQ(entries(folder.path()),
+            (std::vector<std::string>{"figure.gp", "figure.png", "figure.svg", "figure.tsv",
+                                      "in.safetensors"}));
+  // A figure in the way is seen before anything is written.
+  std::vector<std::string> again = words;
+  again.insert(again.end(), {"-o", "out.safetensors"});
+  expect_refusal(1, "figure.svg: exists already; give --overwrite", again, folder.path());
+}
+
+TEST(Formats, ComparesChoicesOnAModel) {
+  const TemporaryFolder folder;
+  const Json result =
+      formats({"--compare", "model", "--data", "reviews.csv", "--choice", "mxint(bits=8)",
+               "--choice", "ternary/none", "-o", folder.path() / "tables"});
+  ASSERT_EQ(result["formats"].size(), 3);
+  EXPECT_EQ(result["formats"][0]["format"], "fp32");
+  EXPECT_EQ(result["formats"][1]["format"], "mxint(bits=8)");
+  EXPECT_EQ(result["formats"][2]["format"], "ternary/none");
+  EXPECT_GT(result["formats"][1]["weight_snr_db"], result["formats"][2]["weight_snr_db"]);
+  EXPECT_EQ(result["formats"][2]["input_snr_db"], nullptr);
+  EXPECT_EQ(result["layers"].size(), 14 * 2);
+  EXPECT_EQ(result["examples"], kReviews / 10);
+  EXPECT_EQ(entries(folder.path() / "tables"),
+            (std::vector<std::string>{"formats.csv", "formats.json", "layers.csv", "layers.json"}));
+  EXPECT_EQ(read_json(folder.path() / "tables/formats.json"), result["formats"]);
+
+  const std::vector<std::string> words = {"formats",     "--compare", "model",        "--data",
+                                          "reviews.csv", "--choice",  "mxint(bits=8)"};
+  const std::string layer = "bert.encoder.layer.1.output.dense";
+  EXPECT_EQ(run_well(words, workshop()).output.find(layer), std::string::npos);
+  std::vector<std::string> with_layers = words;
+  with_layers.push_back("--layers");
+  EXPECT_NE(run_well(with_layers, workshop()).output.find(layer), std::string::npos);
+}
+
+TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words = {"integer(width=6,frac=1)",
+                                          "--suggest",
+                                          "model",
+                                          "--data",
+                                          "reviews.csv",
+                                          "--calibration_batches",
+                                          "1",
+                                          "-o",
+                                          folder.path() / "recipe.toml"};
+  const Json result = formats(words);
+  ASSERT_EQ(result["suggestions"].size(), 14 * 3);
+  for (const Json& row : result["suggestions"]) EXPECT_EQ(row["before"], "integer(width=6,frac=1)");
+  EXPECT_EQ(result["models"].size(), 3);
+  EXPECT_EQ(read_file(folder.path() / "recipe.toml"), result["recipe"]);
+  expect_refusal(1, "recipe.toml: exists already; give --overwrite", words, workshop());
+
+  const Json quantized =
+      run_json({"quantize", "model", "--recipe", folder.path() / "recipe.toml", "--data",
+                "reviews.csv", "--calibration_batches", "1", "-o", folder.path() / "quantized"},
+               workshop());
+  EXPECT_EQ(quantized["average_weight_bits"], 6);
+  // The model that was suggested is the model that is made.
+  EXPECT_EQ(quantized["comparison"]["margin_snr_db"], result["models"][2]["margin_snr_db"]);
+  EXPECT_GT(result["models"][2]["margin_snr_db"].get<double>(),
+            result["models"][1]["margin_snr_db"].get<double>() + 6);
+}
+
+TEST(Formats, SuggestsNoMoreBitsThanAllowed) {
+  const Json result = formats({"int(bits=8)", "--suggest", "model", "--data", "reviews.csv",
+                               "--calibration_batches", "1", "--bits", "5"});
+  for (const Json& row : result["suggestions"]) {
+    if (row["operand"] != "weight") continue;
+    EXPECT_EQ(row["after"], "int(bits=5,per=tensor,scale=static)") << row["layer"];
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing

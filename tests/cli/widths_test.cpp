@@ -1,0 +1,54 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+// `hone widths` of the workshop's model, one step of training for each width.
+std::vector<std::string> study(const TemporaryFolder& folder, const std::string& widths) {
+  return {"widths", "model",    "--data", "reviews.csv", "--max_steps",
+          "1",      "--widths", widths,   "-o",          folder.path() / "widths"};
+}
+
+TEST(Widths, WritesATableAndAFigureOfPtqAndQat) {
+  const TemporaryFolder folder;
+  const Json result = run_json(study(folder, "6.3, 16.8"), workshop());
+  const Json& models = result["models"];
+  ASSERT_EQ(models.size(), 5);
+  const std::vector<std::string> labels = {
+      "fp32", "PTQ integer(width=6,frac=3)", "QAT integer(width=6,frac=3)",
+      "PTQ integer(width=16,frac=8)", "QAT integer(width=16,frac=8)"};
+  for (std::size_t i = 0; i < labels.size(); ++i) EXPECT_EQ(models[i]["model"], labels[i]);
+  // Ten bits more of PTQ.
+  EXPECT_GT(models[3]["margin_snr_db"].get<double>(),
+            models[1]["margin_snr_db"].get<double>() + 20);
+  EXPECT_EQ(entries(folder.path() / "widths"),
+            (std::vector<std::string>{"fixed_point.gp", "fixed_point.png", "fixed_point.svg",
+                                      "fixed_point.tsv", "results.csv", "results.json"}));
+  EXPECT_EQ(read_json(folder.path() / "widths/results.json"), models);
+  const std::string svg = read_file(folder.path() / "widths/fixed_point.svg");
+  for (const char* text : {"6.3", "16.8", "with training (QAT)"})
+    EXPECT_NE(svg.find(text), std::string::npos) << text;
+}
+
+TEST(Widths, RefusesWhatIsNoWidth) {
+  for (const char* widths : {"8", "8.4,x", "8.4.2", ""}) {
+    const TemporaryFolder folder;
+    const Ending ending = run_hone(study(folder, widths), workshop());
+    EXPECT_EQ(ending.code, 1) << widths;
+    EXPECT_NE(ending.messages.find("--widths: expected width.fraction, e.g. 8.4, got '"),
+              std::string::npos)
+        << ending.messages;
+    EXPECT_TRUE(entries(folder.path()).empty());
+  }
+  const TemporaryFolder folder;
+  const Ending ending = run_hone(study(folder, "99.4"), workshop());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("width"), std::string::npos) << ending.messages;
+  EXPECT_TRUE(entries(folder.path()).empty());
+}
+
+}  // namespace
+}  // namespace hone::testing
