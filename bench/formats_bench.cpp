@@ -121,10 +121,13 @@ void run(std::string_view word) {
   const FormatTable table = builtin_formats();
   ThreadPool one(1), two(2);
   Tensors cached(kCachedRows), memory(kMemoryRows);
-  fmt::print("{:<60}{:>17}{:>20}{:>20}{:>20}\n", "GB/s, share of memcpy (median)", "1, cache",
-             "2, cache", "1, memory", "2, memory");
-  for (const Format& format : chosen(table, word)) {
-    std::string line = fmt::format("{:<57}", to_string(format));
+  const std::vector<Format> formats = chosen(table, word);
+  std::size_t width = 30;
+  for (const Format& format : formats) width = std::max(width, to_string(format).size());
+  fmt::print("{:<{}}{:>20}{:>20}{:>20}{:>20}\n", "GB/s, share of memcpy (median)", width,
+             "1, cache", "2, cache", "1, memory", "2, memory");
+  for (const Format& format : formats) {
+    std::string line = fmt::format("{:<{}}", to_string(format), width);
     for (Tensors* tensors : {&cached, &memory}) {
       const std::vector<Tensor> state = calibrate_tensor(format, tensors->sizes, tensors->x);
       for (ThreadPool* pool : {&one, &two}) {

@@ -160,6 +160,18 @@ Splits load_splits(const DataArguments& data, std::uint64_t seed,
   return split(load_data_set(options), {data.validation_split, seed});
 }
 
+EncodedSplits load_encoded(const TextModel& source, const std::string& model,
+                           const DataArguments& data, const std::string& split, std::uint64_t seed,
+                           Context& context) {
+  const Splits splits = load_splits(data, seed, known_labels(model));
+  std::vector<std::string> warnings = source.model.warnings;
+  EncodedSplits encoded =
+      encode_splits(source, splits.source.train, splits.validation, part(splits, split),
+                    data.max_seq_length, context, warnings);
+  print_warnings(warnings);
+  return encoded;
+}
+
 std::vector<std::string> known_labels(const std::string& model) {
   const fs::path file = fs::path(model) / "config.json";
   std::error_code error;

@@ -81,6 +81,12 @@ void declare(CLI::App& app, OutputArguments& arguments);
 Splits load_splits(const DataArguments& data, std::uint64_t seed,
                    const std::vector<std::string>& labels);
 
+/// The data encoded for a model that was opened from `model`, with the part called `split` (see
+/// `part`) as its test part. Prints warnings: the model's, and what was cut or replaced.
+EncodedSplits load_encoded(const TextModel& source, const std::string& model,
+                           const DataArguments& data, const std::string& split, std::uint64_t seed,
+                           Context& context);
+
 /// The class names in a model folder's config, when somebody chose them; else none.
 std::vector<std::string> known_labels(const std::string& model);
 

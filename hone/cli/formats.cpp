@@ -186,11 +186,7 @@ Opened open(const std::string& model, const Arguments& a, Context& context) {
   user_check(!a.data.options.source.empty(), "--data is required: formats are judged on data");
   Opened opened{open_model(model, context, a.run.seed), {}, {}};
   check_unquantized(opened.source.model);
-  const Splits splits = load_splits(a.data, a.run.seed, known_labels(model));
-  std::vector<std::string> warnings = opened.source.model.warnings;
-  opened.data = encode_splits(opened.source, splits.source.train, splits.validation,
-                              part(splits, a.split), a.data.max_seq_length, context, warnings);
-  print_warnings(warnings);
+  opened.data = load_encoded(opened.source, model, a.data, a.split, a.run.seed, context);
   opened.before = measure(opened.source.model, opened.data.test, opened.source.tokenizer.pad_id(),
                           a.calibration.run.batch_size, context, "fp32");
   return opened;

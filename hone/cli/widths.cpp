@@ -35,12 +35,7 @@ void study(Arguments& a) {
   OutputFolder output(a.output.folder, a.output.overwrite);
   const TextModel source = open_model(a.model, context, a.run.seed);
   check_unquantized(source.model);
-  const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model));
-  std::vector<std::string> warnings = source.model.warnings;
-  const EncodedSplits data =
-      encode_splits(source, splits.source.train, splits.validation, part(splits, a.split),
-                    a.data.max_seq_length, context, warnings);
-  print_warnings(warnings);
+  const EncodedSplits data = load_encoded(source, a.model, a.data, a.split, a.run.seed, context);
   const std::int32_t pad_id = source.tokenizer.pad_id();
   const Measurement parent =
       measure(source.model, data.test, pad_id, options.qat.eval_batch_size, context, "fp32");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "hone/formats/codes.h"
 #include "tests/formats/block_testing.h"
 #include "tests/formats/formats_testing.h"
 #include "tests/support/expect.h"
@@ -47,6 +48,38 @@ TEST(Mxint, GivesValuesAndCodesOfTheOcpVectors) {
     }
   }
   EXPECT_EQ(compared, 756);
+}
+
+// The packer of MASE's CUDA extension works on bfloat16: rounded to that first, its groups are ours.
+TEST(Mxint, PacksWhatTheCudaExtensionPacks) {
+  const Format format = format_of("mxint(bits=8,block=8)");
+  int packed = 0, decoded = 0;
+  for (const Json& entry : read_json(fs::path(HONE_TEST_DATA) / "vectors" / "formats.json")) {
+    if (entry["format"] != "mxint8_cuda") continue;
+    for (const Json& row : entry["cases"]) {
+      if (!row.contains("mantissa_int8")) {  // a code alone, at scale 1; -128 is 0 there, -2 here
+        const auto mantissa = row["in"].get<std::int64_t>();
+        if (mantissa == -128) continue;
+        std::vector<float> y(1);
+        format.def->decode({format, {1}, {}, {}}, {{signed_code(mantissa, 8)}, {127}}, y);
+        EXPECT_EQ(y[0], row["out"].get<float>()) << mantissa;
+        ++decoded;
+        continue;
+      }
+      const auto x = row["in"].get<std::vector<float>>();
+      const std::vector<float> rounded = by_reference("bf16", x);
+      const Codes codes = format.def->encode({format, {8}, rounded, {}});
+      EXPECT_EQ(codes.shared[0], row["scale_uint8"][0].get<std::uint32_t>());
+      for (std::size_t i = 0; i < x.size(); ++i)
+        EXPECT_EQ(signed_value(codes.elements[i], 8), row["mantissa_int8"][i].get<std::int64_t>())
+            << x[i];
+      EXPECT_EQ(by_reference("mxint(bits=8,block=8)", rounded),
+                row["out"].get<std::vector<float>>());
+      ++packed;
+    }
+  }
+  EXPECT_EQ(packed, 5);
+  EXPECT_GE(decoded, 15);
 }
 
 TEST(Mxint, DecodesAllCodesAndScales) {
