@@ -102,13 +102,6 @@ bool matches(const RecipeRule& rule, const Node& node) {
          (!rule.regex || std::regex_search(node.name(), std::regex(*rule.regex)));
 }
 
-bool has_operand(const Node& node, Operand operand) {
-  if (operand == Operand::output) return true;
-  for (std::size_t i = 0; i < node.inputs().size(); ++i)
-    if (operand_of(node, i) == operand) return true;
-  return false;
-}
-
 void apply(const OperandFormats& formats, const Node& node, LayerFormats& layer) {
   for (const auto& [operand, format] : formats)
     if (has_operand(node, operand)) layer[operand] = format;

@@ -15,7 +15,8 @@ std::string HelpFormatter::make_option_name(const CLI::Option* option, bool is_p
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   if (option->get_type_size() == 0 || option->get_positional()) return "";
   const std::string type = option->get_type_name();
-  const bool many = option->get_expected_max() == CLI::detail::expected_max_vector_size;
+  const bool many = option->get_expected_max() == CLI::detail::expected_max_vector_size &&
+                    option->get_allow_extra_args();
   return fmt::format(" {}{}", type.substr(0, type.find(':')), many ? " ..." : "");
 }
 

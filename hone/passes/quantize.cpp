@@ -17,13 +17,6 @@ Node& layer_called(const Graph& graph, const std::string& name) {
   return *node;
 }
 
-bool has_operand(const Node& node, Operand operand) {
-  if (operand == Operand::output) return node.types()[0].dtype == DType::f32;
-  for (std::size_t i = 0; i < node.inputs().size(); ++i)
-    if (operand_of(node, i) == operand) return true;
-  return false;
-}
-
 void check(const Graph& graph, const QuantizationPlan& plan) {
   for (const Node* node : graph.of_kind(NodeKind::operation))
     user_check(!is_quantizer(*node),
@@ -101,6 +94,13 @@ std::optional<Operand> operand_of(const Node& node, std::size_t index) {
   if (value.type().dtype != DType::f32) return std::nullopt;
   if (value.node->kind() != NodeKind::parameter) return Operand::input;
   return value.type().rank() >= 2 ? Operand::weight : Operand::bias;
+}
+
+bool has_operand(const Node& node, Operand operand) {
+  if (operand == Operand::output) return node.types()[0].dtype == DType::f32;
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    if (operand_of(node, i) == operand) return true;
+  return false;
 }
 
 QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,

@@ -9,6 +9,9 @@ namespace hone {
 /// of rank 1 or 0 its bias, another f32 tensor its input; none for what is not f32.
 std::optional<Operand> operand_of(const Node& node, std::size_t index);
 
+/// Whether an operation has such an operand; an output is one where it is f32.
+bool has_operand(const Node& node, Operand operand);
+
 /// The plan that gives every operation called `op` the same formats.
 QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
                               std::string_view op = "linear");
