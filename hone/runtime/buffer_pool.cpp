@@ -9,7 +9,7 @@ namespace {
 std::size_t capacity_for(std::size_t size_bytes) {
   constexpr std::size_t kSmallest = 256;
   if (size_bytes <= kSmallest) return kSmallest;
-  const std::size_t step = std::bit_floor(size_bytes - 1) / 4;
+  const std::size_t step = std::size_t{1} << (std::bit_width(size_bytes - 1) - 3);
   return (size_bytes + step - 1) / step * step;
 }
 
