@@ -60,6 +60,7 @@ std::vector<FormatChoice> usual_choices(const FormatTable& formats) {
                            "integer(width=8,frac=4)",
                            "mxint(bits=8,block=32)",
                            "block_fp(width=8)",
+                           "mxint_hardware(exponent_width=4)",
                            "mxfp(element=e4m3)",
                            "mxfp(element=e5m2)",
                            "minifloat_ieee(width=8,exponent_width=4)",
