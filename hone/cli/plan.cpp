@@ -1,4 +1,5 @@
 #include "hone/analysis/precision.h"
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/report/table.h"
 
@@ -57,8 +58,8 @@ void print_plan(const Arguments& a) {
   fmt::print(
       "{}\n{} of {} parameters in {:.2f} bits on average; the model: {} in fp32, {} if packed. "
       "Arithmetic is simulated: values are rounded, sums are in fp32.\n",
-      to_text(table), size.quantized_parameters, size.parameters, size.average_weight_bits(),
-      display_text(whole), display_text(packed));
+      to_text(table), grouped(size.quantized_parameters), grouped(size.parameters),
+      size.average_weight_bits(), display_text(whole), display_text(packed));
 }
 
 }  // namespace
