@@ -72,7 +72,7 @@ class Quantizers {
  private:
   // A second format for the same parameter is called after its reader.
   std::string name_for(const Node& node, Operand operand, Value value) const {
-    const std::string shared = value.node->name() + ".quantizer";
+    std::string shared = value.node->name() + ".quantizer";
     const bool parameter = value.node->kind() == NodeKind::parameter;
     if (parameter && graph_.find(shared) == nullptr) return shared;
     return fmt::format("{}.{}_quantizer", node.name(), to_string(operand));
