@@ -168,8 +168,7 @@ QuantizationPlan plan_from_json(const Json& layers, const FormatTable& formats) 
     LayerFormats chosen;
     for (const Operand operand : kOperands) {
       const auto found = layer.find(std::string(to_string(operand)));
-      if (found != layer.end())
-        chosen[operand] = parse_format(found->get<std::string>(), formats);
+      if (found != layer.end()) chosen[operand] = parse_format(found->get<std::string>(), formats);
     }
     plan.emplace_back(name, chosen);
   }
