@@ -16,21 +16,28 @@ int fraction(const QuantizerInput& input) {
                                   : static_cast<int>(input.format["frac"]);
 }
 
+bool is_signed(const Format& format) { return format.is("sign", "signed"); }
+
+int width_of(const Format& format) { return static_cast<int>(format["width"]); }
+
 double highest(const Format& format) {
-  return std::ldexp(1.0, static_cast<int>(format["width"]) - 1) - 1;
+  return std::ldexp(1.0, width_of(format) - (is_signed(format) ? 1 : 0)) - 1;
 }
+
+double lowest(const Format& format) { return is_signed(format) ? -highest(format) - 1 : 0; }
 
 std::vector<FormatStateDef> state(const Format& format) {
   if (!calibrated(format)) return {};
   return {{"frac", "bits behind the binary point"}};
 }
 
-// The largest fraction f with max|x| 2^f <= 2^(width-1) - 1, within the range a parameter may have.
+// The largest fraction f with max|x| 2^f <= highest (without a sign: max x), within the range a
+// parameter may have.
 std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
   const FormatParameterDef& range = format.def->parameters[1];
   double bits = static_cast<double>(range.maximum);
-  if (seen.magnitude() > 0)
-    bits = std::floor(std::log2(std::max(highest(format), 1.0) / seen.magnitude()));
+  const float largest = is_signed(format) ? seen.magnitude() : seen.maximum();
+  if (largest > 0) bits = std::floor(std::log2(std::max(highest(format), 1.0) / largest));
   bits = std::clamp(bits, static_cast<double>(range.minimum), static_cast<double>(range.maximum));
   return {Tensor::scalar(static_cast<float>(bits))};
 }
@@ -39,7 +46,7 @@ std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
 double integer_of(const Format& format, int frac, float x) {
   const double scaled = std::ldexp(static_cast<double>(x), frac);
   const double whole = format.is("rounding", "floor") ? std::floor(scaled) : std::nearbyint(scaled);
-  return std::isnan(whole) ? whole : std::clamp(whole, -highest(format) - 1, highest(format));
+  return std::isnan(whole) ? whole : std::clamp(whole, lowest(format), highest(format));
 }
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
@@ -49,9 +56,8 @@ void quantize_reference(const QuantizerInput& input, std::span<float> y) {
 }
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
-  const double high = highest(input.format);
-  const kernels::FixedPoint grid{fraction(input), static_cast<float>(-high - 1),
-                                 static_cast<float>(high)};
+  const kernels::FixedPoint grid{fraction(input), static_cast<float>(lowest(input.format)),
+                                 static_cast<float>(highest(input.format))};
   const auto round = input.format.is("rounding", "floor") ? kernels::floor_to_fixed_point
                                                           : kernels::round_to_fixed_point;
   round(pool, grid, static_cast<std::int64_t>(y.size()), input.x.data(), y.data());
@@ -62,17 +68,18 @@ Codes encode(const QuantizerInput& input) {
   Codes codes;
   for (const float x : input.x) {
     check_has_code(input.format, !std::isnan(x), x);
-    codes.elements.push_back(
-        signed_code(static_cast<std::int64_t>(integer_of(input.format, frac, x)),
-                    static_cast<int>(input.format["width"])));
+    codes.elements.push_back(signed_code(
+        static_cast<std::int64_t>(integer_of(input.format, frac, x)), width_of(input.format)));
   }
   return codes;
 }
 
 void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
-  const int frac = fraction(input), width = static_cast<int>(input.format["width"]);
+  const int frac = fraction(input), width = width_of(input.format);
   for (std::size_t i = 0; i < y.size(); ++i) {
-    const auto whole = static_cast<double>(signed_value(codes.elements[i], width));
+    const std::uint32_t code = codes.elements[i];
+    const double whole =
+        is_signed(input.format) ? static_cast<double>(signed_value(code, width)) : code;
     y[i] = static_cast<float>(std::ldexp(whole, -frac));
   }
 }
@@ -86,11 +93,11 @@ FormatDef integer_format() {
       .parameters =
           {{"width", "bits in all", 1, 32, 8},
            {"frac", "bits behind the binary point", -64, 64, kAuto},
-           {"rounding", "to the nearest, ties to even, or down", 0, 0, 0, {"nearest", "floor"}}},
-      .layout = [](const Format& format,
-                   const Sizes&) { return CodeLayout{static_cast<int>(format["width"])}; },
+           {"rounding", "to the nearest, ties to even, or down", 0, 0, 0, {"nearest", "floor"}},
+           {"sign", "two's complement, or no negative values", 0, 0, 0, {"signed", "unsigned"}}},
+      .layout = [](const Format& format, const Sizes&) { return CodeLayout{width_of(format)}; },
       .fields = [](const Format& format) -> std::vector<CodeField> {
-        return {{"integer", static_cast<int>(format["width"])}};
+        return {{"integer", width_of(format)}};
       },
       .state = state,
       .calibrate = calibrate,

@@ -10,22 +10,28 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {
-    "integer(width=8,frac=4)",    "integer(width=4,frac=2)",
-    "integer(width=1,frac=0)",    "integer(width=16,frac=8)",
-    "integer(width=32,frac=16)",  "integer(width=8,frac=-3)",
-    "integer(width=6,frac=8)",    "integer(width=2,frac=64)",
-    "integer(width=32,frac=-64)", "integer(width=8,frac=4,rounding=floor)"};
+const std::vector<std::string> kFormats = {"integer(width=8,frac=4)",
+                                           "integer(width=4,frac=2)",
+                                           "integer(width=1,frac=0)",
+                                           "integer(width=16,frac=8)",
+                                           "integer(width=32,frac=16)",
+                                           "integer(width=8,frac=-3)",
+                                           "integer(width=6,frac=8)",
+                                           "integer(width=2,frac=64)",
+                                           "integer(width=32,frac=-64)",
+                                           "integer(width=8,frac=4,rounding=floor)",
+                                           "integer(width=8,frac=6,sign=unsigned)",
+                                           "integer(width=32,frac=20,sign=unsigned)"};
 
 TEST(Integer, GivesTheValuesOfTheVectors) {
   const auto text_of = [](const std::string& rounding) {
-    return [rounding](const Json& parameters) -> std::string {
-      if (!parameters["is_signed"].get<bool>()) return "";
-      return fmt::format("integer(width={},frac={}{})", parameters["width"].get<int>(),
-                         parameters["frac_width"].get<int>(), rounding);
+    return [rounding](const Json& parameters) {
+      return fmt::format("integer(width={},frac={}{},sign={})", parameters["width"].get<int>(),
+                         parameters["frac_width"].get<int>(), rounding,
+                         parameters["is_signed"].get<bool>() ? "signed" : "unsigned");
     };
   };
-  EXPECT_GE(check_vectors("integer", "mase", text_of("")), 60);
+  EXPECT_GE(check_vectors("integer", "mase", text_of("")), 30 + 17 + 13 + 13);
   EXPECT_GE(check_vectors("integer_floor", "mase", text_of(",rounding=floor")), 10);
 }
 
@@ -80,6 +86,11 @@ TEST(Integer, CalibratesTheLargestFractionThatHoldsTheRange) {
   EXPECT_EQ(calibrated_fraction("integer(width=8)", {127, 0}), 0);
   EXPECT_EQ(calibrated_fraction("integer(width=8)", {127.5f, 0}), -1);
   EXPECT_EQ(calibrated_fraction("integer(width=4)", {-0.9f}), 2);
+}
+
+TEST(Integer, CalibratesWithoutASignByTheLargestValue) {
+  EXPECT_EQ(calibrated_fraction("integer(width=8,sign=unsigned)", {1.0f, -9.0f}), 7);
+  EXPECT_EQ(calibrated_fraction("integer(width=8,sign=unsigned)", {-9.0f}), 64);
 }
 
 TEST(Integer, CalibratesToTheMaximumWithoutAnythingToHold) {
