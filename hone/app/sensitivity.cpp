@@ -5,6 +5,7 @@
 
 #include "hone/analysis/precision.h"
 #include "hone/ops/list.h"
+#include "hone/ops/reference.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
@@ -95,10 +96,6 @@ void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSe
   }
 }
 
-Tensor dense(const Tensor& tensor) {
-  return tensor.contiguous() ? tensor : tensor.contiguous_copy();
-}
-
 }  // namespace
 
 std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPlan& plan,
@@ -114,8 +111,8 @@ std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPl
               [&](const NamedTensors& outputs) {
                 for (Probe& probe : twins.probes()) {
                   if (probe.of_parameter && !first) continue;
-                  const Tensor before = dense(outputs.at(probe.before)),
-                               after = dense(outputs.at(probe.after));
+                  const Tensor before = reference::dense(outputs.at(probe.before)),
+                               after = reference::dense(outputs.at(probe.after));
                   probe.result.noise.include(before.values<float>(), after.values<float>());
                 }
                 first = false;
@@ -153,7 +150,7 @@ std::vector<OperandSample> sample_operands(const Model& model, const Quantizatio
     for_batches(graph, parameters, data, pad_id, run, context, [&](const NamedTensors& outputs) {
       bool more = false;
       for (const auto& [name, tensor] : outputs) {
-        const Tensor values = dense(tensor);
+        const Tensor values = reference::dense(tensor);
         const Rows rows = rows_of(values.sizes());
         std::vector<float>& all = gathered[name];
         columns[name] = rows.columns;

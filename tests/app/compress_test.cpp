@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 
@@ -12,17 +13,9 @@ namespace {
 
 using testing::floats_of;
 using testing::tiny_model;
-using testing::tiny_texts;
 
-Context& context() {
-  static Context quiet(/*threads=*/1, /*quiet=*/true);
-  return quiet;
-}
-
-const EncodedSplits& data() {
-  static const EncodedSplits splits{tiny_texts(32), {}, tiny_texts(40, 2)};
-  return splits;
-}
+Context& context() { return testing::quiet_context(); }
+const EncodedSplits& data() { return testing::tiny_splits(); }
 
 Model compressed(std::string_view format, bool qat = false) {
   CompressOptions options;

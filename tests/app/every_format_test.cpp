@@ -4,6 +4,7 @@
 
 #include "hone/app/compress.h"
 #include "hone/passes/quantize.h"
+#include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 
@@ -12,17 +13,9 @@ namespace hone {
 namespace {
 
 using testing::tiny_model;
-using testing::tiny_texts;
 
-Context& context() {
-  static Context quiet(/*threads=*/1, /*quiet=*/true);
-  return quiet;
-}
-
-const EncodedSplits& data() {
-  static const EncodedSplits splits{tiny_texts(24), {}, tiny_texts(16, 2)};
-  return splits;
-}
+Context& context() { return testing::quiet_context(); }
+const EncodedSplits& data() { return testing::tiny_splits(); }
 
 // Weights and inputs in the format, or weights alone where it keeps state for each row of them.
 QuantizationPlan plan_of(const Format& format) {
