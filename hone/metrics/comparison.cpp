@@ -99,6 +99,41 @@ Comparison compare(const Logits& parent, const Logits& candidate,
   return result;
 }
 
+namespace {
+
+// Tango's score: how many standard errors, under the hypothesis that the candidate is right `change` more often than the
+// parent, the observed difference lies above it.
+double tango_score(const Comparison& c, double change) {
+  const double n = static_cast<double>(c.examples), gained = static_cast<double>(c.only_candidate),
+               lost = static_cast<double>(c.only_parent);
+  // The likeliest share of lost examples under the hypothesis: the root of a q² + b q + d = 0.
+  const double a = 2 * n, b = (2 * n - gained + lost) * change - gained - lost,
+               d = -lost * change * (1 - change);
+  const double q = (std::sqrt(std::max(0.0, b * b - 4 * a * d)) - b) / (2 * a);
+  const double variance = n * (2 * q + change * (1 - change));
+  const double excess = gained - lost - n * change;
+  if (variance <= 0) return excess == 0 ? 0 : std::copysign(HUGE_VAL, excess);
+  return excess / std::sqrt(variance);
+}
+
+// The score falls as the hypothesis rises.
+double change_with_score(const Comparison& c, double score, double low, double high) {
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (tango_score(c, middle) > score ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+}  // namespace
+
+Interval accuracy_change_interval(const Comparison& comparison) {
+  if (comparison.examples == 0) return {-1, 1};
+  const double change = comparison.accuracy_change();
+  return {change_with_score(comparison, kNormal975, -1, change),
+          change_with_score(comparison, -kNormal975, change, 1)};
+}
+
 std::optional<std::int64_t> examples_needed(const Comparison& comparison) {
   if (comparison.only_parent == comparison.only_candidate) return std::nullopt;
   const double examples = static_cast<double>(comparison.examples);
@@ -137,6 +172,27 @@ std::string verdict(const Comparison& comparison) {
   return fmt::format(
       "no difference found ({:+.2f} points, {}); about {} more examples would be needed", points,
       test, grouped(rounded_up(*needed - comparison.examples)));
+}
+
+Gate gate(const Comparison& comparison, double max_drop) {
+  const Interval change = accuracy_change_interval(comparison);
+  Gate gate{max_drop, {-change.high, -change.low}, -change.low <= max_drop, {}};
+  const double drop = 0 - comparison.accuracy_change();  // not -0
+  gate.message = fmt::format(
+      "lost {:.2f} points of accuracy (95 %: {:.2f} to {:.2f}); {:.2f} are allowed: {}", 100 * drop,
+      100 * gate.drop.low, 100 * gate.drop.high, 100 * max_drop, gate.passed ? "passed" : "failed");
+  if (gate.passed || drop >= max_drop) return gate;
+  // With the same shares of gained and lost examples the interval shrinks with the root of their number; where none
+  // was lost it ends at z² / (n + z²).
+  Comparison more = comparison;
+  while (-accuracy_change_interval(more).low > max_drop) {
+    more.examples *= 2;
+    more.only_candidate *= 2;
+    more.only_parent *= 2;
+  }
+  gate.message += fmt::format("; about {} examples instead of {} could show it",
+                              grouped(more.examples), grouped(comparison.examples));
+  return gate;
 }
 
 }  // namespace hone

@@ -59,6 +59,11 @@ Comparison compare(const Logits& parent, const Logits& candidate,
 /// margin differs, NaN when a logit is NaN.
 double margin_snr_db(const Logits& parent, const Logits& candidate);
 
+/// The 95 % interval of the candidate's accuracy minus the parent's, from paired examples: the score interval of Tango
+/// (1998, Statistics in Medicine 17, section 3). It holds its level for few examples too, and has a positive width
+/// where nothing differs: no example can exclude what is rarer than one in all of them. [-1, 1] without examples.
+Interval accuracy_change_interval(const Comparison& comparison);
+
 /// How many examples in all a test at the 5 % level needs to find the observed difference in
 /// accuracy four times out of five, if the rates of disagreement stay as they are (Connor 1987):
 ///
@@ -72,5 +77,19 @@ std::optional<std::int64_t> examples_needed(const Comparison& comparison);
 /// chi-square)", or "no difference found (-0.20 points, p = 0.41, McNemar, exact); about 12 000
 /// more examples would be needed".
 std::string verdict(const Comparison& comparison);
+
+/// Whether a loss of accuracy stays within what is allowed.
+struct Gate {
+  double max_drop = 0;  ///< allowed, as a share
+  Interval drop;        ///< 95 % interval of the accuracy that was lost
+  bool passed = false;  ///< the whole interval is within `max_drop`
+  /// "lost 0.20 points (95 %: -0.10 to 0.50); 0.50 are allowed: passed". Where only the number of examples
+  /// stands in the way it says how many would do.
+  std::string message;
+};
+
+/// The candidate passes when its loss is shown to be at most `max_drop`: the far end of the interval counts, so too few
+/// examples do not pass.
+Gate gate(const Comparison& comparison, double max_drop);
 
 }  // namespace hone

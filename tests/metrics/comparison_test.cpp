@@ -163,5 +163,72 @@ TEST(Verdict, SaysHowManyExamplesWouldSettleIt) {
             "no difference found: the accuracies are equal (p = 1, McNemar, exact)");
 }
 
+// The share of lost examples that makes the counts likeliest when gained - lost = `change`, by search.
+double likeliest_lost_share(const Comparison& c, double change) {
+  const auto likelihood = [&](double lost) {
+    const auto term = [](std::int64_t count, double share) {
+      return count == 0 ? 0 : static_cast<double>(count) * std::log(share);
+    };
+    return term(c.only_candidate, lost + change) + term(c.only_parent, lost) +
+           term(c.examples - c.only_candidate - c.only_parent, 1 - 2 * lost - change);
+  };
+  double low = std::max(0.0, -change), high = (1 - change) / 2;
+  for (int i = 0; i < 200; ++i) {
+    const double left = low + (high - low) / 3, right = high - (high - low) / 3;
+    (likelihood(left) < likelihood(right) ? low : high) =
+        likelihood(left) < likelihood(right) ? left : right;
+  }
+  return (low + high) / 2;
+}
+
+// At both ends the score, from the constrained likelihood's own definition, is 1.96.
+TEST(AccuracyChangeInterval, EndsWhereTheScoreTestRejects) {
+  for (const auto& [lost, gained] : {std::pair{12, 2}, {2, 12}, {30, 31}, {1, 0}}) {
+    const Comparison c = counted(200, lost, gained);
+    const Interval interval = accuracy_change_interval(c);
+    for (const double change : {interval.low, interval.high}) {
+      const double q = likeliest_lost_share(c, change);
+      const double score =
+          (gained - lost - 200 * change) / std::sqrt(200 * (2 * q + change * (1 - change)));
+      EXPECT_NEAR(std::abs(score), 1.96, 1e-4) << lost << " " << gained << " " << change;
+    }
+    EXPECT_LT(interval.low, c.accuracy_change());
+    EXPECT_GT(interval.high, c.accuracy_change());
+  }
+}
+
+TEST(AccuracyChangeInterval, HasAWidthWhereNothingDiffers) {
+  const Interval interval = accuracy_change_interval(counted(1000, 0, 0));
+  const double end = 1.959964 * 1.959964 / (1000 + 1.959964 * 1.959964);
+  EXPECT_NEAR(interval.high, end, 1e-8);
+  EXPECT_NEAR(interval.low, -end, 1e-8);
+}
+
+TEST(AccuracyChangeInterval, TurnsRoundWithTheModels) {
+  const Interval one = accuracy_change_interval(counted(500, 20, 7)),
+                 other = accuracy_change_interval(counted(500, 7, 20));
+  EXPECT_NEAR(one.low, -other.high, 1e-12);
+  EXPECT_NEAR(one.high, -other.low, 1e-12);
+}
+
+TEST(Gate, PassesOnlyWhatIsShown) {
+  EXPECT_TRUE(gate(counted(10000, 10, 10), 0.005).passed);
+  EXPECT_EQ(gate(counted(10000, 10, 10), 0.005).message,
+            "lost 0.00 points of accuracy (95 %: -0.10 to 0.10); 0.50 are allowed: passed");
+  EXPECT_FALSE(gate(counted(10000, 100, 10), 0.005).passed);
+  EXPECT_EQ(gate(counted(10000, 100, 10), 0.005).message,
+            "lost 0.90 points of accuracy (95 %: 0.71 to 1.12); 0.50 are allowed: failed");
+  // A better candidate passes with nothing allowed.
+  EXPECT_TRUE(gate(counted(10000, 10, 100), 0).passed);
+}
+
+TEST(Gate, SaysHowManyExamplesCouldShowIt) {
+  const Gate few = gate(counted(100, 0, 0), 0.005);
+  EXPECT_FALSE(few.passed);
+  EXPECT_NE(few.message.find("failed; about 800 examples instead of 100 could show it"),
+            std::string::npos)
+      << few.message;
+}
+
 }  // namespace
 }  // namespace hone
