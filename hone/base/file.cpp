@@ -1,6 +1,7 @@
 #include "hone/base/file.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -125,27 +126,65 @@ void write_file(const fs::path& path, std::string_view text) {
   write_file(path, [&](const ByteSink& sink) { sink(std::as_bytes(std::span(text))); });
 }
 
-OutputFolder::OutputFolder(fs::path destination, bool overwrite)
+OutputFolder::OutputFolder(fs::path destination, OutputFolderOptions options)
     : destination_(destination.has_filename() ? std::move(destination) : destination.parent_path()),
-      temporary_(temporary_beside(destination_)) {
+      temporary_(options.resumable ? fs::path(destination_).concat(".partial")
+                                   : temporary_beside(destination_)) {
   std::error_code error;
   const bool free = !fs::exists(destination_, error) ||
                     (fs::is_directory(destination_, error) && fs::is_empty(destination_, error));
-  user_check(free || overwrite, "{}: exists already; give another output folder or --overwrite",
+  user_check(free || !options.resume || options.overwrite || fs::exists(temporary_, error),
+             "{}: is finished; there is nothing to resume", destination_.string());
+  user_check(free || options.overwrite,
+             "{}: exists already; give another output folder or --overwrite",
              destination_.string());
   user_check(free || fs::is_directory(destination_),
              "{}: is a file, not a folder; give another output folder", destination_.string());
-  fs::remove_all(temporary_, error);
+  make_way(options);
   for (fs::path parent = destination_.parent_path(); !parent.empty() && !fs::exists(parent, error);
        parent = parent.parent_path())
     made_parents_.push_back(parent);
   fs::create_directories(temporary_, error);
   user_check(!error, "{}: cannot create the output folder: {}", destination_.string(),
              error.message());
+  if (options.resumable) lock();
+}
+
+// What an earlier process left in the temporary folder is resumed, removed, or in the way.
+void OutputFolder::make_way(const OutputFolderOptions& options) {
+  std::error_code error;
+  const bool left = fs::exists(temporary_, error);
+  if (options.resume) {
+    user_check(left, "{}: there is no such folder, so nothing to resume; start without --resume",
+               temporary_.string());
+    kept_ = true;
+    return;
+  }
+  if (!left) return;
+  if (options.resumable) {
+    user_check(options.overwrite,
+               "{}: an earlier run was interrupted; go on with --resume, or start again with "
+               "--overwrite",
+               temporary_.string());
+    lock();  // not while it runs
+  }
+  fs::remove_all(temporary_, error);
+}
+
+void OutputFolder::lock() {
+  if (lock_ >= 0) ::close(lock_);
+  lock_ = ::open(temporary_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  user_check(lock_ >= 0, "{}: cannot open: {}", temporary_.string(), std::strerror(errno));
+  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
+  const bool taken = errno == EWOULDBLOCK;
+  ::close(std::exchange(lock_, -1));
+  user_check(!taken, "{}: another process works there; wait for it, or give another output folder",
+             temporary_.string());
 }
 
 OutputFolder::~OutputFolder() {
-  if (committed_) return;
+  if (lock_ >= 0) ::close(lock_);
+  if (committed_ || kept_) return;
   std::error_code ignored;
   fs::remove_all(temporary_, ignored);
   for (const fs::path& parent : made_parents_) fs::remove(parent, ignored);  // when empty

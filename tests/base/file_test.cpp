@@ -171,5 +171,65 @@ TEST(OutputFolder, KeepsWhatWasWrittenWhenItCannotMoveIt) {
   EXPECT_TRUE(fs::exists(path));
 }
 
+const OutputFolderOptions kResumable{.resumable = true}, kResume{.resumable = true, .resume = true};
+
+TEST(OutputFolder, ThatIsResumableStaysOnceItIsKept) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
+  {
+    OutputFolder output(destination, kResumable);
+    EXPECT_EQ(output.path(), partial);
+  }
+  EXPECT_FALSE(fs::exists(partial));
+  {
+    OutputFolder output(destination, kResumable);
+    write_file(output.path() / "checkpoint", "1");
+    output.keep();
+  }
+  EXPECT_TRUE(fs::exists(partial));
+  expect_user_error("go on with --resume, or start again with --overwrite",
+                    [&] { OutputFolder(destination, kResumable); });
+  {
+    OutputFolder output(destination, kResume);
+    EXPECT_EQ(read_file(output.path() / "checkpoint"), "1");
+  }
+  OutputFolder output(destination, kResume);
+  output.commit();
+  EXPECT_EQ(read_file(destination / "checkpoint"), "1");
+  EXPECT_FALSE(fs::exists(partial));
+}
+
+TEST(OutputFolder, HasNothingToResumeWhereNothingWasInterrupted) {
+  const TemporaryFolder folder;
+  expect_user_error("there is no such folder, so nothing to resume",
+                    [&] { OutputFolder(folder.path() / "model", kResume); });
+  folder.file("done.txt", "");
+  fs::create_directory(folder.path() / "done");
+  folder.file("done/config.json", "{}");
+  expect_user_error("done: is finished; there is nothing to resume",
+                    [&] { OutputFolder(folder.path() / "done", kResume); });
+}
+
+TEST(OutputFolder, StartsAgainWhenToldToOverwrite) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "model";
+  {
+    OutputFolder output(destination, kResumable);
+    write_file(output.path() / "checkpoint", "1");
+    output.keep();
+  }
+  OutputFolder output(destination, {.overwrite = true, .resumable = true});
+  EXPECT_TRUE(fs::is_empty(output.path()));
+}
+
+TEST(OutputFolder, BelongsToOneProcess) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "model";
+  OutputFolder output(destination, kResumable);
+  for (const OutputFolderOptions& options : {kResume, {.overwrite = true, .resumable = true}})
+    expect_user_error("another process works there", [&] { OutputFolder(destination, options); });
+  EXPECT_TRUE(fs::exists(output.path()));
+}
+
 }  // namespace
 }  // namespace hone

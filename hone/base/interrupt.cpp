@@ -1,0 +1,37 @@
+#include "hone/base/interrupt.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string_view>
+
+namespace hone {
+namespace {
+
+volatile std::sig_atomic_t caught_signal = 0;
+
+// A second signal finds the default action, which SA_RESETHAND has put back.
+void ask(int signal) {
+  caught_signal = signal;
+  constexpr std::string_view kMessage = "\nstopping after this step; once more to stop at once\n";
+  // Nothing can be done where even this fails.
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = ask;
+  // Reads and writes go on where they were; only loops that ask stop.
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+}
+
+int interrupt_signal() { return caught_signal; }
+
+void stop_if_interrupted() {
+  if (caught_signal != 0) throw Interrupted("interrupted");
+}
+
+}  // namespace hone
