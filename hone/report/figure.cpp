@@ -14,6 +14,20 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return text;
 }
 
+// Draws `figure` as `name`.svg, .png and so on in `folder`.
+void draw(const Figure& figure, const std::string& name, const fs::path& folder) {
+  write_file(folder / (name + ".tsv"), figure_data(figure));
+  write_file(folder / (name + ".gp"), figure_script(figure, name));
+  // The user's own gnuplot settings stay out of it.
+  with_context("figure", [&] {
+    run_program({"gnuplot", "--default-settings", name + ".gp"}, folder, "gnuplot-nox");
+  });
+  // gnuplot cannot name a second choice of font; a browser without the first would take a serif.
+  const fs::path svg = folder / (name + ".svg");
+  write_file(svg,
+             replaced(read_file(svg), "\"DejaVu Sans\"", "\"DejaVu Sans, Verdana, sans-serif\""));
+}
+
 }  // namespace
 
 void write_figure(const Figure& figure, const fs::path& stem) {
@@ -21,19 +35,16 @@ void write_figure(const Figure& figure, const fs::path& stem) {
   // gnuplot works in a folder of its own; what it leaves half done there is never seen under the
   // figure's name.
   OutputFolder folder(fs::path(stem) += ".figure", /*overwrite=*/true);
-  write_file(folder.path() / (name + ".tsv"), figure_data(figure));
-  write_file(folder.path() / (name + ".gp"), figure_script(figure, name));
-  // The user's own gnuplot settings stay out of it.
-  with_context("figure", [&] {
-    run_program({"gnuplot", "--default-settings", name + ".gp"}, folder.path(), "gnuplot-nox");
-  });
-  // gnuplot cannot name a second choice of font; a browser without the first would take a serif.
-  const fs::path svg = folder.path() / (name + ".svg");
-  write_file(svg,
-             replaced(read_file(svg), "\"DejaVu Sans\"", "\"DejaVu Sans, Verdana, sans-serif\""));
+  draw(figure, name, folder.path());
   for (const char* ending : {".tsv", ".gp", ".svg", ".png"}) {
     write_file(fs::path(stem) += ending, read_file(folder.path() / (name + ending)));
   }
+}
+
+std::string draw_svg(const Figure& figure, const fs::path& folder) {
+  const OutputFolder temporary(folder / "drawing.figure", /*overwrite=*/true);
+  draw(figure, "drawing", temporary.path());
+  return read_file(temporary.path() / "drawing.svg");
 }
 
 }  // namespace hone

@@ -94,4 +94,8 @@ struct Figure {
 /// file cannot be written.
 void write_figure(const Figure& figure, const fs::path& stem);
 
+/// The text of the SVG alone. gnuplot works in a folder inside of `folder` that is gone afterwards.
+/// Throws `UserError` as `write_figure` does.
+std::string draw_svg(const Figure& figure, const fs::path& folder);
+
 }  // namespace hone

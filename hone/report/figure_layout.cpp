@@ -10,6 +10,8 @@ namespace {
 
 constexpr double kLineHeight = 20;
 constexpr double kGap = 8;
+constexpr int kNarrowWidth = 360;
+constexpr int kNarrowPanelHeight = 300;
 
 // Width of a character of DejaVu Sans as a share of the font's size, by class; bytes that continue
 // a character none.
@@ -175,12 +177,28 @@ void align_left(std::vector<PanelLayout>& panels) {
   for (PanelLayout& panel : panels) panel.plot.left = left;
 }
 
+// Of names that would run into each other, the later one goes; its tick stays.
+void thin_out(std::vector<Tick>& ticks, const PanelLayout& layout) {
+  double free = 0;
+  for (Tick& tick : ticks) {
+    const double width = text_width(tick.label, kFontSize);
+    const double middle =
+        layout.plot.left + layout.x.fraction(tick.value) * (layout.plot.right - layout.plot.left);
+    if (middle - width / 2 < free) {
+      tick.label.clear();
+    } else {
+      free = middle + width / 2;
+    }
+  }
+}
+
 void lay_out_width(const Panel& panel, PanelLayout& layout) {
   const double width = layout.plot.right - layout.plot.left;
   HONE_ASSERT(width > 50 && layout.plot.top - layout.plot.bottom > 50,
               "no room for panel '{}'; the figure needs more pixels", panel.title);
-  layout.x = view_axis(panel.x, x_values(panel), std::max(2, static_cast<int>(width / 70)),
+  layout.x = view_axis(panel.x, x_values(panel), std::max(2, static_cast<int>(width / 60)),
                        /*with_zero=*/false);
+  thin_out(layout.x.ticks, layout);
   const auto curves = curve_pixels(panel, layout);
   layout.has_points = !curves.empty();
   for (const Reference& reference : panel.references) {
@@ -216,6 +234,20 @@ FigureLayout lay_out(const Figure& figure) {
   if (figure.stacked) align_left(layout.panels);
   for (std::size_t i = 0; i < boxes.size(); ++i) lay_out_width(figure.panels[i], layout.panels[i]);
   return layout;
+}
+
+std::optional<Figure> narrow_figure(Figure figure) {
+  for (const Panel& panel : figure.panels)
+    if (widest(panel.y.ticks) > kNarrowWidth / 2.0) return std::nullopt;
+  figure.stacked = true;
+  figure.width = kNarrowWidth;
+  // The legend needs more lines than in a wide figure; how many does not depend on the height.
+  constexpr int kAnyHeight = 10'000;
+  const std::vector<std::string> labels = distinct_labels(figure);
+  const auto legend = lay_out_legend(figure, labels, kAnyHeight);
+  const int above = legend.empty() ? 0 : kAnyHeight - static_cast<int>(legend.back().y);
+  figure.height = above + kNarrowPanelHeight * static_cast<int>(figure.panels.size());
+  return figure;
 }
 
 std::size_t style_of(const FigureLayout& layout, const Series& series) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,10 @@ inline constexpr double kFigureMargin = 16;
 
 /// Throws `UserError` for an axis range that cannot be shown.
 FigureLayout lay_out(const Figure& figure);
+
+/// The figure for a phone: 360 pixels wide, its panels one below the other, as high as that needs.
+/// Nothing when the names on a y axis would leave the plot no room.
+std::optional<Figure> narrow_figure(Figure figure);
 
 /// Index of the series' style in `styles`.
 std::size_t style_of(const FigureLayout& layout, const Series& series);

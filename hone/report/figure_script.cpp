@@ -5,41 +5,36 @@
 #include <algorithm>
 
 #include "hone/base/error.h"
+#include "hone/report/figure_colours.h"
 #include "hone/report/figure_layout.h"
 #include "hone/report/one_line.h"
 
 namespace hone {
 namespace {
 
-/// Okabe and Ito's colours without the yellow, then darker ones that differ from them in lightness;
-/// all markers differ in shape or are hollow.
-struct Style {
-  std::string_view colour;
-  int marker;
-};
-constexpr Style kStyles[] = {
-    {"#0072B2", 7},  {"#D55E00", 5},  {"#009E73", 9},  {"#CC79A7", 13},
-    {"#E69F00", 11}, {"#56B4E9", 15}, {"#222222", 6},  {"#882255", 4},
-    {"#8A8A00", 8},  {"#332288", 12}, {"#8C510A", 10}, {"#7F7F7F", 14},
-};
+/// All markers differ in shape or are hollow.
+constexpr int kMarkers[] = {7, 5, 9, 13, 11, 15, 6, 4, 8, 12, 10, 14};
+static_assert(std::size(kMarkers) == std::size(kSeriesColours));
 constexpr std::size_t kMarkersOnLine = 7;
-constexpr std::string_view kInk = "#333333";
-constexpr std::string_view kTitleInk = "#111111";
-constexpr std::string_view kAxisInk = "#777777";
-constexpr std::string_view kGridInk = "#E6E6E6";
-constexpr std::string_view kReferenceInk = "#666666";
+constexpr std::string_view kInk = kInkColour.light;
+constexpr std::string_view kTitleInk = kTitleColour.light;
+constexpr std::string_view kAxisInk = kAxisColour.light;
+constexpr std::string_view kGridInk = kGridColour.light;
+constexpr std::string_view kReferenceInk = kReferenceColour.light;
 
-const Style& style_row(std::size_t style) { return kStyles[style % std::size(kStyles)]; }
+std::string_view colour_of(std::size_t style) {
+  return kSeriesColours[style % std::size(kSeriesColours)].light;
+}
 
 // Solid for the first round of colours, then dashed, dotted, …
 std::string line_style(std::size_t style) {
-  return fmt::format("lc rgb '{}' lw 2 dt {}", style_row(style).colour,
-                     style / std::size(kStyles) + 1);
+  return fmt::format("lc rgb '{}' lw 2 dt {}", colour_of(style),
+                     style / std::size(kSeriesColours) + 1);
 }
 
 std::string marker_style(std::size_t style) {
-  const Style& row = style_row(style);
-  return fmt::format("lc rgb '{}' pt {} ps 0.7", row.colour, row.marker);
+  return fmt::format("lc rgb '{}' pt {} ps 0.7", colour_of(style),
+                     kMarkers[style % std::size(kMarkers)]);
 }
 
 // In single quotes gnuplot takes everything as it stands but the quote itself.
@@ -191,7 +186,7 @@ void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
   for (const Series& series : panel.series) {
     if (series.points.empty()) continue;
     const std::size_t style = style_of(layout_, series);
-    const std::string colour = fmt::format("rgb '{}'", style_row(style).colour);
+    const std::string colour = fmt::format("rgb '{}'", colour_of(style));
     if (series.spread == Spread::band) {
       item(bands, "", low + ":" + high,
            "filledcurves fs transparent solid 0.18 noborder fc " + colour);

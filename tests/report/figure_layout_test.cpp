@@ -94,5 +94,35 @@ TEST(LayOut, RefusesFiguresWithoutRoomOrPanels) {
   EXPECT_THROW(lay_out({}), InternalError);
 }
 
+TEST(LayOut, NamesOnTheXAxisDoNotRunIntoEachOther) {
+  Panel panel = panel_with({"one"});
+  panel.x.ticks = {{0, "4.2"}, {0.01, "6.3"}, {0.5, "8.4"}, {1, "16.8"}};
+  const FigureLayout layout = lay_out({.panels = {panel}});
+  std::vector<std::string> names;
+  for (const Tick& tick : layout.panels[0].x.ticks) names.push_back(tick.label);
+  EXPECT_EQ(names, (std::vector<std::string>{"4.2", "", "8.4", "16.8"}));
+}
+
+TEST(NarrowFigure, StacksPanelsUnderALegendOfAnyLength) {
+  std::vector<std::string> many;
+  for (int i = 0; i < 20; ++i) many.push_back(fmt::format("block minifloat {}", i));
+  const Figure wide{.panels = {panel_with(many), panel_with(many)}, .width = 1000};
+  const std::optional<Figure> narrow = narrow_figure(wide);
+  ASSERT_TRUE(narrow);
+  EXPECT_EQ(narrow->width, 360);
+  const FigureLayout layout = lay_out(*narrow);
+  EXPECT_LT(layout.panels[1].plot.top, layout.panels[0].plot.bottom);
+  for (const PanelLayout& panel : layout.panels)
+    EXPECT_GT(panel.plot.top - panel.plot.bottom, 150) << "room to see something";
+  EXPECT_LT(narrow_figure({.panels = {panel_with({"one"})}})->height, narrow->height / 2)
+      << "the legend takes lines of its own";
+}
+
+TEST(NarrowFigure, IsNoneWhereNamesLeaveNoRoom) {
+  Panel panel = panel_with({"one"});
+  panel.y.ticks = {{0.5, "bert.encoder.layer.0.attention.self.query"}};
+  EXPECT_FALSE(narrow_figure({.panels = {panel}}));
+}
+
 }  // namespace
 }  // namespace hone

@@ -1,0 +1,32 @@
+#include "hone/kernels/target.h"
+
+#include <fmt/core.h>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hone/kernels/target.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+
+const char* target_name() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hone::kernels {
+
+HWY_EXPORT(target_name);
+
+std::string vector_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
+
+std::string highway_version() {
+  return fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH);
+}
+
+}  // namespace hone::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,127 @@
+#include "hone/report/inline_svg.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <vector>
+
+#include "hone/base/error.h"
+#include "hone/report/figure_colours.h"
+#include "hone/report/html_text.h"
+
+namespace hone {
+namespace {
+
+struct NamedColour {
+  std::string name;
+  FigureColour colour;
+};
+
+std::vector<NamedColour> named_colours() {
+  std::vector<NamedColour> colours = {{"ground", kGroundColour}, {"ink", kInkColour},
+                                      {"title", kTitleColour},   {"axis", kAxisColour},
+                                      {"grid", kGridColour},     {"reference", kReferenceColour}};
+  for (std::size_t i = 0; i < std::size(kSeriesColours); ++i)
+    colours.push_back({fmt::format("series-{}", i + 1), kSeriesColours[i]});
+  return colours;
+}
+
+// "#1E2126" and "rgb( 30, 33, 38)" as "#1E2126"; "" for anything else.
+std::string hexadecimal(const std::string& value) {
+  unsigned red = 0, green = 0, blue = 0;
+  const bool triple = std::sscanf(value.c_str(), "rgb( %u , %u , %u )", &red, &green, &blue) == 3;
+  if (!triple && std::sscanf(value.c_str(), "#%2x%2x%2x", &red, &green, &blue) != 3) return "";
+  return fmt::format("#{:02X}{:02X}{:02X}", red, green, blue);
+}
+
+/// What an attribute of the SVG becomes.
+class AttributeRewriter {
+ public:
+  explicit AttributeRewriter(std::string_view prefix)
+      : prefix_(prefix), colours_(named_colours()) {}
+
+  std::string operator()(std::string_view name, const std::string& value) const {
+    if (name == "id") return prefix_ + value;
+    if (value.starts_with("#") && name.ends_with("href")) return "#" + prefix_ + value.substr(1);
+    if (value.starts_with("url(#")) return "url(#" + prefix_ + value.substr(5);
+    if (value == "black") return "var(--figure-ink)";
+    if (const std::string colour = hexadecimal(value); !colour.empty()) {
+      for (const NamedColour& known : colours_)
+        if (known.colour.light == colour) return fmt::format("var(--figure-{})", known.name);
+    }
+    return value;
+  }
+
+ private:
+  std::string prefix_;
+  std::vector<NamedColour> colours_;
+};
+
+// All NAME="VALUE" and NAME='VALUE' of an element's tag, rewritten.
+std::string rewritten(std::string_view tag, const AttributeRewriter& rewrite) {
+  std::string result;
+  std::size_t name_begin = 0;
+  for (std::size_t i = 0; i < tag.size(); ++i) {
+    const char c = tag[i];
+    result += c;
+    if (std::isspace(static_cast<unsigned char>(c)) != 0) name_begin = i + 1;
+    if (c != '=' || i + 1 == tag.size() || (tag[i + 1] != '"' && tag[i + 1] != '\'')) continue;
+    const std::size_t end = tag.find(tag[i + 1], i + 2);
+    if (end == std::string_view::npos) continue;
+    const std::string value = rewrite(tag.substr(name_begin, i - name_begin),
+                                      std::string(tag.substr(i + 2, end - i - 2)));
+    result += fmt::format("{0}{1}{0}", tag[i + 1], value);
+    i = end;
+  }
+  return result;
+}
+
+// The part of `text` between the first `open` and the `close` after it, without them.
+std::string_view between(std::string_view text, std::string_view open, std::string_view close) {
+  const std::size_t begin = text.find(open);
+  if (begin == std::string_view::npos) return {};
+  const std::size_t end = text.find(close, begin + open.size());
+  if (end == std::string_view::npos) return {};
+  return text.substr(begin + open.size(), end - begin - open.size());
+}
+
+}  // namespace
+
+std::string inline_svg(std::string_view svg, std::string_view prefix,
+                       std::string_view description) {
+  const std::string_view view_box = between(between(svg, "<svg", ">"), "viewBox=\"", "\"");
+  const std::size_t close = svg.rfind("</svg>");
+  user_check(!view_box.empty() && close != std::string_view::npos,
+             "expected an SVG with a viewBox, got '{}'", svg.substr(0, 40));
+  const std::size_t body = svg.find('>', svg.find("<svg")) + 1;
+  const std::string width(view_box.substr(0, view_box.rfind(' ')));
+  std::string result = fmt::format(
+      "<svg width=\"{}\" viewBox=\"{}\" role=\"img\" aria-label=\"{}\">",
+      html_text(width.substr(width.rfind(' ') + 1)), html_text(view_box), html_text(description));
+  const AttributeRewriter rewrite(prefix);
+  for (std::size_t at = body; at < close;) {
+    const std::size_t tag = std::min(svg.find('<', at), close);
+    result += svg.substr(at, tag - at);
+    if (tag == close) break;
+    at = std::min(svg.find('>', tag), close - 1) + 1;
+    const std::string_view element = svg.substr(tag, at - tag);
+    if (element.starts_with("<title") || element.starts_with("<desc")) {
+      // The drawing program's name, which browsers would show as a tooltip.
+      at = std::min(svg.find('>', at), close - 1) + 1;
+    } else {
+      result += rewritten(element, rewrite);
+    }
+  }
+  return result + "</svg>";
+}
+
+std::string figure_colours_css(bool dark) {
+  std::string css;
+  for (const NamedColour& row : named_colours())
+    css += fmt::format("--figure-{}:{};", row.name, dark ? row.colour.dark : row.colour.light);
+  return css;
+}
+
+}  // namespace hone

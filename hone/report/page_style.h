@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace hone {
+
+/// The style sheet of `to_html`'s pages.
+std::string page_style();
+
+}  // namespace hone

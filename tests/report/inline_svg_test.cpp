@@ -1,0 +1,71 @@
+#include "hone/report/inline_svg.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kSvg = R"svg(<?xml version="1.0" encoding="utf-8" standalone="no"?>
+<svg
+ width="400" height="300"
+ viewBox="0 0 400 300"
+ xmlns="http://www.w3.org/2000/svg"
+>
+<title>Gnuplot</title>
+<desc>Produced by GNUPLOT</desc>
+<rect fill="#ffffff"/>
+<circle id='dot' stroke='currentColor'/>
+<use xlink:href='#dot' color='rgb(  0, 114, 178)'/>
+<g stroke="rgb(51,51,51)" filter="url(#dot)" color="black"><text>rgb(1, 2, 3) a="b"</text></g>
+<path stroke="#123456" d='M0,0 L1,1'/>
+</svg>
+)svg";
+
+TEST(InlineSvg, HasColoursThatFollowTheBrowser) {
+  const std::string svg = inline_svg(kSvg, "f1-", "a figure");
+  for (const char* part :
+       {"<rect fill=\"var(--figure-ground)\"/>", "color='var(--figure-series-1)'",
+        "<g stroke=\"var(--figure-ink)\"", "color=\"var(--figure-ink)\""})
+    EXPECT_NE(svg.find(part), std::string::npos) << part << " in\n" << svg;
+  // What is no colour of our figures stays.
+  EXPECT_NE(svg.find("<path stroke=\"#123456\" d='M0,0 L1,1'/>"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("<text>rgb(1, 2, 3) a=\"b\"</text>"), std::string::npos) << svg;
+}
+
+TEST(InlineSvg, HasIdsOfItsOwn) {
+  const std::string svg = inline_svg(kSvg, "f1-", "a figure");
+  for (const char* part : {"id='f1-dot'", "xlink:href='#f1-dot'", "filter=\"url(#f1-dot)\""})
+    EXPECT_NE(svg.find(part), std::string::npos) << part << " in\n" << svg;
+}
+
+TEST(InlineSvg, IsAnImageWithADescription) {
+  const std::string svg = inline_svg(kSvg, "", "x < \"y\"");
+  EXPECT_TRUE(
+      svg.starts_with("<svg width=\"400\" viewBox=\"0 0 400 300\" role=\"img\" "
+                      "aria-label=\"x &lt; &quot;y&quot;\">"))
+      << svg;
+  EXPECT_TRUE(svg.ends_with("</svg>"));
+  for (const char* gone : {"<?xml", "Gnuplot", "GNUPLOT", "height", "xmlns"})
+    EXPECT_EQ(svg.find(gone), std::string::npos) << gone << " in\n" << svg;
+}
+
+TEST(InlineSvg, OfSomethingElseIsRefused) {
+  for (const char* text : {"", "<svg>", "<svg viewBox=\"0 0 1 1\">", "<html></svg>"})
+    expect_user_error("expected an SVG with a viewBox, got '", [&] { inline_svg(text, "", ""); });
+}
+
+TEST(InlineSvg, OfADamagedFileEnds) {
+  for (std::size_t length = 0; length < kSvg.size(); ++length) {
+    const std::string damaged = std::string(kSvg.substr(0, length)) + "</svg>";
+    try {
+      EXPECT_TRUE(inline_svg(damaged, "p", "d").ends_with("</svg>"));
+    } catch (const UserError&) {
+      EXPECT_LT(length, kSvg.find("xmlns"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,143 @@
+#include "hone/report/page.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <regex>
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kSvg =
+    "<svg width=\"9\" viewBox=\"0 0 9 9\"><circle id='dot'/><use xlink:href='#dot'/></svg>";
+
+std::size_t count(const std::string& text, std::string_view what) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+    ++found;
+  return found;
+}
+
+std::string html_of(const Block& block) {
+  const std::string html = to_html({.title = "t", .headline = "h", .sections = {{"s", {block}}}});
+  const std::size_t begin = html.find("<h2>s</h2>\n") + 11;
+  return html.substr(begin, html.find("</section>") - begin);
+}
+
+Table example() {
+  Table table({{"format", "Format"}, {"accuracy", "Accuracy (%)"}, {"why", "Why"}});
+  table.add_row({"mxint(bits=8)", percent(0.838), "bold"});
+  table.add_row({"<fp32>", absent, "a text that is longer than a line of a table ought to be"});
+  return table;
+}
+
+TEST(Page, BeginsWithTheResult) {
+  const std::string html = to_html({.title = "my-model <8 bits>",
+                                    .headline = "No difference & so on",
+                                    .subtitle = "now",
+                                    .sections = {}});
+  EXPECT_TRUE(
+      html.starts_with("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">"));
+  EXPECT_NE(html.find("<title>my-model &lt;8 bits&gt;</title>"), std::string::npos);
+  EXPECT_NE(html.find("<h1>No difference &amp; so on</h1>"), std::string::npos);
+  EXPECT_EQ(count(html, "<h1"), 1);
+  EXPECT_NE(html.find("<p class=\"subtitle\">now</p>"), std::string::npos);
+  EXPECT_NE(html.find("name=\"viewport\""), std::string::npos);
+}
+
+TEST(Page, NeedsNothingBesideItself) {
+  Page page{.title = "t", .headline = "h", .sections = {}};
+  page.sections.push_back({"all", {PageTable{example()}, PageFigure{std::string(kSvg), "", "d"}}});
+  const std::string html = to_html(page);
+  for (const char* reference : {"<script", "<link", "src=", "url(", "@import", "http:", "https:"})
+    EXPECT_EQ(html.find(reference), std::string::npos) << reference;
+}
+
+TEST(Page, ClosesWhatItOpens) {
+  Page page{.title = "t", .headline = "h", .sections = {}};
+  page.sections.push_back({"all",
+                           {Paragraph{"p"}, Facts{{{"n", "v"}}}, PageTable{example(), "c"},
+                            PageFigure{std::string(kSvg), std::string(kSvg), "d", "c"},
+                            ChangedTexts{{{"t", "a", "a", "b"}}}, Preformatted{"x"}}});
+  page.sections.push_back({"folded", {Paragraph{"p"}}, /*folded=*/true});
+  const std::string html = to_html(page);
+  std::vector<std::string> open;
+  const std::regex tag("<(/?)([a-z0-9]+)[^>]*?(/?)>");
+  for (std::sregex_iterator it(html.begin(), html.end(), tag), end; it != end; ++it) {
+    const std::string name = (*it)[2];
+    if (name == "meta" || name == "wbr" || (*it)[3] == "/") continue;
+    if ((*it)[1] != "/") {
+      open.push_back(name);
+    } else {
+      ASSERT_FALSE(open.empty()) << name;
+      EXPECT_EQ(open.back(), name);
+      open.pop_back();
+    }
+  }
+  EXPECT_TRUE(open.empty());
+}
+
+TEST(Page, EscapesTextEverywhere) {
+  Page page{.title = "<&>", .headline = "<&>", .subtitle = "<&>", .sections = {}};
+  Table table(std::vector<Column>{{"key", "<&>"}});
+  table.add_row({"<&>"});
+  page.sections.push_back({"<&>",
+                           {Paragraph{"<&>"}, Facts{{{"<&>", "<&>"}}}, PageTable{table, "<&>"},
+                            PageFigure{std::string(kSvg), "", "<&>", "<&>"},
+                            ChangedTexts{{{"<&>", "<&>", "<&>", "<&>"}}}, Preformatted{"<&>"}}});
+  const std::string html = to_html(page);
+  EXPECT_EQ(html.find("<&"), std::string::npos);
+  EXPECT_EQ(count(html, "&lt;&amp;&gt;"), 19);
+}
+
+TEST(Page, TableHasHeadersAndAlignsNumbers) {
+  const std::string html = html_of(PageTable{example(), "On 9 texts"});
+  for (const char* part :
+       {"<caption><span>On 9 texts</span></caption>", "<th scope=\"col\">Format</th>",
+        "<th scope=\"col\" class=\"number\">Accuracy&nbsp;(%)</th>",
+        "<th scope=\"row\">mxint(<wbr>bits=8)</th><td class=\"number\">83.8 %</td>",
+        "<td class=\"number\">–</td><td class=\"long\">a text that",
+        "role=\"region\" tabindex=\"0\" aria-label=\"On 9 texts\""})
+    EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
+}
+
+TEST(Page, FiguresHaveIdsOfTheirOwn) {
+  Page page{.title = "t", .headline = "h", .sections = {}};
+  page.sections.push_back(
+      {"a", {PageFigure{std::string(kSvg), std::string(kSvg), "a curve", "c"}}});
+  page.sections.push_back({"b", {PageFigure{std::string(kSvg), "", "another"}}});
+  const std::string html = to_html(page);
+  for (const char* id : {"figure-1-dot", "figure-2-dot", "figure-3-dot"})
+    EXPECT_EQ(count(html, fmt::format("id='{}'", id)), 1) << id;
+  EXPECT_EQ(count(html, "aria-label=\"a curve\""), 2);
+  EXPECT_EQ(count(html, "<div class=\"wide\">"), 1);
+  EXPECT_EQ(count(html, "<div class=\"narrow\">"), 1);
+  EXPECT_EQ(count(html, "<div class=\"only\">"), 1);
+  EXPECT_EQ(count(html, "<figcaption>"), 1);
+}
+
+TEST(Page, ChangedTextsSayWhoIsRight) {
+  const std::string html = html_of(ChangedTexts{{{"one", "good", "good", "bad"},
+                                                 {"two", "bad", "good", "bad"},
+                                                 {"three", "bad", "good", "mixed"}}});
+  for (const char* part :
+       {"<b>good → bad</b> <span class=\"worse\">now wrong</span>; the label is good",
+        "<span class=\"better\">now right</span>; the label is bad",
+        "<b>good → mixed</b> <span class=\"wrong\">wrong before and after</span>",
+        "<blockquote>three</blockquote>"})
+    EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
+}
+
+TEST(Page, FoldsSectionsAndLeavesEmptyOnesOut) {
+  const std::string html =
+      to_html({.title = "t",
+               .headline = "h",
+               .sections = {{"Settings", {Paragraph{"p"}}, /*folded=*/true}, {"Nothing", {}}}});
+  EXPECT_NE(html.find("<details>\n<summary><h2>Settings</h2></summary>\n<p>p</p>\n</details>"),
+            std::string::npos);
+  EXPECT_EQ(html.find("Nothing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone
