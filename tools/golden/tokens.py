@@ -229,6 +229,14 @@ def main():
             "input_ids"
         ]
 
+    def encode_pair(first, second, max_length):
+        """Ids, and how many of them are of type 0. As a batch: a single call takes "" for no pair."""
+        encoded = tokenizers["uncased"]([first], [second], truncation=True, max_length=max_length)
+        types = encoded["token_type_ids"][0]
+        assert types == sorted(types)
+        return [encoded["input_ids"][0], types.count(0)]
+
+    sides = ["", "hello", "unaffable world", CHOSEN[6], CHOSEN[7] + " [SEP] x"]
     write(
         "tokens.json",
         {
@@ -239,6 +247,12 @@ def main():
             ],
             "truncated": [
                 [n, CHOSEN[6], encode("uncased", CHOSEN[6], max_length=n)] for n in range(2, 60)
+            ],
+            "pairs": [
+                [n, first, second] + encode_pair(first, second, n)
+                for first in sides
+                for second in sides
+                for n in [3, 4, 5, 6, 7, 8, 9, 12, 13, 20, 31, 40, 55, 56, 512]
             ],
         },
     )

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "hone/frontends/huggingface/byte_reader.h"
+#include "hone/base/byte_reader.h"
 
 // The layout is PKWARE's APPNOTE.TXT 6.3: local headers with the contents, then the central
 // directory that lists them, then the end record that says where the directory is. Only the
@@ -184,8 +184,7 @@ ArchiveEntries read_archive(std::string_view bytes) {
   return entries;
 }
 
-StoragePointer unpack(const std::shared_ptr<const MappedFile>& file, const ArchiveEntry& entry,
-                      DType dtype) {
+StoragePointer unpack(const SharedBytes& file, const ArchiveEntry& entry, DType dtype) {
   if (!entry.deflated) return storage_in_file(file, entry.packed, dtype);
   StoragePointer storage = cpu().allocate(entry.size_bytes);
   const std::span<std::byte> content(storage->pointer, entry.size_bytes);

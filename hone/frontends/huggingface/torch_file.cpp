@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <functional>
 
+#include "hone/base/byte_reader.h"
 #include "hone/frontends/huggingface/archive.h"
-#include "hone/frontends/huggingface/byte_reader.h"
 #include "hone/frontends/huggingface/unpickler.h"
 
 namespace hone {
 namespace {
 
-using FilePointer = std::shared_ptr<const MappedFile>;
 /// The elements of a storage, of as many bytes as its record says.
 using FindStorage = std::function<StoragePointer(const StorageRecord&)>;
 
@@ -37,25 +36,28 @@ const PickleDict& state_dict(const PickleValue& root) {
   return inner_dict == nullptr ? *dict : *inner_dict;
 }
 
-// Shared storages are found once; a storage may be asked for as several types.
+// Shared storages are found once. Of one storage as several types PyTorch itself refuses to write.
 class StorageCache {
  public:
   explicit StorageCache(const FindStorage& find) : find_(find) {}
   StoragePointer operator()(const StorageRecord& record) {
-    StoragePointer& storage = found_[{record.key, record.dtype}];
+    auto& [dtype, storage] = found_[record.key];
     if (storage == nullptr) {
+      dtype = record.dtype;
       storage =
           with_context(fmt::format("storage '{}'", record.key), [&] { return find_(record); });
       user_check(storage->size_bytes == size_bytes(record),
                  "storage '{}': expected {} bytes for {} {}, the file holds {}", record.key,
                  size_bytes(record), record.count, info(record.dtype).name, storage->size_bytes);
     }
+    user_check(dtype == record.dtype, "storage '{}' is said to hold {} and {}", record.key,
+               info(dtype).name, info(record.dtype).name);
     return storage;
   }
 
  private:
   const FindStorage& find_;
-  std::map<std::pair<std::string_view, DType>, StoragePointer> found_;
+  std::map<std::string_view, std::pair<DType, StoragePointer>> found_;
 };
 
 TensorMap make_tensors(const PickleDict& dict, std::uint64_t file_bytes, const FindStorage& find) {
@@ -93,9 +95,9 @@ std::string_view content(const StoragePointer& storage) {
 }
 
 // NAME/data.pkl, the elements in NAME/data/KEY, and NAME/byteorder since PyTorch 2.1.
-TensorMap read_archived(const FilePointer& file) {
+TensorMap read_archived(const SharedBytes& file) {
   constexpr std::string_view kPickle = "/data.pkl";
-  const ArchiveEntries entries = read_archive(file->text());
+  const ArchiveEntries entries = read_archive(file.text);
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const auto& entry) {
     return entry.first.ends_with(kPickle) &&
            entry.first.find('/') == entry.first.size() - kPickle.size();
@@ -113,12 +115,11 @@ TensorMap read_archived(const FilePointer& file) {
   }
   const StoragePointer text = unpack_entry(found->second, DType::u8);
   const Pickle pickle = unpickle(content(text));
-  return make_tensors(
-      state_dict(*pickle.root), file->bytes().size(), [&](const StorageRecord& record) {
-        const auto entry = entries.find(prefix + "data/" + std::string(record.key));
-        user_check(entry != entries.end(), "the archive has no {}data/{}", prefix, record.key);
-        return unpack_entry(entry->second, record.dtype);
-      });
+  return make_tensors(state_dict(*pickle.root), file.text.size(), [&](const StorageRecord& record) {
+    const auto entry = entries.find(prefix + "data/" + std::string(record.key));
+    user_check(entry != entries.end(), "the archive has no {}data/{}", prefix, record.key);
+    return unpack_entry(entry->second, record.dtype);
+  });
 }
 
 Pickle next_pickle(std::string_view bytes, std::size_t& position) {
@@ -168,8 +169,8 @@ std::map<std::string_view, std::string_view> locate_storages(const Pickle& main,
 
 // Pickles one after the other: magic number, protocol, the writing machine, the tensors, the keys
 // of the storages.
-TensorMap read_legacy(const FilePointer& file) {
-  const std::string_view bytes = file->text();
+TensorMap read_legacy(const SharedBytes& file) {
+  const std::string_view bytes = file.text;
   std::size_t position = 0;
   const Pickle magic = next_pickle(bytes, position);
   if (!is_magic(*magic.root)) {
@@ -191,14 +192,16 @@ TensorMap read_legacy(const FilePointer& file) {
 
 }  // namespace
 
+TensorMap read_torch_file(const SharedBytes& file) {
+  if (is_archive(file.text)) return read_archived(file);
+  user_check(file.text.starts_with('\x80'),
+             "expected a file by torch.save, a zip archive or a pickle; got neither");
+  return read_legacy(file);
+}
+
 TensorMap read_torch_file(const fs::path& path) {
-  const auto file = std::make_shared<const MappedFile>(path);
-  return with_context(path.string(), [&] {
-    if (is_archive(file->text())) return read_archived(file);
-    user_check(file->text().starts_with('\x80'),
-               "expected a file by torch.save, a zip archive or a pickle; got neither");
-    return read_legacy(file);
-  });
+  const SharedBytes file = map_file(path);
+  return with_context(path.string(), [&] { return read_torch_file(file); });
 }
 
 }  // namespace hone

@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "hone/frontends/huggingface/byte_reader.h"
+#include "hone/base/byte_reader.h"
 #include "hone/tensor/mapped.h"
 
 // The machine is that of CPython's Lib/pickle.py: a stack of values, marks in it, and a memo of
@@ -89,6 +89,12 @@ class Unpickler {
     push(found->second);
   }
   void stop() { pickle_.root = pop(); }
+  // A tuple of sizes may be used for tensor after tensor, at a few bytes each.
+  void count_dimensions(std::size_t count) {
+    dimensions_ += count;
+    user_check(dimensions_ <= kMaxValues, "the tensors have more than {} dimensions together",
+               kMaxValues);
+  }
 
  private:
   ByteReader reader_;
@@ -96,6 +102,7 @@ class Unpickler {
   PickleItems stack_;
   std::vector<std::size_t> marks_;
   std::unordered_map<std::uint32_t, PickleValue*> memo_;
+  std::size_t dimensions_ = 0;  // of all tensors
 };
 
 template <typename T>
@@ -165,6 +172,7 @@ PickleValue* rebuild_tensor(Unpickler& machine, const PickleItems& arguments) {
   user_check(tensor.sizes.size() == tensor.strides.size(), "a tensor of shape {} has strides {}",
              to_string(tensor.sizes), to_string(tensor.strides));
   check_bounds(tensor);
+  machine.count_dimensions(tensor.sizes.size());
   return machine.make(std::make_unique<const TensorRecord>(std::move(tensor)));
 }
 

@@ -20,11 +20,12 @@ class ByteReader {
   }
 
   std::size_t position() const { return position_; }
+  std::size_t remaining() const { return bytes_.size() - position_; }
 
   std::string_view take(std::uint64_t count) {
-    user_check(count <= bytes_.size() - position_,
+    user_check(count <= remaining(),
                "expected {} bytes at byte {}, only {} are left; the file is cut off or damaged",
-               count, position_, bytes_.size() - position_);
+               count, position_, remaining());
     const std::string_view taken = bytes_.substr(position_, count);
     position_ += taken.size();
     return taken;
@@ -35,6 +36,23 @@ class ByteReader {
     T value;
     std::memcpy(&value, take(sizeof value).data(), sizeof value);
     return value;
+  }
+
+  /// An unsigned number of up to 64 bits in groups of 7, low ones first; the top bit of a byte says
+  /// that more follow (LEB128).
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const auto byte = number<std::uint8_t>();
+      value |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    fail("expected a number of at most 10 bytes before byte {}; the file is damaged", position_);
+  }
+  /// A signed number as a varint of 2n, or of -2n - 1 for negative ones ("zigzag").
+  std::int64_t zigzag_varint() {
+    const std::uint64_t value = varint();
+    return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
   }
 
   /// The bytes up to the next line feed, which is skipped.
