@@ -1,8 +1,9 @@
 # The commands of the project; CMake does the work. BUILD is the build folder.
 BUILD ?= build
 JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
 
-.PHONY: dependencies build demo test test-long bench asan tsan format lint clean
+.PHONY: dependencies build demo install test test-long bench asan tsan fuzz format lint clean
 
 dependencies:
 	@tools/install-dependencies
@@ -13,6 +14,10 @@ build: dependencies
 
 demo: build
 	$(BUILD)/bin/hone demo -o demo --overwrite
+
+# The program, its manual page and the completions of bash, zsh and fish.
+install: build
+	cmake --install $(BUILD) --prefix $(PREFIX)
 
 test: dependencies
 	@cmake -S . -B $(BUILD) -G Ninja -DHONE_TESTS=ON > /dev/null
@@ -40,6 +45,14 @@ tsan: dependencies
 	@cmake --build $(BUILD)-tsan -j $(JOBS) --target base_test
 	$(BUILD)-tsan/tests/base/base_test --gtest_filter='ThreadPool*'
 
+# Every fuzzer for FUZZ_SECONDS each (60). A longer run of some: see tools/fuzz.
+fuzz: dependencies
+	@tools/install-dependencies fuzz
+	@cmake -S . -B $(BUILD)-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHONE_FUZZ=ON \
+	  -DHONE_TESTS=OFF -DHONE_SANITIZE=address > /dev/null
+	@cmake --build $(BUILD)-fuzz -j $(JOBS) --target fuzzers
+	tools/fuzz $(BUILD)-fuzz
+
 SOURCES = $(shell git ls-files '*.cpp' '*.h')
 
 format:
@@ -51,4 +64,4 @@ lint: dependencies
 	run-clang-tidy -quiet -p $(BUILD) -extra-arg=-Wno-unknown-warning-option 'hone/.*\.cpp$$'
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz

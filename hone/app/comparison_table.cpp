@@ -25,7 +25,7 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
                    c ? real(c->mcnemar.p_value, 3) : Cell(absent),
                    c ? real(c->margin_snr_db, 1) : Cell(absent),
                    real(weight_bits, weight_bits == std::round(weight_bits) ? 0 : 2),
-                   c ? "simulated" : "fp32"});
+                   model.quantized ? "simulated" : "fp32"});
   }
   return table;
 }

@@ -15,6 +15,7 @@ struct ComparedModel {
   double average_weight_bits = 32;  ///< of its quantized weights; 32: full precision
   Measurement measurement;
   std::optional<Comparison> comparison;  ///< none: it is the parent
+  bool quantized = true;                 ///< its arithmetic is simulated; otherwise fp32
 };
 
 /// Accuracy with its 95 % interval, loss, flips, McNemar's p, margin SNR and bits against the parent; "arithmetic" says

@@ -25,7 +25,7 @@ double average_weight_bits(const Model& model, const Context& context) {
 }
 
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
-               const CompressOptions& options, const LogSink& log, Context& context) {
+               const CompressOptions& options, TrainingLog& log, Context& context) {
   check_unquantized(parent);
   Model model = parent;
   model.quantization = Quantization{options.plan, options.qat ? "qat" : "ptq"};
@@ -33,6 +33,12 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
             options.calibration, context.library, context.pool);
   if (options.qat) fine_tune(model, data, pad_id, options.fine_tune, log, context);
   return model;
+}
+
+Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+               const CompressOptions& options, Context& context) {
+  TrainingLog log;
+  return compress(parent, data, pad_id, options, log, context);
 }
 
 Model round_weights(const Model& quantized, Context& context) {

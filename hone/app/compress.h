@@ -25,7 +25,10 @@ void check_unquantized(const Model& model);
 /// full precision; `round_weights` makes the copy that is saved.
 /// Throws `UserError` when the parent is quantized already.
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
-               const CompressOptions& options, const LogSink& log, Context& context);
+               const CompressOptions& options, TrainingLog& log, Context& context);
+/// The same, with a log that nobody reads.
+Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+               const CompressOptions& options, Context& context);
 
 /// The same quantized model with every quantized weight replaced by its value in the format. Quantizing it again changes
 /// nothing, so any program that loads the weights computes with what was measured.

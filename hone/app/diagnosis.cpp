@@ -39,8 +39,7 @@ Diagnosis diagnose(const Model& parent, const Measurement& before, const Encoded
   better.qat = false;
   better.calibration.heed_objections = false;
   better.plan = with_suggestions(options.plan, diagnosis.operands);
-  const Model model = compress(
-      parent, data, pad_id, better, [](const Json&) {}, context);
+  const Model model = compress(parent, data, pad_id, better, context);
   Measurement after =
       measure(model, data.test, pad_id, options.calibration.batch_size, context, "suggested");
   const Comparison comparison = compare(before.view(), after.view(), data.test.labels);

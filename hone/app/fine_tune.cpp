@@ -1,7 +1,9 @@
 #include "hone/app/fine_tune.h"
 
-#include "hone/app/data.h"
+#include "hone/app/memory_check.h"
+#include "hone/base/interrupt.h"
 #include "hone/passes/freeze.h"
+#include "hone/train/training_graph.h"
 
 namespace hone {
 namespace {
@@ -14,52 +16,171 @@ Json to_json(const StepRecord& record) {
           {"step", record.step}};
 }
 
-}  // namespace
+/// One training run: what its callbacks share.
+class Run {
+ public:
+  Run(Model& model, const EncodedSplits& data, std::int32_t pad_id, const FineTuneOptions& options,
+      TrainingLog& log, Context& context)
+      : model_(model),
+        data_(data),
+        pad_id_(pad_id),
+        options_(options),
+        log_(log),
+        context_(context) {}
 
-TrainingResult fine_tune(Model& model, const EncodedSplits& data, std::int32_t pad_id,
-                         const FineTuneOptions& options, const LogSink& log, Context& context) {
-  check_labels(data.train.labels, model.config.num_labels());
-  Graph graph = model_graph(model, context, {.labels = true});
-  freeze(graph, options.freeze);
-  Progress progress(options.title, total_steps(options.training, data.train.size()),
-                    {.unit = "steps", .output = context.progress});
-  TrainingCallbacks callbacks;
-  callbacks.on_step = [&](const StepRecord& record) {
-    progress.update(record.step, fmt::format("loss {:.3f}", record.loss));
-  };
-  callbacks.on_log = [&](const StepRecord& record) { log(to_json(record)); };
-  callbacks.on_evaluate = [&](const StepRecord& record, const ParameterStore& parameters) {
-    if (data.validation.size() == 0) return;
-    Model now = model;
+  FineTuneResult run() {
+    Graph graph = model_graph(model_, context_, {.labels = true});
+    freeze(graph, options_.freeze);
+    check_step_memory(graph);
+    if (options_.checkpoints.resume) resume();
+    FineTuneResult result;
+    if (checkpoint_.selection.ended) {
+      result.training = {TrainingEnd::early, checkpoint_.state.step, checkpoint_.state.examples,
+                         checkpoint_.state.seconds, checkpoint_.state.loss.mean()};
+      remove_optimizer_state(model_.parameters);
+    } else {
+      result.training = train(graph);
+    }
+    if (result.training.end == TrainingEnd::interrupted) interrupted();
+    result.selection = checkpoint_.selection;
+    result.weights_of_step = result.training.steps;
+    if (options_.chooses() && result.selection.best_step != result.training.steps) {
+      model_.parameters = best_;
+      result.weights_of_step = result.selection.best_step;
+    }
+    return result;
+  }
+
+ private:
+  bool saves() const { return !options_.checkpoints.folder.empty(); }
+
+  void check_step_memory(const Graph& graph) const {
+    Graph step = graph.clone();
+    add_training_step(step, options_.training.optimizer);
+    const std::int64_t texts = std::min(options_.training.batch_size, data_.train.size()),
+                       tokens = longest_text(data_.train);
+    check_memory(step, {{'B', texts}, {'S', tokens}},
+                 fmt::format("a training step of {} texts of up to {} tokens", texts, tokens));
+  }
+
+  void resume() {
+    const std::optional<TrainingCheckpoint> found =
+        load_training(options_.checkpoints, model_.parameters);
+    if (!found) return;
+    checkpoint_ = *found;
+    log_.resume(checkpoint_.log_lines);
+    if (!options_.chooses() || checkpoint_.selection.best_step == 0) return;
+    best_ = model_.parameters;
+    remove_optimizer_state(best_);
+    load_weights(options_.checkpoints, checkpoint_.selection.best_step, best_);
+  }
+
+  TrainingResult train(const Graph& graph) {
+    Progress progress(
+        options_.title, total_steps(options_.training, data_.train.size()),
+        {.unit = "steps", .first = checkpoint_.state.step, .output = context_.progress});
+    TrainingCallbacks callbacks;
+    callbacks.on_step = [&](const StepRecord& record) {
+      progress.update(record.step, fmt::format("loss {:.3f}  padding {:.0f} %", record.loss,
+                                               100 * record.padding_share));
+    };
+    callbacks.on_log = [&](const StepRecord& record) { log_.write(to_json(record)); };
+    callbacks.on_evaluate = [&](const StepRecord& record, const ParameterStore& parameters) {
+      return evaluate(record, parameters);
+    };
+    if (saves())
+      callbacks.on_checkpoint = [&](const TrainingState& state, const ParameterStore& parameters) {
+        checkpoint_.state = state;
+        checkpoint_.log_lines = log_.lines().size();
+        save_training(options_.checkpoints, model_, parameters, checkpoint_);
+      };
+    callbacks.stop_requested = [] { return interrupt_signal() != 0; };
+    try {
+      return hone::train(graph, model_.parameters, data_.train, pad_id_, options_.training,
+                         callbacks, context_.library, context_.pool, cpu(), checkpoint_.state);
+    } catch (const UserError& error) {
+      const std::vector<std::int64_t> steps = checkpoint_steps(options_.checkpoints.folder);
+      if (!saves() || steps.empty()) throw;
+      fail("{}; the last checkpoint is {}", error.what(),
+           checkpoint_folder(options_.checkpoints, steps.back()).string());
+    }
+  }
+
+  // Returns whether to go on.
+  bool evaluate(const StepRecord& record, const ParameterStore& parameters) {
+    if (data_.validation.size() == 0) return true;
+    Model now = model_;
     now.parameters = parameters;
-    Measurement measured =
-        measure(now, data.validation, pad_id, options.eval_batch_size, context, "validate");
-    Json line = to_json(measured, model.config.labels);
+    const Measurement measured = validate(now);
+    Json line = hone::to_json(measured, model_.config.labels);
     line["epoch"] = record.epoch;
     line["step"] = record.step;
-    log(line);
-  };
-  return train(graph, model.parameters, data.train, pad_id, options.training, callbacks,
-               context.library, context.pool);
-}
+    log_.write(line);
+    choose(measured.evaluation, record.step, parameters);
+    if (saves()) {
+      checkpoint_.state.evaluated_step = record.step;
+      checkpoint_.log_lines = log_.lines().size();
+      update_training(options_.checkpoints, checkpoint_);
+    }
+    return !checkpoint_.selection.ended;
+  }
 
-EncodedSplits encode_splits(const TextModel& source, const std::vector<Example>& train,
-                            const std::vector<Example>& validation,
-                            const std::vector<Example>& test, std::int64_t max_seq_length,
-                            Context& context, std::vector<std::string>& warnings) {
-  const std::size_t limit = text_limit(max_seq_length, source.model.config.max_position_embeddings);
-  const auto encode = [&](const std::vector<Example>& examples, const char* name) {
-    EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);
-    if (set.truncated_texts > 0)
-      warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens", name,
-                                     set.truncated_texts, set.size(), limit));
-    if (set.replaced_bytes > 0)
-      warnings.push_back(
-          fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8", name,
-                      set.replaced_bytes));
-    return set;
-  };
-  return {encode(train, "train"), encode(validation, "validation"), encode(test, "test")};
+  Measurement validate(const Model& model) {
+    try {
+      return measure(model, data_.validation, pad_id_, options_.eval_batch_size, context_,
+                     "validate");
+    } catch (const Interrupted&) {
+      interrupted();  // the checkpoint of this step stands, its evaluation is done when resumed
+    }
+  }
+
+  void choose(const Evaluation& evaluation, std::int64_t step, const ParameterStore& parameters) {
+    Selection& selection = checkpoint_.selection;
+    const bool by_loss = options_.chosen_by == ChosenBy::loss;
+    const double value = by_loss ? evaluation.loss : evaluation.accuracy;
+    const bool better = selection.best_step == 0 ||
+                        (by_loss ? value < selection.best_value : value > selection.best_value);
+    if (better) {
+      selection.best_step = step;
+      selection.best_value = value;
+      selection.without_improvement = 0;
+      if (!options_.chooses()) return;
+      best_ = parameters;
+      remove_optimizer_state(best_);
+      return;
+    }
+    ++selection.without_improvement;
+    selection.ended = options_.early_stopping_patience > 0 &&
+                      selection.without_improvement >= options_.early_stopping_patience;
+  }
+
+  [[noreturn]] void interrupted() const {
+    if (!saves()) throw Interrupted(fmt::format("{}: interrupted", options_.title));
+    const std::int64_t step = checkpoint_.state.step;
+    throw Interrupted(fmt::format("{}: interrupted after step {}; saved in {}", options_.title,
+                                  step, checkpoint_folder(options_.checkpoints, step).string()));
+  }
+
+  Model& model_;
+  const EncodedSplits& data_;
+  std::int32_t pad_id_;
+  const FineTuneOptions& options_;
+  TrainingLog& log_;
+  Context& context_;
+  TrainingCheckpoint checkpoint_;
+  ParameterStore best_;
+};
+
+}  // namespace
+
+FineTuneResult fine_tune(Model& model, const EncodedSplits& data, std::int32_t pad_id,
+                         const FineTuneOptions& options, TrainingLog& log, Context& context) {
+  check_labels(data.train.labels, model.config.num_labels());
+  user_check(
+      !options.chooses() || data.validation.size() > 0,
+      "--load_best_model_at_end and --early_stopping_patience choose on the validation part, "
+      "and there is none; leave --validation_split above 0");
+  return Run(model, data, pad_id, options, log, context).run();
 }
 
 }  // namespace hone

@@ -1,38 +1,46 @@
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "hone/app/checkpoints.h"
+#include "hone/app/data.h"
 #include "hone/app/measure.h"
-#include "hone/train/trainer.h"
+#include "hone/app/training_log.h"
 
 namespace hone {
 
+/// The figure of the validation part that the best evaluation is told by.
+enum class ChosenBy { accuracy, loss };
+
 struct FineTuneOptions {
   TrainingOptions training;
-  std::vector<std::string> freeze;  ///< globs over parameter names
+  std::vector<std::string> freeze = {};  ///< globs over parameter names
   std::int64_t eval_batch_size = 32;
   std::string title = "train";  ///< of the progress line
+  /// Keep the weights of the best evaluation instead of the last ones.
+  bool load_best_model_at_end = false;
+  /// End after so many evaluations without a better one; 0: never. The best weights are kept then.
+  std::int64_t early_stopping_patience = 0;
+  ChosenBy chosen_by = ChosenBy::accuracy;
+  CheckpointOptions checkpoints = {};
+
+  bool chooses() const { return load_best_model_at_end || early_stopping_patience > 0; }
 };
 
-/// The encoded examples of a job.
-struct EncodedSplits {
-  EncodedSet train, validation, test;
+struct FineTuneResult {
+  TrainingResult training;
+  Selection selection;
+  std::int64_t weights_of_step = 0;  ///< the weights are those after this step
 };
-
-/// Receives one JSON object per logging step and per evaluation, with Hugging Face's keys.
-using LogSink = std::function<void(const Json&)>;
 
 /// Trains the model in place on `data.train`, quantized if it is, and evaluates on `data.validation` (when there is
-/// any) after every epoch or `eval_steps`.
-TrainingResult fine_tune(Model& model, const EncodedSplits& data, std::int32_t pad_id,
-                         const FineTuneOptions& options, const LogSink& log, Context& context);
-
-/// Tokenizes the parts of a data set; says in `warnings` what was cut or replaced.
-EncodedSplits encode_splits(const TextModel& source, const std::vector<Example>& train,
-                            const std::vector<Example>& validation,
-                            const std::vector<Example>& test, std::int64_t max_seq_length,
-                            Context& context, std::vector<std::string>& warnings);
+/// any) after every epoch or `eval_steps`. With checkpoints, it goes on from the newest when asked to, to the same
+/// bits as without the interruption.
+///
+/// Throws `Interrupted` when somebody asked to stop, after a checkpoint if there are any; `UserError` as `train` does,
+/// naming the last checkpoint, and for a choice that has no validation part to be made on.
+FineTuneResult fine_tune(Model& model, const EncodedSplits& data, std::int32_t pad_id,
+                         const FineTuneOptions& options, TrainingLog& log, Context& context);
 
 }  // namespace hone

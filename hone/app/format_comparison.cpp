@@ -19,8 +19,7 @@ FormatResult try_choice(const Model& model, const Measurement& before, const Enc
   const Graph graph = build_graph(model, context.library.ops, {});
   options.plan = uniform_plan(graph, choice.formats);
   options.calibration.heed_objections = false;  // what it costs is what is asked
-  const Model quantized = compress(
-      model, data, pad_id, options, [](const Json&) {}, context);
+  const Model quantized = compress(model, data, pad_id, options, context);
   Measurement after = measure(quantized, data.test, pad_id, options.fine_tune.eval_batch_size,
                               context, choice.label);
   const Comparison comparison = compare(before.view(), after.view(), data.test.labels);

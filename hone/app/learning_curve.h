@@ -3,16 +3,18 @@
 #include <string>
 #include <vector>
 
-#include "hone/base/file.h"
-#include "hone/base/json.h"
+#include "hone/app/run_report.h"
 
 namespace hone {
 
-/// Draws a training log: loss against epochs, and accuracy on the validation part against epochs
-/// where it was evaluated, `stem`.svg and `stem`.png. `lines` are those of training_log.jsonl; fewer
-/// than two with a loss make no curve and no figure. Returns a warning when the figure could not be
-/// drawn (gnuplot is missing), else "".
-std::string draw_learning_curve(const std::vector<Json>& lines, const std::string& title,
-                                const fs::path& stem);
+/// The lines of a training log as a table: step, epoch, loss, learning rate and gradient norm of logging steps, loss
+/// and accuracy with its interval of evaluations.
+Table learning_curve_table(const std::vector<Json>& lines);
+
+/// Writes the table as `stem`.csv and draws it, loss and validation accuracy against epochs, as `stem`.svg and .png.
+/// Returns the section of a report with the figure, without blocks when fewer than two lines have a loss: that is no
+/// curve. A figure that could not be drawn is a line of `notes`.
+Section learning_curve_section(const std::vector<Json>& lines, const std::string& title,
+                               const fs::path& stem, std::vector<std::string>& notes);
 
 }  // namespace hone

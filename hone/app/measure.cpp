@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cmath>
 
+#include "hone/app/memory_check.h"
+#include "hone/base/interrupt.h"
 #include "hone/train/predictor.h"
 
 namespace hone {
@@ -17,12 +19,17 @@ Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad_id,
                     std::int64_t batch_size, Context& context, const std::string& title) {
   const auto start = std::chrono::steady_clock::now();
-  Predictor predictor(model_graph(model, context, {}), model.parameters, context.library,
-                      context.pool);
+  Graph graph = model_graph(model, context, {});
+  const std::int64_t texts = std::min(batch_size, data.size()), tokens = longest_text(data);
+  check_memory(graph, {{'B', texts}, {'S', tokens}},
+               fmt::format("a batch of {} texts of up to {} tokens", texts, tokens));
+  Predictor predictor(std::move(graph), model.parameters, context.library, context.pool);
   Progress progress(title, data.size(), {.unit = "texts", .output = context.progress});
   Measurement measured;
-  measured.logits =
-      predictor.logits(data, batch_size, pad_id, [&](std::int64_t done) { progress.update(done); });
+  measured.logits = predictor.logits(data, batch_size, pad_id, [&](std::int64_t done) {
+    progress.update(done);
+    stop_if_interrupted();
+  });
   measured.classes = predictor.classes();
   measured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -53,7 +60,15 @@ Json to_json(const Comparison& c) {
           {"mcnemar_test", c.mcnemar.exact ? "exact" : "chi-square"},
           {"margin_snr_db", number(c.margin_snr_db)},
           {"accuracy_change", number(c.accuracy_change())},
+          {"accuracy_change_interval", interval(accuracy_change_interval(c))},
           {"verdict", verdict(c)}};
+}
+
+Json to_json(const Gate& gate) {
+  return {{"max_drop", gate.max_drop},
+          {"drop_interval", {number(gate.drop.low), number(gate.drop.high)}},
+          {"passed", gate.passed},
+          {"verdict", gate.message}};
 }
 
 }  // namespace hone

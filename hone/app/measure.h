@@ -30,4 +30,6 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
 /// "parent" and "candidate" beside each other: accuracy, flips, McNemar, margin SNR.
 Json to_json(const Comparison& comparison);
 
+Json to_json(const Gate& gate);
+
 }  // namespace hone

@@ -1,6 +1,7 @@
 #include "hone/app/model_source.h"
 
 #include "hone/base/text.h"
+#include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/passes/quantize.h"
 #include "hone/text/synthetic_words.h"
 #include "hone/text/tokenizer_files.h"
@@ -14,12 +15,17 @@ struct FreshShape {
 };
 constexpr FreshShape kFreshShapes[] = {{"tiny", 128, 2, 2, 512}, {"base", 768, 12, 12, 3072}};
 
-void check_vocabulary(const TextModel& source) {
+void check_vocabulary(TextModel& source) {
   const std::int64_t rows = source.model.config.vocab_size;
   user_check(source.tokenizer.vocabulary_size() <= rows,
              "{}: the vocabulary has {} tokens, the embedding only {} rows; vocabulary and weights "
              "do not belong together",
              source.folder.string(), source.tokenizer.vocabulary_size(), rows);
+  const std::int64_t surplus = rows - source.tokenizer.vocabulary_size();
+  if (surplus == 0) return;
+  source.model.warnings.push_back(fmt::format(
+      "{} of {} rows of the embedding have no token in the vocabulary; fine if they are padding",
+      surplus, rows));
 }
 
 }  // namespace
@@ -43,14 +49,27 @@ BertConfig fresh_config(std::string_view name) {
   fail("'{}' is no built-in shape; there are {}", name, fmt::join(fresh_model_names(), ", "));
 }
 
-TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
-                     const std::vector<std::string>& labels) {
+fs::path find_model(const std::string& name) {
+  std::error_code error;
+  if (fs::exists(name, error)) return name;
+  const std::optional<HubName> on_hub = parse_hub_name(name);
+  user_check(on_hub.has_value(),
+             "{}: no such model folder; give a folder with config.json and weights, or the name of "
+             "a model as on the Hugging Face hub, e.g. prajjwal1/bert-tiny",
+             name);
+  return find_in_hub_cache(*on_hub, hub_cache_folder());
+}
+
+bool is_fresh(const std::string& name) {
   const std::vector<std::string> names = fresh_model_names();
   std::error_code error;
-  const bool fresh =
-      std::find(names.begin(), names.end(), source) != names.end() && !fs::exists(source, error);
-  if (!fresh) {
-    const fs::path folder = source;
+  return std::find(names.begin(), names.end(), name) != names.end() && !fs::exists(name, error);
+}
+
+TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
+                     const std::vector<std::string>& labels) {
+  if (!is_fresh(source)) {
+    const fs::path folder = find_model(source);
     TextModel opened{load_model(folder, context.library.ops, context.library.formats, seed, labels),
                      load_tokenizer(folder), folder};
     check_vocabulary(opened);
@@ -64,11 +83,15 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
   return made;
 }
 
-void write_model(const TextModel& source, const fs::path& folder) {
-  save_model(source.model, folder);
+void write_tokenizer(const TextModel& source, const fs::path& folder) {
   if (source.folder.empty()) return save_tokenizer(source.tokenizer, folder);
   for (const fs::path& file : tokenizer_files(source.folder))
     write_file(folder / file.filename(), read_file(file));
+}
+
+void write_model(const TextModel& source, const fs::path& folder) {
+  save_model(source.model, folder);
+  write_tokenizer(source, folder);
 }
 
 Graph model_graph(const Model& model, const Context& context, const GraphInputs& inputs) {

@@ -22,12 +22,22 @@ std::vector<std::string> fresh_model_names();
 /// The shape behind such a name, with BERT's vocabulary of 30 522. Throws `UserError` for an unknown name.
 BertConfig fresh_config(std::string_view name);
 
-/// Opens a model folder, or makes a fresh model when `source` is the name of a shape and no folder is called that.
+/// The folder that `name` stands for: itself if it is there, else the model of the hub that is called so in the local
+/// cache of Hugging Face (see hub_cache.h). Throws `UserError` when it is neither.
+fs::path find_model(const std::string& name);
+
+/// Whether `name` is a shape to be made fresh: no folder is called that.
+bool is_fresh(const std::string& name);
+
+/// Opens the model called `source` (see find_model), or makes a fresh one if it is the name of a shape.
 /// `labels`: see load_model.
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
                      const std::vector<std::string>& labels = {});
 
-/// Writes the model and its tokenizer into an existing folder. The tokenizer's files are copied as they are.
+/// Writes the tokenizer into an existing folder; the files of a folder it was read from are copied as they are.
+void write_tokenizer(const TextModel& source, const fs::path& folder);
+
+/// Writes the model and its tokenizer into an existing folder.
 void write_model(const TextModel& source, const fs::path& folder);
 
 /// The model's forward graph in training mode, with its quantizers if it is quantized.

@@ -5,6 +5,7 @@
 
 #include "hone/app/comparison_table.h"
 #include "hone/app/compress.h"
+#include "hone/app/run_report.h"
 
 namespace hone {
 
@@ -18,6 +19,8 @@ struct WidthStudyOptions {
   std::vector<FixedPointWidth> widths = {{4, 2},  {6, 3},   {8, 4},  {12, 6},
                                          {16, 8}, {24, 12}, {32, 16}};
   FineTuneOptions qat;  ///< how each width is trained
+  /// Where the training called so ("qat-8.4") keeps its checkpoints; empty: none does.
+  std::function<CheckpointOptions(const std::string&)> checkpoints_of = {};
 };
 
 struct WidthResult {
@@ -33,8 +36,13 @@ std::vector<WidthResult> study_widths(const Model& parent, const Measurement& pa
 /// The parent, then PTQ and QAT of every width.
 Table width_table(const std::vector<WidthResult>& results, const Measurement& parent);
 
-/// Accuracy and flips against width, one curve each for PTQ and QAT: `stem`.svg and `stem`.png.
-void draw_width_study(const std::vector<WidthResult>& results, const Measurement& parent,
-                      const fs::path& stem);
+/// From which width on fixed point keeps the accuracy, by PTQ and by QAT, in a sentence: no wider one is worse than the
+/// parent by half a point or more (see `failed`).
+std::string width_verdict(const std::vector<WidthResult>& results);
+
+/// The table, and accuracy and flips against width, one curve each for PTQ and QAT, which is also drawn as `stem`.svg
+/// and .png. A figure that could not be drawn is a line of `notes`.
+Section width_section(const std::vector<WidthResult>& results, const Measurement& parent,
+                      const fs::path& stem, std::vector<std::string>& notes);
 
 }  // namespace hone

@@ -8,10 +8,14 @@
 namespace hone {
 
 using Json = nlohmann::ordered_json;
+/// For objects of any size, with sorted keys: `Json` looks for a key from the first one on.
+using LargeJson = nlohmann::json;
 
 /// Parses `text`. `where` (a path, usually) opens the message of the `UserError` for malformed
-/// text.
+/// text, for nesting deeper than 100, and for an object of more than 20 000 keys.
 Json parse_json(std::string_view text, std::string_view where);
+/// The same without a limit to the keys, and without `where`.
+LargeJson parse_large_json(std::string_view text);
 /// Reads and parses a file. Throws `UserError`.
 Json read_json(const fs::path& path);
 

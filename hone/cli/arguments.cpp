@@ -1,13 +1,24 @@
 #include "hone/cli/arguments.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/config.h"
 
 namespace hone {
+namespace {
+
+// The names of the classes when somebody chose them.
+std::vector<std::string> chosen_labels(const BertConfig& config) {
+  return config.labels == default_labels(config.num_labels()) ? std::vector<std::string>{}
+                                                              : config.labels;
+}
+
+}  // namespace
 
 CLI::Validator number_from(double least, double below) {
   const auto check = [=](const std::string& text) -> std::string {
@@ -32,18 +43,29 @@ void declare(CLI::App& app, RunArguments& a) {
 
 Context make_context(const RunArguments& a) { return Context(a.threads, a.quiet, a.plugins); }
 
-void declare(CLI::App& app, DataArguments& a, bool required) {
-  auto* data = app.add_option(
-      "--data", a.options.source,
-      "an aclImdb folder, a .csv, .tsv or .jsonl file, or synth:NAME?seed=7&n=30000");
-  if (required) data->required();
-  app.add_option("--text_column", a.options.text_column, "column or key of the text");
-  app.add_option("--label_column", a.options.label_column, "column or key of the label");
-  app.add_option("--validation_split", a.validation_split,
-                 "share of the training texts set aside to choose by; 0: none");
+void declare_texts(CLI::App& app, DataArguments& a) {
+  app.add_option("--text_column", a.options.text_column,
+                 "column or key of the text; by default text, or what it is usually called");
+  app.add_option("--text_pair_column", a.options.text_pair_column,
+                 "column or key of the second text, for pairs");
+  app.add_flag("--strict", a.options.strict, "refuse texts that are not UTF-8");
   app.add_option("--max_seq_length", a.max_seq_length,
                  "most tokens of a text; 0: 512, or the model's positions if fewer")
       ->check(number_from(0));
+}
+
+void declare(CLI::App& app, DataArguments& a, bool required) {
+  auto* data = app.add_option("--data", a.options.source, kDataSources);
+  if (required) data->required();
+  declare_texts(app, a);
+  app.add_option("--label_column", a.options.label_column,
+                 "column or key of the label; by default label, or what it is usually called");
+  app.add_option("--validation_split", a.validation_split,
+                 "share of the training texts set aside to choose by, if the data has no "
+                 "validation part; 0: none");
+  app.add_option("--protocol", a.protocol,
+                 "honest: choose on the validation part; original: train on all training texts "
+                 "and choose on test");
 }
 
 void declare_freeze(CLI::App& app, std::vector<std::string>& globs) {
@@ -85,10 +107,58 @@ void declare(CLI::App& app, TrainingArguments& a) {
   app.add_option("--eval_steps", t.eval_steps,
                  "steps between two evaluations; 0: after every epoch")
       ->check(number_from(0));
+  app.add_flag("--load_best_model_at_end", a.options.load_best_model_at_end,
+               "keep the weights of the best evaluation, not the last ones");
+  app.add_option("--metric_for_best_model", a.metric_for_best_model,
+                 "what the best evaluation is told by, on the validation part: accuracy or loss");
+  app.add_option("--early_stopping_patience", a.options.early_stopping_patience,
+                 "end after so many evaluations without a better one, and keep the best; 0: never")
+      ->check(number_from(0));
   declare_freeze(app, a.options.freeze);
   app.add_flag("--group_by_length", t.group_by_length,
                "put texts of like length into a batch: less padding, faster");
   app.add_flag("!--no_shuffle", t.shuffle, "take the texts in the order of the data");
+}
+
+FineTuneOptions TrainingArguments::parsed() const {
+  const std::vector<std::string> known = {"accuracy", "loss"};
+  user_check(std::ranges::find(known, metric_for_best_model) != known.end(),
+             "--metric_for_best_model: expected accuracy or loss, got '{}'{}",
+             metric_for_best_model, did_you_mean(metric_for_best_model, known));
+  FineTuneOptions parsed = options;
+  parsed.chosen_by = metric_for_best_model == "loss" ? ChosenBy::loss : ChosenBy::accuracy;
+  return parsed;
+}
+
+void declare(CLI::App& app, ResumeArguments& a) {
+  app.add_flag("--resume", a.resume,
+               "go on where an interrupted run of the same command stood, to the same bits");
+  app.add_option("--save_steps", a.save_steps,
+                 "steps between two checkpoints, beside those of every epoch and evaluation; 0: "
+                 "only those")
+      ->check(number_from(0));
+  app.add_option("--save_total_limit", a.save_total_limit,
+                 "newest checkpoints to keep; the best one stays too")
+      ->check(number_from(1));
+}
+
+void declare_seeds(CLI::App& app, std::int64_t& seeds) {
+  app.add_option("--seeds", seeds,
+                 "repeat the job with so many seeds, from --seed on, and report mean and spread")
+      ->check(number_from(1));
+}
+
+CheckpointOptions checkpoints_in(const fs::path& folder, const ResumeArguments& a,
+                                 const TextModel& source, OutputFolder& output) {
+  return {.folder = folder,
+          .keep = a.save_total_limit,
+          .resume = a.resume,
+          .write_model =
+              [&source](const Model& model, const fs::path& to) {
+                save_model(model, to);
+                write_tokenizer(source, to);
+              },
+          .on_saved = [&output] { output.keep(); }};
 }
 
 CalibrationRun CalibrationArguments::parsed() const {
@@ -147,43 +217,63 @@ Recipe recipe_from(const FormatArguments& a, const FormatTable& formats) {
   return recipe;
 }
 
-void declare(CLI::App& app, OutputArguments& a) {
-  app.add_option("-o,--output_dir", a.folder, "folder to write")->required();
+void declare(CLI::App& app, OutputArguments& a, bool required) {
+  app.add_option("-o,--output_dir", a.folder,
+                 required ? "folder to write" : "folder to write a report to")
+      ->required(required);
   app.add_flag("--overwrite_output_dir,--overwrite", a.overwrite,
                "replace the folder if it exists");
 }
 
 Splits load_splits(const DataArguments& data, std::uint64_t seed,
-                   const std::vector<std::string>& labels) {
+                   const std::vector<std::string>& labels, Context& context) {
+  const Protocol protocol = parse_protocol(data.protocol);
   DataOptions options = data.options;
   options.label_names = labels;
-  return split(load_data_set(options), {data.validation_split, seed});
+  Splits splits =
+      split(load_data_set(options, context.pool), {data.validation_split, seed, protocol});
+  print_notes(splits.source.notes, context);
+  if (splits.validation_source != "none")
+    print_notes({"validation: " + splits.validation_source}, context);
+  print_warnings(splits.source.warnings);
+  return splits;
 }
 
-EncodedSplits load_encoded(const TextModel& source, const std::string& model,
-                           const DataArguments& data, const std::string& split, std::uint64_t seed,
-                           Context& context) {
-  const Splits splits = load_splits(data, seed, known_labels(model));
+Splits load_splits(const DataArguments& data, std::uint64_t seed, const BertConfig& config,
+                   Context& context) {
+  DataArguments bounded = data;
+  bounded.options.class_count = config.num_labels();
+  return load_splits(bounded, seed, chosen_labels(config), context);
+}
+
+EncodedSplits load_encoded(const TextModel& source, const DataArguments& data,
+                           const std::string& split, std::uint64_t seed, Context& context,
+                           std::vector<std::string>& notes) {
+  const Splits splits = load_splits(data, seed, source.model.config, context);
   std::vector<std::string> warnings = source.model.warnings;
   EncodedSplits encoded =
-      encode_splits(source, splits.source.train, splits.validation, part(splits, split),
-                    data.max_seq_length, context, warnings);
+      encode_splits(source, splits, part(splits, split), data.max_seq_length, context, warnings);
   print_warnings(warnings);
+  for (const std::vector<std::string>& lines :
+       {splits.source.notes, splits.source.warnings, warnings})
+    notes.insert(notes.end(), lines.begin(), lines.end());
   return encoded;
 }
 
 std::vector<std::string> known_labels(const std::string& model) {
-  const fs::path file = fs::path(model) / "config.json";
-  std::error_code error;
-  if (!fs::exists(file, error)) return {};
-  const BertConfig config = bert_config(read_json(file), file.string());
-  return config.labels == default_labels(config.num_labels()) ? std::vector<std::string>{}
-                                                              : config.labels;
+  if (is_fresh(model)) return {};
+  const fs::path file = find_model(model) / "config.json";
+  return chosen_labels(bert_config(read_json(file), file.string()));
+}
+
+void print_notes(const std::vector<std::string>& notes, const Context& context) {
+  for (const std::string& note : notes)
+    if (!context.progress.quiet) fmt::print(stderr, "note: {}\n", printable(note));
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings)
-    if (!warning.empty()) fmt::print(stderr, "warning: {}\n", warning);
+    if (!warning.empty()) fmt::print(stderr, "warning: {}\n", printable(warning));
 }
 
 }  // namespace hone

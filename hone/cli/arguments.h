@@ -34,15 +34,41 @@ Context make_context(const RunArguments& arguments);
 struct DataArguments {
   DataOptions options;
   double validation_split = 0.1;
+  std::string protocol = "honest";
   std::int64_t max_seq_length = 0;
 };
 void declare(CLI::App& app, DataArguments& arguments, bool required);
+/// Those of them that say how texts are read.
+void declare_texts(CLI::App& app, DataArguments& arguments);
+/// What `--data` takes, for help.
+inline constexpr const char* kDataSources =
+    "a .csv, .tsv, .jsonl, .json (also .gz) or .parquet file, a folder of them with train.*, "
+    "validation.*, test.*, an aclImdb folder, or synth:NAME?seed=7&n=30000";
 
 /// How a command trains.
 struct TrainingArguments {
   FineTuneOptions options;
+  std::string metric_for_best_model = "accuracy";
+  /// The options with the metric in them. Throws `UserError` for an unknown one.
+  FineTuneOptions parsed() const;
 };
 void declare(CLI::App& app, TrainingArguments& arguments);
+
+/// How a job with training is kept safe.
+struct ResumeArguments {
+  bool resume = false;
+  std::int64_t save_steps = 0;
+  std::int64_t save_total_limit = 2;
+};
+void declare(CLI::App& app, ResumeArguments& arguments);
+
+/// `--seeds`, of jobs that can be repeated.
+void declare_seeds(CLI::App& app, std::int64_t& seeds);
+
+/// Checkpoints in `folder`, a part of `output`, that are models with the tokenizer of `source`; both must outlive them.
+/// `output` is kept for --resume once there is one.
+CheckpointOptions checkpoints_in(const fs::path& folder, const ResumeArguments& arguments,
+                                 const TextModel& source, OutputFolder& output);
 
 /// What calibration looks at.
 struct CalibrationArguments {
@@ -73,22 +99,31 @@ Recipe recipe_from(const FormatArguments& arguments, const FormatTable& formats)
 struct OutputArguments {
   std::string folder;
   bool overwrite = false;
+  OutputFolderOptions resumable(const ResumeArguments& arguments) const {
+    return {.overwrite = overwrite, .resumable = true, .resume = arguments.resume};
+  }
 };
-void declare(CLI::App& app, OutputArguments& arguments);
+void declare(CLI::App& app, OutputArguments& arguments, bool required = true);
 
 /// Loads the data with the labels a trained model has (see `known_labels`) and sets the validation
-/// part aside.
+/// part aside. Says on the standard error stream what was chosen, left out and set aside.
 Splits load_splits(const DataArguments& data, std::uint64_t seed,
-                   const std::vector<std::string>& labels);
+                   const std::vector<std::string>& labels, Context& context);
+/// The same for a model whose classes the labels must be among.
+Splits load_splits(const DataArguments& data, std::uint64_t seed, const BertConfig& config,
+                   Context& context);
 
-/// The data encoded for a model that was opened from `model`, with the part called `split` (see
-/// `part`) as its test part. Prints warnings: the model's, and what was cut or replaced.
-EncodedSplits load_encoded(const TextModel& source, const std::string& model,
-                           const DataArguments& data, const std::string& split, std::uint64_t seed,
-                           Context& context);
+/// The data encoded for a model, with the part called `split` (see `part`) as its test part. Prints
+/// notes and warnings, the model's and the data's, and adds them to `notes` for a report.
+EncodedSplits load_encoded(const TextModel& source, const DataArguments& data,
+                           const std::string& split, std::uint64_t seed, Context& context,
+                           std::vector<std::string>& notes);
 
-/// The class names in a model folder's config, when somebody chose them; else none.
+/// The class names in the config of the model called so, when somebody chose them; else none.
 std::vector<std::string> known_labels(const std::string& model);
+
+/// "note: …" on the standard error stream, one line each, unless progress is not wanted either.
+void print_notes(const std::vector<std::string>& notes, const Context& context);
 
 /// "warning: …" on the standard error stream, one line each; empty ones are left out.
 void print_warnings(const std::vector<std::string>& warnings);

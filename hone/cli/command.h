@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/base/error.h"
+
 namespace hone {
 
 /// One command of the program: a file of this folder and a row of `commands()`.
@@ -17,7 +19,23 @@ struct Command {
   std::function<void()> (*declare)(CLI::App& app);
 };
 
-/// All commands, in the order of the help.
+/// What was asked for was done, and its result does not pass: exit code 3, for scripts.
+class GateFailure : public Error {
+  using Error::Error;
+};
+
+/// Commands of one kind, as `hone --help` shows them.
+struct CommandGroup {
+  std::string_view name;
+  std::vector<Command> commands;
+};
+
+/// All commands, in the order of the help: by groups, and one after the other.
+const std::vector<CommandGroup>& command_groups();
 const std::vector<Command>& commands();
+
+/// Declares a command's arguments on `app`, with its help, example and defaults. Returns what runs once
+/// they are parsed. The parser, the help, shell completion and the manual page all come from this.
+std::function<void()> declare_command(const Command& command, CLI::App& app);
 
 }  // namespace hone

@@ -1,6 +1,8 @@
+#include <optional>
+
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/report/table.h"
+#include "hone/cli/settings.h"
 
 namespace hone {
 namespace {
@@ -10,26 +12,12 @@ struct Arguments {
   DataArguments data;
   std::string split;
   std::int64_t batch_size = 32;
+  OutputArguments output;
   RunArguments run;
 };
 
-void evaluate_model(const Arguments& a) {
-  Context context = make_context(a.run);
-  const TextModel source = open_model(a.model, context, a.run.seed);
-  const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model));
-  std::vector<std::string> warnings = source.model.warnings;
-  const EncodedSet data =
-      encode_splits(source, {}, {}, part(splits, a.split), a.data.max_seq_length, context, warnings)
-          .test;
-  print_warnings(warnings);
-  const Measurement measured =
-      measure(source.model, data, source.tokenizer.pad_id(), a.batch_size, context, "evaluate");
-  const auto& labels = source.model.config.labels;
-  Json result = to_json(measured, labels);
-  result["arithmetic"] =
-      source.model.quantization ? "simulated " + summary(source.model.quantization->plan) : "fp32";
-  if (a.run.json) return fmt::print("{}\n", to_line(result));
-
+Table figures(const Measurement& measured, const Json& result,
+              const std::vector<std::string>& labels) {
   const Evaluation& e = measured.evaluation;
   Table table({{"figure", "Figure"}, {"value", "Value"}});
   table.add_row({"examples", grouped(e.examples)});
@@ -42,7 +30,65 @@ void evaluate_model(const Arguments& a) {
   table.add_row({"arithmetic", result["arithmetic"].get<std::string>()});
   table.add_row({"time", fmt::format("{:.2f} s, {:.0f} texts/s", measured.seconds,
                                      static_cast<double>(e.examples) / measured.seconds)});
-  fmt::print("{}", to_text(table));
+  return table;
+}
+
+// How often a text of each class (rows) was taken for each class (columns).
+Table confusion(const Evaluation& e, const std::vector<std::string>& labels) {
+  std::vector<Column> columns = {{"label", "Label"}};
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    columns.push_back({fmt::format("taken_for_{}", i), "taken for " + labels[i]});
+  Table table(columns);
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    std::vector<Cell> cells = {labels[row]};
+    for (std::size_t column = 0; column < labels.size(); ++column)
+      cells.emplace_back(e.confusion[row * labels.size() + column]);
+    table.add_row(cells);
+  }
+  return table;
+}
+
+void write_report(const Arguments& a, const Measurement& measured, const Json& result,
+                  const std::vector<std::string>& labels, RunReport report,
+                  const OutputFolder& output, const Context& context) {
+  const Evaluation& e = measured.evaluation;
+  report.title = fmt::format("{} measured on {}", a.model, a.data.options.source);
+  report.headline = fmt::format("{:.2f} % of {} texts are classified right.", 100 * e.accuracy,
+                                grouped(e.examples));
+  report.basis = {result["arithmetic"], 0, a.data.options.source,
+                  a.split.empty() ? "all that is there to measure on" : a.split,
+                  "nothing was chosen on these texts by this command"};
+  report.sections = {{"Figures", {PageTable{figures(measured, result, labels)}}},
+                     {"What was taken for what",
+                      {PageTable{confusion(e, labels), "Texts of each label, by prediction"}}}};
+  report.results = result;
+  write_run_report(report, output.path(), context);
+}
+
+void evaluate_model(const Arguments& a, const CLI::App& app) {
+  RunReport report;
+  report.invocation = invocation_of(app);
+  Context context = make_context(a.run);
+  std::optional<OutputFolder> output;
+  if (!a.output.folder.empty()) output.emplace(a.output.folder, a.output.overwrite);
+  const TextModel source = open_model(a.model, context, a.run.seed);
+  const Splits splits = load_splits(a.data, a.run.seed, source.model.config, context);
+  report.notes = source.model.warnings;
+  const EncodedSet data = encode_part(source, part(splits, a.split), "data", a.data.max_seq_length,
+                                      context, report.notes);
+  print_warnings(report.notes);
+  const Measurement measured =
+      measure(source.model, data, source.tokenizer.pad_id(), a.batch_size, context, "evaluate");
+  const auto& labels = source.model.config.labels;
+  Json result = to_json(measured, labels);
+  result["arithmetic"] =
+      source.model.quantization ? "simulated " + summary(source.model.quantization->plan) : "fp32";
+  if (output) {
+    write_report(a, measured, result, labels, std::move(report), *output, context);
+    output->commit();
+  }
+  if (a.run.json) return fmt::print("{}\n", to_line(result));
+  fmt::print("{}", to_text(figures(measured, result, labels)));
 }
 
 }  // namespace
@@ -59,11 +105,12 @@ Command eval_command() {
             app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
                            "texts per batch")
                 ->check(number_from(1));
+            declare(app, a->output, /*required=*/false);
             declare(app, a->run);
-            return [a] {
+            return [a, &app] {
               // A single file is one part: nothing is set aside from what is to be measured.
               if (a->split.empty()) a->data.validation_split = 0;
-              evaluate_model(*a);
+              evaluate_model(*a, app);
             };
           }};
 }

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hone/app/diagnosis.h"
 #include "hone/app/format_comparison.h"
 #include "hone/app/format_facts.h"
 #include "hone/app/format_search.h"
 #include "hone/app/tensor_file.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/settings.h"
 
 namespace hone {
 namespace {
@@ -182,23 +184,43 @@ struct Opened {
   Measurement before;
 };
 
-Opened open(const std::string& model, const Arguments& a, Context& context) {
+Opened open(const std::string& model, const Arguments& a, Context& context,
+            std::vector<std::string>& notes) {
   user_check(!a.data.options.source.empty(), "--data is required: formats are judged on data");
   Opened opened{open_model(model, context, a.run.seed), {}, {}};
   check_unquantized(opened.source.model);
-  opened.data = load_encoded(opened.source, model, a.data, a.split, a.run.seed, context);
+  opened.data = load_encoded(opened.source, a.data, a.split, a.run.seed, context, notes);
   opened.before = measure(opened.source.model, opened.data.test, opened.source.tokenizer.pad_id(),
                           a.calibration.run.batch_size, context, "fp32");
   return opened;
 }
 
+constexpr const char* kComparisonNote =
+    "Weights, inputs, outputs: signal-to-noise ratio of every layer alone, mean noise over the "
+    "layers; the others are of the whole model.";
+
+// The fewest bits that are not worse by half a point or more, in a sentence.
+std::string comparison_verdict(const std::vector<FormatResult>& results) {
+  const FormatResult* best = nullptr;
+  for (const FormatResult& result : results) {
+    if (failed(*result.model.comparison)) continue;
+    if (best == nullptr || result.model.average_weight_bits < best->model.average_weight_bits)
+      best = &result;
+  }
+  if (best == nullptr) return "Every format is worse by half a point of accuracy or more.";
+  return fmt::format(
+      "Of {} formats, {} needs the fewest bits ({:.4g} per weight) among those not found worse by "
+      "half a point or more.",
+      results.size(), best->choice.label, best->model.average_weight_bits);
+}
+
 // hone formats --compare MODEL
-void compare(const Arguments& a, Context& context) {
+void compare(const Arguments& a, Context& context, RunReport report) {
   std::vector<FormatChoice> choices;
   for (const std::string& text : a.choices)
     choices.push_back(parse_choice(text, context.library.formats));
   if (choices.empty()) choices = usual_choices(context.library.formats);
-  const Opened opened = open(a.compare, a, context);
+  const Opened opened = open(a.compare, a, context, report.notes);
   CompressOptions options{.calibration = a.calibration.parsed()};
   options.fine_tune.eval_batch_size = a.calibration.run.batch_size;
   const std::vector<FormatResult> results =
@@ -209,6 +231,13 @@ void compare(const Arguments& a, Context& context) {
     OutputFolder output(a.output, a.overwrite);
     write_table(models, output.path() / "formats");
     write_table(layers, output.path() / "layers");
+    report.title = fmt::format("{} in {} number formats", a.compare, results.size());
+    report.headline = comparison_verdict(results);
+    report.basis = basis_of(a.data.options.source, opened.data, "simulated");
+    report.basis.protocol += "; who chooses a format by these figures measures it again on others";
+    report.sections = {{"Formats", {PageTable{models, kComparisonNote}}},
+                       {"Layers", {PageTable{layers}}, /*folded=*/true}};
+    write_run_report(report, output.path(), context);
     output.commit();
   }
   if (a.run.json)
@@ -217,10 +246,8 @@ void compare(const Arguments& a, Context& context) {
                                        {"examples", opened.data.test.size()},
                                        {"seeds", 1}}));
   if (a.layers) fmt::print("{}\n", to_text(layers));
-  fmt::print(
-      "{}\n{} texts; one seed. Weights, inputs, outputs: signal-to-noise ratio of every "
-      "layer alone, mean noise over the layers; the others are of the whole model.\n",
-      to_text(models), opened.data.test.size());
+  fmt::print("{}\n{} texts; one seed. {}\n", to_text(models), opened.data.test.size(),
+             kComparisonNote);
 }
 
 Table suggestion_table(const std::vector<Suggestion>& suggestions) {
@@ -240,7 +267,8 @@ Table suggestion_table(const std::vector<Suggestion>& suggestions) {
 // hone formats FORMAT --suggest MODEL
 void suggest_formats(const Arguments& a, const Format& format, Context& context) {
   if (!a.output.empty()) check_free(a.output, a.overwrite);
-  const Opened opened = open(a.suggest, a, context);
+  std::vector<std::string> notes;
+  const Opened opened = open(a.suggest, a, context, notes);
   const Model& model = opened.source.model;
   const std::int32_t pad_id = opened.source.tokenizer.pad_id();
   CompressOptions options{.plan = one_format(model, format, context),
@@ -249,8 +277,7 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
       suggest(model, options.plan, opened.data.train, pad_id, options.calibration, a.bits, context);
   const auto try_plan = [&](const std::string& label, const QuantizationPlan& plan) {
     options.plan = plan;
-    const Model quantized = compress(
-        model, opened.data, pad_id, options, [](const Json&) {}, context);
+    const Model quantized = compress(model, opened.data, pad_id, options, context);
     Measurement measured =
         measure(quantized, opened.data.test, pad_id, a.calibration.run.batch_size, context, label);
     const Comparison comparison =
@@ -259,9 +286,10 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
                          comparison};
   };
   const QuantizationPlan given = options.plan, better = with_suggestions(given, suggestions);
-  const Table models = comparison_table({{"fp32", 32, opened.before, std::nullopt},
-                                         try_plan("given", given),
-                                         try_plan("suggested", better)});
+  const Table models =
+      comparison_table({{"fp32", 32, opened.before, std::nullopt, /*quantized=*/false},
+                        try_plan("given", given),
+                        try_plan("suggested", better)});
   const std::string recipe = to_recipe(better, build_graph(model, context.library.ops, {}));
   if (!a.output.empty()) write_file(a.output, recipe);
   const Table table = suggestion_table(suggestions);
@@ -298,10 +326,14 @@ void check_use(const Arguments& a) {
         "hone formats: --compare takes formats by --choice, and no --suggest beside it");
 }
 
-void formats(const Arguments& a) {
+void formats(const Arguments& a, const CLI::App& app) {
   check_use(a);
   Context context = make_context(a.run);
-  if (!a.compare.empty()) return compare(a, context);
+  if (!a.compare.empty()) {
+    RunReport report;
+    report.invocation = invocation_of(app);
+    return compare(a, context, std::move(report));
+  }
   if (a.format.empty()) {
     if (!a.input.empty() || !a.suggest.empty()) throw UsageError("hone formats: give a FORMAT");
     return list_formats(context, a.run.json);
@@ -316,7 +348,7 @@ void formats(const Arguments& a) {
 }  // namespace
 
 Command formats_command() {
-  return {"formats", "explain number formats, compare them on a model, suggest parameters",
+  return {"formats", "explain formats, compare them on a model, find parameters",
           "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<Arguments>();
             app.add_option("FORMAT", a->format, "a format to show, e.g. 'mxint(bits=8,block=32)'");
@@ -347,7 +379,7 @@ Command formats_command() {
             declare(app, a->data, /*required=*/false);
             declare(app, a->calibration);
             declare(app, a->run);
-            return [a] { formats(*a); };
+            return [a, &app] { formats(*a, app); };
           }};
 }
 

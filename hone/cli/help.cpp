@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "hone/cli/command.h"
+#include "hone/cli/settings.h"
+
 namespace hone {
 
 std::string HelpFormatter::make_option_name(const CLI::Option* option, bool is_positional) const {
@@ -13,7 +16,7 @@ std::string HelpFormatter::make_option_name(const CLI::Option* option, bool is_p
 }
 
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
-  if (option->get_type_size() == 0 || option->get_positional()) return "";
+  if (is_flag(*option) || option->get_positional()) return "";
   const std::string type = option->get_type_name();
   const bool many = option->get_expected_max() == CLI::detail::expected_max_vector_size &&
                     option->get_allow_extra_args();
@@ -25,6 +28,20 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   if (option->get_required()) return option->get_description() + " (required)";
   if (value.empty() || value == "[]") return option->get_description();
   return fmt::format("{} (default {})", option->get_description(), value);
+}
+
+std::string overview() {
+  std::string text =
+      "hone makes trained transformers smaller and faster, and measures what it costs\n"
+      "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n\n";
+  for (const CommandGroup& group : command_groups()) {
+    std::string_view heading = group.name;
+    for (const Command& command : group.commands) {
+      text += fmt::format("{:<9}{:<11} {}\n", heading, command.name, command.summary);
+      heading = "";
+    }
+  }
+  return text + "\nMODEL is a Hugging Face folder (BERT), or tiny or base for fresh weights.\n";
 }
 
 }  // namespace hone

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 
 namespace hone {
 
@@ -13,5 +14,8 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
 };
+
+/// `hone --help`: all commands with a line each. It fits a terminal of 80 columns and 24 lines.
+std::string overview();
 
 }  // namespace hone

@@ -1,26 +1,59 @@
 #include "hone/cli/command.h"
+#include "hone/cli/help.h"
+#include "hone/cli/value_kind.h"
 
 namespace hone {
 
 Command bench_command();
+Command compare_command();
+Command completion_command();
+Command convert_command();
 Command demo_command();
+Command doctor_command();
 Command draw_command();
 Command eval_command();
 Command formats_command();
 Command inspect_command();
+Command man_command();
 Command plan_command();
 Command predict_command();
 Command quantize_command();
+Command tokenize_command();
 Command train_command();
 Command widths_command();
 
-const std::vector<Command>& commands() {
-  static const std::vector<Command> rows = {
-      demo_command(),    train_command(),    eval_command(),   formats_command(),
-      plan_command(),    quantize_command(), widths_command(), predict_command(),
-      inspect_command(), draw_command(),     bench_command(),
+const std::vector<CommandGroup>& command_groups() {
+  static const std::vector<CommandGroup> groups = {
+      {"Begin", {demo_command(), doctor_command()}},
+      {"Model",
+       {train_command(), eval_command(), compare_command(), predict_command(), convert_command()}},
+      {"Smaller", {quantize_command(), formats_command(), plan_command(), widths_command()}},
+      {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
+      {"Shell", {completion_command(), man_command()}},
   };
-  return rows;
+  return groups;
+}
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> all = [] {
+    std::vector<Command> rows;
+    for (const CommandGroup& group : command_groups())
+      rows.insert(rows.end(), group.commands.begin(), group.commands.end());
+    return rows;
+  }();
+  return all;
+}
+
+std::function<void()> declare_command(const Command& command, CLI::App& app) {
+  app.name("hone " + std::string(command.name));
+  app.description(std::string(command.summary));
+  app.footer(fmt::format("Example:\n  {}\n", command.example));
+  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "show this and end");
+  app.option_defaults()->always_capture_default();
+  std::function<void()> run = command.declare(app);
+  name_value_kinds(app);
+  return run;
 }
 
 }  // namespace hone

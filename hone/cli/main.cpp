@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "hone/base/error.h"
+#include "hone/app/machine.h"
+#include "hone/base/interrupt.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/command.h"
 #include "hone/cli/help.h"
+#include "hone/cli/settings.h"
 
 // The program: finds the command, parses its arguments, runs it, and turns errors into messages and
 // exit codes.
@@ -13,6 +16,7 @@ namespace {
 
 constexpr int kUserError = 1;
 constexpr int kUsageError = 2;
+constexpr int kGateFailed = 3;
 constexpr int kInternalError = 70;  // EX_SOFTWARE of sysexits.h
 
 /// `--learning-rate` and `--learning_rate` are the same: dashes inside the name of a flag become
@@ -55,24 +59,19 @@ const Command& find_command(std::string_view name) {
                                did_you_mean(name, command_names())));
 }
 
-std::string help() {
-  std::string text =
-      "hone: makes trained transformers smaller and faster, and measures what that costs\n\n"
-      "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n\n";
-  for (const Command& command : commands())
-    text += fmt::format("  {:<9} {}\n", command.name, command.summary);
-  return text +
-         "\nMODEL is a Hugging Face folder (BERT for sequence classification), or tiny or base for "
-         "fresh weights.\n";
+/// How an interrupted command goes on, when it has left something to go on with.
+std::string way_on(const CLI::App& app) {
+  const Json settings = settings_of(app);
+  if (!settings.contains("resume")) return "";
+  std::error_code error;
+  if (!fs::exists(settings["output_dir"].get<std::string>() + ".partial", error)) return "";
+  return fmt::format("\nTo go on:\n  {}{}", command_line(app),
+                     settings["resume"] == true ? "" : " --resume");
 }
 
 void run_command(const Command& command, std::vector<std::string> arguments) {
-  CLI::App app(std::string(command.summary), "hone " + std::string(command.name));
-  app.footer(fmt::format("Example:\n  {}\n", command.example));
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.set_help_flag("-h,--help", "show this and end");
-  app.option_defaults()->always_capture_default();
-  const std::function<void()> run = command.declare(app);
+  CLI::App app;
+  const std::function<void()> run = declare_command(command, app);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
     app.parse(arguments);
@@ -83,16 +82,20 @@ void run_command(const Command& command, std::vector<std::string> arguments) {
     throw UsageError(fmt::format("hone {}: {}; see `hone {} --help`", command.name,
                                  problem(app, error), command.name));
   }
-  run();
+  try {
+    run();
+  } catch (const Interrupted& interrupted) {
+    throw Interrupted(interrupted.what() + way_on(app));
+  }
 }
 
 int run(std::vector<std::string> arguments) {
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") {
-    fmt::print(arguments.empty() ? stderr : stdout, "{}", help());
+    fmt::print(arguments.empty() ? stderr : stdout, "{}", overview());
     return arguments.empty() ? kUsageError : 0;
   }
   if (arguments[0] == "--version") {
-    fmt::print("hone {}\n", HONE_VERSION);
+    fmt::print("hone {}\n", hone_version());
     return 0;
   }
   // After "--" there are no flags.
@@ -108,19 +111,26 @@ int run(std::vector<std::string> arguments) {
 }  // namespace hone
 
 int main(int argc, char** argv) {
+  hone::catch_interrupts();
   try {
     return hone::run({argv + 1, argv + argc});
+  } catch (const hone::Interrupted& interrupted) {
+    fmt::print(stderr, "{}\n", hone::printable(interrupted.what()));
+    return 128 + hone::interrupt_signal();
+  } catch (const hone::GateFailure& failure) {
+    fmt::print(stderr, "{}\n", hone::printable(failure.what()));
+    return hone::kGateFailed;
   } catch (const hone::UsageError& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    fmt::print(stderr, "error: {}\n", hone::printable(error.what()));
     return hone::kUsageError;
   } catch (const hone::UserError& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    fmt::print(stderr, "error: {}\n", hone::printable(error.what()));
     return hone::kUserError;
   } catch (const std::exception& error) {
     fmt::print(stderr,
                "internal error: {}\nThis is a fault of hone, not yours; please report it with the "
                "command line.\n",
-               error.what());
+               hone::printable(error.what()));
     return hone::kInternalError;
   }
 }

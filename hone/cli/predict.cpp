@@ -11,6 +11,8 @@ namespace {
 struct Arguments {
   std::string model;
   std::string text;
+  std::string text_pair;
+  bool pair = false;  // whether text_pair was given
   std::string split;
   std::int64_t batch_size = 32;
   DataArguments data;
@@ -28,7 +30,7 @@ std::vector<double> softmax(std::span<const float> logits) {
 }
 
 struct Prediction {
-  std::string text;
+  Example example;
   std::vector<std::int32_t> input_ids;
   std::span<const float> logits;
   std::vector<double> probabilities;
@@ -36,18 +38,23 @@ struct Prediction {
 };
 
 Json to_json(const Prediction& p) {
-  return {{"text", p.text},
-          {"input_ids", p.input_ids},
-          {"logits", std::vector<float>(p.logits.begin(), p.logits.end())},
-          {"probabilities", p.probabilities},
-          {"label", p.label}};
+  Json json = {{"text", p.example.text},
+               {"input_ids", p.input_ids},
+               {"logits", std::vector<float>(p.logits.begin(), p.logits.end())},
+               {"probabilities", p.probabilities},
+               {"label", p.label}};
+  if (p.example.text_pair) json["text_pair"] = *p.example.text_pair;
+  return json;
 }
 
-std::vector<Example> texts_to_predict(const Arguments& a) {
-  if (a.data.options.source.empty()) return {{a.text, 0}};
+std::vector<Example> texts_to_predict(const Arguments& a, Context& context) {
+  if (a.data.options.source.empty())
+    return {{a.text, 0, a.pair ? std::optional(a.text_pair) : std::nullopt}};
   DataOptions options = a.data.options;
-  options.label_column.clear();
-  const Splits splits{load_data_set(options), {}};
+  options.labelled = false;
+  const Splits splits{load_data_set(options, context.pool)};
+  print_notes(splits.source.notes, context);
+  print_warnings(splits.source.warnings);
   return part(splits, a.split);
 }
 
@@ -56,10 +63,10 @@ void predict(const Arguments& a) {
   run.quiet |= a.data.options.source.empty();  // one text is no progress
   Context context = make_context(run);
   const TextModel source = open_model(a.model, context, a.run.seed);
-  const std::vector<Example> texts = texts_to_predict(a);
+  const std::vector<Example> texts = texts_to_predict(a, context);
   std::vector<std::string> warnings = source.model.warnings;
   const EncodedSet data =
-      encode_splits(source, {}, {}, texts, a.data.max_seq_length, context, warnings).test;
+      encode_part(source, texts, "data", a.data.max_seq_length, context, warnings);
   print_warnings(warnings);
   Predictor predictor(model_graph(source.model, context, {}), source.model.parameters,
                       context.library, context.pool);
@@ -69,16 +76,23 @@ void predict(const Arguments& a) {
                        [&](std::int64_t done) { progress.update(done); });
   progress.finish();
   const auto classes = static_cast<std::size_t>(predictor.classes());
-  Table table({{"label", "Label"}, {"probability", "Probability"}, {"text", "Text"}});
+  const bool pairs = !data.second_begins.empty();
+  std::vector<Column> columns = {
+      {"label", "Label"}, {"probability", "Probability"}, {"text", "Text"}};
+  if (pairs) columns.push_back({"text_pair", "Second text"});
+  Table table(columns);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::span<const float> row = std::span(logits).subspan(i * classes, classes);
     const auto best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
-    const Prediction prediction{texts[i].text, data.ids[i], row, softmax(row),
+    const Prediction prediction{texts[i], data.ids[i], row, softmax(row),
                                 source.model.config.labels[best]};
     if (a.run.json) {
       fmt::print("{}\n", to_line(to_json(prediction)));
     } else {
-      table.add_row({prediction.label, percent(prediction.probabilities[best]), prediction.text});
+      std::vector<Cell> cells = {prediction.label, percent(prediction.probabilities[best]),
+                                 texts[i].text};
+      if (pairs) cells.emplace_back(texts[i].text_pair.value_or(""));
+      table.add_row(std::move(cells));
     }
   }
   if (!a.run.json) fmt::print("{}", to_text(table));
@@ -87,33 +101,33 @@ void predict(const Arguments& a) {
 }  // namespace
 
 Command predict_command() {
-  return {
-      "predict", "classify one text, or many",
-      "hone predict my-model \"a film that is not bad\" --json",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<Arguments>();
-        app.add_option("MODEL", a->model, "model folder")->required();
-        auto* text = app.add_option("TEXT", a->text, "the text to classify");
-        auto* data = app.add_option("--data", a->data.options.source,
-                                    "texts to classify instead: a .csv, .tsv or .jsonl file, "
-                                    "an aclImdb folder, or synth:NAME");
-        data->excludes(text);
-        app.add_option("--text_column", a->data.options.text_column, "column or key of the text");
-        app.add_option("--split", a->split,
-                       "part of the data: train or test; by default test, or all of a single file");
-        app.add_option("--max_seq_length", a->data.max_seq_length,
-                       "most tokens of a text; 0: 512, or the model's positions if fewer")
-            ->check(number_from(0));
-        app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
-                       "texts per batch")
-            ->check(number_from(1));
-        declare(app, a->run);
-        return [a, text, data] {
-          if (text->empty() && data->empty())
-            throw UsageError("hone predict: give a text or --data; see `hone predict --help`");
-          predict(*a);
-        };
-      }};
+  return {"predict", "classify one text, or many",
+          "hone predict my-model \"a film that is not bad\" --json",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<Arguments>();
+            app.add_option("MODEL", a->model, "model folder")->required();
+            auto* text = app.add_option("TEXT", a->text, "the text to classify");
+            auto* data = app.add_option("--data", a->data.options.source,
+                                        fmt::format("texts to classify instead: {}", kDataSources));
+            data->excludes(text);
+            auto* pair = app.add_option("--text_pair", a->text_pair, "the second text of a pair");
+            pair->needs(text);
+            declare_texts(app, a->data);
+            app.add_option(
+                "--split", a->split,
+                "part of the data: train, validation or test; by default test, or all of a "
+                "single file");
+            app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
+                           "texts per batch")
+                ->check(number_from(1));
+            declare(app, a->run);
+            return [a, text, pair, data] {
+              a->pair = !pair->empty();
+              if (text->empty() && data->empty())
+                throw UsageError("hone predict: give a text or --data; see `hone predict --help`");
+              predict(*a);
+            };
+          }};
 }
 
 }  // namespace hone

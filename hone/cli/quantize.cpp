@@ -2,8 +2,10 @@
 #include "hone/app/compress.h"
 #include "hone/app/diagnosis.h"
 #include "hone/app/learning_curve.h"
+#include "hone/app/run_identity.h"
+#include "hone/app/seeds.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/json_lines.h"
+#include "hone/cli/settings.h"
 
 namespace hone {
 namespace {
@@ -13,10 +15,13 @@ struct Arguments {
   FormatArguments formats;
   bool qat = false;
   bool explain = false;
+  std::optional<double> max_drop_points;
   CalibrationArguments calibration;
   std::string split;
   DataArguments data;
   TrainingArguments training;
+  ResumeArguments resume;
+  std::int64_t seeds = 1;
   OutputArguments output;
   RunArguments run;
 };
@@ -26,17 +31,68 @@ constexpr std::size_t kShownOperands = 12;
 constexpr double kEveryOperand = std::numeric_limits<double>::infinity();
 constexpr std::size_t kEveryRow = std::numeric_limits<std::size_t>::max();
 
-std::string explanation(const Diagnosis& diagnosis) {
-  const Table table = diagnosis_table(diagnosis, kQuietSnrDb, kShownOperands);
-  if (table.rows().empty())
-    return fmt::format("Every operand alone keeps {} dB or more.\n", kQuietSnrDb);
+/// What all seeds of a job share.
+struct Job {
+  const Arguments& arguments;
+  const TextModel& parent;
+  const EncodedSplits& data;
+  const Measurement& before;
+  CompressOptions options;
+  OutputFolder& output;
+  Context& context;
+
+  std::string label() const {
+    return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(options.plan));
+  }
+  Graph graph() const { return build_graph(parent.model, context.library.ops, {}); }
+};
+
+/// One quantized model, written to its folder, and what the report says of it.
+struct Quantized {
+  Json result;
+  Table table = Table(std::vector<Column>{});
+  Comparison comparison;
+  std::optional<Gate> gate;
+  std::optional<Diagnosis> diagnosis;
+  std::vector<Section> sections;
+  std::vector<std::string> notes;
+};
+
+Table shown_operands(const Diagnosis& diagnosis) {
+  return diagnosis_table(diagnosis, kQuietSnrDb, kShownOperands);
+}
+
+std::string improvement(const Diagnosis& diagnosis) {
+  const Comparison& c = *diagnosis.improved.comparison;
   return fmt::format(
-      "Where it is lost: each operand alone, the noisiest first, before any training\n\n{}\n"
-      "Step: the smallest magnitude that is not zero. Better: parameters of the same format at no "
-      "more bits.\nAll of them together, after training: accuracy {}, flips {}, margin SNR {} dB\n",
-      to_text(table), display_text(percent(diagnosis.improved.measurement.evaluation.accuracy, 2)),
-      display_text(percent(diagnosis.improved.comparison->flip_share, 2)),
-      display_text(real(diagnosis.improved.comparison->margin_snr_db, 1)));
+      "All of them together, after training: accuracy {}, flips {}, margin SNR {} dB",
+      display_text(percent(diagnosis.improved.measurement.evaluation.accuracy, 2)),
+      display_text(percent(c.flip_share, 2)), display_text(real(c.margin_snr_db, 1)));
+}
+
+constexpr const char* kOperandsCaption =
+    "Where it is lost: each operand alone, the noisiest first, before any training";
+constexpr const char* kStepNote =
+    "Step: the smallest magnitude that is not zero. Better: parameters of the same format at no "
+    "more bits.";
+
+std::string all_quiet() {
+  return fmt::format("Every operand alone keeps {} dB or more.", kQuietSnrDb);
+}
+
+std::string explanation(const Diagnosis& diagnosis) {
+  const Table table = shown_operands(diagnosis);
+  if (table.rows().empty()) return all_quiet() + "\n";
+  return fmt::format("{}\n\n{}\n{}\n{}\n", kOperandsCaption, to_text(table), kStepNote,
+                     improvement(diagnosis));
+}
+
+Section explanation_section(const Diagnosis& diagnosis) {
+  const Table table = shown_operands(diagnosis);
+  if (table.rows().empty()) return {"Where it is lost", {Paragraph{all_quiet()}}};
+  return {"Where it is lost",
+          {PageTable{table, kOperandsCaption}, Paragraph{kStepNote},
+           Paragraph{improvement(diagnosis)}}};
 }
 
 Json to_json(const Diagnosis& diagnosis, const QuantizationPlan& plan, const Graph& graph) {
@@ -45,79 +101,167 @@ Json to_json(const Diagnosis& diagnosis, const QuantizationPlan& plan, const Gra
           {"recipe", to_recipe(with_suggestions(plan, diagnosis.operands), graph)}};
 }
 
-// Quantized after training, or trained with a log and a learning curve in the output folder.
-Model quantized_copy(const Arguments& a, const Model& parent, const EncodedSplits& data,
-                     std::int32_t pad_id, const CompressOptions& options,
-                     const OutputFolder& output, Context& context) {
-  if (!a.qat)
-    return compress(
-        parent, data, pad_id, options, [](const Json&) {}, context);
-  JsonLines log(output.path() / "training_log.jsonl");
-  Model model = compress(
-      parent, data, pad_id, options, [&](const Json& line) { log.write(line); }, context);
-  const std::string title = fmt::format("QAT {}, simulated; one seed", summary(options.plan));
-  print_warnings({draw_learning_curve(log.lines(), title, output.path() / "learning_curve")});
+// Quantized after training, or trained with a log and a learning curve in the folder.
+Model quantized_copy(const Job& job, const CompressOptions& options, const fs::path& folder,
+                     Quantized& quantized) {
+  const std::int32_t pad_id = job.parent.tokenizer.pad_id();
+  if (!options.qat) return compress(job.parent.model, job.data, pad_id, options, job.context);
+  TrainingLog log(folder / "training_log.jsonl");
+  Model model = compress(job.parent.model, job.data, pad_id, options, log, job.context);
+  Section curve = learning_curve_section(log.lines(), job.label() + ", simulated; one seed",
+                                         folder / "learning_curve", quantized.notes);
+  if (!curve.blocks.empty()) quantized.sections.push_back(std::move(curve));
   return model;
 }
 
-void quantize_model(Arguments& a) {
+Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& folder) {
+  const Arguments& a = job.arguments;
+  CompressOptions options = job.options;
+  options.fine_tune.training.seed = seed;
+  options.fine_tune.checkpoints = checkpoints_in(folder, a.resume, job.parent, job.output);
+  Quantized quantized;
+  TextModel model = job.parent;
+  model.model = round_weights(quantized_copy(job, options, folder, quantized), job.context);
+  const std::int32_t pad_id = model.tokenizer.pad_id();
+  const Measurement after = measure(model.model, job.data.test, pad_id,
+                                    options.fine_tune.eval_batch_size, job.context, "after");
+  quantized.comparison = compare(job.before.view(), after.view(), job.data.test.labels);
+  if (a.max_drop_points) quantized.gate = gate(quantized.comparison, *a.max_drop_points / 100);
+  const double weight_bits = average_weight_bits(model.model, job.context);
+  quantized.table = comparison_table({{"before", 32, job.before, std::nullopt, /*quantized=*/false},
+                                      {job.label(), weight_bits, after, quantized.comparison}});
+  const auto& labels = model.model.config.labels;
+  quantized.result = {{"format", summary(options.plan)},
+                      {"method", a.qat ? "qat" : "ptq"},
+                      {"arithmetic", "simulated"},
+                      {"average_weight_bits", weight_bits},
+                      {"quantized_modules", options.plan.size()},
+                      {"protocol", to_string(job.data.protocol)},
+                      {"before", to_json(job.before, labels)},
+                      {"after", to_json(after, labels)},
+                      {"comparison", to_json(quantized.comparison)},
+                      {"seed", seed},
+                      {"seeds", 1}};
+  if (quantized.gate) quantized.result["gate"] = to_json(*quantized.gate);
+  if (a.explain || failed(quantized.comparison)) {
+    quantized.diagnosis =
+        diagnose(job.parent.model, job.before, job.data, pad_id, options, job.context);
+    quantized.result["diagnosis"] = to_json(*quantized.diagnosis, options.plan, job.graph());
+    quantized.sections.push_back(explanation_section(*quantized.diagnosis));
+  }
+  write_model(model, folder);
+  write_file(folder / "results.json", to_document(quantized.result));
+  return quantized;
+}
+
+void print_one(const Job& job, const Quantized& quantized) {
+  const Arguments& a = job.arguments;
+  if (a.run.json) return fmt::print("{}\n", to_line(quantized.result));
+  fmt::print("{}\n{}\n{} operations quantized; one seed; written to {}\n", to_text(quantized.table),
+             verdict(quantized.comparison), job.options.plan.size(), a.output.folder);
+  if (quantized.diagnosis) fmt::print("\n{}", explanation(*quantized.diagnosis));
+}
+
+// Returns what the gate says: empty when there is none, or it passed.
+std::string quantize_one_seed(const Job& job, RunReport report) {
+  const Quantized quantized = quantize_once(job, job.arguments.run.seed, job.output.path());
+  report.headline = fmt::format("{}: {}.", job.label(), verdict(quantized.comparison));
+  report.sections = {{"Result", {PageTable{quantized.table}}}};
+  if (quantized.gate)
+    report.sections[0].blocks.push_back(Paragraph{"Gate: " + quantized.gate->message + "."});
+  report.sections.insert(report.sections.end(), quantized.sections.begin(),
+                         quantized.sections.end());
+  report.notes.insert(report.notes.end(), quantized.notes.begin(), quantized.notes.end());
+  write_run_report(report, job.output.path(), job.context);
+  remove_identity(job.output.path());
+  job.output.commit();
+  print_warnings(quantized.notes);
+  print_one(job, quantized);
+  return quantized.gate && !quantized.gate->passed ? quantized.gate->message : "";
+}
+
+std::string quantize_seeds(const Job& job, RunReport report) {
+  const Arguments& a = job.arguments;
+  std::vector<Json> results;
+  for (const SeedFolder& seed : seed_folders(job.output.path(), a.run.seed, a.seeds)) {
+    if (!seed.done) {
+      const Quantized quantized = quantize_once(job, seed.seed, seed.path);
+      print_warnings(quantized.notes);
+    }
+    job.output.keep();
+    results.push_back(read_json(seed.path / "results.json"));
+  }
+  const std::vector<double> before = accuracies(results, "before"),
+                            after = accuracies(results, "after");
+  const Table table = seed_table(results, {"before", "after"});
+  const std::string sentence = paired_sentence(before, after);
+  Json result = {{"format", summary(job.options.plan)},
+                 {"method", "qat"},
+                 {"arithmetic", "simulated"},
+                 {"protocol", to_string(job.data.protocol)},
+                 {"seeds", results.size()},
+                 {"runs", to_json(table)},
+                 {"after", to_json(seed_spread(after))},
+                 {"change", paired_json(before, after)}};
+  std::optional<Gate> gate;
+  if (a.max_drop_points) {
+    gate = gate_of_seeds(before, after, *a.max_drop_points / 100);
+    result["gate"] = to_json(*gate);
+  }
+  report.results = result;
+  report.basis.seeds = a.seeds;
+  report.headline = fmt::format("{}: {}.", job.label(), sentence);
+  report.sections = {{"Result", {PageTable{table}, Paragraph{seed_sentence(after) + "."}}}};
+  if (gate) report.sections[0].blocks.push_back(Paragraph{"Gate: " + gate->message + "."});
+  write_run_report(report, job.output.path(), job.context);
+  remove_identity(job.output.path());
+  job.output.commit();
+  if (a.run.json) {
+    fmt::print("{}\n", to_line(result));
+  } else {
+    fmt::print("{}\nafter: {}\n{}\nwritten to {}\n", to_text(table), seed_sentence(after), sentence,
+               a.output.folder);
+  }
+  return gate && !gate->passed ? gate->message : "";
+}
+
+void quantize_model(Arguments& a, const CLI::App& app) {
+  if (a.seeds > 1 && !a.qat)
+    throw UsageError(
+        "hone quantize: --seeds repeats training with --qat; quantizing after training draws "
+        "nothing at random, so all seeds would give the same model");
+  RunReport report;
+  report.invocation = invocation_of(app);
   Context context = make_context(a.run);
   const Recipe recipe = recipe_from(a.formats, context.library.formats);
   CompressOptions options{
-      .qat = a.qat, .fine_tune = a.training.options, .calibration = a.calibration.parsed()};
-  options.fine_tune.training.seed = a.run.seed;
+      .qat = a.qat, .fine_tune = a.training.parsed(), .calibration = a.calibration.parsed()};
+  options.fine_tune.training.save_steps = a.resume.save_steps;
   options.fine_tune.title = "train quantized";
-  OutputFolder output(a.output.folder, a.output.overwrite);
-  TextModel source = open_model(a.model, context, a.run.seed);
-  check_unquantized(source.model);
-  options.plan = resolve(recipe, build_graph(source.model, context.library.ops, {}));
-  const EncodedSplits data = load_encoded(source, a.model, a.data, a.split, a.run.seed, context);
-
-  const std::int32_t pad_id = source.tokenizer.pad_id();
-  const std::int64_t batch = a.training.options.eval_batch_size;
-  const Measurement before = measure(source.model, data.test, pad_id, batch, context, "before");
-  const Model parent = source.model;
-  source.model =
-      round_weights(quantized_copy(a, parent, data, pad_id, options, output, context), context);
-  const Measurement after = measure(source.model, data.test, pad_id, batch, context, "after");
-  const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
-  std::optional<Diagnosis> diagnosis;
-  if (a.explain || failed(comparison))
-    diagnosis = diagnose(parent, before, data, pad_id, options, context);
-
-  const auto& labels = source.model.config.labels;
-  const std::string formats = summary(options.plan);
-  const double weight_bits = average_weight_bits(source.model, context);
-  Json result = {{"format", formats},
-                 {"method", a.qat ? "qat" : "ptq"},
-                 {"arithmetic", "simulated"},
-                 {"average_weight_bits", weight_bits},
-                 {"quantized_modules", options.plan.size()},
-                 {"before", to_json(before, labels)},
-                 {"after", to_json(after, labels)},
-                 {"comparison", to_json(comparison)},
-                 {"seeds", 1}};
-  if (diagnosis) {
-    result["diagnosis"] =
-        to_json(*diagnosis, options.plan, build_graph(parent, context.library.ops, {}));
-  }
-  write_model(source, output.path());
-  write_file(output.path() / "results.json", to_document(result));
-  output.commit();
-  if (a.run.json) return fmt::print("{}\n", to_line(result));
-  const std::string label = fmt::format("{} {}", a.qat ? "QAT" : "PTQ", formats);
-  fmt::print("{}\n{}\n{} operations quantized; one seed; written to {}\n",
-             to_text(comparison_table(
-                 {{"before", 32, before, std::nullopt}, {label, weight_bits, after, comparison}})),
-             verdict(comparison), options.plan.size(), a.output.folder);
-  if (diagnosis) fmt::print("\n{}", explanation(*diagnosis));
+  OutputFolder output(a.output.folder, a.output.resumable(a.resume));
+  const TextModel parent = open_model(a.model, context, a.run.seed);
+  check_unquantized(parent.model);
+  options.plan = resolve(recipe, build_graph(parent.model, context.library.ops, {}));
+  const EncodedSplits data =
+      load_encoded(parent, a.data, a.split, a.run.seed, context, report.notes);
+  check_identity(
+      run_identity(result_settings(report.invocation.settings), parent.model.parameters, data),
+      output.path(), a.resume.resume);
+  const Measurement before = measure(parent.model, data.test, parent.tokenizer.pad_id(),
+                                     options.fine_tune.eval_batch_size, context, "before");
+  const Job job{a, parent, data, before, options, output, context};
+  report.title = fmt::format("{} quantized: {}", a.model, job.label());
+  report.basis = basis_of(a.data.options.source, data, "simulated " + summary(options.plan));
+  const std::string failure = a.seeds == 1 ? quantize_one_seed(job, std::move(report))
+                                           : quantize_seeds(job, std::move(report));
+  if (!failure.empty()) throw GateFailure(failure);
 }
 
 }  // namespace
 
 Command quantize_command() {
   return {
-      "quantize", "quantize a model after (or with --qat, during) training, and say what was lost",
+      "quantize", "make a quantized copy of a model, and say what was lost",
       "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
       "'synth:negation?seed=7&n=30000' -o my-model-int8",
       [](CLI::App& app) -> std::function<void()> {
@@ -128,15 +272,21 @@ Command quantize_command() {
                      "say where the accuracy is lost and what would do better; without it only "
                      "when half a point or more is lost");
         app.add_flag("--qat", a->qat, "train with the quantizers in place");
+        app.add_option("--max_drop", a->max_drop_points,
+                       "points of accuracy that may be lost: exit code 3 unless the 95 % interval "
+                       "of the loss lies within them")
+            ->check(number_from(0));
         declare(app, a->calibration);
         app.add_option("--split", a->split,
                        "part to measure on: train, validation or test; by default test, or what "
                        "--validation_split sets aside");
         declare(app, a->data, /*required=*/true);
         declare(app, a->training);
+        declare(app, a->resume);
+        declare_seeds(app, a->seeds);
         declare(app, a->output);
         declare(app, a->run);
-        return [a] { quantize_model(*a); };
+        return [a, &app] { quantize_model(*a, app); };
       }};
 }
 

@@ -1,7 +1,9 @@
 #include "hone/app/learning_curve.h"
+#include "hone/app/run_identity.h"
+#include "hone/app/seeds.h"
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/json_lines.h"
-#include "hone/report/table.h"
+#include "hone/cli/settings.h"
 
 namespace hone {
 namespace {
@@ -10,71 +12,193 @@ struct Arguments {
   std::string model;
   DataArguments data;
   TrainingArguments training;
+  ResumeArguments resume;
+  std::int64_t seeds = 1;
   OutputArguments output;
   RunArguments run;
 };
 
-Table results_table(const std::vector<std::pair<std::string, Measurement>>& parts) {
+constexpr const char* kParts[] = {"validation", "test"};
+
+Table results_table(const Json& result) {
   Table table({{"split", "Split"},
                {"examples", "Examples"},
                {"accuracy", "Accuracy"},
                {"low", "95 % from"},
                {"high", "to"},
                {"loss", "Loss"}});
-  for (const auto& [name, measured] : parts) {
-    const Evaluation& e = measured.evaluation;
-    table.add_row({name, e.examples, percent(e.accuracy), percent(e.accuracy_interval.low),
-                   percent(e.accuracy_interval.high), real(e.loss, 4)});
+  for (const char* part : kParts) {
+    if (!result.contains(part)) continue;
+    const Json& e = result[part];
+    const Json& interval = e["eval_accuracy_interval"];
+    table.add_row(
+        {part, e["eval_samples"].get<std::int64_t>(), percent(e["eval_accuracy"].get<double>()),
+         percent(interval[0].get<double>()), percent(interval[1].get<double>()),
+         e["eval_loss"].is_null() ? Cell(absent) : real(e["eval_loss"].get<double>(), 4)});
   }
   return table;
 }
 
-void train_model(Arguments& a) {
-  Context context = make_context(a.run);
-  OutputFolder output(a.output.folder, a.output.overwrite);
-  const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model));
-  TextModel source = open_model(a.model, context, a.run.seed, splits.source.label_names);
-  std::vector<std::string> warnings = source.model.warnings;
-  const EncodedSplits data =
-      encode_splits(source, splits.source.train, splits.validation, splits.source.test,
-                    a.data.max_seq_length, context, warnings);
-  print_warnings(warnings);
+/// One training from its start to the model in `folder`, and what the report needs of it.
+struct Trained {
+  Json result;
+  Section curve;
+  std::vector<std::string> notes;
+};
 
-  JsonLines log(output.path() / "training_log.jsonl");
+/// What all seeds of a job share.
+struct Job {
+  const Arguments& arguments;
+  const Splits& splits;
+  const EncodedSplits& data;
+  OutputFolder& output;
+  Context& context;
+};
+
+Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const fs::path& folder) {
+  const Arguments& a = job.arguments;
+  FineTuneOptions options = a.training.parsed();
+  options.training.seed = seed;
+  options.training.save_steps = a.resume.save_steps;
+  options.checkpoints = checkpoints_in(folder, a.resume, source, job.output);
+  if (a.seeds > 1) options.title = fmt::format("train seed {}", seed);
+  TrainingLog log(folder / "training_log.jsonl");
   const std::int32_t pad_id = source.tokenizer.pad_id();
-  a.training.options.training.seed = a.run.seed;
-  const TrainingResult trained = fine_tune(
-      source.model, data, pad_id, a.training.options, [&](const Json& line) { log.write(line); },
-      context);
-  std::vector<std::pair<std::string, Measurement>> parts;
-  for (const auto& [name, set] :
-       {std::pair{"validation", &data.validation}, std::pair{"test", &data.test}}) {
-    if (set->size() == 0) continue;
-    parts.emplace_back(name, measure(source.model, *set, pad_id, a.training.options.eval_batch_size,
-                                     context, name));
+  const FineTuneResult tuned = fine_tune(source.model, job.data, pad_id, options, log, job.context);
+  const TrainingResult& t = tuned.training;
+  const double examples = static_cast<double>(t.examples), steps = static_cast<double>(t.steps);
+  Trained trained;
+  trained.result = {{"train_loss", t.mean_loss},
+                    {"train_runtime", t.seconds},
+                    {"train_samples_per_second", examples / t.seconds},
+                    {"train_steps_per_second", steps / t.seconds},
+                    {"train_samples", job.data.train.size()},
+                    {"steps", t.steps},
+                    {"ended_early", t.end == TrainingEnd::early},
+                    {"weights_of_step", tuned.weights_of_step},
+                    {"protocol", to_string(job.data.protocol)},
+                    {"seed", seed},
+                    {"seeds", 1}};
+  for (const char* part : kParts) {
+    const EncodedSet& set = part == kParts[0] ? job.data.validation : job.data.test;
+    if (set.size() == 0) continue;
+    trained.result[part] =
+        to_json(measure(source.model, set, pad_id, options.eval_batch_size, job.context, part),
+                source.model.config.labels);
   }
+  if (job.data.test.size() > 0 && job.data.validation.size() > 0)
+    trained.result["validation_test_gap"] =
+        trained.result["validation"]["eval_accuracy"].get<double>() -
+        trained.result["test"]["eval_accuracy"].get<double>();
+  trained.curve = learning_curve_section(log.lines(), a.model + " trained; one seed",
+                                         folder / "learning_curve", trained.notes);
+  write_model(source, folder);
+  write_file(folder / "results.json", to_document(trained.result));
+  return trained;
+}
 
-  Json result = {
-      {"train_loss", trained.mean_loss},
-      {"train_runtime", trained.seconds},
-      {"train_samples_per_second", static_cast<double>(trained.examples) / trained.seconds},
-      {"train_steps_per_second", static_cast<double>(trained.steps) / trained.seconds},
-      {"train_samples", data.train.size()},
-      {"steps", trained.steps},
-      {"seeds", 1}};
-  for (const auto& [name, measured] : parts)
-    result[name] = to_json(measured, source.model.config.labels);
-  print_warnings({draw_learning_curve(log.lines(), a.model + " trained; one seed",
-                                      output.path() / "learning_curve")});
-  write_model(source, output.path());
-  write_file(output.path() / "results.json", to_document(result));
+std::string headline(const Json& result) {
+  const auto accuracy = [&](const char* part) {
+    return fmt::format("{:.1f} %", 100 * result[part]["eval_accuracy"].get<double>());
+  };
+  if (result.contains("test"))
+    return fmt::format("{} of the test texts are classified right.", accuracy("test"));
+  if (result.contains("validation"))
+    return fmt::format("{} of the validation texts are classified right.", accuracy("validation"));
+  return "Trained, and measured on nothing: there was neither a test nor a validation part.";
+}
+
+// "The weights are those after step 400, the best of the validation part by accuracy."
+std::string choice_text(const Json& result) {
+  std::string text = fmt::format("{} steps in {}; the weights are those after step {}",
+                                 grouped(result["steps"].get<std::int64_t>()),
+                                 clock_text(result["train_runtime"].get<double>()),
+                                 grouped(result["weights_of_step"].get<std::int64_t>()));
+  if (result["ended_early"]) text += "; ended early, no evaluation had become better";
+  if (result.contains("validation_test_gap") && result["protocol"] == "honest")
+    text += fmt::format("; validation accuracy is {:+.1f} points from test",
+                        100 * result["validation_test_gap"].get<double>());
+  if (result["protocol"] == "original")
+    text += "; protocol original: choices were made on the test part, so its figure flatters";
+  return text;
+}
+
+void report_one(const Job& job, const Trained& trained, RunReport report) {
+  report.headline = headline(trained.result);
+  report.sections = {
+      {"Result",
+       {PageTable{results_table(trained.result)}, Paragraph{choice_text(trained.result)}}},
+      trained.curve};
+  report.notes.insert(report.notes.end(), trained.notes.begin(), trained.notes.end());
+  write_run_report(report, job.output.path(), job.context);
+}
+
+void report_seeds(const Job& job, const std::vector<Json>& results, Json& summary,
+                  RunReport report) {
+  const Table table = seed_table(results, {kParts[0], kParts[1]});
+  summary = {{"seeds", results.size()}, {"runs", to_json(table)}};
+  for (const char* part : kParts)
+    if (results.front().contains(part))
+      summary[part] = to_json(seed_spread(accuracies(results, part)));
+  report.results = summary;
+  const char* part = results.front().contains("test") ? "test" : "validation";
+  report.headline = results.front().contains(part)
+                        ? fmt::format("{}: {}", part, seed_sentence(accuracies(results, part)))
+                        : "Trained, and measured on nothing.";
+  report.basis.seeds = static_cast<std::int64_t>(results.size());
+  report.sections = {{"Result", {PageTable{table}, Paragraph{report.headline}}}};
+  write_run_report(report, job.output.path(), job.context);
+}
+
+void train_model(Arguments& a, const CLI::App& app) {
+  RunReport report;
+  report.title = fmt::format("{} trained on {}", a.model, a.data.options.source);
+  report.invocation = invocation_of(app);
+  Context context = make_context(a.run);
+  OutputFolder output(a.output.folder, a.output.resumable(a.resume));
+  const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model), context);
+  const TextModel source = open_model(a.model, context, a.run.seed, splits.source.label_names);
+  report.notes = source.model.warnings;
+  const EncodedSplits data = encode_splits(source, splits, splits.source.test,
+                                           a.data.max_seq_length, context, report.notes);
+  print_warnings(report.notes);
+  check_identity(
+      run_identity(result_settings(report.invocation.settings), source.model.parameters, data),
+      output.path(), a.resume.resume);
+  report.basis = basis_of(a.data.options.source, data, "fp32");
+
+  const Job job{a, splits, data, output, context};
+  std::vector<Json> results;
+  Json result;
+  if (a.seeds == 1) {
+    const Trained trained = train_once(job, source, a.run.seed, output.path());
+    result = trained.result;
+    report_one(job, trained, std::move(report));
+  } else {
+    for (const SeedFolder& seed : seed_folders(output.path(), a.run.seed, a.seeds)) {
+      if (!seed.done)
+        train_once(job, open_model(a.model, context, seed.seed, splits.source.label_names),
+                   seed.seed, seed.path);
+      output.keep();
+      results.push_back(read_json(seed.path / "results.json"));
+    }
+    report_seeds(job, results, result, std::move(report));
+  }
+  remove_identity(output.path());
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line(result));
-  if (!parts.empty()) fmt::print("{}\n", to_text(results_table(parts)));
-  fmt::print("{} steps in {}, {} texts/s, mean loss {:.4f}; one seed; written to {}\n",
-             trained.steps, clock_text(trained.seconds),
-             static_cast<long long>(static_cast<double>(trained.examples) / trained.seconds),
-             trained.mean_loss, a.output.folder);
+  if (a.seeds > 1) {
+    fmt::print("{}\n", to_text(seed_table(results, {kParts[0], kParts[1]})));
+    for (const char* part : kParts)
+      if (results.front().contains(part))
+        fmt::print("{}: {}\n", part, seed_sentence(accuracies(results, part)));
+    return fmt::print("written to {}\n", a.output.folder);
+  }
+  const Table table = results_table(result);
+  if (!table.rows().empty()) fmt::print("{}\n", to_text(table));
+  fmt::print("{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n", choice_text(result),
+             static_cast<long long>(result["train_samples_per_second"].get<double>()),
+             result["train_loss"].get<double>(), a.output.folder);
 }
 
 }  // namespace
@@ -89,9 +213,11 @@ Command train_command() {
                 ->required();
             declare(app, a->data, /*required=*/true);
             declare(app, a->training);
+            declare(app, a->resume);
+            declare_seeds(app, a->seeds);
             declare(app, a->output);
             declare(app, a->run);
-            return [a] { train_model(*a); };
+            return [a, &app] { train_model(*a, app); };
           }};
 }
 

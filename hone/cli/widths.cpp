@@ -1,6 +1,8 @@
+#include "hone/app/run_identity.h"
 #include "hone/app/width_study.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/settings.h"
 
 namespace hone {
 namespace {
@@ -11,9 +13,13 @@ struct Arguments {
   std::string split;
   DataArguments data;
   TrainingArguments training;
+  ResumeArguments resume;
   OutputArguments output;
   RunArguments run;
 };
+
+// Checkpoints of the trainings, until all are done.
+constexpr const char* kTrainings = "trainings";
 
 // "8.4" is 8 bits, 4 of them behind the binary point.
 FixedPointWidth parse_width(const std::string& text) {
@@ -25,36 +31,56 @@ FixedPointWidth parse_width(const std::string& text) {
   return width;
 }
 
-void study(Arguments& a) {
+void study(Arguments& a, const CLI::App& app) {
+  RunReport report;
+  report.invocation = invocation_of(app);
   Context context = make_context(a.run);
-  WidthStudyOptions options{.widths = {}, .qat = a.training.options};
+  WidthStudyOptions options{.widths = {}, .qat = a.training.parsed()};
   options.qat.training.seed = a.run.seed;
+  options.qat.training.save_steps = a.resume.save_steps;
   for (const std::string& text : split(a.widths, ','))
     options.widths.push_back(parse_width(std::string(trim(text))));
   user_check(!options.widths.empty(), "--widths: expected width.fraction, e.g. 8.4, got ''");
-  OutputFolder output(a.output.folder, a.output.overwrite);
+  OutputFolder output(a.output.folder, a.output.resumable(a.resume));
   const TextModel source = open_model(a.model, context, a.run.seed);
   check_unquantized(source.model);
-  const EncodedSplits data = load_encoded(source, a.model, a.data, a.split, a.run.seed, context);
+  const EncodedSplits data =
+      load_encoded(source, a.data, a.split, a.run.seed, context, report.notes);
   const std::int32_t pad_id = source.tokenizer.pad_id();
   const Measurement parent =
       measure(source.model, data.test, pad_id, options.qat.eval_batch_size, context, "fp32");
+  check_identity(
+      run_identity(result_settings(report.invocation.settings), source.model.parameters, data),
+      output.path(), a.resume.resume);
+  options.checkpoints_of = [&](const std::string& name) {
+    return checkpoints_in(output.path() / kTrainings / name, a.resume, source, output);
+  };
   const std::vector<WidthResult> results =
       study_widths(source.model, parent, data, pad_id, options, context);
   const Table table = width_table(results, parent);
   write_table(table, output.path() / "results");
-  draw_width_study(results, parent, output.path() / "fixed_point");
+  report.title = fmt::format("{} in fixed point of {} widths", a.model, results.size());
+  report.headline = width_verdict(results);
+  report.basis = basis_of(a.data.options.source, data, "simulated fixed point");
+  std::vector<std::string> undrawn;
+  report.sections = {width_section(results, parent, output.path() / "fixed_point", undrawn)};
+  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
+  print_warnings(undrawn);
+  write_run_report(report, output.path(), context);
+  fs::remove_all(output.path() / kTrainings);
+  remove_identity(output.path());
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line({{"models", to_json(table)}, {"seeds", 1}}));
-  fmt::print("{}\nOne seed; table and figure in {}\n", to_text(table), a.output.folder);
+  fmt::print("{}\n{} One seed; report.html in {}\n", to_text(table), report.headline,
+             a.output.folder);
 }
 
 }  // namespace
 
 Command widths_command() {
-  return {"widths",
-          "accuracy and flips against the width of fixed point, PTQ and QAT, with a figure",
-          "hone widths my-model --data 'synth:negation?seed=7&n=30000' --epochs 1 -o widths",
+  return {"widths", "accuracy and flips by width of fixed point, with a figure",
+          "hone widths my-model --widths 6.3,8.4 --max_steps 200 --batch 64 --lr 2e-4 --data "
+          "'synth:negation?seed=7&n=30000' -o widths",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<Arguments>();
             app.add_option("MODEL", a->model, "model folder")->required();
@@ -62,9 +88,10 @@ Command widths_command() {
             app.add_option("--split", a->split, "part to measure on: train, validation or test");
             declare(app, a->data, /*required=*/true);
             declare(app, a->training);
+            declare(app, a->resume);
             declare(app, a->output);
             declare(app, a->run);
-            return [a] { study(*a); };
+            return [a, &app] { study(*a, app); };
           }};
 }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "hone/base/error.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/peak.cpp"
 #include <hwy/foreach_target.h>
@@ -51,6 +53,10 @@ namespace {
 
 HWY_EXPORT(run_multiply_adds);
 
+// What the measurements of memory work on, and in which pieces.
+constexpr std::int64_t kBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kGrain = std::int64_t{1} << 18;
+
 // The least time of a call of `body`, in seconds, over a quarter of a second: the system needs some
 // of that until woken threads stand on processors of their own.
 template <typename Body>
@@ -85,8 +91,6 @@ double measure_fma_gflops(ThreadPool& pool) {
 }
 
 double measure_copy_gbps(ThreadPool& pool) {
-  constexpr std::int64_t kBytes = std::int64_t{64} << 20;
-  constexpr std::int64_t kGrain = std::int64_t{1} << 18;
   std::vector<char> from(kBytes, 1);
   std::vector<char> to(kBytes);
   const double seconds = best_seconds([&] {
@@ -95,6 +99,22 @@ double measure_copy_gbps(ThreadPool& pool) {
     });
   });
   return 2.0 * static_cast<double>(kBytes) / seconds * 1e-9;
+}
+
+double measure_read_gbps(ThreadPool& pool) {
+  const std::vector<std::uint64_t> words(kBytes / sizeof(std::uint64_t), 1);
+  std::vector<std::uint64_t> sums(kBytes / kGrain);
+  const double seconds = best_seconds([&] {
+    pool.run(static_cast<std::int64_t>(sums.size()), [&](std::int64_t chunk) {
+      const auto count = static_cast<std::size_t>(kGrain) / sizeof(std::uint64_t);
+      const std::uint64_t* const first = words.data() + static_cast<std::size_t>(chunk) * count;
+      std::uint64_t sum = 0;
+      for (std::size_t i = 0; i < count; ++i) sum += first[i];
+      sums[static_cast<std::size_t>(chunk)] = sum;
+    });
+  });
+  HONE_ASSERT(sums.front() * sums.size() == words.size(), "a sum of ones is {}", sums.front());
+  return static_cast<double>(kBytes) / seconds * 1e-9;
 }
 
 }  // namespace hone::kernels

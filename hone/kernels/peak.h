@@ -14,4 +14,7 @@ double measure_fma_gflops(ThreadPool& pool);
 /// written. The best of several runs; takes about 100 milliseconds and 128 MiB of memory.
 double measure_copy_gbps(ThreadPool& pool);
 
+/// The same of reading alone: 64 MiB added up, 10^9 bytes per second.
+double measure_read_gbps(ThreadPool& pool);
+
 }  // namespace hone::kernels

@@ -7,13 +7,17 @@
 
 namespace hone {
 
-StoragePointer storage_in_file(std::shared_ptr<const MappedFile> file, std::string_view bytes,
-                               DType dtype) {
+SharedBytes map_file(const fs::path& path) {
+  auto file = std::make_shared<const MappedFile>(path);
+  return {file->text(), file};
+}
+
+StoragePointer storage_in_file(const SharedBytes& file, std::string_view bytes, DType dtype) {
   StoragePointer storage;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % info(dtype).size_bytes == 0) {
     auto* pointer = reinterpret_cast<std::byte*>(const_cast<char*>(bytes.data()));
     storage = {new Storage{&cpu(), pointer, bytes.size(), /*read_only=*/true},
-               [file](Storage* view) { delete view; }};
+               [owner = file.owner](Storage* view) { delete view; }};
   } else {
     storage = cpu().allocate(bytes.size());
     std::memcpy(storage->pointer, bytes.data(), bytes.size());

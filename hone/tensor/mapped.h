@@ -15,13 +15,21 @@
 /// from a file need before a tensor may be made of them.
 namespace hone {
 
-/// `bytes`, which lie in the mapping of `file`, as a storage on the host for elements of `dtype`. A
-/// view that keeps the mapping alive, or a copy where the address is no multiple of the element
+/// The bytes of a whole file and what keeps them there: a mapping, or nothing when the caller does.
+struct SharedBytes {
+  std::string_view text;
+  std::shared_ptr<const void> owner;
+};
+
+/// Maps a file. Throws `UserError` with the path.
+SharedBytes map_file(const fs::path& path);
+
+/// `bytes`, which lie in those of `file`, as a storage on the host for elements of `dtype`. A
+/// view that keeps their owner alive, or a copy where the address is no multiple of the element
 /// size. A view is read-only memory: writing through it ends the program. It is aligned to the
 /// element, not to 64 bytes. Throws `UserError` when a boolean is neither 0 nor 1 (its value would
 /// have no meaning in C++).
-StoragePointer storage_in_file(std::shared_ptr<const MappedFile> file, std::string_view bytes,
-                               DType dtype);
+StoragePointer storage_in_file(const SharedBytes& file, std::string_view bytes, DType dtype);
 
 /// Throws `UserError` when `dtype` is boolean and a byte of the host storage is neither 0 nor 1.
 void check_booleans(const Storage& storage, DType dtype);

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "hone/base/json.h"
-#include "hone/tensor/mapped.h"
 
 namespace hone {
 namespace {
 
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the format's own library
+constexpr std::size_t kMaxRank = 64;                    // PyTorch's limit
 constexpr std::string_view kMetadata = "__metadata__";
 
 // The project's ordered Json looks keys up one by one: quadratic in the tensors, while a header may
@@ -109,6 +109,8 @@ Entry read_entry(const std::string& name, const HeaderJson& json) {
   entry.name = name;
   entry.dtype = read_dtype(member(json, "dtype"));
   entry.sizes = read_counts(member(json, "shape"), "shape");
+  user_check(entry.sizes.size() <= kMaxRank, "expected at most {} dimensions, got {}", kMaxRank,
+             entry.sizes.size());
   const auto offsets = read_counts(member(json, "data_offsets"), "data_offsets");
   user_check(offsets.size() == 2 && offsets[0] <= offsets[1],
              "expected [begin, end] as data_offsets, got {}", to_string(offsets));
@@ -138,33 +140,6 @@ void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
   user_check(end == data_bytes,
              "the tensors take {} bytes, the file holds {}; it is cut off or damaged", end,
              data_bytes);
-}
-
-Safetensors read_mapped(const std::shared_ptr<const MappedFile>& file) {
-  const std::string_view header = header_text(file->text());
-  const std::string_view data = file->text().substr(8 + header.size());
-  Safetensors result;
-  std::vector<Entry> entries;
-  const HeaderJson parsed = parse_header(header);
-  for (const auto& [name, json] : parsed.items()) {
-    if (name == kMetadata) {
-      result.metadata = read_metadata(json);
-    } else {
-      entries.push_back(
-          with_context(fmt::format("tensor '{}'", name),
-                       [&, &name = name, &json = json] { return read_entry(name, json); }));
-    }
-  }
-  check_layout(entries, data.size());
-  for (Entry& entry : entries) {
-    const auto bytes = data.substr(entry.begin, entry.end - entry.begin);
-    const auto storage = with_context(fmt::format("tensor '{}'", entry.name),
-                                      [&] { return storage_in_file(file, bytes, entry.dtype); });
-    const Sizes strides = contiguous_strides(entry.sizes);
-    result.tensors[entry.name] =
-        Tensor::view_of(storage, entry.dtype, std::move(entry.sizes), strides, 0);
-  }
-  return result;
 }
 
 using NamedTensor = std::pair<const std::string*, const Tensor*>;
@@ -202,9 +177,36 @@ std::string make_header(const std::vector<NamedTensor>& order,
 
 }  // namespace
 
+Safetensors read_safetensors(const SharedBytes& file) {
+  const std::string_view header = header_text(file.text);
+  const std::string_view data = file.text.substr(8 + header.size());
+  Safetensors result;
+  std::vector<Entry> entries;
+  const HeaderJson parsed = parse_header(header);
+  for (const auto& [name, json] : parsed.items()) {
+    if (name == kMetadata) {
+      result.metadata = read_metadata(json);
+    } else {
+      entries.push_back(
+          with_context(fmt::format("tensor '{}'", name),
+                       [&, &name = name, &json = json] { return read_entry(name, json); }));
+    }
+  }
+  check_layout(entries, data.size());
+  for (Entry& entry : entries) {
+    const auto bytes = data.substr(entry.begin, entry.end - entry.begin);
+    const auto storage = with_context(fmt::format("tensor '{}'", entry.name),
+                                      [&] { return storage_in_file(file, bytes, entry.dtype); });
+    const Sizes strides = contiguous_strides(entry.sizes);
+    result.tensors[entry.name] =
+        Tensor::view_of(storage, entry.dtype, std::move(entry.sizes), strides, 0);
+  }
+  return result;
+}
+
 Safetensors read_safetensors(const fs::path& path) {
-  const auto file = std::make_shared<const MappedFile>(path);
-  return with_context(path.string(), [&] { return read_mapped(file); });
+  const SharedBytes file = map_file(path);
+  return with_context(path.string(), [&] { return read_safetensors(file); });
 }
 
 void write_safetensors(const fs::path& path, const TensorMap& tensors,

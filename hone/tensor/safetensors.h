@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hone/base/file.h"
+#include "hone/tensor/mapped.h"
 #include "hone/tensor/tensor.h"
 
 /// The safetensors format: 8 bytes of header length, a JSON header, then the elements without gaps.
@@ -28,6 +29,8 @@ struct Safetensors {
 /// file replaced by renaming, as `write_file` does, is fine. Throws `UserError` with the path, what
 /// was expected and what came for anything that is not a whole, valid file.
 Safetensors read_safetensors(const fs::path& path);
+/// The same of a file in memory, without a path in the messages.
+Safetensors read_safetensors(const SharedBytes& file);
 
 /// Writes the tensors by falling element size, names in order among equals, so that all are
 /// aligned; the file appears whole or not at all. Strided tensors are written contiguous. Throws

@@ -1,6 +1,7 @@
 #include "hone/text/batching.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "hone/base/error.h"
@@ -19,21 +20,39 @@ std::int64_t longest_of(const EncodedSet& set, std::span<const std::int64_t> row
   return longest;
 }
 
+bool is_pairs(std::span<const Example> examples) {
+  return std::any_of(examples.begin(), examples.end(),
+                     [](const Example& example) { return example.text_pair.has_value(); });
+}
+
 }  // namespace
 
 EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
                            std::span<const Example> examples, std::size_t max_length) {
-  std::vector<std::string_view> texts;
+  constexpr std::int64_t kTextsPerChunk = 16;
   EncodedSet set;
-  for (const Example& example : examples) {
-    texts.push_back(example.text);
-    set.labels.push_back(example.label);
-  }
-  for (Encoding& encoding : encode_all(pool, tokenizer, texts, max_length)) {
-    set.truncated_texts += encoding.truncated;
-    set.replaced_bytes += encoding.replaced_bytes;
-    set.ids.push_back(std::move(encoding.ids));
-  }
+  set.ids.resize(examples.size());
+  set.labels.resize(examples.size());
+  if (is_pairs(examples)) set.second_begins.resize(examples.size());
+  std::atomic<std::int64_t> truncated{0}, replaced{0};
+  parallel_ranges(pool, static_cast<std::int64_t>(examples.size()), kTextsPerChunk,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (auto i = static_cast<std::size_t>(begin);
+                         i < static_cast<std::size_t>(end); ++i) {
+                      const Example& example = examples[i];
+                      Encoding encoding =
+                          example.text_pair
+                              ? tokenizer.encode_pair(example.text, *example.text_pair, max_length)
+                              : tokenizer.encode_with_facts(example.text, max_length);
+                      set.ids[i] = std::move(encoding.ids);
+                      set.labels[i] = example.label;
+                      if (!set.second_begins.empty()) set.second_begins[i] = encoding.second_begin;
+                      truncated += encoding.truncated;
+                      replaced += encoding.replaced_bytes;
+                    }
+                  });
+  set.truncated_texts = truncated;
+  set.replaced_bytes = replaced;
   return set;
 }
 
@@ -51,6 +70,9 @@ Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows, std:
     const auto begin = static_cast<std::ptrdiff_t>(i) * batch.tokens;
     std::copy(set.ids[row].begin(), set.ids[row].end(), batch.input_ids.begin() + begin);
     std::fill_n(batch.attention_mask.begin() + begin, set.ids[row].size(), 1);
+    if (!set.second_begins.empty())
+      std::fill(batch.token_type_ids.begin() + begin + set.second_begins[row],
+                batch.token_type_ids.begin() + begin + length_of(set, rows[i]), 1);
     batch.labels.push_back(set.labels[row]);
   }
   return batch;

@@ -21,6 +21,8 @@ namespace hone {
 struct EncodedSet {
   std::vector<std::vector<std::int32_t>> ids;  ///< per text, with [CLS] and [SEP]
   std::vector<std::int32_t> labels;
+  /// Per pair, where its second text begins (`Encoding::second_begin`); empty for single texts.
+  std::vector<std::int32_t> second_begins = {};
   std::int64_t truncated_texts = 0;
   /// Ill-formed parts of UTF-8 in the parts of the texts that were read.
   std::int64_t replaced_bytes = 0;
@@ -28,7 +30,7 @@ struct EncodedSet {
   std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
 };
 
-/// Tokenizes all examples by all threads of the pool.
+/// Tokenizes all examples, pairs or single texts, by all threads of the pool.
 EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
                            std::span<const Example> examples, std::size_t max_length);
 
@@ -39,7 +41,7 @@ struct Batch {
   std::int64_t tokens = 0;
   std::vector<std::int64_t> input_ids;
   std::vector<std::int64_t> attention_mask;  ///< 1 for text, 0 for padding
-  std::vector<std::int64_t> token_type_ids;  ///< all 0: single texts
+  std::vector<std::int64_t> token_type_ids;  ///< 1 for the second text of a pair and its [SEP]
   std::vector<std::int64_t> labels;          // (batch)
 };
 

@@ -4,6 +4,8 @@
 
 namespace hone {
 
+constexpr std::size_t kMostFields = 10'000;
+
 CsvReader::CsvReader(std::string_view text, char separator) : rest_(text), separator_(separator) {
   if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
 }
@@ -29,14 +31,15 @@ void CsvReader::skip_line_end() {
 void CsvReader::read_record(std::vector<std::string>& fields) {
   fields.clear();
   for (;;) {
+    user_check(fields.size() < kMostFields, "line {}: more than {} fields; is this a table?",
+               record_line_, kMostFields);
     std::string& field = fields.emplace_back();
     if (rest_.starts_with('"')) {
       read_quoted(field);
     } else {
-      while (!at_line_end() && rest_.front() != separator_) {
-        field.push_back(rest_.front());
-        rest_.remove_prefix(1);
-      }
+      const std::size_t size = unquoted_size();
+      field.assign(rest_.substr(0, size));
+      rest_.remove_prefix(size);
     }
     if (at_line_end()) return skip_line_end();
     user_check(rest_.front() == separator_,
@@ -44,6 +47,15 @@ void CsvReader::read_record(std::vector<std::string>& fields) {
                line_, rest_.front());
     rest_.remove_prefix(1);
   }
+}
+
+// Up to the next separator or end of a line.
+std::size_t CsvReader::unquoted_size() const {
+  std::size_t size = 0;
+  while (size < rest_.size() && rest_[size] != separator_ && rest_[size] != '\n' &&
+         !(rest_[size] == '\r' && rest_.substr(size + 1).starts_with('\n')))
+    ++size;
+  return size;
 }
 
 void CsvReader::read_quoted(std::string& field) {

@@ -16,7 +16,8 @@ class CsvReader {
   CsvReader(std::string_view text, char separator);
 
   /// Reads the next record that is not an empty line into `fields`. False at the end.
-  /// Throws `UserError` with the line for a quote that is never closed or is followed by text.
+  /// Throws `UserError` with the line for a quote that is never closed or is followed by text,
+  /// and for more than 10 000 fields.
   bool next(std::vector<std::string>& fields);
   /// Line on which the last record began, from 1.
   std::int64_t line() const { return record_line_; }
@@ -24,6 +25,7 @@ class CsvReader {
  private:
   void read_record(std::vector<std::string>& fields);
   void read_quoted(std::string& field);
+  std::size_t unquoted_size() const;
   bool at_line_end() const;
   void skip_line_end();
 

@@ -5,52 +5,72 @@
 #include <algorithm>
 
 #include "hone/base/error.h"
-#include "hone/base/file.h"
-#include "hone/text/labelled_file.h"
+#include "hone/base/text.h"
 #include "hone/text/synthetic.h"
+#include "hone/text/written_data.h"
 
 namespace hone {
 namespace {
 
-void read_reviews(const fs::path& folder, std::int32_t label, std::vector<Example>& examples) {
-  user_check(fs::is_directory(folder),
-             "{}: no such folder; expected the layout of aclImdb, "
-             "{{train,test}}/{{neg,pos}}/*.txt",
-             folder.string());
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".txt") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  for (const fs::path& file : files) examples.push_back({read_file(file), label});
+struct PartOfData {
+  const char* name;
+  std::vector<Example>* examples;
+};
+
+std::vector<PartOfData> parts_of(DataSet& data) {
+  std::vector<PartOfData> parts;
+  for (const PartOfData& part :
+       {PartOfData{"train", &data.train}, PartOfData{"validation", &data.validation},
+        PartOfData{"test", &data.test}})
+    if (!part.examples->empty()) parts.push_back(part);
+  return parts;
 }
 
-DataSet read_review_folder(const fs::path& folder) {
-  DataSet data;
-  data.label_names = {"neg", "pos"};
-  for (std::int32_t label = 0; label < 2; ++label) {
-    const std::string& name = data.label_names[static_cast<std::size_t>(label)];
-    read_reviews(folder / "train" / name, label, data.train);
-    if (fs::exists(folder / "test")) read_reviews(folder / "test" / name, label, data.test);
+// "reviews.csv: 40 examples", "aclImdb: 25000 train, 25000 test"
+std::string description(const std::string& source, DataSet& data) {
+  const std::vector<PartOfData> parts = parts_of(data);
+  std::string text;
+  for (const PartOfData& part : parts)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", part.examples->size(),
+                        parts.size() > 1 ? part.name : "examples");
+  return fmt::format("{}: {}", source, text);
+}
+
+void warn_of_empty_texts(DataSet& data) {
+  for (const PartOfData& part : parts_of(data)) {
+    const auto count =
+        std::count_if(part.examples->begin(), part.examples->end(),
+                      [](const Example& example) { return trim(example.text).empty(); });
+    if (count > 0)
+      data.warnings.push_back(
+          fmt::format("{}: {} of {} texts are empty", part.name, count, part.examples->size()));
   }
-  user_check(!data.train.empty(), "{}: no .txt files in train/neg and train/pos", folder.string());
-  data.description =
-      fmt::format("{}: {} train, {} test", folder.string(), data.train.size(), data.test.size());
+}
+
+// Labels become classes.
+DataSet finish(WrittenData written, const DataOptions& options) {
+  DataSet data = std::move(written.data);
+  if (!written.labels.empty()) {
+    LabelClasses classes =
+        find_classes(written.labels,
+                     {written.class_names, options.label_names, options.class_count}, data.notes);
+    for (const PartOfData& part : parts_of(data))
+      for (Example& example : *part.examples)
+        example.label = classes.class_of[static_cast<std::size_t>(example.label)];
+    data.label_names = std::move(classes.names);
+  }
+  data.description = description(options.source, data);
+  warn_of_empty_texts(data);
   return data;
 }
 
 }  // namespace
 
-DataSet load_data_set(const DataOptions& options) {
+DataSet load_data_set(const DataOptions& options, ThreadPool& pool) {
   const std::string& source = options.source;
   if (source.starts_with(kSyntheticPrefix)) return make_synthetic(parse_synthetic(source));
-  user_check(fs::exists(source),
-             "data '{}': no such file or folder; expected a folder like aclImdb, a .csv, .tsv or "
-             ".jsonl file, or synth:NAME",
-             source);
-  if (fs::is_directory(source)) return read_review_folder(source);
-  user_check(is_labelled_file(source), "data '{}': expected a .csv, .tsv or .jsonl file", source);
-  return read_labelled_file(source, options);
+  if (is_review_folder(source)) return finish(read_review_folder(source, options, pool), options);
+  return finish(read_tables(find_data_files(source), options, pool), options);
 }
 
 }  // namespace hone

@@ -1,45 +1,59 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hone/base/thread_pool.h"
+
 /// Labelled texts: read from files, or made by the built-in generators.
 ///
-///     const DataSet data = load_data_set({.source = "synth:negation?seed=7&n=30000"});
-///     const DataSet imdb = load_data_set({.source = "aclImdb"});
+///     const DataSet data = load_data_set({.source = "synth:negation?seed=7&n=30000"}, pool);
+///     const DataSet imdb = load_data_set({.source = "aclImdb"}, pool);
 namespace hone {
 
 struct Example {
   std::string text;
-  std::int32_t label = 0;  ///< index into the data set's label names
+  std::int32_t label = 0;                     ///< index into the data set's label names
+  std::optional<std::string> text_pair = {};  ///< the second text of a pair
 };
 
 struct DataSet {
   std::vector<Example> train;
-  std::vector<Example> test;  ///< empty for a single file
+  std::vector<Example> validation;  ///< empty unless the source has such a part
+  std::vector<Example> test;        ///< empty unless the source has such a part
   std::vector<std::string> label_names;
-  std::string description;  ///< one line: source and sizes
+  std::string description;                 ///< one line: source and sizes
+  std::vector<std::string> notes = {};     ///< what was chosen or left out on the way
+  std::vector<std::string> warnings = {};  ///< what looks wrong in the texts
 };
 
 struct DataOptions {
-  /// A folder like aclImdb, a .csv, .tsv or .jsonl file, or `synth:NAME?seed=S&n=COUNT`.
+  /// See `load_data_set`.
   std::string source;
-  std::string text_column = "text";  ///< column or key of the text, for files
-  std::string label_column =
-      "label";  ///< column or key of the label, for files; empty: no labels, all are 0
-  /// The classes a model already knows, in the order of its outputs. Labels of files are then these
-  /// names or their indices. Empty: labels from 0 on stay what they are, any others are numbered in
-  /// sorted order.
+  /// Columns (keys, in JSON) by name; empty: found by their usual names (hone/text/columns.h).
+  std::string text_column = {};
+  std::string text_pair_column = {};  ///< of the second text of a pair; empty: single texts
+  std::string label_column = {};
+  bool labelled = true;  ///< false: labels are not looked at, all are 0
+  bool strict = false;   ///< refuse text that is not UTF-8
+  /// The classes a model already knows, in the order of its outputs (hone/text/labels.h). Empty: the
+  /// data says which classes there are.
   std::vector<std::string> label_names = {};
+  /// How many classes a model has that has no names for them; 0: any number.
+  std::int64_t class_count = 0;
 };
 
 /// Loads or makes a data set. The order of the examples is the same everywhere.
-/// - folder: `{train,test}/{neg,pos}/*.txt`, negative ones first, by file name; labels 0 "neg" and
-/// 1 "pos";
-/// - file: everything is in `train`; the caller splits;
-/// - `synth:`: see hone/text/synthetic.h.
+/// - a file: .csv, .tsv, .jsonl, .json (also with .gz behind) or .parquet. Everything is in `train`;
+///   the caller splits;
+/// - a folder like aclImdb: `{train,test}/{neg,pos}/*.txt`, negative ones first, by file name;
+///   classes "neg" and "pos";
+/// - a folder with files called train, validation or test, or a glob over files: see
+///   hone/text/data_files.h;
+/// - `synth:NAME?seed=S&n=COUNT`: see hone/text/synthetic.h.
 /// Throws `UserError` naming file, line and column at fault.
-DataSet load_data_set(const DataOptions& options);
+DataSet load_data_set(const DataOptions& options, ThreadPool& pool);
 
 }  // namespace hone

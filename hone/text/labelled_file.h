@@ -1,15 +1,34 @@
 #pragma once
 
-#include "hone/base/file.h"
-#include "hone/text/data_set.h"
+#include <memory>
 
-/// Data sets in one file: CSV, TSV, or one JSON object per line.
+#include "hone/base/file.h"
+#include "hone/text/data_table.h"
+
+/// Files of labelled texts, opened by what their names end in.
 namespace hone {
 
-/// Whether the name ends in .csv, .tsv or .jsonl.
-bool is_labelled_file(const fs::path& path);
+/// Endings of the names of such files: ".csv", ".jsonl.gz", ….
+const std::vector<std::string>& labelled_file_endings();
 
-/// Reads all records of the file into `train`. See `DataOptions` for columns and labels.
-DataSet read_labelled_file(const fs::path& path, const DataOptions& options);
+/// The ending among `labelled_file_endings` that the name has; "" if none.
+std::string labelled_file_ending(const fs::path& path);
+
+/// An opened file; the table reads from it.
+struct LabelledFile {
+  fs::path path;
+  std::shared_ptr<const MappedFile> mapped;
+  std::shared_ptr<const std::string> unpacked;  ///< of a .gz file
+  DataTable table;
+
+  /// "reviews.csv: line 7"
+  std::string place(std::int64_t number) const;
+  /// The table's records, with the path in front of errors.
+  std::vector<Record> read(const ColumnChoice& choice, ThreadPool& pool) const;
+};
+
+/// Throws `UserError` with the path: another ending, a file that cannot be read or unpacked, text in
+/// UTF-16.
+LabelledFile open_labelled_file(const fs::path& path);
 
 }  // namespace hone

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::string_view kConsonants = "bdfgklmnprstvz";
 constexpr std::string_view kVowels = "aeiou";
-constexpr std::size_t kSyllableLetters = 2;
 // Polarity words of each sign, and how many of them are whole tokens.
 constexpr std::size_t kPolarityWords = 200;
 constexpr std::size_t kWholePolarityWords = 150;

@@ -1,6 +1,7 @@
 #include "hone/text/tokenizer.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "hone/base/error.h"
@@ -19,6 +20,19 @@ void check_unique(const std::vector<std::string>& tokens) {
                "vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
                tokens[i], first->second, i);
   }
+}
+
+// How many pieces of two texts are kept when both may have `room` together: `longest_first` as the
+// library `tokenizers` has it (utils/truncation.rs). When both are cut, the one that was not longer
+// gets the smaller half, the first one if they are equally long.
+std::pair<std::size_t, std::size_t> pair_sizes(std::size_t first, std::size_t second,
+                                               std::size_t room) {
+  if (first + second <= room) return {first, second};
+  const std::size_t less = std::min(first, second);
+  if (2 * less <= room)
+    return first <= second ? std::pair(first, room - first) : std::pair(room - second, second);
+  const std::size_t half = room / 2;
+  return first <= second ? std::pair(half, room - half) : std::pair(room - half, half);
 }
 
 }  // namespace
@@ -145,6 +159,17 @@ void Tokenizer::encode_unicode(std::string_view run, Scratch& scratch) const {
   flush();
 }
 
+// Appends the pieces of `text`, at least until there are more ids than `limit`.
+void Tokenizer::encode_pieces(std::string_view text, std::size_t limit, Scratch& scratch) const {
+  while (!text.empty() && scratch.ids.size() <= limit) {
+    const Run run = next_run(text);
+    if (!run.text.empty())
+      run.ascii ? encode_ascii(run.text, scratch) : encode_unicode(run.text, scratch);
+    if (run.added != nullptr) scratch.ids.push_back(run.added->id);
+    text.remove_prefix(run.consumed);
+  }
+}
+
 Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_length) const {
   user_check(max_length >= 2, "max_length: expected at least 2, for [CLS] and [SEP], got {}",
              max_length);
@@ -152,17 +177,40 @@ Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_len
   Scratch scratch;
   scratch.ids.reserve(std::min(max_length, text.size() / 4 + 8));
   scratch.ids.push_back(cls_id_);
-  while (!text.empty() && scratch.ids.size() <= room) {
-    const Run run = next_run(text);
-    if (!run.text.empty())
-      run.ascii ? encode_ascii(run.text, scratch) : encode_unicode(run.text, scratch);
-    if (run.added != nullptr) scratch.ids.push_back(run.added->id);
-    text.remove_prefix(run.consumed);
-  }
+  encode_pieces(text, room, scratch);
   const bool truncated = scratch.ids.size() > room;
   if (truncated) scratch.ids.resize(room);
   scratch.ids.push_back(sep_id_);
-  return {std::move(scratch.ids), truncated, scratch.replaced};
+  const auto size = static_cast<std::int32_t>(scratch.ids.size());
+  return {std::move(scratch.ids), truncated, scratch.replaced, size};
+}
+
+Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
+                                std::size_t max_length) const {
+  user_check(max_length >= 3,
+             "max_length: expected at least 3 for pairs, for [CLS] and twice [SEP], got {}",
+             max_length);
+  // All of both, for it matters which is longer.
+  constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+  Scratch scratch, other;
+  encode_pieces(first, kNoLimit, scratch);
+  encode_pieces(second, kNoLimit, other);
+  const auto [first_size, second_size] =
+      pair_sizes(scratch.ids.size(), other.ids.size(), max_length - 3);
+  Encoding encoding;
+  encoding.truncated = first_size + second_size < scratch.ids.size() + other.ids.size();
+  encoding.replaced_bytes = scratch.replaced + other.replaced;
+  encoding.second_begin = static_cast<std::int32_t>(first_size) + 2;
+  std::vector<std::int32_t>& ids = encoding.ids;
+  ids.reserve(first_size + second_size + 3);
+  ids.push_back(cls_id_);
+  ids.insert(ids.end(), scratch.ids.begin(),
+             scratch.ids.begin() + static_cast<std::ptrdiff_t>(first_size));
+  ids.push_back(sep_id_);
+  ids.insert(ids.end(), other.ids.begin(),
+             other.ids.begin() + static_cast<std::ptrdiff_t>(second_size));
+  ids.push_back(sep_id_);
+  return encoding;
 }
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text, std::size_t max_length) const {
@@ -173,18 +221,6 @@ const std::string& Tokenizer::token(std::int32_t id) const {
   user_check(id >= 0 && id < vocabulary_size(), "token id {}: expected 0 to {}", id,
              vocabulary_size() - 1);
   return definition_.tokens[static_cast<std::size_t>(id)];
-}
-
-std::vector<Encoding> encode_all(ThreadPool& pool, const Tokenizer& tokenizer,
-                                 std::span<const std::string_view> texts, std::size_t max_length) {
-  std::vector<Encoding> encodings(texts.size());
-  parallel_ranges(
-      pool, static_cast<std::int64_t>(texts.size()), 16, [&](std::int64_t begin, std::int64_t end) {
-        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-          encodings[i] = tokenizer.encode_with_facts(texts[i], max_length);
-        }
-      });
-  return encodings;
 }
 
 }  // namespace hone

@@ -36,11 +36,14 @@ struct TokenizerDefinition {
   WordPieceOptions word_piece = {};
 };
 
-/// What became of one text.
+/// What became of one text or pair.
 struct Encoding {
-  std::vector<std::int32_t> ids;    ///< [CLS], pieces, [SEP]
+  std::vector<std::int32_t> ids;    ///< [CLS], pieces, [SEP]; of a pair more pieces and [SEP]
   bool truncated = false;           ///< pieces were left out for `max_length`
   std::int64_t replaced_bytes = 0;  ///< ill-formed parts of UTF-8 that were read as U+FFFD
+  /// Where the second text of a pair begins, whose tokens are of type 1; the size of `ids` for one
+  /// text.
+  std::int32_t second_begin = 0;
 };
 
 class Tokenizer {
@@ -54,6 +57,11 @@ class Tokenizer {
   std::vector<std::int32_t> encode(std::string_view text, std::size_t max_length) const;
   /// The same with the facts of the encoding.
   Encoding encode_with_facts(std::string_view text, std::size_t max_length) const;
+  /// [CLS] first [SEP] second [SEP]. Pairs that are longer than `max_length` lose pieces at the end
+  /// of the longer text until both are equally long, then of both: Hugging Face's `longest_first`.
+  /// Throws `UserError` for a `max_length` below 3.
+  Encoding encode_pair(std::string_view first, std::string_view second,
+                       std::size_t max_length) const;
 
   std::int32_t vocabulary_size() const {
     return static_cast<std::int32_t>(definition_.tokens.size());
@@ -80,6 +88,7 @@ class Tokenizer {
   Run next_run(std::string_view text) const;
   void encode_ascii(std::string_view run, Scratch& scratch) const;
   void encode_unicode(std::string_view run, Scratch& scratch) const;
+  void encode_pieces(std::string_view text, std::size_t limit, Scratch& scratch) const;
 
   TokenizerDefinition definition_;
   WordPiece word_piece_;
@@ -89,9 +98,5 @@ class Tokenizer {
   std::array<std::uint8_t, 128> ascii_{};  // AsciiClass after this tokenizer's normalization
   std::array<char, 128> lower_{};          // ASCII as it is after normalization
 };
-
-/// The encodings of `texts`, computed by all threads of the pool; result i belongs to text i.
-std::vector<Encoding> encode_all(ThreadPool& pool, const Tokenizer& tokenizer,
-                                 std::span<const std::string_view> texts, std::size_t max_length);
 
 }  // namespace hone

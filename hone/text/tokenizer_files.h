@@ -8,13 +8,7 @@
 /// Tokenizers in model folders as Hugging Face lays them out.
 namespace hone {
 
-/// Reads the tokenizer of a model folder.
-///
-/// The vocabulary comes from `tokenizer.json` if there is one, else from `vocab.txt` (one token per
-/// line). Normalization and special tokens come from `tokenizer_config.json` where it names them,
-/// else from `tokenizer.json`, else they are those of the uncased models. Throws `UserError` with
-/// the path: neither file there, a model that is not WordPiece, a token twice, no unknown token, an
-/// added token with matching rules beyond plain text.
+/// Reads the tokenizer of a model folder: `parse_tokenizer` of the files that are there.
 Tokenizer load_tokenizer(const fs::path& folder);
 
 /// The tokenizer's files that stand in `folder`, to be copied along with a model.

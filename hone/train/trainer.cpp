@@ -36,18 +36,62 @@ void check(const TrainingOptions& options) {
              options.warmup_steps);
 }
 
-/// Adds up what is reported as a mean.
-class RunningLoss {
+/// The batches of the epoch that a step is in.
+class BatchOrder {
  public:
-  void add(double loss) {
-    sum_ += loss;
-    ++count_;
+  BatchOrder(const EncodedSet& data, const TrainingOptions& options)
+      : data_(data),
+        options_(options),
+        steps_per_epoch_(steps_per_epoch(data.size(), options.batch_size)) {}
+
+  std::int64_t per_epoch() const { return steps_per_epoch_; }
+
+  /// The examples of step `step`, from 0. The span holds until the next call.
+  std::span<const std::int64_t> rows(std::int64_t step) {
+    const std::int64_t epoch = step / steps_per_epoch_;
+    if (epoch != epoch_) {
+      order_ = epoch_order(data_.size(), options_.seed, epoch, options_.shuffle);
+      if (options_.group_by_length)
+        group_by_length(data_, options_.batch_size, options_.seed, epoch, order_);
+      batches_ = batches(order_, options_.batch_size);
+      epoch_ = epoch;
+    }
+    return batches_[static_cast<std::size_t>(step % steps_per_epoch_)];
   }
-  double mean() const { return count_ == 0 ? 0 : sum_ / static_cast<double>(count_); }
 
  private:
-  double sum_ = 0;
-  std::int64_t count_ = 0;
+  const EncodedSet& data_;
+  const TrainingOptions& options_;
+  std::int64_t steps_per_epoch_;
+  std::int64_t epoch_ = -1;
+  std::vector<std::int64_t> order_;
+  std::vector<std::span<const std::int64_t>> batches_;
+};
+
+/// What is due once `step` steps are done.
+struct Due {
+  bool log, evaluation, checkpoint;
+};
+
+Due due(const TrainingOptions& options, std::int64_t step, std::int64_t steps,
+        std::int64_t per_epoch) {
+  const auto every = [&](std::int64_t period) { return step == steps || step % period == 0; };
+  const bool evaluation = every(options.eval_steps > 0 ? options.eval_steps : per_epoch);
+  return {every(options.logging_steps), evaluation,
+          evaluation || every(per_epoch) || (options.save_steps > 0 && every(options.save_steps))};
+}
+
+/// Which share of the computed tokens was padding.
+class PaddingMeter {
+ public:
+  void add(const Batch& batch) {
+    all_ += static_cast<double>(batch.attention_mask.size());
+    for (const std::int64_t kept : batch.attention_mask) text_ += static_cast<double>(kept);
+  }
+  double share() const { return all_ == 0 ? 0 : 1 - text_ / all_; }
+
+ private:
+  double all_ = 0, text_ = 0;
 };
 
 }  // namespace
@@ -62,7 +106,7 @@ std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples) 
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                      std::int32_t pad_id, const TrainingOptions& options,
                      const TrainingCallbacks& callbacks, const Library& library, ThreadPool& pool,
-                     Device& device) {
+                     Device& device, const TrainingState& from) {
   check(options);
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
   Graph step_graph = graph.clone();
@@ -72,53 +116,71 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
 
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t steps = total_steps(options, data.size());
-  const std::int64_t per_epoch = steps_per_epoch(data.size(), options.batch_size);
-  const std::int64_t eval_steps = options.eval_steps > 0 ? options.eval_steps : per_epoch;
-  TrainingResult result;
-  RunningLoss all, since_log;
-  std::vector<std::int64_t> order;
-  std::vector<std::span<const std::int64_t>> epoch_batches;
-  for (std::int64_t step = 0; step < steps; ++step) {
-    if (step % per_epoch == 0) {
-      order = epoch_order(data.size(), options.seed, step / per_epoch, options.shuffle);
-      if (options.group_by_length)
-        group_by_length(data, options.batch_size, options.seed, step / per_epoch, order);
-      epoch_batches = batches(order, options.batch_size);
-    }
-    const std::span<const std::int64_t> rows =
-        epoch_batches[static_cast<std::size_t>(step % per_epoch)];
-    NamedTensors inputs = batch_inputs(make_batch(data, rows, pad_id));
+  BatchOrder order(data, options);
+  PaddingMeter padding;
+  TrainingState state = from;
+  TrainingEnd end = TrainingEnd::finished;
+  const auto seconds = [&, before = from.seconds] {
+    return before +
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  const auto record_at = [&](double loss, double grad_norm, double rate) {
+    return StepRecord{
+        state.step, static_cast<double>(state.step) / static_cast<double>(order.per_epoch()),
+        loss,       grad_norm,
+        rate,       padding.share()};
+  };
+  // Whether to go on.
+  const auto evaluate = [&](const StepRecord& record) {
+    state.evaluated_step = state.step;
+    return !callbacks.on_evaluate || callbacks.on_evaluate(record, parameters);
+  };
+  // An interruption may have come between a checkpoint and the evaluation that was due with it.
+  if (state.step > 0 && due(options, state.step, steps, order.per_epoch()).evaluation &&
+      state.evaluated_step < state.step && !evaluate(record_at(0, 0, 0)))
+    end = TrainingEnd::early;
+
+  while (end == TrainingEnd::finished && state.step < steps) {
+    const std::span<const std::int64_t> rows = order.rows(state.step);
+    const Batch batch = make_batch(data, rows, pad_id);
+    padding.add(batch);
+    NamedTensors inputs = batch_inputs(batch);
     const double rate =
-        linear_schedule(options.optimizer.learning_rate, step, steps, options.warmup_steps);
+        linear_schedule(options.optimizer.learning_rate, state.step, steps, options.warmup_steps);
     inputs["learning_rate"] = Tensor::scalar(static_cast<float>(rate));
-    inputs["step"] = Tensor::scalar(step + 1);
-    inputs["random_key"] = Tensor::scalar(random_key(options.seed, step));
+    inputs["step"] = Tensor::scalar(state.step + 1);
+    inputs["random_key"] = Tensor::scalar(random_key(options.seed, state.step));
     const NamedTensors outputs = interpreter.run(inputs, parameters);
 
-    StepRecord record{step + 1, static_cast<double>(step + 1) / static_cast<double>(per_epoch),
-                      scalar(outputs, "loss"), scalar(outputs, "grad_norm"), rate};
+    ++state.step;
+    const StepRecord record =
+        record_at(scalar(outputs, "loss"), scalar(outputs, "grad_norm"), rate);
     user_check(std::isfinite(record.loss) && std::isfinite(record.grad_norm),
                "training diverged at step {}: loss {}, gradient norm {}; try a lower learning rate",
-               step + 1, record.loss, record.grad_norm);
-    all.add(record.loss);
-    since_log.add(record.loss);
-    result.examples += static_cast<std::int64_t>(rows.size());
+               state.step, record.loss, record.grad_norm);
+    state.loss.add(record.loss);
+    state.loss_since_log.add(record.loss);
+    state.examples += static_cast<std::int64_t>(rows.size());
     if (callbacks.on_step) callbacks.on_step(record);
-    const bool last = step + 1 == steps;
-    if ((step + 1) % options.logging_steps == 0 || last) {
+    const Due now = due(options, state.step, steps, order.per_epoch());
+    if (now.log) {
       StepRecord mean = record;
-      mean.loss = since_log.mean();
-      since_log = {};
+      mean.loss = state.loss_since_log.mean();
+      state.loss_since_log = {};
       if (callbacks.on_log) callbacks.on_log(mean);
     }
-    if (callbacks.on_evaluate && ((step + 1) % eval_steps == 0 || last))
-      callbacks.on_evaluate(record, parameters);
+    const bool stop = callbacks.stop_requested && callbacks.stop_requested();
+    state.seconds = seconds();
+    if (callbacks.on_checkpoint && (now.checkpoint || stop))
+      callbacks.on_checkpoint(state, parameters);
+    if (stop) {
+      end = TrainingEnd::interrupted;
+    } else if (now.evaluation && !evaluate(record)) {
+      end = TrainingEnd::early;
+    }
   }
   remove_optimizer_state(parameters);
-  result.steps = steps;
-  result.mean_loss = all.mean();
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  return result;
+  return {end, state.step, state.examples, seconds(), state.loss.mean()};
 }
 
 }  // namespace hone

@@ -25,6 +25,29 @@ struct TrainingOptions {
       false;  ///< texts of like length share a batch (see batching.h); for shuffled runs
   std::int64_t logging_steps = 500;
   std::int64_t eval_steps = 0;  ///< 0: after every epoch
+  std::int64_t save_steps =
+      0;  ///< 0: after every epoch and evaluation; else every so many steps too
+};
+
+/// A mean that grows.
+struct RunningMean {
+  double sum = 0;
+  std::int64_t count = 0;
+  void add(double value) {
+    sum += value;
+    ++count;
+  }
+  double mean() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
+};
+
+/// Where a run stands between two steps. With the parameters and the moments of AdamW ("adamw.*") it is all that the
+/// run needs to go on to the same bits: the order of the texts and dropout are functions of seed and step.
+struct TrainingState {
+  std::int64_t step = 0;            ///< finished steps
+  std::int64_t evaluated_step = 0;  ///< at which the last evaluation was
+  std::int64_t examples = 0;
+  double seconds = 0;
+  RunningMean loss, loss_since_log;
 };
 
 /// Means over the steps since the last record.
@@ -34,18 +57,32 @@ struct StepRecord {
   double loss = 0;
   double grad_norm = 0;      ///< of the last step, before clipping
   double learning_rate = 0;  ///< of the last step
+  double padding_share = 0;  ///< of the tokens computed since the run (re)started, in [0, 1)
 };
 
 struct TrainingCallbacks {
   std::function<void(const StepRecord&)> on_step =
       {};  ///< after every step, with that step's figures
   std::function<void(const StepRecord&)> on_log = {};  ///< every `logging_steps`, and at the end
-  /// After every epoch or `eval_steps`; the parameters may be read and evaluated, not changed.
-  std::function<void(const StepRecord&, const ParameterStore&)> on_evaluate = {};
+  /// After every epoch, `save_steps` and evaluation that is due (before it runs), and when the run ends. The parameters
+  /// have the moments among them.
+  std::function<void(const TrainingState&, const ParameterStore&)> on_checkpoint = {};
+  /// After every epoch or `eval_steps`, and at the end; the parameters may be read and evaluated, not changed. Returns
+  /// whether to go on.
+  std::function<bool(const StepRecord&, const ParameterStore&)> on_evaluate = {};
+  /// Asked after every step: whether to end the run there, after a checkpoint.
+  std::function<bool()> stop_requested = {};
+};
+
+enum class TrainingEnd {
+  finished,     ///< all steps were done
+  early,        ///< `on_evaluate` said so
+  interrupted,  ///< `stop_requested` said so
 };
 
 struct TrainingResult {
-  std::int64_t steps = 0;
+  TrainingEnd end = TrainingEnd::finished;
+  std::int64_t steps = 0;  ///< done
   std::int64_t examples = 0;
   double seconds = 0;
   double mean_loss = 0;
@@ -57,11 +94,14 @@ std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples);
 /// Trains `parameters` on `data`. `graph` is a forward graph in training mode with the output `loss` (quantizers in it
 /// train with the straight-through estimator); its trainable parameters change, the frozen ones do not.
 ///
-/// The result is a function of the arguments alone: the same bits for any number of threads. Throws `UserError` for
-/// options that make no sense, and when the loss stops being a number, with the step.
+/// `from` is where an earlier run with the same arguments stood; `parameters` are then those it had, moments included.
+///
+/// The result is a function of the arguments alone: the same bits for any number of threads, and after any number of
+/// interruptions. Throws `UserError` for options that make no sense, and when the loss stops being a number, with the
+/// step.
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                      std::int32_t pad_id, const TrainingOptions& options,
                      const TrainingCallbacks& callbacks, const Library& library, ThreadPool& pool,
-                     Device& device = cpu());
+                     Device& device = cpu(), const TrainingState& from = {});
 
 }  // namespace hone

@@ -23,8 +23,7 @@ Model compressed(std::string_view format, bool qat = false) {
       one_format(tiny_model(), parse_format(format, context().library.formats), context());
   options.qat = qat;
   options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
-  return compress(
-      tiny_model(), data(), /*pad_id=*/0, options, [](const Json&) {}, context());
+  return compress(tiny_model(), data(), /*pad_id=*/0, options, context());
 }
 
 std::vector<float> logits_of(const Model& model) {
@@ -79,10 +78,7 @@ TEST(Compress, RefusesWhatIsQuantizedAlready) {
   expect_user_error(
       "the model is quantized already (integer(width=8,frac=4)); start from the model it was made "
       "from",
-      [&] {
-        compress(
-            model, data(), 0, options, [](const Json&) {}, context());
-      });
+      [&] { compress(model, data(), 0, options, context()); });
 }
 
 TEST(RoundWeights, ChangesNoBitOfTheLogits) {
@@ -161,8 +157,7 @@ TEST(Compress, KeepsTheStateOfEveryRow) {
   const Graph graph = build_graph(tiny_model(), context().library.ops, {});
   options.plan = uniform_plan(graph, {.weight = parse_format("int(bits=4,per=row,scale=static)",
                                                              context().library.formats)});
-  const Model model = compress(
-      tiny_model(), data(), /*pad_id=*/0, options, [](const Json&) {}, context());
+  const Model model = compress(tiny_model(), data(), /*pad_id=*/0, options, context());
   EXPECT_EQ(model.parameters.at("classifier.weight.quantizer.scale").sizes(), Sizes{2});
   save_model(round_weights(model, context()), folder.path());
   const Model again =

@@ -85,9 +85,8 @@ TEST(Diagnose, CountsWhatBecomesZero) {
 }
 
 TEST(Diagnose, FindsParametersThatKeepTheMargins) {
-  const Model plain = compress(
-      coarse().parent, tiny_splits(), /*pad_id=*/0, coarse().options, [](const Json&) {},
-      quiet_context());
+  const Model plain =
+      compress(coarse().parent, tiny_splits(), /*pad_id=*/0, coarse().options, quiet_context());
   const Measurement after = Case::measured(plain);
   const double lost = margin_snr_db(coarse().before.view(), after.view());
   EXPECT_GT(coarse().diagnosis.improved.comparison->margin_snr_db, lost + 6);

@@ -43,8 +43,7 @@ class EveryFormat : public ::testing::TestWithParam<std::string> {
     options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
     options.calibration.batch_size = 8;
     options.calibration.heed_objections = false;
-    return compress(
-        tiny_model(), data(), /*pad_id=*/0, options, [](const Json&) {}, context());
+    return compress(tiny_model(), data(), /*pad_id=*/0, options, context());
   }
   std::vector<float> logits_of(const Model& model) {
     return measure(model, data().test, /*pad_id=*/0, /*batch_size=*/8, context(), "test").logits;

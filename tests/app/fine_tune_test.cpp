@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/base/text.h"
 #include "hone/passes/quantize.h"
 #include "hone/text/data_set.h"
 #include "tests/support/expect.h"
@@ -26,9 +27,9 @@ struct Outcome {
 Outcome fine_tuned(const FineTuneOptions& options, const EncodedSplits& data,
                    Model model = tiny_model()) {
   Outcome outcome{std::move(model), {}};
-  fine_tune(
-      outcome.model, data, /*pad_id=*/0, options,
-      [&](const Json& line) { outcome.lines.push_back(line); }, context());
+  TrainingLog log;
+  fine_tune(outcome.model, data, /*pad_id=*/0, options, log, context());
+  outcome.lines = log.lines();
   return outcome;
 }
 
@@ -105,32 +106,158 @@ TEST(FineTune, TrainsAQuantizedModelThroughItsQuantizers) {
   EXPECT_TRUE(through.model.quantization.has_value());
 }
 
-TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
-  const fs::path golden = fs::path(HONE_TEST_DATA) / "frontends" / "golden" / "safetensors";
-  const TextModel source = open_model(golden.string(), context(), /*seed=*/1);
-  const std::vector<Example> train = {{"a b c d e f g h", 0}, {"a", 1}};
-  const std::vector<Example> test = {{"a \xff", 0}};
-  std::vector<std::string> warnings;
-  const EncodedSplits encoded = encode_splits(source, train, {}, test, 6, context(), warnings);
-  EXPECT_EQ(encoded.train.ids[0].size(), 6u);
-  EXPECT_EQ(encoded.train.labels, (std::vector<std::int32_t>{0, 1}));
-  EXPECT_EQ(encoded.validation.size(), 0);
-  EXPECT_EQ(encoded.test.size(), 1);
-  EXPECT_EQ(warnings,
-            (std::vector<std::string>{
-                "train: 1 of 2 texts were cut to 6 tokens",
-                "test: 1 ill-formed bytes were read as U+FFFD; the texts are not UTF-8"}));
+// Evaluations that rise and fall: a learning rate too high to settle.
+FineTuneOptions restless() {
+  FineTuneOptions options;
+  options.training = {.optimizer = {.learning_rate = 2e-2}, .max_steps = 20, .eval_steps = 2};
+  options.chosen_by = ChosenBy::loss;
+  return options;
 }
 
-TEST(EncodeSplits, CutsTextsToThePositionsOfTheModel) {
-  const fs::path golden = fs::path(HONE_TEST_DATA) / "frontends" / "golden" / "safetensors";
-  const TextModel source = open_model(golden.string(), context(), /*seed=*/1);
-  std::string text;
-  for (int i = 0; i < 600; ++i) text += "a ";
-  std::vector<std::string> warnings;
-  const EncodedSplits encoded =
-      encode_splits(source, {{text, 0}}, {}, {}, /*max_seq_length=*/0, context(), warnings);
-  EXPECT_EQ(encoded.train.ids[0].size(), 32u);
+const EncodedSplits& validated() {
+  static const EncodedSplits splits{tiny_texts(64), tiny_texts(40, 2), {}};
+  return splits;
+}
+
+std::vector<double> validation_losses(const std::vector<Json>& lines) {
+  std::vector<double> losses;
+  for (const Json& line : lines)
+    if (line.contains("eval_loss")) losses.push_back(line["eval_loss"].get<double>());
+  return losses;
+}
+
+TEST(FineTune, KeepsTheBestEvaluation) {
+  FineTuneOptions options = restless();
+  options.load_best_model_at_end = true;
+  Model model = tiny_model();
+  TrainingLog log;
+  const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+  const std::vector<double> losses = validation_losses(log.lines());
+  ASSERT_EQ(losses.size(), 10u);
+  const auto best = std::ranges::min_element(losses);
+  ASSERT_NE(best, losses.end() - 1) << "the last one is the best: the test shows nothing";
+  EXPECT_EQ(result.weights_of_step, 2 * (best - losses.begin() + 1));
+  EXPECT_EQ(result.training.steps, 20);
+  EXPECT_EQ(measure(model, validated().validation, 0, 32, context(), "").evaluation.loss, *best);
+  for (const auto& [name, tensor] : model.parameters.tensors())
+    EXPECT_FALSE(name.starts_with("adamw.")) << name;
+}
+
+TEST(FineTune, EndsEarlyWithoutABetterEvaluation) {
+  FineTuneOptions options = restless();
+  options.early_stopping_patience = 2;
+  Model model = tiny_model();
+  TrainingLog log;
+  const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+  const std::vector<double> losses = validation_losses(log.lines());
+  EXPECT_EQ(result.training.end, TrainingEnd::early);
+  EXPECT_EQ(result.training.steps, static_cast<std::int64_t>(2 * losses.size()));
+  EXPECT_EQ(result.weights_of_step, result.training.steps - 4);
+  const double best = losses[losses.size() - 3];
+  EXPECT_LE(best, losses[losses.size() - 2]);
+  EXPECT_LE(best, losses.back());
+}
+
+TEST(FineTune, RefusesAChoiceWithoutAValidationPart) {
+  FineTuneOptions options = restless();
+  options.early_stopping_patience = 2;
+  expect_user_error("choose on the validation part, and there is none", [&] {
+    fine_tuned(options, {tiny_texts(8), {}, {}});
+  });
+}
+
+/// Fine-tuning with checkpoints in a folder.
+struct Kept {
+  TemporaryFolder folder;
+  FineTuneOptions options = restless();
+
+  Kept() {
+    options.checkpoints.folder = folder.path();
+    options.checkpoints.write_model = [](const Model& model, const fs::path& to) {
+      save_model(model, to);
+    };
+    options.training.save_steps = 3;
+  }
+  FineTuneResult run(Model& model) {
+    TrainingLog log(folder.path() / "log.jsonl");
+    return fine_tune(model, validated(), 0, options, log, context());
+  }
+  std::vector<std::int64_t> steps() const { return checkpoint_steps(folder.path()); }
+};
+
+TEST(FineTune, KeepsTheNewestCheckpointsAndTheBest) {
+  Kept kept;
+  kept.options.load_best_model_at_end = true;
+  Model model = tiny_model();
+  const std::int64_t best = kept.run(model).weights_of_step;
+  std::vector<std::int64_t> expected = {18, 20};
+  if (best < 18) expected.insert(expected.begin(), best);
+  EXPECT_EQ(kept.steps(), expected);
+  const Model saved = load_model(kept.folder.path() / fmt::format("checkpoint-{}", best),
+                                 context().library.ops, context().library.formats, /*seed=*/1);
+  EXPECT_EQ(testing::changed_parameters(saved.parameters, model.parameters),
+            std::vector<std::string>{});
+}
+
+// The folder as it was when the run was killed: what came later taken away.
+TEST(FineTune, ResumesToTheSameBitsAndTheSameLog) {
+  Kept kept;
+  kept.options.load_best_model_at_end = true;
+  kept.options.checkpoints.keep = 100;
+  Model whole = tiny_model();
+  const FineTuneResult all = kept.run(whole);
+  const auto logged = [&] {
+    std::vector<Json> lines;
+    for (const std::string& text : split(read_file(kept.folder.path() / "log.jsonl"), '\n')) {
+      if (text.empty()) continue;
+      Json line = parse_json(text, "log");
+      for (const char* key : {"eval_runtime", "eval_samples_per_second"}) line.erase(key);
+      lines.push_back(line);
+    }
+    return lines;
+  };
+  const std::vector<Json> log = logged();
+  kept.options.checkpoints.resume = true;
+  std::vector<std::int64_t> steps = kept.steps();
+  while (steps.size() > 1) {
+    fs::remove_all(checkpoint_folder(kept.options.checkpoints, steps.back()));
+    steps.pop_back();
+    const std::vector<std::int64_t> left = steps;
+    Model model = tiny_model();
+    const FineTuneResult rest = kept.run(model);
+    EXPECT_EQ(testing::changed_parameters(whole.parameters, model.parameters),
+              std::vector<std::string>{})
+        << "from step " << left.back();
+    EXPECT_EQ(rest.weights_of_step, all.weights_of_step);
+    EXPECT_EQ(logged(), log) << "from step " << left.back();
+    for (const std::int64_t step : kept.steps())
+      if (step > left.back()) fs::remove_all(checkpoint_folder(kept.options.checkpoints, step));
+  }
+}
+
+TEST(FineTune, NamesTheLastCheckpointWhenItDiverges) {
+  Kept kept;
+  kept.options.training.optimizer.learning_rate = 1e38;
+  kept.options.training.warmup_steps = 1;  // the first step stands still
+  kept.options.training.save_steps = 1;
+  Model model = tiny_model();
+  const std::string message = user_error_of([&] { kept.run(model); });
+  EXPECT_TRUE(message.starts_with("training diverged at step 3: ")) << message;
+  EXPECT_NE(message.find("; the last checkpoint is " +
+                         checkpoint_folder(kept.options.checkpoints, 2).string()),
+            std::string::npos)
+      << message;
+}
+
+TEST(FineTune, RefusesCheckpointsOfAnotherModel) {
+  Kept kept;
+  Model model = tiny_model();
+  kept.run(model);
+  kept.options.checkpoints.resume = true;
+  BertConfig config = testing::tiny_config();
+  config.intermediate_size = 32;
+  Model other = new_model(config, context().library.ops, 5);
+  expect_user_error("is no parameter of the model that is trained", [&] { kept.run(other); });
 }
 
 }  // namespace

@@ -8,20 +8,27 @@
 namespace hone {
 namespace {
 
-Json step(double epoch, double loss) { return {{"loss", loss}, {"epoch", epoch}}; }
+Json step(double epoch, double loss) {
+  return {{"loss", loss}, {"epoch", epoch}, {"step", static_cast<int>(10 * epoch)}};
+}
 
 Json evaluation(double epoch, Json loss, double accuracy) {
   return {{"eval_loss", loss},
           {"eval_accuracy", accuracy},
           {"eval_accuracy_interval", {accuracy - 0.1, accuracy + 0.1}},
-          {"epoch", epoch}};
+          {"epoch", epoch},
+          {"step", static_cast<int>(10 * epoch)}};
 }
 
 // What the figure was drawn from; "" when there is none.
-std::string drawn(const std::vector<Json>& lines, std::string_view warning = "") {
+std::string drawn(const std::vector<Json>& lines) {
   const TemporaryFolder folder;
-  EXPECT_EQ(draw_learning_curve(lines, "a title", folder.path() / "curve"), warning);
-  if (fs::is_empty(folder.path())) return "";
+  std::vector<std::string> notes;
+  const Section section = learning_curve_section(lines, "a title", folder.path() / "curve", notes);
+  EXPECT_TRUE(notes.empty());
+  EXPECT_EQ(section.blocks.empty(), !fs::exists(folder.path() / "curve.svg"));
+  if (section.blocks.empty()) return "";
+  EXPECT_TRUE(std::holds_alternative<PageFigure>(section.blocks[0]));
   for (const char* file : {"curve.svg", "curve.png", "curve.gp"})
     EXPECT_TRUE(fs::exists(folder.path() / file)) << file;
   return read_file(folder.path() / "curve.tsv");
@@ -51,17 +58,32 @@ TEST(LearningCurve, OfFewerThanTwoStepsIsNone) {
   EXPECT_EQ(drawn({step(1, 0.5), evaluation(1, 0.5, 0.5), evaluation(2, 0.5, 0.5)}), "");
 }
 
+TEST(LearningCurve, IsATableToo) {
+  Json logged = step(0.5, 0.75);
+  logged["learning_rate"] = 1e-3;
+  logged["grad_norm"] = 2.5;
+  EXPECT_EQ(to_csv(learning_curve_table({logged, evaluation(1, 0.625, 0.75)})),
+            "step,epoch,loss,learning_rate,grad_norm,eval_loss,eval_accuracy,eval_accuracy_low,"
+            "eval_accuracy_high\r\n"
+            "5,0.5,0.75,0.001,2.5,,,,\r\n"
+            "10,1,,,,0.625,0.75,0.65,0.85\r\n");
+}
+
 // Programs are looked for in PATH.
 TEST(LearningCurve, OfAMachineWithoutGnuplotIsAWarning) {
   const TemporaryFolder empty;
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", empty.path().c_str(), 1);
   const TemporaryFolder folder;
-  const std::string warning =
-      draw_learning_curve({step(1, 0.75), step(2, 0.5)}, "a title", folder.path() / "curve");
+  std::vector<std::string> notes;
+  const Section section = learning_curve_section({step(1, 0.75), step(2, 0.5)}, "a title",
+                                                 folder.path() / "curve", notes);
   ::setenv("PATH", path.c_str(), 1);
-  EXPECT_TRUE(warning.starts_with("no learning curve was drawn: ")) << warning;
-  EXPECT_NE(warning.find("gnuplot"), std::string::npos) << warning;
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(notes[0].starts_with("curve was not drawn: ")) << notes[0];
+  EXPECT_NE(notes[0].find("gnuplot"), std::string::npos) << notes[0];
+  EXPECT_EQ(section.blocks.size(), 1u);  // the page says so too
+  EXPECT_TRUE(fs::exists(folder.path() / "curve.csv"));
   EXPECT_FALSE(fs::exists(folder.path() / "curve.svg"));
 }
 

@@ -20,10 +20,10 @@ struct Workshop {
     config.hidden_size = 64;
     config.intermediate_size = 256;
     source.model = new_model(config, context.library.ops, /*seed=*/42);
-    const DataSet data = make_synthetic(parse_synthetic("synth:tail?n=8000"));
+    const Splits parts{make_synthetic(parse_synthetic("synth:tail?n=8000"))};
     std::vector<std::string> warnings;
     splits =
-        encode_splits(source, data.train, {}, data.test, /*max_seq_length=*/0, context, warnings);
+        encode_splits(source, parts, parts.source.test, /*max_seq_length=*/0, context, warnings);
   }
   static FineTuneOptions training(double learning_rate) {
     FineTuneOptions options;
@@ -41,8 +41,7 @@ struct Workshop {
     options.plan = plan;
     options.qat = qat;
     options.fine_tune = training(1e-3);
-    return measured(compress(
-        source.model, splits, source.tokenizer.pad_id(), options, [](const Json&) {}, context));
+    return measured(compress(source.model, splits, source.tokenizer.pad_id(), options, context));
   }
   Format format(std::string_view text) { return parse_format(text, context.library.formats); }
   double accuracy(std::string_view text, bool qat) {
@@ -69,9 +68,9 @@ struct Workshop {
 Workshop& workshop() {
   static Workshop* trained = [] {
     auto* made = new Workshop;
-    fine_tune(
-        made->source.model, made->splits, made->source.tokenizer.pad_id(), Workshop::training(2e-3),
-        [](const Json&) {}, made->context);
+    TrainingLog log;
+    fine_tune(made->source.model, made->splits, made->source.tokenizer.pad_id(),
+              Workshop::training(2e-3), log, made->context);
     return made;
   }();
   return *trained;

@@ -58,6 +58,16 @@ TEST(OpenModel, RefusesAVocabularyLargerThanTheEmbedding) {
                     [&] { open_model(folder.path().string(), context(), /*seed=*/1); });
 }
 
+// Embeddings are padded to round sizes often; ids beyond the vocabulary never come up.
+TEST(OpenModel, WarnsOfAVocabularySmallerThanTheEmbedding) {
+  const TemporaryFolder folder;
+  save_model(new_model(testing::tiny_config(), context().library.ops, /*seed=*/1), folder.path());
+  folder.file("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nword\n");
+  EXPECT_EQ(open_model(folder.path().string(), context(), /*seed=*/1).model.warnings,
+            (std::vector<std::string>{"34 of 40 rows of the embedding have no token in the "
+                                      "vocabulary; fine if they are padding"}));
+}
+
 TEST(WriteModel, WritesWhatOpensAgain) {
   const TemporaryFolder folder;
   const TextModel made = open_model("tiny", context(), /*seed=*/1);

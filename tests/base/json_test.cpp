@@ -28,12 +28,32 @@ TEST(Json, ReplacesInvalidUtf8WhenWriting) {
 
 TEST(Json, SaysWhereTextIsMalformed) {
   const std::string message = user_error_of([] { parse_json("{\"a\": }", "config.json"); });
-  EXPECT_TRUE(message.starts_with("config.json: malformed JSON: ")) << message;
-  EXPECT_NE(message.find("line 1, column 7"), std::string::npos) << message;
+  EXPECT_TRUE(message.starts_with("config.json: malformed JSON: parse error at line 1, column 7"))
+      << message;
 }
 
 TEST(Json, NumbersBeyondAllRangeAreErrors) {
   expect_user_error("config.json: malformed JSON", [] { parse_json("[1e999]", "config.json"); });
+}
+
+// Files made to exhaust the stack or the patience of their reader.
+TEST(Json, RefusesDepthAndSizeBeyondAllUse) {
+  const std::string deep(101, '['), shallow(100, '[');
+  expect_user_error("x.json: the JSON is nested deeper than 100",
+                    [&] { parse_json(deep, "x.json"); });
+  expect_user_error("nested deeper than 100", [&] { parse_large_json(deep); });
+  EXPECT_NO_THROW(parse_json(shallow + std::string(100, ']'), "x.json"));
+  EXPECT_NO_THROW(parse_json("[\"" + deep + "\\\"" + deep + "\"]", "x.json"));
+  std::string wide = "{";
+  for (int i = 0; i < 20'001; ++i) wide += fmt::format("\"{}\": 1,", i);
+  wide.back() = '}';
+  expect_user_error("an object has more than 20000 keys", [&] { parse_json(wide, "x.json"); });
+  EXPECT_EQ(parse_large_json(wide).size(), 20'001u);
+}
+
+TEST(Json, QuotesAtMostALineOfMalformedText) {
+  const std::string text = "[\"" + std::string(100'000, 'x');
+  EXPECT_LT(user_error_of([&] { parse_json(text, "x.json"); }).size(), 400u);
 }
 
 TEST(Json, ReadsFiles) {

@@ -20,15 +20,21 @@ TEST(Demo, LeavesTablesFigureAndModel) {
   const fs::path demo = folder.path() / "demo";
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"demo"});
   EXPECT_EQ(entries(demo),
-            (std::vector<std::string>{"fixed_point.gp", "fixed_point.png", "fixed_point.svg",
-                                      "fixed_point.tsv", "model", "results.csv", "results.json",
-                                      "results.txt", "training_log.jsonl"}));
+            (std::vector<std::string>{
+                "fixed_point.gp", "fixed_point.png", "fixed_point.svg", "fixed_point.tsv",
+                "learning_curve.csv", "machine.json", "model", "report.html", "results.csv",
+                "results.json", "results.txt", "run.log", "settings.json", "training_log.jsonl"}));
   // fp32, then PTQ and QAT of seven widths, in each of the three forms.
   EXPECT_EQ(read_json(demo / "results.json").size(), 15);
   EXPECT_EQ(split(trim(read_file(demo / "results.csv")), '\n').size(), 1 + 15);
   EXPECT_TRUE(ending.output.starts_with(read_file(demo / "results.txt")));
   EXPECT_TRUE(read_file(demo / "fixed_point.png").starts_with("\x89PNG"));
   EXPECT_NE(read_file(demo / "fixed_point.svg").find("</svg>"), std::string::npos);
+  const std::string page = read_file(demo / "report.html");
+  for (const char* part :
+       {"Fixed point keeps the accuracy ", "A bag of words reaches ", "simulated fixed point",
+        "synth:negation?n=200", "set aside by seed 42", "hone demo --data"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
   // The model is one that every other command takes.
   const Json said = run_json({"predict", demo / "model", "not bad"}, folder.path());
   EXPECT_EQ(said["logits"].size(), 2);

@@ -25,7 +25,9 @@ class Refusal : public ::testing::Test {
     const std::string command = fmt::format("hone {}", fmt::join(arguments, " "));
     EXPECT_EQ(ending.code, code) << command;
     EXPECT_EQ(ending.output, "") << command;
-    EXPECT_TRUE(ending.messages.starts_with("error: ")) << command << ": " << ending.messages;
+    // One error, after whatever was noted on the way to it.
+    EXPECT_TRUE(("\n" + ending.messages).find("\nerror: ") != std::string::npos)
+        << command << ": " << ending.messages;
     EXPECT_NE(ending.messages.find(fragment), std::string::npos)
         << command << ": expected '" << fragment << "' in " << ending.messages;
     EXPECT_EQ(entries(folder_.path()), before) << command;
@@ -108,14 +110,24 @@ TEST_F(Refusal, OfAFolderThatExists) {
 
 TEST_F(Refusal, OfDataSaysWhatIsThere) {
   expect_of_training(kUserError, "no column 'text'; the columns are: review, class",
-                     {"--data", "reviews.csv", "-o", "out"});
+                     {"--data", "reviews.csv", "--text_column", "text", "-o", "out"});
   expect_of_training(kUserError, "no column 'label'; the columns are: review, class",
-                     {"--data", "reviews.csv", "--text_column", "review", "-o", "out"});
+                     {"--data", "reviews.csv", "--label_column", "label", "-o", "out"});
   expect_of_training(kUserError, "missing.csv", {"--data", "missing.csv", "-o", "out"});
   expect_of_training(kUserError, "no such generator; did you mean 'lookup'?",
                      {"--data", "synth:lokup", "-o", "out"});
   expect_of_training(kUserError, "unknown parameter 'm'",
                      {"--data", "synth:lookup?m=3", "-o", "out"});
+}
+
+// What a stranger's file calls its columns must not reach the terminal as a command.
+TEST_F(Refusal, ShowsControlCharactersAsWhatTheyAre) {
+  const TemporaryFolder folder;
+  folder.file("bell.csv", "a\x1b[2J\a,b\nfine,1\n");
+  const Ending ending = run_hone(
+      {"train", "tiny", "--data", "bell.csv", "--text_column", "text", "-o", "out"}, folder.path());
+  EXPECT_EQ(ending.code, kUserError);
+  EXPECT_NE(ending.messages.find("a\\x1b[2J\\x07"), std::string::npos) << ending.messages;
 }
 
 TEST_F(Refusal, OfAMissingModelNamesIt) {

@@ -52,5 +52,25 @@ TEST(Eval, ShowsPeopleRoundedFigures) {
   EXPECT_NE(ending.messages.find("evaluate  100 %  40/40 texts"), std::string::npos);
 }
 
+TEST(Eval, LeavesAReportWhereItIsAskedTo) {
+  const TemporaryFolder folder;
+  const fs::path out = folder.path() / "measured";
+  const std::vector<std::string> command = {"eval", "model", "--data", "reviews.csv", "-o", out};
+  const Json result = run_json(command, workshop());
+  EXPECT_EQ(entries(out), (std::vector<std::string>{"machine.json", "report.html", "results.json",
+                                                    "run.log", "settings.json"}));
+  EXPECT_EQ(read_json(out / "results.json"), result);
+  const std::string page = read_file(out / "report.html");
+  const double accuracy = result["eval_accuracy"];
+  for (const std::string& part :
+       {fmt::format("<h1>{:.2f} % of 40 texts are classified right.</h1>", 100 * accuracy),
+        std::string("none: nothing was drawn at random"), std::string("taken for good"),
+        std::string("<dd>fp32</dd>")})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  const Ending again = run_hone(command, workshop());
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.messages.find("exists already"), std::string::npos) << again.messages;
+}
+
 }  // namespace
 }  // namespace hone::testing

@@ -185,7 +185,8 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_EQ(result["layers"].size(), 14 * 2);
   EXPECT_EQ(result["examples"], kReviews / 10);
   EXPECT_EQ(entries(folder.path() / "tables"),
-            (std::vector<std::string>{"formats.csv", "formats.json", "layers.csv", "layers.json"}));
+            (std::vector<std::string>{"formats.csv", "formats.json", "layers.csv", "layers.json",
+                                      "machine.json", "report.html", "run.log", "settings.json"}));
   EXPECT_EQ(read_json(folder.path() / "tables/formats.json"), result["formats"]);
 
   const std::vector<std::string> words = {"formats",     "--compare", "model",        "--data",

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
-#include <sstream>
+#include <algorithm>
+#include <regex>
 
 #include "hone/base/text.h"
 #include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
 
 namespace hone::testing {
 namespace {
@@ -12,18 +14,75 @@ std::string help_of(const std::string& command) {
   return run_well({command, "--help"}, fs::temp_directory_path()).output;
 }
 
+// The command line that a command's help shows.
+std::vector<std::string> example_of(const std::string& command) {
+  const std::string help = help_of(command);
+  const std::size_t begin = help.find("Example:\n  ");
+  EXPECT_NE(begin, std::string::npos) << help;
+  std::vector<std::string> words =
+      shell_words(help.substr(begin + 11, help.find('\n', begin + 11) - begin - 11));
+  // What the shell does with the output is not the program's.
+  const auto redirection = std::ranges::find(words, ">");
+  words.erase(redirection, words.end());
+  return words;
+}
+
 TEST(Help, ListsCommandsThatHelpThemselves) {
-  const std::string help = run_well({"--help"}, fs::temp_directory_path()).output;
-  int commands = 0;
-  for (const std::string& line : split(help, '\n')) {
-    std::istringstream words(line);
-    std::string name;
-    if (!line.starts_with("  ") || !(words >> name)) continue;
-    ++commands;
-    const std::string own = help_of(name);
-    EXPECT_NE(own.find("Example:\n  hone " + name + " "), std::string::npos) << own;
+  const std::vector<std::string> names = command_names();
+  EXPECT_GE(names.size(), 17);
+  for (const std::string& name : names) {
+    const std::vector<std::string> example = example_of(name);
+    ASSERT_GE(example.size(), 2) << name;
+    EXPECT_EQ(example[0], "hone");
+    EXPECT_EQ(example[1], name);
   }
-  EXPECT_GE(commands, 9);
+}
+
+TEST(Help, FitsAScreen) {
+  const std::vector<std::string> lines =
+      split(run_well({"--help"}, fs::temp_directory_path()).output, '\n');
+  EXPECT_LE(lines.size(), 24);
+  for (const std::string& line : lines) EXPECT_LE(line.size(), 80) << line;
+}
+
+TEST(Help, HasExamplesWithFlagsThatExist) {
+  for (const std::string& name : command_names()) {
+    const std::string help = help_of(name);
+    for (const std::string& word : example_of(name)) {
+      if (!word.starts_with("-")) continue;
+      EXPECT_TRUE(std::regex_search(help, std::regex("\n  (-., )?([^\n]*, )?" + word + "[ ,\n]")))
+          << name << " " << word << "\n"
+          << help;
+    }
+  }
+}
+
+TEST(Help, IsNamedToWhoeverMistypesAFlag) {
+  for (const std::string& name : command_names()) {
+    const Ending ending = run_hone({name, "--hepl"}, fs::temp_directory_path());
+    EXPECT_EQ(ending.code, 2) << name;
+    EXPECT_EQ(ending.messages,
+              fmt::format("error: hone {0}: unexpected argument '--hepl'; did you mean '--help'?; "
+                          "see `hone {0} --help`\n",
+                          name));
+  }
+}
+
+// In the order in which a newcomer would run them.
+TEST(Help, LongEveryExampleRuns) {
+  const TemporaryFolder folder;
+  const auto run = [&](const std::string& name) {
+    std::vector<std::string> words = example_of(name);
+    words.erase(words.begin());
+    run_well(words, folder.path());
+  };
+  std::vector<std::string> names = command_names();
+  for (const char* first : {"train", "quantize"}) {
+    run(first);
+    std::erase(names, first);
+  }
+  fs::create_directory_symlink("my-model", folder.path() / "old-model");
+  for (const std::string& name : names) run(name);
 }
 
 TEST(Help, IsWhatAnEmptyCommandLineGets) {

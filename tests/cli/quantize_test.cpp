@@ -31,7 +31,8 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
   EXPECT_EQ(comparison["flip_share"].get<double>() * result["after"]["eval_samples"].get<double>(),
             comparison["flips"]);
   EXPECT_EQ(entries(folder.path() / "quantized"),
-            (std::vector<std::string>{"config.json", "model.safetensors", "results.json",
+            (std::vector<std::string>{"config.json", "machine.json", "model.safetensors",
+                                      "report.html", "results.json", "run.log", "settings.json",
                                       "tokenizer_config.json", "vocab.txt"}));
 }
 
@@ -80,10 +81,11 @@ TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
   const TemporaryFolder folder;
   quantize(folder, {"--qat", "--max_steps", "2", "--logging_steps", "1"});
   EXPECT_EQ(entries(folder.path() / "quantized"),
-            (std::vector<std::string>{"config.json", "learning_curve.gp", "learning_curve.png",
-                                      "learning_curve.svg", "learning_curve.tsv",
-                                      "model.safetensors", "results.json", "tokenizer_config.json",
-                                      "training_log.jsonl", "vocab.txt"}));
+            (std::vector<std::string>{
+                "checkpoint-2", "config.json", "learning_curve.csv", "learning_curve.gp",
+                "learning_curve.png", "learning_curve.svg", "learning_curve.tsv", "machine.json",
+                "model.safetensors", "report.html", "results.json", "run.log", "settings.json",
+                "tokenizer_config.json", "training_log.jsonl", "vocab.txt"}));
   const std::string svg = read_file(folder.path() / "quantized/learning_curve.svg");
   EXPECT_NE(svg.find("simulated"), std::string::npos);
 }
@@ -193,6 +195,49 @@ format = "none"
       read_json(folder.path() / "quantized/config.json")["quantization_config"].dump();
   EXPECT_NE(config.find("mxint(bits=4"), std::string::npos) << config;
   EXPECT_EQ(config.find("\"classifier\""), std::string::npos) << config;
+}
+
+TEST(Quantize, PassesAGateOnlyWhenTheLossIsShownToBeSmall) {
+  const auto gated = [](const std::string& allowed, const std::string& format) {
+    const TemporaryFolder folder;
+    const Ending ending = run_hone(
+        {"quantize", "model", "--format", format, "--data", "reviews.csv", "--validation_split",
+         "0", "--max-drop", allowed, "--json", "-o", folder.path() / "quantized"},
+        workshop());
+    // What was made is there to be looked at, whatever the gate says.
+    EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"quantized"}) << ending.messages;
+    const Json result = json_lines(ending.output).at(0);
+    EXPECT_EQ(result["gate"]["passed"], ending.code == 0);
+    EXPECT_EQ(
+        ending.messages.find(result["gate"]["verdict"].get<std::string>()) == std::string::npos,
+        ending.code == 0)
+        << ending.messages;
+    return ending.code;
+  };
+  EXPECT_EQ(gated("10", "fp16"), 0);
+  // Nothing is lost, but 40 texts cannot show that it is less than half a point.
+  EXPECT_EQ(gated("0.5", "fp16"), 3);
+}
+
+TEST(Quantize, WithSeedsTellsSpreadAndThePairedTest) {
+  const TemporaryFolder folder;
+  const Json result = quantize(folder, {"--qat", "--max_steps", "1", "--seeds", "2"});
+  EXPECT_EQ(result["seeds"], 2);
+  EXPECT_EQ(result["method"], "qat");
+  EXPECT_EQ(result["runs"].size(), 4u);  // two seeds, mean and deviation
+  for (const char* key : {"mean", "standard_deviation", "least", "greatest", "interval"}) {
+    EXPECT_TRUE(result["after"].contains(key)) << key;
+    EXPECT_TRUE(result["change"].contains(key)) << key;
+  }
+  EXPECT_TRUE(result["change"].contains("paired_t_test_p"));
+  for (const char* seed : {"seed-42", "seed-43"})
+    EXPECT_TRUE(fs::exists(folder.path() / "quantized" / seed / "model.safetensors")) << seed;
+  const Ending refused = run_hone({"quantize", "model", "--format", "fp16", "--data", "reviews.csv",
+                                   "--seeds", "2", "-o", folder.path() / "other"},
+                                  workshop());
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.messages.find("draws nothing at random"), std::string::npos)
+      << refused.messages;
 }
 
 }  // namespace

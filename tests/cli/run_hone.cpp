@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,11 @@ std::string reviews() {
 }  // namespace
 
 Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder) {
+  return run_hone_until(arguments, folder, 0, {});
+}
+
+Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path& folder, int signal,
+                      const std::function<bool()>& ready) {
   // Files, not pipes: neither stream can fill up while the other is read.
   const TemporaryFolder streams;
   const fs::path output = streams.path() / "output", messages = streams.path() / "messages";
@@ -46,6 +52,19 @@ Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folde
   ::posix_spawn_file_actions_destroy(&actions);
   HONE_ASSERT(error == 0, "cannot start {}: error {}", words[0], error);
   int status = 0;
+  const auto ended = [&] {
+    siginfo_t info{};
+    ::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT);
+    return info.si_pid != 0;
+  };
+  while (ready && !ended()) {
+    if (!ready()) {
+      ::usleep(500);
+      continue;
+    }
+    ::kill(process, signal);
+    break;
+  }
   HONE_ASSERT(::waitpid(process, &status, 0) == process, "lost process {}", process);
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(output),
           read_file(messages)};
@@ -63,6 +82,39 @@ Json run_json(std::vector<std::string> arguments, const fs::path& folder) {
   const std::vector<Json> lines = json_lines(run_well(arguments, folder).output);
   EXPECT_EQ(lines.size(), 1) << fmt::format("hone {}", fmt::join(arguments, " "));
   return lines.empty() ? Json() : lines.front();
+}
+
+std::vector<std::string> command_names() {
+  // "Begin    demo        the whole way": a group's name on its first line only.
+  const std::vector<std::string> lines =
+      split(run_well({"--help"}, fs::temp_directory_path()).output, '\n');
+  std::vector<std::string> names;
+  for (const std::string& line : lines) {
+    constexpr std::size_t kColumn = 9;
+    if (line.size() < kColumn || line[kColumn - 1] != ' ' || line.find("  ") == std::string::npos)
+      continue;
+    const std::string name = line.substr(kColumn, line.find(' ', kColumn) - kColumn);
+    if (!name.empty()) names.push_back(name);
+  }
+  return names;
+}
+
+std::vector<std::string> shell_words(std::string_view line) {
+  std::vector<std::string> words;
+  char quote = 0;
+  bool inside = false;
+  for (const char c : line) {
+    if (quote != 0 ? c == quote : c == '\'' || c == '"') {
+      quote = quote != 0 ? '\0' : c;
+    } else if (quote == 0 && c == ' ') {
+      inside = false;
+      continue;
+    }
+    if (!inside) words.emplace_back();
+    inside = true;
+    if (c != '\'' && c != '"') words.back() += c;
+  }
+  return words;
 }
 
 const fs::path& workshop() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,11 +18,21 @@ struct Ending {
 /// Runs `hone ARGUMENTS` to its end in `folder`, without a shell.
 Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder);
 
-/// The same, which must end in success.
+/// The same; as soon as `ready` says so, the process gets `signal` (unless it has ended before).
+Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path& folder, int signal,
+                      const std::function<bool()>& ready);
+
+/// The same as run_hone, which must end in success.
 Ending run_well(const std::vector<std::string>& arguments, const fs::path& folder);
 
 /// The one line of JSON that `hone ARGUMENTS --json`, which must end in success, prints.
 Json run_json(std::vector<std::string> arguments, const fs::path& folder);
+
+/// The names of all commands, as `hone --help` lists them.
+std::vector<std::string> command_names();
+
+/// The words of a line as a shell splits it, without expansions: 'a b' and "a b" are one word.
+std::vector<std::string> shell_words(std::string_view line);
 
 /// A folder with the model `model`, trained for one step, and the data `reviews.csv` it was trained
 /// on: columns `text` and `label` (`bad` or `good`), `kReviews` rows. The same one for all of a

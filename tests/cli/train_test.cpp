@@ -20,10 +20,11 @@ TEST(Train, WritesAFolderThatHuggingFaceReads) {
   const fs::path model = folder.path() / "model";
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"model"});
   EXPECT_EQ(entries(model),
-            (std::vector<std::string>{"config.json", "learning_curve.gp", "learning_curve.png",
-                                      "learning_curve.svg", "learning_curve.tsv",
-                                      "model.safetensors", "results.json", "tokenizer_config.json",
-                                      "training_log.jsonl", "vocab.txt"}));
+            (std::vector<std::string>{
+                "checkpoint-6", "config.json", "learning_curve.csv", "learning_curve.gp",
+                "learning_curve.png", "learning_curve.svg", "learning_curve.tsv", "machine.json",
+                "model.safetensors", "report.html", "results.json", "run.log", "settings.json",
+                "tokenizer_config.json", "training_log.jsonl", "vocab.txt"}));
   EXPECT_EQ(read_json(model / "results.json"), result);
   const Json config = read_json(model / "config.json");
   EXPECT_EQ(config["model_type"], "bert");

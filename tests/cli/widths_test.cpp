@@ -26,11 +26,28 @@ TEST(Widths, WritesATableAndAFigureOfPtqAndQat) {
             models[1]["margin_snr_db"].get<double>() + 20);
   EXPECT_EQ(entries(folder.path() / "widths"),
             (std::vector<std::string>{"fixed_point.gp", "fixed_point.png", "fixed_point.svg",
-                                      "fixed_point.tsv", "results.csv", "results.json"}));
+                                      "fixed_point.tsv", "machine.json", "report.html",
+                                      "results.csv", "results.json", "run.log", "settings.json"}));
   EXPECT_EQ(read_json(folder.path() / "widths/results.json"), models);
   const std::string svg = read_file(folder.path() / "widths/fixed_point.svg");
   for (const char* text : {"6.3", "16.8", "with training (QAT)"})
     EXPECT_NE(svg.find(text), std::string::npos) << text;
+}
+
+TEST(Widths, SaysInItsReportWhatItStandsOn) {
+  const TemporaryFolder folder;
+  const Ending ending = run_well(study(folder, "16.8"), workshop());
+  const std::string page = read_file(folder.path() / "widths/report.html");
+  for (const char* part :
+       {"<h1>Fixed point keeps the accuracy from 16.8 on by rounding alone",
+        "PTQ integer(<wbr>width=16,<wbr>frac=8)", "<dd>simulated fixed point</dd>",
+        "how far another seed would lie", "<dd>reviews.csv</dd>", "honest: choices"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  EXPECT_NE(ending.output.find("Fixed point keeps the accuracy"), std::string::npos);
+  const Json settings = read_json(folder.path() / "widths/settings.json");
+  EXPECT_EQ(settings["settings"]["max_steps"], 1);
+  EXPECT_EQ(settings["settings"]["no_shuffle"], false);
+  EXPECT_EQ(settings["settings"]["MODEL"], "model");
 }
 
 TEST(Widths, RefusesWhatIsNoWidth) {

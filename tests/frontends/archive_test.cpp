@@ -97,9 +97,8 @@ std::string zip(const std::vector<File>& files, bool zip64_end = false,
 }
 
 std::string content_of(const std::string& bytes, const char* name) {
-  const TemporaryFolder folder;
-  const auto file = std::make_shared<const MappedFile>(folder.file("x.zip", bytes));
-  const StoragePointer storage = unpack(file, read_archive(file->text()).at(name), DType::u8);
+  const SharedBytes file{bytes, nullptr};
+  const StoragePointer storage = unpack(file, read_archive(file.text).at(name), DType::u8);
   return {reinterpret_cast<const char*>(storage->pointer), storage->size_bytes};
 }
 
@@ -119,13 +118,13 @@ TEST(Archive, GivesStoredAndDeflatedEntries) {
 }
 
 TEST(Archive, StoredEntriesAreViews) {
-  const TemporaryFolder folder;
-  const auto file =
-      std::make_shared<const MappedFile>(folder.file("x.zip", zip({stored("a", "hello")})));
-  const StoragePointer storage = unpack(file, read_archive(file->text()).at("a"), DType::u8);
+  const std::string bytes = zip({stored("a", "hello")});
+  const SharedBytes file{bytes, nullptr};
+  const StoragePointer storage = unpack(file, read_archive(file.text).at("a"), DType::u8);
   EXPECT_TRUE(storage->read_only);
-  EXPECT_GE(storage->pointer, file->bytes().data());
-  EXPECT_LT(storage->pointer, file->bytes().data() + file->bytes().size());
+  const auto* content = reinterpret_cast<const char*>(storage->pointer);
+  EXPECT_GE(content, bytes.data());
+  EXPECT_LT(content, bytes.data() + bytes.size());
 }
 
 TEST(Archive, ReadsZip64) {

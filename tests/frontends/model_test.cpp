@@ -242,6 +242,35 @@ TEST(Model, RefusesWeightsOfAnotherShapeOrKind) {
                     [&] { load(folder.path()); });
 }
 
+TEST(Model, RefusesWeightsThatAreNoNumbers) {
+  const TemporaryFolder folder;
+  const float nan = std::nanf(""), infinity = INFINITY;
+  write_small(folder);
+  replace_tensor(folder, "classifier.bias", Tensor::of<float>({2}, {1, nan}));
+  expect_user_error(
+      "model.safetensors: tensor classifier.bias has 1 values that are no numbers, the first at "
+      "index 1: nan; training went wrong or the file is damaged, take another checkpoint",
+      [&] { load(folder.path()); });
+  replace_tensor(folder, "classifier.bias",
+                 Tensor::of<float>({2}, {-infinity, infinity}).cast(DType::bf16));
+  expect_user_error("has 2 values that are no numbers, the first at index 0: -inf",
+                    [&] { load(folder.path()); });
+  // The largest and the smallest numbers are numbers.
+  replace_tensor(folder, "classifier.bias", Tensor::of<float>({2}, {3.4e38f, 1e-45f}));
+  EXPECT_NO_THROW(load(folder.path()));
+}
+
+TEST(Model, RefusesQuantizerStatesThatAreNoNumbers) {
+  const TemporaryFolder folder;
+  Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
+  const Format integer = parse_format("integer(width=8)", builtin().formats);
+  model.quantization = Quantization{{{"classifier", {.weight = integer}}}, "ptq"};
+  model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(std::nanf("")));
+  save_model(model, folder.path());
+  expect_user_error("tensor classifier.weight.quantizer.frac has 1 values that are no numbers",
+                    [&] { load(folder.path()); });
+}
+
 // Sizes that would take terabytes must be refused before anything is allocated for them.
 TEST(Model, RefusesHostileConfigs) {
   const TemporaryFolder folder;
@@ -260,6 +289,11 @@ TEST(Model, RefusesHostileConfigs) {
   write_small(folder, {{"vocab_size", 100'000'000}});
   replace_tensor(folder, "bert.embeddings.word_embeddings.weight", {});
   expect_user_error("1 weights that config.json asks for are not there",
+                    [&] { load(folder.path()); });
+  // A pooler of 17 GB, which would be initialised at random were the other weights there.
+  write_small(folder, {{"hidden_size", 65536}, {"num_attention_heads", 1}});
+  save_checkpoint(folder.path(), {{"none", Tensor::scalar(0.0f)}});
+  expect_user_error("21 weights that config.json asks for are not there",
                     [&] { load(folder.path()); });
 }
 

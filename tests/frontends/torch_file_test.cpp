@@ -159,6 +159,19 @@ TEST(TorchFile, RefusesOtherVersionsOfTheOlderLayout) {
       legacy(kFourInARow, magic, "\xe9\x03", "\x88", std::string_view("\5\5\5\5\0\0\0\0", 8)));
 }
 
+// PyTorch refuses to write it. Each type might cost a copy of the storage.
+TEST(TorchFile, RefusesOneStorageAsTwoTypes) {
+  std::string bytes = legacy(kFourInARow);
+  const std::size_t begin = bytes.find("U\x01x");
+  const std::size_t end = bytes.find("tRs.", begin) + 3;
+  std::string second = bytes.substr(begin, end - begin);
+  second.replace(0, 3, "U\x01y").replace(second.find("Float"), 5, "Int");
+  bytes.insert(end, second);
+  expect_user_error("storage 'k' is said to hold f32 and i32", [&] {
+    read_torch_file(SharedBytes{bytes, nullptr});
+  });
+}
+
 TEST(TorchFile, RefusesTensorsMuchLargerThanTheirFile) {
   // 2^16 times 2^16 elements that are all the same one: stride 0.
   const std::string_view expanded("J\0\0\1\0J\0\0\1\0\x86K\0K\0\x86", 16);

@@ -50,6 +50,15 @@ TEST(Unpickler, ReadsIntegersOfAllSizes) {
   EXPECT_EQ(value_of<std::int64_t>("\x8a\x09\x02\x00\x00\x00\x00\x00\x00\x00\x00"s), 2);
 }
 
+// One tuple of sizes for all of them: a tensor costs a few bytes in the file and a thousand in memory.
+TEST(Unpickler, RefusesDimensionsWithoutEnd) {
+  const std::string shape = "(" + repeated(64, "K\x01") + "tq\x01";
+  const std::string call =
+      "ctorch._utils\n_rebuild_tensor_v2\nq\x02(" + kStorage + "K\0"s + "h\x01h\x01\x89}tq\x03";
+  const std::string tensors = shape + call + repeated(15'626, "h\x02h\x03R");
+  expect_refused("the tensors have more than 1000000 dimensions together", tensors);
+}
+
 TEST(Unpickler, KeepsIntegersBeyond64BitsAsBytes) {
   for (const std::string& digits :
        {"\x00\x00\x00\x00\x00\x00\x00\x80\x00"s, "\xff\xff\xff\xff\xff\xff\xff\x7f\xff"s}) {

@@ -14,9 +14,10 @@ TEST(Peak, MeasuresPlausibleRates) {
     EXPECT_LT(gflops, 1000.0);
   });
   ThreadPool pool(1);
-  const double gbps = measure_copy_gbps(pool);
-  EXPECT_GT(gbps, 0.5);
-  EXPECT_LT(gbps, 1000.0);
+  for (const double gbps : {measure_copy_gbps(pool), measure_read_gbps(pool)}) {
+    EXPECT_GT(gbps, 0.5);
+    EXPECT_LT(gbps, 1000.0);
+  }
 }
 
 }  // namespace

@@ -9,11 +9,11 @@ namespace {
 
 TEST(StorageInFile, ViewsAlignedBytesAndCopiesOthers) {
   const TemporaryFolder folder;
-  const auto file = std::make_shared<const MappedFile>(folder.file("x", "0123456789abcdef"));
-  const StoragePointer view = storage_in_file(file, file->text().substr(8, 4), DType::f32);
-  EXPECT_EQ(view->pointer, file->bytes().data() + 8);
+  const SharedBytes file = map_file(folder.file("x", "0123456789abcdef"));
+  const StoragePointer view = storage_in_file(file, file.text.substr(8, 4), DType::f32);
+  EXPECT_EQ(view->pointer, reinterpret_cast<const std::byte*>(file.text.data()) + 8);
   EXPECT_TRUE(view->read_only);
-  const StoragePointer copy = storage_in_file(file, file->text().substr(9, 4), DType::f32);
+  const StoragePointer copy = storage_in_file(file, file.text.substr(9, 4), DType::f32);
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(copy->pointer) % 4, 0u);
   EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(copy->pointer), copy->size_bytes),
             "9abc");
@@ -22,10 +22,10 @@ TEST(StorageInFile, ViewsAlignedBytesAndCopiesOthers) {
 
 TEST(StorageInFile, KeepsTheMapping) {
   const TemporaryFolder folder;
-  auto file = std::make_shared<const MappedFile>(folder.file("x", "text"));
-  const std::weak_ptr<const MappedFile> watched = file;
-  StoragePointer view = storage_in_file(file, file->text(), DType::u8);
-  file.reset();
+  SharedBytes file = map_file(folder.file("x", "text"));
+  const std::weak_ptr<const void> watched = file.owner;
+  StoragePointer view = storage_in_file(file, file.text, DType::u8);
+  file = {};
   EXPECT_FALSE(watched.expired());
   EXPECT_EQ(static_cast<char>(view->pointer[0]), 't');
   view.reset();
@@ -34,11 +34,11 @@ TEST(StorageInFile, KeepsTheMapping) {
 
 TEST(StorageInFile, RefusesBooleansThatAreNeither) {
   const TemporaryFolder folder;
-  const auto file = std::make_shared<const MappedFile>(folder.file("x", std::string("\0\1\2", 3)));
-  EXPECT_NO_THROW(storage_in_file(file, file->text().substr(0, 2), DType::boolean));
-  EXPECT_NO_THROW(storage_in_file(file, file->text(), DType::u8));
+  const SharedBytes file = map_file(folder.file("x", std::string("\0\1\2", 3)));
+  EXPECT_NO_THROW(storage_in_file(file, file.text.substr(0, 2), DType::boolean));
+  EXPECT_NO_THROW(storage_in_file(file, file.text, DType::u8));
   expect_user_error("a boolean must be 0 or 1, byte 2 of its storage is 2",
-                    [&] { storage_in_file(file, file->text(), DType::boolean); });
+                    [&] { storage_in_file(file, file.text, DType::boolean); });
 }
 
 TEST(CheckedSizeBytes, IsTheSizeOrNothing) {

@@ -152,6 +152,13 @@ TEST(Safetensors, RefusesNumbersBeyondAllRange) {
                  file_of("{" + entry("x", "F32", "[1.0]", "[0,4]") + "}", 4));
 }
 
+TEST(Safetensors, RefusesDimensionsWithoutEnd) {
+  std::string ones = "[1";
+  for (int i = 1; i < 65; ++i) ones += ",1";
+  expect_refused("tensor 'x': expected at most 64 dimensions, got 65",
+                 file_of("{" + entry("x", "F32", ones + "]", "[0,4]") + "}", 4));
+}
+
 TEST(Safetensors, RefusesEntriesThatContradictThemselves) {
   expect_refused("tensor 'x': f32 of shape [2] has 8 bytes, data_offsets [0, 4] span 4",
                  file_of("{" + entry("x", "F32", "[2]", "[0,4]") + "}", 4));

@@ -27,6 +27,13 @@ TEST(MakeBatch, PadsToTheLongestOfItsTexts) {
   EXPECT_EQ(batch.labels, (Values{0, 1}));
 }
 
+TEST(MakeBatch, MarksTheSecondTextsOfPairs) {
+  EncodedSet set = small_set();
+  set.second_begins = {2, 2, 3};
+  const Batch batch = make_batch(set, Values{0, 2}, 5);
+  EXPECT_EQ(batch.token_type_ids, (Values{0, 0, 1, 0, 0, 0, 0, 0, 1, 1}));
+}
+
 TEST(EpochOrder, IsTheIdentityUnlessShuffled) {
   EXPECT_EQ(epoch_order(4, 7, 3, false), (Values{0, 1, 2, 3}));
 }

@@ -59,5 +59,14 @@ TEST(Csv, NamesTheLineOfABadQuote) {
   expect_user_error([] { read("a\n\"b\"c\n"); }, "line 2: a quoted field is followed by 'c'");
 }
 
+TEST(CsvReader, RefusesFieldsWithoutEnd) {
+  const std::string text = "a\n" + std::string(10'000, ',');
+  CsvReader reader(text, ',');
+  std::vector<std::string> fields;
+  reader.next(fields);
+  expect_user_error([&] { reader.next(fields); },
+                    "line 2: more than 10000 fields; is this a table?");
+}
+
 }  // namespace
 }  // namespace hone

@@ -95,11 +95,60 @@ TEST(LoadTokenizer, TakesCaseFromTokenizerJsonWhereTheConfigIsSilent) {
   file["normalizer"]["lowercase"] = false;
   folder.write("tokenizer.json", to_document(file));
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
-  folder.write("tokenizer_config.json", R"({"do_lower_case": true})");
-  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 5, 8, 3}));
+  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
+  // The generic class does not look at the config.
   folder.write("tokenizer_config.json",
                R"({"do_lower_case": true, "tokenizer_class": "PreTrainedTokenizerFast"})");
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
+}
+
+TEST(LoadTokenizer, RefusesFilesThatContradictEachOtherAboutCase) {
+  TemporaryFolder folder;
+  folder.write("tokenizer.json", to_document(fast_tokenizer()));
+  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  expect_user_error([&] { load_tokenizer(folder.path()); },
+                    "tokenizer_config.json: do_lower_case is false, but the normalizer in "
+                    "tokenizer.json has lowercase true; make both say how the model was trained");
+}
+
+// The special tokens, then `count` words that begin with `first`.
+std::string vocabulary_of(char first, int count) {
+  std::string text = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (int i = 0; i < count; ++i) text += fmt::format("{}word{}\n", first, i);
+  return text;
+}
+
+TEST(LoadTokenizer, RefusesAVocabularyThatContradictsTheCaseAssumed) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", vocabulary_of('W', 1000));
+  expect_user_error([&] { load_tokenizer(folder.path()); },
+                    "vocab.txt: text is lowercased here, yet 1000 of the 1005 tokens have capital "
+                    "letters and could never be found; say \"do_lower_case\": true or false in "
+                    "tokenizer_config.json, as the model was trained");
+  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(encode(folder, "Wword3"), (Ids{2, 8, 3}));
+  // Who says so must be believed.
+  folder.write("tokenizer_config.json", R"({"do_lower_case": true})");
+  EXPECT_EQ(encode(folder, "Wword3"), (Ids{2, 1, 3}));
+}
+
+TEST(LoadTokenizer, RefusesALoneTokenizerJsonThatContradictsItsVocabulary) {
+  TemporaryFolder folder;
+  Json file = fast_tokenizer();
+  for (int i = 0; i < 1000; ++i) file["model"]["vocab"][fmt::format("word{}", i)] = 10 + i;
+  file["model"]["vocab"].erase("A");
+  file["model"]["vocab"]["b"] = 6;
+  file["normalizer"]["lowercase"] = false;
+  folder.write("tokenizer.json", to_document(file));
+  expect_user_error(
+      [&] { load_tokenizer(folder.path()); },
+      "tokenizer.json: capital letters are kept here, yet none of the 1010 tokens has "
+      "one; set \"lowercase\" of its normalizer right, or say do_lower_case in "
+      "tokenizer_config.json too");
+  file["normalizer"]["lowercase"] = true;
+  folder.write("tokenizer.json", to_document(file));
+  EXPECT_EQ(encode(folder, "B"), (Ids{2, 6, 3}));
 }
 
 TEST(LoadTokenizer, ReadsTheModelsLimits) {
@@ -126,6 +175,13 @@ TEST(LoadTokenizer, NamesATokenThatStandsTwice) {
                     "vocab.txt: vocabulary: the token 'a' stands at ids 5 and 9");
 }
 
+TEST(LoadTokenizer, RefusesEmptyLines) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", "[PAD]\n\n[UNK]\n");
+  expect_user_error([&] { load_tokenizer(folder.path()); },
+                    "vocab.txt: id 1 has no token, its line is empty");
+}
+
 TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
   const auto refuses = [](const std::function<void(Json&)>& change, const std::string& message) {
     TemporaryFolder folder;
@@ -145,6 +201,12 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
   refuses([](Json& file) { file["model"]["vocab"]["z"] = 8; }, "id 8 belongs to two tokens");
   refuses([](Json& file) { file["model"]["vocab"]["z"] = -1; },
           "token 'z': expected an id from 0, got -1");
+  refuses([](Json& file) { file["model"]["vocab"]["z"] = 2'000'000'000; },
+          "id 9 has no token; expected every id from 0 to 2000000000");
+  refuses([](Json& file) { file["model"]["max_input_chars_per_word"] = -1; },
+          "\"max_input_chars_per_word\": expected a whole number from 1, got -1");
+  refuses([](Json& file) { file["added_tokens"][4] = 7; },
+          "token '': expected an id from 0, got null");
   refuses([](Json& file) { file["added_tokens"][4]["normalized"] = true; },
           "added token '[MASK]' asks for");
   refuses([](Json& file) { file["normalizer"]["lowercase"] = "yes"; },
@@ -154,8 +216,7 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
 TEST(LoadTokenizer, SaysWhereJsonIsMalformed) {
   TemporaryFolder folder;
   folder.write("tokenizer.json", "{\"model\": ");
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "tokenizer.json: malformed JSON at byte");
+  expect_user_error([&] { load_tokenizer(folder.path()); }, "tokenizer.json: malformed JSON: ");
 }
 
 TEST(SaveTokenizer, IsReadBackTheSame) {

@@ -114,19 +114,15 @@ TEST(Tokenizer, TreatsAMaskTokenThatIsAbsentAsText) {
   EXPECT_EQ(tokenizer.encode("[MASK]", 16), (Ids{2, 4, 6, 5, 3}));
 }
 
-TEST(Tokenizer, GivesTheSameIdsForAnyThreadCount) {
+TEST(Tokenizer, EncodesAndCutsPairsAsHuggingFaceDoes) {
   const Tokenizer tokenizer = golden_tokenizer({});
-  std::vector<std::string> texts;
-  for (const Json& row : golden().at("random")) texts.push_back(row[0]);
-  const std::vector<std::string_view> views(texts.begin(), texts.end());
-  ThreadPool one(1);
-  ThreadPool three(3);
-  const auto serial = encode_all(one, tokenizer, views, 8);
-  const auto parallel = encode_all(three, tokenizer, views, 8);
-  ASSERT_EQ(serial.size(), texts.size());
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    EXPECT_EQ(serial[i].ids, parallel[i].ids);
-    EXPECT_EQ(serial[i].ids, tokenizer.encode(texts[i], 8));
+  for (const Json& row : golden().at("pairs")) {
+    const std::string first = row[1], second = row[2];
+    const Encoding encoding = tokenizer.encode_pair(first, second, row[0]);
+    EXPECT_EQ(encoding.ids, row[3].get<Ids>()) << row;
+    EXPECT_EQ(encoding.second_begin, row[4]) << row;
+    const Encoding whole = tokenizer.encode_pair(first, second, 512);
+    EXPECT_EQ(encoding.truncated, encoding.ids.size() < whole.ids.size()) << row;
   }
 }
 
@@ -155,6 +151,8 @@ TEST(Tokenizer, RefusesWhatItCannotUse) {
                     "the added token '<x>' is not among the 5 tokens");
   expect_user_error([] { small_tokenizer({}).encode("a", 1); },
                     "max_length: expected at least 2, for [CLS] and [SEP], got 1");
+  expect_user_error([] { small_tokenizer({}).encode_pair("a", "b", 2); },
+                    "max_length: expected at least 3 for pairs, for [CLS] and twice [SEP], got 2");
   expect_user_error([] { small_tokenizer({}).token(5); }, "token id 5: expected 0 to 4");
 }
 

@@ -135,6 +135,121 @@ TEST(Trainer, CountsStepsByEpochsOrAsTold) {
   EXPECT_EQ(total_steps({.epochs = 2, .max_steps = 5}, 24), 5);
 }
 
+// A run as it stood at a checkpoint.
+struct Saved {
+  TrainingState state;
+  ParameterStore parameters;
+};
+
+TEST(Trainer, GoesOnFromAnyCheckpointToTheSameBits) {
+  // 13 texts in batches of 4: the epochs end within the run; moments, dropout and order all matter.
+  const TrainingOptions options{.optimizer = {.learning_rate = 1e-3},
+                                .epochs = 2,
+                                .batch_size = 4,
+                                .warmup_steps = 2,
+                                .logging_steps = 3,
+                                .save_steps = 1};
+  const EncodedSet data = tiny_texts(13);
+  std::vector<Saved> saved;
+  std::vector<double> logged;
+  TrainingCallbacks callbacks;
+  callbacks.on_checkpoint = [&](const TrainingState& state, const ParameterStore& parameters) {
+    saved.push_back({state, parameters});
+  };
+  callbacks.on_log = [&](const StepRecord& record) { logged.push_back(record.loss); };
+  Model whole = tiny_model();
+  const TrainingResult all =
+      train_tiny(loss_graph(whole), whole.parameters, data, options, callbacks);
+  ASSERT_EQ(saved.size(), 8u);
+  for (Saved& one : saved) {
+    std::vector<double> later;
+    TrainingCallbacks log;
+    log.on_log = [&](const StepRecord& record) { later.push_back(record.loss); };
+    ThreadPool pool(2);
+    const TrainingResult rest = train(loss_graph(whole), one.parameters, data, kPad, options, log,
+                                      builtin(), pool, cpu(), one.state);
+    EXPECT_EQ(changed_parameters(whole.parameters, one.parameters), std::vector<std::string>{})
+        << one.state.step;
+    EXPECT_EQ(rest.steps, all.steps);
+    EXPECT_EQ(rest.examples, all.examples);
+    EXPECT_EQ(rest.mean_loss, all.mean_loss);
+    EXPECT_TRUE(std::equal(later.rbegin(), later.rend(), logged.rbegin())) << one.state.step;
+  }
+}
+
+TEST(Trainer, StopsAfterTheStepAndSavesIt) {
+  Model model = tiny_model();
+  std::int64_t asked = 0, saved_step = 0;
+  TrainingCallbacks callbacks;
+  callbacks.stop_requested = [&] { return ++asked == 3; };
+  callbacks.on_checkpoint = [&](const TrainingState& state, const ParameterStore& parameters) {
+    EXPECT_TRUE(parameters.contains("adamw.m.classifier.weight"));
+    saved_step = state.step;
+  };
+  callbacks.on_evaluate = [](const StepRecord&, const ParameterStore&) -> bool {
+    ADD_FAILURE() << "an evaluation would keep who waits";
+    return true;
+  };
+  const TrainingResult result = train_tiny(loss_graph(model), model.parameters, tiny_texts(24),
+                                           {.epochs = 1, .batch_size = 8}, callbacks);
+  EXPECT_EQ(result.end, TrainingEnd::interrupted);
+  EXPECT_EQ(result.steps, 3);
+  EXPECT_EQ(saved_step, 3);
+}
+
+// A kill between the checkpoint of a step and its evaluation loses neither.
+TEST(Trainer, MakesUpForAnEvaluationThatWasDue) {
+  const TrainingOptions options{.max_steps = 4, .batch_size = 8, .eval_steps = 2};
+  std::vector<Saved> saved;
+  TrainingCallbacks callbacks;
+  callbacks.on_checkpoint = [&](const TrainingState& state, const ParameterStore& parameters) {
+    saved.push_back({state, parameters});
+  };
+  Model model = tiny_model();
+  train_tiny(loss_graph(model), model.parameters, tiny_texts(64), options, callbacks);
+  ASSERT_EQ(saved.size(), 2u);
+  for (const bool was_done : {false, true}) {
+    Saved one = saved[0];
+    if (was_done) one.state.evaluated_step = 2;
+    std::vector<std::int64_t> evaluations;
+    TrainingCallbacks rest;
+    rest.on_evaluate = [&](const StepRecord& record, const ParameterStore&) {
+      evaluations.push_back(record.step);
+      return true;
+    };
+    ThreadPool pool(1);
+    train(loss_graph(model), one.parameters, tiny_texts(64), kPad, options, rest, builtin(), pool,
+          cpu(), one.state);
+    EXPECT_EQ(evaluations,
+              was_done ? std::vector<std::int64_t>{4} : (std::vector<std::int64_t>{2, 4}));
+  }
+}
+
+TEST(Trainer, EndsWhereAnEvaluationSaysSo) {
+  Model model = tiny_model();
+  TrainingCallbacks callbacks;
+  callbacks.on_evaluate = [](const StepRecord& record, const ParameterStore&) {
+    return record.step < 4;
+  };
+  const TrainingResult result = train_tiny(loss_graph(model), model.parameters, tiny_texts(24),
+                                           {.max_steps = 9, .eval_steps = 2}, callbacks);
+  EXPECT_EQ(result.end, TrainingEnd::early);
+  EXPECT_EQ(result.steps, 4);
+}
+
+TEST(Trainer, CountsPadding) {
+  // Two texts of 3 and 5 tokens in one batch: 10 tokens computed, 2 of them padding.
+  EncodedSet data;
+  data.ids = {{2, 4, 3}, {2, 4, 5, 6, 3}};
+  data.labels = {0, 1};
+  double share = 0;
+  TrainingCallbacks callbacks;
+  callbacks.on_step = [&](const StepRecord& record) { share = record.padding_share; };
+  Model model = tiny_model();
+  train_tiny(loss_graph(model), model.parameters, data, {.max_steps = 1}, callbacks);
+  EXPECT_DOUBLE_EQ(share, 0.2);
+}
+
 struct Events {
   std::vector<StepRecord> steps, logs, evaluations;
 };
@@ -148,6 +263,7 @@ Events events_of(const TrainingOptions& options, std::int64_t texts) {
   callbacks.on_evaluate = [&](const StepRecord& record, const ParameterStore& parameters) {
     EXPECT_TRUE(parameters.contains("classifier.weight"));
     events.evaluations.push_back(record);
+    return true;
   };
   const TrainingResult result =
       train_tiny(loss_graph(model), model.parameters, tiny_texts(texts), options, callbacks);

@@ -40,7 +40,6 @@ ArchiveEntries read_archive(std::string_view bytes);
 /// The content of an entry of the archive in `file`, for elements of `dtype`: a view of the mapping
 /// where possible (see `storage_in_file`), else fresh memory. Throws `UserError` when it does not
 /// unpack to what the archive says.
-StoragePointer unpack(const std::shared_ptr<const MappedFile>& file, const ArchiveEntry& entry,
-                      DType dtype);
+StoragePointer unpack(const SharedBytes& file, const ArchiveEntry& entry, DType dtype);
 
 }  // namespace hone

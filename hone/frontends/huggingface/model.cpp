@@ -1,7 +1,7 @@
 #include "hone/frontends/huggingface/model.h"
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 #include "hone/base/random.h"
 #include "hone/base/text.h"
@@ -74,6 +74,23 @@ Tensor initial_value(const Node& parameter, const BertConfig& config, std::uint6
   return tensor;
 }
 
+// NaN and infinities, which spread over everything that is computed.
+void check_finite(const Tensor& tensor, std::string_view source, std::string_view name) {
+  const std::span<const float> values = tensor.values<float>();
+  const auto odd = [](float value) {
+    constexpr std::uint32_t kExponent = 0x7f800000;
+    return (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent;
+  };
+  std::int64_t count = 0;
+  for (const float value : values) count += odd(value) ? 1 : 0;
+  if (count == 0) return;
+  const auto first = std::find_if(values.begin(), values.end(), odd);
+  fail(
+      "{}: tensor {} has {} values that are no numbers, the first at index {}: {}; training went "
+      "wrong or the file is damaged, take another checkpoint",
+      source, name, count, first - values.begin(), *first);
+}
+
 /// Finds the weights of a graph's parameters among the tensors of a checkpoint.
 class WeightMatcher {
  public:
@@ -102,14 +119,20 @@ class WeightMatcher {
                "{}: tensor {} has elements of type {}, expected floating point", source_,
                found->first, info(found->second.dtype()).name);
     const Tensor widened = found->second.cast(DType::f32);
+    const Tensor weights = widened.contiguous() ? widened : widened.contiguous_copy();
+    check_finite(weights, source_, found->first);
     tensors_.erase(found);
-    return widened.contiguous() ? widened : widened.contiguous_copy();
+    return weights;
   }
   bool has_head() const { return tensors_.contains("classifier.weight"); }
   void take_quantizer_states(ParameterStore& parameters) {
     for (auto at = tensors_.begin(); at != tensors_.end();) {
       const bool state = is_quantizer_state(at->first);
-      if (state) parameters.set(at->first, at->second.contiguous_copy());
+      if (state) {
+        const Tensor values = at->second.contiguous_copy();
+        if (values.dtype() == DType::f32) check_finite(values, source_, at->first);
+        parameters.set(at->first, values);
+      }
       at = state ? tensors_.erase(at) : std::next(at);
     }
   }
@@ -213,16 +236,17 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   const Graph graph = arch.build(ops, model.config, {});
   for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
     Tensor tensor = weights.take(*parameter);
-    if (!tensor.defined()) {
-      const bool head = is_head(arch, parameter->name());
-      (head ? initialised : missing).push_back(parameter->name());
-      if (!head) continue;  // its size may be beyond all memory: config.json alone vouches for it
-      tensor = initial_value(*parameter, model.config, seed);
+    if (tensor.defined()) {
+      model.parameters.set(parameter->name(), std::move(tensor));
+    } else {
+      (is_head(arch, parameter->name()) ? initialised : missing).push_back(parameter->name());
     }
-    model.parameters.set(parameter->name(), std::move(tensor));
   }
   user_check(missing.empty(), "{}: {} weights that config.json asks for are not there: {}",
              folder.string(), missing.size(), list_some(missing));
+  // Only now: without the weights, config.json alone vouches for sizes that may be beyond all memory.
+  for (const std::string& name : initialised)
+    model.parameters.set(name, initial_value(*graph.find(name), model.config, seed));
   if (model.quantization) weights.take_quantizer_states(model.parameters);
   const std::vector<std::string> dropped = weights.unused();
   if (!initialised.empty())

@@ -34,8 +34,8 @@ struct Model {
 /// from `seed`; tensors that the architecture has no place for are dropped; both with a warning. `labels`, when not
 /// empty, are the classes of the data: a head that is initialised takes their number, and default names give way to
 /// theirs.
-/// Throws `UserError` for an unknown model_type, missing or misshapen weights, and a trained head with another number
-/// of classes.
+/// Throws `UserError` for an unknown model_type, missing or misshapen weights, weights that are NaN or infinite, and a
+/// trained head with another number of classes.
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
                  std::uint64_t seed, const std::vector<std::string>& labels = {});
 

@@ -12,5 +12,7 @@ namespace hone {
 /// storages are kept as they were saved. Throws `UserError` with the path for damaged files, for
 /// anything but tensors, and for element types or byte orders other than ours.
 TensorMap read_torch_file(const fs::path& path);
+/// The same of a file in memory, without a path in the messages.
+TensorMap read_torch_file(const SharedBytes& file);
 
 }  // namespace hone

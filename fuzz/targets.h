@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string_view>
+
+/// What the fuzzers run: one function per parser of strangers' files, over the bytes of such a file.
+///
+/// A target returns or throws `UserError`. Anything else is a finding: another exception, a broken
+/// assertion, what a sanitizer sees. Beside parsing, a target asserts what must hold of the result.
+/// tests/fuzz runs all of them over the seeds and past findings in fuzz/seeds.
+namespace hone::fuzz {
+
+/// Zip archives: the directory, and every entry unpacked.
+void archive(std::string_view bytes);
+/// config.json as a BERT config, which survives being written.
+void config(std::string_view bytes);
+/// Delimited text, whose records survive being written, and the table of it.
+void csv(std::string_view bytes);
+/// Graphs as text, which survive printing.
+void graph_text(std::string_view bytes);
+/// Tables of JSON lines or of one array.
+void json_table(std::string_view bytes);
+/// Parquet files: all columns that can be read.
+void parquet(std::string_view bytes);
+/// model.safetensors.
+void safetensors(std::string_view bytes);
+/// tokenizer.json, or vocab.txt where the bytes do not begin with '{'; behind a zero byte
+/// tokenizer_config.json.
+void tokenizer(std::string_view bytes);
+/// pytorch_model.bin in both layouts.
+void torch_file(std::string_view bytes);
+/// One pickle.
+void unpickler(std::string_view bytes);
+
+struct Target {
+  std::string_view name;
+  void (*run)(std::string_view bytes);
+};
+inline constexpr Target kTargets[] = {
+    {"archive", archive},         {"config", config},         {"csv", csv},
+    {"graph_text", graph_text},   {"json_table", json_table}, {"parquet", parquet},
+    {"safetensors", safetensors}, {"tokenizer", tokenizer},   {"torch_file", torch_file},
+    {"unpickler", unpickler},
+};
+
+}  // namespace hone::fuzz

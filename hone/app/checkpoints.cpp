@@ -1,0 +1,135 @@
+#include "hone/app/checkpoints.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "hone/tensor/safetensors.h"
+#include "hone/train/training_graph.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kPrefix = "checkpoint-";
+constexpr const char* kState = "trainer_state.json";
+constexpr const char* kMoments = "optimizer.safetensors";
+
+// Keys as in Hugging Face's trainer_state.json where it has them.
+Json to_json(const TrainingCheckpoint& c) {
+  const auto mean = [](const RunningMean& m) { return Json::array({m.sum, m.count}); };
+  return {{"global_step", c.state.step},
+          {"evaluated_step", c.state.evaluated_step},
+          {"examples", c.state.examples},
+          {"seconds", c.state.seconds},
+          {"loss", mean(c.state.loss)},
+          {"loss_since_log", mean(c.state.loss_since_log)},
+          {"best_global_step", c.selection.best_step},
+          {"best_metric", c.selection.best_value},
+          {"evaluations_without_improvement", c.selection.without_improvement},
+          {"ended_early", c.selection.ended},
+          {"log_lines", c.log_lines}};
+}
+
+TrainingCheckpoint read_state(const fs::path& folder) {
+  const fs::path file = folder / kState;
+  const Json json = read_json(file);
+  try {
+    const auto mean = [&](const char* key) {
+      return RunningMean{json.at(key).at(0).get<double>(), json.at(key).at(1).get<std::int64_t>()};
+    };
+    TrainingCheckpoint c;
+    c.state = {json.at("global_step").get<std::int64_t>(),
+               json.at("evaluated_step").get<std::int64_t>(),
+               json.at("examples").get<std::int64_t>(),
+               json.at("seconds").get<double>(),
+               mean("loss"),
+               mean("loss_since_log")};
+    c.selection = {json.at("best_global_step").get<std::int64_t>(),
+                   json.at("best_metric").get<double>(),
+                   json.at("evaluations_without_improvement").get<std::int64_t>(),
+                   json.at("ended_early").get<bool>()};
+    c.log_lines = json.at("log_lines").get<std::size_t>();
+    return c;
+  } catch (const Json::exception& error) {
+    fail("{}: not a state that this program wrote: {}", file.string(), error.what());
+  }
+}
+
+// Every tensor of the file, in place of the one that `parameters` has under its name.
+void take_tensors(const fs::path& file, ParameterStore& parameters, bool replace) {
+  for (const auto& [name, tensor] : read_safetensors(file).tensors) {
+    const bool fits =
+        !replace || (parameters.contains(name) && parameters.at(name).sizes() == tensor.sizes() &&
+                     parameters.at(name).dtype() == tensor.dtype());
+    user_check(fits, "{}: '{}' is no parameter of the model that is trained", file.string(), name);
+    parameters.set(name, tensor);
+  }
+}
+
+void remove_old(const CheckpointOptions& options, std::int64_t best_step) {
+  std::vector<std::int64_t> steps = checkpoint_steps(options.folder);
+  const auto newest = static_cast<std::size_t>(std::max<std::int64_t>(options.keep, 1));
+  if (steps.size() <= newest) return;
+  steps.resize(steps.size() - newest);
+  for (const std::int64_t step : steps)
+    if (step != best_step) fs::remove_all(checkpoint_folder(options, step));
+}
+
+}  // namespace
+
+fs::path checkpoint_folder(const CheckpointOptions& options, std::int64_t step) {
+  return options.folder / fmt::format("{}{}", kPrefix, step);
+}
+
+std::vector<std::int64_t> checkpoint_steps(const fs::path& folder) {
+  std::vector<std::int64_t> steps;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(kPrefix)) continue;
+    std::int64_t step = 0;
+    const char* const end = name.data() + name.size();
+    const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, step);
+    if (parsed.ec == std::errc() && parsed.ptr == end) steps.push_back(step);
+  }
+  std::ranges::sort(steps);
+  return steps;
+}
+
+void save_training(const CheckpointOptions& options, const Model& model,
+                   const ParameterStore& parameters, const TrainingCheckpoint& checkpoint) {
+  OutputFolder output(checkpoint_folder(options, checkpoint.state.step), /*overwrite=*/true);
+  Model now = model;
+  now.parameters = parameters;
+  remove_optimizer_state(now.parameters);
+  TensorMap moments;
+  for (const auto& [name, tensor] : parameters.tensors())
+    if (!now.parameters.contains(name)) moments.emplace(name, tensor.on(cpu()));
+  options.write_model(now, output.path());
+  write_safetensors(output.path() / kMoments, moments, {});
+  write_file(output.path() / kState, to_document(to_json(checkpoint)));
+  output.commit();
+  if (options.on_saved) options.on_saved();
+  remove_old(options, checkpoint.selection.best_step);
+}
+
+void update_training(const CheckpointOptions& options, const TrainingCheckpoint& checkpoint) {
+  write_file(checkpoint_folder(options, checkpoint.state.step) / kState,
+             to_document(to_json(checkpoint)));
+}
+
+std::optional<TrainingCheckpoint> load_training(const CheckpointOptions& options,
+                                                ParameterStore& parameters) {
+  const std::vector<std::int64_t> steps = checkpoint_steps(options.folder);
+  if (steps.empty()) return std::nullopt;
+  const fs::path folder = checkpoint_folder(options, steps.back());
+  load_weights(options, steps.back(), parameters);
+  take_tensors(folder / kMoments, parameters, /*replace=*/false);
+  return read_state(folder);
+}
+
+void load_weights(const CheckpointOptions& options, std::int64_t step, ParameterStore& parameters) {
+  take_tensors(checkpoint_folder(options, step) / "model.safetensors", parameters,
+               /*replace=*/true);
+}
+
+}  // namespace hone

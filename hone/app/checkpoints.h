@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "hone/frontends/huggingface/model.h"
+#include "hone/train/trainer.h"
+
+/// A training run on disk, as Hugging Face's Trainer lays it out: FOLDER/checkpoint-STEP, each a model folder of its
+/// own with the state of the run beside the weights.
+namespace hone {
+
+/// What was seen on the validation part so far, and what follows from it.
+struct Selection {
+  std::int64_t best_step = 0;            ///< 0: there was no evaluation yet
+  double best_value = 0;                 ///< of the figure that is chosen by
+  std::int64_t without_improvement = 0;  ///< evaluations since the best
+  bool ended = false;                    ///< early: there is nothing left to train
+};
+
+struct TrainingCheckpoint {
+  TrainingState state;
+  Selection selection;
+  std::size_t log_lines = 0;  ///< of the training log that belong to it
+};
+
+struct CheckpointOptions {
+  fs::path folder = {};   ///< that holds checkpoint-STEP; empty: nothing is saved
+  std::int64_t keep = 2;  ///< the newest so many stay, and the best one
+  bool resume = false;    ///< go on from the newest, if there is one
+  /// Writes all files of the model into an existing folder.
+  std::function<void(const Model&, const fs::path&)> write_model = {};
+  std::function<void()> on_saved = {};  ///< there is something to resume from
+};
+
+/// Saves `model` with `parameters` (moments of AdamW among them) and the state of the run, whole or not at all, then
+/// removes those that are neither among the newest nor the best. Throws `UserError`.
+void save_training(const CheckpointOptions& options, const Model& model,
+                   const ParameterStore& parameters, const TrainingCheckpoint& checkpoint);
+
+/// Writes the state anew into the checkpoint of its step: after an evaluation, which changes no weights.
+void update_training(const CheckpointOptions& options, const TrainingCheckpoint& checkpoint);
+
+/// The folder of a step's checkpoint.
+fs::path checkpoint_folder(const CheckpointOptions& options, std::int64_t step);
+
+/// The steps that have a checkpoint, rising.
+std::vector<std::int64_t> checkpoint_steps(const fs::path& folder);
+
+/// The newest checkpoint, if there is any: its state, and into `parameters` its weights and moments.
+/// Throws `UserError` when it does not fit `parameters`.
+std::optional<TrainingCheckpoint> load_training(const CheckpointOptions& options,
+                                                ParameterStore& parameters);
+
+/// The weights of the checkpoint of `step` into `parameters`, without moments.
+void load_weights(const CheckpointOptions& options, std::int64_t step, ParameterStore& parameters);
+
+}  // namespace hone

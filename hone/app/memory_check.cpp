@@ -1,0 +1,39 @@
+#include "hone/app/memory_check.h"
+
+#include <algorithm>
+
+#include "hone/app/machine.h"
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+
+double available_bytes() {
+  const double machine = static_cast<double>(machine_memory().available_bytes);
+  const std::optional<std::uint64_t> limit = memory_limit_bytes();
+  if (!limit) return machine;
+  const double left = static_cast<double>(*limit) - static_cast<double>(resident_bytes());
+  return std::clamp(left, 0.0, machine);
+}
+
+double needed_bytes(const Graph& graph, const Bindings& bindings) {
+  const Cost total = cost(graph, bindings);
+  return static_cast<double>(total.parameter_bytes) + static_cast<double>(total.peak_value_bytes);
+}
+
+std::int64_t longest_text(const EncodedSet& set) {
+  std::size_t longest = 0;
+  for (const auto& ids : set.ids) longest = std::max(longest, ids.size());
+  return static_cast<std::int64_t>(longest);
+}
+
+void check_memory(const Graph& graph, const Bindings& bindings, const std::string& what,
+                  double available) {
+  const double needed = needed_bytes(graph, bindings);
+  user_check(needed <= available,
+             "not enough memory: {} takes about {}, and {} can be had; take smaller batches "
+             "(--batch), shorter texts (--max_seq_length) or a smaller model",
+             what, human_bytes(needed), human_bytes(available));
+}
+
+}  // namespace hone

@@ -1,0 +1,32 @@
+#include "hone/app/training_log.h"
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+
+void TrainingLog::write(const Json& line) {
+  lines_.push_back(line);
+  if (file_.empty()) return;
+  if (!stream_.is_open()) stream_.open(file_, lines_.size() > 1 ? std::ios::app : std::ios::trunc);
+  stream_ << to_line(line) << std::endl;
+  user_check(stream_.good(), "{}: cannot write; is the disk full?", file_.string());
+}
+
+void TrainingLog::resume(std::size_t count) {
+  HONE_ASSERT(lines_.empty(), "the log of {} lines has begun already", lines_.size());
+  if (count == 0 || file_.empty()) return;
+  std::string kept;
+  for (const std::string& line : split(read_file(file_), '\n')) {
+    if (lines_.size() == count) break;
+    lines_.push_back(
+        parse_json(line, fmt::format("{}: line {}", file_.string(), lines_.size() + 1)));
+    kept += line + "\n";
+  }
+  user_check(lines_.size() == count,
+             "{}: expected {} lines as in the checkpoint, got {}; the run cannot be resumed",
+             file_.string(), count, lines_.size());
+  write_file(file_, kept);
+}
+
+}  // namespace hone

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <fstream>
+#include <vector>
+
+#include "hone/base/file.h"
+#include "hone/base/json.h"
+
+namespace hone {
+
+/// What a training run tells while it goes: one JSON object per logging step and per evaluation, with Hugging Face's
+/// keys. Kept, and written to a file of one object per line that can be followed while it grows.
+class TrainingLog {
+ public:
+  TrainingLog() = default;  ///< kept only
+  explicit TrainingLog(fs::path file) : file_(std::move(file)) {}
+
+  /// Throws `UserError` when the file cannot be written.
+  void write(const Json& line);
+  /// Takes up the first `count` lines of the file that an earlier run has left; the others are removed, for their steps
+  /// are done again. A log without a file has lost them. Throws `UserError` when the file has fewer.
+  void resume(std::size_t count);
+  const std::vector<Json>& lines() const { return lines_; }
+
+ private:
+  fs::path file_;  // empty: none
+  std::ofstream stream_;
+  std::vector<Json> lines_;
+};
+
+}  // namespace hone

@@ -1,0 +1,212 @@
+#include "hone/app/model_comparison.h"
+#include "hone/app/seeds.h"
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+struct Arguments {
+  std::string first, second;
+  DataArguments data;
+  std::string split;
+  std::int64_t batch_size = 32;
+  std::int64_t texts = 20;
+  std::optional<double> max_drop_points;
+  std::string output;
+  bool overwrite = false;
+  RunArguments run;
+};
+
+constexpr std::size_t kShownCharacters = 100;
+
+// The beginning of a text on one line.
+std::string shortened(const std::string& text) {
+  std::string line;
+  std::size_t characters = 0;
+  for (const char c : text) {
+    const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+    if (!continues && characters++ == kShownCharacters) return line + "…";
+    line += c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
+  }
+  return line;
+}
+
+Table changed_table(const ChangedTexts& texts) {
+  Table table({{"label", "Label"}, {"a", "A"}, {"b", "B"}, {"text", "Text"}});
+  for (const ChangedText& row : texts.rows)
+    table.add_row({row.label, row.parent, row.candidate, shortened(row.text)});
+  return table;
+}
+
+Json to_json(const ModelComparison& c, const ChangedTexts& texts) {
+  Json result = {
+      {"a", to_json(c.first.measurement, c.labels)},
+      {"b", to_json(c.second.measurement, c.labels)},
+      {"comparison", to_json(c.comparison)},
+      {"average_weight_bits", {c.first.average_weight_bits, c.second.average_weight_bits}},
+      {"arithmetic",
+       {c.first.quantized ? "simulated" : "fp32", c.second.quantized ? "simulated" : "fp32"}},
+      {"changed", Json::array()}};
+  for (std::size_t i = 0; i < texts.rows.size(); ++i) {
+    const ChangedText& row = texts.rows[i];
+    result["changed"].push_back({{"example", c.flips[i].example},
+                                 {"label", row.label},
+                                 {"a", row.parent},
+                                 {"b", row.candidate},
+                                 {"swing", c.flips[i].swing},
+                                 {"text", row.text}});
+  }
+  return result;
+}
+
+/// The models that a name stands for: itself, or one per seed of a repeated job, by the name of their folder.
+std::vector<std::string> seeds_of(const std::string& name) {
+  std::vector<std::string> seeds;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(name, error))
+    if (entry.path().filename().string().starts_with("seed-"))
+      seeds.push_back(entry.path().filename().string());
+  std::ranges::sort(seeds);
+  return seeds;
+}
+
+/// What is compared, and what came out.
+struct Outcome {
+  Json result;
+  std::string headline;
+  std::vector<Section> sections;
+  std::string text;  ///< for the terminal
+  std::optional<Gate> gate;
+};
+
+Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Context& context,
+                    std::vector<std::string>& notes) {
+  const TextModel first = open_model(a.first, context, a.run.seed),
+                  second = open_model(a.second, context, a.run.seed);
+  const ModelComparison c =
+      compare_models(first, second, examples, a.data.max_seq_length, a.batch_size, context, notes);
+  const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(a.texts));
+  const Table table = comparison_table({c.first, c.second});
+  Outcome outcome;
+  outcome.result = to_json(c, texts);
+  outcome.headline = "B against A: " + verdict(c.comparison);
+  outcome.text =
+      fmt::format("A: {}\nB: {}\n\n{}\n{}\n", a.first, a.second, to_text(table), outcome.headline);
+  outcome.sections = {{"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table}}}};
+  if (a.max_drop_points) outcome.gate = gate(c.comparison, *a.max_drop_points / 100);
+  if (texts.rows.empty()) return outcome;
+  const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
+                                          texts.rows.size(), grouped(c.comparison.flips));
+  outcome.text += fmt::format("\n{}\n\n{}", heading, to_text(changed_table(texts)));
+  outcome.sections.push_back({heading, {texts}});
+  return outcome;
+}
+
+Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
+                      const std::vector<Example>& examples, Context& context,
+                      std::vector<std::string>& notes) {
+  std::vector<double> before, after;
+  Table table(
+      {{"seed", "Seed"}, {"a", "A"}, {"b", "B"}, {"flips", "Flips"}, {"mcnemar_p", "McNemar p"}});
+  for (const std::string& seed : seeds) {
+    const TextModel first = open_model((fs::path(a.first) / seed).string(), context, a.run.seed),
+                    second = open_model((fs::path(a.second) / seed).string(), context, a.run.seed);
+    const ModelComparison c = compare_models(first, second, examples, a.data.max_seq_length,
+                                             a.batch_size, context, notes);
+    before.push_back(c.first.measurement.evaluation.accuracy);
+    after.push_back(c.second.measurement.evaluation.accuracy);
+    table.add_row({seed, percent(before.back(), 2), percent(after.back(), 2),
+                   percent(c.comparison.flip_share, 2), real(c.comparison.mcnemar.p_value, 3)});
+  }
+  Outcome outcome;
+  outcome.result = {{"runs", to_json(table)},
+                    {"a", to_json(seed_spread(before))},
+                    {"b", to_json(seed_spread(after))},
+                    {"change", paired_json(before, after)}};
+  outcome.headline = "B against A: " + paired_sentence(before, after);
+  const std::string spreads =
+      fmt::format("A: {}\nB: {}", seed_sentence(before), seed_sentence(after));
+  outcome.text = fmt::format("A: {}\nB: {}\n\n{}\n{}\n{}\n", a.first, a.second, to_text(table),
+                             spreads, outcome.headline);
+  outcome.sections = {{"Result",
+                       {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table},
+                        Paragraph{"A: " + seed_sentence(before) + "."},
+                        Paragraph{"B: " + seed_sentence(after) + "."}}}};
+  if (a.max_drop_points) outcome.gate = gate_of_seeds(before, after, *a.max_drop_points / 100);
+  return outcome;
+}
+
+void compare_models(Arguments& a, const CLI::App& app) {
+  RunReport report;
+  report.invocation = invocation_of(app);
+  Context context = make_context(a.run);
+  std::optional<OutputFolder> output;
+  if (!a.output.empty()) output.emplace(a.output, a.overwrite);
+  const std::vector<std::string> seeds = seeds_of(a.first);
+  user_check(seeds == seeds_of(a.second),
+             "{} and {}: expected two models, or two folders with the same seeds", a.first,
+             a.second);
+  const std::string one = seeds.empty() ? a.first : (fs::path(a.first) / seeds[0]).string();
+  const Splits splits =
+      load_splits(a.data, a.run.seed, open_model(one, context, a.run.seed).model.config, context);
+  const std::vector<Example>& examples = part(splits, a.split);
+  Outcome outcome = seeds.empty() ? compare_two(a, examples, context, report.notes)
+                                  : compare_seeds(a, seeds, examples, context, report.notes);
+  print_warnings(report.notes);
+  outcome.result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
+  if (outcome.gate) {
+    outcome.result["gate"] = to_json(*outcome.gate);
+    outcome.sections[0].blocks.push_back(Paragraph{"Gate: " + outcome.gate->message + "."});
+  }
+  if (output) {
+    report.title = fmt::format("{} and {} compared", a.first, a.second);
+    report.headline = outcome.headline + ".";
+    report.basis = {
+        "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),
+        a.data.options.source,
+        fmt::format("{} texts measured", grouped(static_cast<long long>(examples.size()))),
+        "nothing is chosen"};
+    report.sections = outcome.sections;
+    report.results = outcome.result;
+    write_run_report(report, output->path(), context);
+    output->commit();
+  }
+  fmt::print("{}", a.run.json ? to_line(outcome.result) + "\n" : outcome.text);
+  if (outcome.gate && !outcome.gate->passed) throw GateFailure(outcome.gate->message);
+}
+
+}  // namespace
+
+Command compare_command() {
+  return {"compare", "compare two models on the same texts, and what changed",
+          "hone compare my-model my-model-int8 --data 'synth:negation?seed=7&n=30000'",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<Arguments>();
+            app.add_option("A", a->first, "model folder, or one made with --seeds")->required();
+            app.add_option("B", a->second, "the model to compare with it")->required();
+            declare(app, a->data, /*required=*/true);
+            app.add_option("--split", a->split,
+                           "train, validation or test; by default test, or all of a single file");
+            app.add_option("--texts", a->texts, "changed texts to show")->check(number_from(0));
+            app.add_option("--max_drop", a->max_drop_points,
+                           "points of accuracy that B may lose: exit code 3 unless the 95 % "
+                           "interval of the loss lies within them")
+                ->check(number_from(0));
+            app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
+                           "texts per batch")
+                ->check(number_from(1));
+            app.add_option("-o,--output_dir", a->output, "folder to write a report to");
+            app.add_flag("--overwrite_output_dir,--overwrite", a->overwrite,
+                         "replace the folder if it exists");
+            declare(app, a->run);
+            return [a, &app] {
+              // A single file is one part: nothing is set aside from what is to be measured.
+              if (a->split.empty()) a->data.validation_split = 0;
+              compare_models(*a, app);
+            };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,250 @@
+#include <array>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/cli/command.h"
+#include "hone/cli/settings.h"
+#include "hone/cli/value_kind.h"
+
+// Scripts by which shells complete command lines, made from the commands as they are declared.
+namespace hone {
+namespace {
+
+/// One argument of a command.
+struct Argument {
+  std::vector<std::string> flags;  ///< "--lr"; none: it is positional
+  std::string description;
+  const ValueKind* kind = nullptr;
+  bool takes_value = false;
+};
+
+struct CommandArguments {
+  const Command* command = nullptr;
+  std::vector<Argument> arguments;
+};
+
+std::vector<CommandArguments> all_arguments() {
+  std::vector<CommandArguments> all;
+  for (const Command& command : commands()) {
+    CLI::App app;
+    declare_command(command, app);
+    CommandArguments row{&command, {}};
+    for (const CLI::Option* option : app.get_options()) {
+      Argument argument{{}, option->get_description(), value_kind(*option), !is_flag(*option)};
+      for (const std::string& name : option->get_snames()) argument.flags.push_back("-" + name);
+      for (const std::string& name : option->get_lnames()) argument.flags.push_back("--" + name);
+      row.arguments.push_back(argument);
+    }
+    all.push_back(row);
+  }
+  return all;
+}
+
+std::vector<std::string> flags_of(const CommandArguments& row) {
+  std::vector<std::string> flags;
+  for (const Argument& argument : row.arguments)
+    flags.insert(flags.end(), argument.flags.begin(), argument.flags.end());
+  return flags;
+}
+
+std::string command_names() {
+  std::vector<std::string_view> names;
+  for (const Command& command : commands()) names.push_back(command.name);
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
+// In single quotes, for any of the three shells.
+std::string in_quotes(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      result += "'\\''";
+    } else {
+      result += c == '\n' ? ' ' : c;
+    }
+  }
+  return result + "'";
+}
+
+std::string words_of(const ValueKind& kind) {
+  return fmt::format("{}", fmt::join(kind.words, " "));
+}
+
+constexpr std::string_view kBashHead =
+    R"bash(# Completes the arguments of hone in bash. Made by `hone completion bash`.
+
+# Candidates: the words $1; with $2 = files or folders, those too.
+_hone_offer() {
+  mapfile -t COMPREPLY < <(
+    compgen -W "$1" -- "$cur"
+    [[ $2 == files ]] && compgen -f -- "$cur"
+    [[ $2 == folders ]] && compgen -d -- "$cur"
+  )
+  [[ $2 ]] && compopt -o filenames 2> /dev/null
+}
+
+_hone() {
+  local cur=${COMP_WORDS[COMP_CWORD]} flag=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]}
+  local there=  # what of the word is on the line already
+  COMPREPLY=()
+  # bash makes words of = and of the : of synth:NAME.
+  if [[ $cur == = ]]; then
+    cur=
+  elif [[ $flag == = ]]; then
+    flag=${COMP_WORDS[COMP_CWORD-2]}
+  elif [[ $cur == : && $flag == synth ]]; then
+    cur=synth: there=synth: flag=${COMP_WORDS[COMP_CWORD-2]}
+  elif [[ $flag == : && ${COMP_WORDS[COMP_CWORD-2]} == synth ]]; then
+    cur=synth:$cur there=synth: flag=${COMP_WORDS[COMP_CWORD-3]}
+  fi
+  # - and _ are the same inside of a flag.
+  [[ $cur == --* ]] && { cur=${cur:2}; cur=--${cur//-/_}; }
+  [[ $flag == --* ]] && { flag=${flag:2}; flag=--${flag//-/_}; }
+)bash";
+
+constexpr std::string_view kBashTail = R"bash(  esac
+  COMPREPLY=("${COMPREPLY[@]#"$there"}")
+}
+complete -F _hone hone
+)bash";
+
+std::string bash_script() {
+  std::string script(kBashHead);
+  script += fmt::format(
+      "  if [[ $COMP_CWORD == 1 ]]; then\n    _hone_offer '{} --help --version'\n    return\n  fi\n"
+      "  case $command in\n",
+      command_names());
+  for (const CommandArguments& row : all_arguments()) {
+    std::string values, positionals;
+    std::string places;
+    for (const Argument& argument : row.arguments) {
+      const std::string offer =
+          argument.kind == nullptr
+              ? ":"
+              : fmt::format("_hone_offer {}{}", in_quotes(words_of(*argument.kind)),
+                            argument.kind->files     ? " files"
+                            : argument.kind->folders ? " folders"
+                                                     : "");
+      if (argument.flags.empty()) {
+        if (places.empty()) places = offer;
+      } else if (argument.takes_value) {
+        values += fmt::format("        {}) {} ;;\n", fmt::join(argument.flags, " | "), offer);
+      }
+    }
+    script += fmt::format(
+        "    {})\n      case $flag in\n{}"
+        "        *)\n          if [[ $cur == -* ]]; then\n            _hone_offer {}\n"
+        "          else\n            {}\n          fi ;;\n      esac ;;\n",
+        row.command->name, values, in_quotes(fmt::format("{}", fmt::join(flags_of(row), " "))),
+        places.empty() ? ":" : places);
+  }
+  return script.append(kBashTail);
+}
+
+std::string zsh_action(const Argument& argument) {
+  if (argument.kind == nullptr) return " ";
+  const ValueKind& kind = *argument.kind;
+  // A colon ends a field of the specification; _hone_words gets the words as its arguments.
+  std::string words;
+  for (const std::string& word : kind.words) {
+    words += ' ';
+    for (const char c : word) words += c == ':' ? std::string("\\:") : std::string(1, c);
+  }
+  if (kind.files) return "_hone_words -f" + words;
+  if (kind.folders) return "_hone_words -d" + words;
+  return words.empty() ? " " : "_hone_words -w" + words;
+}
+
+std::string zsh_text(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '[' || c == ']' || c == ':' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+std::string zsh_script() {
+  std::string script =
+      "#compdef hone\n# Completes the arguments of hone in zsh. Made by `hone completion zsh`.\n\n"
+      "# The words, and with -f files, with -d folders too.\n"
+      "_hone_words() {\n  local kind=$1 ret=1\n  shift\n  compadd -- \"$@\" && ret=0\n"
+      "  [[ $kind == -f ]] && _files && ret=0\n  [[ $kind == -d ]] && _files -/ && ret=0\n"
+      "  return ret\n}\n\n_hone() {\n  if (( CURRENT == 2 )); then\n    local -a commands=(\n";
+  for (const Command& command : commands())
+    script += fmt::format("      {}\n",
+                          in_quotes(fmt::format("{}:{}", command.name, zsh_text(command.summary))));
+  script +=
+      "    )\n    _describe command commands\n    return\n  fi\n"
+      "  local command=$words[2]\n  shift words\n  (( CURRENT-- ))\n  case $command in\n";
+  for (const CommandArguments& row : all_arguments()) {
+    script += fmt::format("    {}) _arguments", row.command->name);
+    int place = 0;
+    for (const Argument& argument : row.arguments) {
+      const std::string value =
+          fmt::format(":{}:{}", argument.kind == nullptr ? "value" : zsh_text(argument.kind->shown),
+                      zsh_action(argument));
+      if (argument.flags.empty())
+        script += " \\\n      " + in_quotes(fmt::format("{}{}", ++place, value));
+      for (const std::string& flag : argument.flags)
+        script +=
+            " \\\n      " + in_quotes(fmt::format("*{}[{}]{}", flag, zsh_text(argument.description),
+                                                  argument.takes_value ? value : ""));
+    }
+    script += " ;;\n";
+  }
+  return script +
+         "  esac\n}\n\n"
+         "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _hone \"$@\"; "
+         "else compdef _hone hone; fi\n";
+}
+
+std::string fish_script() {
+  std::string script =
+      "# Completes the arguments of hone in fish. Made by `hone completion fish`.\n"
+      "complete -c hone -f\n";
+  for (const Command& command : commands())
+    script += fmt::format("complete -c hone -n __fish_use_subcommand -a {} -d {}\n", command.name,
+                          in_quotes(command.summary));
+  for (const CommandArguments& row : all_arguments()) {
+    for (const Argument& argument : row.arguments) {
+      std::string line =
+          fmt::format("complete -c hone -n '__fish_seen_subcommand_from {}'", row.command->name);
+      for (const std::string& flag : argument.flags)
+        line += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
+      if (!argument.flags.empty()) line += " -d " + in_quotes(argument.description);
+      if (argument.takes_value && !argument.flags.empty()) line += " -r";
+      if (argument.kind != nullptr) {
+        if (argument.kind->files) line += " -F";
+        std::string words = words_of(*argument.kind);
+        if (argument.kind->folders) words += " (__fish_complete_directories)";
+        if (!words.empty()) line += " -a " + in_quotes(words);
+      }
+      script += line + "\n";
+    }
+  }
+  return script;
+}
+
+void print_script(const std::string& shell) {
+  const std::string known[] = {"bash", "zsh", "fish"};
+  std::string (*const scripts[])() = {bash_script, zsh_script, fish_script};
+  for (std::size_t i = 0; i < std::size(known); ++i)
+    if (known[i] == shell) return fmt::print("{}", scripts[i]());
+  throw UsageError(fmt::format("hone completion: expected bash, zsh or fish, got '{}'{}", shell,
+                               did_you_mean(shell, known)));
+}
+
+}  // namespace
+
+Command completion_command() {
+  return {"completion", "print a script by which your shell completes arguments",
+          "hone completion bash > ~/.local/share/bash-completion/completions/hone",
+          [](CLI::App& app) -> std::function<void()> {
+            auto shell = std::make_shared<std::string>();
+            app.add_option("SHELL", *shell, "bash, zsh or fish")->required();
+            return [shell] { print_script(*shell); };
+          }};
+}
+
+}  // namespace hone

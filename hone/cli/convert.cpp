@@ -1,0 +1,67 @@
+#include <fmt/ranges.h>
+
+#include "hone/app/convert.h"
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/report/table.h"
+
+namespace hone {
+namespace {
+
+struct Arguments {
+  std::string model;
+  OutputArguments output;
+  bool json = false;
+};
+
+Table tensor_table(const Conversion& conversion) {
+  Table table({{"tensor", "Tensor"},
+               {"type", "Type"},
+               {"shape", "Shape"},
+               {"bytes", "Size"},
+               {"same_as", "Written as"}});
+  for (const ConvertedTensor& row : conversion.tensors) {
+    const std::int64_t size =
+        element_count(row.sizes) * static_cast<std::int64_t>(info(row.dtype).size_bytes);
+    const bool written = row.same_as.empty();
+    table.add_row({row.name, info(row.dtype).safetensors, to_string(row.sizes),
+                   written ? bytes(size) : absent, written ? Cell(absent) : Cell(row.same_as)});
+  }
+  return table;
+}
+
+void convert(const Arguments& a) {
+  OutputFolder output(a.output.folder, {.overwrite = a.output.overwrite});
+  const Conversion conversion = convert_weights(find_model(a.model), output.path());
+  output.commit();
+  if (a.json) {
+    const Json result = {{"source", conversion.source},
+                         {"tensors", to_json(tensor_table(conversion))},
+                         {"copied", conversion.copied},
+                         {"bytes", conversion.bytes}};
+    return fmt::print("{}\n", to_line(result));
+  }
+  fmt::print("{}\n{} tensors, {}, from {} written to {}; copied: {}\n",
+             to_text(tensor_table(conversion)), conversion.tensors.size(),
+             human_bytes(static_cast<double>(conversion.bytes)), conversion.source,
+             (fs::path(a.output.folder) / "model.safetensors").string(),
+             conversion.copied.empty() ? "nothing"
+                                       : fmt::format("{}", fmt::join(conversion.copied, ", ")));
+}
+
+}  // namespace
+
+Command convert_command() {
+  return {"convert", "write a model's weights as safetensors",
+          "hone convert old-model -o new-model", [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<Arguments>();
+            app.add_option("MODEL", a->model,
+                           "folder with weights of any architecture, or a model's name on the hub")
+                ->required();
+            declare(app, a->output);
+            app.add_flag("--json", a->json, "print the result as JSON");
+            return [a] { convert(*a); };
+          }};
+}
+
+}  // namespace hone

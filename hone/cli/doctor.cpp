@@ -1,0 +1,189 @@
+#include <unistd.h>
+
+#include <cmath>
+
+#include "hone/app/machine.h"
+#include "hone/base/process.h"
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/frontends/huggingface/hub_cache.h"
+#include "hone/kernels/peak.h"
+#include "hone/report/table.h"
+
+namespace hone {
+namespace {
+
+constexpr std::uint64_t kLittle = std::uint64_t{1} << 30;  // bytes of memory or disk
+
+/// A program that hone runs for a part of its work.
+struct Program {
+  std::string name;
+  std::vector<std::string> version_command;
+  std::string package;
+  std::string without;  ///< what there is not without it, with its verb
+};
+
+const std::vector<Program>& programs() {
+  static const std::vector<Program> rows = {
+      {"gnuplot", {"gnuplot", "--version"}, "gnuplot-nox", "are no figures"},
+      {"graphviz", {"dot", "-V"}, "graphviz", "is no hone draw"}};
+  return rows;
+}
+
+/// What is shown, for people and for programs, and what is amiss.
+struct Checkup {
+  Table table{{{"what", "What"}, {"value", "Value"}}};
+  Json json = Json::object();
+  std::vector<std::string> problems;
+
+  void add(const std::string& key, const std::string& what, const std::string& value, Json raw) {
+    table.add_row({what, value});
+    json[key] = std::move(raw);
+  }
+};
+
+std::string size_text(std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); }
+
+void check_processor(const Machine& machine, int threads, Checkup& c) {
+  c.add("hone", "hone", fmt::format("{}, built with {}", hone_version(), machine.compiler),
+        hone_version());
+  c.add("system", "system", machine.system, machine.system);
+  c.add("processor", "processor", machine.processor, machine.processor);
+  c.add("threads", "threads", fmt::format("{} of {} processors", threads, machine.processors),
+        threads);
+  c.json["processors"] = machine.processors;
+  if (threads > machine.processors)
+    c.problems.push_back(
+        fmt::format("{} threads on {} processors wait for each other; give --threads {}", threads,
+                    machine.processors, machine.processors));
+  const InstructionSets present = instruction_sets();
+  std::vector<std::string> absent_names;
+  const std::vector<std::string> all = names({true, true, true, true, true});
+  for (const std::string& name : all)
+    if (std::ranges::find(machine.instruction_sets, name) == machine.instruction_sets.end())
+      absent_names.push_back(name);
+  std::string text = fmt::format("{}", fmt::join(machine.instruction_sets, ", "));
+  if (!absent_names.empty()) text += fmt::format("; absent: {}", fmt::join(absent_names, ", "));
+  c.add("instruction_sets", "instruction sets", text, machine.instruction_sets);
+  c.json["absent_instruction_sets"] = absent_names;
+  c.add("vector_target", "kernels run with", machine.vector_target, machine.vector_target);
+  if (!present.avx2 || !present.fma)
+    c.problems.push_back(
+        "the processor has no AVX2 with FMA: products take several times as long; use another "
+        "machine for long training");
+}
+
+void check_memory(const Machine& machine, Checkup& c) {
+  const MachineMemory& memory = machine.memory;
+  std::string text = fmt::format("{}, {} available", size_text(memory.total_bytes),
+                                 size_text(memory.available_bytes));
+  std::uint64_t usable = memory.available_bytes;
+  if (machine.memory_limit_bytes) {
+    text += fmt::format("; this process may have {}", size_text(*machine.memory_limit_bytes));
+    usable = std::min(usable, *machine.memory_limit_bytes);
+  }
+  c.add("memory_bytes", "memory", text, memory.total_bytes);
+  c.json["memory_available_bytes"] = memory.available_bytes;
+  c.json["memory_limit_bytes"] =
+      machine.memory_limit_bytes ? Json(*machine.memory_limit_bytes) : Json();
+  if (usable < kLittle)
+    c.problems.push_back(fmt::format(
+        "only {} of memory can be had: end other programs, or give smaller batches (--batch)",
+        size_text(usable)));
+}
+
+void check_folder(const std::string& key, const std::string& what, const fs::path& folder,
+                  Checkup& c) {
+  std::error_code error;
+  const fs::space_info space = fs::space(folder, error);
+  if (error) {
+    c.add(key, what, fmt::format("{}: {}", folder.string(), error.message()), nullptr);
+    c.problems.push_back(fmt::format("{}: {}", folder.string(), error.message()));
+    return;
+  }
+  c.add(key, what, fmt::format("{} free in {}", size_text(space.available), folder.string()),
+        space.available);
+  if (space.available < kLittle)
+    c.problems.push_back(
+        fmt::format("only {} of disk are free in {}: results may not find room; delete something",
+                    size_text(space.available), folder.string()));
+  if (::access(folder.c_str(), W_OK) != 0)
+    c.problems.push_back(
+        fmt::format("{}: cannot be written to; work in another folder, or set "
+                    "TMPDIR if it is the temporary one",
+                    folder.string()));
+}
+
+void check_peaks(Context& context, Checkup& c) {
+  ThreadPool alone(1);
+  const double one = kernels::measure_fma_gflops(alone);
+  const double all = kernels::measure_fma_gflops(context.pool);
+  const double copy = kernels::measure_copy_gbps(context.pool);
+  const double read = kernels::measure_read_gbps(context.pool);
+  const int threads = context.pool.threads();
+  c.add("peak_gflops_one_thread", "peak, fp32", fmt::format("{:.0f} GFLOP/s on one thread", one),
+        one);
+  c.add("peak_gflops", "", fmt::format("{:.0f} GFLOP/s on {}", all, threads), all);
+  c.add("copy_gb_per_s", "memory bandwidth", fmt::format("{:.1f} GB/s copying", copy), copy);
+  c.add("read_gb_per_s", "", fmt::format("{:.1f} GB/s reading", read), read);
+}
+
+void check_software(const Machine& machine, Checkup& c) {
+  const fs::path cache = hub_cache_folder();
+  std::error_code error;
+  const bool there = fs::exists(cache, error);
+  c.add("hub_cache", "Hugging Face cache", cache.string() + (there ? "" : " (not there)"),
+        cache.string());
+  c.json["hub_cache_exists"] = there;
+  Json found = Json::object();
+  for (const Program& program : programs()) {
+    try {
+      const std::string said = run_program(program.version_command, ".", program.package);
+      const std::string version(trim(split(said, '\n').front()));
+      c.table.add_row({program.name, version});
+      found[program.name] = version;
+    } catch (const UserError& missing) {
+      c.table.add_row({program.name, "missing"});
+      found[program.name] = nullptr;
+      c.problems.push_back(fmt::format("{} is missing, without which there {}: apt-get install {}",
+                                       program.name, program.without, program.package));
+    }
+  }
+  c.json["programs"] = found;
+  Json libraries = to_json(machine)["libraries"];
+  libraries["CLI11"] = CLI11_VERSION;
+  for (const auto& [name, version] : libraries.items())
+    c.table.add_row({name, version.get<std::string>()});
+  c.json["libraries"] = libraries;
+}
+
+void check_up(const RunArguments& a) {
+  Context context = make_context(a);
+  const Machine machine = this_machine();
+  Checkup c;
+  check_processor(machine, context.pool.threads(), c);
+  check_peaks(context, c);
+  check_memory(machine, c);
+  check_folder("disk_here_bytes", "disk here", fs::current_path(), c);
+  check_folder("disk_temporary_bytes", "disk for temporary files", fs::temp_directory_path(), c);
+  check_software(machine, c);
+  c.json["problems"] = c.problems;
+  if (a.json) return fmt::print("{}\n", to_line(c.json));
+  fmt::print("{}", to_text(c.table));
+  if (c.problems.empty()) return fmt::print("\nNothing is missing.\n");
+  fmt::print("\nProblems:\n");
+  for (const std::string& problem : c.problems) fmt::print("- {}\n", problem);
+}
+
+}  // namespace
+
+Command doctor_command() {
+  return {"doctor", "what this machine has and can do, and what is missing", "hone doctor",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<RunArguments>();
+            declare(app, *a);
+            return [a] { check_up(*a); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "hone/app/run_report.h"
+
+/// What a command was asked to do, read from its parsed arguments.
+namespace hone {
+
+/// Whether an option takes no value.
+bool is_flag(const CLI::Option& option);
+
+/// "learning_rate": the first of an option's long names; a positional's name.
+std::string argument_name(const CLI::Option& option);
+
+/// Every argument with its value, given or default, under the first of its long names. Numbers are numbers, flags
+/// whether they were given.
+Json settings_of(const CLI::App& app);
+
+/// A line for a shell that asks for the same again: the arguments that were given, in the order of the help.
+std::string command_line(const CLI::App& app);
+
+/// Both, begun now.
+Invocation invocation_of(const CLI::App& app);
+
+/// Those of `settings` that decide on the result: without where it is written, how it is shown and by how many
+/// threads. Of model and data, the contents count, not the paths.
+Json result_settings(Json settings);
+
+}  // namespace hone

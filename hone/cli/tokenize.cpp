@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/report/table.h"
+#include "hone/text/synthetic_words.h"
+#include "hone/text/tokenizer_files.h"
+
+namespace hone {
+namespace {
+
+struct Arguments {
+  std::string model;
+  DataArguments data;
+  std::int64_t batch_size = 32;
+  RunArguments run;
+};
+
+/// What one part of the data is as tokens.
+struct TokenFacts {
+  std::string part;
+  std::int64_t texts = 0;
+  std::int64_t tokens = 0;
+  std::int64_t cut = 0;              ///< texts that were longer than the model's positions
+  std::int64_t unknown = 0;          ///< tokens that are [UNK]
+  std::int64_t replaced = 0;         ///< ill-formed parts of UTF-8
+  std::int64_t percentiles[4] = {};  ///< of the tokens of a text: 50, 90, 99, 100
+  double padding = 0, grouped_padding = 0;
+};
+
+constexpr double kPercentiles[] = {50, 90, 99, 100};
+
+std::vector<std::int64_t> sorted_lengths(const EncodedSet& set) {
+  std::vector<std::int64_t> lengths;
+  for (const auto& ids : set.ids) lengths.push_back(static_cast<std::int64_t>(ids.size()));
+  std::sort(lengths.begin(), lengths.end());
+  return lengths;
+}
+
+TokenFacts facts_of(const std::string& part, const EncodedSet& set, const Tokenizer& tokenizer,
+                    std::int64_t batch_size) {
+  TokenFacts facts{.part = part, .texts = set.size(), .cut = set.truncated_texts};
+  facts.replaced = set.replaced_bytes;
+  for (const auto& ids : set.ids)
+    facts.unknown += std::count(ids.begin(), ids.end(), tokenizer.unknown_id());
+  const std::vector<std::int64_t> lengths = sorted_lengths(set);
+  facts.tokens = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  for (std::size_t i = 0; i < std::size(kPercentiles); ++i) {
+    const auto rank =
+        static_cast<std::size_t>(kPercentiles[i] / 100 * static_cast<double>(lengths.size() - 1));
+    facts.percentiles[i] = lengths[rank];
+  }
+  std::vector<std::int64_t> order = epoch_order(set.size(), /*seed=*/42, /*epoch=*/0, true);
+  facts.padding = padding_share(set, order, batch_size);
+  group_by_length(set, batch_size, /*seed=*/42, /*epoch=*/0, order);
+  facts.grouped_padding = padding_share(set, order, batch_size);
+  return facts;
+}
+
+Table facts_table(const std::vector<TokenFacts>& parts) {
+  Table table({{"part", "Part"},
+               {"texts", "Texts"},
+               {"tokens", "Tokens"},
+               {"median_tokens", "Median"},
+               {"p90_tokens", "90 %"},
+               {"p99_tokens", "99 %"},
+               {"longest_tokens", "Longest"},
+               {"cut_texts", "Cut"},
+               {"unknown_tokens", "Unknown"},
+               {"padding_share", "Padding"},
+               {"grouped_padding_share", "Grouped"}});
+  for (const TokenFacts& f : parts)
+    table.add_row({f.part, f.texts, f.tokens, f.percentiles[0], f.percentiles[1], f.percentiles[2],
+                   f.percentiles[3], f.cut,
+                   percent(static_cast<double>(f.unknown) / static_cast<double>(f.tokens), 2),
+                   percent(f.padding), percent(f.grouped_padding)});
+  return table;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Tokenizer and positions of a model, without its weights.
+struct TokenizerOfModel {
+  Tokenizer tokenizer;
+  std::int64_t positions;
+};
+
+TokenizerOfModel open_tokenizer(const std::string& model) {
+  if (is_fresh(model)) return {synthetic_tokenizer(), fresh_config(model).max_position_embeddings};
+  const fs::path folder = find_model(model);
+  const std::string where = (folder / "config.json").string();
+  return {load_tokenizer(folder),
+          bert_config(read_json(folder / "config.json"), where).max_position_embeddings};
+}
+
+void tokenize(const Arguments& a) {
+  Context context = make_context(a.run);
+  const TokenizerOfModel model = open_tokenizer(a.model);
+  DataOptions options = a.data.options;
+  options.labelled = false;
+  const auto start = std::chrono::steady_clock::now();
+  const DataSet data = load_data_set(options, context.pool);
+  const double read_seconds = seconds_since(start);
+  print_notes(data.notes, context);
+  print_warnings(data.warnings);
+
+  const auto middle = std::chrono::steady_clock::now();
+  const std::size_t limit = text_limit(a.data.max_seq_length, model.positions);
+  std::vector<std::pair<std::string, EncodedSet>> sets;
+  for (const auto& [name, examples] :
+       {std::pair{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}})
+    if (!examples->empty())
+      sets.emplace_back(name, encode_examples(context.pool, model.tokenizer, *examples, limit));
+  const double tokenize_seconds = seconds_since(middle);
+
+  std::vector<TokenFacts> parts;
+  for (const auto& [name, set] : sets)
+    parts.push_back(facts_of(name, set, model.tokenizer, a.batch_size));
+  const Table table = facts_table(parts);
+  std::int64_t texts = 0;
+  for (const TokenFacts& part : parts) texts += part.texts;
+  if (a.run.json)
+    return fmt::print("{}\n", to_line(Json{{"parts", to_json(table)},
+                                           {"max_seq_length", limit},
+                                           {"batch", a.batch_size},
+                                           {"threads", context.pool.threads()},
+                                           {"read_seconds", read_seconds},
+                                           {"tokenize_seconds", tokenize_seconds}}));
+  fmt::print("{}\n", to_text(table));
+  fmt::print(
+      "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
+      "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
+      a.batch_size, limit, read_seconds, tokenize_seconds,
+      grouped(
+          static_cast<long long>(static_cast<double>(texts) / (read_seconds + tokenize_seconds))),
+      context.pool.threads());
+}
+
+}  // namespace
+
+Command tokenize_command() {
+  return {"tokenize", "read a data set and show what it is as tokens",
+          "hone tokenize my-model --data 'synth:negation?seed=7&n=30000'",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<Arguments>();
+            app.add_option("MODEL", a->model, "model whose tokenizer is used, or tiny")->required();
+            app.add_option("--data", a->data.options.source, kDataSources)->required();
+            declare_texts(app, a->data);
+            app.add_option("--batch_size,--batch", a->batch_size,
+                           "texts per batch, for the share of padding")
+                ->check(number_from(1));
+            declare(app, a->run);
+            return [a] { tokenize(*a); };
+          }};
+}
+
+}  // namespace hone

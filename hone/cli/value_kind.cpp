@@ -1,0 +1,72 @@
+#include "hone/cli/value_kind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hone/app/model_source.h"
+#include "hone/cli/settings.h"
+#include "hone/formats/format.h"
+#include "hone/text/synthetic.h"
+
+namespace hone {
+namespace {
+
+struct Row {
+  std::vector<std::string_view> arguments;
+  ValueKind kind;
+};
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, def] : builtin_formats()) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> data_names() {
+  std::vector<std::string> names;
+  for (const Generator& generator : generators())
+    names.push_back(fmt::format("{}{}", kSyntheticPrefix, generator.name));
+  return names;
+}
+
+const std::vector<Row>& rows() {
+  static const std::vector<Row> table = {
+      {{"MODEL", "compare", "suggest", "A", "B"},
+       {.shown = "MODEL", .folders = true, .words = fresh_model_names()}},
+      {{"data"}, {.shown = "DATA", .files = true, .words = data_names()}},
+      {{"output_dir"}, {.shown = "FOLDER", .folders = true}},
+      {{"recipe", "input", "output", "figure", "plugin"}, {.shown = "FILE", .files = true}},
+      {{"FORMAT", "format", "qat", "input_format", "weight_format", "bias_format", "output_format",
+        "choice"},
+       {.shown = "FORMAT", .words = format_names()}},
+      {{"split"}, {.shown = "train|validation|test", .words = {"train", "validation", "test"}}},
+      {{"protocol"}, {.shown = "honest|original", .words = {"honest", "original"}}},
+      {{"metric_for_best_model"}, {.shown = "accuracy|loss", .words = {"accuracy", "loss"}}},
+      {{"calibration"},
+       {.shown = "minmax|percentile|mse", .words = {"minmax", "percentile", "mse"}}},
+      {{"SHELL"}, {.shown = "bash|zsh|fish", .words = {"bash", "zsh", "fish"}}},
+      {{"text_column", "text_pair_column", "label_column"}, {.shown = "COLUMN"}},
+      {{"freeze", "tensor"}, {.shown = "GLOB"}},
+      {{"rule"}, {.shown = "RULE"}},
+      {{"widths", "inputs"}, {.shown = "LIST"}},
+  };
+  return table;
+}
+
+}  // namespace
+
+const ValueKind* value_kind(const CLI::Option& option) {
+  if (is_flag(option)) return nullptr;
+  const std::string name = argument_name(option);
+  for (const Row& row : rows())
+    if (std::ranges::find(row.arguments, name) != row.arguments.end()) return &row.kind;
+  return nullptr;
+}
+
+void name_value_kinds(CLI::App& app) {
+  for (CLI::Option* option : app.get_options({}))
+    if (const ValueKind* kind = value_kind(*option)) option->type_name(std::string(kind->shown));
+}
+
+}  // namespace hone

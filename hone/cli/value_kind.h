@@ -1,0 +1,24 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hone {
+
+/// What an argument takes: how help calls it and how shells complete it.
+struct ValueKind {
+  std::string_view shown;  ///< "FILE"; the words with | between them when there are only those
+  bool files = false;      ///< names of files and folders
+  bool folders = false;    ///< names of folders
+  std::vector<std::string> words = {};
+};
+
+/// The kind of an argument by its name; null for numbers, free text and flags.
+const ValueKind* value_kind(const CLI::Option& option);
+
+/// Gives the arguments of `app` that take text the names of their kinds.
+void name_value_kinds(CLI::App& app);
+
+}  // namespace hone

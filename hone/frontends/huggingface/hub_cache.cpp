@@ -1,0 +1,120 @@
+#include "hone/frontends/huggingface/hub_cache.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr std::string_view kModels = "models--";
+constexpr std::string_view kSlash = "--";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Names names_in(const fs::path& folder) {
+  Names names;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string listed(const Names& names) {
+  return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string with_every(std::string text, std::string_view part, std::string_view replacement) {
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos;
+       at += replacement.size())
+    text.replace(at, part.size(), replacement);
+  return text;
+}
+
+// The models of the cache by the names of the hub.
+Names models_in(const fs::path& cache) {
+  Names models;
+  for (const std::string& name : names_in(cache))
+    if (name.starts_with(kModels))
+      models.push_back(with_every(name.substr(kModels.size()), kSlash, "/"));
+  return models;
+}
+
+bool is_part(std::string_view part) {
+  return !part.empty() && part != "." && part != ".." &&
+         std::all_of(part.begin(), part.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
+}
+
+bool are_parts(const std::string& text, std::size_t most) {
+  const Names parts = split(text, '/');
+  return !parts.empty() && parts.size() <= most && std::all_of(parts.begin(), parts.end(), is_part);
+}
+
+// Snapshots whose hash begins like this.
+Names snapshots_like(const fs::path& snapshots, const std::string& begin) {
+  Names found = names_in(snapshots);
+  std::erase_if(found, [&](const std::string& hash) { return !hash.starts_with(begin); });
+  return found;
+}
+
+}  // namespace
+
+fs::path hub_cache_folder() {
+  if (const std::string cache = environment("HF_HUB_CACHE"); !cache.empty()) return cache;
+  if (const std::string home = environment("HF_HOME"); !home.empty()) return fs::path(home) / "hub";
+  const std::string caches = environment("XDG_CACHE_HOME");
+  const fs::path base =
+      caches.empty() ? fs::path(environment("HOME")) / ".cache" : fs::path(caches);
+  return base / "huggingface" / "hub";
+}
+
+std::optional<HubName> parse_hub_name(const std::string& text) {
+  const std::size_t at = text.find('@');
+  HubName name{text.substr(0, at)};
+  if (at != std::string::npos) name.revision = text.substr(at + 1);
+  constexpr std::size_t kPartsOfRevision = 8;  // "refs/pr/1"
+  if (!are_parts(name.repository, 2) || !are_parts(name.revision, kPartsOfRevision))
+    return std::nullopt;
+  return name;
+}
+
+fs::path find_in_hub_cache(const HubName& name, const fs::path& cache) {
+  const fs::path folder = cache / (std::string(kModels) + with_every(name.repository, "/", kSlash));
+  std::error_code error;
+  user_check(
+      fs::is_directory(folder, error),
+      "{}: no such model folder, nor is the model in the local cache of Hugging Face: looked "
+      "at {}{}; nothing is downloaded. Fetch it where there is a network (`hf download "
+      "{}`), or give a folder with config.json and weights",
+      name.repository, folder.string(), did_you_mean(name.repository, models_in(cache)),
+      name.repository);
+  const fs::path snapshots = folder / "snapshots", reference = folder / "refs" / name.revision;
+  std::string hash = name.revision;
+  if (fs::is_regular_file(reference, error)) hash = trim(read_file(reference));
+  const Names found = is_part(hash) ? snapshots_like(snapshots, hash) : Names{};
+  user_check(!found.empty(),
+             "{}: revision '{}' is not in the cache of Hugging Face: looked at {} and {}; there: "
+             "{}; nothing is downloaded. Fetch it where there is a network (`hf download {} "
+             "--revision {}`)",
+             name.repository, name.revision, reference.string(), (snapshots / hash).string(),
+             listed(names_in(snapshots)), name.repository, name.revision);
+  user_check(found.size() == 1, "{}: revision '{}' could be any of {}; give more of the hash",
+             name.repository, name.revision, listed(found));
+  return snapshots / found[0];
+}
+
+}  // namespace hone

@@ -1,0 +1,152 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/base/json.h"
+#include "hone/base/text.h"
+#include "hone/text/data_table.h"
+#include "hone/text/utf8.h"
+
+namespace hone {
+namespace {
+
+// The text of one JSON object and the line on which it begins.
+struct Source {
+  std::string_view text;
+  std::int64_t line;
+};
+
+std::vector<Source> lines_of(std::string_view text) {
+  std::vector<Source> sources;
+  for (std::int64_t line = 1; !text.empty(); ++line) {
+    const std::string_view source = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(source.size() + 1, text.size()));
+    if (!trim(source).empty()) sources.push_back({source, line});
+  }
+  return sources;
+}
+
+// The elements of an array, found by their brackets; what is between these is for the parser to
+// judge.
+std::vector<Source> elements_of(std::string_view array) {
+  std::vector<Source> sources;
+  std::int64_t line = 1, begin_line = 1, depth = 0;
+  std::size_t begin = 0;
+  bool quoted = false, ended = false;
+  const auto add = [&](std::size_t end) {
+    const std::string_view element = array.substr(begin, end - begin);
+    if (!trim(element).empty()) sources.push_back({element, begin_line});
+    begin = end + 1;
+    begin_line = line;
+  };
+  for (std::size_t i = 0; i < array.size(); ++i) {
+    const char c = array[i];
+    if (c == '\n') ++line;
+    user_check(!ended || trim({&c, 1}).empty(), "line {}: text behind the end of the array", line);
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth == 1) begin = i + 1;
+      if (depth == 2) begin_line = line;
+    } else if (c == ']' || c == '}') {
+      if (--depth == 0) {
+        add(i);
+        ended = true;
+      }
+    } else if (c == ',' && depth == 1) {
+      add(i);
+    }
+  }
+  user_check(ended, "line {}: the array is not closed; is the file cut off?", line);
+  return sources;
+}
+
+Json parse_object(const Source& source, std::int64_t& replaced) {
+  const std::string where = fmt::format("line {}", source.line);
+  Json object;
+  if (is_utf8(source.text)) {
+    object = parse_json(source.text, where);
+  } else {
+    object = parse_json(repair_utf8(source.text, replaced), where);
+  }
+  user_check(object.is_object(), "{}: expected a JSON object, got {}", where,
+             to_line(object).substr(0, 60));
+  return object;
+}
+
+Json& find_key(Json& object, const std::string& name, std::int64_t line) {
+  const auto found = object.find(name);
+  if (found != object.end()) return *found;
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  fail("line {}: no key '{}'{}; the keys are: {}", line, name, did_you_mean(name, keys),
+       fmt::join(keys, ", "));
+}
+
+std::string take_text(Json& object, const std::string& name, std::int64_t line) {
+  Json& value = find_key(object, name, line);
+  user_check(value.is_string(), "line {}: '{}' is no string: {}", line, name,
+             to_line(value).substr(0, 60));
+  return std::move(value.get_ref<std::string&>());
+}
+
+std::string take_label(Json& object, const std::string& name, std::int64_t line) {
+  Json& value = find_key(object, name, line);
+  if (value.is_string()) return std::move(value.get_ref<std::string&>());
+  const bool whole =
+      value.is_number_float() && std::trunc(value.get<double>()) == value.get<double>();
+  user_check(value.is_number_integer() || value.is_boolean() || whole,
+             "line {}: '{}' is neither a whole number nor a string: {}", line, name,
+             to_line(value).substr(0, 60));
+  return value.dump();
+}
+
+Record read_record(const Source& source, const ColumnChoice& choice) {
+  Record record{.number = source.line};
+  Json object = parse_object(source, record.replaced_bytes);
+  record.text = take_text(object, choice.text, source.line);
+  if (!choice.text_pair.empty())
+    record.text_pair = take_text(object, choice.text_pair, source.line);
+  if (!choice.label.empty()) record.label = take_label(object, choice.label, source.line);
+  return record;
+}
+
+std::vector<Record> read_all(const std::vector<Source>& sources, const ColumnChoice& choice,
+                             ThreadPool& pool) {
+  constexpr std::int64_t kRecordsPerChunk = 256;
+  std::vector<Record> records(sources.size());
+  parallel_ranges(pool, static_cast<std::int64_t>(sources.size()), kRecordsPerChunk,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (auto i = static_cast<std::size_t>(begin);
+                         i < static_cast<std::size_t>(end); ++i)
+                      records[i] = read_record(sources[i], choice);
+                  });
+  return records;
+}
+
+}  // namespace
+
+DataTable open_json(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  const bool array = trim(text).starts_with('[');
+  DataTable table{.unit = "line"};
+  const std::vector<Source> sources = array ? elements_of(text) : lines_of(text);
+  if (!sources.empty()) {
+    std::int64_t replaced = 0;
+    const Json first = parse_object(sources[0], replaced);
+    for (const auto& [key, value] : first.items())
+      table.columns.push_back({key, value.is_string()});
+  }
+  table.read = [sources](const ColumnChoice& choice, ThreadPool& pool) {
+    return read_all(sources, choice, pool);
+  };
+  table.class_names = [](const std::string&) { return std::vector<std::string>{}; };
+  return table;
+}
+
+}  // namespace hone

@@ -1,0 +1,52 @@
+#include "hone/text/utf8.h"
+
+#include <cstring>
+
+#include "hone/text/normalizer.h"
+
+namespace hone {
+namespace {
+
+// Bytes of ASCII that the text begins with.
+std::size_t ascii_prefix(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  std::size_t i = 0;
+  for (; i + sizeof(std::uint64_t) <= text.size(); i += sizeof(std::uint64_t)) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, text.data() + i, sizeof bytes);
+    if ((bytes & kHighBits) != 0) break;
+  }
+  while (i < text.size() && static_cast<unsigned char>(text[i]) < 0x80) ++i;
+  return i;
+}
+
+// Bytes beyond ASCII that the text begins with.
+std::size_t other_prefix(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size() && static_cast<unsigned char>(text[i]) >= 0x80) ++i;
+  return i;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view text) {
+  CodePoints points;
+  for (;;) {
+    text.remove_prefix(ascii_prefix(text));
+    if (text.empty()) return true;
+    points.clear();
+    const std::size_t size = other_prefix(text);
+    if (decode_utf8(text.substr(0, size), points) > 0) return false;
+    text.remove_prefix(size);
+  }
+}
+
+std::string repair_utf8(std::string_view text, std::int64_t& replaced) {
+  CodePoints points;
+  replaced += decode_utf8(text, points);
+  std::string result;
+  for (const char32_t c : points) append_utf8(c, result);
+  return result;
+}
+
+}  // namespace hone

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hone/base/error.h"
+
+/// Whether bytes are UTF-8, and what to do when they are not.
+namespace hone {
+
+/// Whether the text is well-formed UTF-8 (Unicode 15, section 3.9).
+bool is_utf8(std::string_view text);
+
+inline constexpr std::string_view kNotUtf8 =
+    "the text is not UTF-8; convert it (`iconv -t UTF-8 -f ENCODING`), or leave --strict out to "
+    "read "
+    "U+FFFD in the place of what is wrong";
+
+/// Throws a `UserError` that opens with `where()` unless the text is UTF-8.
+template <typename Where>
+void check_utf8(std::string_view text, const Where& where) {
+  if (!is_utf8(text)) fail("{}: {}", where(), kNotUtf8);
+}
+
+/// The text with U+FFFD for every ill-formed part; adds their count to `replaced`.
+std::string repair_utf8(std::string_view text, std::int64_t& replaced);
+
+}  // namespace hone

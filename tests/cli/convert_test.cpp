@@ -1,0 +1,55 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+const fs::path kGolden = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+
+TEST(Convert, WritesAModelThatSaysTheSame) {
+  const TemporaryFolder folder;
+  const Ending ending = run_well({"convert", kGolden / "legacy", "-o", "new"}, folder.path());
+  EXPECT_NE(ending.output.find("Tensor"), std::string::npos);
+  EXPECT_NE(ending.output.find("from pytorch_model.bin written to new/model.safetensors; copied: "
+                               "config.json"),
+            std::string::npos)
+      << ending.output;
+  EXPECT_TRUE(fs::exists(folder.path() / "new/vocab.txt"));
+  EXPECT_FALSE(fs::exists(folder.path() / "new/pytorch_model.bin"));
+  const auto said = [&](const fs::path& model) {
+    return run_json({"predict", model, "a b c"}, folder.path())["logits"];
+  };
+  EXPECT_EQ(said("new"), said(kGolden / "legacy"));
+}
+
+TEST(Convert, TakesAnyArchitecture) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "old");
+  fs::copy_file(kGolden / "zip/pytorch_model.bin", folder.path() / "old/pytorch_model.bin");
+  folder.file("old/config.json", R"({"model_type": "llama"})");
+  const Json result = run_json({"convert", "old", "-o", "new"}, folder.path());
+  EXPECT_EQ(result["source"], "pytorch_model.bin");
+  EXPECT_EQ(result["copied"], Json({"config.json"}));
+  EXPECT_GT(result["tensors"].size(), 10);
+  EXPECT_EQ(result["tensors"][0]["type"], "F32");
+}
+
+TEST(Convert, OverwritesNothingAndLeavesNothingBehind) {
+  const TemporaryFolder folder;
+  folder.file("new", "precious");
+  Ending ending = run_hone({"convert", kGolden / "zip", "-o", "new"}, folder.path());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_EQ(read_file(folder.path() / "new"), "precious");
+  fs::create_directory(folder.path() / "empty");
+  ending = run_hone({"convert", "empty", "-o", "other"}, folder.path());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("empty: no weights in this folder; looked for model.safetensors"),
+            std::string::npos)
+      << ending.messages;
+  EXPECT_EQ(entries(folder.path()), (std::vector<std::string>{"empty", "new"}));
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+TEST(Doctor, MeasuresTheMachine) {
+  const Json found = run_json({"doctor"}, fs::temp_directory_path());
+  EXPECT_GT(found["peak_gflops_one_thread"].get<double>(), 1);
+  EXPECT_GT(found["copy_gb_per_s"].get<double>(), 0.5);
+  EXPECT_GT(found["read_gb_per_s"].get<double>(), 0.5);
+  EXPECT_GE(found["memory_bytes"], found["memory_available_bytes"]);
+  EXPECT_GT(found["disk_here_bytes"].get<double>(), 0);
+  EXPECT_EQ(found["instruction_sets"].size() + found["absent_instruction_sets"].size(), 5);
+  for (const char* library : {"fmt", "Highway", "CLI11", "nlohmann-json", "utf8proc", "zlib"})
+    EXPECT_TRUE(found["libraries"].contains(library)) << library;
+  for (const char* program : {"gnuplot", "graphviz"})
+    EXPECT_TRUE(found["programs"].contains(program)) << program;
+}
+
+TEST(Doctor, ShowsPeopleATable) {
+  const Ending ending = run_well({"doctor", "--threads", "1"}, fs::temp_directory_path());
+  for (const char* what : {"\nprocessor  ", "\nthreads    ", "1 of ", "kernels run with",
+                           "GFLOP/s on one thread", "GB/s reading", "Hugging Face cache"})
+    EXPECT_NE(ending.output.find(what), std::string::npos) << what << " in\n" << ending.output;
+}
+
+TEST(Doctor, SaysWhatIsMissingAndWhatToDo) {
+  const TemporaryFolder empty;
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", empty.path().c_str(), 1);
+  const Ending ending = run_well({"doctor", "--threads", "1000"}, fs::temp_directory_path());
+  ::setenv("PATH", path.c_str(), 1);
+  for (const char* problem :
+       {"\nProblems:\n",
+        "- gnuplot is missing, without which there are no figures: apt-get install gnuplot-nox",
+        "- graphviz is missing, without which there is no hone draw: apt-get install graphviz",
+        "- 1000 threads on "})
+    EXPECT_NE(ending.output.find(problem), std::string::npos) << problem << " in\n"
+                                                              << ending.output;
+  EXPECT_EQ(ending.output.find("Nothing is missing"), std::string::npos);
+}
+
+TEST(Doctor, KnowsWhereTheHubsModelsAre) {
+  ::setenv("HF_HOME", "/somewhere", 1);
+  const Json found = run_json({"doctor"}, fs::temp_directory_path());
+  ::unsetenv("HF_HOME");
+  EXPECT_EQ(found["hub_cache"], "/somewhere/hub");
+  EXPECT_EQ(found["hub_cache_exists"], false);
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,204 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "hone/base/random.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// Runs that are interrupted, and go on.
+namespace hone::testing {
+namespace {
+
+const std::vector<std::string> kTraining = {
+    "train",           "tiny", "--data",       "synth:lookup?n=300",
+    "--max_steps",     "12",   "--save_steps", "3",
+    "--logging_steps", "2",    "--batch",      "4"};
+
+std::vector<std::string> training(std::vector<std::string> more) {
+  more.insert(more.begin(), kTraining.begin(), kTraining.end());
+  return more;
+}
+
+/// A folder with the model `whole`, made without an interruption.
+class Resume : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    run_well(training({"-o", "whole"}), folder_->path());
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+  static const fs::path& folder() { return folder_->path(); }
+  static std::string weights(const std::string& model) {
+    return read_file(folder() / model / "model.safetensors");
+  }
+
+ private:
+  static std::unique_ptr<TemporaryFolder> folder_;
+};
+std::unique_ptr<TemporaryFolder> Resume::folder_;
+
+TEST_F(Resume, AfterAKillGivesTheSameBits) {
+  const fs::path partial = folder() / "killed.partial";
+  // At the first checkpoint, in the middle of writing the next one, and some time after that.
+  int kills = 0;
+  std::vector<std::string> command = training({"-o", "killed"});
+  for (const char* file : {"checkpoint-3", "checkpoint-6", "checkpoint-9"}) {
+    const Ending ending =
+        run_hone_until(command, folder(), SIGKILL, [&] { return fs::exists(partial / file); });
+    if (ending.code == 0) break;
+    EXPECT_EQ(ending.code, 128 + SIGKILL) << ending.messages;
+    EXPECT_FALSE(fs::exists(folder() / "killed"));
+    ++kills;
+    command = training({"-o", "killed", "--resume"});
+  }
+  ASSERT_GT(kills, 0);
+  if (!fs::exists(folder() / "killed")) run_well(command, folder());
+  EXPECT_TRUE(weights("killed") == weights("whole"));
+  EXPECT_FALSE(fs::exists(partial));
+}
+
+TEST_F(Resume, AfterCtrlCGivesTheSameBits) {
+  const Ending ending = run_hone_until(training({"-o", "stopped"}), folder(), SIGINT, [&] {
+    return fs::exists(folder() / "stopped.partial/checkpoint-3");
+  });
+  EXPECT_EQ(ending.code, 130) << ending.messages;
+  EXPECT_EQ(ending.output, "");
+  for (const char* fragment :
+       {"stopping after this step", "interrupted after step ", "stopped.partial/checkpoint-",
+        "To go on:\n  hone train tiny --data 'synth:lookup?n=300' ", " --resume\n"})
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos) << fragment << ending.messages;
+  EXPECT_FALSE(fs::exists(folder() / "stopped"));
+  run_well(training({"-o", "stopped", "--resume"}), folder());
+  EXPECT_TRUE(weights("stopped") == weights("whole"));
+}
+
+TEST_F(Resume, RefusesAnotherRunAndNamesTheDifferences) {
+  run_hone_until(training({"-o", "changed"}), folder(), SIGTERM,
+                 [&] { return fs::exists(folder() / "changed.partial/checkpoint-3"); });
+  const std::vector<std::string> before = entries(folder() / "changed.partial");
+  const auto expect_difference = [&](const std::string& fragment, std::vector<std::string> words) {
+    words.insert(words.begin(), {"-o", "changed", "--resume"});
+    const Ending ending = run_hone(training(words), folder());
+    EXPECT_EQ(ending.code, 1);
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
+  };
+  expect_difference("\n  learning_rate: 5e-05 when it began, 0.001 now", {"--lr", "1e-3"});
+  expect_difference("\n  seed: 42 when it began, 7 now", {"--seed", "7"});
+  expect_difference("\n  the training texts: 270 texts, checksum", {"--max_seq_length", "20"});
+  EXPECT_EQ(entries(folder() / "changed.partial"), before);
+  // What is no part of the result may change.
+  run_well(training({"-o", "changed", "--resume", "--threads", "1", "--save_total_limit", "5"}),
+           folder());
+  EXPECT_TRUE(weights("changed") == weights("whole"));
+}
+
+TEST_F(Resume, OfARunThatWasInterruptedIsNeverAnAccident) {
+  run_hone_until(training({"-o", "left"}), folder(), SIGKILL,
+                 [&] { return fs::exists(folder() / "left.partial/checkpoint-3"); });
+  const Ending again = run_hone(training({"-o", "left"}), folder());
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.messages.find("go on with --resume, or start again with --overwrite"),
+            std::string::npos)
+      << again.messages;
+  EXPECT_TRUE(fs::exists(folder() / "left.partial/checkpoint-3"));
+  const Ending nothing = run_hone(training({"-o", "other", "--resume"}), folder());
+  EXPECT_EQ(nothing.code, 1);
+  EXPECT_NE(nothing.messages.find("nothing to resume"), std::string::npos) << nothing.messages;
+  EXPECT_FALSE(fs::exists(folder() / "other.partial"));
+}
+
+TEST_F(Resume, OfQuantizationAwareTrainingGivesTheSameBits) {
+  std::vector<std::string> qat = {"quantize",
+                                  "whole",
+                                  "--qat",
+                                  "--format",
+                                  "int(bits=4,scale=learned)",
+                                  "--data",
+                                  "synth:lookup?n=300",
+                                  "--max_steps",
+                                  "6",
+                                  "--save_steps",
+                                  "2",
+                                  "--batch",
+                                  "4"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), qat.begin(), qat.end());
+    return more;
+  };
+  run_well(with({"-o", "qat"}), folder());
+  const Ending ending = run_hone_until(with({"-o", "qat-killed"}), folder(), SIGKILL, [&] {
+    return fs::exists(folder() / "qat-killed.partial/checkpoint-2");
+  });
+  if (ending.code != 0) run_well(with({"-o", "qat-killed", "--resume"}), folder());
+  EXPECT_TRUE(weights("qat-killed") == weights("qat"));
+}
+
+TEST_F(Resume, OfSeedsRepeatsNoneThatIsDone) {
+  const std::vector<std::string> seeds = training({"--seeds", "3", "-o", "seeds"});
+  const fs::path partial = folder() / "seeds.partial";
+  run_hone_until(seeds, folder(), SIGKILL,
+                 [&] { return fs::exists(partial / "seed-43/checkpoint-3"); });
+  std::vector<std::string> resumed = seeds;
+  resumed.push_back("--resume");
+  const Ending ending = run_well(resumed, folder());
+  EXPECT_EQ(ending.messages.find("train seed 42"), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("train seed 44"), std::string::npos) << ending.messages;
+  const Json results = read_json(folder() / "seeds/results.json");
+  EXPECT_EQ(results["seeds"], 3);
+  EXPECT_TRUE(weights("seeds/seed-42") == weights("whole"));
+  EXPECT_FALSE(weights("seeds/seed-43") == weights("whole"));
+}
+
+TEST_F(Resume, OfAStudyRepeatsNoTrainingThatIsDone) {
+  const auto study = [](const std::string& output, std::vector<std::string> more) {
+    std::vector<std::string> words = {"widths",      "whole", "--widths", "6.3,8.4",
+                                      "--max_steps", "2",     "--data",   "synth:lookup?n=300",
+                                      "-o",          output,  "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const Ending whole = run_well(study("study-whole", {}), folder());
+  const fs::path partial = folder() / "study.partial";
+  const Ending killed = run_hone_until(study("study", {}), folder(), SIGINT, [&] {
+    return fs::exists(partial / "trainings/qat-6.3/checkpoint-2");
+  });
+  EXPECT_EQ(killed.code, 130) << killed.messages;
+  EXPECT_NE(killed.messages.find("To go on:\n  hone widths whole "), std::string::npos)
+      << killed.messages;
+  const Ending resumed = run_well(study("study", {"--resume"}), folder());
+  EXPECT_EQ(resumed.output, whole.output);
+  // Nothing is left of the trainings.
+  EXPECT_EQ(entries(folder() / "study"), entries(folder() / "study-whole"));
+  EXPECT_FALSE(fs::exists(folder() / "study/trainings"));
+}
+
+// 50 kills at random moments, as many runs as that takes.
+TEST_F(Resume, LongManyKillsGiveTheSameBits) {
+  const auto command = [](const std::string& output) {
+    return std::vector<std::string>{"train",        "tiny", "--data",  "synth:lookup?n=300",
+                                    "--max_steps",  "150",  "--batch", "4",
+                                    "--save_steps", "2",    "--quiet", "-o",
+                                    output};
+  };
+  run_well(command("many-whole"), folder());
+  RandomSequence random(7, stream_of("kills"));
+  for (int run = 0, kills = 0; kills < 50; ++run) {
+    const std::string name = fmt::format("many-{}", run);
+    std::vector<std::string> words = command(name);
+    while (!fs::exists(folder() / name)) {
+      const auto start = std::chrono::steady_clock::now();
+      const std::chrono::milliseconds wait(100 + random.below(500));
+      const Ending ending = run_hone_until(words, folder(), SIGKILL, [&] {
+        return std::chrono::steady_clock::now() - start > wait;
+      });
+      ASSERT_TRUE(ending.code == 0 || ending.code == 128 + SIGKILL) << ending.messages;
+      kills += ending.code != 0;
+      if (fs::exists(folder() / (name + ".partial")) && words.back() != "--resume")
+        words.push_back("--resume");
+    }
+    EXPECT_TRUE(weights(name) == weights("many-whole")) << "after " << kills << " kills";
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing

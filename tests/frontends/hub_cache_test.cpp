@@ -1,0 +1,97 @@
+#include "hone/frontends/huggingface/hub_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+// Sets variables of the environment and puts the old values back.
+class Environment {
+ public:
+  void set(const char* name, const char* value) {
+    const char* old = std::getenv(name);
+    before_.emplace_back(name, old == nullptr ? std::nullopt : std::optional<std::string>(old));
+    value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);
+  }
+  ~Environment() {
+    for (auto at = before_.rbegin(); at != before_.rend(); ++at)
+      at->second ? ::setenv(at->first.c_str(), at->second->c_str(), 1)
+                 : ::unsetenv(at->first.c_str());
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
+};
+
+// A cache with two snapshots of one model, "abc1" being main.
+class Cache : public TemporaryFolder {
+ public:
+  Cache() {
+    const fs::path model = path() / "models--prajjwal1--bert-tiny";
+    for (const char* hash : {"abc1", "abd2"}) fs::create_directories(model / "snapshots" / hash);
+    fs::create_directories(model / "refs/refs/pr");
+    write_file(model / "refs/main", "abc1\n");
+    write_file(model / "refs/refs/pr/3", "abd2");
+    write_file(model / "refs/gone", "eee");
+  }
+  std::string find(const std::string& name) const {
+    return find_in_hub_cache(*parse_hub_name(name), path()).filename().string();
+  }
+};
+
+TEST(HubCacheFolder, IsNamedByTheEnvironment) {
+  Environment environment;
+  environment.set("HF_HUB_CACHE", "/caches/hub");
+  environment.set("HF_HOME", "/hf");
+  environment.set("XDG_CACHE_HOME", "/xdg");
+  environment.set("HOME", "/home/me");
+  EXPECT_EQ(hub_cache_folder(), "/caches/hub");
+  environment.set("HF_HUB_CACHE", nullptr);
+  EXPECT_EQ(hub_cache_folder(), "/hf/hub");
+  environment.set("HF_HOME", nullptr);
+  EXPECT_EQ(hub_cache_folder(), "/xdg/huggingface/hub");
+  environment.set("XDG_CACHE_HOME", "");
+  EXPECT_EQ(hub_cache_folder(), "/home/me/.cache/huggingface/hub");
+}
+
+TEST(HubName, HasOneOrTwoPartsAndARevision) {
+  EXPECT_EQ(parse_hub_name("prajjwal1/bert-tiny")->repository, "prajjwal1/bert-tiny");
+  EXPECT_EQ(parse_hub_name("bert-base-uncased")->revision, "main");
+  EXPECT_EQ(parse_hub_name("a/b@refs/pr/3")->revision, "refs/pr/3");
+  for (const char* text : {"", "/a", "a/b/c", "../a", "a/..", "a b", "a/b@", "a/b@../x", "./a"})
+    EXPECT_FALSE(parse_hub_name(text).has_value()) << text;
+}
+
+TEST(HubCache, FindsBranchesAndHashes) {
+  const Cache cache;
+  EXPECT_EQ(cache.find("prajjwal1/bert-tiny"), "abc1");
+  EXPECT_EQ(cache.find("prajjwal1/bert-tiny@refs/pr/3"), "abd2");
+  EXPECT_EQ(cache.find("prajjwal1/bert-tiny@abd2"), "abd2");
+  EXPECT_EQ(cache.find("prajjwal1/bert-tiny@abd"), "abd2");
+}
+
+TEST(HubCache, SaysWhereItLooked) {
+  const Cache cache;
+  const std::string model = (cache.path() / "models--prajjwal1--bert-tiny").string();
+  expect_user_error(
+      "prajjwal1/bert-tyni: no such model folder, nor is the model in the local cache "
+      "of Hugging Face: looked at " +
+          (cache.path() / "models--prajjwal1--bert-tyni").string() +
+          "; did you mean 'prajjwal1/bert-tiny'?; nothing is downloaded",
+      [&] { cache.find("prajjwal1/bert-tyni"); });
+  expect_user_error("revision 'v2' is not in the cache of Hugging Face: looked at " + model +
+                        "/refs/v2 and " + model +
+                        "/snapshots/v2; there: abc1, abd2; nothing is downloaded",
+                    [&] { cache.find("prajjwal1/bert-tiny@v2"); });
+  expect_user_error("revision 'gone' is not in the cache",
+                    [&] { cache.find("prajjwal1/bert-tiny@gone"); });
+  expect_user_error("revision 'ab' could be any of abc1, abd2; give more of the hash",
+                    [&] { cache.find("prajjwal1/bert-tiny@ab"); });
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,120 @@
+#include "hone/text/columns.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/text/user_error.h"
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+using Columns = std::vector<DataColumn>;
+
+struct Chosen {
+  ColumnChoice columns;
+  Names notes;
+};
+Chosen choose(const Columns& columns, const DataOptions& options = {}) {
+  Chosen chosen;
+  chosen.columns = choose_columns(columns, options, chosen.notes);
+  return chosen;
+}
+
+TEST(Columns, TextAndLabelNeedNoWords) {
+  const Chosen chosen = choose({{"label"}, {"comment"}, {"text"}});
+  EXPECT_EQ(chosen.columns.text, "text");
+  EXPECT_EQ(chosen.columns.label, "label");
+  EXPECT_EQ(chosen.columns.text_pair, "");
+  EXPECT_TRUE(chosen.notes.empty());
+}
+
+TEST(Columns, HaveOtherUsualNamesInAnyCase) {
+  const Chosen chosen = choose({{"idx", false}, {"Sentence"}, {"Target"}, {"tweet"}});
+  EXPECT_EQ(chosen.columns.text, "Sentence");
+  EXPECT_EQ(chosen.columns.label, "Target");
+  EXPECT_EQ(chosen.notes, (Names{"the text is column 'Sentence'", "the label is column 'Target'"}));
+}
+
+TEST(Columns, TheOnlyWordsAreTheText) {
+  EXPECT_EQ(choose({{"id", false}, {"body"}, {"label"}}).columns.text, "body");
+  EXPECT_EQ(choose({{"id", false}, {"body"}, {"label"}}).notes,
+            (Names{"the text is column 'body'"}));
+  expect_user_error(
+      [] {
+        choose({{"title"}, {"body"}, {"label"}});
+      },
+      "which column is the text? None is called text, sentence, review, content, "
+      "comment, tweet; name it by --text_column; the columns are: title, body, label");
+}
+
+TEST(Columns, TheLabelMustBeFoundUnlessNotWanted) {
+  expect_user_error(
+      [] {
+        choose({{"text"}, {"score", false}});
+      },
+      "which column is the label? None is called label, labels, class, target, "
+      "sentiment, category, stars; name it by --label_column; the columns are: text, "
+      "score");
+  EXPECT_EQ(choose({{"text"}, {"score", false}}, {.source = "", .labelled = false}).columns.label,
+            "");
+}
+
+TEST(Columns, NamedOnesMustBeThere) {
+  const Columns columns = {{"text"}, {"label"}};
+  expect_user_error([&] { choose(columns, {.source = "", .text_column = "texts"}); },
+                    "no column 'texts'; did you mean 'text'?; the columns are: text, label");
+  expect_user_error([&] { choose(columns, {.source = "", .label_column = "y"}); },
+                    "no column 'y'; the columns are: text, label");
+  expect_user_error([&] { choose(columns, {.source = "", .text_pair_column = "b"}); },
+                    "no column 'b'");
+}
+
+TEST(Columns, MustDiffer) {
+  expect_user_error(
+      [] {
+        choose({{"text"}, {"label"}}, {.source = "", .text_column = "label"});
+      },
+      "which column is the label?");
+  expect_user_error(
+      [] {
+        choose({{"text"}, {"label"}},
+               {.source = "", .text_column = "label", .label_column = "label"});
+      },
+      "text 'label', second text '' and label 'label' must be different columns");
+  expect_user_error(
+      [] {
+        choose({{"text"}, {"label"}, {"text"}});
+      },
+      "the column 'text' is there twice; rename one; the columns are: text, label, "
+      "text");
+}
+
+TEST(Columns, FindTheFirstTextOfAPair) {
+  EXPECT_EQ(choose({{"question"}, {"sentence"}, {"label"}},
+                   {.source = "", .text_pair_column = "sentence"})
+                .columns.text,
+            "question");
+  EXPECT_EQ(choose({{"sentence1"}, {"sentence2"}, {"label"}},
+                   {.source = "", .text_pair_column = "sentence2"})
+                .columns.text,
+            "sentence1");
+  EXPECT_EQ(choose({{"reply"}, {"text"}, {"label"}}, {.source = "", .text_pair_column = "reply"})
+                .columns.text,
+            "text");
+}
+
+TEST(Columns, ThatLookLikePairsAreNotHalved) {
+  expect_user_error(
+      [] {
+        choose({{"question"}, {"sentence"}, {"label"}});
+      },
+      "the columns 'question' and 'sentence' look like pairs of texts; give "
+      "--text_column question --text_pair_column sentence for pairs");
+  EXPECT_EQ(
+      choose({{"question"}, {"sentence"}, {"label"}}, {.source = "", .text_column = "sentence"})
+          .columns.text,
+      "sentence");
+}
+
+}  // namespace
+}  // namespace hone
