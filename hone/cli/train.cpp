@@ -205,7 +205,7 @@ void train_model(Arguments& a, const CLI::App& app) {
 
 Command train_command() {
   return {"train", "fine-tune a model on a data set",
-          "hone train tiny --data 'synth:negation?seed=7&n=30000' --epochs 3 --batch 64 --lr 5e-4 "
+          "hone train tiny --data 'synth:negation?seed=7&n=30000' --epochs 1 --batch 64 --lr 5e-4 "
           "-o my-model",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<Arguments>();

@@ -24,9 +24,7 @@ HWY_EXPORT(target_name);
 
 std::string vector_target() { return HWY_DYNAMIC_DISPATCH(target_name)(); }
 
-std::string highway_version() {
-  return fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH);
-}
+std::string highway_version() { return fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH); }
 
 }  // namespace hone::kernels
 #endif  // HWY_ONCE

@@ -50,11 +50,10 @@ void store(std::vector<std::int64_t>& values, const ParquetLeaf& leaf, std::int6
     for (std::int64_t& value : values) value = static_cast<std::uint32_t>(value);
   } else if (leaf.is_unsigned) {
     const auto large = std::find_if(values.begin(), values.end(), [](auto v) { return v < 0; });
-    user_check(
-        large == values.end(),
-        "row {}, counted from 0, holds {}, more than 9223372036854775807, the most that is read",
-        first_row + (large - values.begin()),
-        large == values.end() ? 0 : static_cast<std::uint64_t>(*large));
+    user_check(large == values.end(),
+               "row {} holds {}, more than 9223372036854775807, the most that is read",
+               first_row + (large - values.begin()) + 1,
+               large == values.end() ? 0 : static_cast<std::uint64_t>(*large));
   }
   std::copy(values.begin(), values.end(), slots);
 }
@@ -142,9 +141,8 @@ class ColumnReader {
     const UnpackedPage unpacked = unpack_page(page, chunk(piece.row_group).codec, leaf_.optional);
     if (leaf_.optional) {
       const std::int64_t null = find_null(unpacked.levels, page.values);
-      user_check(null == page.values,
-                 "row {}, counted from 0, is null; take such rows out, or fill them",
-                 piece.first_row + null);
+      user_check(null == page.values, "row {} is null; take such rows out, or fill them",
+                 piece.first_row + null + 1);
     }
     const auto& dictionary = dictionaries_[piece.row_group];
     DecodedValues decoded =

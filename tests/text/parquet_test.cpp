@@ -107,7 +107,7 @@ TEST(Parquet, ReadsWhatArrowWrites) {
   EXPECT_EQ(column<std::string>(file, "kind")[1], "good");
   EXPECT_EQ(column<std::string>(file, "bytes")[3], "\x03\xff");
   expect_refused(
-      "column 'long': row group 0, page at byte 1158: row 10, counted from 0, holds "
+      "column 'long': row group 0, page at byte 1158: row 11 holds "
       "9223372036854775808, more than 9223372036854775807",
       golden("arrow_types"), "long");
 }
@@ -142,10 +142,10 @@ TEST(Parquet, RefusesNestedAndOtherColumnsByName) {
 }
 
 TEST(Parquet, NamesTheRowOfANull) {
-  const std::string message = "row 2, counted from 0, is null; take such rows out, or fill them";
+  const std::string message = "row 3 is null; take such rows out, or fill them";
   expect_user_error([&] { ParquetFile(golden("nulls")).read("text", pool()); }, message);
-  expect_user_error([&] { ParquetFile(golden("nulls")).read("label", pool()); }, "row 4, counted");
-  expect_user_error([&] { ParquetFile(golden("nulls")).read("all", pool()); }, "row 0, counted");
+  expect_user_error([&] { ParquetFile(golden("nulls")).read("label", pool()); }, "row 5 is null");
+  expect_user_error([&] { ParquetFile(golden("nulls")).read("all", pool()); }, "row 1 is null");
 }
 
 TEST(Parquet, RefusesCodecsByName) {
