@@ -54,6 +54,26 @@ TrainingCheckpoint read_state(const fs::path& folder) {
   }
 }
 
+constexpr const char* kSteps = "steps";  // beside the moments: f64[steps, 4]
+
+Tensor to_tensor(const std::vector<StepRecord>& steps) {
+  std::vector<double> values;
+  for (const StepRecord& step : steps)
+    values.insert(values.end(), {step.epoch, step.loss, step.grad_norm, step.learning_rate});
+  return Tensor::of<double>({static_cast<std::int64_t>(steps.size()), 4}, values);
+}
+
+std::vector<StepRecord> steps_of(const Tensor& tensor, const TrainingState& state) {
+  user_check(tensor.dtype() == DType::f64 && tensor.sizes() == Sizes{state.step, 4},
+             "expected f64[{}, 4], one row per step", state.step);
+  const std::span<const double> values = tensor.values<double>();
+  std::vector<StepRecord> steps;
+  for (std::size_t i = 0; i < values.size(); i += 4)
+    steps.push_back({static_cast<std::int64_t>(i / 4 + 1), values[i], values[i + 1], values[i + 2],
+                     values[i + 3]});
+  return steps;
+}
+
 // Every tensor of the file, in place of the one that `parameters` has under its name.
 void take_tensors(const fs::path& file, ParameterStore& parameters, bool replace) {
   for (const auto& [name, tensor] : read_safetensors(file).tensors) {
@@ -104,6 +124,7 @@ void save_training(const CheckpointOptions& options, const Model& model,
   TensorMap moments;
   for (const auto& [name, tensor] : parameters.tensors())
     if (!now.parameters.contains(name)) moments.emplace(name, tensor.on(cpu()));
+  moments.emplace(kSteps, to_tensor(checkpoint.steps));
   options.write_model(now, output.path());
   write_safetensors(output.path() / kMoments, moments, {});
   write_file(output.path() / kState, to_document(to_json(checkpoint)));
@@ -124,7 +145,11 @@ std::optional<TrainingCheckpoint> load_training(const CheckpointOptions& options
   const fs::path folder = checkpoint_folder(options, steps.back());
   load_weights(options, steps.back(), parameters);
   take_tensors(folder / kMoments, parameters, /*replace=*/false);
-  return read_state(folder);
+  TrainingCheckpoint checkpoint = read_state(folder);
+  with_context((folder / kMoments).string() + ": steps",
+               [&] { checkpoint.steps = steps_of(parameters.at(kSteps), checkpoint.state); });
+  parameters.erase(kSteps);
+  return checkpoint;
 }
 
 void load_weights(const CheckpointOptions& options, std::int64_t step, ParameterStore& parameters) {

@@ -21,7 +21,8 @@ struct Selection {
 struct TrainingCheckpoint {
   TrainingState state;
   Selection selection;
-  std::size_t log_lines = 0;  ///< of the training log that belong to it
+  std::size_t log_lines = 0;           ///< of the training log that belong to it
+  std::vector<StepRecord> steps = {};  ///< all that were done
 };
 
 struct CheckpointOptions {

@@ -68,7 +68,7 @@ class Run {
         load_training(options_.checkpoints, model_.parameters);
     if (!found) return;
     checkpoint_ = *found;
-    log_.resume(checkpoint_.log_lines);
+    log_.resume(checkpoint_.log_lines, checkpoint_.steps);
     if (!options_.chooses() || checkpoint_.selection.best_step == 0) return;
     best_ = model_.parameters;
     remove_optimizer_state(best_);
@@ -81,6 +81,7 @@ class Run {
         {.unit = "steps", .first = checkpoint_.state.step, .output = context_.progress});
     TrainingCallbacks callbacks;
     callbacks.on_step = [&](const StepRecord& record) {
+      log_.add_step(record);
       progress.update(record.step, fmt::format("loss {:.3f}  padding {:.0f} %", record.loss,
                                                100 * record.padding_share));
     };
@@ -92,6 +93,7 @@ class Run {
       callbacks.on_checkpoint = [&](const TrainingState& state, const ParameterStore& parameters) {
         checkpoint_.state = state;
         checkpoint_.log_lines = log_.lines().size();
+        checkpoint_.steps = log_.steps();
         save_training(options_.checkpoints, model_, parameters, checkpoint_);
       };
     callbacks.stop_requested = [] { return interrupt_signal() != 0; };

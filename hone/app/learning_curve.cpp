@@ -1,13 +1,26 @@
 #include "hone/app/learning_curve.h"
 
 #include <algorithm>
+#include <map>
 
 namespace hone {
 namespace {
 
-Cell cell(const Json& line, const char* key) {
-  const auto found = line.find(key);
-  return found == line.end() || found->is_null() ? Cell(absent) : real(found->get<double>(), 6);
+constexpr std::size_t kMostPoints = 400;
+
+// Loss against epochs; of more steps than points, means of as many as it takes.
+std::vector<Point> loss_points(const std::vector<StepRecord>& steps, std::size_t window) {
+  std::vector<Point> points;
+  for (std::size_t begin = 0; begin < steps.size(); begin += window) {
+    const std::size_t end = std::min(begin + window, steps.size());
+    Point mean{0, 0};
+    for (std::size_t i = begin; i < end; ++i) {
+      mean.x += steps[i].epoch / static_cast<double>(end - begin);
+      mean.y += steps[i].loss / static_cast<double>(end - begin);
+    }
+    points.push_back(mean);
+  }
+  return points;
 }
 
 Point accuracy_point(const Json& line) {
@@ -16,13 +29,15 @@ Point accuracy_point(const Json& line) {
           100 * interval[0].get<double>(), 100 * interval[1].get<double>()};
 }
 
-Figure learning_curve_figure(const std::vector<Json>& lines, const std::string& title) {
-  Series loss{.label = "training loss", .draw = Draw::line};
+Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
+  const std::size_t window = (log.steps().size() + kMostPoints - 1) / kMostPoints;
+  const std::string of_each = window == 1 ? "" : fmt::format(", mean of {} steps", window);
+  const Series loss{.label = "training loss" + of_each,
+                    .points = loss_points(log.steps(), window),
+                    .draw = Draw::line};
   Series validation_loss{.label = "validation loss"};
   Series accuracy{.label = "validation accuracy", .spread = Spread::bars};
-  for (const Json& line : lines) {
-    if (line.contains("loss"))
-      loss.points.push_back({line["epoch"].get<double>(), line["loss"].get<double>()});
+  for (const Json& line : log.lines()) {
     if (!line.contains("eval_accuracy") || line["eval_accuracy"].is_null()) continue;
     accuracy.points.push_back(accuracy_point(line));
     if (!line["eval_loss"].is_null())
@@ -44,34 +59,45 @@ Figure learning_curve_figure(const std::vector<Json>& lines, const std::string& 
 
 }  // namespace
 
-Table learning_curve_table(const std::vector<Json>& lines) {
-  constexpr const char* kKeys[] = {"epoch",     "loss",      "learning_rate",
-                                   "grad_norm", "eval_loss", "eval_accuracy"};
-  std::vector<Column> columns = {{"step", "Step"}};
-  for (const char* key : kKeys) columns.push_back({key, key});
-  columns.push_back({"eval_accuracy_low", "95 % from"});
-  columns.push_back({"eval_accuracy_high", "to"});
-  Table table(std::move(columns));
-  for (const Json& line : lines) {
-    std::vector<Cell> row = {line.at("step").get<std::int64_t>()};
-    for (const char* key : kKeys) row.push_back(cell(line, key));
-    const Json interval = line.value("eval_accuracy_interval", Json());
-    const bool known = interval.is_array() && interval[0].is_number() && interval[1].is_number();
-    for (const int end : {0, 1})
-      row.push_back(known ? real(interval[end].get<double>(), 6) : Cell(absent));
+Table learning_curve_table(const TrainingLog& log) {
+  Table table({{"step", "Step"},
+               {"epoch", "Epoch"},
+               {"loss", "Loss"},
+               {"learning_rate", "Learning rate"},
+               {"grad_norm", "Gradient norm"},
+               {"eval_loss", "Validation loss"},
+               {"eval_accuracy", "Validation accuracy"},
+               {"eval_accuracy_low", "95 % from"},
+               {"eval_accuracy_high", "to"}});
+  std::map<std::int64_t, const Json*> evaluations;
+  for (const Json& line : log.lines())
+    if (line.contains("eval_accuracy")) evaluations[line.at("step").get<std::int64_t>()] = &line;
+  const auto cell = [](const Json& value) {
+    return value.is_number() ? real(value.get<double>(), 6) : Cell(absent);
+  };
+  for (const StepRecord& step : log.steps()) {
+    std::vector<Cell> row = {step.step, real(step.epoch, 6), real(step.loss, 6),
+                             real(step.learning_rate, 9), real(step.grad_norm, 6)};
+    const auto found = evaluations.find(step.step);
+    if (found == evaluations.end()) {
+      row.insert(row.end(), 4, Cell(absent));
+    } else {
+      const Json& e = *found->second;
+      const Json& interval = e["eval_accuracy_interval"];
+      row.insert(row.end(), {cell(e["eval_loss"]), cell(e["eval_accuracy"]), cell(interval[0]),
+                             cell(interval[1])});
+    }
     table.add_row(std::move(row));
   }
   return table;
 }
 
-Section learning_curve_section(const std::vector<Json>& lines, const std::string& title,
+Section learning_curve_section(const TrainingLog& log, const std::string& title,
                                const fs::path& stem, std::vector<std::string>& notes) {
-  write_file(fs::path(stem) += ".csv", to_csv(learning_curve_table(lines)));
+  write_file(fs::path(stem) += ".csv", to_csv(learning_curve_table(log)));
   Section section{"Learning curve", {}};
-  const auto losses =
-      std::ranges::count_if(lines, [](const Json& line) { return line.contains("loss"); });
-  if (losses >= 2)
-    section.blocks.push_back(figure_block(learning_curve_figure(lines, title), stem,
+  if (log.steps().size() >= 2)
+    section.blocks.push_back(figure_block(learning_curve_figure(log, title), stem,
                                           "Loss and validation accuracy against epochs", notes));
   return section;
 }

@@ -13,8 +13,9 @@ void TrainingLog::write(const Json& line) {
   user_check(stream_.good(), "{}: cannot write; is the disk full?", file_.string());
 }
 
-void TrainingLog::resume(std::size_t count) {
+void TrainingLog::resume(std::size_t count, std::vector<StepRecord> steps) {
   HONE_ASSERT(lines_.empty(), "the log of {} lines has begun already", lines_.size());
+  steps_ = std::move(steps);
   if (count == 0 || file_.empty()) return;
   std::string kept;
   for (const std::string& line : split(read_file(file_), '\n')) {

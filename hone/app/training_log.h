@@ -5,6 +5,7 @@
 
 #include "hone/base/file.h"
 #include "hone/base/json.h"
+#include "hone/train/trainer.h"
 
 namespace hone {
 
@@ -17,15 +18,19 @@ class TrainingLog {
 
   /// Throws `UserError` when the file cannot be written.
   void write(const Json& line);
-  /// Takes up the first `count` lines of the file that an earlier run has left; the others are removed, for their steps
+  /// Every single step, for the learning curve; kept, not written.
+  void add_step(const StepRecord& record) { steps_.push_back(record); }
+  /// Takes up the steps and the first `count` lines of the file that an earlier run has left; the others are removed, for their steps
   /// are done again. A log without a file has lost them. Throws `UserError` when the file has fewer.
-  void resume(std::size_t count);
+  void resume(std::size_t count, std::vector<StepRecord> steps);
   const std::vector<Json>& lines() const { return lines_; }
+  const std::vector<StepRecord>& steps() const { return steps_; }
 
  private:
   fs::path file_;  // empty: none
   std::ofstream stream_;
   std::vector<Json> lines_;
+  std::vector<StepRecord> steps_;
 };
 
 }  // namespace hone

@@ -90,7 +90,7 @@ void demo(const Arguments& a, const CLI::App& app) {
       fmt::format("A bag of words reaches {:.1f} % of these texts, the trained model {:.1f} %.",
                   100 * baseline, 100 * parent.evaluation.accuracy);
   report.sections = {width_section(results, parent, output.path() / "fixed_point", undrawn),
-                     learning_curve_section(log.lines(), "tiny trained; one seed",
+                     learning_curve_section(log, "tiny trained; one seed",
                                             output.path() / "learning_curve", undrawn)};
   report.sections[0].blocks.insert(report.sections[0].blocks.begin(), Paragraph{words});
   report.notes = warnings;

@@ -108,7 +108,7 @@ Model quantized_copy(const Job& job, const CompressOptions& options, const fs::p
   if (!options.qat) return compress(job.parent.model, job.data, pad_id, options, job.context);
   TrainingLog log(folder / "training_log.jsonl");
   Model model = compress(job.parent.model, job.data, pad_id, options, log, job.context);
-  Section curve = learning_curve_section(log.lines(), job.label() + ", simulated; one seed",
+  Section curve = learning_curve_section(log, job.label() + ", simulated; one seed",
                                          folder / "learning_curve", quantized.notes);
   if (!curve.blocks.empty()) quantized.sections.push_back(std::move(curve));
   return model;

@@ -90,7 +90,7 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
     trained.result["validation_test_gap"] =
         trained.result["validation"]["eval_accuracy"].get<double>() -
         trained.result["test"]["eval_accuracy"].get<double>();
-  trained.curve = learning_curve_section(log.lines(), a.model + " trained; one seed",
+  trained.curve = learning_curve_section(log, a.model + " trained; one seed",
                                          folder / "learning_curve", trained.notes);
   write_model(source, folder);
   write_file(folder / "results.json", to_document(trained.result));

@@ -25,6 +25,15 @@ std::int64_t random_key(std::uint64_t seed, std::int64_t step) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(words[0]) << 32 | words[1]);
 }
 
+// What step `step`, from 0, reads beside the parameters.
+NamedTensors step_inputs(const Batch& batch, std::uint64_t seed, std::int64_t step, double rate) {
+  NamedTensors inputs = batch_inputs(batch);
+  inputs["learning_rate"] = Tensor::scalar(static_cast<float>(rate));
+  inputs["step"] = Tensor::scalar(step + 1);
+  inputs["random_key"] = Tensor::scalar(random_key(seed, step));
+  return inputs;
+}
+
 void check(const TrainingOptions& options) {
   user_check(std::isfinite(options.epochs) && options.epochs >= 0,
              "epochs: expected a number from 0 on, got {}", options.epochs);
@@ -121,8 +130,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
   TrainingState state = from;
   TrainingEnd end = TrainingEnd::finished;
   const auto seconds = [&, before = from.seconds] {
-    return before +
-           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const auto record_at = [&](double loss, double grad_norm, double rate) {
     return StepRecord{
@@ -144,13 +152,10 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
     const std::span<const std::int64_t> rows = order.rows(state.step);
     const Batch batch = make_batch(data, rows, pad_id);
     padding.add(batch);
-    NamedTensors inputs = batch_inputs(batch);
     const double rate =
         linear_schedule(options.optimizer.learning_rate, state.step, steps, options.warmup_steps);
-    inputs["learning_rate"] = Tensor::scalar(static_cast<float>(rate));
-    inputs["step"] = Tensor::scalar(state.step + 1);
-    inputs["random_key"] = Tensor::scalar(random_key(options.seed, state.step));
-    const NamedTensors outputs = interpreter.run(inputs, parameters);
+    const NamedTensors outputs =
+        interpreter.run(step_inputs(batch, options.seed, state.step, rate), parameters);
 
     ++state.step;
     const StepRecord record =

@@ -170,6 +170,7 @@ TEST(FineTune, RefusesAChoiceWithoutAValidationPart) {
 struct Kept {
   TemporaryFolder folder;
   FineTuneOptions options = restless();
+  std::vector<double> losses;  // of every step of the last run
 
   Kept() {
     options.checkpoints.folder = folder.path();
@@ -180,7 +181,10 @@ struct Kept {
   }
   FineTuneResult run(Model& model) {
     TrainingLog log(folder.path() / "log.jsonl");
-    return fine_tune(model, validated(), 0, options, log, context());
+    const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+    losses.clear();
+    for (const StepRecord& step : log.steps()) losses.push_back(step.loss);
+    return result;
   }
   std::vector<std::int64_t> steps() const { return checkpoint_steps(folder.path()); }
 };
@@ -217,6 +221,8 @@ TEST(FineTune, ResumesToTheSameBitsAndTheSameLog) {
     return lines;
   };
   const std::vector<Json> log = logged();
+  const std::vector<double> losses = kept.losses;
+  ASSERT_EQ(losses.size(), 20u);
   kept.options.checkpoints.resume = true;
   std::vector<std::int64_t> steps = kept.steps();
   while (steps.size() > 1) {
@@ -230,6 +236,7 @@ TEST(FineTune, ResumesToTheSameBitsAndTheSameLog) {
         << "from step " << left.back();
     EXPECT_EQ(rest.weights_of_step, all.weights_of_step);
     EXPECT_EQ(logged(), log) << "from step " << left.back();
+    EXPECT_EQ(kept.losses, losses) << "from step " << left.back();
     for (const std::int64_t step : kept.steps())
       if (step > left.back()) fs::remove_all(checkpoint_folder(kept.options.checkpoints, step));
   }

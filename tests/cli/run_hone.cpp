@@ -104,15 +104,19 @@ std::vector<std::string> shell_words(std::string_view line) {
   char quote = 0;
   bool inside = false;
   for (const char c : line) {
-    if (quote != 0 ? c == quote : c == '\'' || c == '"') {
-      quote = quote != 0 ? '\0' : c;
-    } else if (quote == 0 && c == ' ') {
+    if (quote == 0 && c == ' ') {
       inside = false;
       continue;
     }
     if (!inside) words.emplace_back();
     inside = true;
-    if (c != '\'' && c != '"') words.back() += c;
+    if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    } else {
+      words.back() += c;
+    }
   }
   return words;
 }
