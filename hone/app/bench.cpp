@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "hone/analysis/cost.h"
+#include "hone/app/memory_check.h"
 #include "hone/base/random.h"
 #include "hone/kernels/peak.h"
 #include "hone/passes/dead_code.h"
@@ -58,9 +58,11 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   user_check(options.tokens <= model.config.max_position_embeddings,
              "--tokens: the model has {} positions, got {}", model.config.max_position_embeddings,
              options.tokens);
+  Graph graph = model_graph(model, context, {.labels = options.train});
+  check_memory(graph, {{'B', options.batch}, {'S', options.tokens}},
+               fmt::format("a run of {} texts of {} tokens", options.batch, options.tokens));
   ParameterStore parameters = model.parameters;
   const EncodedSet texts = random_texts(model, options);
-  Graph graph = model_graph(model, context, {.labels = options.train});
   if (options.format) {
     quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
     calibrate(graph, parameters, texts, 0, {options.batch, 1}, context.library, context.pool);

@@ -120,6 +120,11 @@ TEST_F(Refusal, OfDataSaysWhatIsThere) {
                      {"--data", "synth:lookup?m=3", "-o", "out"});
 }
 
+TEST_F(Refusal, OfWorkThatDoesNotFitIntoMemory) {
+  expect(kUserError, "not enough memory: a run of 400000000 texts of 512 tokens takes about ",
+         {"bench", "tiny", "--batch", "400000000", "--tokens", "512"});
+}
+
 // What a stranger's file calls its columns must not reach the terminal as a command.
 TEST_F(Refusal, ShowsControlCharactersAsWhatTheyAre) {
   const TemporaryFolder folder;
