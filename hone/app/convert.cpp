@@ -18,10 +18,14 @@ Place place_of(const Tensor& tensor) {
   return {tensor.device_pointer(), tensor.dtype(), tensor.sizes()};
 }
 
+// Config, tokenizer and words about the model, not what tells of the job that made it.
 bool goes_along(const fs::path& path) {
+  constexpr std::string_view kOfTheJob[] = {"machine.json", "results.json", "settings.json",
+                                            "trainer_state.json"};
   constexpr std::string_view kEndings[] = {".json", ".txt", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
-  return !name.starts_with('.') && !name.ends_with(".index.json") &&
+  return !name.starts_with('.') && std::ranges::find(kOfTheJob, name) == std::end(kOfTheJob) &&
+         !name.ends_with(".index.json") &&
          std::any_of(std::begin(kEndings), std::end(kEndings),
                      [&](std::string_view ending) { return name.ends_with(ending); });
 }

@@ -162,7 +162,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
         record_at(scalar(outputs, "loss"), scalar(outputs, "grad_norm"), rate);
     user_check(std::isfinite(record.loss) && std::isfinite(record.grad_norm),
                "training diverged at step {}: loss {}, gradient norm {}; try a lower learning rate",
-               state.step, record.loss, record.grad_norm);
+               state.step, std::abs(record.loss), std::abs(record.grad_norm));  // no "-nan"
     state.loss.add(record.loss);
     state.loss_since_log.add(record.loss);
     state.examples += static_cast<std::int64_t>(rows.size());

@@ -57,9 +57,9 @@ TEST(ConvertWeights, CopiesWhatStandsBesideThem) {
   const TemporaryFolder model, output;
   for (const char* name : {"config.json", "pytorch_model.bin"})
     fs::copy_file(kGolden / "zip" / name, model.path() / name);
-  for (const char* name :
-       {"vocab.txt", "merges.txt", "tokenizer.model", "README.md", "flax.msgpack",
-        "training_args.bin", "pytorch_model.bin.index.json", ".hidden.json"})
+  for (const char* name : {"vocab.txt", "merges.txt", "tokenizer.model", "README.md",
+                           "flax.msgpack", "training_args.bin", "pytorch_model.bin.index.json",
+                           ".hidden.json", "results.json", "trainer_state.json"})
     model.file(name, name);
   fs::create_directory(model.path() / "folder.json");
   const Conversion conversion = convert_weights(model.path(), output.path());

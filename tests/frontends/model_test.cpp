@@ -248,7 +248,7 @@ TEST(Model, RefusesWeightsThatAreNoNumbers) {
   write_small(folder);
   replace_tensor(folder, "classifier.bias", Tensor::of<float>({2}, {1, nan}));
   expect_user_error(
-      "model.safetensors: tensor classifier.bias has 1 values that are no numbers, the first at "
+      "model.safetensors: tensor classifier.bias has 1 value that is no number, the first at "
       "index 1: nan; training went wrong or the file is damaged, take another checkpoint",
       [&] { load(folder.path()); });
   replace_tensor(folder, "classifier.bias",
@@ -267,7 +267,7 @@ TEST(Model, RefusesQuantizerStatesThatAreNoNumbers) {
   model.quantization = Quantization{{{"classifier", {.weight = integer}}}, "ptq"};
   model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(std::nanf("")));
   save_model(model, folder.path());
-  expect_user_error("tensor classifier.weight.quantizer.frac has 1 values that are no numbers",
+  expect_user_error("tensor classifier.weight.quantizer.frac has 1 value that is no number",
                     [&] { load(folder.path()); });
 }
 

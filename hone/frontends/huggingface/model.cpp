@@ -86,9 +86,12 @@ void check_finite(const Tensor& tensor, std::string_view source, std::string_vie
   if (count == 0) return;
   const auto first = std::find_if(values.begin(), values.end(), odd);
   fail(
-      "{}: tensor {} has {} values that are no numbers, the first at index {}: {}; training went "
+      "{}: tensor {} has {}, the first at index {}: {}; training went "
       "wrong or the file is damaged, take another checkpoint",
-      source, name, count, first - values.begin(), *first);
+      source, name,
+      count == 1 ? "1 value that is no number"
+                 : fmt::format("{} values that are no numbers", count),
+      first - values.begin(), *first);
 }
 
 /// Finds the weights of a graph's parameters among the tensors of a checkpoint.
@@ -230,7 +233,9 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   const Json config = read_json(folder / "config.json");
   const Architecture& arch = architecture(model_type(config, where), where);
   Model model{arch.config(config, where), {}, read_quantization(config, formats, where), {}};
-  WeightMatcher weights(arch, load_checkpoint(folder));
+  Checkpoint checkpoint = load_checkpoint(folder);
+  checkpoint.source = (folder / checkpoint.source).string();  // for messages
+  WeightMatcher weights(arch, std::move(checkpoint));
   adopt_labels(model.config, labels, weights.has_head(), folder);
   std::vector<std::string> initialised, missing;
   const Graph graph = arch.build(ops, model.config, {});
