@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "hone/app/memory_check.h"
+#include "hone/base/interrupt.h"
 #include "hone/base/random.h"
 #include "hone/kernels/peak.h"
 #include "hone/passes/dead_code.h"
@@ -90,8 +91,10 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
   interpreter.start_profile();
   std::vector<double> times;
-  for (std::int64_t i = 0; i < result.runs; ++i)
+  for (std::int64_t i = 0; i < result.runs; ++i) {
     times.push_back(run_ms(interpreter, inputs, parameters, i + 3));
+    stop_if_interrupted();
+  }
   std::ranges::sort(times);
   result.min_ms = times.front();
   const std::size_t half = times.size() / 2;

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "hone/app/memory_check.h"
-#include "hone/base/interrupt.h"
 #include "hone/train/predictor.h"
 
 namespace hone {
@@ -26,10 +25,8 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
   Predictor predictor(std::move(graph), model.parameters, context.library, context.pool);
   Progress progress(title, data.size(), {.unit = "texts", .output = context.progress});
   Measurement measured;
-  measured.logits = predictor.logits(data, batch_size, pad_id, [&](std::int64_t done) {
-    progress.update(done);
-    stop_if_interrupted();
-  });
+  measured.logits =
+      predictor.logits(data, batch_size, pad_id, [&](std::int64_t done) { progress.update(done); });
   measured.classes = predictor.classes();
   measured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "hone/analysis/precision.h"
+#include "hone/base/interrupt.h"
 #include "hone/ops/list.h"
 #include "hone/ops/reference.h"
 #include "hone/passes/dead_code.h"
@@ -91,6 +92,7 @@ void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSe
   std::iota(order.begin(), order.end(), 0);
   std::int64_t left = run.batch_count;
   for (const std::span<const std::int64_t> rows : batches(order, run.batch_size)) {
+    stop_if_interrupted();
     if (left-- == 0) break;
     if (!body(interpreter.run(batch_inputs(make_batch(data, rows, pad_id)), parameters))) break;
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "hone/base/interrupt.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/train/batch_inputs.h"
@@ -57,6 +58,7 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
   std::int64_t left = run.batch_count;
   for (const std::span<const std::int64_t> rows : batches(order, run.batch_size)) {
     if (left-- == 0) break;
+    stop_if_interrupted();
     for (const auto& [name, tensor] :
          interpreter.run(batch_inputs(make_batch(data, rows, pad_id)), parameters)) {
       seen[name].include((tensor.contiguous() ? tensor : tensor.contiguous_copy()).values<float>());

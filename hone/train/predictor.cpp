@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "hone/base/interrupt.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/runtime/fold.h"
@@ -74,6 +75,7 @@ std::vector<float> Predictor::logits(const EncodedSet& data, std::int64_t batch_
     }
     done += static_cast<std::int64_t>(rows.size());
     if (on_progress) on_progress(done);
+    stop_if_interrupted();
   }
   return all;
 }

@@ -107,6 +107,18 @@ TEST_F(Resume, OfARunThatWasInterruptedIsNeverAnAccident) {
   EXPECT_FALSE(fs::exists(folder() / "other.partial"));
 }
 
+// Ten thousand texts are seconds of work; the signal comes at its beginning.
+TEST_F(Resume, IsNotOfferedWhereNothingIsSaved) {
+  const auto start = std::chrono::steady_clock::now();
+  const Ending ending = run_hone_until(
+      {"eval", "whole", "--data", "synth:lookup?n=50000"}, folder(), SIGINT,
+      [&] { return std::chrono::steady_clock::now() - start > std::chrono::milliseconds(300); });
+  EXPECT_EQ(ending.code, 130) << ending.messages;
+  EXPECT_EQ(ending.output, "");
+  EXPECT_NE(ending.messages.find("interrupted\n"), std::string::npos) << ending.messages;
+  EXPECT_EQ(ending.messages.find("To go on"), std::string::npos) << ending.messages;
+}
+
 TEST_F(Resume, OfQuantizationAwareTrainingGivesTheSameBits) {
   std::vector<std::string> qat = {"quantize",
                                   "whole",
