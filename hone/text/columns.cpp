@@ -58,7 +58,7 @@ std::string called(std::span<const DataColumn> columns, std::string_view name) {
 std::string first_called(std::span<const DataColumn> columns,
                          std::span<const std::string_view> names) {
   for (const std::string_view name : names) {
-    const std::string found = called(columns, name);
+    std::string found = called(columns, name);
     if (!found.empty()) return found;
   }
   return "";
@@ -78,7 +78,7 @@ void check_no_pair(std::span<const DataColumn> columns) {
 
 std::string text_of_pair(std::span<const DataColumn> columns, const std::string& second) {
   for (const auto& [first_name, second_name] : kPairNames) {
-    const std::string first = called(columns, first_name);
+    std::string first = called(columns, first_name);
     if (!first.empty() && lower(second) == second_name) return first;
   }
   return "";

@@ -122,7 +122,7 @@ class WeightMatcher {
                "{}: tensor {} has elements of type {}, expected floating point", source_,
                found->first, info(found->second.dtype()).name);
     const Tensor widened = found->second.cast(DType::f32);
-    const Tensor weights = widened.contiguous() ? widened : widened.contiguous_copy();
+    Tensor weights = widened.contiguous() ? widened : widened.contiguous_copy();
     check_finite(weights, source_, found->first);
     tensors_.erase(found);
     return weights;
