@@ -4,11 +4,12 @@
 
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone {
 namespace {
 
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+const fs::path kGolden = test_data() / "frontends" / "golden";
 
 // Type, shape and bytes of a tensor.
 std::string content(const Tensor& tensor) {

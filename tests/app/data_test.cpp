@@ -4,6 +4,7 @@
 
 #include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone {
 namespace {
@@ -121,7 +122,7 @@ TEST(Part, RefusesUnknownAndEmptyParts) {
 }
 
 TextModel golden_model() {
-  const fs::path golden = fs::path(HONE_TEST_DATA) / "frontends" / "golden" / "safetensors";
+  const fs::path golden = test_data() / "frontends" / "golden" / "safetensors";
   return open_model(golden.string(), testing::quiet_context(), /*seed=*/1);
 }
 

@@ -4,12 +4,13 @@
 
 #include "hone/analysis/parameters.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 #include "tests/support/tiny_model.h"
 
 namespace hone {
 namespace {
 
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+const fs::path kGolden = test_data() / "frontends" / "golden";
 
 Context& context() {
   static Context quiet(/*threads=*/1, /*quiet=*/true);

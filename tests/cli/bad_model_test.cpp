@@ -6,6 +6,7 @@
 #include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 // What the program says to models that are damaged, contradict themselves or mean harm.
 namespace hone::testing {
@@ -13,7 +14,7 @@ namespace {
 
 constexpr int kUserError = 1;
 constexpr const char* kWeights = "model.safetensors";
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+const fs::path kGolden = test_data() / "frontends" / "golden";
 
 /// A copy of a good model, to be spoiled.
 class BadModel : public ::testing::Test {

@@ -2,11 +2,12 @@
 
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone::testing {
 namespace {
 
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+const fs::path kGolden = test_data() / "frontends" / "golden";
 
 TEST(Convert, WritesAModelThatSaysTheSame) {
   const TemporaryFolder folder;

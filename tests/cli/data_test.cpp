@@ -4,6 +4,7 @@
 
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 #include "tests/text/packed.h"
 
 // What people give as --data and as MODEL, through the program.
@@ -114,7 +115,7 @@ TEST(Data, MayBePairs) {
 }
 
 TEST(Data, AsPairsNeedsAModelWithTwoTypesOfTokens) {
-  const fs::path golden = fs::path(HONE_TEST_DATA) / "frontends/golden/zip_sharded";
+  const fs::path golden = test_data() / "frontends/golden/zip_sharded";
   expect_refusal({"predict", golden, "a", "--text_pair", "b"}, workshop(),
                  "pairs of texts need a model with two types of tokens, this one has 1");
 }

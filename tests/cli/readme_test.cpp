@@ -7,12 +7,13 @@
 #include "hone/base/text.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 // What the README tells newcomers to type, typed.
 namespace hone::testing {
 namespace {
 
-std::string readme() { return read_file(fs::path(HONE_TEST_DATA).parent_path() / "README.md"); }
+std::string readme() { return read_file(test_data().parent_path() / "README.md"); }
 
 // The arguments of the lines of the README's ```sh blocks that begin with "hone ", in their order.
 std::vector<std::vector<std::string>> command_lines() {
@@ -58,7 +59,7 @@ TEST(Readme, UsesFlagsThatExist) {
 
 // Tables of the guide for those who come from other programs, where "not yet" must stay honest.
 TEST(FromMase, NamesCommandsAndFlagsThatExist) {
-  const std::string text = read_file(fs::path(HONE_TEST_DATA).parent_path() / "docs/from-mase.md");
+  const std::string text = read_file(test_data().parent_path() / "docs/from-mase.md");
   std::string help;
   for (const std::string& name : command_names())
     help += run_well({name, "--help"}, fs::temp_directory_path()).output;

@@ -1,4 +1,5 @@
 #include "tests/formats/formats_testing.h"
+#include "tests/support/test_data.h"
 
 #include <gtest/gtest.h>
 #include <hwy/highway.h>
@@ -112,7 +113,7 @@ std::vector<Tensor> calibrated_state(std::string_view format, const std::vector<
 int check_vectors(std::string_view name, std::string_view mode,
                   const std::function<std::string(const Json& parameters)>& text_of) {
   int checked = 0;
-  for (const Json& entry : read_json(fs::path(HONE_TEST_DATA) / "vectors" / "formats.json")) {
+  for (const Json& entry : read_json(test_data() / "vectors" / "formats.json")) {
     if (entry["format"] != name || entry["mode"] != mode) continue;
     const std::string format = text_of(entry["params"]);
     if (format.empty()) continue;

@@ -7,6 +7,7 @@
 #include "tests/formats/block_testing.h"
 #include "tests/formats/formats_testing.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone::testing {
 namespace {
@@ -31,7 +32,7 @@ std::string text_of(const Json& parameters) {
       parameters.contains("scale") ? "fixed" : "mase");
 }
 
-Json ocp_vectors() { return read_json(fs::path(HONE_TEST_DATA) / "vectors" / "mxint8.json"); }
+Json ocp_vectors() { return read_json(test_data() / "vectors" / "mxint8.json"); }
 
 TEST(Mxfp, GivesTheValuesOfTheVectors) {
   EXPECT_GE(check_vectors("mxfp", "fixed", text_of), 5 * 40);

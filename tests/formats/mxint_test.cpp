@@ -8,6 +8,7 @@
 #include "tests/formats/block_testing.h"
 #include "tests/formats/formats_testing.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone::testing {
 namespace {
@@ -31,7 +32,7 @@ TEST(Mxint, GivesTheValuesOfTheVectors) {
 }
 
 TEST(Mxint, GivesValuesAndCodesOfTheOcpVectors) {
-  const Json vectors = read_json(fs::path(HONE_TEST_DATA) / "vectors" / "mxint8.json");
+  const Json vectors = read_json(test_data() / "vectors" / "mxint8.json");
   int compared = 0;
   for (const Json& row : vectors["ocp_mxint8_quant_rne_symmetric"]) {
     const std::string name = row["name"].get<std::string>();
@@ -54,7 +55,7 @@ TEST(Mxint, GivesValuesAndCodesOfTheOcpVectors) {
 TEST(Mxint, PacksWhatTheCudaExtensionPacks) {
   const Format format = format_of("mxint(bits=8,block=8)");
   int packed = 0, decoded = 0;
-  for (const Json& entry : read_json(fs::path(HONE_TEST_DATA) / "vectors" / "formats.json")) {
+  for (const Json& entry : read_json(test_data() / "vectors" / "formats.json")) {
     if (entry["format"] != "mxint8_cuda") continue;
     for (const Json& row : entry["cases"]) {
       if (!row.contains("mantissa_int8")) {  // a code alone, at scale 1; -128 is 0 there, -2 here
@@ -83,7 +84,7 @@ TEST(Mxint, PacksWhatTheCudaExtensionPacks) {
 }
 
 TEST(Mxint, DecodesAllCodesAndScales) {
-  const Json vectors = read_json(fs::path(HONE_TEST_DATA) / "vectors" / "mxint8.json");
+  const Json vectors = read_json(test_data() / "vectors" / "mxint8.json");
   const Format format = format_of("mxint(bits=8,block=256)");
   Codes codes;
   for (std::uint32_t code = 0; code < 256; ++code) codes.elements.push_back(code);

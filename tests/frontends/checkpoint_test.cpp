@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone {
 namespace {
 
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+const fs::path kGolden = test_data() / "frontends" / "golden";
 
 Tensor numbers(std::vector<float> values) {
   const auto count = static_cast<std::int64_t>(values.size());

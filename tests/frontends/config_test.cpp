@@ -3,11 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone {
 namespace {
 
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+const fs::path kGolden = test_data() / "frontends" / "golden";
 constexpr const char* kWhere = "config.json";
 
 BertConfig read(const Json& json) { return bert_config(json, kWhere); }

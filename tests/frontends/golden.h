@@ -6,11 +6,12 @@
 #include "hone/base/json.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/runtime/interpreter.h"
+#include "tests/support/test_data.h"
 
 /// The golden checkpoints of tests/frontends/golden (see tests/README.md) as models and inputs.
 namespace hone::testing {
 
-inline const fs::path kGoldenModels = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+inline const fs::path kGoldenModels = test_data() / "frontends" / "golden";
 
 /// The folders that hold a model and what transformers computes with it, in order.
 inline std::vector<std::string> golden_models() {

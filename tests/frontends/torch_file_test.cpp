@@ -5,11 +5,12 @@
 #include "hone/base/json.h"
 #include "hone/base/random.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone {
 namespace {
 
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+const fs::path kGolden = test_data() / "frontends" / "golden";
 
 std::vector<double> as_doubles(const Tensor& tensor) {
   const Tensor wide = tensor.cast(DType::f64).contiguous_copy();

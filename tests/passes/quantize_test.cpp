@@ -4,6 +4,7 @@
 #include "hone/ir/print.h"
 #include "tests/passes/before_after.h"
 #include "tests/support/message.h"
+#include "tests/support/test_data.h"
 
 namespace hone::testing {
 namespace {
@@ -178,7 +179,7 @@ std::vector<float> flat(const Json& rows) {
 
 // The published vector of a quantized linear: the values of Q(x) Q(W)^T + Q(b) to the bit.
 TEST(Quantize, GivesTheValuesOfTheVectorForALinear) {
-  const Json vectors = read_json(fs::path(HONE_TEST_DATA) / "vectors" / "formats.json");
+  const Json vectors = read_json(test_data() / "vectors" / "formats.json");
   const auto entry = std::find_if(vectors.begin(), vectors.end(), [](const Json& candidate) {
     return candidate["format"] == "linear_integer";
   });

@@ -6,11 +6,12 @@
 #include <numeric>
 
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone {
 namespace {
 
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "frontends" / "golden";
+const fs::path kGolden = test_data() / "frontends" / "golden";
 
 std::string with_length(std::uint64_t length, std::string_view rest) {
   std::string bytes(sizeof length, '\0');

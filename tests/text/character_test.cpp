@@ -6,6 +6,7 @@
 #include "hone/base/json.h"
 #include "hone/base/random.h"
 #include "hone/text/normalizer.h"
+#include "tests/support/test_data.h"
 
 namespace hone {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 bool is_surrogate(char32_t c) { return c >= 0xd800 && c <= 0xdfff; }
 
 const Json& golden() {
-  static const Json file = read_json(fs::path(HONE_TEST_DATA) / "text/golden/characters.json");
+  static const Json file = read_json(test_data() / "text/golden/characters.json");
   return file;
 }
 

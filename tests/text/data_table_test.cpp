@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/base/file.h"
+#include "tests/support/test_data.h"
 #include "tests/text/user_error.h"
 
 namespace hone {
@@ -102,7 +103,7 @@ TEST(JsonTable, NamesTheLineAtFault) {
 }
 
 MappedFile golden(const char* name) {
-  return MappedFile(fs::path(HONE_TEST_DATA) / "text/golden/parquet" / name);
+  return MappedFile(test_data() / "text/golden/parquet" / name);
 }
 
 TEST(ParquetTable, GivesRecordsWithTheirRows) {

@@ -6,6 +6,7 @@
 
 #include "hone/base/json.h"
 #include "hone/base/text.h"
+#include "tests/support/test_data.h"
 #include "tests/text/temporary_folder.h"
 #include "tests/text/user_error.h"
 
@@ -14,7 +15,7 @@ namespace hone {
 namespace {
 
 constexpr std::int64_t kRows = 300;
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "text" / "golden" / "parquet";
+const fs::path kGolden = test_data() / "text" / "golden" / "parquet";
 
 ThreadPool& pool() {
   static ThreadPool threads(2);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/base/json.h"
+#include "tests/support/test_data.h"
 #include "tests/text/user_error.h"
 
 namespace hone {
@@ -11,12 +12,12 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 const Json& golden() {
-  static const Json file = read_json(fs::path(HONE_TEST_DATA) / "text/golden/tokens.json");
+  static const Json file = read_json(test_data() / "text/golden/tokens.json");
   return file;
 }
 
 std::vector<std::string> golden_vocabulary() {
-  const std::string file = read_file(fs::path(HONE_TEST_DATA) / "text/golden/vocab.txt");
+  const std::string file = read_file(test_data() / "text/golden/vocab.txt");
   std::vector<std::string> tokens;
   for (std::size_t begin = 0; begin < file.size();) {
     const std::size_t end = file.find('\n', begin);

@@ -5,6 +5,7 @@
 #include "hone/tensor/safetensors.h"
 #include "hone/train/predictor.h"
 #include "hone/train/trainer.h"
+#include "tests/support/test_data.h"
 #include "tests/support/tiny_model.h"
 
 // Two hundred steps of PyTorch's AdamW, step by step: see tests/README.md, "a training run".
@@ -13,7 +14,7 @@ namespace {
 
 using testing::builtin;
 
-const fs::path kGolden = fs::path(HONE_TEST_DATA) / "train" / "golden";
+const fs::path kGolden = test_data() / "train" / "golden";
 
 // The stored batches as texts: cut off where the mask ends, padded again by the trainer. Row 0 of
 // every batch is as long as the batch is wide.
