@@ -22,7 +22,7 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
     table.add_row({model.label, percent(e.accuracy, 2), percent(e.accuracy_interval.low, 2),
                    percent(e.accuracy_interval.high, 2), real(e.loss, 4),
                    c ? percent(c->flip_share, 2) : Cell(absent),
-                   c ? real(c->mcnemar.p_value, 3) : Cell(absent),
+                   c ? real(c->mcnemar_p, 3) : Cell(absent),
                    c ? real(c->margin_snr_db, 1) : Cell(absent),
                    real(weight_bits, weight_bits == std::round(weight_bits) ? 0 : 2),
                    model.quantized ? "simulated" : "fp32"});

@@ -6,8 +6,6 @@
 namespace hone {
 namespace {
 
-constexpr double kLossOfAccuracy = 0.005;
-
 // Tensors of zeros have no ratio and lose nothing.
 double snr_of(const Suggestion& suggestion) {
   const double snr = suggestion.noise_before.snr_db();
@@ -25,8 +23,8 @@ Cell short_number(double value) {
 
 }  // namespace
 
-bool failed(const Comparison& comparison) {
-  return comparison.mcnemar.p_value < 0.05 && comparison.accuracy_change() <= -kLossOfAccuracy;
+bool worth_explaining(const Comparison& comparison) {
+  return comparison.accuracy_change() <= -kUsualMargin;
 }
 
 Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,

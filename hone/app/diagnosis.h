@@ -12,9 +12,9 @@ struct Diagnosis {
   ComparedModel improved;            ///< the whole model with all suggestions, after training
 };
 
-/// Whether a quantized model lost so much that people will want to know why: worse by McNemar's
-/// test, and by half a point or more.
-bool failed(const Comparison& comparison);
+/// Whether people will want to know where the accuracy went: half a point or more of it is gone, be that shown to be more
+/// than chance or not.
+bool worth_explaining(const Comparison& comparison);
 
 Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
                    std::int32_t pad_id, const CompressOptions& options, Context& context);

@@ -47,25 +47,39 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
           {"eval_samples_per_second", static_cast<double>(e.examples) / measurement.seconds}};
 }
 
-Json to_json(const Comparison& c) {
-  return {{"flips", c.flips},
-          {"flip_share", number(c.flip_share)},
-          {"flip_interval", interval(c.flip_interval)},
-          {"only_parent_right", c.only_parent},
-          {"only_candidate_right", c.only_candidate},
-          {"mcnemar_p", c.mcnemar.p_value},
-          {"mcnemar_test", c.mcnemar.exact ? "exact" : "chi-square"},
-          {"margin_snr_db", number(c.margin_snr_db)},
-          {"accuracy_change", number(c.accuracy_change())},
-          {"accuracy_change_interval", interval(accuracy_change_interval(c))},
-          {"verdict", verdict(c)}};
+Json to_json(const Verdict& v) {
+  Json json = {
+      {"verdict", to_string(v.conclusion)},
+      {"margin", v.margin},
+      {"accuracy_change", number(v.change)},
+      {"accuracy_change_interval", v.change_interval ? interval(*v.change_interval) : Json()},
+      {"examples_needed", v.examples_needed ? Json(*v.examples_needed) : Json()},
+      {"summary", v.summary}};
+  if (v.seeds_needed) json["seeds_needed"] = *v.seeds_needed;
+  return json;
 }
 
-Json to_json(const Gate& gate) {
-  return {{"max_drop", gate.max_drop},
-          {"drop_interval", {number(gate.drop.low), number(gate.drop.high)}},
-          {"passed", gate.passed},
-          {"verdict", gate.message}};
+Json to_json(const Comparison& c, const Verdict& v) {
+  Json json = {{"flips", c.flips},
+               {"flip_share", number(c.flip_share)},
+               {"flip_interval", interval(c.flip_interval)},
+               {"only_parent_right", c.only_parent},
+               {"only_candidate_right", c.only_candidate},
+               {"mcnemar_p", c.mcnemar_p},
+               {"margin_snr_db", number(c.margin_snr_db)}};
+  json.update(to_json(v));
+  return json;
+}
+
+Json gate_json(const Verdict& v) {
+  Json json = to_json(v);
+  json["passed"] = v.kept();
+  return json;
+}
+
+std::string gate_text(const Verdict& v) {
+  return fmt::format("Gate, {:.2f} points may be lost: {}.", 100 * v.margin,
+                     v.kept() ? "passed" : "failed");
 }
 
 }  // namespace hone

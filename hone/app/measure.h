@@ -5,7 +5,7 @@
 
 #include "hone/app/model_source.h"
 #include "hone/metrics/classification.h"
-#include "hone/metrics/comparison.h"
+#include "hone/metrics/verdict.h"
 #include "hone/text/batching.h"
 
 namespace hone {
@@ -27,9 +27,15 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
 /// With Hugging Face's keys: eval_loss, eval_accuracy, eval_runtime, …, and per-class recall by label name.
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels);
 
-/// "parent" and "candidate" beside each other: accuracy, flips, McNemar, margin SNR.
-Json to_json(const Comparison& comparison);
+/// verdict, margin, accuracy_change with its interval, examples_needed, seeds_needed where there are seeds, summary.
+Json to_json(const Verdict& verdict);
 
-Json to_json(const Gate& gate);
+/// "parent" and "candidate" beside each other: flips, McNemar, margin SNR, and the verdict.
+Json to_json(const Comparison& comparison, const Verdict& verdict);
+
+/// A gate's verdict, and whether it passes: what is not shown to be kept does not.
+Json gate_json(const Verdict& verdict);
+/// "Gate, 0.50 points may be lost: passed."
+std::string gate_text(const Verdict& verdict);
 
 }  // namespace hone

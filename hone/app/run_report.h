@@ -16,7 +16,7 @@
 ///     report.html     all of it to read: one page that needs no other file
 ///     run.log         warnings and notes
 ///
-///     RunReport report{.title = "my-model in 8 bits", .headline = verdict(comparison), …};
+///     RunReport report{.title = "my-model in 8 bits", .headline = verdict(comparison).summary, …};
 ///     report.sections.push_back({"Result", {PageTable{table}}});
 ///     write_run_report(report, output.path(), context);      // before output.commit()
 namespace hone {

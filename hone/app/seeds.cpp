@@ -2,37 +2,19 @@
 
 #include <cmath>
 
+#include "hone/app/measure.h"
 #include "hone/base/error.h"
 
 namespace hone {
 namespace {
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+double number_of(const Json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
 
 std::vector<double> values(const std::vector<Json>& results, const std::string& part,
                            const char* key) {
   std::vector<double> found;
-  for (const Json& result : results) {
-    const Json& value = result.at(part).at(key);
-    found.push_back(value.is_null() ? std::nan("") : value.get<double>());
-  }
+  for (const Json& result : results) found.push_back(number_of(result.at(part).at(key)));
   return found;
-}
-
-std::vector<double> changes(const std::vector<double>& before, const std::vector<double>& after) {
-  HONE_ASSERT(before.size() == after.size(), "{} seeds against {}", before.size(), after.size());
-  std::vector<double> differences;
-  for (std::size_t i = 0; i < before.size(); ++i) differences.push_back(after[i] - before[i]);
-  return differences;
-}
-
-std::string interval_text(const SeedSpread& s) {
-  if (s.count < 2) return "one seed tells no spread";
-  return fmt::format("95 %: {:.2f} to {:.2f}", 100 * s.interval.low, 100 * s.interval.high);
-}
-
-std::string over_seeds(std::int64_t count) {
-  return fmt::format("on average over {} seed{}", count, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -55,90 +37,95 @@ std::vector<double> accuracies(const std::vector<Json>& results, const std::stri
   return values(results, part, "eval_accuracy");
 }
 
+SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part) {
+  return accuracy_spread(accuracies(results, part),
+                         results.front().at(part).at("eval_samples").get<std::int64_t>());
+}
+
+namespace {
+
+// The ends of an interval of a result, as cells.
+void add_interval(std::vector<Cell>& row, const Json& interval) {
+  for (const Json& end : interval) row.push_back(percent(end.get<double>(), 2));
+}
+
+}  // namespace
+
 Table seed_table(const std::vector<Json>& results, const std::vector<std::string>& parts) {
+  const bool compared = results.front().contains("comparison");
   std::vector<Column> columns = {{"seed", "Seed"}};
-  std::vector<std::vector<double>> shares, losses;
+  std::vector<std::string> present;
   for (const std::string& part : parts) {
     if (!results.front().contains(part)) continue;
+    present.push_back(part);
     columns.push_back({part + "_accuracy", part + " accuracy"});
+    columns.push_back({part + "_accuracy_low", "95 % from"});
+    columns.push_back({part + "_accuracy_high", "to"});
     columns.push_back({part + "_loss", part + " loss"});
-    shares.push_back(accuracies(results, part));
-    losses.push_back(values(results, part, "eval_loss"));
+  }
+  if (compared) {
+    for (const auto& [key, header] : {std::pair{"flips", "Flips"},
+                                      {"flips_low", "95 % from"},
+                                      {"flips_high", "to"},
+                                      {"accuracy_change", "Change"},
+                                      {"accuracy_change_low", "95 % from"},
+                                      {"accuracy_change_high", "to"}})
+      columns.push_back({key, header});
   }
   Table table(std::move(columns));
-  for (std::size_t seed = 0; seed < results.size(); ++seed) {
-    std::vector<Cell> row = {std::to_string(results[seed].at("seed").get<std::int64_t>())};
-    for (std::size_t part = 0; part < shares.size(); ++part) {
-      row.push_back(percent(shares[part][seed], 2));
-      row.push_back(real(losses[part][seed], 4));
+  for (const Json& result : results) {
+    std::vector<Cell> row = {std::to_string(result.at("seed").get<std::int64_t>())};
+    for (const std::string& part : present) {
+      const Json& measured = result.at(part);
+      row.push_back(percent(number_of(measured.at("eval_accuracy")), 2));
+      add_interval(row, measured.at("eval_accuracy_interval"));
+      row.push_back(real(number_of(measured.at("eval_loss")), 4));
+    }
+    if (compared) {
+      const Json& comparison = result.at("comparison");
+      row.push_back(percent(comparison.at("flip_share").get<double>(), 2));
+      add_interval(row, comparison.at("flip_interval"));
+      row.push_back(percent(comparison.at("accuracy_change").get<double>(), 2));
+      add_interval(row, comparison.at("accuracy_change_interval"));
     }
     table.add_row(std::move(row));
   }
-  std::vector<Cell> mean = {"mean"}, deviation = {"standard deviation"};
-  for (std::size_t part = 0; part < shares.size(); ++part) {
-    const SeedSpread share = seed_spread(shares[part]), loss = seed_spread(losses[part]);
-    mean.push_back(percent(share.mean, 2));
-    mean.push_back(real(loss.mean, 4));
-    deviation.push_back(percent(share.deviation, 2));
-    deviation.push_back(real(loss.deviation, 4));
-  }
-  table.add_row(std::move(mean));
-  table.add_row(std::move(deviation));
   return table;
 }
 
 Json to_json(const SeedSpread& s) {
-  return {{"seeds", s.count},
-          {"mean", number(s.mean)},
-          {"standard_deviation", number(s.deviation)},
-          {"least", number(s.least)},
-          {"greatest", number(s.greatest)},
-          {"interval", {number(s.interval.low), number(s.interval.high)}}};
+  return {
+      {"seeds", s.count},
+      {"mean", s.mean},
+      {"least", s.least},
+      {"greatest", s.greatest},
+      {"standard_deviation", s.deviation ? Json(*s.deviation) : Json()},
+      {"mean_interval", s.interval ? Json::array({s.interval->low, s.interval->high}) : Json()}};
 }
 
-std::string seed_sentence(const std::vector<double>& accuracies) {
-  const SeedSpread s = seed_spread(accuracies);
-  std::string text =
-      fmt::format("{:.2f} % {} ({}", 100 * s.mean, over_seeds(s.count), interval_text(s));
-  if (s.count >= 2)
-    text += fmt::format("; standard deviation {:.2f} points, {:.2f} to {:.2f}", 100 * s.deviation,
-                        100 * s.least, 100 * s.greatest);
-  return text + ")";
+std::string seed_sentence(const SeedSpread& s) {
+  if (s.count == 1) return fmt::format("{:.2f} % with one seed", 100 * s.mean);
+  if (s.count < kFewestSeeds)
+    return fmt::format("{:.2f} to {:.2f} % with {} seeds; it takes {} to tell a spread",
+                       100 * s.least, 100 * s.greatest, s.count, kFewestSeeds);
+  if (!s.interval) return fmt::format("{:.2f} % with each of {} seeds", 100 * s.mean, s.count);
+  return fmt::format(
+      "{:.2f} % on average over {} seeds (95 %: {:.2f} to {:.2f}; standard deviation {:.2f} "
+      "points, "
+      "{:.2f} to {:.2f})",
+      100 * s.mean, s.count, 100 * s.interval->low, 100 * s.interval->high, 100 * *s.deviation,
+      100 * s.least, 100 * s.greatest);
 }
 
-std::string paired_sentence(const std::vector<double>& before, const std::vector<double>& after) {
-  const std::vector<double> differences = changes(before, after);
-  const SeedSpread s = seed_spread(differences);
-  const double p = paired_t_test(differences);
-  const std::string test = s.count < 2 ? ""
-                                       : fmt::format("; p {}, paired t-test",
-                                                     p == 0 ? "= 0" : fmt::format("= {:.2g}", p));
-  const std::string average = fmt::format("{} ({}{})", over_seeds(s.count), interval_text(s), test);
-  if (p < 0.05)
-    return fmt::format("{} by {:.2f} points {}", s.mean > 0 ? "better" : "worse",
-                       100 * std::abs(s.mean), average);
-  return fmt::format("no difference found: {:+.2f} points {}", 100 * s.mean, average);
-}
-
-Json paired_json(const std::vector<double>& before, const std::vector<double>& after) {
-  const std::vector<double> differences = changes(before, after);
-  Json json = to_json(seed_spread(differences));
-  json["paired_t_test_p"] = number(paired_t_test(differences));
-  json["verdict"] = paired_sentence(before, after);
+Json paired_json(const std::vector<double>& before, const std::vector<double>& after,
+                 const Verdict& verdict) {
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < before.size(); ++i) differences.push_back(after[i] - before[i]);
+  const std::optional<double> p = paired_t_test(differences);
+  Json json = to_json(change_spread(before, after));
+  json["paired_t_test_p"] = p ? Json(*p) : Json();
+  json.update(to_json(verdict));
   return json;
-}
-
-Gate gate_of_seeds(const std::vector<double>& before, const std::vector<double>& after,
-                   double max_drop) {
-  std::vector<double> drops;
-  for (std::size_t i = 0; i < before.size(); ++i) drops.push_back(before[i] - after[i]);
-  const SeedSpread s = seed_spread(drops);
-  const bool passed = s.interval.high <= max_drop;
-  return {max_drop, s.interval, passed,
-          fmt::format("lost {:.2f} points of accuracy on average (95 % over {} seeds: {:.2f} to "
-                      "{:.2f}); {:.2f} are allowed: {}",
-                      100 * s.mean, s.count, 100 * s.interval.low, 100 * s.interval.high,
-                      100 * max_drop, passed ? "passed" : "failed")};
 }
 
 }  // namespace hone

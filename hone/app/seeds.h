@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "hone/base/json.h"
-#include "hone/metrics/comparison.h"
 #include "hone/metrics/seeds.h"
+#include "hone/metrics/verdict.h"
 #include "hone/report/table.h"
 
 /// A job repeated with several seeds: a folder and results of its own for each, and what they say together.
@@ -25,21 +25,22 @@ std::vector<SeedFolder> seed_folders(const fs::path& folder, std::uint64_t first
 /// Accuracies of one part ("test", "after", …) of every result, in their order. A result is what results.json has.
 std::vector<double> accuracies(const std::vector<Json>& results, const std::string& part);
 
-/// A row per seed and two for mean and standard deviation; accuracy and loss of every one of `parts` that is there.
+/// A row per seed: accuracy with its interval and loss of every one of `parts` that is there, and where the results
+/// compare two models the flips and the change of accuracy with theirs.
 Table seed_table(const std::vector<Json>& results, const std::vector<std::string>& parts);
 
-/// Mean, deviation, ends and 95 % interval of the accuracy, as JSON.
+/// The accuracies of one part, which has as many examples in every result, over the seeds.
+SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part);
+
+/// Mean, least and greatest, deviation and interval of the mean; null where few seeds tell none.
 Json to_json(const SeedSpread& spread);
 
-/// "83.20 % on average over 5 seeds (95 %: 82.90 to 83.50; standard deviation 0.24 points, 82.80 to 83.50)"
-std::string seed_sentence(const std::vector<double>& accuracies);
+/// "83.20 % on average over 5 seeds (95 %: 82.90 to 83.50; standard deviation 0.24 points, 82.80 to 83.50)". Under five
+/// seeds, and where all are the same, the values alone: "82.80 to 83.50 % with 3 seeds; it takes 5 to tell a spread".
+std::string seed_sentence(const SeedSpread& accuracies);
 
-/// The change from one list of accuracies to the other, seed by seed, with the paired t-test.
-/// "worse by 0.40 points on average over 5 seeds (95 %: -0.70 to -0.10; p = 0.02, paired t-test)"
-std::string paired_sentence(const std::vector<double>& before, const std::vector<double>& after);
-/// The loss of accuracy over the seeds against what is allowed, a share; the far end of its interval counts.
-Gate gate_of_seeds(const std::vector<double>& before, const std::vector<double>& after,
-                   double max_drop);
-Json paired_json(const std::vector<double>& before, const std::vector<double>& after);
+/// The change from one list of accuracies to the other, seed by seed: its spread, the paired t-test and the verdict.
+Json paired_json(const std::vector<double>& before, const std::vector<double>& after,
+                 const Verdict& verdict);
 
 }  // namespace hone

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "hone/app/diagnosis.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -78,7 +77,7 @@ std::string holding_from(std::vector<WidthResult> results, ComparedModel WidthRe
   std::ranges::sort(results, std::greater(), [](const WidthResult& r) { return r.width.width; });
   const WidthResult* last = nullptr;
   for (const WidthResult& result : results) {
-    if (failed(*(result.*model).comparison)) break;
+    if (!verdict(*(result.*model).comparison).kept()) break;
     last = &result;
   }
   return last == nullptr ? "at no width"

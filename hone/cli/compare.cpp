@@ -17,6 +17,8 @@ struct Arguments {
   std::string output;
   bool overwrite = false;
   RunArguments run;
+
+  double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
 };
 
 constexpr std::size_t kShownCharacters = 100;
@@ -40,11 +42,11 @@ Table changed_table(const ChangedTexts& texts) {
   return table;
 }
 
-Json to_json(const ModelComparison& c, const ChangedTexts& texts) {
+Json to_json(const ModelComparison& c, const Verdict& verdict, const ChangedTexts& texts) {
   Json result = {
       {"a", to_json(c.first.measurement, c.labels)},
       {"b", to_json(c.second.measurement, c.labels)},
-      {"comparison", to_json(c.comparison)},
+      {"comparison", to_json(c.comparison, verdict)},
       {"average_weight_bits", {c.first.average_weight_bits, c.second.average_weight_bits}},
       {"arithmetic",
        {c.first.quantized ? "simulated" : "fp32", c.second.quantized ? "simulated" : "fp32"}},
@@ -78,7 +80,7 @@ struct Outcome {
   std::string headline;
   std::vector<Section> sections;
   std::string text;  ///< for the terminal
-  std::optional<Gate> gate;
+  Verdict verdict;
 };
 
 Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Context& context,
@@ -90,12 +92,12 @@ Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Co
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(a.texts));
   const Table table = comparison_table({c.first, c.second});
   Outcome outcome;
-  outcome.result = to_json(c, texts);
-  outcome.headline = "B against A: " + verdict(c.comparison);
+  outcome.verdict = verdict(c.comparison, a.margin());
+  outcome.result = to_json(c, outcome.verdict, texts);
+  outcome.headline = "B against A: " + outcome.verdict.summary;
   outcome.text =
       fmt::format("A: {}\nB: {}\n\n{}\n{}\n", a.first, a.second, to_text(table), outcome.headline);
   outcome.sections = {{"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table}}}};
-  if (a.max_drop_points) outcome.gate = gate(c.comparison, *a.max_drop_points / 100);
   if (texts.rows.empty()) return outcome;
   const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
                                           texts.rows.size(), grouped(c.comparison.flips));
@@ -118,23 +120,26 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
     before.push_back(c.first.measurement.evaluation.accuracy);
     after.push_back(c.second.measurement.evaluation.accuracy);
     table.add_row({seed, percent(before.back(), 2), percent(after.back(), 2),
-                   percent(c.comparison.flip_share, 2), real(c.comparison.mcnemar.p_value, 3)});
+                   percent(c.comparison.flip_share, 2), real(c.comparison.mcnemar_p, 3)});
   }
+  const auto count = static_cast<std::int64_t>(examples.size());
+  const SeedSpread spread_of_a = accuracy_spread(before, count),
+                   spread_of_b = accuracy_spread(after, count);
   Outcome outcome;
+  outcome.verdict = verdict_of_seeds(before, after, a.margin());
   outcome.result = {{"runs", to_json(table)},
-                    {"a", to_json(seed_spread(before))},
-                    {"b", to_json(seed_spread(after))},
-                    {"change", paired_json(before, after)}};
-  outcome.headline = "B against A: " + paired_sentence(before, after);
+                    {"a", to_json(spread_of_a)},
+                    {"b", to_json(spread_of_b)},
+                    {"change", paired_json(before, after, outcome.verdict)}};
+  outcome.headline = "B against A: " + outcome.verdict.summary;
   const std::string spreads =
-      fmt::format("A: {}\nB: {}", seed_sentence(before), seed_sentence(after));
+      fmt::format("A: {}\nB: {}", seed_sentence(spread_of_a), seed_sentence(spread_of_b));
   outcome.text = fmt::format("A: {}\nB: {}\n\n{}\n{}\n{}\n", a.first, a.second, to_text(table),
                              spreads, outcome.headline);
   outcome.sections = {{"Result",
                        {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table},
-                        Paragraph{"A: " + seed_sentence(before) + "."},
-                        Paragraph{"B: " + seed_sentence(after) + "."}}}};
-  if (a.max_drop_points) outcome.gate = gate_of_seeds(before, after, *a.max_drop_points / 100);
+                        Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
+                        Paragraph{"B: " + seed_sentence(spread_of_b) + "."}}}};
   return outcome;
 }
 
@@ -156,9 +161,9 @@ void compare_models(Arguments& a, const CLI::App& app) {
                                   : compare_seeds(a, seeds, examples, context, report.notes);
   print_warnings(report.notes);
   outcome.result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
-  if (outcome.gate) {
-    outcome.result["gate"] = to_json(*outcome.gate);
-    outcome.sections[0].blocks.push_back(Paragraph{"Gate: " + outcome.gate->message + "."});
+  if (a.max_drop_points) {
+    outcome.result["gate"] = gate_json(outcome.verdict);
+    outcome.sections[0].blocks.push_back(Paragraph{gate_text(outcome.verdict)});
   }
   if (output) {
     report.title = fmt::format("{} and {} compared", a.first, a.second);
@@ -174,7 +179,7 @@ void compare_models(Arguments& a, const CLI::App& app) {
     output->commit();
   }
   fmt::print("{}", a.run.json ? to_line(outcome.result) + "\n" : outcome.text);
-  if (outcome.gate && !outcome.gate->passed) throw GateFailure(outcome.gate->message);
+  if (a.max_drop_points && !outcome.verdict.kept()) throw GateFailure(outcome.verdict.summary);
 }
 
 }  // namespace

@@ -203,7 +203,7 @@ constexpr const char* kComparisonNote =
 std::string comparison_verdict(const std::vector<FormatResult>& results) {
   const FormatResult* best = nullptr;
   for (const FormatResult& result : results) {
-    if (failed(*result.model.comparison)) continue;
+    if (!verdict(*result.model.comparison).kept()) continue;
     if (best == nullptr || result.model.average_weight_bits < best->model.average_weight_bits)
       best = &result;
   }

@@ -24,6 +24,8 @@ struct Arguments {
   std::int64_t seeds = 1;
   OutputArguments output;
   RunArguments run;
+
+  double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
 };
 
 constexpr double kQuietSnrDb = 20;  // operands above it are not to blame
@@ -52,7 +54,7 @@ struct Quantized {
   Json result;
   Table table = Table(std::vector<Column>{});
   Comparison comparison;
-  std::optional<Gate> gate;
+  Verdict verdict;
   std::optional<Diagnosis> diagnosis;
   std::vector<Section> sections;
   std::vector<std::string> notes;
@@ -97,8 +99,14 @@ Section explanation_section(const Diagnosis& diagnosis) {
 
 Json to_json(const Diagnosis& diagnosis, const QuantizationPlan& plan, const Graph& graph) {
   return {{"operands", to_json(diagnosis_table(diagnosis, kEveryOperand, kEveryRow))},
-          {"with_better_parameters", to_json(*diagnosis.improved.comparison)},
+          {"with_better_parameters",
+           to_json(*diagnosis.improved.comparison, verdict(*diagnosis.improved.comparison))},
           {"recipe", to_recipe(with_suggestions(plan, diagnosis.operands), graph)}};
+}
+
+// What a gate says that does not pass; empty when there is none, or it passed.
+std::string failure(const Arguments& a, const Verdict& verdict) {
+  return a.max_drop_points && !verdict.kept() ? verdict.summary : "";
 }
 
 // Quantized after training, or trained with a log and a learning curve in the folder.
@@ -126,7 +134,7 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   const Measurement after = measure(model.model, job.data.test, pad_id,
                                     options.fine_tune.eval_batch_size, job.context, "after");
   quantized.comparison = compare(job.before.view(), after.view(), job.data.test.labels);
-  if (a.max_drop_points) quantized.gate = gate(quantized.comparison, *a.max_drop_points / 100);
+  quantized.verdict = verdict(quantized.comparison, a.margin());
   const double weight_bits = average_weight_bits(model.model, job.context);
   quantized.table = comparison_table({{"before", 32, job.before, std::nullopt, /*quantized=*/false},
                                       {job.label(), weight_bits, after, quantized.comparison}});
@@ -139,11 +147,11 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
                       {"protocol", to_string(job.data.protocol)},
                       {"before", to_json(job.before, labels)},
                       {"after", to_json(after, labels)},
-                      {"comparison", to_json(quantized.comparison)},
+                      {"comparison", to_json(quantized.comparison, quantized.verdict)},
                       {"seed", seed},
                       {"seeds", 1}};
-  if (quantized.gate) quantized.result["gate"] = to_json(*quantized.gate);
-  if (a.explain || failed(quantized.comparison)) {
+  if (a.max_drop_points) quantized.result["gate"] = gate_json(quantized.verdict);
+  if (a.explain || worth_explaining(quantized.comparison)) {
     quantized.diagnosis =
         diagnose(job.parent.model, job.before, job.data, pad_id, options, job.context);
     quantized.result["diagnosis"] = to_json(*quantized.diagnosis, options.plan, job.graph());
@@ -158,17 +166,18 @@ void print_one(const Job& job, const Quantized& quantized) {
   const Arguments& a = job.arguments;
   if (a.run.json) return fmt::print("{}\n", to_line(quantized.result));
   fmt::print("{}\n{}\n{} operations quantized; one seed; written to {}\n", to_text(quantized.table),
-             verdict(quantized.comparison), job.options.plan.size(), a.output.folder);
+             quantized.verdict.summary, job.options.plan.size(), a.output.folder);
   if (quantized.diagnosis) fmt::print("\n{}", explanation(*quantized.diagnosis));
 }
 
 // Returns what the gate says: empty when there is none, or it passed.
 std::string quantize_one_seed(const Job& job, RunReport report) {
-  const Quantized quantized = quantize_once(job, job.arguments.run.seed, job.output.path());
-  report.headline = fmt::format("{}: {}.", job.label(), verdict(quantized.comparison));
+  const Arguments& a = job.arguments;
+  const Quantized quantized = quantize_once(job, a.run.seed, job.output.path());
+  report.headline = fmt::format("{}: {}.", job.label(), quantized.verdict.summary);
   report.sections = {{"Result", {PageTable{quantized.table}}}};
-  if (quantized.gate)
-    report.sections[0].blocks.push_back(Paragraph{"Gate: " + quantized.gate->message + "."});
+  if (a.max_drop_points)
+    report.sections[0].blocks.push_back(Paragraph{gate_text(quantized.verdict)});
   report.sections.insert(report.sections.end(), quantized.sections.begin(),
                          quantized.sections.end());
   report.notes.insert(report.notes.end(), quantized.notes.begin(), quantized.notes.end());
@@ -177,7 +186,7 @@ std::string quantize_one_seed(const Job& job, RunReport report) {
   job.output.commit();
   print_warnings(quantized.notes);
   print_one(job, quantized);
-  return quantized.gate && !quantized.gate->passed ? quantized.gate->message : "";
+  return failure(a, quantized.verdict);
 }
 
 std::string quantize_seeds(const Job& job, RunReport report) {
@@ -194,35 +203,33 @@ std::string quantize_seeds(const Job& job, RunReport report) {
   const std::vector<double> before = accuracies(results, "before"),
                             after = accuracies(results, "after");
   const Table table = seed_table(results, {"before", "after"});
-  const std::string sentence = paired_sentence(before, after);
+  const Verdict change = verdict_of_seeds(before, after, a.margin());
+  const SeedSpread spread = accuracy_spread(results, "after");
   Json result = {{"format", summary(job.options.plan)},
                  {"method", "qat"},
                  {"arithmetic", "simulated"},
                  {"protocol", to_string(job.data.protocol)},
                  {"seeds", results.size()},
                  {"runs", to_json(table)},
-                 {"after", to_json(seed_spread(after))},
-                 {"change", paired_json(before, after)}};
-  std::optional<Gate> gate;
-  if (a.max_drop_points) {
-    gate = gate_of_seeds(before, after, *a.max_drop_points / 100);
-    result["gate"] = to_json(*gate);
-  }
+                 {"after", to_json(spread)},
+                 {"change", paired_json(before, after, change)}};
+  if (a.max_drop_points) result["gate"] = gate_json(change);
   report.results = result;
   report.basis.seeds = a.seeds;
-  report.headline = fmt::format("{}: {}.", job.label(), sentence);
-  report.sections = {{"Result", {PageTable{table}, Paragraph{seed_sentence(after) + "."}}}};
-  if (gate) report.sections[0].blocks.push_back(Paragraph{"Gate: " + gate->message + "."});
+  report.headline = fmt::format("{}: {}.", job.label(), change.summary);
+  report.sections = {
+      {"Result", {PageTable{table}, Paragraph{"After: " + seed_sentence(spread) + "."}}}};
+  if (a.max_drop_points) report.sections[0].blocks.push_back(Paragraph{gate_text(change)});
   write_run_report(report, job.output.path(), job.context);
   remove_identity(job.output.path());
   job.output.commit();
   if (a.run.json) {
     fmt::print("{}\n", to_line(result));
   } else {
-    fmt::print("{}\nafter: {}\n{}\nwritten to {}\n", to_text(table), seed_sentence(after), sentence,
-               a.output.folder);
+    fmt::print("{}\nafter: {}\n{}\nwritten to {}\n", to_text(table), seed_sentence(spread),
+               change.summary, a.output.folder);
   }
-  return gate && !gate->passed ? gate->message : "";
+  return failure(a, change);
 }
 
 void quantize_model(Arguments& a, const CLI::App& app) {

@@ -138,12 +138,11 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
   const Table table = seed_table(results, {kParts[0], kParts[1]});
   summary = {{"seeds", results.size()}, {"runs", to_json(table)}};
   for (const char* part : kParts)
-    if (results.front().contains(part))
-      summary[part] = to_json(seed_spread(accuracies(results, part)));
+    if (results.front().contains(part)) summary[part] = to_json(accuracy_spread(results, part));
   report.results = summary;
   const char* part = results.front().contains("test") ? "test" : "validation";
   report.headline = results.front().contains(part)
-                        ? fmt::format("{}: {}", part, seed_sentence(accuracies(results, part)))
+                        ? fmt::format("{}: {}", part, seed_sentence(accuracy_spread(results, part)))
                         : "Trained, and measured on nothing.";
   report.basis.seeds = static_cast<std::int64_t>(results.size());
   report.sections = {{"Result", {PageTable{table}, Paragraph{report.headline}}}};
@@ -191,7 +190,7 @@ void train_model(Arguments& a, const CLI::App& app) {
     fmt::print("{}\n", to_text(seed_table(results, {kParts[0], kParts[1]})));
     for (const char* part : kParts)
       if (results.front().contains(part))
-        fmt::print("{}: {}\n", part, seed_sentence(accuracies(results, part)));
+        fmt::print("{}: {}\n", part, seed_sentence(accuracy_spread(results, part)));
     return fmt::print("written to {}\n", a.output.folder);
   }
   const Table table = results_table(result);

@@ -6,29 +6,31 @@
 #include <utility>
 
 #include "hone/base/error.h"
-#include "hone/base/text.h"
 
 namespace hone {
 namespace {
-
-// The 80 % point of the normal distribution: a difference is found four times out of five.
-constexpr double kNormal80 = 0.8416212335729143;
 
 void check_same_examples(const Logits& a, const Logits& b) {
   HONE_ASSERT(a.classes == b.classes && a.values.size() == b.values.size(),
               "{} x {} logits against {} x {}", a.examples(), a.classes, b.examples(), b.classes);
 }
 
-// Σ C(n, i) / 2^n for i = 0 … k. Exact for the small n it is used for: every product is an integer
-// over 2^n.
+// Σ C(n, i) / 2^n for i = 0 … k. The sum is kept as one of doubles and a power of two apart, so that nothing overflows or
+// vanishes on the way; where all C(n, i) are below 2^53 it is exact.
 double binomial_tail(std::int64_t k, std::int64_t n) {
-  double term = std::ldexp(1.0, -static_cast<int>(n));
-  double sum = term;
+  constexpr int kStep = 512;
+  double term = 1, sum = 1;
+  std::int64_t exponent = -n;
   for (std::int64_t i = 1; i <= k; ++i) {
     term = term * static_cast<double>(n - i + 1) / static_cast<double>(i);
     sum += term;
+    if (sum < std::ldexp(1.0, kStep)) continue;
+    term = std::ldexp(term, -kStep);
+    sum = std::ldexp(sum, -kStep);
+    exponent += kStep;
   }
-  return sum;
+  constexpr std::int64_t kBelowAllDoubles = -5000;
+  return std::ldexp(sum, static_cast<int>(std::max(exponent, kBelowAllDoubles)));
 }
 
 // The classes of the largest and the second largest logit.
@@ -47,16 +49,9 @@ std::pair<std::size_t, std::size_t> top_two(std::span<const float> row) {
 
 }  // namespace
 
-McNemar mcnemar(std::int64_t only_parent, std::int64_t only_candidate) {
-  const std::int64_t discordant = only_parent + only_candidate;
-  if (discordant < kExactMcNemarBelow) {
-    return {std::min(1.0, 2 * binomial_tail(std::min(only_parent, only_candidate), discordant)),
-            true};
-  }
-  const double excess =
-      std::max(0.0, std::abs(static_cast<double>(only_parent - only_candidate)) - 1);
-  const double chi_square = excess * excess / static_cast<double>(discordant);
-  return {std::erfc(std::sqrt(chi_square / 2)), false};
+double mcnemar_p(std::int64_t only_parent, std::int64_t only_candidate) {
+  return std::min(
+      1.0, 2 * binomial_tail(std::min(only_parent, only_candidate), only_parent + only_candidate));
 }
 
 double margin_snr_db(const Logits& parent, const Logits& candidate) {
@@ -94,18 +89,15 @@ Comparison compare(const Logits& parent, const Logits& candidate,
   }
   result.flip_share = static_cast<double>(result.flips) / static_cast<double>(result.examples);
   result.flip_interval = wilson_interval(result.flips, result.examples);
-  result.mcnemar = mcnemar(result.only_parent, result.only_candidate);
+  result.mcnemar_p = mcnemar_p(result.only_parent, result.only_candidate);
   result.margin_snr_db = margin_snr_db(parent, candidate);
   return result;
 }
 
-namespace {
-
-// Tango's score: how many standard errors, under the hypothesis that the candidate is right `change` more often than the
-// parent, the observed difference lies above it.
 double tango_score(const Comparison& c, double change) {
   const double n = static_cast<double>(c.examples), gained = static_cast<double>(c.only_candidate),
                lost = static_cast<double>(c.only_parent);
+  if (c.examples == 0) return 0;
   // The likeliest share of lost examples under the hypothesis: the root of a q² + b q + d = 0.
   const double a = 2 * n, b = (2 * n - gained + lost) * change - gained - lost,
                d = -lost * change * (1 - change);
@@ -115,6 +107,8 @@ double tango_score(const Comparison& c, double change) {
   if (variance <= 0) return excess == 0 ? 0 : std::copysign(HUGE_VAL, excess);
   return excess / std::sqrt(variance);
 }
+
+namespace {
 
 // The score falls as the hypothesis rises.
 double change_with_score(const Comparison& c, double score, double low, double high) {
@@ -132,67 +126,6 @@ Interval accuracy_change_interval(const Comparison& comparison) {
   const double change = comparison.accuracy_change();
   return {change_with_score(comparison, kNormal975, -1, change),
           change_with_score(comparison, -kNormal975, change, 1)};
-}
-
-std::optional<std::int64_t> examples_needed(const Comparison& comparison) {
-  if (comparison.only_parent == comparison.only_candidate) return std::nullopt;
-  const double examples = static_cast<double>(comparison.examples);
-  const double discordant =
-      static_cast<double>(comparison.only_parent + comparison.only_candidate) / examples;
-  const double change = comparison.accuracy_change();
-  const double root =
-      kNormal975 * std::sqrt(discordant) + kNormal80 * std::sqrt(discordant - change * change);
-  return static_cast<std::int64_t>(std::ceil(root * root / (change * change)));
-}
-
-namespace {
-
-// "about": two significant digits, rounded up.
-std::int64_t rounded_up(std::int64_t count) {
-  std::int64_t unit = 1;
-  while (count / unit >= 100) unit *= 10;
-  return (count + unit - 1) / unit * unit;
-}
-
-}  // namespace
-
-std::string verdict(const Comparison& comparison) {
-  if (comparison.flips == 0) return "no prediction differs";
-  const double points = 100 * comparison.accuracy_change();
-  const double p = comparison.mcnemar.p_value;
-  const std::string test =
-      fmt::format("p {}, McNemar, {}", p == 0 ? "< 1e-300" : fmt::format("= {:.2g}", p),
-                  comparison.mcnemar.exact ? "exact" : "chi-square");
-  if (comparison.mcnemar.p_value < 0.05) {
-    return fmt::format("{} by {:.2f} points ({})", points > 0 ? "better" : "worse",
-                       std::abs(points), test);
-  }
-  const std::optional<std::int64_t> needed = examples_needed(comparison);
-  if (!needed) return fmt::format("no difference found: the accuracies are equal ({})", test);
-  return fmt::format(
-      "no difference found ({:+.2f} points, {}); about {} more examples would be needed", points,
-      test, grouped(rounded_up(*needed - comparison.examples)));
-}
-
-Gate gate(const Comparison& comparison, double max_drop) {
-  const Interval change = accuracy_change_interval(comparison);
-  Gate gate{max_drop, {-change.high, -change.low}, -change.low <= max_drop, {}};
-  const double drop = 0 - comparison.accuracy_change();  // not -0
-  gate.message = fmt::format(
-      "lost {:.2f} points of accuracy (95 %: {:.2f} to {:.2f}); {:.2f} are allowed: {}", 100 * drop,
-      100 * gate.drop.low, 100 * gate.drop.high, 100 * max_drop, gate.passed ? "passed" : "failed");
-  if (gate.passed || drop >= max_drop) return gate;
-  // With the same shares of gained and lost examples the interval shrinks with the root of their number; where none
-  // was lost it ends at z² / (n + z²).
-  Comparison more = comparison;
-  while (-accuracy_change_interval(more).low > max_drop) {
-    more.examples *= 2;
-    more.only_candidate *= 2;
-    more.only_parent *= 2;
-  }
-  gate.message += fmt::format("; about {} examples instead of {} could show it",
-                              grouped(more.examples), grouped(comparison.examples));
-  return gate;
 }
 
 }  // namespace hone

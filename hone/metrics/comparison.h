@@ -1,30 +1,20 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 
 #include "hone/metrics/classification.h"
 
-/// A candidate (quantized, pruned, …) against its parent on the same examples.
+/// A candidate (quantized, pruned, …) against its parent on the same examples: what is counted. What follows from it is
+/// said in hone/metrics/verdict.h.
 ///
 ///     Comparison c = compare(parent_logits, candidate_logits, labels);
-///     c.flip_share, c.margin_snr_db, c.mcnemar.p_value, verdict(c)
+///     c.flip_share, c.margin_snr_db, c.mcnemar_p
 namespace hone {
 
-/// McNemar's test of whether two classifiers are right equally often, from the examples on which
-/// only one is right.
-struct McNemar {
-  double p_value = 1;  ///< two-sided
-  bool exact =
-      true;  ///< binomial; otherwise chi-square with one degree of freedom and Edwards' correction
-};
-
-/// From this many examples on which only one of the two is right, McNemar's test uses chi-square.
-inline constexpr std::int64_t kExactMcNemarBelow = 25;
-
-McNemar mcnemar(std::int64_t only_parent, std::int64_t only_candidate);
+/// McNemar's test of whether two classifiers are right equally often, from the examples on which only one is right: the
+/// two-sided p-value, exact for any number of them (binomial with probability ½, McNemar 1947).
+double mcnemar_p(std::int64_t only_parent, std::int64_t only_candidate);
 
 struct Comparison {
   std::int64_t examples = 0;
@@ -35,8 +25,8 @@ struct Comparison {
   std::int64_t both_wrong = 0;
   std::int64_t only_parent = 0;     ///< right in the parent, wrong in the candidate
   std::int64_t only_candidate = 0;  ///< wrong in the parent, right in the candidate
-  McNemar mcnemar;
-  double margin_snr_db = 0;  ///< see `margin_snr_db`
+  double mcnemar_p = 1;             ///< see `mcnemar_p`
+  double margin_snr_db = 0;         ///< see `margin_snr_db`
 
   /// Accuracy of the candidate minus that of the parent.
   double accuracy_change() const {
@@ -59,37 +49,14 @@ Comparison compare(const Logits& parent, const Logits& candidate,
 /// margin differs, NaN when a logit is NaN.
 double margin_snr_db(const Logits& parent, const Logits& candidate);
 
-/// The 95 % interval of the candidate's accuracy minus the parent's, from paired examples: the score interval of Tango
-/// (1998, Statistics in Medicine 17, section 3). It holds its level for few examples too, and has a positive width
-/// where nothing differs: no example can exclude what is rarer than one in all of them. [-1, 1] without examples.
+/// Tango's score (1998, Statistics in Medicine 17:891, section 2): how many standard errors, under the hypothesis that
+/// the candidate is right `change` more often than the parent, the observed change lies above it. `change` is within
+/// [-1, 1]; 0 without examples.
+double tango_score(const Comparison& comparison, double change);
+
+/// The 95 % interval of the candidate's accuracy minus the parent's, from paired examples: where Tango's score is within
+/// 1.96 (section 3). It holds its level for few examples too, and has a positive width where nothing differs: no example
+/// can exclude what is rarer than one in all of them. [-1, 1] without examples.
 Interval accuracy_change_interval(const Comparison& comparison);
-
-/// How many examples in all a test at the 5 % level needs to find the observed difference in
-/// accuracy four times out of five, if the rates of disagreement stay as they are (Connor 1987):
-///
-///     n = (1.96 sqrt(d) + 0.84 sqrt(d - δ²))² / δ²,   d = share where only one is right, δ =
-///     change of accuracy
-///
-/// Nothing when the accuracies are equal: no number of examples makes a difference of zero visible.
-std::optional<std::int64_t> examples_needed(const Comparison& comparison);
-
-/// The comparison in a sentence, at the 5 % level: "better by 1.20 points (p = 0.003, McNemar,
-/// chi-square)", or "no difference found (-0.20 points, p = 0.41, McNemar, exact); about 12 000
-/// more examples would be needed".
-std::string verdict(const Comparison& comparison);
-
-/// Whether a loss of accuracy stays within what is allowed.
-struct Gate {
-  double max_drop = 0;  ///< allowed, as a share
-  Interval drop;        ///< 95 % interval of the accuracy that was lost
-  bool passed = false;  ///< the whole interval is within `max_drop`
-  /// "lost 0.20 points (95 %: -0.10 to 0.50); 0.50 are allowed: passed". Where only the number of examples
-  /// stands in the way it says how many would do.
-  std::string message;
-};
-
-/// The candidate passes when its loss is shown to be at most `max_drop`: the far end of the interval counts, so too few
-/// examples do not pass.
-Gate gate(const Comparison& comparison, double max_drop);
 
 }  // namespace hone

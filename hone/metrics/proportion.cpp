@@ -6,6 +6,18 @@
 
 namespace hone {
 
+double normal_tail(double z) { return std::erfc(z / std::sqrt(2.0)) / 2; }
+
+double normal_above(double tail) {
+  HONE_ASSERT(0 < tail && tail <= 0.5, "a tail of {}", tail);
+  double low = 0, high = 40;  // beyond it the tail is below the smallest double
+  for (int i = 0; i < 80; ++i) {
+    const double middle = (low + high) / 2;
+    (normal_tail(middle) > tail ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
 Interval wilson_interval(std::int64_t successes, std::int64_t trials) {
   HONE_ASSERT(0 <= successes && successes <= trials, "{} of {}", successes, trials);
   if (trials == 0) return {0, 1};
@@ -18,6 +30,15 @@ Interval wilson_interval(std::int64_t successes, std::int64_t trials) {
   // The ends at nothing and at everything are exact; the formula rounds them.
   return {successes == 0 ? 0 : (centre - half_width) / scale,
           successes == trials ? 1 : (centre + half_width) / scale};
+}
+
+Interval difference_interval(const Proportion& a, const Proportion& b) {
+  HONE_ASSERT(a.trials > 0 && b.trials > 0, "{} and {} trials", a.trials, b.trials);
+  const Interval of_a = wilson_interval(a.successes, a.trials),
+                 of_b = wilson_interval(b.successes, b.trials);
+  const double difference = a.share() - b.share();
+  return {difference - std::hypot(a.share() - of_a.low, of_b.high - b.share()),
+          difference + std::hypot(of_a.high - a.share(), b.share() - of_b.low)};
 }
 
 }  // namespace hone

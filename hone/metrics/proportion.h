@@ -13,6 +13,13 @@ struct Interval {
 
 /// The 97.5 % point of the normal distribution: what a two-sided 95 % interval or test uses.
 inline constexpr double kNormal975 = 1.959963984540054;
+/// The 80 % point: what is found four times out of five.
+inline constexpr double kNormal80 = 0.8416212335729143;
+
+/// P(Z > z) of the normal distribution.
+double normal_tail(double z);
+/// The z with P(Z > z) = `tail`, which lies above 0 and is at most a half.
+double normal_above(double tail);
 
 /// Wilson's 95 % interval for the probability behind `successes` of `trials` (Wilson 1927):
 ///
@@ -20,5 +27,20 @@ inline constexpr double kNormal975 = 1.959963984540054;
 ///
 /// Within [0, 1] and of positive width even at 0 or all successes; [0, 1] for no trials.
 Interval wilson_interval(std::int64_t successes, std::int64_t trials);
+
+/// A counted share.
+struct Proportion {
+  std::int64_t successes = 0;
+  std::int64_t trials = 0;
+  double share() const { return static_cast<double>(successes) / static_cast<double>(trials); }
+};
+
+/// The 95 % interval of the difference a - b of shares counted on different examples: Newcombe's hybrid of both Wilson
+/// intervals (Newcombe 1998, Statistics in Medicine 17:873, method 10):
+///
+///     d - sqrt((a - a.low)² + (b.high - b)²)   to   d + sqrt((a.high - a)² + (b - b.low)²),   d = a - b
+///
+/// Within [-1, 1]. Both have trials.
+Interval difference_interval(const Proportion& a, const Proportion& b);
 
 }  // namespace hone

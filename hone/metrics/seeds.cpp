@@ -2,18 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
+#include <vector>
 
 #include "hone/base/error.h"
 
 namespace hone {
-namespace {
-
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-}  // namespace
-
 double student_two_sided(double t, std::int64_t degrees) {
   HONE_ASSERT(degrees >= 1, "Student's distribution with {} degrees of freedom", degrees);
   if (std::isnan(t)) return t;
@@ -39,32 +33,69 @@ double student_975(std::int64_t degrees) {
   return (low + high) / 2;
 }
 
-SeedSpread seed_spread(std::span<const double> values) {
-  HONE_ASSERT(!values.empty(), "the spread of nothing");
-  SeedSpread result;
-  result.count = static_cast<std::int64_t>(values.size());
-  result.least = std::ranges::min(values);
-  result.greatest = std::ranges::max(values);
-  const double count = static_cast<double>(values.size());
-  for (const double value : values) result.mean += value / count;
-  if (values.size() < 2) {
-    result.deviation = kUnknown;
-    result.interval = {-HUGE_VAL, HUGE_VAL};
-    return result;
-  }
-  double squares = 0;
-  for (const double value : values) squares += (value - result.mean) * (value - result.mean);
-  result.deviation = std::sqrt(squares / (count - 1));
-  const double half = student_975(result.count - 1) * result.deviation / std::sqrt(count);
-  result.interval = {result.mean - half, result.mean + half};
-  return result;
+namespace {
+
+// Shares of whole counts lie further apart; what is nearer differs by rounding alone.
+constexpr double kRounding = 1e-12;
+
+// The 95 % interval of the mean behind values of which two differ at least.
+Interval t_interval(double mean, double deviation, std::int64_t count) {
+  const double half = student_975(count - 1) * deviation / std::sqrt(static_cast<double>(count));
+  return {mean - half, mean + half};
 }
 
-double paired_t_test(std::span<const double> differences) {
-  if (differences.size() < 2) return kUnknown;
+double logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+}  // namespace
+
+SeedSpread seed_spread(std::span<const double> values) {
+  HONE_ASSERT(!values.empty(), "the spread of nothing");
+  SeedSpread s;
+  s.count = static_cast<std::int64_t>(values.size());
+  s.least = std::ranges::min(values);
+  s.greatest = std::ranges::max(values);
+  const double count = static_cast<double>(values.size());
+  for (const double value : values) s.mean += value;
+  const bool same = s.greatest - s.least < kRounding;
+  s.mean = same ? s.least : s.mean / count;
+  if (s.count < kFewestSeeds) return s;
+  double squares = 0;
+  for (const double value : values) squares += (value - s.mean) * (value - s.mean);
+  s.deviation = same ? 0 : std::sqrt(squares / (count - 1));
+  if (!same) s.interval = t_interval(s.mean, *s.deviation, s.count);
+  return s;
+}
+
+SeedSpread accuracy_spread(std::span<const double> accuracies, std::int64_t examples) {
+  SeedSpread s = seed_spread(accuracies);
+  if (!s.interval) return s;
+  const double n = static_cast<double>(examples);
+  std::vector<double> logits;
+  for (const double accuracy : accuracies) {
+    const double right = accuracy * n;
+    logits.push_back(std::log((right + 0.5) / (n - right + 0.5)));
+  }
+  const Interval interval = *seed_spread(logits).interval;
+  s.interval = {logistic(interval.low), logistic(interval.high)};
+  return s;
+}
+
+SeedSpread change_spread(std::span<const double> before, std::span<const double> after) {
+  HONE_ASSERT(before.size() == after.size(), "{} seeds against {}", before.size(), after.size());
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < before.size(); ++i) differences.push_back(after[i] - before[i]);
+  SeedSpread s = seed_spread(differences);
+  if (!s.interval) return s;
+  const double mean_before = seed_spread(before).mean;
+  s.interval = {std::max(s.interval->low, -mean_before),
+                std::min(s.interval->high, 1 - mean_before)};
+  return s;
+}
+
+std::optional<double> paired_t_test(std::span<const double> differences) {
   const SeedSpread s = seed_spread(differences);
-  if (s.deviation == 0) return s.mean == 0 ? 1 : 0;
-  return student_two_sided(s.mean / (s.deviation / std::sqrt(static_cast<double>(s.count))),
+  if (!s.interval) return std::nullopt;
+  return student_two_sided(s.mean / (*s.deviation / std::sqrt(static_cast<double>(s.count))),
                            s.count - 1);
 }
 

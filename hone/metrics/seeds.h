@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "hone/metrics/proportion.h"
@@ -7,21 +8,35 @@
 /// What a few repetitions of a job with different seeds say together.
 namespace hone {
 
-/// Mean and spread of one figure over the seeds.
+/// Fewer seeds than these tell nothing of others: their values are shown, and no spread is made of them.
+inline constexpr std::int64_t kFewestSeeds = 5;
+
+/// One figure over the seeds.
 struct SeedSpread {
   std::int64_t count = 0;
   double mean = 0;
-  double deviation = 0;  ///< sample standard deviation; NaN for fewer than two
   double least = 0, greatest = 0;
-  Interval interval;  ///< 95 %, of the mean, by Student's t; [-inf, inf] for fewer than two
+  /// Sample standard deviation; nothing under `kFewestSeeds`.
+  std::optional<double> deviation;
+  /// 95 %, of the mean, by Student's t; nothing under `kFewestSeeds`, and where all are the same: a width of zero would
+  /// claim that another seed cannot differ.
+  std::optional<Interval> interval;
 };
 
-/// `values` must not be empty.
+/// Of any figure. `values` must not be empty.
 SeedSpread seed_spread(std::span<const double> values);
 
+/// Of accuracies on `examples` examples each. The interval is that of the mean logit, transformed back, so it stays
+/// within [0, 1]; k right of n count as (k + ½) / (n + 1) (the empirical logit: Cox & Snell 1989), which is finite at none
+/// and at all.
+SeedSpread accuracy_spread(std::span<const double> accuracies, std::int64_t examples);
+
+/// Of after - before, seed by seed. The interval is cut where the mean accuracy would leave [0, 1].
+SeedSpread change_spread(std::span<const double> before, std::span<const double> after);
+
 /// The two-sided p-value of the paired t-test (Student 1908): whether the mean of `differences`, one per seed, is zero.
-/// NaN for fewer than two; 1 when all are zero, 0 when all are the same and not zero.
-double paired_t_test(std::span<const double> differences);
+/// Nothing where `seed_spread` has no interval.
+std::optional<double> paired_t_test(std::span<const double> differences);
 
 /// P(|T| > |t|) for Student's distribution with `degrees` degrees of freedom, at least 1, by the finite series for
 /// whole degrees (Abramowitz & Stegun 26.7.3 and 26.7.4).

@@ -60,13 +60,19 @@ TEST(Measure, ComparesModelsInJson) {
   coarse.quantization = testing::quantization_of(coarse, "integer(width=8,frac=4)", "ptq");
   const Measurement parent = measured(testing::tiny_model(), data), child = measured(coarse, data);
   const Comparison comparison = compare(parent.view(), child.view(), data.labels);
-  const Json json = to_json(comparison);
+  const Verdict said = verdict(comparison);
+  const Json json = to_json(comparison, said);
   EXPECT_EQ(json["flips"], comparison.flips);
   EXPECT_EQ(json["margin_snr_db"], comparison.margin_snr_db);
-  EXPECT_EQ(json["verdict"], verdict(comparison));
+  EXPECT_EQ(json["verdict"], "unclear");
+  EXPECT_EQ(json["summary"], said.summary);
+  EXPECT_EQ(json["margin"], 0.005);
+  EXPECT_EQ(json["examples_needed"], *said.examples_needed);
+  EXPECT_EQ(json["accuracy_change_interval"][0], said.change_interval->low);
+  EXPECT_EQ(gate_json(said)["passed"], false);
   // Nothing differs: the ratio is infinite, which JSON cannot say.
   EXPECT_TRUE(
-      to_json(compare(parent.view(), parent.view(), data.labels))["margin_snr_db"].is_null());
+      to_json(compare(parent.view(), parent.view(), data.labels), said)["margin_snr_db"].is_null());
 }
 
 }  // namespace

@@ -40,5 +40,30 @@ TEST(WilsonInterval, SaysNothingWithoutTrials) {
   EXPECT_EQ(wilson_interval(0, 0).high, 1);
 }
 
+// Newcombe (1998), table II, method 10.
+TEST(DifferenceInterval, AgreesWithNewcombesTable) {
+  struct Row {
+    Proportion a, b;
+    double low, high;
+  };
+  const Row rows[] = {{{56, 70}, {48, 80}, 0.0524, 0.3339}, {{9, 10}, {3, 10}, 0.1705, 0.8090},
+                      {{6, 7}, {2, 7}, 0.0582, 0.8062},     {{5, 56}, {0, 29}, -0.0381, 0.1926},
+                      {{0, 10}, {0, 20}, -0.1611, 0.2775},  {{0, 10}, {0, 10}, -0.2775, 0.2775},
+                      {{10, 10}, {0, 20}, 0.6791, 1},       {{10, 10}, {0, 10}, 0.6075, 1}};
+  for (const Row& row : rows) {
+    const Interval interval = difference_interval(row.a, row.b);
+    EXPECT_NEAR(interval.low, row.low, 5e-5) << row.a.successes << "/" << row.a.trials;
+    EXPECT_NEAR(interval.high, row.high, 5e-5) << row.a.successes << "/" << row.a.trials;
+  }
+}
+
+TEST(NormalTail, AgreesWithTheTables) {
+  EXPECT_NEAR(normal_tail(kNormal975), 0.025, 1e-15);
+  EXPECT_NEAR(normal_tail(kNormal80), 0.2, 1e-15);
+  EXPECT_NEAR(normal_tail(-1), 0.841344746, 1e-9);
+  for (const double tail : {0.5, 0.2, 0.025, 0.001, 1e-12})
+    EXPECT_NEAR(normal_tail(normal_above(tail)), tail, 1e-12 * tail) << tail;
+}
+
 }  // namespace
 }  // namespace hone

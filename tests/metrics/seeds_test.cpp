@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "hone/base/random.h"
+
 namespace hone {
 namespace {
 
@@ -27,32 +29,101 @@ TEST(Student, AgreesWithItsClosedForms) {
   }
 }
 
-TEST(SeedSpread, OfAFewValues) {
-  const std::vector<double> values = {0.80, 0.82, 0.84};
+TEST(SeedSpread, FromFiveSeedsOn) {
+  const std::vector<double> values = {0.80, 0.82, 0.84, 0.82, 0.82};
   const SeedSpread s = seed_spread(values);
-  EXPECT_EQ(s.count, 3);
+  EXPECT_EQ(s.count, 5);
   EXPECT_NEAR(s.mean, 0.82, 1e-15);
-  EXPECT_NEAR(s.deviation, 0.02, 1e-15);
+  EXPECT_NEAR(*s.deviation, std::sqrt(0.0008 / 4), 1e-15);
   EXPECT_EQ(s.least, 0.80);
   EXPECT_EQ(s.greatest, 0.84);
-  EXPECT_NEAR(s.interval.high - s.mean, 4.302653 * 0.02 / std::sqrt(3), 1e-7);
+  EXPECT_NEAR(s.interval->high - s.mean, 2.776445 * *s.deviation / std::sqrt(5), 1e-7);
 }
 
-TEST(SeedSpread, OfOneValueIsUnknown) {
-  const std::vector<double> one = {0.5};
-  EXPECT_TRUE(std::isnan(seed_spread(one).deviation));
-  EXPECT_TRUE(std::isinf(seed_spread(one).interval.high));
-  EXPECT_TRUE(std::isnan(paired_t_test(one)));
+// Two accuracies of 50 % that an interval of 29 below zero to 129 % was made of.
+TEST(SeedSpread, OfFewerIsTheirValuesAlone) {
+  for (const std::vector<double>& few :
+       {std::vector<double>{0.5}, {0.44, 0.56}, {0.1, 0.2, 0.3, 0.4}}) {
+    const SeedSpread s = seed_spread(few);
+    EXPECT_FALSE(s.deviation);
+    EXPECT_FALSE(s.interval);
+    EXPECT_FALSE(accuracy_spread(few, 100).interval);
+    EXPECT_FALSE(paired_t_test(few));
+  }
+  EXPECT_NEAR(seed_spread(std::vector<double>{0.44, 0.56}).mean, 0.5, 1e-15);
 }
 
-TEST(PairedTTest, TellsAConstantShiftFromNoise) {
-  // mean 0.02, deviation 0.01, t = 0.02 / (0.01 / sqrt 3) = 3.46 with 2 degrees: 1 - t / sqrt(2 + t²)
-  const std::vector<double> shift = {0.01, 0.02, 0.03}, noise = {-0.01, 0.0, 0.01},
-                            same = {0.5, 0.5}, none = {0.0, 0.0};
-  EXPECT_NEAR(paired_t_test(shift), 1 - std::sqrt(12.0) / std::sqrt(14.0), 1e-12);
-  EXPECT_NEAR(paired_t_test(noise), 1, 1e-12);
-  EXPECT_EQ(paired_t_test(same), 0);
-  EXPECT_EQ(paired_t_test(none), 1);
+// Shares that are the same differ by what rounding leaves, "a spread of 7e-15": that is none, and no interval.
+TEST(SeedSpread, OfEqualValuesClaimsNoWidth) {
+  const std::vector<double> equal(6, 0.5132), before = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6},
+                                              after = {0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+  EXPECT_EQ(seed_spread(equal).mean, 0.5132);
+  EXPECT_EQ(seed_spread(equal).deviation, 0);
+  EXPECT_FALSE(seed_spread(equal).interval);
+  EXPECT_FALSE(accuracy_spread(equal, 1000).interval);
+  EXPECT_EQ(change_spread(before, after).deviation, 0);
+  EXPECT_FALSE(change_spread(before, after).interval);
+}
+
+TEST(AccuracySpread, StaysWithinZeroAndOne) {
+  const std::vector<double> extreme = {1, 1, 0.5, 1, 1}, none = {0, 0, 0, 0.1, 0};
+  for (const auto& values : {extreme, none}) {
+    const Interval interval = *accuracy_spread(values, 20).interval;
+    EXPECT_GT(interval.low, 0);
+    EXPECT_LT(interval.high, 1);
+    EXPECT_LT(interval.low, interval.high);
+  }
+  // In the middle, and near each other, it is that of the accuracies but for the curve of the logistic function.
+  const std::vector<double> middle = {0.50, 0.51, 0.49, 0.50, 0.505};
+  const Interval on_logits = *accuracy_spread(middle, 100000).interval,
+                 plain = *seed_spread(middle).interval;
+  EXPECT_NEAR(on_logits.low, plain.low, 1e-5);
+  EXPECT_NEAR(on_logits.high, plain.high, 1e-5);
+}
+
+TEST(AccuracySpread, ByHand) {
+  // Logits of (k + ½) / (n + 1) for 8, 9, 9, 9, 10 of 10.
+  const std::vector<double> accuracies = {0.8, 0.9, 0.9, 0.9, 1.0};
+  std::vector<double> logits;
+  for (const double k : {8.5, 9.5, 9.5, 9.5, 10.5}) logits.push_back(std::log(k / (11 - k)));
+  const SeedSpread of_logits = seed_spread(logits);
+  const Interval interval = *accuracy_spread(accuracies, 10).interval;
+  EXPECT_NEAR(interval.low, 1 / (1 + std::exp(-of_logits.interval->low)), 1e-15);
+  EXPECT_NEAR(interval.high, 1 / (1 + std::exp(-of_logits.interval->high)), 1e-15);
+}
+
+// Accuracies of seeds whose logits are normal around 1.5: their median, the logistic of 1.5, lies in 95 of 100 intervals.
+// 0.005 is the standard error of 2000 draws; the rounding to whole texts shifts nothing that shows.
+TEST(AccuracySpread, CoversAsOftenAsItSays) {
+  RandomSequence random(5, stream_of("coverage"));
+  const double truth = 1 / (1 + std::exp(-1.5));
+  int covered = 0;
+  for (int draw = 0; draw < 2000; ++draw) {
+    std::vector<double> accuracies;
+    for (int seed = 0; seed < 5; ++seed) {
+      const double share = 1 / (1 + std::exp(-1.5 - 0.8 * random.normal()));
+      accuracies.push_back(std::round(share * 5000) / 5000);
+    }
+    const Interval interval = *accuracy_spread(accuracies, 5000).interval;
+    covered += interval.low <= truth && truth <= interval.high;
+  }
+  EXPECT_NEAR(covered / 2000.0, 0.95, 3 * 0.005);
+}
+
+TEST(ChangeSpread, IsCutWhereAccuraciesEnd) {
+  const std::vector<double> before = {0.02, 0.01, 0.03, 0.02, 0.02},
+                            after = {0.00, 0.20, 0.01, 0.00, 0.01};
+  const SeedSpread s = change_spread(before, after);
+  EXPECT_NEAR(s.interval->low, -0.02, 1e-15);
+  EXPECT_GT(s.interval->high, 0.05);
+}
+
+TEST(PairedTTest, TellsAShiftFromNoise) {
+  // Mean 0.02, deviation 0.01, five seeds: t = 0.02 / (0.01 / √5) with 4 degrees.
+  const std::vector<double> shift = {0.01, 0.03, 0.01, 0.03, 0.02},
+                            noise = {-0.01, 0.0, 0.01, 0.01, -0.01};
+  EXPECT_NEAR(*paired_t_test(shift), student_two_sided(0.02 * std::sqrt(5.0) / 0.01, 4), 1e-12);
+  EXPECT_NEAR(*paired_t_test(noise), 1, 1e-12);
 }
 
 }  // namespace

@@ -1,0 +1,282 @@
+#include "hone/metrics/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "hone/base/random.h"
+
+namespace hone {
+namespace {
+
+/// What `compare` would count on `examples` examples.
+Comparison counted(std::int64_t examples, std::int64_t lost, std::int64_t gained) {
+  Comparison c;
+  c.examples = examples;
+  c.only_parent = lost;
+  c.only_candidate = gained;
+  c.flips = lost + gained;
+  c.flip_share = static_cast<double>(c.flips) / static_cast<double>(examples);
+  return c;
+}
+
+// The rule as the issue states it, by the interval alone. The ends are found by halving, to 1e-15.
+Conclusion by_interval(const Comparison& c, double margin) {
+  const Interval change = accuracy_change_interval(c);
+  if (change.low >= -margin) return Conclusion::kept;
+  return change.high < -margin ? Conclusion::lost : Conclusion::unclear;
+}
+
+TEST(Verdict, FollowsTheIntervalOfTheLoss) {
+  int seen[3] = {};
+  for (const double margin : {0.0, 0.005, 0.03}) {
+    for (int lost = 0; lost < 40; ++lost) {
+      for (int gained = 0; gained < 40; ++gained) {
+        const Comparison c = counted(400, lost, gained);
+        const Verdict v = verdict(c, margin);
+        EXPECT_EQ(v.conclusion, by_interval(c, margin)) << lost << " " << gained << " " << margin;
+        EXPECT_EQ(v.kept(), v.p_value <= 0.025);
+        EXPECT_EQ(v.change_interval->low, accuracy_change_interval(c).low);
+        ++seen[static_cast<int>(v.conclusion)];
+      }
+    }
+  }
+  for (const int count : seen) EXPECT_GT(count, 100);
+}
+
+// 36 texts without a difference are no evidence that there is none, and neither are 36 with one lost.
+TEST(Verdict, TakesLackOfEvidenceForNothing) {
+  for (const int lost : {0, 1}) {
+    const Verdict v = verdict(counted(36, lost, 0));
+    EXPECT_EQ(v.conclusion, Conclusion::unclear);
+    EXPECT_TRUE(v.summary.starts_with("cannot tell with n = 36: ")) << v.summary;
+    EXPECT_GT(*v.examples_needed, 1000);
+  }
+  EXPECT_EQ(verdict(counted(0, 0, 0)).conclusion, Conclusion::unclear);
+  EXPECT_EQ(verdict(counted(0, 0, 0)).summary, "cannot tell: there are no examples");
+}
+
+TEST(Verdict, SaysItInASentence) {
+  EXPECT_EQ(
+      verdict(counted(10000, 10, 10)).summary,
+      "kept: +0.00 points of accuracy (95 %: -0.10 to +0.10), within the margin of 0.50; 0.20 "
+      "% flips");
+  EXPECT_EQ(verdict(counted(10000, 100, 10)).summary,
+            "lost: -0.90 points of accuracy (95 %: -1.12 to -0.71), beyond the margin of 0.50; "
+            "1.10 % flips");
+  // What is shown to be a gain, or a loss, is called one.
+  EXPECT_TRUE(verdict(counted(10000, 10, 100), 0).summary.starts_with("kept, and better: +0.90"));
+  EXPECT_TRUE(verdict(counted(10000, 40, 10)).summary.starts_with("kept, though worse: -0.30"));
+  EXPECT_TRUE(verdict(counted(10000, 0, 0)).summary.ends_with("; no prediction differs"));
+}
+
+TEST(Verdict, SaysHowManyWouldDoAndWhatTheyWouldShow) {
+  // None of 36 disagrees, so half a text of 37 is planned with.
+  const Verdict none = verdict(counted(36, 0, 0));
+  EXPECT_EQ(none.examples_needed, planned_examples({0.25 / 37, 0.25 / 37}, 0.005));
+  EXPECT_EQ(
+      none.summary,
+      "cannot tell with n = 36: +0.00 points of accuracy (95 %: -9.64 to +9.64), margin 0.50; "
+      "no prediction differs; about 4 600 would show it kept four times out of five if there "
+      "is no true change");
+  // 5 of 500 lost and none gained: no change lies outside of the interval, so what was seen is planned with.
+  const Verdict worse = verdict(counted(500, 5, 0));
+  EXPECT_EQ(worse.conclusion, Conclusion::unclear);
+  EXPECT_NE(worse.summary.find("would show it lost four times out of five if the true change is "
+                               "the one seen"),
+            std::string::npos)
+      << worse.summary;
+  // A loss of exactly the margin.
+  const Verdict edge = verdict(counted(2000, 10, 0));
+  EXPECT_EQ(edge.conclusion, Conclusion::unclear);
+  EXPECT_FALSE(edge.examples_needed);
+}
+
+TEST(Verdict, AsksForMoreExamplesThanThereWere) {
+  for (int lost = 0; lost < 60; ++lost) {
+    for (int gained = 0; gained < 60; ++gained) {
+      const Verdict v = verdict(counted(3000, lost, gained));
+      if (v.conclusion != Conclusion::unclear) {
+        EXPECT_FALSE(v.examples_needed) << lost << " " << gained;
+        continue;
+      }
+      // A loss of just the margin, that no number tells from it, may have none.
+      EXPECT_TRUE(v.examples_needed || lost - gained == 15) << lost << " " << gained;
+      EXPECT_GT(v.examples_needed.value_or(3001), 3000) << lost << " " << gained;
+    }
+  }
+}
+
+// The chance that n examples with these rates give a verdict for which `wanted` holds, by adding up all counts that
+// happen more often than once in 1e12.
+double chance(std::int64_t n, const DisagreementRates& rates, double margin,
+              const std::function<bool(Conclusion)>& wanted) {
+  const auto log_binomial = [](std::int64_t all, std::int64_t k, double p) {
+    const double a = static_cast<double>(all), x = static_cast<double>(k);
+    const double none = k == 0 ? 0 : x * std::log(p);
+    return std::lgamma(a + 1) - std::lgamma(x + 1) - std::lgamma(a - x + 1) + none +
+           (a - x) * std::log1p(-p);
+  };
+  const auto around = [](std::int64_t all, double p, const std::function<void(std::int64_t)>& f) {
+    const double mean = static_cast<double>(all) * p, reach = 7.5 * std::sqrt(mean) + 10;
+    const auto low = static_cast<std::int64_t>(std::max(0.0, mean - reach));
+    const auto high = std::min(all, static_cast<std::int64_t>(mean + reach));
+    for (std::int64_t k = low; k <= high; ++k) f(k);
+  };
+  double total = 0;
+  around(n, rates.lost, [&](std::int64_t lost) {
+    const double first = log_binomial(n, lost, rates.lost);
+    const double p = rates.gained / (1 - rates.lost);
+    around(n - lost, p, [&](std::int64_t gained) {
+      const double probability = std::exp(first + log_binomial(n - lost, gained, p));
+      const double score = tango_score(counted(n, lost, gained), -margin);
+      const Conclusion conclusion = score >= kNormal975    ? Conclusion::kept
+                                    : score <= -kNormal975 ? Conclusion::lost
+                                                           : Conclusion::unclear;
+      if (wanted(conclusion)) total += probability;
+    });
+  });
+  return total;
+}
+
+bool is_kept(Conclusion c) { return c == Conclusion::kept; }
+bool is_lost(Conclusion c) { return c == Conclusion::lost; }
+
+// Four times out of five, exactly computed. Counts are whole, so the chance jumps by up to a few hundredths.
+TEST(PlannedExamples, HaveThePowerTheyPromise) {
+  struct Case {
+    DisagreementRates rates;
+    double margin;
+  };
+  const Case cases[] = {
+      {{0.005, 0.005}, 0.005}, {{0.02, 0.02}, 0.005},   {{0.1, 0.1}, 0.005},
+      {{0.02, 0.02}, 0.02},    {{0.004, 0.002}, 0.005}, {{0.02, 0.03}, 0.0},
+      {{0.03, 0.01}, 0.005},   {{0.25, 0.05}, 0.05},    {{0.0007, 0.0007}, 0.005}};
+  for (const Case& c : cases) {
+    const std::int64_t n = *planned_examples(c.rates, c.margin);
+    const double power =
+        chance(n, c.rates, c.margin, c.rates.change() > -c.margin ? is_kept : is_lost);
+    EXPECT_GT(power, 0.76) << c.rates.lost << " " << c.rates.gained << " n " << n;
+    EXPECT_LT(power, 0.88) << c.rates.lost << " " << c.rates.gained << " n " << n;
+  }
+}
+
+// A candidate that loses just the margin is called kept, or lost, in one case of forty each. The score test keeps its
+// level on the average of rates, not at each: a tenth of it more is what few examples cost.
+TEST(Verdict, IsFalseAsSeldomAsItSays) {
+  for (const std::int64_t n : {500, 2000, 10000}) {
+    for (const double gained : {0.003, 0.02, 0.1}) {
+      const DisagreementRates rates = {gained + 0.005, gained};
+      EXPECT_LT(chance(n, rates, 0.005, is_kept), 0.0285) << n << " " << gained;
+      EXPECT_LT(chance(n, rates, 0.005, is_lost), 0.0285) << n << " " << gained;
+    }
+  }
+}
+
+TEST(PlannedExamples, FollowNamsFormula) {
+  // Without any disagreement the null variance alone is left: z² m (1 - m) / m².
+  EXPECT_EQ(planned_examples({0, 0}, 0.005),
+            static_cast<std::int64_t>(std::ceil(kNormal975 * kNormal975 * 0.995 / 0.005)));
+  EXPECT_FALSE(planned_examples({0.01, 0.005}, 0.005));
+  EXPECT_FALSE(planned_examples({0.01, 0.01}, 0));
+  EXPECT_GT(*planned_examples({0.01, 0.01}, 0.005, normal_above(0.025 / 10)),
+            *planned_examples({0.01, 0.01}, 0.005));
+}
+
+TEST(VerdictsOfChoice, AskMoreOfEachOfMany) {
+  const Comparison fair = counted(4000, 20, 22);
+  ASSERT_TRUE(verdict(fair).kept());
+  const Comparison all[] = {fair, counted(4000, 25, 20), counted(4000, 500, 20)};
+  const std::vector<Verdict> verdicts = verdicts_of_choice(all);
+  ASSERT_EQ(verdicts.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_GE(verdicts[i].p_value, verdict(all[i]).p_value) << i;
+  EXPECT_EQ(verdicts[2].conclusion, Conclusion::lost);
+  // The one candidate of a choice among one is judged as ever.
+  EXPECT_EQ(verdicts_of_choice(std::span(all, 1))[0].p_value, verdict(fair).p_value);
+  // Kept alone, not among so many.
+  std::vector<Comparison> many(30, counted(4000, 500, 20));
+  Comparison border = counted(4000, 20, 10);
+  while (!verdict(border).kept()) --border.only_parent;
+  many.push_back(border);
+  EXPECT_EQ(verdicts_of_choice(many).back().conclusion, Conclusion::unclear);
+  EXPECT_GT(*verdicts_of_choice(many).back().examples_needed, 4000);
+}
+
+// Eight candidates that all lose just the margin, drawn 4000 times: any of them is called kept in 2.5 % of the draws at
+// most; 0.0025 is one standard error of that.
+TEST(VerdictsOfChoice, SeldomCrownAnyThatLosesTheMargin) {
+  RandomSequence random(3, stream_of("verdicts"));
+  constexpr std::int64_t kExamples = 3000;
+  int crowned = 0, crowned_without = 0;
+  for (int draw = 0; draw < 4000; ++draw) {
+    std::vector<Comparison> candidates;
+    bool plain = false;
+    for (int k = 0; k < 8; ++k) {
+      // Normal with the moments of the counts, which are above 40.
+      const auto count = [&](double rate) {
+        const double mean = static_cast<double>(kExamples) * rate;
+        return static_cast<std::int64_t>(
+            std::lround(mean + std::sqrt(mean * (1 - rate)) * random.normal()));
+      };
+      candidates.push_back(counted(kExamples, count(0.02), count(0.015)));
+      plain |= verdict(candidates.back()).kept();
+    }
+    crowned_without += plain;
+    for (const Verdict& v : verdicts_of_choice(candidates)) {
+      if (!v.kept()) continue;
+      ++crowned;
+      break;
+    }
+  }
+  EXPECT_LT(crowned / 4000.0, 0.025 + 3 * 0.0025);
+  EXPECT_GT(crowned_without / 4000.0, 0.1) << "without the correction the test would show nothing";
+}
+
+TEST(VerdictsInSequence, StopAtTheFirstThatIsNotKept) {
+  const Comparison kept = counted(10000, 10, 10), unclear = counted(10000, 60, 20);
+  const Comparison all[] = {kept, kept, unclear, kept, counted(10000, 900, 10)};
+  const std::vector<Verdict> verdicts = verdicts_in_sequence(all);
+  const Conclusion expected[] = {Conclusion::kept, Conclusion::kept, Conclusion::unclear,
+                                 Conclusion::unclear, Conclusion::lost};
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(verdicts[i].conclusion, expected[i]) << i;
+  EXPECT_TRUE(verdicts[3].summary.starts_with("not tested")) << verdicts[3].summary;
+}
+
+TEST(VerdictOfSeeds, IsUnclearUnderFive) {
+  const std::vector<double> before = {0.9, 0.91, 0.9, 0.92}, after = {0.9, 0.91, 0.901, 0.92};
+  const Verdict v = verdict_of_seeds(before, after);
+  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_FALSE(v.change_interval);
+  EXPECT_EQ(v.seeds_needed, 5);
+  EXPECT_EQ(
+      v.summary,
+      "cannot tell with 4 seeds: +0.03 points of accuracy on average (+0.00 to +0.10), margin "
+      "0.50; it takes 5 seeds at least");
+}
+
+TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
+  const std::vector<double> before = {0.90, 0.91, 0.90, 0.92, 0.91};
+  const auto after = [&](std::initializer_list<double> changes) {
+    std::vector<double> values = before;
+    for (std::size_t i = 0; i < 5; ++i) values[i] += changes.begin()[i];
+    return values;
+  };
+  // Mean 0, deviation 0.001: ± 2.776 · 0.001 / √5 = 0.00124.
+  const std::vector<double> same = after({0.001, -0.001, 0.001, -0.001, 0});
+  const Verdict kept = verdict_of_seeds(before, same);
+  EXPECT_EQ(kept.conclusion, Conclusion::kept);
+  EXPECT_NEAR(kept.change_interval->high, 2.7764451 * 0.001 / std::sqrt(5.0), 1e-9);
+  EXPECT_EQ(verdict_of_seeds(before, same, 0.001).conclusion, Conclusion::unclear);
+  EXPECT_GT(*verdict_of_seeds(before, same, 0.001).seeds_needed, 5);
+  const std::vector<double> worse = after({-0.05, -0.06, -0.05, -0.06, -0.055});
+  EXPECT_EQ(verdict_of_seeds(before, worse).conclusion, Conclusion::lost);
+  EXPECT_LT(1 - verdict_of_seeds(before, worse).p_value, 0.025);
+  // All the same: the next seed may still differ.
+  const Verdict equal = verdict_of_seeds(before, before);
+  EXPECT_EQ(equal.conclusion, Conclusion::unclear);
+  EXPECT_FALSE(equal.change_interval);
+}
+
+}  // namespace
+}  // namespace hone
