@@ -1,8 +1,7 @@
 #include "hone/report/table.h"
 
-#include <utf8proc.h>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "hone/base/error.h"
@@ -21,22 +20,6 @@ struct Match : Cases... {
 template <typename... Cases>
 Match(Cases...) -> Match<Cases...>;
 
-// Columns of a terminal that the text takes: wide characters two, combining ones none.
-std::size_t display_width(std::string_view text) {
-  std::size_t width = 0;
-  const auto* next = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
-  auto left = static_cast<utf8proc_ssize_t>(text.size());
-  while (left > 0) {
-    utf8proc_int32_t character = 0;
-    const utf8proc_ssize_t length = utf8proc_iterate(next, left, &character);
-    width += length > 0 ? static_cast<std::size_t>(utf8proc_charwidth(character))
-                        : 1;  // a broken byte shows as one
-    next += std::max<utf8proc_ssize_t>(length, 1);
-    left -= std::max<utf8proc_ssize_t>(length, 1);
-  }
-  return width;
-}
-
 // `digits` decimals, or one significant digit where they would show a number that is not zero as
 // zero.
 std::string rounded(double value, int digits) {
@@ -51,6 +34,33 @@ std::string display_real(double value, int digits, std::string_view unit) {
   return rounded(value, digits).append(unit);
 }
 
+// Decimals of an estimate as a percentage; see the rule above `Real`.
+int digits_of(const Estimate& estimate) {
+  const double half = std::max(estimate.value - estimate.low, estimate.high - estimate.value);
+  return 100 * half < 1 ? 2 : 1;  // one where the interval is not known
+}
+
+std::string display_estimate(const Estimate& e, int digits) {
+  if (std::isnan(e.value)) return std::string(kAbsent);
+  const auto shown = [&](double share) { return fmt::format("{:.{}f}", 100 * share, digits); };
+  const auto signed_shown = [&](double share) {
+    return e.points ? fmt::format("{:+.{}f}", 100 * share, digits) : shown(share);
+  };
+  const std::string unit = e.points ? "" : " %";
+  if (std::isnan(e.low)) return signed_shown(e.value) + unit;
+  const double below = e.value - e.low, above = e.high - e.value;
+  const double half = std::max(below, above), shorter = std::min(below, above);
+  const bool possible = e.points || (e.value - half >= 0 && e.value + half <= 1);
+  if (possible && shorter >= half / 1.5)
+    return fmt::format("{} ± {}{}", signed_shown(e.value), shown(half), unit);
+  return fmt::format("{} ({} to {}){}", signed_shown(e.value), shown(e.low), shown(e.high), unit);
+}
+
+std::string display_p(double p) {
+  if (std::isnan(p)) return std::string(kAbsent);
+  return p < 1e-300 ? "< 1e-300" : rounded(p, 3);
+}
+
 // The cell for programs.
 Json raw_value(const Cell& cell) {
   return std::visit(
@@ -58,8 +68,23 @@ Json raw_value(const Cell& cell) {
             [](std::int64_t value) { return Json(value); },
             [](Real cell) { return Json(cell.value); },
             [](Percent cell) { return Json(cell.share); },
-            [](Bytes cell) { return Json(cell.count); }},
+            [](Bytes cell) { return Json(cell.count); },
+            [](const Estimate& cell) { return Json(cell.value); },
+            [](PValue cell) { return Json(cell.value); }},
       cell.value());
+}
+
+// The ends of the cell's interval, nulls for a cell that has none.
+std::array<Json, 2> raw_interval(const Cell& cell) {
+  const auto* estimate = std::get_if<Estimate>(&cell.value());
+  if (estimate == nullptr || std::isnan(estimate->low)) return {};
+  return {estimate->low, estimate->high};
+}
+
+bool has_intervals(const Table& table, std::size_t column) {
+  return std::ranges::any_of(table.rows(), [&](const std::vector<Cell>& row) {
+    return std::holds_alternative<Estimate>(row[column].value());
+  });
 }
 
 std::string csv_field(const Json& value) {
@@ -97,75 +122,94 @@ std::string display_text(const Cell& cell) {
             [](std::int64_t value) { return grouped(value); },
             [](Real cell) { return display_real(cell.value, cell.digits, ""); },
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
-            [](Bytes cell) { return human_bytes(static_cast<double>(cell.count)); }},
+            [](Bytes cell) { return human_bytes(static_cast<double>(cell.count)); },
+            [](const Estimate& cell) { return display_estimate(cell, digits_of(cell)); },
+            [](PValue cell) { return display_p(cell.value); }},
       cell.value());
+}
+
+std::vector<std::string> display_column(const Table& table, std::size_t column) {
+  int digits = 0;
+  for (const std::vector<Cell>& row : table.rows())
+    if (const auto* estimate = std::get_if<Estimate>(&row[column].value()))
+      digits = std::max(digits, digits_of(*estimate));
+  std::vector<std::string> texts;
+  for (const std::vector<Cell>& row : table.rows()) {
+    const auto* estimate = std::get_if<Estimate>(&row[column].value());
+    texts.push_back(estimate ? display_estimate(*estimate, digits) : display_text(row[column]));
+  }
+  return texts;
 }
 
 namespace {
 
-struct TextColumn {
-  bool to_the_left = false;
-  std::size_t width = 0;
-  std::vector<std::string> lines;  // the header, then the cells
+/// What becomes of a column.
+struct Lift {
+  bool stays = true;
+  std::string line;
 };
 
-TextColumn text_column(const Table& table, std::size_t index) {
-  TextColumn column{.lines = {one_line(table.columns()[index].header)}};
-  for (const std::vector<Cell>& row : table.rows()) {
-    column.lines.push_back(display_text(row[index]));
-    column.to_the_left |= row[index].is_text();
-  }
-  for (const std::string& line : column.lines)
-    column.width = std::max(column.width, display_width(line));
-  return column;
-}
-
-std::string padded(const std::string& text, const TextColumn& column) {
-  const std::string space(column.width - display_width(text), ' ');
-  return column.to_the_left ? text + space : space + text;
-}
-
-std::string rule(std::size_t width) {
-  std::string text;
-  for (std::size_t i = 0; i < width; ++i) text += "─";
-  return text;
-}
-
-// Joins the pieces of a line, without the spaces that pad the last one.
-std::string joined(const std::vector<std::string>& pieces) {
-  std::string line;
-  for (const std::string& piece : pieces) line += line.empty() ? piece : "  " + piece;
-  return line.erase(line.find_last_not_of(' ') + 1) + "\n";
+Lift lift_of(const Table& table, std::size_t column) {
+  const auto& rows = table.rows();
+  if (column == 0 || rows.size() < 2) return {};
+  const auto cell = [&](std::size_t row) -> const Cell& { return rows[row][column]; };
+  const auto every = [&](std::size_t from, auto holds) {
+    for (std::size_t row = from; row < rows.size(); ++row)
+      if (!holds(cell(row))) return false;
+    return true;
+  };
+  if (every(0, [](const Cell& one) { return one.is_absent(); }))
+    return {.stays = false, .line = ""};
+  const std::string last = display_text(cell(rows.size() - 1)), first = display_text(cell(0));
+  const bool text = every(0, [](const Cell& one) { return one.is_text(); });
+  const auto says_so = [&](const Cell& one) { return display_text(one) == last; };
+  if (!text || last.empty() || !every(1, says_so)) return {};
+  const std::string line = fmt::format("{}: {}", one_line(table.columns()[column].header), last);
+  if (first == last) return {.stays = false, .line = line};
+  if (rows.size() < 3) return {};
+  return {.stays = false, .line = fmt::format("{}; first row: {}", line, first)};
 }
 
 }  // namespace
 
-std::string to_text(const Table& table) {
-  std::vector<TextColumn> columns;
-  for (std::size_t i = 0; i < table.columns().size(); ++i) columns.push_back(text_column(table, i));
-  std::string text;
-  for (std::size_t line = 0; line <= table.rows().size(); ++line) {
-    std::vector<std::string> pieces, rules;
-    for (const TextColumn& column : columns) {
-      pieces.push_back(padded(column.lines[line], column));
-      rules.push_back(rule(column.width));
-    }
-    text += joined(pieces);
-    if (line == 0) text += joined(rules);
+LiftedTable lift_constants(const Table& table) {
+  std::vector<std::string> lines;
+  std::vector<std::size_t> kept;
+  std::vector<Column> columns;
+  for (std::size_t i = 0; i < table.columns().size(); ++i) {
+    const Lift lift = lift_of(table, i);
+    if (!lift.line.empty()) lines.push_back(lift.line);
+    if (!lift.stays) continue;
+    kept.push_back(i);
+    columns.push_back(table.columns()[i]);
   }
-  return text;
+  LiftedTable result{std::move(lines), Table(std::move(columns))};
+  for (const std::vector<Cell>& row : table.rows()) {
+    std::vector<Cell> cells;
+    for (const std::size_t i : kept) cells.push_back(row[i]);
+    result.table.add_row(std::move(cells));
+  }
+  return result;
 }
 
 std::string to_csv(const Table& table) {
-  std::string text;
-  const auto add = [&](const auto& items, auto field) {
-    for (std::size_t i = 0; i < items.size(); ++i) text += (i == 0 ? "" : ",") + field(items[i]);
-    text += "\r\n";
-  };
-  add(table.columns(), [](const Column& column) { return csv_field(column.key); });
-  for (const std::vector<Cell>& row : table.rows()) {
-    add(row, [](const Cell& cell) { return csv_field(raw_value(cell)); });
+  std::vector<std::string> names;
+  std::vector<std::vector<std::string>> rows(table.rows().size());
+  for (std::size_t column = 0; column < table.columns().size(); ++column) {
+    const std::string& key = table.columns()[column].key;
+    const bool intervals = has_intervals(table, column);
+    names.push_back(csv_field(key));
+    if (intervals) names.insert(names.end(), {csv_field(key + "_low"), csv_field(key + "_high")});
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const Cell& cell = table.rows()[row][column];
+      rows[row].push_back(csv_field(raw_value(cell)));
+      if (!intervals) continue;
+      for (const Json& end : raw_interval(cell)) rows[row].push_back(csv_field(end));
+    }
   }
+  std::string text = fmt::format("{}\r\n", fmt::join(names, ","));
+  for (const std::vector<std::string>& row : rows)
+    text += fmt::format("{}\r\n", fmt::join(row, ","));
   return text;
 }
 
@@ -174,10 +218,14 @@ Json to_json(const Table& table) {
   for (const std::vector<Cell>& row : table.rows()) {
     Json object = Json::object();
     for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string& key = table.columns()[i].key;
       Json value = raw_value(row[i]);
       // JSON has no word for these; said here, it is not left to whoever prints.
       if (value.is_number_float() && !std::isfinite(value.get<double>())) value = nullptr;
-      object[table.columns()[i].key] = std::move(value);
+      object[key] = std::move(value);
+      if (!has_intervals(table, i)) continue;
+      const auto [low, high] = raw_interval(row[i]);
+      object[key + "_interval"] = low.is_null() ? Json() : Json{low, high};
     }
     result.push_back(std::move(object));
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/report/text_layout.h"
 
 /// Tables of results: aligned for people, as CSV and JSON for programs.
 ///
@@ -22,6 +23,9 @@
 ///     mxint8    83.8 %  0.12 %  15.56 MiB
 ///
 /// People see rounded cells under headers, programs see raw numbers under keys.
+///
+/// How many decimals a share has is one rule: one of a percentage. Where its 95 % interval is known (`within`) two, if
+/// half of the interval is less than a point; all of a column have those of the most precise.
 namespace hone {
 
 /// A number that is shown with `digits` decimals. One that is not zero never shows as zero: 0.00042
@@ -43,6 +47,27 @@ struct Bytes {
   std::int64_t count = 0;
 };
 
+/// A share, or the difference of two, with the 95 % interval [low, high] it was measured to lie in:
+///
+///     90.27 ± 0.78 %           half of an interval that is not quite symmetric is its longer half
+///     100.0 (90.4 to 100.0) %  where that would say too much: one half is half as long again as the other, or a share
+///                              would lie outside of 0 to 100 %
+///     -0.23 ± 0.41             points: the difference, times 100
+///
+/// For programs: the share under the column's key, the interval under KEY_interval (CSV: KEY_low, KEY_high). Where low
+/// is NaN no interval is known.
+struct Estimate {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+  bool points = false;  ///< a difference
+};
+
+/// A probability that a test gives: "0.399", "7e-10", "< 1e-300" where the double has no more to tell.
+struct PValue {
+  double value = 1;
+};
+
 /// What was not measured or does not apply: "–", an empty CSV field, a JSON null.
 struct Absent {};
 inline constexpr Absent absent;
@@ -50,7 +75,8 @@ inline constexpr Absent absent;
 /// One cell. Text, whole numbers and the kinds above convert by themselves.
 class Cell {
  public:
-  using Value = std::variant<Absent, std::string, std::int64_t, Real, Percent, Bytes>;
+  using Value =
+      std::variant<Absent, std::string, std::int64_t, Real, Percent, Bytes, Estimate, PValue>;
 
   Cell(Absent value) : value_(value) {}
   Cell(std::string text) : value_(std::move(text)) {}
@@ -61,9 +87,14 @@ class Cell {
   Cell(Real value) : value_(value) {}
   Cell(Percent value) : value_(value) {}
   Cell(Bytes value) : value_(value) {}
+  Cell(Estimate value) : value_(value) {}
+  Cell(PValue value) : value_(value) {}
 
   const Value& value() const { return value_; }
   bool is_text() const { return std::holds_alternative<std::string>(value_); }
+  bool is_absent() const { return std::holds_alternative<Absent>(value_); }
+  /// What its colour says, where there are colours.
+  Tone tone = Tone::plain;
 
  private:
   Value value_;
@@ -72,6 +103,18 @@ class Cell {
 inline Cell real(double value, int digits) { return Real{value, digits}; }
 inline Cell percent(double share, int digits = 1) { return Percent{share, digits}; }
 inline Cell bytes(std::int64_t count) { return Bytes{count}; }
+inline Cell percent_within(double share, double low, double high) {
+  return Estimate{share, low, high};
+}
+inline Cell points_within(double difference, double low, double high) {
+  return Estimate{difference, low, high, /*points=*/true};
+}
+inline Cell p_value(double value) { return PValue{value}; }
+/// The cell in a colour that says the same as its words.
+inline Cell toned(Cell cell, Tone tone) {
+  cell.tone = tone;
+  return cell;
+}
 
 struct Column {
   std::string key;     ///< in CSV and JSON: "margin_snr_db"
@@ -95,15 +138,33 @@ class Table {
 
 /// What a person sees in a cell: "83.8 %", "4 386 178", "∞", "–". A NaN shows as "–" too.
 std::string display_text(const Cell& cell);
+/// The same for all cells of a column, whose estimates have as many decimals as one another.
+std::vector<std::string> display_column(const Table& table, std::size_t column);
 
-/// Lines of aligned columns, UTF-8, each ending in a newline. A column is aligned to the left if it
-/// has any text.
-std::string to_text(const Table& table);
+/// The table without columns that need none: `lines` say instead what is the same in all rows, or in all but the first
+/// of three or more ("Arithmetic: simulated; first row: fp32"). Only columns of text are taken out so, and those where
+/// nothing was measured, without a line; never the first.
+struct LiftedTable {
+  std::vector<std::string> lines;
+  Table table;
+};
+LiftedTable lift_constants(const Table& table);
+
 /// RFC 4180 with a header line of keys; raw numbers in the shortest form that reads back the same,
 /// "inf" and "nan" where they are not finite.
 std::string to_csv(const Table& table);
 /// An array with one object for each row; raw numbers, null where they are not finite.
 Json to_json(const Table& table);
+
+/// Lines for people, UTF-8, each ending in a newline: first what is the same in all rows (see `lift_constants`), then
+/// aligned columns, to the left if they have any text. A table that is wider than `style` has columns takes the first of
+/// these forms that fits:
+/// - headers of two lines, broken at a space;
+/// - texts of more than 28 columns shortened in the middle, as long as all names in the first column differ; of a table
+///   of two columns the second is broken into lines instead;
+/// - the first column on lines of its own, above the others;
+/// - a record for each row: the first cell, then a line for each other cell that is not absent, after its header.
+std::string to_text(const Table& table, const TextStyle& style = {});
 
 /// Writes `stem`.csv and `stem`.json. Throws `UserError`.
 void write_table(const Table& table, const fs::path& stem);

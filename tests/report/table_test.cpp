@@ -38,6 +38,38 @@ TEST(DisplayText, NamesWhatIsNotFinite) {
   EXPECT_EQ(display_text(percent(kNaN)), "–");
 }
 
+TEST(DisplayText, GivesAShareWithHalfItsInterval) {
+  EXPECT_EQ(display_text(percent_within(0.918, 0.8905, 0.9435)), "91.8 ± 2.8 %");
+  EXPECT_EQ(display_text(percent_within(0.9027, 0.8949, 0.9099)), "90.27 ± 0.78 %");
+  EXPECT_EQ(display_text(points_within(-0.0023, -0.0064, 0.0018)), "-0.23 ± 0.41");
+  EXPECT_EQ(display_text(points_within(0.021, 0.009, 0.033)), "+2.1 ± 1.2");
+  EXPECT_EQ(display_text(percent_within(kNaN, 0, 1)), "–");
+  EXPECT_EQ(display_text(percent_within(0.8, kNaN, kNaN)), "80.0 %");
+}
+
+TEST(DisplayText, GivesBothEndsOfAnIntervalThatIsNotSymmetric) {
+  EXPECT_EQ(display_text(percent_within(1, 0.904, 1)), "100.0 (90.4 to 100.0) %");
+  EXPECT_EQ(display_text(percent_within(0.05, 0.02, 0.12)), "5.0 (2.0 to 12.0) %");
+  // A half of 1.3 would reach beyond 100 %.
+  EXPECT_EQ(display_text(percent_within(0.992, 0.979, 0.9995)), "99.2 (97.9 to 100.0) %");
+}
+
+TEST(DisplayText, NeverGivesAProbabilityOfZero) {
+  EXPECT_EQ(display_text(p_value(0.3986)), "0.399");
+  EXPECT_EQ(display_text(p_value(7.2e-10)), "7e-10");
+  EXPECT_EQ(display_text(p_value(0)), "< 1e-300");
+  EXPECT_EQ(display_text(p_value(kNaN)), "–");
+}
+
+TEST(DisplayColumn, HasAsManyDecimalsInAllRows) {
+  Table table({{"model", "Model"}, {"accuracy", "Accuracy"}});
+  table.add_row({"a", percent_within(0.9027, 0.8949, 0.9099)});
+  table.add_row({"b", percent_within(0.5055, 0.4928, 0.5181)});
+  table.add_row({"c", absent});
+  EXPECT_EQ(display_column(table, 1),
+            (std::vector<std::string>{"90.27 ± 0.78 %", "50.55 ± 1.27 %", "–"}));
+}
+
 TEST(DisplayText, KeepsTextOnOneLine) { EXPECT_EQ(display_text("a\nb\tc"), "a b c"); }
 
 Table example() {
@@ -104,6 +136,19 @@ TEST(TableJson, GivesRawNumbersUnderKeys) {
   EXPECT_EQ(to_line(to_json(example())),
             R"([{"format":"fp32","accuracy":0.8381,"flips":null,"size_bytes":17544712},)"
             R"({"format":"mxint8","accuracy":0.8379,"flips":0.0012,"size_bytes":16316424}])");
+}
+
+TEST(TableJson, GivesIntervalsBesideTheirShares) {
+  Table table({{"model", "Model"}, {"accuracy", "Accuracy"}, {"p", "p"}});
+  table.add_row({"a", percent_within(0.5, 0.25, 0.75), p_value(0)});
+  table.add_row({"b", absent, absent});
+  EXPECT_EQ(to_line(to_json(table)),
+            R"([{"model":"a","accuracy":0.5,"accuracy_interval":[0.25,0.75],"p":0.0},)"
+            R"({"model":"b","accuracy":null,"accuracy_interval":null,"p":null}])");
+  EXPECT_EQ(to_csv(table),
+            "model,accuracy,accuracy_low,accuracy_high,p\r\n"
+            "a,0.5,0.25,0.75,0\r\n"
+            "b,,,,\r\n");
 }
 
 TEST(TableJson, HasNullForWhatIsNotFinite) {

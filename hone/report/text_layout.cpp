@@ -1,0 +1,152 @@
+#include "hone/report/text_layout.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kEllipsis = "…";
+
+/// A character, an escape sequence, or a byte that is neither.
+struct Glyph {
+  std::string_view bytes;
+  std::size_t width = 0;
+};
+
+std::vector<Glyph> glyphs_of(std::string_view text) {
+  std::vector<Glyph> glyphs;
+  while (!text.empty()) {
+    Glyph glyph;
+    if (text.starts_with("\x1b[")) {
+      const std::size_t end = std::min(text.find('m'), text.size() - 1);
+      glyph = {text.substr(0, end + 1), 0};
+    } else {
+      utf8proc_int32_t character = 0;
+      const utf8proc_ssize_t length =
+          utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                           static_cast<utf8proc_ssize_t>(text.size()), &character);
+      // A broken byte shows as one character.
+      glyph = length > 0 ? Glyph{text.substr(0, static_cast<std::size_t>(length)),
+                                 static_cast<std::size_t>(utf8proc_charwidth(character))}
+                         : Glyph{text.substr(0, 1), 1};
+    }
+    glyphs.push_back(glyph);
+    text.remove_prefix(glyph.bytes.size());
+  }
+  return glyphs;
+}
+
+std::size_t leading_spaces(std::string_view line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
+/// A word and the spaces before it.
+struct Word {
+  std::string space;
+  std::string text;
+};
+
+// With `shell`, spaces within single quotes belong to the word.
+std::vector<Word> words_of(std::string_view line, bool shell) {
+  std::vector<Word> words;
+  bool quoted = false, after_space = true;
+  std::string space;
+  for (const char c : line) {
+    if (shell && c == '\'') quoted = !quoted;
+    if (c == ' ' && !quoted) {
+      space += c;
+      after_space = true;
+      continue;
+    }
+    if (after_space) words.push_back({space, ""});
+    space.clear();
+    after_space = false;
+    words.back().text += c;
+  }
+  return words;
+}
+
+// `tail` ends every line but the last.
+std::vector<std::string> broken(std::string_view line, std::size_t columns, std::size_t indent,
+                                std::string_view tail) {
+  if (columns == 0 || display_width(line) <= columns) return {std::string(line)};
+  std::vector<std::string> lines = {""};
+  std::size_t width = 0;
+  const std::vector<Word> words = words_of(line, !tail.empty());
+  const auto last_word = [&](const Word& word) { return &word == &words.back(); };
+  for (const Word& word : words) {
+    const std::size_t word_width = display_width(word.text);
+    const bool first = lines.size() == 1 && width == 0;
+    const std::size_t after = last_word(word) ? 0 : tail.size();
+    if (!first && width + word.space.size() + word_width + after > columns) {
+      lines.back() += tail;
+      lines.push_back(std::string(indent, ' ') + word.text);
+      width = indent + word_width;
+    } else {
+      lines.back() += word.space + word.text;
+      width += word.space.size() + word_width;
+    }
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string toned(std::string text, Tone tone, const TextStyle& style) {
+  if (!style.colour || tone == Tone::plain || text.empty()) return text;
+  const char* code = tone == Tone::good      ? "32"
+                     : tone == Tone::bad     ? "31"
+                     : tone == Tone::unclear ? "33"
+                                             : "2";
+  return "\x1b[" + std::string(code) + "m" + text + "\x1b[0m";
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (const Glyph& glyph : glyphs_of(text)) width += glyph.width;
+  return width;
+}
+
+std::string shortened(std::string_view text, std::size_t columns) {
+  if (display_width(text) <= columns) return std::string(text);
+  if (columns == 0) return "";
+  const std::vector<Glyph> glyphs = glyphs_of(text);
+  const std::size_t room = columns - 1;
+  const std::size_t head_room = text.find(' ') == std::string_view::npos ? room / 3 : room / 2;
+  std::string head, tail;
+  std::size_t used = 0, first = 0;
+  for (; used + glyphs[first].width <= head_room; ++first) {
+    head += glyphs[first].bytes;
+    used += glyphs[first].width;
+  }
+  for (std::size_t last = glyphs.size(); last > first && used + glyphs[last - 1].width <= room;
+       --last) {
+    tail.insert(0, glyphs[last - 1].bytes);
+    used += glyphs[last - 1].width;
+  }
+  return head + std::string(kEllipsis) + tail;
+}
+
+std::vector<std::string> broken_line(std::string_view line, std::size_t columns) {
+  return broken(line, columns, leading_spaces(line), "");
+}
+
+std::string fitted(std::string_view text, std::size_t columns) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    const std::size_t indent = leading_spaces(line);
+    const bool command = indent >= 2 && line.substr(indent).starts_with("hone ");
+    const std::vector<std::string> lines =
+        command ? broken(line, columns, indent + 2, " \\") : broken(line, columns, indent, "");
+    for (std::size_t i = 0; i < lines.size(); ++i) result += (i == 0 ? "" : "\n") + lines[i];
+    if (end < text.size()) result += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+}  // namespace hone

@@ -1,0 +1,190 @@
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "hone/base/text.h"
+#include "hone/report/table.h"
+
+namespace hone {
+namespace {
+
+// As a comparison of models has it: long names, many figures, headers of several words.
+Table comparison() {
+  Table table({{"model", "Model"},
+               {"accuracy", "Accuracy"},
+               {"loss", "Loss"},
+               {"flips", "Flips"},
+               {"mcnemar_p", "McNemar p"},
+               {"margin_snr_db", "Margin SNR (dB)"},
+               {"verdict", "Verdict"},
+               {"arithmetic", "Arithmetic"}});
+  table.add_row({"before", percent_within(0.9027, 0.8949, 0.9099), real(0.2389, 4), absent, absent,
+                 absent, absent, "fp32"});
+  table.add_row({"PTQ integer(width=24,frac=12)", percent_within(0.9027, 0.8949, 0.9099),
+                 real(0.2389, 4), percent(0), p_value(1), real(61.5, 1), toned("kept", Tone::good),
+                 "simulated"});
+  table.add_row({"PTQ integer(width=4,frac=2)", percent_within(0.5055, 0.4928, 0.5181),
+                 real(0.6931, 4), percent(0.4942), p_value(0), real(0, 1), toned("lost", Tone::bad),
+                 "simulated"});
+  return table;
+}
+
+Table layers() {
+  Table table({{"layer", "Layer"}, {"operand", "Operand"}, {"snr_db", "Signal to noise (dB)"}});
+  for (int layer : {0, 1, 11})
+    table.add_row({fmt::format("bert.encoder.layer.{}.attention.output.dense", layer), "weight",
+                   real(31.4 + layer, 1)});
+  return table;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines = split(text, '\n');
+  EXPECT_FALSE(lines.empty());
+  if (!lines.empty()) lines.pop_back();
+  return lines;
+}
+
+TEST(TableLayout, FitsEveryWidth) {
+  for (const Table& table : {comparison(), layers()}) {
+    for (std::size_t columns = 24; columns <= 200; ++columns) {
+      for (const std::string& line : lines_of(to_text(table, {.columns = columns}))) {
+        EXPECT_LE(display_width(line), columns) << line;
+        EXPECT_FALSE(line.ends_with(' ')) << line;
+      }
+    }
+  }
+}
+
+TEST(TableLayout, BreaksNoWordAndLosesNone) {
+  for (std::size_t columns = 40; columns <= 200; ++columns) {
+    const std::string text = to_text(comparison(), {.columns = columns});
+    for (const char* word : {"Accuracy", "McNemar", "Margin", "(dB)", "simulated", "90.27 ± 0.78 %",
+                             "50.55 ± 1.27 %", "61.5", "< 1e-300", "kept", "lost"})
+      EXPECT_NE(text.find(word), std::string::npos) << columns << " columns: " << word << "\n"
+                                                    << text;
+  }
+}
+
+TEST(TableLayout, AtAnyLengthIsOneLineForEachRow) {
+  EXPECT_EQ(to_text(comparison()),
+            "Arithmetic: simulated; first row: fp32\n"
+            "Model                                Accuracy    Loss   Flips  McNemar p  Margin SNR "
+            "(dB)  Verdict\n"
+            "─────────────────────────────  ──────────────  ──────  ──────  ─────────  "
+            "───────────────  ───────\n"
+            "before                         90.27 ± 0.78 %  0.2389       –          –              "
+            "  –  –\n"
+            "PTQ integer(width=24,frac=12)  90.27 ± 0.78 %  0.2389   0.0 %      1.000             "
+            "61.5  kept\n"
+            "PTQ integer(width=4,frac=2)    50.55 ± 1.27 %  0.6931  49.4 %   < 1e-300              "
+            "0.0  lost\n");
+}
+
+TEST(TableLayout, BreaksHeadersFirst) {
+  EXPECT_EQ(
+      to_text(comparison(), {.columns = 91}),
+      "Arithmetic: simulated; first row: fp32\n"
+      "                                                                McNemar    Margin\n"
+      "Model                                Accuracy    Loss   Flips         p  SNR (dB)  Verdict\n"
+      "─────────────────────────────  ──────────────  ──────  ──────  ────────  ────────  ───────\n"
+      "before                         90.27 ± 0.78 %  0.2389       –         –         –  –\n"
+      "PTQ integer(width=24,frac=12)  90.27 ± 0.78 %  0.2389   0.0 %     1.000      61.5  kept\n"
+      "PTQ integer(width=4,frac=2)    50.55 ± 1.27 %  0.6931  49.4 %  < 1e-300       0.0  lost\n");
+}
+
+TEST(TableLayout, ThenPutsNamesAbove) {
+  EXPECT_EQ(to_text(comparison(), {.columns = 80}),
+            "Arithmetic: simulated; first row: fp32\n"
+            "Model\n"
+            "                                   McNemar    Margin\n"
+            "        Accuracy    Loss   Flips         p  SNR (dB)  Verdict\n"
+            "  ──────────────  ──────  ──────  ────────  ────────  ───────\n"
+            "before\n"
+            "  90.27 ± 0.78 %  0.2389       –         –         –  –\n"
+            "PTQ integer(width=24,frac=12)\n"
+            "  90.27 ± 0.78 %  0.2389   0.0 %     1.000      61.5  kept\n"
+            "PTQ integer(width=4,frac=2)\n"
+            "  50.55 ± 1.27 %  0.6931  49.4 %  < 1e-300       0.0  lost\n");
+}
+
+TEST(TableLayout, ThenMakesRecords) {
+  const std::string text = to_text(comparison(), {.columns = 40});
+  EXPECT_TRUE(
+      text.starts_with("Arithmetic: simulated; first row: fp32\n"
+                       "before\n"
+                       "  Accuracy         90.27 ± 0.78 %\n"
+                       "  Loss             0.2389\n"
+                       "PTQ integer(width=24,frac=12)\n"
+                       "  Accuracy         90.27 ± 0.78 %\n"))
+      << text;
+  EXPECT_NE(text.find("  Margin SNR (dB)  61.5\n"), std::string::npos) << text;
+}
+
+TEST(TableLayout, ShortensNamesAsLongAsTheyDiffer) {
+  EXPECT_EQ(to_text(layers(), {.columns = 50}),
+            "Operand: weight\n"
+            "                                         Signal to\n"
+            "Layer                                   noise (dB)\n"
+            "──────────────────────────────────────  ──────────\n"
+            "bert.encoder….0.attention.output.dense        31.4\n"
+            "bert.encoder….1.attention.output.dense        32.4\n"
+            "bert.encoder…11.attention.output.dense        42.4\n");
+  // At 40 columns one could not tell layer 0 from layer 1 in a column.
+  const std::string narrow = to_text(layers(), {.columns = 40});
+  for (const char* number : {".0.", ".1.", "11."})
+    EXPECT_NE(narrow.find(number), std::string::npos) << narrow;
+}
+
+TEST(TableLayout, BreaksWhatIsSaidOfANameIntoLines) {
+  Table table({{"figure", "Figure"}, {"value", "Value"}});
+  table.add_row({"examples", "1 000"});
+  table.add_row({"arithmetic", "simulated integer(width=8,frac=4) in 14 of 14 linears"});
+  EXPECT_EQ(to_text(table, {.columns = 40}),
+            "Figure      Value\n"
+            "──────────  ────────────────────────────\n"
+            "examples    1 000\n"
+            "arithmetic  simulated\n"
+            "            integer(width=8,frac=4) in\n"
+            "            14 of 14 linears\n");
+}
+
+TEST(TableLayout, ColoursChangeNoWidth) {
+  const std::string plain = to_text(comparison(), {.columns = 100}),
+                    coloured = to_text(comparison(), {.columns = 100, .colour = true});
+  EXPECT_EQ(plain.find('\x1b'), std::string::npos);
+  EXPECT_NE(coloured.find("\x1b[32mkept\x1b[0m"), std::string::npos) << coloured;
+  EXPECT_NE(coloured.find("\x1b[31mlost\x1b[0m"), std::string::npos);
+  EXPECT_NE(coloured.find("\x1b[2mAccuracy\x1b[0m"), std::string::npos);
+  const std::vector<std::string> expected = lines_of(plain), lines = lines_of(coloured);
+  ASSERT_EQ(lines.size(), expected.size());
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    EXPECT_EQ(display_width(lines[i]), display_width(expected[i])) << lines[i];
+}
+
+TEST(TableLayout, CountsWideCharacters) {
+  Table table({{"label", "Label"}, {"text", "Text"}, {"n", "n"}});
+  table.add_row({"a", std::string("模型") + std::string(60, 'x') + "尾巴", 1});
+  table.add_row({"b", "短", 2});
+  for (std::size_t columns = 45; columns < 80; ++columns)
+    for (const std::string& line : lines_of(to_text(table, {.columns = columns})))
+      EXPECT_LE(display_width(line), columns) << line;
+}
+
+TEST(LiftConstants, SaysOnceWhatAllRowsSay) {
+  Table table({{"a", "A"}, {"same", "Same"}, {"none", "None"}, {"n", "n"}});
+  table.add_row({"x", "word", absent, 1});
+  table.add_row({"x", "word", absent, 1});
+  const LiftedTable lifted = lift_constants(table);
+  EXPECT_EQ(lifted.lines, std::vector<std::string>{"Same: word"});
+  ASSERT_EQ(lifted.table.columns().size(), 2) << "names and numbers stay";
+  EXPECT_EQ(lifted.table.columns()[1].key, "n");
+}
+
+TEST(LiftConstants, LeavesATableOfOneRow) {
+  Table table({{"a", "A"}, {"b", "B"}});
+  table.add_row({"x", "y"});
+  EXPECT_TRUE(lift_constants(table).lines.empty());
+}
+
+}  // namespace
+}  // namespace hone

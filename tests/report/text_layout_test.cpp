@@ -1,0 +1,60 @@
+#include "hone/report/text_layout.h"
+
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+TEST(DisplayWidth, CountsColumnsOfTheTerminal) {
+  EXPECT_EQ(display_width("é"), 1);
+  EXPECT_EQ(display_width("模型"), 4);
+  EXPECT_EQ(display_width("e\u0301x"), 2);
+  EXPECT_EQ(display_width("\xff"), 1);
+  EXPECT_EQ(display_width("\x1b[32mkept\x1b[0m"), 4);
+}
+
+TEST(Shortened, LeavesOutTheMiddle) {
+  EXPECT_EQ(shortened("short", 5), "short");
+  EXPECT_EQ(shortened("bert.encoder.layer.0.attention.self.query", 20), "bert.e…on.self.query");
+  EXPECT_EQ(shortened("a text of several words", 11), "a tex…words");
+  EXPECT_EQ(shortened("模型模型模型", 7), "模…模型");
+  EXPECT_EQ(shortened("any", 1), "…");
+  EXPECT_EQ(shortened("any", 0), "");
+  for (std::size_t columns = 0; columns < 30; ++columns)
+    EXPECT_LE(display_width(shortened("字 e\u0301 name.of.a\xff.layer 字字", columns)), columns);
+}
+
+TEST(BrokenLine, BreaksAtSpacesOnly) {
+  EXPECT_EQ(broken_line("one two three", 8), (Lines{"one two", "three"}));
+  EXPECT_EQ(broken_line("  one two three", 8), (Lines{"  one", "  two", "  three"}));
+  EXPECT_EQ(broken_line("unbreakable word", 4), (Lines{"unbreakable", "word"}));
+  EXPECT_EQ(broken_line("one  two", 80), (Lines{"one  two"}));
+  EXPECT_EQ(broken_line("one two", 0), (Lines{"one two"}));
+  EXPECT_EQ(broken_line("", 5), (Lines{""}));
+}
+
+TEST(Fitted, BreaksEveryLineOfAText) {
+  EXPECT_EQ(fitted("one two three\n\nfour\n", 8), "one two\nthree\n\nfour\n");
+  EXPECT_EQ(fitted("any length at all", 0), "any length at all");
+}
+
+TEST(Fitted, LeavesACommandToTheShellInOnePiece) {
+  EXPECT_EQ(fitted("To go on:\n  hone train tiny --data 'a b c d e f' -o out", 24),
+            "To go on:\n"
+            "  hone train tiny \\\n"
+            "    --data \\\n"
+            "    'a b c d e f' -o out");
+}
+
+TEST(Toned, ColoursOnlyWhereThereAreColours) {
+  EXPECT_EQ(toned("kept", Tone::good, {}), "kept");
+  EXPECT_EQ(toned("kept", Tone::good, {.colour = true}), "\x1b[32mkept\x1b[0m");
+  EXPECT_EQ(toned("lost", Tone::bad, {.colour = true}), "\x1b[31mlost\x1b[0m");
+  EXPECT_EQ(toned("cannot tell", Tone::unclear, {.colour = true}), "\x1b[33mcannot tell\x1b[0m");
+  EXPECT_EQ(toned("as it is", Tone::plain, {.colour = true}), "as it is");
+}
+
+}  // namespace
+}  // namespace hone
