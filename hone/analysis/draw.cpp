@@ -1,7 +1,5 @@
 #include "hone/analysis/draw.h"
 
-#include <unistd.h>
-
 #include <map>
 #include <vector>
 
@@ -152,8 +150,7 @@ void draw_graph(const Graph& graph, const std::string& title, const fs::path& fi
              "{}: cannot draw into this kind of file; expected .svg, .png, .pdf or .dot",
              file.string());
   // Graphviz reads and writes in a folder of its own, so that the picture appears whole or not at all.
-  const fs::path folder = fs::temp_directory_path() / fmt::format("hone-draw-{}", ::getpid());
-  OutputFolder work(folder, /*overwrite=*/true);
+  const ScratchFolder work(fs::temp_directory_path() / "hone-draw");
   write_file(work.path() / "graph.dot", dot);
   run_program({"dot", "-T" + extension.substr(1), "graph.dot", "-o", "picture"}, work.path(),
               "graphviz");

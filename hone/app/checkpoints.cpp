@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "hone/app/job_files.h"
+#include "hone/base/carry_over.h"
 #include "hone/tensor/safetensors.h"
 #include "hone/train/training_graph.h"
 
@@ -91,10 +93,17 @@ void remove_old(const CheckpointOptions& options, std::int64_t best_step) {
   if (steps.size() <= newest) return;
   steps.resize(steps.size() - newest);
   for (const std::int64_t step : steps)
-    if (step != best_step) fs::remove_all(checkpoint_folder(options, step));
+    if (step != best_step) remove_checkpoint(options, step);
 }
 
 }  // namespace
+
+void remove_checkpoint(const CheckpointOptions& options, std::int64_t step) {
+  const fs::path folder = checkpoint_folder(options, step);
+  if (!path_exists(folder)) return;
+  remove_own(folder, {[](const fs::path& path) { return job_file_role(path) != FileRole::foreign; },
+                      [](const fs::path&) { return true; }});
+}
 
 fs::path checkpoint_folder(const CheckpointOptions& options, std::int64_t step) {
   return options.folder / fmt::format("{}{}", kPrefix, step);
@@ -117,7 +126,6 @@ std::vector<std::int64_t> checkpoint_steps(const fs::path& folder) {
 
 void save_training(const CheckpointOptions& options, const Model& model,
                    const ParameterStore& parameters, const TrainingCheckpoint& checkpoint) {
-  OutputFolder output(checkpoint_folder(options, checkpoint.state.step), /*overwrite=*/true);
   Model now = model;
   now.parameters = parameters;
   remove_optimizer_state(now.parameters);
@@ -125,10 +133,11 @@ void save_training(const CheckpointOptions& options, const Model& model,
   for (const auto& [name, tensor] : parameters.tensors())
     if (!now.parameters.contains(name)) moments.emplace(name, tensor.on(cpu()));
   moments.emplace(kSteps, to_tensor(checkpoint.steps));
-  options.write_model(now, output.path());
-  write_safetensors(output.path() / kMoments, moments, {});
-  write_file(output.path() / kState, to_document(to_json(checkpoint)));
-  output.commit();
+  write_folder(checkpoint_folder(options, checkpoint.state.step), [&](const fs::path& folder) {
+    options.write_model(now, folder);
+    write_safetensors(folder / kMoments, moments, {});
+    write_file(folder / kState, to_document(to_json(checkpoint)));
+  });
   if (options.on_saved) options.on_saved();
   remove_old(options, checkpoint.selection.best_step);
 }
@@ -136,6 +145,7 @@ void save_training(const CheckpointOptions& options, const Model& model,
 void update_training(const CheckpointOptions& options, const TrainingCheckpoint& checkpoint) {
   write_file(checkpoint_folder(options, checkpoint.state.step) / kState,
              to_document(to_json(checkpoint)));
+  remove_old(options, checkpoint.selection.best_step);  // there may be a new best one
 }
 
 std::optional<TrainingCheckpoint> load_training(const CheckpointOptions& options,

@@ -39,8 +39,12 @@ struct CheckpointOptions {
 void save_training(const CheckpointOptions& options, const Model& model,
                    const ParameterStore& parameters, const TrainingCheckpoint& checkpoint);
 
-/// Writes the state anew into the checkpoint of its step: after an evaluation, which changes no weights.
+/// Writes the state anew into the checkpoint of its step: after an evaluation, which changes no weights but may have
+/// found a new best one.
 void update_training(const CheckpointOptions& options, const TrainingCheckpoint& checkpoint);
+
+/// Removes the checkpoint of a step, if there is one.
+void remove_checkpoint(const CheckpointOptions& options, std::int64_t step);
 
 /// The folder of a step's checkpoint.
 fs::path checkpoint_folder(const CheckpointOptions& options, std::int64_t step);

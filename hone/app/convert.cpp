@@ -20,8 +20,8 @@ Place place_of(const Tensor& tensor) {
 
 // Config, tokenizer and words about the model, not what tells of the job that made it.
 bool goes_along(const fs::path& path) {
-  constexpr std::string_view kOfTheJob[] = {"machine.json", "results.json", "settings.json",
-                                            "trainer_state.json"};
+  constexpr std::string_view kOfTheJob[] = {"machine.json",       "results.json", "settings.json",
+                                            "trainer_state.json", "record.json",  "resume.json"};
   constexpr std::string_view kEndings[] = {".json", ".txt", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
   return !name.starts_with('.') && std::ranges::find(kOfTheJob, name) == std::end(kOfTheJob) &&
@@ -32,8 +32,9 @@ bool goes_along(const fs::path& path) {
 
 std::vector<std::string> copy_others(const fs::path& model, const fs::path& output) {
   std::vector<std::string> copied;
-  for (const fs::directory_entry& entry : fs::directory_iterator(model)) {
-    if (!entry.is_regular_file() || !goes_along(entry.path())) continue;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(model, error)) {
+    if (!entry.is_regular_file(error) || !goes_along(entry.path())) continue;
     copied.push_back(entry.path().filename().string());
     write_file(output / copied.back(), read_file(entry.path()));
   }

@@ -1,5 +1,7 @@
 #include "hone/app/fine_tune.h"
 
+#include <cmath>
+
 #include "hone/app/memory_check.h"
 #include "hone/base/interrupt.h"
 #include "hone/passes/freeze.h"
@@ -114,6 +116,7 @@ class Run {
     Model now = model_;
     now.parameters = parameters;
     const Measurement measured = validate(now);
+    check_evaluation(measured.evaluation, record.step);
     Json line = hone::to_json(measured, model_.config.labels);
     line["epoch"] = record.epoch;
     line["step"] = record.step;
@@ -125,6 +128,16 @@ class Run {
       update_training(options_.checkpoints, checkpoint_);
     }
     return !checkpoint_.selection.ended;
+  }
+
+  // Weights that are numbers, and nothing that is computed with them is: no checkpoint either.
+  void check_evaluation(const Evaluation& evaluation, std::int64_t step) const {
+    if (std::isfinite(evaluation.loss)) return;
+    if (saves()) remove_checkpoint(options_.checkpoints, step);
+    fail(
+        "training diverged at step {}: the loss on the validation part is no number; try a lower "
+        "learning rate",
+        step);
   }
 
   Measurement validate(const Model& model) {

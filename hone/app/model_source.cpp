@@ -1,5 +1,9 @@
 #include "hone/app/model_source.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/passes/quantize.h"
@@ -14,6 +18,20 @@ struct FreshShape {
   std::int64_t hidden_size, layers, heads, intermediate_size;
 };
 constexpr FreshShape kFreshShapes[] = {{"tiny", 128, 2, 2, 512}, {"base", 768, 12, 12, 3072}};
+
+// The folder of a repeated job holds a model for each seed, and none itself.
+void check_not_seeds(const fs::path& folder) {
+  if (!is_folder(folder) || path_exists(folder / "config.json")) return;
+  std::vector<std::string> seeds;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename().string().starts_with("seed-") &&
+        path_exists(entry.path() / "config.json"))
+      seeds.push_back(entry.path().string());
+  std::ranges::sort(seeds);
+  user_check(seeds.empty(), "{}: is a folder of seeds, not a model; give one of them: {}",
+             folder.string(), fmt::join(seeds, ", "));
+}
 
 void check_vocabulary(TextModel& source) {
   const std::int64_t rows = source.model.config.vocab_size;
@@ -50,8 +68,10 @@ BertConfig fresh_config(std::string_view name) {
 }
 
 fs::path find_model(const std::string& name) {
-  std::error_code error;
-  if (fs::exists(name, error)) return name;
+  if (path_exists(name)) {
+    check_not_seeds(name);
+    return name;
+  }
   const std::optional<HubName> on_hub = parse_hub_name(name);
   user_check(on_hub.has_value(),
              "{}: no such model folder; give a folder with config.json and weights, or the name of "
@@ -62,8 +82,7 @@ fs::path find_model(const std::string& name) {
 
 bool is_fresh(const std::string& name) {
   const std::vector<std::string> names = fresh_model_names();
-  std::error_code error;
-  return std::find(names.begin(), names.end(), name) != names.end() && !fs::exists(name, error);
+  return std::find(names.begin(), names.end(), name) != names.end() && !path_exists(name);
 }
 
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,

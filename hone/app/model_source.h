@@ -23,7 +23,7 @@ std::vector<std::string> fresh_model_names();
 BertConfig fresh_config(std::string_view name);
 
 /// The folder that `name` stands for: itself if it is there, else the model of the hub that is called so in the local
-/// cache of Hugging Face (see hub_cache.h). Throws `UserError` when it is neither.
+/// cache of Hugging Face (see hub_cache.h). Throws `UserError` when it is neither, and for a folder of seeds.
 fs::path find_model(const std::string& name);
 
 /// Whether `name` is a shape to be made fresh: no folder is called that.

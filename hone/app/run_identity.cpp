@@ -6,18 +6,16 @@
 #include <set>
 
 #include "hone/base/error.h"
+#include "hone/base/hash.h"
 
 namespace hone {
 namespace {
 
-constexpr const char* kFile = "resume.json";
-
-/// CRC-32 over pieces, each with its length, so that no boundary moves unseen.
+/// CRC-32, as versions before records wrote it into resume.json.
 class Checksum {
  public:
+  static constexpr std::string_view kName = "checksum";
   void add(std::span<const std::byte> bytes) {
-    const std::uint64_t size = bytes.size();
-    crc_ = ::crc32_z(crc_, reinterpret_cast<const Bytef*>(&size), sizeof size);
     // Without bytes there may be no address either, which would ask zlib for a new beginning.
     if (!bytes.empty())
       crc_ = ::crc32_z(crc_, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
@@ -28,24 +26,58 @@ class Checksum {
   uLong crc_ = ::crc32_z(0, nullptr, 0);
 };
 
+class Print : public Fingerprint {
+ public:
+  static constexpr std::string_view kName = "fingerprint";
+};
+
+// Each piece with its length, so that no boundary moves unseen.
+void add_piece(auto& hash, std::span<const std::byte> bytes) {
+  const std::uint64_t size = bytes.size();
+  hash.add(std::as_bytes(std::span(&size, 1)));
+  hash.add(bytes);
+}
+
+template <typename Hash>
 std::string describe(const ParameterStore& parameters) {
-  Checksum sum;
+  Hash hash;
   std::int64_t elements = 0;
   for (const auto& [name, tensor] : parameters.tensors()) {
     const Tensor host = tensor.on(cpu());
-    sum.add(std::as_bytes(std::span(name)));
-    sum.add(std::as_bytes((host.contiguous() ? host : host.contiguous_copy()).values<float>()));
+    add_piece(hash, std::as_bytes(std::span(name)));
+    add_piece(hash,
+              std::as_bytes((host.contiguous() ? host : host.contiguous_copy()).values<float>()));
     elements += host.count();
   }
-  return fmt::format("{} parameters, checksum {}", elements, sum.text());
+  return fmt::format("{} parameters, {} {}", elements, Hash::kName, hash.text());
 }
 
+template <typename Hash>
 std::string describe(const EncodedSet& set) {
-  Checksum sum;
-  for (const auto& ids : set.ids) sum.add(std::as_bytes(std::span(ids)));
-  sum.add(std::as_bytes(std::span(set.labels)));
-  sum.add(std::as_bytes(std::span(set.second_begins)));
-  return fmt::format("{} texts, checksum {}", set.size(), sum.text());
+  Hash hash;
+  for (const auto& ids : set.ids) add_piece(hash, std::as_bytes(std::span(ids)));
+  add_piece(hash, std::as_bytes(std::span(set.labels)));
+  add_piece(hash, std::as_bytes(std::span(set.second_begins)));
+  return fmt::format("{} texts, {} {}", set.size(), Hash::kName, hash.text());
+}
+
+template <typename Hash>
+Json identity_by(const Json& settings, const ParameterStore& parameters,
+                 const EncodedSplits& data) {
+  Json identity = result_settings(settings);
+  identity["the model"] = describe<Hash>(parameters);
+  identity["the training texts"] = describe<Hash>(data.train);
+  identity["the validation texts"] = describe<Hash>(data.validation);
+  identity["the test texts"] = describe<Hash>(data.test);
+  return identity;
+}
+
+// Model and data by their names, where their contents were not kept.
+Json identity_by_name(const Json& settings) {
+  Json identity = result_settings(settings);
+  for (const char* key : {"MODEL", "data"})
+    if (settings.contains(key)) identity[key] = settings[key];
+  return identity;
 }
 
 std::string value_text(const Json& identity, const std::string& key) {
@@ -53,38 +85,99 @@ std::string value_text(const Json& identity, const std::string& key) {
   return identity[key].is_string() ? identity[key].get<std::string>() : to_line(identity[key]);
 }
 
+// A line for each setting that differs. One that there was not yet had the value it has by default.
+std::vector<std::string> differences(const Json& then, const Json& now, const Json& defaults) {
+  std::set<std::string> keys;
+  for (const Json* json : {&then, &now})
+    for (const auto& [key, value] : json->items()) keys.insert(key);
+  std::vector<std::string> lines;
+  for (const std::string& key : keys) {
+    const std::string before = value_text(then.contains(key) ? then : defaults, key),
+                      after = value_text(now, key);
+    if (before != after)
+      lines.push_back(fmt::format("\n  {}: {} then, {} now", key, before, after));
+  }
+  return lines;
+}
+
+// A file of the record that is gone; "" when all are there.
+std::string first_missing(const FolderRecord& record, const fs::path& folder) {
+  for (const auto& [path, file] : record.files)
+    if (!path_exists(folder / path)) return path;
+  return "";
+}
+
+/// The run that is asked for, to be compared with what lies in a folder.
+struct AskedFor {
+  const Invocation& invocation;
+  const ParameterStore& parameters;
+  const EncodedSplits& data;
+
+  Json identity() const { return run_identity(invocation.settings, parameters, data); }
+
+  std::vector<std::string> differences_from(const FolderRecord& record,
+                                            const fs::path& folder) const {
+    const Json& defaults = invocation.defaults;
+    if (!record.by_name) {
+      if (record.job.is_object()) return differences(record.job, identity(), defaults);
+      return {fmt::format("\n  {} tells of a job that is not one to go on with", kRecordFile)};
+    }
+    if (!record.finished)
+      return differences(read_json(folder / "resume.json"),
+                         identity_by<Checksum>(invocation.settings, parameters, data), defaults);
+    const Json settings = read_json(folder / "settings.json").at("settings");
+    return differences(identity_by_name(settings), identity_by_name(invocation.settings), defaults);
+  }
+};
+
 }  // namespace
+
+Json result_settings(Json settings) {
+  for (const char* key :
+       {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume", "save_steps",
+        "save_total_limit", "save_optimizer_state", "threads", "json", "quiet"})
+    settings.erase(key);
+  return settings;
+}
 
 Json run_identity(const Json& settings, const ParameterStore& parameters,
                   const EncodedSplits& data) {
-  Json identity = settings;
-  identity["the model"] = describe(parameters);
-  identity["the training texts"] = describe(data.train);
-  identity["the validation texts"] = describe(data.validation);
-  identity["the test texts"] = describe(data.test);
-  return identity;
+  return identity_by<Print>(settings, parameters, data);
 }
 
-void check_identity(const Json& identity, const fs::path& folder, bool resume) {
-  const fs::path file = folder / kFile;
-  std::error_code error;
-  if (!resume || !fs::exists(file, error)) return write_file(file, to_document(identity));
-  const Json then = read_json(file);
-  std::set<std::string> keys;
-  for (const Json* json : {&then, &identity})
-    for (const auto& [key, value] : json->items()) keys.insert(key);
-  std::vector<std::string> differences;
-  for (const std::string& key : keys) {
-    const std::string before = value_text(then, key), now = value_text(identity, key);
-    if (before != now)
-      differences.push_back(fmt::format("\n  {}: {} when it began, {} now", key, before, now));
+bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
+               const EncodedSplits& data, OutputFolder& output) {
+  const AskedFor run{invocation, parameters, data};
+  const auto& finished = output.former();
+  if (output.options().resume && finished) {
+    const auto lines = run.differences_from(*finished, output.destination());
+    const std::string missing = first_missing(*finished, output.destination());
+    if (lines.empty() && missing.empty()) return false;
+    user_check(output.options().overwrite || lines.empty(),
+               "{}: another run is finished there:{}\nGive another output folder, or --overwrite",
+               output.destination().string(), fmt::join(lines, ""));
+    user_check(output.options().overwrite,
+               "{}: this run is finished, but its file {} is not there any more; give --overwrite "
+               "to make it again",
+               output.destination().string(), missing);
   }
-  user_check(differences.empty(),
+  const auto& interrupted = output.interrupted();
+  if (!interrupted) {
+    output.begin(run.identity());
+    return true;
+  }
+  const auto lines = run.differences_from(*interrupted, output.path());
+  user_check(lines.empty(),
              "{}: this is another run than the one that was interrupted, and cannot go on with its "
-             "checkpoints:{}\nGive the same command, or start again with --overwrite",
-             folder.string(), fmt::join(differences, ""));
+             "checkpoints:{}\nGive the same command, or start again with --overwrite and without "
+             "--resume",
+             output.path().string(), fmt::join(lines, ""));
+  if (interrupted->finished) {
+    output.commit();  // all that was missing
+    return false;
+  }
+  output.go_on(run.identity());
+  return true;
 }
-
-void remove_identity(const fs::path& folder) { fs::remove(folder / kFile); }
 
 }  // namespace hone

@@ -1,21 +1,29 @@
 #pragma once
 
 #include "hone/app/data.h"
-#include "hone/base/json.h"
+#include "hone/app/run_report.h"
+#include "hone/base/output_folder.h"
 #include "hone/tensor/parameter_store.h"
 
-/// What a run is, so that a resumed one is known to be the same.
+/// What a run is, so that one that is asked for again is known to be the same: the settings that decide on its result,
+/// and fingerprints of the contents of model and data. A file may move, but not change. It stays in the record of the
+/// run's folder.
 namespace hone {
 
-/// The settings together with checksums of the contents of model and data: a file may move, but not change.
+/// Those of a command's settings that decide on the result: without where it is written, how it is shown and by how
+/// many threads. Of model and data, the contents count, not the paths.
+Json result_settings(Json settings);
+
+/// The identity of a run with the command's `settings`.
 Json run_identity(const Json& settings, const ParameterStore& parameters,
                   const EncodedSplits& data);
 
-/// Writes the identity of a run that begins into its folder. Of one that is resumed, compares it with what stands
-/// there: throws `UserError` that names every difference.
-void check_identity(const Json& identity, const fs::path& folder, bool resume);
-
-/// Takes the identity away from the folder of a run that is done.
-void remove_identity(const fs::path& folder);
+/// Begins a run in its folder; with `resume`, goes on in what an interrupted one left, or begins where there is nothing
+/// to go on with. Returns false when the same run is finished: there is nothing left to do, the result stands at the
+/// destination. Runs of versions before records are known by their settings and the checksums they wrote.
+///
+/// Throws `UserError` with every difference when another run was interrupted, or is finished and not to be overwritten.
+bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
+               const EncodedSplits& data, OutputFolder& output);
 
 }  // namespace hone

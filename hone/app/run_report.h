@@ -25,6 +25,7 @@ namespace hone {
 struct Invocation {
   std::string command;             ///< a line for the shell that asks for the same again
   Json settings = Json::object();  ///< every option of the command with its value
+  Json defaults = Json::object();  ///< the values they have when they are not given
   std::chrono::system_clock::time_point start = std::chrono::system_clock::now();
 };
 

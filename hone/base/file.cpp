@@ -1,7 +1,6 @@
 #include "hone/base/file.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,32 +32,81 @@ class Descriptor {
   int value_;
 };
 
-std::size_t regular_file_size(const Descriptor& file, const fs::path& path) {
-  struct stat info {};
-  user_check(::fstat(file.value(), &info) == 0, "{}: {}", path.string(), std::strerror(errno));
-  user_check(S_ISREG(info.st_mode), "{}: expected a file, found {}", path.string(),
-             S_ISDIR(info.st_mode) ? "a folder" : "something that is not a regular file");
-  return static_cast<std::size_t>(info.st_size);
+// "a folder", for messages.
+std::string_view kind_of(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::regular:
+      return "a file";
+    case fs::file_type::directory:
+      return "a folder";
+    case fs::file_type::symlink:
+      return "a link";
+    case fs::file_type::fifo:
+      return "a pipe";
+    case fs::file_type::socket:
+      return "a socket";
+    case fs::file_type::block:
+    case fs::file_type::character:
+      return "a device";
+    default:
+      return "something that is no file";
+  }
 }
+
+// Links are followed; nothing there is a status too.
+fs::file_status status_of(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() != fs::file_type::none) return status;
+  const bool circle = error == std::errc::too_many_symbolic_link_levels;
+  fail("{}: cannot look there: {}", path.string(),
+       circle ? "its links lead in a circle" : error.message());
+}
+
+// The path, looked at before it is opened: who opens a pipe waits for its writer, and a device may act on it.
+const fs::path& regular_file(const fs::path& path) {
+  const fs::file_status status = status_of(path);
+  user_check(status.type() != fs::file_type::not_found, "{}: cannot open: {}", path.string(),
+             std::strerror(ENOENT));
+  user_check(status.type() == fs::file_type::regular, "{}: expected a file, found {}",
+             path.string(), kind_of(status.type()));
+  return path;
+}
+
+/// A regular file, opened for reading.
+class OpenedFile {
+ public:
+  explicit OpenedFile(const fs::path& path)
+      // Should a pipe have taken its place since, this does not wait.
+      : file_(regular_file(path), O_RDONLY | O_NONBLOCK) {
+    struct stat info {};
+    user_check(::fstat(file_.value(), &info) == 0, "{}: {}", path.string(), std::strerror(errno));
+    user_check(S_ISREG(info.st_mode), "{}: expected a file, found something else", path.string());
+    size_ = static_cast<std::size_t>(info.st_size);
+  }
+  int descriptor() const { return file_.value(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  Descriptor file_;
+  std::size_t size_ = 0;
+};
 
 // The process number keeps two programs that write the same destination apart.
-fs::path temporary_beside(const fs::path& path) {
-  fs::path normal = path.has_filename() ? path : path.parent_path();
-  return normal.parent_path() / fmt::format(".{}.{}.tmp", normal.filename().string(), ::getpid());
-}
-
-void sync(const fs::path& path, int flags) {
-  const Descriptor file(path, flags);
-  user_check(::fsync(file.value()) == 0, "{}: {}", path.string(), std::strerror(errno));
+fs::path temporary_beside(const fs::path& path, int attempt = 0) {
+  const fs::path normal = path.has_filename() ? path : path.parent_path();
+  const std::string again = attempt == 0 ? "" : fmt::format("-{}", attempt);
+  return normal.parent_path() /
+         fmt::format(".{}.{}{}.tmp", normal.filename().string(), ::getpid(), again);
 }
 
 }  // namespace
 
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
-  const Descriptor file(path, O_RDONLY);
-  size_ = regular_file_size(file, path);
+  const OpenedFile file(path);
+  size_ = file.size();
   if (size_ == 0) return;
-  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.value(), 0);
+  void* mapped = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
   user_check(mapped != MAP_FAILED, "{}: cannot map {} bytes: {}", path.string(), size_,
              std::strerror(errno));
   data_ = static_cast<const std::byte*>(mapped);
@@ -81,11 +129,11 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 }
 
 std::string read_file(const fs::path& path) {
-  const Descriptor file(path, O_RDONLY);
-  std::string text(regular_file_size(file, path), '\0');
+  const OpenedFile file(path);
+  std::string text(file.size(), '\0');
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t count = ::read(file.value(), text.data() + done, text.size() - done);
+    const ssize_t count = ::read(file.descriptor(), text.data() + done, text.size() - done);
     if (count < 0 && errno == EINTR) continue;
     user_check(count >= 0, "{}: cannot read: {}", path.string(), std::strerror(errno));
     user_check(count > 0, "{}: ended after {} of {} bytes", path.string(), done, text.size());
@@ -126,87 +174,52 @@ void write_file(const fs::path& path, std::string_view text) {
   write_file(path, [&](const ByteSink& sink) { sink(std::as_bytes(std::span(text))); });
 }
 
-OutputFolder::OutputFolder(fs::path destination, OutputFolderOptions options)
-    : destination_(destination.has_filename() ? std::move(destination) : destination.parent_path()),
-      temporary_(options.resumable ? fs::path(destination_).concat(".partial")
-                                   : temporary_beside(destination_)) {
+void write_folder(const fs::path& path, const std::function<void(const fs::path&)>& write) {
+  const ScratchFolder temporary(path);
+  write(temporary.path());
   std::error_code error;
-  const bool free = !fs::exists(destination_, error) ||
-                    (fs::is_directory(destination_, error) && fs::is_empty(destination_, error));
-  user_check(free || !options.resume || options.overwrite || fs::exists(temporary_, error),
-             "{}: is finished; there is nothing to resume", destination_.string());
-  user_check(free || options.overwrite,
-             "{}: exists already; give another output folder or --overwrite",
-             destination_.string());
-  user_check(free || fs::is_directory(destination_),
-             "{}: is a file, not a folder; give another output folder", destination_.string());
-  make_way(options);
-  for (fs::path parent = destination_.parent_path(); !parent.empty() && !fs::exists(parent, error);
-       parent = parent.parent_path())
-    made_parents_.push_back(parent);
-  fs::create_directories(temporary_, error);
-  user_check(!error, "{}: cannot create the output folder: {}", destination_.string(),
-             error.message());
-  if (options.resumable) lock();
+  fs::rename(temporary.path(), path, error);
+  user_check(!error, "{}: cannot write: {}", path.string(), error.message());
 }
 
-// What an earlier process left in the temporary folder is resumed, removed, or in the way.
-void OutputFolder::make_way(const OutputFolderOptions& options) {
+ScratchFolder::ScratchFolder(const fs::path& path) {
   std::error_code error;
-  const bool left = fs::exists(temporary_, error);
-  if (options.resume) {
-    user_check(left, "{}: there is no such folder, so nothing to resume; start without --resume",
-               temporary_.string());
-    kept_ = true;
-    return;
+  for (int attempt = 0; attempt == 0 || (!error && path_.empty()); ++attempt) {
+    const fs::path candidate = temporary_beside(path, attempt);
+    if (fs::create_directory(candidate, error)) path_ = candidate;
   }
-  if (!left) return;
-  if (options.resumable) {
-    user_check(options.overwrite,
-               "{}: an earlier run was interrupted; go on with --resume, or start again with "
-               "--overwrite",
-               temporary_.string());
-    lock();  // not while it runs
-  }
-  fs::remove_all(temporary_, error);
+  user_check(!error, "{}: cannot make a folder beside it: {}", path.string(), error.message());
 }
 
-void OutputFolder::lock() {
-  if (lock_ >= 0) ::close(lock_);
-  lock_ = ::open(temporary_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  user_check(lock_ >= 0, "{}: cannot open: {}", temporary_.string(), std::strerror(errno));
-  if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return;
-  const bool taken = errno == EWOULDBLOCK;
-  ::close(std::exchange(lock_, -1));
-  user_check(!taken, "{}: another process works there; wait for it, or give another output folder",
-             temporary_.string());
-}
-
-OutputFolder::~OutputFolder() {
-  if (lock_ >= 0) ::close(lock_);
-  if (committed_ || kept_) return;
+ScratchFolder::~ScratchFolder() {
+  if (released_) return;
   std::error_code ignored;
-  fs::remove_all(temporary_, ignored);
-  for (const fs::path& parent : made_parents_) fs::remove(parent, ignored);  // when empty
+  fs::remove_all(path_, ignored);
 }
 
-void OutputFolder::commit() {
-  // The old folder steps aside first, so that a crash in between leaves one of the two whole.
-  const fs::path old = fs::path(temporary_).concat(".old");
+bool is_temporary_name(std::string_view name) {
+  constexpr std::string_view kEnd = ".tmp", kDigits = "0123456789-";
+  if (!name.starts_with('.') || !name.ends_with(kEnd)) return false;
+  name.remove_suffix(kEnd.size());
+  const std::size_t dot = name.rfind('.');
+  return dot > 0 && dot + 1 < name.size() &&
+         name.find_first_not_of(kDigits, dot + 1) == std::string_view::npos;
+}
+
+bool path_exists(const fs::path& path) {
+  return status_of(path).type() != fs::file_type::not_found;
+}
+
+bool is_folder(const fs::path& path) { return status_of(path).type() == fs::file_type::directory; }
+
+void check_output_file(const fs::path& path, bool overwrite) {
   std::error_code error;
-  const bool replaces = fs::exists(destination_, error);
-  if (replaces) fs::rename(destination_, old, error);
-  if (!error) {
-    fs::rename(temporary_, destination_, error);
-    std::error_code ignored;
-    if (error && replaces) fs::rename(old, destination_, ignored);
-  }
-  committed_ = true;  // when the move failed too: what was written stays where the message says
-  user_check(!error, "{}: cannot move the finished folder into place: {}; it is at {}",
-             destination_.string(), error.message(), temporary_.string());
-  if (replaces) fs::remove_all(old, error);
-  const fs::path parent = destination_.has_parent_path() ? destination_.parent_path() : ".";
-  sync(parent, O_RDONLY | O_DIRECTORY);
+  const fs::file_status there = fs::symlink_status(path, error);
+  if (there.type() == fs::file_type::not_found) return;
+  user_check(there.type() == fs::file_type::regular,
+             "{}: expected the name of a file to write, found {}; give another name", path.string(),
+             kind_of(there.type()));
+  user_check(overwrite, "{}: exists already; give another name or --overwrite", path.string());
 }
 
 }  // namespace hone

@@ -7,9 +7,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-/// Files read whole or mapped, and outputs that appear complete or not at all.
+/// Files read whole or mapped; files and folders that appear complete or not at all.
 namespace hone {
 
 namespace fs = std::filesystem;
@@ -17,7 +16,8 @@ namespace fs = std::filesystem;
 /// A read-only memory-mapped file. Move-only; the mapping lives as long as the object.
 class MappedFile {
  public:
-  /// Throws `UserError` naming the path and the system's reason.
+  /// Throws `UserError` naming the path and the system's reason, or what is there instead of a file: a pipe or a device
+  /// is not opened, for it might never answer.
   explicit MappedFile(const fs::path& path);
   ~MappedFile();
   MappedFile(MappedFile&& other) noexcept;
@@ -33,7 +33,7 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-/// The whole file as bytes in a string. Throws `UserError` naming the path and the system's reason.
+/// The whole file as bytes in a string. Throws `UserError` as `MappedFile` does.
 std::string read_file(const fs::path& path);
 
 /// Receives the pieces of a file in order.
@@ -45,47 +45,38 @@ using ByteSink = std::function<void(std::span<const std::byte>)>;
 void write_file(const fs::path& path, const std::function<void(const ByteSink&)>& write);
 void write_file(const fs::path& path, std::string_view text);
 
-/// What an output folder does with what is there already.
-struct OutputFolderOptions {
-  bool overwrite = false;  ///< replace the destination, and what an interrupted run left
-  /// The temporary folder is `destination`.partial, and what is `keep`t of it can be resumed.
-  bool resumable = false;
-  bool resume = false;  ///< go on in the folder that an interrupted run left
-};
+/// Writes a folder whole or not at all: `write` fills a temporary folder beside `path`, which is then renamed to
+/// `path`, where nothing may be but an empty folder. Throws `UserError`.
+void write_folder(const fs::path& path, const std::function<void(const fs::path&)>& write);
 
-/// A folder that appears under its name only when it is complete:
-///
-///     OutputFolder out("model", {});
-///     write_file(out.path() / "config.json", text);
-///     out.commit();            // renames; without it the destructor deletes what was written
-class OutputFolder {
+/// A folder for what a job needs on its way, hidden beside `path` and gone with the object.
+class ScratchFolder {
  public:
-  /// Throws `UserError` when `destination` exists and is not an empty folder, unless `overwrite`; when an interrupted
-  /// run has left its folder and is neither resumed nor overwritten; when there is nothing to resume; and when another
-  /// process works in the folder.
-  OutputFolder(fs::path destination, OutputFolderOptions options);
-  OutputFolder(fs::path destination, bool overwrite)
-      : OutputFolder(std::move(destination), OutputFolderOptions{.overwrite = overwrite}) {}
-  ~OutputFolder();
-  OutputFolder(const OutputFolder&) = delete;
-  OutputFolder& operator=(const OutputFolder&) = delete;
+  /// Throws `UserError` when it cannot be made.
+  explicit ScratchFolder(const fs::path& path);
+  ~ScratchFolder();
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
 
-  /// Where to write: a temporary folder beside the destination.
-  const fs::path& path() const { return temporary_; }
-  /// From now on the destructor leaves what was written, to be resumed.
-  void keep() { kept_ = true; }
-  void commit();
+  const fs::path& path() const { return path_; }
+  /// From now on the destructor leaves it.
+  void release() { released_ = true; }
 
  private:
-  void make_way(const OutputFolderOptions& options);
-  void lock();
-
-  fs::path destination_;
-  fs::path temporary_;
-  std::vector<fs::path> made_parents_;  // deepest first
-  int lock_ = -1;                       // descriptor of the locked folder
-  bool kept_ = false;
-  bool committed_ = false;
+  fs::path path_;
+  bool released_ = false;
 };
+
+/// Whether `name` is one that a temporary file or folder of this header has, left by a process that was killed.
+bool is_temporary_name(std::string_view name);
+
+/// Whether something is at `path`, and whether it is a folder; links are followed. Throws `UserError` where nobody can
+/// tell: links that lead in a circle, no right to look.
+bool path_exists(const fs::path& path);
+bool is_folder(const fs::path& path);
+
+/// Refuses to write a file over what must not be lost: throws `UserError` when something is at `path`, unless it is a
+/// regular file and `overwrite` is given.
+void check_output_file(const fs::path& path, bool overwrite);
 
 }  // namespace hone

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "hone/app/job_files.h"
+#include "hone/base/json.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/config.h"
@@ -132,7 +134,8 @@ FineTuneOptions TrainingArguments::parsed() const {
 
 void declare(CLI::App& app, ResumeArguments& a) {
   app.add_flag("--resume", a.resume,
-               "go on where an interrupted run of the same command stood, to the same bits");
+               "go on where an interrupted run of the same command stood, to the same bits; begin "
+               "where there is none, and do nothing where it is finished");
   app.add_option("--save_steps", a.save_steps,
                  "steps between two checkpoints, beside those of every epoch and evaluation; 0: "
                  "only those")
@@ -140,6 +143,9 @@ void declare(CLI::App& app, ResumeArguments& a) {
   app.add_option("--save_total_limit", a.save_total_limit,
                  "newest checkpoints to keep; the best one stays too")
       ->check(number_from(1));
+  app.add_flag("--save_optimizer_state", a.save_optimizer_state,
+               "keep the moments of AdamW in the checkpoints of a finished job too, where nothing "
+               "is left to resume; they are twice the weights' size");
 }
 
 void declare_seeds(CLI::App& app, std::int64_t& seeds) {
@@ -221,8 +227,37 @@ void declare(CLI::App& app, OutputArguments& a, bool required) {
   app.add_option("-o,--output_dir", a.folder,
                  required ? "folder to write" : "folder to write a report to")
       ->required(required);
-  app.add_flag("--overwrite_output_dir,--overwrite", a.overwrite,
-               "replace the folder if it exists");
+  app.add_flag(
+      "--overwrite_output_dir,--overwrite", a.overwrite,
+      "replace the folder if this program wrote it; files that others put there or changed "
+      "move into the new one");
+}
+
+OutputFolderOptions OutputArguments::options() const {
+  return {.overwrite = overwrite, .role = job_file_role, .earlier_role = earlier_job_file_role};
+}
+
+OutputFolderOptions OutputArguments::resumable(const ResumeArguments& arguments) const {
+  OutputFolderOptions resumable = options();
+  resumable.resumable = true;
+  resumable.resume = arguments.resume;
+  if (arguments.save_optimizer_state) resumable.role = job_file_role_with_moments;
+  return resumable;
+}
+
+void print_finished(const OutputFolder& output, bool json) {
+  const std::string message =
+      fmt::format("{}: this run is finished already; there is nothing left to do",
+                  output.destination().string());
+  fmt::print(json ? stderr : stdout, "{}\n", printable(message));
+  const fs::path file = output.destination() / "results.json";
+  if (!path_exists(file)) return;
+  const Json results = read_json(file);
+  if (json) fmt::print("{}\n", to_line(results));
+  if (!results.is_object() || !results.contains("gate")) return;
+  const Json& gate = results["gate"];
+  if (!gate.value("passed", true))
+    throw GateFailure(gate.value("summary", gate.value("verdict", "the gate was not passed")));
 }
 
 Splits load_splits(const DataArguments& data, std::uint64_t seed,

@@ -8,6 +8,7 @@
 #include "hone/app/context.h"
 #include "hone/app/data.h"
 #include "hone/app/recipe.h"
+#include "hone/base/output_folder.h"
 #include "hone/cli/command.h"
 
 /// The arguments that several commands share, declared once. Flags carry the names of Hugging Face's
@@ -59,6 +60,7 @@ struct ResumeArguments {
   bool resume = false;
   std::int64_t save_steps = 0;
   std::int64_t save_total_limit = 2;
+  bool save_optimizer_state = false;
 };
 void declare(CLI::App& app, ResumeArguments& arguments);
 
@@ -99,11 +101,14 @@ Recipe recipe_from(const FormatArguments& arguments, const FormatTable& formats)
 struct OutputArguments {
   std::string folder;
   bool overwrite = false;
-  OutputFolderOptions resumable(const ResumeArguments& arguments) const {
-    return {.overwrite = overwrite, .resumable = true, .resume = arguments.resume};
-  }
+  OutputFolderOptions options() const;
+  OutputFolderOptions resumable(const ResumeArguments& arguments) const;
 };
 void declare(CLI::App& app, OutputArguments& arguments, bool required = true);
+
+/// Instead of a job whose result stands already (see `begin_run`): says so, with `json` as the result it has. Throws
+/// `GateFailure` when the job did not pass its gate.
+void print_finished(const OutputFolder& output, bool json);
 
 /// Loads the data with the labels a trained model has (see `known_labels`) and sets the validation
 /// part aside. Says on the standard error stream what was chosen, left out and set aside.

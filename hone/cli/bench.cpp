@@ -18,9 +18,8 @@ struct Arguments {
 
 Model bench_model(const std::string& source, const Context& context, std::uint64_t seed) {
   const std::vector<std::string> names = fresh_model_names();
-  std::error_code error;
   const bool fresh =
-      std::find(names.begin(), names.end(), source) != names.end() && !fs::exists(source, error);
+      std::find(names.begin(), names.end(), source) != names.end() && !path_exists(source);
   // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
   // step.
   return fresh ? new_model(fresh_config(source), context.library.ops, seed)

@@ -14,8 +14,7 @@ struct Arguments {
   std::int64_t batch_size = 32;
   std::int64_t texts = 20;
   std::optional<double> max_drop_points;
-  std::string output;
-  bool overwrite = false;
+  OutputArguments output;
   RunArguments run;
 
   double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
@@ -148,7 +147,7 @@ void compare_models(Arguments& a, const CLI::App& app) {
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
   std::optional<OutputFolder> output;
-  if (!a.output.empty()) output.emplace(a.output, a.overwrite);
+  if (!a.output.folder.empty()) output.emplace(a.output.folder, a.output.options());
   const std::vector<std::string> seeds = seeds_of(a.first);
   user_check(seeds == seeds_of(a.second),
              "{} and {}: expected two models, or two folders with the same seeds", a.first,
@@ -202,9 +201,7 @@ Command compare_command() {
             app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
                            "texts per batch")
                 ->check(number_from(1));
-            app.add_option("-o,--output_dir", a->output, "folder to write a report to");
-            app.add_flag("--overwrite_output_dir,--overwrite", a->overwrite,
-                         "replace the folder if it exists");
+            declare(app, a->output, /*required=*/false);
             declare(app, a->run);
             return [a, &app] {
               // A single file is one part: nothing is set aside from what is to be measured.

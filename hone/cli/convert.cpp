@@ -31,7 +31,7 @@ Table tensor_table(const Conversion& conversion) {
 }
 
 void convert(const Arguments& a) {
-  OutputFolder output(a.output.folder, {.overwrite = a.output.overwrite});
+  OutputFolder output(a.output.folder, a.output.options());
   const Conversion conversion = convert_weights(find_model(a.model), output.path());
   output.commit();
   if (a.json) {

@@ -63,10 +63,9 @@ void demo(const Arguments& a, const CLI::App& app) {
   const double baseline = bag_of_words_accuracy(splits.source.train, splits.source.test, classes);
   say(fmt::format("bag of words: {:.1f} % on the test part", 100 * baseline));
 
+  if (!begin_run(report.invocation, source.model.parameters, data, output))
+    return print_finished(output, a.run.json);
   TrainingLog log(output.path() / "training_log.jsonl");
-  check_identity(
-      run_identity(result_settings(report.invocation.settings), source.model.parameters, data),
-      output.path(), a.resume.resume);
   const auto checkpoints_of = [&](const std::string& name) {
     return checkpoints_in(output.path() / kTrainings / name, a.resume, source, output);
   };
@@ -97,8 +96,6 @@ void demo(const Arguments& a, const CLI::App& app) {
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
   print_warnings(undrawn);
   write_run_report(report, output.path(), context);
-  fs::remove_all(output.path() / kTrainings);
-  remove_identity(output.path());
   output.commit();
   if (a.run.json) {
     const Json result = {

@@ -14,6 +14,7 @@ struct Arguments {
   std::string output;
   std::string inputs = "input_ids,attention_mask,token_type_ids";
   bool inference = false;
+  bool overwrite = false;
   RunArguments run;
 };
 
@@ -34,6 +35,7 @@ GraphInputs parse_inputs(const std::string& text) {
 }
 
 void draw(const Arguments& a) {
+  check_output_file(a.output, a.overwrite);
   Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
   Graph graph = model_graph(source.model, context, parse_inputs(a.inputs));
@@ -62,6 +64,7 @@ Command draw_command() {
                 "--inputs", a->inputs,
                 "inputs the graph has; without labels it has no loss, without attention_mask "
                 "the mask is made inside");
+            app.add_flag("--overwrite", a->overwrite, "replace the file if it exists");
             app.add_flag("--inference", a->inference, "draw it without dropout");
             declare(app, a->run);
             return [a] { draw(*a); };

@@ -70,7 +70,7 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
   std::optional<OutputFolder> output;
-  if (!a.output.folder.empty()) output.emplace(a.output.folder, a.output.overwrite);
+  if (!a.output.folder.empty()) output.emplace(a.output.folder, a.output.options());
   const TextModel source = open_model(a.model, context, a.run.seed);
   const Splits splits = load_splits(a.data, a.run.seed, source.model.config, context);
   report.notes = source.model.warnings;

@@ -30,11 +30,6 @@ struct Arguments {
 
 constexpr std::size_t kListedValues = 64;
 
-void check_free(const std::string& path, bool overwrite) {
-  std::error_code error;
-  user_check(overwrite || !fs::exists(path, error), "{}: exists already; give --overwrite", path);
-}
-
 // hone formats
 void list_formats(const Context& context, bool json) {
   Table table({{"format", "Format"},
@@ -158,9 +153,9 @@ void spell_numbers(const Format& format, const std::vector<std::string>& numbers
 
 // hone formats FORMAT --input FILE [--output FILE] [--figure STEM]
 void quantize_tensors(const Arguments& a, const Format& format, Context& context) {
-  if (!a.output.empty()) check_free(a.output, a.overwrite);
+  if (!a.output.empty()) check_output_file(a.output, a.overwrite);
   for (const char* extension : {".svg", ".png", ".tsv", ".gp"})
-    if (!a.figure.empty()) check_free(a.figure + extension, a.overwrite);
+    if (!a.figure.empty()) check_output_file(a.figure + extension, a.overwrite);
   const std::vector<QuantizedTensor> tensors =
       quantize_file(a.input, a.output, a.tensor, format, context);
   if (!a.figure.empty()) draw_histogram(a.input, tensors[0].name, format, a.figure, context);
@@ -220,6 +215,8 @@ void compare(const Arguments& a, Context& context, RunReport report) {
   for (const std::string& text : a.choices)
     choices.push_back(parse_choice(text, context.library.formats));
   if (choices.empty()) choices = usual_choices(context.library.formats);
+  std::optional<OutputFolder> output;
+  if (!a.output.empty()) output.emplace(a.output, OutputArguments{a.output, a.overwrite}.options());
   const Opened opened = open(a.compare, a, context, report.notes);
   CompressOptions options{.calibration = a.calibration.parsed()};
   options.fine_tune.eval_batch_size = a.calibration.run.batch_size;
@@ -227,18 +224,17 @@ void compare(const Arguments& a, Context& context, RunReport report) {
       compare_formats(opened.source.model, opened.before, opened.data,
                       opened.source.tokenizer.pad_id(), choices, options, context);
   const Table models = choice_table(results, opened.before), layers = layer_table(results);
-  if (!a.output.empty()) {
-    OutputFolder output(a.output, a.overwrite);
-    write_table(models, output.path() / "formats");
-    write_table(layers, output.path() / "layers");
+  if (output) {
+    write_table(models, output->path() / "formats");
+    write_table(layers, output->path() / "layers");
     report.title = fmt::format("{} in {} number formats", a.compare, results.size());
     report.headline = comparison_verdict(results);
     report.basis = basis_of(a.data.options.source, opened.data, "simulated");
     report.basis.protocol += "; who chooses a format by these figures measures it again on others";
     report.sections = {{"Formats", {PageTable{models, kComparisonNote}}},
                        {"Layers", {PageTable{layers}}, /*folded=*/true}};
-    write_run_report(report, output.path(), context);
-    output.commit();
+    write_run_report(report, output->path(), context);
+    output->commit();
   }
   if (a.run.json)
     return fmt::print("{}\n", to_line({{"formats", to_json(models)},
@@ -266,7 +262,7 @@ Table suggestion_table(const std::vector<Suggestion>& suggestions) {
 
 // hone formats FORMAT --suggest MODEL
 void suggest_formats(const Arguments& a, const Format& format, Context& context) {
-  if (!a.output.empty()) check_free(a.output, a.overwrite);
+  if (!a.output.empty()) check_output_file(a.output, a.overwrite);
   std::vector<std::string> notes;
   const Opened opened = open(a.suggest, a, context, notes);
   const Model& model = opened.source.model;

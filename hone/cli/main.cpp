@@ -3,10 +3,12 @@
 
 #include "hone/app/machine.h"
 #include "hone/base/interrupt.h"
+#include "hone/base/output_folder.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/command.h"
 #include "hone/cli/help.h"
+#include "hone/cli/output_check.h"
 #include "hone/cli/settings.h"
 
 // The program: finds the command, parses its arguments, runs it, and turns errors into messages and
@@ -63,8 +65,7 @@ const Command& find_command(std::string_view name) {
 std::string way_on(const CLI::App& app) {
   const Json settings = settings_of(app);
   if (!settings.contains("resume")) return "";
-  std::error_code error;
-  if (!fs::exists(settings["output_dir"].get<std::string>() + ".partial", error)) return "";
+  if (!path_exists(partial_folder(settings["output_dir"].get<std::string>()))) return "";
   return fmt::format("\nTo go on:\n  {}{}", command_line(app),
                      settings["resume"] == true ? "" : " --resume");
 }
@@ -82,6 +83,7 @@ void run_command(const Command& command, std::vector<std::string> arguments) {
     throw UsageError(fmt::format("hone {}: {}; see `hone {} --help`", command.name,
                                  problem(app, error), command.name));
   }
+  check_outputs(app);
   try {
     run();
   } catch (const Interrupted& interrupted) {
@@ -125,6 +127,10 @@ int main(int argc, char** argv) {
     return hone::kUsageError;
   } catch (const hone::UserError& error) {
     fmt::print(stderr, "error: {}\n", hone::printable(error.what()));
+    return hone::kUserError;
+  } catch (const hone::fs::filesystem_error& error) {
+    fmt::print(stderr, "error: {}: {}\n", hone::printable(error.path1().string()),
+               error.code().message());
     return hone::kUserError;
   } catch (const std::exception& error) {
     fmt::print(stderr,

@@ -182,7 +182,6 @@ std::string quantize_one_seed(const Job& job, RunReport report) {
                          quantized.sections.end());
   report.notes.insert(report.notes.end(), quantized.notes.begin(), quantized.notes.end());
   write_run_report(report, job.output.path(), job.context);
-  remove_identity(job.output.path());
   job.output.commit();
   print_warnings(quantized.notes);
   print_one(job, quantized);
@@ -221,7 +220,6 @@ std::string quantize_seeds(const Job& job, RunReport report) {
       {"Result", {PageTable{table}, Paragraph{"After: " + seed_sentence(spread) + "."}}}};
   if (a.max_drop_points) report.sections[0].blocks.push_back(Paragraph{gate_text(change)});
   write_run_report(report, job.output.path(), job.context);
-  remove_identity(job.output.path());
   job.output.commit();
   if (a.run.json) {
     fmt::print("{}\n", to_line(result));
@@ -251,9 +249,8 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   options.plan = resolve(recipe, build_graph(parent.model, context.library.ops, {}));
   const EncodedSplits data =
       load_encoded(parent, a.data, a.split, a.run.seed, context, report.notes);
-  check_identity(
-      run_identity(result_settings(report.invocation.settings), parent.model.parameters, data),
-      output.path(), a.resume.resume);
+  if (!begin_run(report.invocation, parent.model.parameters, data, output))
+    return print_finished(output, a.run.json);
   const Measurement before = measure(parent.model, data.test, parent.tokenizer.pad_id(),
                                      options.fine_tune.eval_batch_size, context, "before");
   const Job job{a, parent, data, before, options, output, context};

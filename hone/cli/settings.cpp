@@ -15,12 +15,24 @@ Json value_of(const std::string& text) {
   return integer.ec == std::errc() && integer.ptr == end ? Json(whole) : Json(number);
 }
 
+Json default_of(const CLI::Option& option) {
+  if (is_flag(option)) return false;
+  return option.get_expected_max() == 1 ? value_of(option.get_default_str()) : Json::array();
+}
+
 Json value_of(const CLI::Option& option) {
-  if (is_flag(option)) return option.count() > 0;
-  if (option.get_expected_max() == 1)
-    return value_of(option.count() == 0 ? option.get_default_str() : option.results().front());
+  if (option.count() == 0) return default_of(option);
+  if (is_flag(option)) return true;
+  if (option.get_expected_max() == 1) return value_of(option.results().front());
   Json values = Json::array();
   for (const std::string& value : option.results()) values.push_back(value_of(value));
+  return values;
+}
+
+Json values_of(const CLI::App& app, Json (*value)(const CLI::Option&)) {
+  Json values = Json::object();
+  for (const CLI::Option* option : app.get_options())
+    if (option != app.get_help_ptr()) values[argument_name(*option)] = value(*option);
   return values;
 }
 
@@ -43,14 +55,7 @@ std::string argument_name(const CLI::Option& option) {
   return names.empty() ? option.get_name() : names.front();
 }
 
-Json settings_of(const CLI::App& app) {
-  Json settings = Json::object();
-  for (const CLI::Option* option : app.get_options()) {
-    if (option == app.get_help_ptr()) continue;
-    settings[argument_name(*option)] = value_of(*option);
-  }
-  return settings;
-}
+Json settings_of(const CLI::App& app) { return values_of(app, value_of); }
 
 std::string command_line(const CLI::App& app) {
   std::string line = app.get_name(), flags;
@@ -68,13 +73,8 @@ std::string command_line(const CLI::App& app) {
   return line + flags;
 }
 
-Invocation invocation_of(const CLI::App& app) { return {command_line(app), settings_of(app)}; }
-
-Json result_settings(Json settings) {
-  for (const char* key : {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume",
-                          "save_steps", "save_total_limit", "threads", "json", "quiet"})
-    settings.erase(key);
-  return settings;
+Invocation invocation_of(const CLI::App& app) {
+  return {command_line(app), settings_of(app), values_of(app, default_of)};
 }
 
 }  // namespace hone

@@ -20,11 +20,7 @@ Json settings_of(const CLI::App& app);
 /// A line for a shell that asks for the same again: the arguments that were given, in the order of the help.
 std::string command_line(const CLI::App& app);
 
-/// Both, begun now.
+/// Both, begun now, with the defaults.
 Invocation invocation_of(const CLI::App& app);
-
-/// Those of `settings` that decide on the result: without where it is written, how it is shown and by how many
-/// threads. Of model and data, the contents count, not the paths.
-Json result_settings(Json settings);
 
 }  // namespace hone

@@ -161,9 +161,8 @@ void train_model(Arguments& a, const CLI::App& app) {
   const EncodedSplits data = encode_splits(source, splits, splits.source.test,
                                            a.data.max_seq_length, context, report.notes);
   print_warnings(report.notes);
-  check_identity(
-      run_identity(result_settings(report.invocation.settings), source.model.parameters, data),
-      output.path(), a.resume.resume);
+  if (!begin_run(report.invocation, source.model.parameters, data, output))
+    return print_finished(output, a.run.json);
   report.basis = basis_of(a.data.options.source, data, "fp32");
 
   const Job job{a, splits, data, output, context};
@@ -183,7 +182,6 @@ void train_model(Arguments& a, const CLI::App& app) {
     }
     report_seeds(job, results, result, std::move(report));
   }
-  remove_identity(output.path());
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line(result));
   if (a.seeds > 1) {

@@ -7,12 +7,17 @@
 
 namespace hone {
 
+/// What the command does with the file or folder that an argument names.
+enum class Access { none, reads_model, reads_data, reads_file, writes };
+
 /// What an argument takes: how help calls it and how shells complete it.
 struct ValueKind {
   std::string_view shown;  ///< "FILE"; the words with | between them when there are only those
   bool files = false;      ///< names of files and folders
   bool folders = false;    ///< names of folders
   std::vector<std::string> words = {};
+  Access access = Access::none;              ///< see output_check.h
+  std::vector<const char*> written_as = {};  ///< endings of the files that are written
 };
 
 /// The kind of an argument by its name; null for numbers, free text and flags.

@@ -46,12 +46,11 @@ void study(Arguments& a, const CLI::App& app) {
   check_unquantized(source.model);
   const EncodedSplits data =
       load_encoded(source, a.data, a.split, a.run.seed, context, report.notes);
+  if (!begin_run(report.invocation, source.model.parameters, data, output))
+    return print_finished(output, a.run.json);
   const std::int32_t pad_id = source.tokenizer.pad_id();
   const Measurement parent =
       measure(source.model, data.test, pad_id, options.qat.eval_batch_size, context, "fp32");
-  check_identity(
-      run_identity(result_settings(report.invocation.settings), source.model.parameters, data),
-      output.path(), a.resume.resume);
   options.checkpoints_of = [&](const std::string& name) {
     return checkpoints_in(output.path() / kTrainings / name, a.resume, source, output);
   };
@@ -67,8 +66,6 @@ void study(Arguments& a, const CLI::App& app) {
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
   print_warnings(undrawn);
   write_run_report(report, output.path(), context);
-  fs::remove_all(output.path() / kTrainings);
-  remove_identity(output.path());
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line({{"models", to_json(table)}, {"seeds", 1}}));
   fmt::print("{}\n{} One seed; report.html in {}\n", to_text(table), report.headline,

@@ -34,7 +34,7 @@ void write_figure(const Figure& figure, const fs::path& stem) {
   const std::string name = stem.filename().string();
   // gnuplot works in a folder of its own; what it leaves half done there is never seen under the
   // figure's name.
-  OutputFolder folder(fs::path(stem) += ".figure", /*overwrite=*/true);
+  const ScratchFolder folder(stem);
   draw(figure, name, folder.path());
   for (const char* ending : {".tsv", ".gp", ".svg", ".png"}) {
     write_file(fs::path(stem) += ending, read_file(folder.path() / (name + ending)));
@@ -42,7 +42,7 @@ void write_figure(const Figure& figure, const fs::path& stem) {
 }
 
 std::string draw_svg(const Figure& figure, const fs::path& folder) {
-  const OutputFolder temporary(folder / "drawing.figure", /*overwrite=*/true);
+  const ScratchFolder temporary(folder / "drawing");
   draw(figure, "drawing", temporary.path());
   return read_file(temporary.path() / "drawing.svg");
 }

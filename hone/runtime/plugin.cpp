@@ -13,8 +13,7 @@ using Version = const char*();
 using Extend = void(Library&);
 
 void* open_library(const fs::path& path) {
-  std::error_code error;
-  user_check(fs::exists(path, error), "no such file; a plugin is a shared library (.so)");
+  user_check(path_exists(path), "no such file; a plugin is a shared library (.so)");
   // A name without a slash would be looked for among the system's libraries.
   void* handle = ::dlopen(fs::absolute(path).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) fail("cannot be loaded: {}", ::dlerror());
@@ -73,6 +72,7 @@ void check_rows(std::string_view kind, const Table& added, const Table& table) {
 }  // namespace
 
 void load_plugin(const fs::path& path, Library& library) {
+  if (path_exists(path)) MappedFile file(path);  // refuses a pipe, which would never answer
   with_context(path.string(), [&] {
     void* handle = open_library(path);
     check_version(handle);

@@ -1,5 +1,8 @@
 #include "hone/tensor/parameter_store.h"
 
+#include <algorithm>
+#include <bit>
+
 namespace hone {
 
 const Tensor& ParameterStore::at(std::string_view name) const {
@@ -30,6 +33,23 @@ ParameterStore ParameterStore::on(Device& device) const {
   ParameterStore moved;
   for (const auto& [name, tensor] : tensors_) moved.set(name, tensor.on(device));
   return moved;
+}
+
+std::string ParameterStore::first_not_finite() const {
+  // Counted without branches, which compilers turn into vector code.
+  const auto odd = [](float value) {
+    constexpr std::uint32_t kExponent = 0x7f800000;
+    return static_cast<std::int64_t>((std::bit_cast<std::uint32_t>(value) & kExponent) ==
+                                     kExponent);
+  };
+  for (const auto& [name, tensor] : tensors_) {
+    if (tensor.dtype() != DType::f32) continue;
+    const Tensor host = tensor.on(cpu()), dense = host.contiguous() ? host : host.contiguous_copy();
+    std::int64_t count = 0;
+    for (const float value : dense.values<float>()) count += odd(value);
+    if (count > 0) return name;
+  }
+  return "";
 }
 
 }  // namespace hone

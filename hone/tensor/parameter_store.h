@@ -29,6 +29,9 @@ class ParameterStore {
   /// The same parameters in memory of `device`; those that are there already stay shared.
   ParameterStore on(Device& device) const;
 
+  /// The name of the first fp32 tensor with a value that is NaN or infinite; "" when all are numbers.
+  std::string first_not_finite() const;
+
  private:
   std::map<std::string, Tensor, std::less<>> tensors_;
 };

@@ -61,7 +61,7 @@ Paths entries(const fs::path& folder) {
 Paths data_files_in(const fs::path& folder) {
   Paths paths = entries(folder);
   std::erase_if(paths, [](const fs::path& path) {
-    return labelled_file_ending(path).empty() || fs::is_directory(path);
+    return labelled_file_ending(path).empty() || is_folder(path);
   });
   return paths;
 }
@@ -131,7 +131,7 @@ DataFiles files_of_folder(const fs::path& folder) {
   if (const Paths files = data_files_in(folder); has_parts(files)) return sort_into_parts(files);
   Paths found;
   for (const fs::path& entry : entries(folder)) {
-    if (!fs::is_directory(entry) || !has_parts(data_files_in(entry))) continue;
+    if (!is_folder(entry) || !has_parts(data_files_in(entry))) continue;
     if (entry.filename() == "data") return sort_into_parts(data_files_in(entry));
     found.push_back(entry);
   }
@@ -150,8 +150,7 @@ DataFiles files_of_folder(const fs::path& folder) {
 
 DataFiles files_of_glob(const fs::path& pattern) {
   const fs::path folder = pattern.has_parent_path() ? pattern.parent_path() : fs::path(".");
-  user_check(fs::is_directory(folder), "data '{}': no such folder: {}", pattern.string(),
-             folder.string());
+  user_check(is_folder(folder), "data '{}': no such folder: {}", pattern.string(), folder.string());
   Paths files = data_files_in(folder);
   std::erase_if(files, [&](const fs::path& file) {
     return !glob_match(pattern.filename().string(), file.filename().string());
@@ -170,9 +169,8 @@ DataFiles files_of_glob(const fs::path& pattern) {
 }  // namespace
 
 DataFiles find_data_files(const std::string& source) {
-  std::error_code error;
-  if (fs::is_directory(source, error)) return files_of_folder(source);
-  if (fs::exists(source, error)) {
+  if (is_folder(source)) return files_of_folder(source);
+  if (path_exists(source)) {
     user_check(!labelled_file_ending(source).empty(), "data '{}': expected one of {}", source,
                fmt::join(labelled_file_endings(), ", "));
     return {.train = {source}};

@@ -50,10 +50,9 @@ std::vector<Example> read_part(const fs::path& folder, const DataOptions& option
 }  // namespace
 
 bool is_review_folder(const fs::path& folder) {
-  std::error_code error;
   for (const char* part : {"train", "test"})
     for (const char* name : kClasses)
-      if (fs::is_directory(folder / part / name, error)) return true;
+      if (is_folder(folder / part / name)) return true;
   return false;
 }
 
@@ -61,8 +60,8 @@ WrittenData read_review_folder(const fs::path& folder, const DataOptions& option
                                ThreadPool& pool) {
   WrittenData written;
   written.data.train = read_part(folder / "train", options, pool);
-  if (fs::exists(folder / "test")) written.data.test = read_part(folder / "test", options, pool);
-  if (fs::exists(folder / "train" / "unsup"))
+  if (path_exists(folder / "test")) written.data.test = read_part(folder / "test", options, pool);
+  if (path_exists(folder / "train" / "unsup"))
     written.data.notes.push_back("left out: train/unsup, reviews without labels");
   written.class_names = {kClasses[0], kClasses[1]};
   for (int label = 0; label < 2; ++label)

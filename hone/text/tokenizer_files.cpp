@@ -13,7 +13,7 @@ constexpr std::array kFileNames = {"vocab.txt", "tokenizer.json", "tokenizer_con
                                    "special_tokens_map.json"};
 
 std::optional<std::string> read_if_there(const fs::path& path) {
-  return fs::exists(path) ? std::optional(read_file(path)) : std::nullopt;
+  return path_exists(path) ? std::optional(read_file(path)) : std::nullopt;
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ Tokenizer load_tokenizer(const fs::path& folder) {
 std::vector<fs::path> tokenizer_files(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const char* name : kFileNames) {
-    if (fs::exists(folder / name)) files.push_back(folder / name);
+    if (path_exists(folder / name)) files.push_back(folder / name);
   }
   return files;
 }

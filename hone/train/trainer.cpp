@@ -45,6 +45,14 @@ void check(const TrainingOptions& options) {
              options.warmup_steps);
 }
 
+void check_finite(const ParameterStore& parameters, std::int64_t step) {
+  const std::string broken = parameters.first_not_finite();
+  user_check(broken.empty(),
+             "training diverged at step {}: '{}' has values that are NaN or infinite; try a lower "
+             "learning rate",
+             step, broken);
+}
+
 /// The batches of the epoch that a step is in.
 class BatchOrder {
  public:
@@ -176,6 +184,8 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
     }
     const bool stop = callbacks.stop_requested && callbacks.stop_requested();
     state.seconds = seconds();
+    // The loss is that of the weights before the step: what the step made of them is seen before anybody keeps them.
+    if (now.checkpoint || stop) check_finite(parameters, state.step);
     if (callbacks.on_checkpoint && (now.checkpoint || stop))
       callbacks.on_checkpoint(state, parameters);
     if (stop) {

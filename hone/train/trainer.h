@@ -97,8 +97,8 @@ std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples);
 /// `from` is where an earlier run with the same arguments stood; `parameters` are then those it had, moments included.
 ///
 /// The result is a function of the arguments alone: the same bits for any number of threads, and after any number of
-/// interruptions. Throws `UserError` for options that make no sense, and when the loss stops being a number, with the
-/// step.
+/// interruptions. Throws `UserError` for options that make no sense, and when the loss or, at a checkpoint, a weight stops
+/// being a number, with the step.
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                      std::int32_t pad_id, const TrainingOptions& options,
                      const TrainingCallbacks& callbacks, const Library& library, ThreadPool& pool,

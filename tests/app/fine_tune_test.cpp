@@ -249,11 +249,40 @@ TEST(FineTune, NamesTheLastCheckpointWhenItDiverges) {
   kept.options.training.save_steps = 1;
   Model model = tiny_model();
   const std::string message = user_error_of([&] { kept.run(model); });
-  EXPECT_TRUE(message.starts_with("training diverged at step 3: ")) << message;
+  // The weights of step 2 are numbers still, but nothing that is computed with them is: they are not kept.
+  EXPECT_TRUE(message.starts_with("training diverged at step 2: the loss on the validation part"))
+      << message;
   EXPECT_NE(message.find("; the last checkpoint is " +
-                         checkpoint_folder(kept.options.checkpoints, 2).string()),
+                         checkpoint_folder(kept.options.checkpoints, 1).string()),
             std::string::npos)
       << message;
+  EXPECT_EQ(kept.steps(), std::vector<std::int64_t>{1});
+}
+
+// The loss of a step is that of the weights before it.
+TEST(FineTune, KeepsNoWeightsThatTheLastStepDestroyed) {
+  Kept kept;
+  kept.options.training.optimizer.learning_rate = 1e39;
+  kept.options.training.max_steps = 1;
+  Model model = tiny_model();
+  const std::string message = user_error_of([&] { kept.run(model); });
+  EXPECT_TRUE(message.starts_with("training diverged at step 1: '")) << message;
+  EXPECT_NE(message.find("has values that are NaN or infinite; try a lower learning rate"),
+            std::string::npos)
+      << message;
+  EXPECT_TRUE(kept.steps().empty());
+}
+
+// The old best one goes with the evaluation that finds a new one, not with the save after it.
+TEST(FineTune, KeepsNoCheckpointThatWasTheBest) {
+  Kept kept;
+  kept.options.checkpoints.keep = 1;
+  kept.options.training.optimizer.learning_rate = 1e-3;  // better with every evaluation
+  Model model = tiny_model();
+  const FineTuneResult result = kept.run(model);
+  ASSERT_EQ(result.selection.best_step, 20)
+      << "the last one is not the best: the test shows nothing";
+  EXPECT_EQ(kept.steps(), std::vector<std::int64_t>{20});
 }
 
 TEST(FineTune, RefusesCheckpointsOfAnotherModel) {

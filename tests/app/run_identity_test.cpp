@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/app/job_files.h"
 #include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
 
@@ -13,32 +14,75 @@ const EncodedSplits& splits() {
   return all;
 }
 
-Json identity(const EncodedSplits& data = splits(), const Model& model = tiny_model(),
-              const Json& settings = {{"learning_rate", 1e-3}, {"seed", 42}}) {
-  return run_identity(settings, model.parameters, data);
+const Json kSettings = {{"MODEL", "tiny"},
+                        {"data", "texts.csv"},
+                        {"learning_rate", 1e-3},
+                        {"seed", 42},
+                        {"threads", 2}};
+const Json kDefaults = {{"learning_rate", 5e-5}, {"seed", 42}, {"new_flag", 0}};
+
+OutputFolder resumed(const fs::path& destination) {
+  return OutputFolder(destination, {.resumable = true,
+                                    .resume = true,
+                                    .role = job_file_role,
+                                    .earlier_role = earlier_job_file_role});
 }
 
-// The message when a run that began as `identity()` goes on as `now`; "" when it may.
-std::string difference(const Json& now) {
-  const TemporaryFolder folder;
-  check_identity(identity(), folder.path(), /*resume=*/false);
-  try {
-    check_identity(now, folder.path(), /*resume=*/true);
-  } catch (const UserError& error) {
-    return error.what();
+// Whether there is something to do.
+bool begin(OutputFolder& output, const EncodedSplits& data = splits(),
+           const Model& model = tiny_model(), const Json& settings = kSettings) {
+  Invocation invocation;
+  invocation.settings = settings;
+  invocation.defaults = kDefaults;
+  return begin_run(invocation, model.parameters, data, output);
+}
+
+/// A folder with a run that is interrupted, or finished.
+class Begun {
+ public:
+  explicit Begun(bool finished = false) {
+    OutputFolder output = resumed(destination());
+    EXPECT_TRUE(begin(output));
+    if (finished) {
+      output.commit();
+    } else {
+      output.keep();
+    }
   }
-  return "";
-}
+  fs::path destination() const { return folder_.path() / "model"; }
+  // The message when it goes on as another; "" when it may.
+  std::string difference(const EncodedSplits& data, const Model& model = tiny_model(),
+                         const Json& settings = kSettings) const {
+    OutputFolder output = resumed(destination());
+    try {
+      EXPECT_TRUE(begin(output, data, model, settings));
+      return "";
+    } catch (const UserError& error) {
+      return error.what();
+    }
+  }
 
-TEST(RunIdentity, IsThatOfTheSameRun) { EXPECT_EQ(difference(identity()), ""); }
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST(RunIdentity, IsThatOfTheSameRun) {
+  EXPECT_EQ(Begun().difference(splits()), "");
+  Json elsewhere = kSettings;
+  elsewhere["threads"] = 7;
+  elsewhere["MODEL"] = "./tiny";
+  elsewhere["new_flag"] = 0;  // there was no such flag when it began
+  EXPECT_EQ(Begun().difference(splits(), tiny_model(), elsewhere), "");
+}
 
 TEST(RunIdentity, SeesEverySingleChangeOfTheData) {
-  const auto changed = [](auto change) {
+  const Begun begun;
+  const auto changed = [&](auto change) {
     EncodedSplits data = splits();
     change(data);
-    return difference(identity(data));
+    return begun.difference(data);
   };
-  const char* training = "\n  the training texts: 12 texts, checksum ";
+  const char* training = "\n  the training texts: 12 texts, fingerprint ";
   EXPECT_NE(changed([](auto& d) { d.train.ids[11].back() = 9; }).find(training), std::string::npos);
   EXPECT_NE(changed([](auto& d) { d.train.labels[0] ^= 1; }).find(training), std::string::npos);
   EXPECT_NE(changed([](auto& d) { std::swap(d.train.ids[0], d.train.ids[1]); }).find(training),
@@ -60,15 +104,125 @@ TEST(RunIdentity, SeesEverySingleChangeOfTheData) {
 TEST(RunIdentity, SeesOneWeight) {
   Model model = tiny_model();
   model.parameters.writable("classifier.bias").data<float>()[1] = 0x1p-20f;
-  EXPECT_NE(difference(identity(splits(), model)).find("\n  the model: "), std::string::npos);
+  EXPECT_NE(Begun().difference(splits(), model).find("\n  the model: "), std::string::npos);
 }
 
 TEST(RunIdentity, NamesSettingsWithBothValues) {
-  const std::string message = difference(identity(splits(), tiny_model(), {{"seed", 7}}));
-  EXPECT_NE(message.find("\n  learning_rate: 0.001 when it began, not there now"),
-            std::string::npos)
-      << message;
-  EXPECT_NE(message.find("\n  seed: 42 when it began, 7 now"), std::string::npos) << message;
+  const std::string message =
+      Begun().difference(splits(), tiny_model(), {{"seed", 7}, {"new_flag", 3}});
+  for (const char* line : {"\n  learning_rate: 0.001 then, not there now",
+                           "\n  seed: 42 then, 7 now", "\n  new_flag: 0 then, 3 now"})
+    EXPECT_NE(message.find(line), std::string::npos) << line << message;
+}
+
+TEST(BeginRun, HasNothingToDoWhereTheSameRunIsFinished) {
+  const Begun begun(/*finished=*/true);
+  OutputFolder output = resumed(begun.destination());
+  EXPECT_FALSE(begin(output));
+  const std::string message = begun.difference(splits(), tiny_model(), {{"seed", 7}});
+  EXPECT_NE(message.find("model: another run is finished there:"), std::string::npos) << message;
+  EXPECT_NE(message.find("\n  seed: 42 then, 7 now"), std::string::npos) << message;
+}
+
+TEST(BeginRun, SaysWhatAFinishedRunHasLost) {
+  const TemporaryFolder folder;
+  const fs::path model = folder.path() / "model";
+  {
+    OutputFolder output = resumed(model);
+    EXPECT_TRUE(begin(output));
+    write_file(output.path() / "model.safetensors", "weights");
+    output.commit();
+  }
+  fs::remove(model / "model.safetensors");
+  OutputFolder output = resumed(model);
+  expect_user_error("this run is finished, but its file model.safetensors is not there any more",
+                    [&] { begin(output); });
+}
+
+// Killed after the record said that all is done, before the folder was renamed.
+TEST(BeginRun, MovesAFinishedRunIntoPlace) {
+  const Begun begun(/*finished=*/true);
+  const fs::path partial = fs::path(begun.destination()).concat(".partial");
+  fs::rename(begun.destination(), partial);
+  write_file(partial / "optimizer.safetensors", "moments");
+  OutputFolder output = resumed(begun.destination());
+  EXPECT_FALSE(begin(output));
+  EXPECT_FALSE(fs::exists(partial));
+  EXPECT_FALSE(fs::exists(begun.destination() / "optimizer.safetensors"));
+  EXPECT_TRUE(read_record(begun.destination())->finished);
+}
+
+/// What a version before records left: resume.json with checksums of that time.
+class Earlier {
+ public:
+  Earlier() {
+    const fs::path partial = folder_.path() / "model.partial";
+    fs::create_directory(partial);
+    write_file(partial / "resume.json",
+               to_document({{"learning_rate", 1e-3},
+                            {"seed", "42"},
+                            {"the model", checksum_of_model()},
+                            {"the training texts", checksum_of(splits().train)},
+                            {"the validation texts", checksum_of(splits().validation)},
+                            {"the test texts", checksum_of(splits().test)}}));
+  }
+  fs::path destination() const { return folder_.path() / "model"; }
+
+ private:
+  static void add(std::string& bytes, std::span<const std::byte> piece) {
+    const std::uint64_t size = piece.size();
+    bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
+    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  }
+  // CRC-32, bit by bit.
+  static std::string crc(const std::string& bytes) {
+    std::uint32_t crc = ~std::uint32_t{0};
+    for (const char byte : bytes) {
+      crc ^= static_cast<std::uint8_t>(byte);
+      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320u : 0u);
+    }
+    return fmt::format("{:08x}", ~crc);
+  }
+  static std::string checksum_of_model() {
+    std::string bytes;
+    std::int64_t count = 0;
+    for (const auto& [name, tensor] : tiny_model().parameters.tensors()) {
+      add(bytes, std::as_bytes(std::span(name)));
+      add(bytes, std::as_bytes(tensor.values<float>()));
+      count += tensor.count();
+    }
+    return fmt::format("{} parameters, checksum {}", count, crc(bytes));
+  }
+  static std::string checksum_of(const EncodedSet& set) {
+    std::string bytes;
+    for (const auto& ids : set.ids) add(bytes, std::as_bytes(std::span(ids)));
+    add(bytes, std::as_bytes(std::span(set.labels)));
+    add(bytes, std::as_bytes(std::span(set.second_begins)));
+    return fmt::format("{} texts, checksum {}", set.size(), crc(bytes));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST(BeginRun, GoesOnWithRunsOfVersionsBeforeRecords) {
+  const Earlier earlier;
+  OutputFolder output = resumed(earlier.destination());
+  EXPECT_TRUE(begin(output));
+  EXPECT_FALSE(read_record(output.path())->by_name);
+}
+
+TEST(BeginRun, KnowsFinishedRunsOfVersionsBeforeRecordsByTheirSettings) {
+  const TemporaryFolder folder;
+  const fs::path model = folder.path() / "model";
+  fs::create_directory(model);
+  write_file(model / "settings.json",
+             to_document({{"command", "train tiny"}, {"settings", kSettings}}));
+  OutputFolder output = resumed(model);
+  EXPECT_FALSE(begin(output));
+  Json others = kSettings;
+  others["data"] = "others.csv";
+  expect_user_error("\n  data: texts.csv then, others.csv now",
+                    [&] { begin(output, splits(), tiny_model(), others); });
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "hone/base/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "tests/support/expect.h"
 
@@ -45,7 +46,7 @@ TEST(MappedFile, NamesThePathAndTheReason) {
   expect_user_error(none.string() + ": cannot open: No such file or directory",
                     [&] { MappedFile file(none); });
   expect_user_error("expected a file, found a folder", [&] { MappedFile file(folder.path()); });
-  expect_user_error("something that is not a regular file", [] { MappedFile file("/dev/null"); });
+  expect_user_error("expected a file, found a device", [] { MappedFile file("/dev/null"); });
 }
 
 TEST(ReadFile, GivesTheWholeFile) {
@@ -98,137 +99,72 @@ TEST(WriteFile, NamesThePathItCannotWrite) {
   EXPECT_EQ(names_in(folder.path()), Names{"folder"});
 }
 
-TEST(OutputFolder, AppearsOnCommitOnly) {
+TEST(ReadFile, WaitsForNoPipeAndNoDevice) {
   const TemporaryFolder folder;
-  const fs::path path = folder.path() / "model";
-  {
-    OutputFolder out(path, false);
-    write_file(out.path() / "x", "text");
-    EXPECT_FALSE(fs::exists(path));
-    out.commit();
+  const fs::path pipe = folder.path() / "pipe", socket = folder.path() / "socket";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(::mknod(socket.c_str(), S_IFSOCK | 0600, 0), 0);
+  for (const auto& [path, kind] : {std::pair(pipe, "pipe: expected a file, found a pipe"),
+                                   {socket, "socket: expected a file, found a socket"},
+                                   {fs::path("/dev/zero"), "expected a file, found a device"}}) {
+    expect_user_error(kind, [&] { read_file(path); });
+    expect_user_error(kind, [&] { MappedFile file(path); });
   }
-  EXPECT_EQ(names_in(folder.path()), Names{"model"});
-  EXPECT_EQ(read_file(path / "x"), "text");
 }
 
-TEST(OutputFolder, VanishesWithoutCommit) {
+TEST(ReadFile, NamesLinksThatLeadInACircle) {
+  const TemporaryFolder folder;
+  const fs::path a = folder.path() / "a", b = folder.path() / "b";
+  fs::create_symlink(a, b);
+  fs::create_symlink(b, a);
+  const std::string message = a.string() + ": cannot look there: its links lead in a circle";
+  expect_user_error(message, [&] { read_file(a); });
+  expect_user_error(message, [&] { path_exists(a); });
+  expect_user_error(message, [&] { is_folder(a); });
+  EXPECT_FALSE(path_exists(folder.path() / "none"));
+  EXPECT_TRUE(is_folder(folder.path()));
+}
+
+TEST(WriteFolder, AppearsWholeOrNotAtAll) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "made";
+  expect_user_error("broken", [&] {
+    write_folder(path, [](const fs::path& at) {
+      write_file(at / "x", "text");
+      fail("broken");
+    });
+  });
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  write_folder(path, [](const fs::path& at) { write_file(at / "x", "text"); });
+  EXPECT_EQ(read_file(path / "x"), "text");
+  expect_user_error("made: cannot write", [&] { write_folder(path, [](const fs::path&) {}); });
+  EXPECT_EQ(names_in(folder.path()), Names{"made"});
+}
+
+TEST(ScratchFolder, TakesNoNameThatIsTaken) {
   const TemporaryFolder folder;
   {
-    OutputFolder out(folder.path() / "model", false);
-    write_file(out.path() / "x", "text");
-    OutputFolder deep(folder.path() / "a" / "b" / "c", false);
-    write_file(deep.path() / "x", "text");
+    const ScratchFolder first(folder.path() / "x"), second(folder.path() / "x");
+    EXPECT_NE(first.path(), second.path());
+    EXPECT_TRUE(is_temporary_name(first.path().filename().string()));
+    EXPECT_TRUE(is_temporary_name(second.path().filename().string()));
   }
   EXPECT_TRUE(fs::is_empty(folder.path()));
+  for (const char* name : {".tmp", "x.12.tmp", ".x.tmp", ".x.y.tmp", ".x.12.tmp.txt", "thesis"})
+    EXPECT_FALSE(is_temporary_name(name)) << name;
 }
 
-TEST(OutputFolder, ReplacesAnOldOneOnlyWhenAllowed) {
+TEST(CheckOutputFile, LetsOnlyFilesBeOverwritten) {
   const TemporaryFolder folder;
-  const fs::path path = folder.path() / "model";
-  fs::create_directory(path);
-  { OutputFolder(path, false).commit(); }  // an empty folder may be filled
-  write_file(path / "old", "text");
-  expect_user_error("model: exists already; give another output folder or --overwrite",
-                    [&] { OutputFolder out(path, false); });
-  OutputFolder out(path, true);
-  write_file(out.path() / "new", "text");
-  EXPECT_EQ(names_in(path), Names{"old"});
-  out.commit();
-  EXPECT_EQ(names_in(path), Names{"new"});
-  EXPECT_EQ(names_in(folder.path()), Names{"model"});
-}
-
-TEST(OutputFolder, RefusesFiles) {
-  const TemporaryFolder folder;
-  const fs::path path = folder.file("model", "text");
-  expect_user_error("model: is a file, not a folder", [&] { OutputFolder out(path, true); });
-  expect_user_error("cannot create the output folder",
-                    [&] { OutputFolder out(path / "inside", false); });
-}
-
-TEST(OutputFolder, TakesNamesWithATrailingSlashAndMissingParents) {
-  const TemporaryFolder folder;
-  OutputFolder out(folder.path() / "a" / "b" / "", false);
-  write_file(out.path() / "x", "text");
-  out.commit();
-  EXPECT_EQ(read_file(folder.path() / "a" / "b" / "x"), "text");
-}
-
-TEST(OutputFolder, KeepsWhatWasWrittenWhenItCannotMoveIt) {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path() / "model";
-  fs::create_directory(path);
-  fs::path written;
-  {
-    OutputFolder out(path, false);
-    written = out.path();
-    write_file(written / "x", "text");
-    // Where the old folder would step aside there is another that is not empty.
-    fs::create_directories(fs::path(written).concat(".old") / "in the way");
-    expect_user_error("cannot move the finished folder into place", [&] { out.commit(); });
-  }
-  EXPECT_EQ(read_file(written / "x"), "text");
-  EXPECT_TRUE(fs::exists(path));
-}
-
-const OutputFolderOptions kResumable{.resumable = true}, kResume{.resumable = true, .resume = true};
-
-TEST(OutputFolder, ThatIsResumableStaysOnceItIsKept) {
-  const TemporaryFolder folder;
-  const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
-  {
-    OutputFolder output(destination, kResumable);
-    EXPECT_EQ(output.path(), partial);
-  }
-  EXPECT_FALSE(fs::exists(partial));
-  {
-    OutputFolder output(destination, kResumable);
-    write_file(output.path() / "checkpoint", "1");
-    output.keep();
-  }
-  EXPECT_TRUE(fs::exists(partial));
-  expect_user_error("go on with --resume, or start again with --overwrite",
-                    [&] { OutputFolder(destination, kResumable); });
-  {
-    OutputFolder output(destination, kResume);
-    EXPECT_EQ(read_file(output.path() / "checkpoint"), "1");
-  }
-  OutputFolder output(destination, kResume);
-  output.commit();
-  EXPECT_EQ(read_file(destination / "checkpoint"), "1");
-  EXPECT_FALSE(fs::exists(partial));
-}
-
-TEST(OutputFolder, HasNothingToResumeWhereNothingWasInterrupted) {
-  const TemporaryFolder folder;
-  expect_user_error("there is no such folder, so nothing to resume",
-                    [&] { OutputFolder(folder.path() / "model", kResume); });
-  folder.file("done.txt", "");
-  fs::create_directory(folder.path() / "done");
-  folder.file("done/config.json", "{}");
-  expect_user_error("done: is finished; there is nothing to resume",
-                    [&] { OutputFolder(folder.path() / "done", kResume); });
-}
-
-TEST(OutputFolder, StartsAgainWhenToldToOverwrite) {
-  const TemporaryFolder folder;
-  const fs::path destination = folder.path() / "model";
-  {
-    OutputFolder output(destination, kResumable);
-    write_file(output.path() / "checkpoint", "1");
-    output.keep();
-  }
-  OutputFolder output(destination, {.overwrite = true, .resumable = true});
-  EXPECT_TRUE(fs::is_empty(output.path()));
-}
-
-TEST(OutputFolder, BelongsToOneProcess) {
-  const TemporaryFolder folder;
-  const fs::path destination = folder.path() / "model";
-  OutputFolder output(destination, kResumable);
-  for (const OutputFolderOptions& options : {kResume, {.overwrite = true, .resumable = true}})
-    expect_user_error("another process works there", [&] { OutputFolder(destination, options); });
-  EXPECT_TRUE(fs::exists(output.path()));
+  check_output_file(folder.path() / "new", false);
+  const fs::path file = folder.file("file", "text"), link = folder.path() / "link";
+  expect_user_error("file: exists already; give another name or --overwrite",
+                    [&] { check_output_file(file, false); });
+  check_output_file(file, true);
+  fs::create_symlink(file, link);
+  expect_user_error("found a link", [&] { check_output_file(link, true); });
+  expect_user_error("found a folder", [&] { check_output_file(folder.path(), true); });
+  expect_user_error("found a device", [&] { check_output_file("/dev/null", true); });
 }
 
 }  // namespace

@@ -68,8 +68,8 @@ TEST(Compare, LeavesAReportWhereItIsAskedTo) {
   run_well({"compare", "trained", "coarse", "--data", "reviews.csv", "-o", folder.path() / "out"},
            models());
   EXPECT_EQ(entries(folder.path() / "out"),
-            (std::vector<std::string>{"machine.json", "report.html", "results.json", "run.log",
-                                      "settings.json"}));
+            (std::vector<std::string>{"machine.json", "record.json", "report.html", "results.json",
+                                      "run.log", "settings.json"}));
   const std::string page = read_file(folder.path() / "out/report.html");
   EXPECT_NE(page.find("trained and coarse compared"), std::string::npos);
   EXPECT_NE(page.find("film "), std::string::npos);

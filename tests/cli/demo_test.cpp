@@ -19,13 +19,13 @@ TEST(Demo, LeavesTablesFigureAndModel) {
   const Ending ending = small_demo(folder);
   const fs::path demo = folder.path() / "demo";
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"demo"});
-  EXPECT_EQ(
-      entries(demo),
-      (std::vector<std::string>{
-          "fixed_point.gp", "fixed_point.png", "fixed_point.svg", "fixed_point.tsv",
-          "learning_curve.csv", "learning_curve.gp", "learning_curve.png", "learning_curve.svg",
-          "learning_curve.tsv", "machine.json", "model", "report.html", "results.csv",
-          "results.json", "results.txt", "run.log", "settings.json", "training_log.jsonl"}));
+  EXPECT_EQ(entries(demo),
+            (std::vector<std::string>{"fixed_point.gp", "fixed_point.png", "fixed_point.svg",
+                                      "fixed_point.tsv", "learning_curve.csv", "learning_curve.gp",
+                                      "learning_curve.png", "learning_curve.svg",
+                                      "learning_curve.tsv", "machine.json", "model", "record.json",
+                                      "report.html", "results.csv", "results.json", "results.txt",
+                                      "run.log", "settings.json", "training_log.jsonl"}));
   // fp32, then PTQ and QAT of seven widths, in each of the three forms.
   EXPECT_EQ(read_json(demo / "results.json").size(), 15);
   EXPECT_EQ(split(trim(read_file(demo / "results.csv")), '\n').size(), 1 + 15);

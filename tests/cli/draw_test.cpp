@@ -28,7 +28,7 @@ TEST(Draw, EveryChoiceOfInputsIsAnotherGraph) {
   for (const char* inputs :
        {"input_ids", "input_ids,attention_mask", "input_ids,attention_mask,token_type_ids",
         "input_ids,attention_mask,token_type_ids,labels"}) {
-    run_well({"draw", "tiny", "-o", "graph.dot", "--inputs", inputs}, folder.path());
+    run_well({"draw", "tiny", "-o", "graph.dot", "--inputs", inputs, "--overwrite"}, folder.path());
     drawings.insert(read_file(folder.path() / "graph.dot"));
   }
   EXPECT_EQ(drawings.size(), 4);

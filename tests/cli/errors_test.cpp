@@ -104,7 +104,7 @@ TEST_F(Refusal, OfAFormatNamesTheNearest) {
 }
 
 TEST_F(Refusal, OfAFolderThatExists) {
-  expect_of_training(kUserError, "mine: exists already; give another output folder or --overwrite",
+  expect_of_training(kUserError, "mine: exists already and has no record.json of this program",
                      {"--data", "synth:lookup?n=300", "-o", "mine"});
 }
 

@@ -57,8 +57,8 @@ TEST(Eval, LeavesAReportWhereItIsAskedTo) {
   const fs::path out = folder.path() / "measured";
   const std::vector<std::string> command = {"eval", "model", "--data", "reviews.csv", "-o", out};
   const Json result = run_json(command, workshop());
-  EXPECT_EQ(entries(out), (std::vector<std::string>{"machine.json", "report.html", "results.json",
-                                                    "run.log", "settings.json"}));
+  EXPECT_EQ(entries(out), (std::vector<std::string>{"machine.json", "record.json", "report.html",
+                                                    "results.json", "run.log", "settings.json"}));
   EXPECT_EQ(read_json(out / "results.json"), result);
   const std::string page = read_file(out / "report.html");
   const double accuracy = result["eval_accuracy"];

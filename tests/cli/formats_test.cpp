@@ -145,7 +145,8 @@ TEST(Formats, QuantizesTheTensorsOfAFile) {
   const std::string before = read_file(folder.path() / "out.safetensors");
   std::vector<std::string> again = words;
   again[0] = "bf16";
-  expect_refusal(1, "out.safetensors: exists already; give --overwrite", again, folder.path());
+  expect_refusal(1, "out.safetensors: exists already; give another name or --overwrite", again,
+                 folder.path());
   EXPECT_TRUE(read_file(folder.path() / "out.safetensors") == before);
   again.push_back("--overwrite");
   formats(again, folder.path());
@@ -168,7 +169,8 @@ TEST(Formats, DrawsTheHistogramOfATensor) {
   // A figure in the way is seen before anything is written.
   std::vector<std::string> again = words;
   again.insert(again.end(), {"-o", "out.safetensors"});
-  expect_refusal(1, "figure.svg: exists already; give --overwrite", again, folder.path());
+  expect_refusal(1, "figure.svg: exists already; give another name or --overwrite", again,
+                 folder.path());
 }
 
 TEST(Formats, ComparesChoicesOnAModel) {
@@ -186,7 +188,8 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_EQ(result["examples"], kReviews / 10);
   EXPECT_EQ(entries(folder.path() / "tables"),
             (std::vector<std::string>{"formats.csv", "formats.json", "layers.csv", "layers.json",
-                                      "machine.json", "report.html", "run.log", "settings.json"}));
+                                      "machine.json", "record.json", "report.html", "run.log",
+                                      "settings.json"}));
   EXPECT_EQ(read_json(folder.path() / "tables/formats.json"), result["formats"]);
 
   const std::vector<std::string> words = {"formats",     "--compare", "model",        "--data",
@@ -214,7 +217,8 @@ TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
   for (const Json& row : result["suggestions"]) EXPECT_EQ(row["before"], "integer(width=6,frac=1)");
   EXPECT_EQ(result["models"].size(), 3);
   EXPECT_EQ(read_file(folder.path() / "recipe.toml"), result["recipe"]);
-  expect_refusal(1, "recipe.toml: exists already; give --overwrite", words, workshop());
+  expect_refusal(1, "recipe.toml: exists already; give another name or --overwrite", words,
+                 workshop());
 
   const Json quantized =
       run_json({"quantize", "model", "--recipe", folder.path() / "recipe.toml", "--data",

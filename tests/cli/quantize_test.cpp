@@ -32,8 +32,8 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
             comparison["flips"]);
   EXPECT_EQ(entries(folder.path() / "quantized"),
             (std::vector<std::string>{"config.json", "machine.json", "model.safetensors",
-                                      "report.html", "results.json", "run.log", "settings.json",
-                                      "tokenizer_config.json", "vocab.txt"}));
+                                      "record.json", "report.html", "results.json", "run.log",
+                                      "settings.json", "tokenizer_config.json", "vocab.txt"}));
 }
 
 TEST(Quantize, WhatIsSavedComputesWhatWasMeasured) {
@@ -84,8 +84,8 @@ TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
             (std::vector<std::string>{
                 "checkpoint-2", "config.json", "learning_curve.csv", "learning_curve.gp",
                 "learning_curve.png", "learning_curve.svg", "learning_curve.tsv", "machine.json",
-                "model.safetensors", "report.html", "results.json", "run.log", "settings.json",
-                "tokenizer_config.json", "training_log.jsonl", "vocab.txt"}));
+                "model.safetensors", "record.json", "report.html", "results.json", "run.log",
+                "settings.json", "tokenizer_config.json", "training_log.jsonl", "vocab.txt"}));
   const std::string svg = read_file(folder.path() / "quantized/learning_curve.svg");
   EXPECT_NE(svg.find("simulated"), std::string::npos);
 }

@@ -82,9 +82,9 @@ TEST_F(Resume, RefusesAnotherRunAndNamesTheDifferences) {
     EXPECT_EQ(ending.code, 1);
     EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
   };
-  expect_difference("\n  learning_rate: 5e-05 when it began, 0.001 now", {"--lr", "1e-3"});
-  expect_difference("\n  seed: 42 when it began, 7 now", {"--seed", "7"});
-  expect_difference("\n  the training texts: 270 texts, checksum", {"--max_seq_length", "20"});
+  expect_difference("\n  learning_rate: 5e-05 then, 0.001 now", {"--lr", "1e-3"});
+  expect_difference("\n  seed: 42 then, 7 now", {"--seed", "7"});
+  expect_difference("\n  the training texts: 270 texts, fingerprint", {"--max_seq_length", "20"});
   EXPECT_EQ(entries(folder() / "changed.partial"), before);
   // What is no part of the result may change.
   run_well(training({"-o", "changed", "--resume", "--threads", "1", "--save_total_limit", "5"}),
@@ -101,10 +101,80 @@ TEST_F(Resume, OfARunThatWasInterruptedIsNeverAnAccident) {
             std::string::npos)
       << again.messages;
   EXPECT_TRUE(fs::exists(folder() / "left.partial/checkpoint-3"));
-  const Ending nothing = run_hone(training({"-o", "other", "--resume"}), folder());
-  EXPECT_EQ(nothing.code, 1);
-  EXPECT_NE(nothing.messages.find("nothing to resume"), std::string::npos) << nothing.messages;
-  EXPECT_FALSE(fs::exists(folder() / "other.partial"));
+}
+
+// The same line again and again, as queues run it: begins, goes on, and is done.
+TEST_F(Resume, BeginsWhereThereIsNothingAndEndsWhereAllIsDone) {
+  const std::vector<std::string> line = training({"-o", "queued", "--resume"});
+  run_well(line, folder());
+  EXPECT_TRUE(weights("queued") == weights("whole"));
+  const fs::file_time_type then = fs::last_write_time(folder() / "queued/record.json");
+  const Ending again = run_well(line, folder());
+  EXPECT_EQ(again.output, "queued: this run is finished already; there is nothing left to do\n");
+  EXPECT_EQ(fs::last_write_time(folder() / "queued/record.json"), then);
+  EXPECT_FALSE(fs::exists(folder() / "queued.partial"));
+  // Its result, for scripts.
+  EXPECT_EQ(run_json(line, folder()), read_json(folder() / "queued/results.json"));
+  // Another run is not that one.
+  const Ending other = run_hone(training({"-o", "queued", "--resume", "--seed", "7"}), folder());
+  EXPECT_EQ(other.code, 1);
+  EXPECT_NE(other.messages.find("queued: another run is finished there:\n  seed: 42 then, 7 now"),
+            std::string::npos)
+      << other.messages;
+  run_well(training({"-o", "queued", "--resume", "--seed", "7", "--overwrite"}), folder());
+  EXPECT_FALSE(weights("queued") == weights("whole"));
+}
+
+TEST_F(Resume, OfEveryJobEndsWhereAllIsDone) {
+  const std::vector<std::string> data = {"--data", "synth:lookup?n=300", "--max_steps", "2",
+                                         "--resume"};
+  const std::vector<std::vector<std::string>> jobs = {
+      {"quantize", "whole", "--format", "int(bits=4)", "-o", "done-ptq"},
+      {"quantize", "whole", "--qat", "--seeds", "2", "--format", "int(bits=4)", "-o", "done-qat"},
+      {"widths", "whole", "--widths", "8.4", "-o", "done-widths"},
+      {"demo", "--qat_steps", "1", "-o", "done-demo"}};
+  for (std::vector<std::string> words : jobs) {
+    words.insert(words.end(), data.begin(), data.end());
+    EXPECT_EQ(run_well(words, folder()).output.find("finished already"), std::string::npos);
+    EXPECT_NE(run_well(words, folder()).output.find("finished already"), std::string::npos);
+  }
+}
+
+// A gate that was not passed is not passed by asking again.
+TEST_F(Resume, OfAJobThatFailedItsGateFailsItAgain) {
+  const std::vector<std::string> words = {"quantize",   "whole", "--format", "int(bits=2)",
+                                          "--max_drop", "0.1",   "--data",   "synth:lookup?n=300",
+                                          "--resume",   "-o",    "gate"};
+  const Ending first = run_hone(words, folder()), second = run_hone(words, folder());
+  ASSERT_EQ(first.code, 3) << first.messages;
+  EXPECT_EQ(second.code, 3) << second.messages;
+  EXPECT_NE(second.output.find("finished already"), std::string::npos) << second.output;
+}
+
+TEST_F(Resume, LeavesTheCheckpointsAskedForWithoutTheirMoments) {
+  const auto checkpoints = [&](const std::string& model) {
+    std::vector<std::string> names;
+    for (const std::string& name : entries(folder() / model))
+      if (name.starts_with("checkpoint-")) names.push_back(name);
+    return names;
+  };
+  const auto moments = [&](const std::string& model, const std::string& checkpoint) {
+    return fs::exists(folder() / model / checkpoint / "optimizer.safetensors");
+  };
+  run_well(training({"-o", "one", "--save_total_limit", "1", "--eval_steps", "3"}), folder());
+  std::vector<std::string> expected = {"checkpoint-12"};
+  const Json state = read_json(folder() / "one/checkpoint-12/trainer_state.json");
+  const std::string best = fmt::format("checkpoint-{}", state["best_global_step"].get<int>());
+  if (best != expected[0]) expected.push_back(best);
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(checkpoints("one"), expected);
+  for (const std::string& name : expected) {
+    EXPECT_FALSE(moments("one", name)) << name;
+    run_well({"eval", "one/" + name, "--data", "synth:lookup?n=50"}, folder());
+  }
+  run_well(training({"-o", "all", "--save_optimizer_state"}), folder());
+  EXPECT_EQ(checkpoints("all").size(), 2u);
+  for (const std::string& name : checkpoints("all")) EXPECT_TRUE(moments("all", name)) << name;
 }
 
 // Ten thousand texts are seconds of work; the signal comes at its beginning.

@@ -23,8 +23,8 @@ TEST(Train, WritesAFolderThatHuggingFaceReads) {
             (std::vector<std::string>{
                 "checkpoint-6", "config.json", "learning_curve.csv", "learning_curve.gp",
                 "learning_curve.png", "learning_curve.svg", "learning_curve.tsv", "machine.json",
-                "model.safetensors", "report.html", "results.json", "run.log", "settings.json",
-                "tokenizer_config.json", "training_log.jsonl", "vocab.txt"}));
+                "model.safetensors", "record.json", "report.html", "results.json", "run.log",
+                "settings.json", "tokenizer_config.json", "training_log.jsonl", "vocab.txt"}));
   EXPECT_EQ(read_json(model / "results.json"), result);
   const Json config = read_json(model / "config.json");
   EXPECT_EQ(config["model_type"], "bert");
@@ -100,11 +100,15 @@ TEST(Train, KeepsTheStandardOutputForResults) {
 
 TEST(Train, ReplacesAFolderOnlyWhenTold) {
   const TemporaryFolder folder;
-  fs::create_directory(folder.path() / "model");
-  folder.file("model/mine.txt", "keep");
-  run_well(training({"--overwrite", "-o", "model"}), folder.path());
-  EXPECT_FALSE(fs::exists(folder.path() / "model/mine.txt"));
-  EXPECT_TRUE(fs::exists(folder.path() / "model/model.safetensors"));
+  run_well(training({"-o", "model"}), folder.path());
+  const Ending again = run_hone(training({"-o", "model"}), folder.path());
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.messages.find("model: exists already; give another output folder or --overwrite"),
+            std::string::npos)
+      << again.messages;
+  const std::string before = read_file(folder.path() / "model/model.safetensors");
+  run_well(training({"--overwrite", "--seed", "7", "-o", "model"}), folder.path());
+  EXPECT_NE(read_file(folder.path() / "model/model.safetensors"), before);
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"model"});
 }
 

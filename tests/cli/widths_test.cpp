@@ -24,10 +24,11 @@ TEST(Widths, WritesATableAndAFigureOfPtqAndQat) {
   // Ten bits more of PTQ.
   EXPECT_GT(models[3]["margin_snr_db"].get<double>(),
             models[1]["margin_snr_db"].get<double>() + 20);
-  EXPECT_EQ(entries(folder.path() / "widths"),
-            (std::vector<std::string>{"fixed_point.gp", "fixed_point.png", "fixed_point.svg",
-                                      "fixed_point.tsv", "machine.json", "report.html",
-                                      "results.csv", "results.json", "run.log", "settings.json"}));
+  EXPECT_EQ(
+      entries(folder.path() / "widths"),
+      (std::vector<std::string>{"fixed_point.gp", "fixed_point.png", "fixed_point.svg",
+                                "fixed_point.tsv", "machine.json", "record.json", "report.html",
+                                "results.csv", "results.json", "run.log", "settings.json"}));
   EXPECT_EQ(read_json(folder.path() / "widths/results.json"), models);
   const std::string svg = read_file(folder.path() / "widths/fixed_point.svg");
   for (const char* text : {"6.3", "16.8", "with training (QAT)"})

@@ -1,8 +1,6 @@
 #include "hone/frontends/huggingface/checkpoint.h"
 
 #include <algorithm>
-#include <cstring>
-#include <fstream>
 #include <set>
 #include <vector>
 
@@ -16,10 +14,9 @@ namespace {
 // What git leaves in place of a large file that was not fetched.
 void refuse_git_lfs_pointer(const fs::path& path) {
   constexpr std::string_view kPointer = "version https://git-lfs";
-  char begin[kPointer.size()] = {};
-  std::ifstream(path, std::ios::binary).read(begin, sizeof begin);
+  const MappedFile file(path);
   user_check(
-      std::memcmp(begin, kPointer.data(), sizeof begin) != 0,
+      !file.text().starts_with(kPointer),
       "{}: expected weights, got a Git LFS pointer to them; run 'git lfs pull' in the folder",
       path.string());
 }
@@ -59,7 +56,7 @@ TensorMap read_shards(const fs::path& index_path, TensorMap (*read)(const fs::pa
   TensorMap tensors;
   for (const std::string& file : index.files) {
     const fs::path path = index_path.parent_path() / file;
-    user_check(fs::exists(path),
+    user_check(path_exists(path),
                "{}: no such file, but {} spreads the weights over it; fetch all of the model",
                path.string(), index_path.filename().string());
     refuse_git_lfs_pointer(path);
@@ -91,13 +88,13 @@ constexpr Source kSources[] = {
 }  // namespace
 
 Checkpoint load_checkpoint(const fs::path& folder) {
-  user_check(fs::is_directory(folder), "{}: expected the folder of a model, got {}",
-             folder.string(), fs::exists(folder) ? "a file" : "nothing there");
+  user_check(is_folder(folder), "{}: expected the folder of a model, got {}", folder.string(),
+             path_exists(folder) ? "a file" : "nothing there");
   std::string looked_for;
   for (const Source& source : kSources) {
     const fs::path path = folder / source.file;
     looked_for += fmt::format("{}{}", looked_for.empty() ? "" : ", ", source.file);
-    if (!fs::exists(path)) continue;
+    if (!path_exists(path)) continue;
     refuse_git_lfs_pointer(path);
     TensorMap tensors = source.index ? read_shards(path, source.read) : source.read(path);
     for (auto& [name, tensor] : tensors) {

@@ -225,8 +225,7 @@ std::optional<Quantization> read_quantization(const Json& config, const FormatTa
 
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
                  std::uint64_t seed, const std::vector<std::string>& labels) {
-  std::error_code error;
-  user_check(fs::is_directory(folder, error),
+  user_check(is_folder(folder),
              "{}: no such model folder; give a folder with config.json and weights",
              folder.string());
   const std::string where = (folder / "config.json").string();
@@ -274,6 +273,11 @@ Model new_model(const BertConfig& config, const OpTable& ops, std::uint64_t seed
 }
 
 void save_model(const Model& model, const fs::path& folder) {
+  const std::string broken = model.parameters.first_not_finite();
+  user_check(broken.empty(),
+             "{}: '{}' has values that are NaN or infinite, so the model is of no use and is not "
+             "saved",
+             folder.string(), broken);
   Json config = to_json(model.config);
   config.erase(std::string(kQuantizationKey));
   if (model.quantization) {

@@ -43,7 +43,8 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
 Model new_model(const BertConfig& config, const OpTable& ops, std::uint64_t seed);
 
 /// Writes config.json and model.safetensors into an existing folder: what `transformers` loads. Unknown keys of the
-/// config are kept; a quantized model has a `quantization_config`.
+/// config are kept; a quantized model has a `quantization_config`. Throws `UserError`, before anything is written, for
+/// weights that are NaN or infinite.
 void save_model(const Model& model, const fs::path& folder);
 
 /// The graph of the model, in training mode, unquantized (see build_bert).

@@ -1,0 +1,92 @@
+#include "hone/app/job_files.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+/// Of models, runs, tables and figures, in versions before records too. Globs.
+constexpr std::string_view kEarlierResults[] = {"config.json",
+                                                "model.safetensors",
+                                                "vocab.txt",
+                                                "tokenizer.json",
+                                                "tokenizer_config.json",
+                                                "special_tokens_map.json",
+                                                "settings.json",
+                                                "machine.json",
+                                                "results.json",
+                                                "report.html",
+                                                "run.log",
+                                                "training_log.jsonl",
+                                                "trainer_state.json",
+                                                "results.csv",
+                                                "results.txt",
+                                                "formats.csv",
+                                                "formats.json",
+                                                "layers.csv",
+                                                "layers.json",
+                                                "learning_curve.csv",
+                                                "learning_curve.svg",
+                                                "learning_curve.png",
+                                                "learning_curve.tsv",
+                                                "learning_curve.gp",
+                                                "fixed_point.svg",
+                                                "fixed_point.png",
+                                                "fixed_point.tsv",
+                                                "fixed_point.gp"};
+/// Since then.
+constexpr std::string_view kResults[] = {"README.md", "trained_on.*", "recipe.toml",
+                                         "events.out.tfevents.*"};
+/// What is needed only to go on.
+constexpr std::string_view kMoments = "optimizer.safetensors";
+constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};
+
+/// Folders that jobs make, and the beginnings of those with a number behind.
+constexpr std::string_view kTrainings = "trainings";  // on the way to the result of a study
+constexpr std::string_view kFolders[] = {kTrainings, "model", "fp32"};
+constexpr std::string_view kNumberedFolders[] = {"checkpoint-", "seed-", "qat-"};
+
+bool is_any_of(std::string_view name, Names globs) {
+  return std::ranges::any_of(globs, [&](std::string_view glob) { return glob_match(glob, name); });
+}
+
+bool is_job_folder(std::string_view name) {
+  if (is_any_of(name, kFolders)) return true;
+  return std::ranges::any_of(kNumberedFolders, [&](std::string_view begin) {
+    return name.size() > begin.size() && name.starts_with(begin) &&
+           name.find_first_not_of("0123456789.", begin.size()) == std::string_view::npos;
+  });
+}
+
+FileRole role_of(const fs::path& path, Names more_results) {
+  for (const fs::path& part : path)
+    if (is_temporary_name(part.string()))
+      return FileRole::scaffolding;  // of a program that was killed
+  for (const fs::path& folder : path.parent_path())
+    if (!is_job_folder(folder.string())) return FileRole::foreign;
+  const std::string name = path.filename().string();
+  if (is_any_of(name, kScaffolding)) return FileRole::scaffolding;
+  if (!is_any_of(name, kEarlierResults) && !is_any_of(name, more_results)) return FileRole::foreign;
+  return *path.begin() == kTrainings ? FileRole::scaffolding : FileRole::result;
+}
+
+}  // namespace
+
+FileRole job_file_role(const fs::path& path) { return role_of(path, kResults); }
+
+FileRole job_file_role_with_moments(const fs::path& path) {
+  const FileRole role = job_file_role(path);
+  const bool on_the_way = *path.begin() == kTrainings;
+  return path.filename() == kMoments && role == FileRole::scaffolding && !on_the_way
+             ? FileRole::result
+             : role;
+}
+
+FileRole earlier_job_file_role(const fs::path& path) { return role_of(path, {}); }
+
+}  // namespace hone

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "hone/base/output_folder.h"
+
+/// The names of all files that jobs write: one table. What is not in it counts as somebody else's, which no job removes
+/// or replaces. Whoever lets a job write a new file adds its name there; a test holds every job to it.
+namespace hone {
+
+/// The role of a file in the folder of a job, by its path there.
+FileRole job_file_role(const fs::path& path);
+
+/// The same where the moments of AdamW in checkpoints are a result too.
+FileRole job_file_role_with_moments(const fs::path& path);
+
+/// The same with the names of versions before records (see folder_record.h): what they did not write is foreign.
+FileRole earlier_job_file_role(const fs::path& path);
+
+}  // namespace hone

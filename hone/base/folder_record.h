@@ -1,0 +1,44 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "hone/base/json.h"
+
+/// What tells a folder that the program wrote from all others: `record.json` in it, with every file the program wrote,
+/// its size and its fingerprint, and what the job was. Only such a folder is ever replaced.
+namespace hone {
+
+inline constexpr const char* kRecordFile = "record.json";
+
+struct RecordedFile {
+  std::uintmax_t size = 0;
+  std::string fingerprint;
+  bool operator==(const RecordedFile&) const = default;
+};
+
+struct FolderRecord {
+  bool finished = false;  ///< false: of a folder in which a job works, or was interrupted
+  Json job = nullptr;     ///< see hone/app/run_identity.h; null: a job that cannot be resumed
+  std::map<std::string, RecordedFile> files = {};  ///< of a finished folder, by path in it
+  /// Fingerprint of the mark (see `mark_of`) of the folder that this one took the place of; "": of none.
+  std::string replaces = {};
+  /// The folder is one of a version before records: finished with settings.json, interrupted with resume.json. Which
+  /// files that version wrote is known by their names alone.
+  bool by_name = false;
+};
+
+/// The record of a folder that the program wrote; nothing for any other folder, also when its record cannot be read.
+std::optional<FolderRecord> read_record(const fs::path& folder);
+
+/// Throws `UserError`.
+void write_record(const FolderRecord& record, const fs::path& folder);
+
+/// The file by which the program knows its folder: record.json, or what versions before it left.
+std::optional<fs::path> mark_of(const fs::path& folder);
+
+/// A regular file as it is now. Throws `UserError`.
+RecordedFile recorded(const fs::path& file);
+
+}  // namespace hone

@@ -1,0 +1,335 @@
+#include "hone/base/output_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "hone/base/error.h"
+#include "hone/base/printable.h"
+#include "hone/base/protected_folders.h"
+
+namespace hone {
+namespace {
+
+void say(const std::string& text) { fmt::print(stderr, "note: {}\n", printable(text)); }
+
+fs::path with_ending(const fs::path& path, const char* ending) {
+  return fs::path(path).concat(ending);
+}
+
+// Where the folder really is: without a slash behind, "..", or a link.
+fs::path resolved(const fs::path& given) {
+  user_check(!given.empty(), "the output folder has no name");
+  const fs::path path = given.has_filename() ? given : given.parent_path();
+  std::error_code error;
+  if (fs::is_symlink(fs::symlink_status(path, error))) {
+    const fs::path target = fs::canonical(path, error);
+    user_check(!error, "{}: is a link that cannot be followed: {}; give another output folder",
+               path.string(), error.message());
+    return target;
+  }
+  bool plain = path.has_filename();
+  for (const fs::path& part : path) plain = plain && part != "." && part != "..";
+  return plain ? path : fs::weakly_canonical(fs::absolute(path));
+}
+
+bool is_empty_folder(const fs::path& path) {
+  std::error_code error;
+  return is_folder(path) && fs::is_empty(path, error);
+}
+
+bool is_free(const fs::path& path) { return !path_exists(path) || is_empty_folder(path); }
+
+void sync_folder(const fs::path& path) {
+  const int folder = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  ::fsync(folder);
+  ::close(folder);
+}
+
+/// A locked folder, whatever it is renamed to meanwhile. -1 when another process has locked it.
+int locked(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  user_check(descriptor >= 0, "{}: cannot open: {}", folder.string(), std::strerror(errno));
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
+    struct stat opened {
+    }, now{};
+    // Another process may have renamed it in between.
+    if (::fstat(descriptor, &opened) == 0 && ::stat(folder.c_str(), &now) == 0 &&
+        opened.st_ino == now.st_ino && opened.st_dev == now.st_dev)
+      return descriptor;
+  } else if (errno != EWOULDBLOCK) {
+    return descriptor;  // a file system without locks
+  }
+  ::close(descriptor);
+  return -1;
+}
+
+constexpr const char* kTaken =
+    "{}: another process works there; wait for it, or give another output folder";
+
+std::string mark_fingerprint(const fs::path& folder) {
+  const std::optional<fs::path> mark = mark_of(folder);
+  return mark ? recorded(*mark).fingerprint : "";
+}
+
+}  // namespace
+
+fs::path partial_folder(const fs::path& destination) {
+  return with_ending(resolved(destination), ".partial");
+}
+
+OutputFolder::OutputFolder(const fs::path& destination, OutputFolderOptions options)
+    : options_(std::move(options)),
+      destination_(resolved(destination)),
+      aside_(with_ending(destination_, ".replaced")) {
+  mend();
+  check_destination();
+  if (options_.resumable) temporary_ = with_ending(destination_, ".partial");
+  for (fs::path parent = destination_.parent_path(); !parent.empty() && !path_exists(parent);
+       parent = parent.parent_path())
+    made_parents_.push_back(parent);
+  std::error_code error;
+  fs::create_directories(destination_.parent_path().empty() ? "." : destination_.parent_path(),
+                         error);
+  user_check(!error, "{}: cannot create the output folder: {}", destination_.string(),
+             error.message());
+  take_over_temporary();
+}
+
+void OutputFolder::check_destination() {
+  check_unprotected(destination_);
+  if (is_free(destination_)) return;
+  user_check(is_folder(destination_), "{}: is a file, not a folder; give another output folder",
+             destination_.string());
+  former_ = read_record(destination_);
+  user_check(former_.has_value(),
+             "{}: exists already and has no {} of this program, which replaces only what it wrote; "
+             "give another output folder",
+             destination_.string(), kRecordFile);
+  user_check(options_.overwrite || options_.resume,
+             "{}: exists already; give another output folder or --overwrite",
+             destination_.string());
+  user_check(!path_exists(aside_),
+             "{}: is in the way of what --overwrite sets aside; move it, or give another output "
+             "folder",
+             aside_.string());
+}
+
+// What an earlier process left in the temporary folder is resumed, replaced, or in the way.
+void OutputFolder::take_over_temporary() {
+  std::error_code error;
+  if (!options_.resumable) {
+    scratch_.emplace(destination_);
+    temporary_ = scratch_->path();
+    return;
+  }
+  check_unprotected(temporary_);
+  const bool there = fs::exists(fs::symlink_status(temporary_, error));
+  user_check(!there || (is_folder(temporary_) && !fs::is_symlink(temporary_)),
+             "{}: is in the way of what a job writes until it is done; move it, or give another "
+             "output folder",
+             temporary_.string());
+  if (!is_free(temporary_)) {
+    const std::optional<FolderRecord> left = read_record(temporary_);
+    user_check(left.has_value(),
+               "{}: exists already and was not left by an interrupted run of this program, which "
+               "would write there until it is done; move it, or give another output folder",
+               temporary_.string());
+    user_check(options_.resume || options_.overwrite,
+               "{}: an earlier run was interrupted; go on with --resume, or start again with "
+               "--overwrite",
+               temporary_.string());
+    by_name_ = left->by_name;
+    kept_ = true;  // until the job begins: who mistypes an argument loses no checkpoint
+    if (options_.resume) {
+      interrupted_ = left;
+      job_ = left->job;
+    }
+  }
+  fs::create_directories(temporary_, error);
+  user_check(!error, "{}: cannot create the output folder: {}", destination_.string(),
+             error.message());
+  lock_ = locked(temporary_);
+  user_check(lock_ >= 0, kTaken, temporary_.string());
+}
+
+FileRole OutputFolder::role_of(const fs::path& relative) const {
+  if (relative == kRecordFile) return FileRole::scaffolding;  // written anew when the job is done
+  if (!options_.resumable) return FileRole::result;           // nobody else writes there
+  const auto& role = by_name_ ? options_.earlier_role : options_.role;
+  return role ? role(relative) : FileRole::foreign;
+}
+
+OwnFiles OutputFolder::files_of(const fs::path& folder, const FolderRecord& record) const {
+  if (record.by_name)
+    return {[this, mark = mark_of(folder)](const fs::path& path) {
+              return path == mark->filename() ||
+                     (options_.earlier_role && options_.earlier_role(path) != FileRole::foreign);
+            },
+            [](const fs::path&) { return true; }};
+  return {[&](const fs::path& path) {
+            return path == kRecordFile || record.files.contains(path.string());
+          },
+          [&, folder](const fs::path& path) {
+            return path == kRecordFile || recorded(folder / path) == record.files.at(path.string());
+          }};
+}
+
+void OutputFolder::begin(const Json& job) {
+  clear_temporary();
+  kept_ = by_name_ = false;
+  job_ = job;
+  write_record({.job = job}, temporary_);
+}
+
+void OutputFolder::go_on(const Json& job) {
+  by_name_ = false;
+  job_ = job;
+  write_record({.job = job}, temporary_);
+}
+
+// All but the record, by which the folder is known, and what somebody else put there.
+void OutputFolder::clear_temporary() {
+  remove_files([&](const fs::path& path) { return role_of(path) != FileRole::foreign; });
+}
+
+void OutputFolder::remove_scaffolding() {
+  remove_files([&](const fs::path& path) { return role_of(path) == FileRole::scaffolding; });
+}
+
+void OutputFolder::remove_files(const std::function<bool(const fs::path&)>& which) {
+  std::error_code error;
+  for (const fs::path& path : files_below(temporary_)) {
+    if (path == kRecordFile || !which(path)) continue;
+    fs::remove(temporary_ / path, error);
+    remove_empty_folders((temporary_ / path).parent_path(), temporary_);
+  }
+}
+
+OutputFolder::~OutputFolder() {
+  if (!committed_ && !kept_ && options_.resumable) {
+    try {
+      clear_temporary();
+      if (files_below(temporary_) == std::vector<fs::path>{fs::path(kRecordFile)})
+        fs::remove(temporary_ / kRecordFile);
+      if (fs::is_empty(temporary_)) fs::remove(temporary_);
+    } catch (const std::exception&) {  // then it stays
+    }
+  }
+  if (lock_ >= 0) ::close(lock_);
+  scratch_.reset();
+  std::error_code ignored;
+  if (!committed_)
+    for (const fs::path& parent : made_parents_) fs::remove(parent, ignored);  // when empty
+}
+
+FolderRecord OutputFolder::finished_record() const {
+  FolderRecord record{.finished = true, .job = job_};
+  for (const fs::path& path : files_below(temporary_)) {
+    if (role_of(path) == FileRole::result)
+      record.files[path.string()] = recorded(temporary_ / path);
+  }
+  if (!is_free(destination_)) record.replaces = mark_fingerprint(destination_);
+  return record;
+}
+
+void OutputFolder::commit() {
+  committed_ = true;  // what was written stays where the messages say, whatever happens now
+  if (scratch_) scratch_->release();
+  with_context(fmt::format("{}: finished, but not moved into place; it is at {}",
+                           destination_.string(), temporary_.string()),
+               [&] {
+                 // Finished by its own record first: whatever ends the program from here on, nothing is to be done again.
+                 write_record(finished_record(), temporary_);
+                 remove_scaffolding();
+                 move_into_place();
+               });
+}
+
+// The old folder steps aside first, so that whoever looks in between finds one of the two whole.
+void OutputFolder::move_into_place() {
+  const auto rename = [](const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    fs::rename(from, to, error);
+    user_check(!error, "cannot move {} to {}: {}", from.string(), to.string(), error.message());
+  };
+  if (is_free(destination_)) {
+    rename(temporary_, destination_);
+    return sync_folder(destination_.parent_path().empty() ? "." : destination_.parent_path());
+  }
+  // It may be another one than at the start.
+  user_check(options_.overwrite, "{} has appeared meanwhile", destination_.string());
+  user_check(mark_of(destination_).has_value(), "{} has no {} any more", destination_.string(),
+             kRecordFile);
+  const int lock = locked(destination_);
+  user_check(lock >= 0, kTaken, destination_.string());
+  try {
+    user_check(!path_exists(aside_), "{} is in the way", aside_.string());
+    rename(destination_, aside_);
+    try {
+      rename(temporary_, destination_);
+    } catch (const UserError&) {
+      rename(aside_, destination_);
+      throw;
+    }
+    sync_folder(destination_.parent_path().empty() ? "." : destination_.parent_path());
+    finish_replacing();
+  } catch (...) {
+    ::close(lock);
+    throw;
+  }
+  ::close(lock);
+}
+
+// The new folder stands: what was not the program's moves over from the old one, the rest goes.
+void OutputFolder::finish_replacing() {
+  constexpr std::size_t kMostNotes = 20;
+  try {
+    const std::optional<FolderRecord> record = read_record(aside_);
+    user_check(record.has_value(), "it has lost its {}", kRecordFile);
+    const OwnFiles own = files_of(aside_, *record);
+    const std::vector<Carried> carried = carry_over(aside_, destination_, own);
+    for (std::size_t i = 0; i < std::min(carried.size(), kMostNotes); ++i)
+      say(fmt::format("{}: {}; kept as {}", (destination_ / carried[i].from).string(),
+                      carried[i].changed ? "was changed since this program wrote it"
+                                         : "is not of this program's making",
+                      (destination_ / carried[i].to).string()));
+    if (carried.size() > kMostNotes)
+      say(fmt::format("{} more were kept in {}", carried.size() - kMostNotes,
+                      destination_.string()));
+    remove_own(aside_, own, mark_of(aside_)->filename());
+  } catch (const UserError& error) {
+    say(fmt::format("{}: stands; what it took the place of stays at {}: {}", destination_.string(),
+                    aside_.string(), error.what()));
+  }
+}
+
+// After a program that was killed while it replaced the destination.
+void OutputFolder::mend() {
+  if (!path_exists(aside_)) return;
+  const std::optional<FolderRecord> record = read_record(aside_);
+  if (!record || !record->finished) return;  // somebody else's
+  const int lock = locked(aside_);
+  user_check(lock >= 0, kTaken, aside_.string());
+  if (is_free(destination_)) {
+    std::error_code error;
+    fs::rename(aside_, destination_, error);
+    if (!error)
+      say(fmt::format("{}: was set aside by a run that was ended while it replaced it, and is back",
+                      destination_.string()));
+  } else if (const auto now = read_record(destination_);
+             now && now->replaces == mark_fingerprint(aside_)) {
+    say(fmt::format("{}: finishing what a run that was ended while it replaced it had begun",
+                    destination_.string()));
+    finish_replacing();
+  }
+  ::close(lock);
+}
+
+}  // namespace hone

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "hone/base/carry_over.h"
+#include "hone/base/folder_record.h"
+
+/// Output folders: they appear whole, and take the place of nothing but what the program wrote itself.
+namespace hone {
+
+/// What a file in the folder of a job is.
+enum class FileRole {
+  foreign,      ///< not of the program's making
+  result,       ///< stays when the job is done
+  scaffolding,  ///< of a job at work, needed to go on with it
+};
+
+struct OutputFolderOptions {
+  bool overwrite = false;  ///< replace the destination, and what an interrupted run left
+  /// The temporary folder is `destination`.partial, and what is `keep`t of it can be resumed.
+  bool resumable = false;
+  bool resume = false;  ///< go on in the folder that an interrupted run left, if there is one
+  /// The role of a file by its path in the folder, where nothing else tells: in a resumable folder, which others may put
+  /// things into, and in one that a version before records wrote. Without them, all such files are foreign.
+  std::function<FileRole(const fs::path&)> role = {}, earlier_role = {};
+};
+
+/// A folder that appears under its name only when it is complete, with a record of every file (folder_record.h):
+///
+///     OutputFolder out("model", {});
+///     write_file(out.path() / "config.json", text);
+///     out.commit();            // renames; without it the destructor removes what was written
+///
+/// With `overwrite` the destination may be a folder that carries a record. It steps aside as `destination`.replaced, and
+/// once the new one stands, the files that are as the record says are removed. All others move into the new folder, as
+/// NAME.kept where it has a NAME of its own; what moved is said on the standard error stream.
+///
+/// Killed between the two renames, the old folder is whole at `destination`.replaced and the new one in the temporary
+/// folder; the next `OutputFolder` of the destination puts the old one back. Killed after them, the next one finishes
+/// moving and removing.
+class OutputFolder {
+ public:
+  /// Throws `UserError`, before anything is changed:
+  /// - the destination is a file; holds something and is not to be overwritten or resumed, or carries no record;
+  /// - it or the temporary folder is or holds what `check_unprotected` names;
+  /// - an interrupted run has left its folder and is neither resumed nor overwritten;
+  /// - somebody else's folder is called as the temporary one, or as the one to step aside;
+  /// - another process works there.
+  OutputFolder(const fs::path& destination, OutputFolderOptions options);
+  ~OutputFolder();
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  /// Where to write: a temporary folder beside the destination.
+  const fs::path& path() const { return temporary_; }
+  const fs::path& destination() const { return destination_; }
+  const OutputFolderOptions& options() const { return options_; }
+
+  /// The record of the destination, if the program wrote it.
+  const std::optional<FolderRecord>& former() const { return former_; }
+  /// The record of the interrupted run to go on with.
+  const std::optional<FolderRecord>& interrupted() const { return interrupted_; }
+
+  /// A resumable job begins: what an interrupted one left is removed, and `job` is recorded.
+  void begin(const Json& job);
+  /// The interrupted job goes on, as `job`.
+  void go_on(const Json& job);
+  /// From now on the destructor leaves what was written, to be resumed.
+  void keep() { kept_ = true; }
+  /// The folder takes its place, without the scaffolding. Throws `UserError`; what was written then stays in `path()`.
+  void commit();
+
+ private:
+  FileRole role_of(const fs::path& relative) const;
+  OwnFiles files_of(const fs::path& folder, const FolderRecord& record) const;
+  void check_destination();
+  void take_over_temporary();
+  void mend();
+  void clear_temporary();
+  void remove_files(const std::function<bool(const fs::path&)>& which);
+  FolderRecord finished_record() const;
+  void remove_scaffolding();
+  void move_into_place();
+  void finish_replacing();
+
+  OutputFolderOptions options_;
+  fs::path destination_, temporary_, aside_;
+  std::optional<ScratchFolder> scratch_;  // of a job that cannot be resumed
+  std::vector<fs::path> made_parents_;    // deepest first
+  std::optional<FolderRecord> former_, interrupted_;
+  Json job_ = nullptr;
+  int lock_ = -1;         // descriptor of the locked folder
+  bool by_name_ = false;  // the temporary folder is one of a version before records
+  bool kept_ = false;
+  bool committed_ = false;
+};
+
+/// The folder in which a resumable job works until `destination` is complete.
+fs::path partial_folder(const fs::path& destination);
+
+}  // namespace hone

@@ -1,0 +1,103 @@
+#include "hone/cli/output_check.h"
+
+#include "hone/app/model_source.h"
+#include "hone/base/output_folder.h"
+#include "hone/base/protected_folders.h"
+#include "hone/cli/value_kind.h"
+#include "hone/text/data_files.h"
+#include "hone/text/synthetic.h"
+
+namespace hone {
+namespace {
+
+/// Something a command reads.
+struct Input {
+  fs::path path;
+  std::string name;  ///< "the model my-model"
+};
+
+// Files that lie elsewhere than the folder that names them, as in the hub's cache.
+std::vector<fs::path> links_in(const fs::path& folder) {
+  std::vector<fs::path> links;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (entry.is_symlink(error)) links.push_back(entry.path());
+  return links;
+}
+
+std::vector<fs::path> paths_of_model(const std::string& name) {
+  if (is_fresh(name)) return {};
+  const fs::path folder = find_model(name);
+  std::vector<fs::path> paths = links_in(folder);
+  paths.push_back(folder);
+  return paths;
+}
+
+std::vector<fs::path> paths_of_data(const std::string& source) {
+  if (source.starts_with(kSyntheticPrefix)) return {};
+  std::vector<fs::path> paths;
+  if (path_exists(source)) paths.emplace_back(source);
+  const DataFiles files = find_data_files(source);
+  for (const std::vector<fs::path>* part : {&files.train, &files.validation, &files.test})
+    paths.insert(paths.end(), part->begin(), part->end());
+  return paths;
+}
+
+std::vector<fs::path> paths_of(Access access, const std::string& value) {
+  try {
+    if (access == Access::reads_model) return paths_of_model(value);
+    if (access == Access::reads_data) return paths_of_data(value);
+  } catch (const UserError&) {
+    // What it is to stand for cannot be found: the command says so when it looks for it.
+  }
+  return {value};
+}
+
+std::vector<Input> inputs_of(const CLI::App& app) {
+  std::vector<Input> inputs;
+  for (const CLI::Option* option : app.get_options()) {
+    const ValueKind* kind = value_kind(*option);
+    if (kind == nullptr) continue;
+    const char* what = kind->access == Access::reads_model  ? "the model"
+                       : kind->access == Access::reads_data ? "the data"
+                       : kind->access == Access::reads_file ? "the file"
+                                                            : nullptr;
+    if (what == nullptr) continue;
+    for (const std::string& value : option->results())
+      for (const fs::path& path : paths_of(kind->access, value))
+        inputs.push_back({path, fmt::format("{} {}", what, value)});
+  }
+  return inputs;
+}
+
+std::vector<fs::path> outputs_of(const CLI::App& app) {
+  std::vector<fs::path> outputs;
+  for (const CLI::Option* option : app.get_options()) {
+    const ValueKind* kind = value_kind(*option);
+    if (kind == nullptr || kind->access != Access::writes || option->count() == 0) continue;
+    const fs::path path = option->results().front();
+    if (path.empty()) continue;
+    outputs.push_back(path);
+    for (const char* ending : kind->written_as) outputs.push_back(fs::path(path).concat(ending));
+    if (kind->folders) outputs.push_back(partial_folder(path));
+  }
+  return outputs;
+}
+
+}  // namespace
+
+void check_outputs(const CLI::App& app) {
+  const std::vector<fs::path> outputs = outputs_of(app);
+  if (outputs.empty()) return;
+  for (const Input& input : inputs_of(app)) {
+    for (const fs::path& output : outputs) {
+      const bool holds = lies_in(input.path, output), is_in = lies_in(output, input.path);
+      user_check(!holds, "{}: {} {}, which this command reads; write somewhere else",
+                 output.string(), is_in ? "is" : "holds", input.name);
+      user_check(!is_in, "{}: lies in {}, which this command reads; write somewhere else",
+                 output.string(), input.name);
+    }
+  }
+}
+
+}  // namespace hone

@@ -1,0 +1,484 @@
+#include "hone/base/output_folder.h"
+
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+
+#include "hone/base/protected_folders.h"
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names names_in(const fs::path& folder) {
+  Names names;
+  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// In these tests jobs write "x" and "y", and "moments" while they work.
+FileRole role(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name == "moments") return FileRole::scaffolding;
+  return name == "x" || name == "y" || name == "settings.json" ? FileRole::result
+                                                               : FileRole::foreign;
+}
+
+OutputFolderOptions options(bool overwrite = false) {
+  return {.overwrite = overwrite, .role = role, .earlier_role = role};
+}
+OutputFolderOptions resumable(bool resume = false, bool overwrite = false) {
+  return {.overwrite = overwrite,
+          .resumable = true,
+          .resume = resume,
+          .role = role,
+          .earlier_role = role};
+}
+
+// Files by name and text.
+using Files = std::map<std::string, std::string>;
+
+void fill(const fs::path& folder, const Files& files) {
+  for (const auto& [name, text] : files) {
+    fs::create_directories((folder / name).parent_path());
+    write_file(folder / name, text);
+  }
+}
+
+Files files_in(const fs::path& folder) {
+  Files files;
+  for (const fs::path& path : files_below(folder))
+    if (path != kRecordFile) files[path.string()] = read_file(folder / path);
+  return files;
+}
+
+void make(const fs::path& path, const Files& files, bool overwrite = false) {
+  OutputFolder out(path, options(overwrite));
+  fill(out.path(), files);
+  out.commit();
+}
+
+// What the program says on the standard error stream.
+template <typename Body>
+std::string messages_of(Body&& body) {
+  ::testing::internal::CaptureStderr();
+  body();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(OutputFolder, AppearsOnCommitOnly) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model";
+  {
+    OutputFolder out(path, options());
+    write_file(out.path() / "x", "text");
+    EXPECT_FALSE(fs::exists(path));
+    out.commit();
+  }
+  EXPECT_EQ(names_in(folder.path()), Names{"model"});
+  EXPECT_EQ(read_file(path / "x"), "text");
+}
+
+TEST(OutputFolder, VanishesWithoutCommit) {
+  const TemporaryFolder folder;
+  {
+    OutputFolder out(folder.path() / "model", options());
+    write_file(out.path() / "x", "text");
+    OutputFolder deep(folder.path() / "a" / "b" / "c", options());
+    write_file(deep.path() / "x", "text");
+  }
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(OutputFolder, RecordsEveryFileItWrote) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model";
+  make(path, {{"x", "text"}, {"inner/y", ""}});
+  const std::optional<FolderRecord> record = read_record(path);
+  ASSERT_TRUE(record.has_value());
+  EXPECT_TRUE(record->finished);
+  EXPECT_FALSE(record->by_name);
+  ASSERT_EQ(record->files.size(), 2u);
+  EXPECT_EQ(record->files.at("x"), recorded(path / "x"));
+  EXPECT_EQ(record->files.at("inner/y").size, 0u);
+}
+
+TEST(OutputFolder, ReplacesAnOldOneOnlyWhenAllowed) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model";
+  fs::create_directory(path);
+  make(path, {{"x", "old"}, {"inner/y", "old"}});  // an empty folder may be filled
+  expect_user_error("model: exists already; give another output folder or --overwrite",
+                    [&] { OutputFolder out(path, options()); });
+  OutputFolder out(path, options(true));
+  write_file(out.path() / "y", "text");
+  EXPECT_EQ(files_in(path), (Files{{"x", "old"}, {"inner/y", "old"}}));
+  EXPECT_EQ(messages_of([&] { out.commit(); }), "");
+  EXPECT_EQ(files_in(path), (Files{{"y", "text"}}));
+  EXPECT_EQ(names_in(path), (Names{"record.json", "y"}));
+  EXPECT_EQ(names_in(folder.path()), Names{"model"});
+}
+
+TEST(OutputFolder, ReplacesNoFolderThatIsNotTheProgramsOwn) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "thesis";
+  // Neither a settings file of another program nor a record of one makes it ours.
+  for (const Files& files :
+       {Files{{"thesis.txt", "years"}}, Files{{"settings.json", "{\"editor\": 1}"}},
+        Files{{"settings.json", "[]"}}, Files{{"record.json", "{}"}},
+        Files{{"record.json", "{\"program\": \"another\"}"},
+              {"settings.json", "{\"command\": 1, \"settings\": 2}"}},
+        Files{{"config.json", "{}"}, {"model.safetensors", "weights"}}}) {
+    fs::remove_all(path);
+    fill(path, files);
+    for (const bool overwrite : {false, true})
+      expect_user_error("thesis: exists already and has no record.json of this program",
+                        [&] { OutputFolder out(path, options(overwrite)); });
+    expect_user_error("has no record.json of this program",
+                      [&] { OutputFolder out(path, resumable(true)); });
+    EXPECT_EQ(names_in(folder.path()), Names{"thesis"});
+    for (const auto& [name, text] : files) EXPECT_EQ(read_file(path / name), text);
+  }
+}
+
+TEST(OutputFolder, MovesWhatOthersPutThereOrChangedIntoTheNewOne) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model";
+  make(path, {{"x", "old"}, {"inner/x", "old"}, {"inner/y", "old"}, {"y", "old"}});
+  fill(path, {{"notes.txt", "mine"},
+              {"drafts/one/x", "mine"},
+              {"inner/notes", "mine"},
+              {"x", "mine now"},          // changed, and in the new one too
+              {"inner/x", "mine too"}});  // changed, and not in the new one
+  fs::create_symlink("/nowhere", path / "link");
+  ASSERT_EQ(::mkfifo((path / "pipe").c_str(), 0600), 0);
+  fs::remove(path / "y");
+  fs::create_directory(path / "y");  // where a file of the program was
+  const std::string said = messages_of([&] { make(path, {{"x", "new"}}, true); });
+  fs::remove(path / "pipe");
+  EXPECT_TRUE(fs::is_symlink(path / "link"));
+  fs::remove(path / "link");
+  EXPECT_TRUE(fs::is_directory(path / "y"));
+  EXPECT_EQ(files_in(path), (Files{{"x", "new"},
+                                   {"x.kept", "mine now"},
+                                   {"notes.txt", "mine"},
+                                   {"drafts/one/x", "mine"},
+                                   {"inner/notes", "mine"},
+                                   {"inner/x", "mine too"}}));
+  EXPECT_EQ(names_in(folder.path()), Names{"model"});
+  for (const char* sentence :
+       {"model/x: was changed since this program wrote it; kept as ", "model/x.kept\n",
+        "model/notes.txt: is not of this program's making; kept as "})
+    EXPECT_NE(said.find(sentence), std::string::npos) << sentence << "\n" << said;
+  // Nor are they lost the next time; those with a name that is taken by then get the next one.
+  fill(path, {{"x", "mine again"}});
+  messages_of([&] { make(path, {{"x", "newer"}}, true); });
+  EXPECT_EQ(read_file(path / "x"), "newer");
+  EXPECT_EQ(read_file(path / "notes.txt"), "mine");
+  const std::set<std::string> kept = {read_file(path / "x.kept"), read_file(path / "x.kept-2")};
+  EXPECT_EQ(kept, (std::set<std::string>{"mine now", "mine again"}));
+}
+
+// Folders of versions before records have settings.json, and no fingerprints.
+TEST(OutputFolder, ReplacesKnownNamesInFoldersOfEarlierVersions) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model";
+  fill(path, {{"settings.json", R"({"command": "train", "settings": {}})"},
+              {"x", "old"},
+              {"thesis.txt", "years"},
+              {"sub/thesis.txt", "years"}});
+  messages_of([&] { make(path, {{"y", "new"}}, true); });
+  EXPECT_EQ(files_in(path),
+            (Files{{"y", "new"}, {"thesis.txt", "years"}, {"sub/thesis.txt", "years"}}));
+}
+
+TEST(OutputFolder, RefusesFiles) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.file("model", "text");
+  expect_user_error("model: is a file, not a folder",
+                    [&] { OutputFolder out(path, options(true)); });
+  expect_user_error("cannot create the output folder",
+                    [&] { OutputFolder out(path / "inside", options()); });
+  EXPECT_EQ(read_file(path), "text");
+}
+
+TEST(OutputFolder, TakesNamesWithATrailingSlashDotsAndMissingParents) {
+  const TemporaryFolder folder;
+  make(folder.path() / "a" / "b" / "", {{"x", "text"}});
+  EXPECT_EQ(read_file(folder.path() / "a" / "b" / "x"), "text");
+  make(folder.path() / "a" / ".." / "c", {{"x", "text"}});
+  EXPECT_EQ(names_in(folder.path()), (Names{"a", "c"}));
+  expect_user_error("the output folder has no name", [] { OutputFolder out("", options()); });
+}
+
+TEST(OutputFolder, GoesWhereALinkLeads) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "disk" / "model");
+  const fs::path link = folder.path() / "link";
+  fs::create_directory_symlink(folder.path() / "disk" / "model", link);
+  make(link, {{"x", "text"}});
+  make(link, {{"x", "again"}}, true);
+  EXPECT_TRUE(fs::is_symlink(link));
+  EXPECT_EQ(read_file(folder.path() / "disk" / "model" / "x"), "again");
+  EXPECT_EQ(names_in(folder.path() / "disk"), Names{"model"});
+  fs::create_directory_symlink(folder.path() / "none", folder.path() / "broken");
+  expect_user_error("broken: is a link that cannot be followed",
+                    [&] { OutputFolder out(folder.path() / "broken", options(true)); });
+}
+
+// The environment and current directory of a test, put back behind it.
+class At {
+ public:
+  explicit At(const fs::path& path) : before_(fs::current_path()) { fs::current_path(path); }
+  ~At() { fs::current_path(before_); }
+  At(const At&) = delete;
+  At& operator=(const At&) = delete;
+
+ private:
+  fs::path before_;
+};
+
+TEST(OutputFolder, IsNeverTheCurrentDirectoryOrWhatHoldsIt) {
+  const TemporaryFolder folder;
+  const fs::path here = folder.path() / "project" / "src";
+  make(folder.path() / "project", {{"x", "text"}});  // even if the program wrote it
+  fs::create_directory(here);
+  fs::create_directory_symlink(here, folder.path() / "link");
+  const At at(here);
+  for (const fs::path& path : std::vector<fs::path>{".", "./", "..", "../..", "../src", here,
+                                                    folder.path() / "link", "../src/../src"})
+    for (const bool overwrite : {false, true}) {
+      expect_user_error("the current directory",
+                        [&] { OutputFolder out(path, options(overwrite)); });
+      expect_user_error("the current directory",
+                        [&] { OutputFolder out(path, resumable(false, overwrite)); });
+    }
+  EXPECT_EQ(names_in(here), Names{});
+  EXPECT_EQ(names_in(folder.path() / "project"), (Names{"record.json", "src", "x"}));
+  expect_user_error("the root of the file system", [] { OutputFolder out("/", options(true)); });
+}
+
+TEST(OutputFolder, IsNeverAHomeOrWhatHoldsOne) {
+  const TemporaryFolder folder;
+  const fs::path home = folder.path() / "home" / "me";
+  fs::create_directories(home);
+  const std::string before = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+  ::setenv("HOME", home.c_str(), 1);
+  expect_user_error("me: is a home", [&] { OutputFolder out(home, options(true)); });
+  expect_user_error("home: holds a home",
+                    [&] { OutputFolder out(folder.path() / "home", options(true)); });
+  make(home / "model", {{"x", "text"}});
+  ::setenv("HOME", before.c_str(), 1);
+  EXPECT_EQ(names_in(home), Names{"model"});
+}
+
+TEST(OutputFolder, IsNeverAMountPointOrWhatHoldsOne) {
+  const TemporaryFolder folder;
+  const fs::path point = folder.path() / "with blank" / "disk";
+  fs::create_directories(point);
+  if (::mount("tmpfs", point.c_str(), "tmpfs", 0, "size=1M") != 0)
+    GTEST_SKIP() << "no right to mount a disk";
+  expect_user_error("disk: is a mount point", [&] { OutputFolder out(point, options()); });
+  expect_user_error("with blank: holds a mount point",
+                    [&] { OutputFolder out(point.parent_path(), options(true)); });
+  make(point / "model", {{"x", "text"}});
+  EXPECT_EQ(names_in(point), Names{"model"});
+  ::umount2(point.c_str(), MNT_DETACH);
+}
+
+TEST(LiesIn, SeesThroughLinksAndMissingEnds) {
+  const TemporaryFolder folder;
+  const fs::path a = folder.path() / "a";
+  fs::create_directories(a / "b");
+  fs::create_directory_symlink(a / "b", folder.path() / "link");
+  EXPECT_TRUE(lies_in(a, a));
+  EXPECT_TRUE(lies_in(folder.path() / "link" / "new" / "newer", a));
+  EXPECT_TRUE(lies_in(a / "b" / ".." / "x", a));
+  EXPECT_FALSE(lies_in(a / ".." / "x", a));
+  EXPECT_FALSE(lies_in(folder.path() / "ab", a));
+  EXPECT_FALSE(lies_in(a, a / "b"));
+  EXPECT_FALSE(lies_in(a, folder.path() / "none"));
+}
+
+TEST(OutputFolder, KeepsWhatWasWrittenWhenItCannotMoveIt) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model";
+  make(path, {{"x", "old"}});
+  fs::path written;
+  {
+    OutputFolder out(path, options(true));
+    written = out.path();
+    write_file(written / "x", "new");
+    fill(path.parent_path() / "model.replaced", {{"in the way", ""}});
+    const std::string message = user_error_of([&] { out.commit(); });
+    EXPECT_NE(message.find("finished, but not moved into place; it is at " + written.string()),
+              std::string::npos)
+        << message;
+  }
+  EXPECT_EQ(read_file(written / "x"), "new");
+  EXPECT_EQ(read_file(path / "x"), "old");
+  expect_user_error("model.replaced: is in the way",
+                    [&] { OutputFolder out(path, options(true)); });
+}
+
+// Two programs with one destination, neither of which may overwrite.
+TEST(OutputFolder, ReplacesNothingThatAppearedMeanwhile) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model";
+  OutputFolder first(path, options()), second(path, options());
+  fill(first.path(), {{"x", "first"}});
+  fill(second.path(), {{"x", "second"}});
+  first.commit();
+  expect_user_error("has appeared meanwhile", [&] { second.commit(); });
+  EXPECT_EQ(read_file(path / "x"), "first");
+  EXPECT_EQ(read_file(second.path() / "x"), "second");
+}
+
+TEST(OutputFolder, PutsBackWhatAKilledProgramHadSetAside) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model", aside = folder.path() / "model.replaced";
+  make(path, {{"x", "old"}});
+  fs::rename(path, aside);  // between the two renames
+  const std::string said = messages_of([&] {
+    expect_user_error("model: exists already", [&] { OutputFolder out(path, options()); });
+  });
+  EXPECT_NE(said.find("was set aside by a run that was ended while it replaced it, and is back"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(names_in(folder.path()), Names{"model"});
+  EXPECT_EQ(read_file(path / "x"), "old");
+}
+
+TEST(OutputFolder, FinishesWhatAKilledProgramHadReplaced) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model", aside = folder.path() / "model.replaced";
+  make(path, {{"x", "old"}});
+  fill(path, {{"notes.txt", "mine"}});
+  fs::copy(path, folder.path() / "copy", fs::copy_options::recursive);
+  messages_of([&] { make(path, {{"x", "new"}}, true); });
+  // As it was after the second rename.
+  fs::remove(path / "notes.txt");
+  fs::rename(folder.path() / "copy", aside);
+  const std::string said = messages_of([&] {
+    expect_user_error("model: exists already", [&] { OutputFolder out(path, options()); });
+  });
+  EXPECT_NE(said.find("finishing what a run that was ended"), std::string::npos) << said;
+  EXPECT_EQ(files_in(path), (Files{{"x", "new"}, {"notes.txt", "mine"}}));
+  EXPECT_EQ(names_in(folder.path()), Names{"model"});
+}
+
+TEST(OutputFolder, LeavesAFolderAloneThatIsOnlyCalledLikeOneSetAside) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model", aside = folder.path() / "model.replaced";
+  fill(aside, {{"thesis.txt", "years"}});
+  make(path, {{"x", "old"}});
+  EXPECT_EQ(read_file(aside / "thesis.txt"), "years");
+  // One of the program's own that this folder has not replaced.
+  fs::remove_all(aside);
+  make(aside, {{"x", "other"}});
+  expect_user_error("model.replaced: is in the way",
+                    [&] { OutputFolder out(path, options(true)); });
+  EXPECT_EQ(read_file(aside / "x"), "other");
+}
+
+TEST(OutputFolder, ThatIsResumableStaysOnceItIsKept) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
+  {
+    OutputFolder output(destination, resumable());
+    EXPECT_EQ(output.path(), partial);
+    output.begin({{"seed", 1}});
+  }
+  EXPECT_FALSE(fs::exists(partial));
+  {
+    OutputFolder output(destination, resumable());
+    output.begin({{"seed", 1}});
+    fill(output.path(), {{"x", "1"}, {"moments", "2"}});
+    output.keep();
+  }
+  EXPECT_TRUE(fs::exists(partial));
+  expect_user_error("go on with --resume, or start again with --overwrite",
+                    [&] { OutputFolder(destination, resumable()); });
+  {
+    OutputFolder output(destination, resumable(true));
+    ASSERT_TRUE(output.interrupted().has_value());
+    EXPECT_EQ(output.interrupted()->job, (Json{{"seed", 1}}));
+    EXPECT_EQ(files_in(output.path()), (Files{{"x", "1"}, {"moments", "2"}}));
+  }
+  OutputFolder output(destination, resumable(true));
+  output.commit();
+  EXPECT_EQ(files_in(destination), (Files{{"x", "1"}}));  // without the scaffolding
+  EXPECT_EQ(read_record(destination)->job, (Json{{"seed", 1}}));
+  EXPECT_FALSE(fs::exists(partial));
+}
+
+TEST(OutputFolder, BeginsWhereThereIsNothingToResume) {
+  const TemporaryFolder folder;
+  OutputFolder output(folder.path() / "model", resumable(true));
+  EXPECT_FALSE(output.interrupted().has_value());
+  EXPECT_FALSE(output.former().has_value());
+  make(folder.path() / "done", {{"x", "text"}});
+  OutputFolder done(folder.path() / "done", resumable(true));
+  EXPECT_TRUE(done.former().has_value());
+}
+
+TEST(OutputFolder, StartsAgainWhenToldToOverwrite) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "model";
+  {
+    OutputFolder output(destination, resumable());
+    output.begin({{"seed", 1}});
+    fill(output.path(), {{"x", "1"}, {"moments", "2"}, {"sub/notes.txt", "mine"}});
+    output.keep();
+  }
+  // Nothing goes before the new job begins: it may never come to that.
+  { OutputFolder output(destination, resumable(false, true)); }
+  EXPECT_TRUE(fs::exists(folder.path() / "model.partial" / "moments"));
+  OutputFolder output(destination, resumable(false, true));
+  output.begin({{"seed", 2}});
+  EXPECT_EQ(files_in(output.path()), (Files{{"sub/notes.txt", "mine"}}));
+  fill(output.path(), {{"y", "new"}});
+  output.commit();
+  EXPECT_EQ(files_in(destination), (Files{{"y", "new"}, {"sub/notes.txt", "mine"}}));
+  // What others put there while it ran is not the program's, then or later.
+  EXPECT_FALSE(read_record(destination)->files.contains("sub/notes.txt"));
+}
+
+TEST(OutputFolder, WorksInNoPartialFolderThatIsSomebodyElses) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "novel", partial = folder.path() / "novel.partial";
+  fill(partial, {{"chapter", "one"}, {"x", "two"}});
+  for (const OutputFolderOptions& each : {resumable(), resumable(true), resumable(false, true)})
+    expect_user_error("novel.partial: exists already and was not left by an interrupted run",
+                      [&] { OutputFolder(destination, each); });
+  EXPECT_EQ(files_in(partial), (Files{{"chapter", "one"}, {"x", "two"}}));
+  fs::remove_all(partial);
+  fs::create_directory_symlink(folder.path(), partial);
+  expect_user_error("novel.partial: is in the way",
+                    [&] { OutputFolder(destination, resumable(false, true)); });
+  fs::remove(partial);
+  fill(folder.path(), {{"novel.partial", "a file"}});
+  expect_user_error("novel.partial: is in the way",
+                    [&] { OutputFolder(destination, resumable(false, true)); });
+}
+
+TEST(OutputFolder, BelongsToOneProcess) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "model";
+  OutputFolder output(destination, resumable());
+  output.begin({});
+  for (const OutputFolderOptions& each : {resumable(true), resumable(false, true)})
+    expect_user_error("another process works there", [&] { OutputFolder(destination, each); });
+  EXPECT_TRUE(fs::exists(output.path()));
+}
+
+}  // namespace
+}  // namespace hone

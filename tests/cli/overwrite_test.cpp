@@ -1,0 +1,235 @@
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+
+#include <map>
+
+#include "hone/base/folder_record.h"
+#include "hone/base/text.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// What stands where a command is told to write.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+/// All below a folder, by path: the text of files, "" for folders.
+std::map<std::string, std::string> snapshot(const fs::path& folder) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    all[fs::relative(entry.path(), folder).string()] =
+        entry.is_regular_file() ? read_file(entry.path()) : "";
+  return all;
+}
+
+Words joined(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+const Words kTrain = {"train",       "model", "--data",  "reviews.csv",
+                      "--max_steps", "2",     "--batch", "4"};
+
+/// A copy of the workshop, to be harmed.
+class Overwrite : public ::testing::Test {
+ protected:
+  Overwrite() {
+    fs::copy(workshop(), folder_.path(), fs::copy_options::recursive);
+    fs::create_directory(at("data"));
+    fs::copy(at("reviews.csv"), at("data/train.csv"));
+  }
+  const fs::path& folder() const { return folder_.path(); }
+  fs::path at(const fs::path& path) const { return folder_.path() / path; }
+
+  /// Every way to ask: with and without the flag.
+  void expect_refusal(const std::string& fragment, const Words& words, fs::path in = {}) const {
+    if (in.empty()) in = folder();
+    const auto before = snapshot(folder());
+    for (const Words& flag : {Words{}, Words{"--overwrite"}}) {
+      const Ending ending = run_hone(joined(words, flag), in);
+      EXPECT_EQ(ending.code, 1) << ending.messages;
+      EXPECT_NE(ending.messages.find(fragment), std::string::npos)
+          << "expected '" << fragment << "' of hone " << fmt::format("{}", fmt::join(words, " "))
+          << "\n"
+          << ending.messages;
+      EXPECT_EQ(ending.messages.find("note:"), std::string::npos) << ending.messages;
+      EXPECT_TRUE(snapshot(folder()) == before);
+    }
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+// Neither model nor data are there: whoever looked at them first would say that.
+TEST_F(Overwrite, RefusesAThesisBeforeAnyWork) {
+  fs::create_directory(at("thesis"));
+  write_file(at("thesis/thesis.tex"), "years");
+  for (const Words& command :
+       {Words{"train", "none", "--data", "none.csv"}, Words{"eval", "none", "--data", "none.csv"},
+        Words{"quantize", "none", "--format", "bf16", "--data", "none.csv"},
+        Words{"widths", "none", "--data", "none.csv"}, Words{"demo", "--data", "none.csv"},
+        Words{"compare", "none", "none", "--data", "none.csv"},
+        Words{"formats", "--compare", "none", "--data", "none.csv"}, Words{"convert", "none"}}) {
+    expect_refusal("thesis: exists already and has no record.json of this program",
+                   joined(command, {"-o", "thesis"}));
+    expect_refusal(".: is the current directory", joined(command, {"-o", "."}));
+    expect_refusal("the current directory", joined(command, {"-o", ".."}), at("data"));
+  }
+}
+
+TEST_F(Overwrite, RefusesWhatItReads) {
+  expect_refusal("model: is the model model, which this command reads",
+                 joined(kTrain, {"-o", "model"}));
+  expect_refusal("model/inside: lies in the model model", joined(kTrain, {"-o", "model/inside"}));
+  expect_refusal("reviews.csv: is the data reviews.csv", joined(kTrain, {"-o", "reviews.csv"}));
+  const Words trained = {"train", "tiny", "--max_steps", "2"};
+  expect_refusal("data: is the data data", joined(trained, {"--data", "data", "-o", "data/"}));
+  expect_refusal("data: is the data data",
+                 joined(trained, {"--data", "data", "-o", "model/../data"}));
+  expect_refusal("data: holds the data data/train.csv",
+                 joined(trained, {"--data", "data/train.csv", "-o", "data"}));
+  expect_refusal("data: holds the data data/tr*.csv",
+                 joined(trained, {"--data", "data/tr*.csv", "-o", "data"}));
+  expect_refusal("data/out: lies in the data data",
+                 joined(trained, {"--data", "data", "-o", "data/out"}));
+  // The temporary folder too.
+  fs::copy(at("model"), at("new.partial"), fs::copy_options::recursive);
+  expect_refusal("new.partial: is the model new.partial",
+                 {"train", "new.partial", "--data", "reviews.csv", "-o", "new"});
+  // A recipe, a plugin and a link to the data in a folder that this program wrote.
+  write_file(at("model/recipe.toml"), "default = \"bf16\"\n");
+  expect_refusal("model: holds the file model/recipe.toml",
+                 {"quantize", "data", "--recipe", "model/recipe.toml", "--data", "reviews.csv",
+                  "-o", "model"});
+  expect_refusal("model: holds the file model/config.json",
+                 {"eval", "tiny", "--plugin", "model/config.json", "--data", "synth:lookup?n=9",
+                  "-o", "model"});
+  fs::create_directory(at("linked"));
+  fs::rename(at("data/train.csv"), at("model/train.csv"));
+  fs::create_symlink(at("model/train.csv"), at("linked/train.csv"));
+  expect_refusal("model: holds the data linked",
+                 joined(trained, {"--data", "linked", "-o", "model"}));
+}
+
+TEST_F(Overwrite, KnowsAModelOfTheHubByItsPlaceInTheCache) {
+  const fs::path snapshot_folder = at("cache/models--me--mine/snapshots/abc");
+  fs::create_directories(snapshot_folder.parent_path());
+  fs::rename(at("model"), snapshot_folder);
+  fs::create_directories(at("cache/models--me--mine/refs"));
+  write_file(at("cache/models--me--mine/refs/main"), "abc");
+  ::setenv("HF_HUB_CACHE", at("cache").c_str(), 1);
+  const Words words = {"train", "me/mine", "--data", "reviews.csv", "--max_steps", "1", "-o"};
+  expect_refusal("abc: is the model me/mine", joined(words, {snapshot_folder.string()}));
+  expect_refusal("cache: holds the model me/mine", joined(words, {"cache"}));
+  expect_refusal("lies in the model me/mine", joined(words, {(snapshot_folder / "new").string()}));
+  ::unsetenv("HF_HUB_CACHE");
+}
+
+TEST_F(Overwrite, RefusesHomesAndMountPoints) {
+  const char* home = ::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  ::setenv("HOME", at("data").c_str(), 1);
+  const Words train = {"train", "tiny", "--data", "synth:lookup?n=99", "--max_steps", "1", "-o"};
+  expect_refusal("is a home", joined(train, {"data"}));
+  ::setenv("HOME", before.c_str(), 1);
+  fs::create_directory(at("disk"));
+  if (::mount("tmpfs", at("disk").c_str(), "tmpfs", 0, "size=1M") != 0)
+    GTEST_SKIP() << "no right to mount a disk";
+  expect_refusal("is a mount point", joined(train, {"disk"}));
+  ::umount2(at("disk").c_str(), MNT_DETACH);
+}
+
+TEST_F(Overwrite, ReplacesItsOwnFolderAndLosesNothingOfOthers) {
+  run_well(joined(kTrain, {"-o", "new"}), folder());
+  const std::string expected = read_file(at("new/config.json"));
+  write_file(at("new/config.json"), "{\"mine\": 1}");
+  write_file(at("new/thesis.tex"), "years");
+  fs::create_directory(at("new/figures"));
+  write_file(at("new/figures/one"), "a figure");
+  const Ending ending = run_well(joined(kTrain, {"-o", "new", "--overwrite"}), folder());
+  EXPECT_EQ(read_file(at("new/config.json")), expected);
+  EXPECT_EQ(read_file(at("new/config.json.kept")), "{\"mine\": 1}");
+  EXPECT_EQ(read_file(at("new/thesis.tex")), "years");
+  EXPECT_EQ(read_file(at("new/figures/one")), "a figure");
+  for (const char* sentence :
+       {"note: new/config.json: was changed since this program wrote it; kept as "
+        "new/config.json.kept",
+        "note: new/thesis.tex: is not of this program's making; kept as new/thesis.tex"})
+    EXPECT_NE(ending.messages.find(sentence), std::string::npos) << ending.messages;
+  EXPECT_EQ(entries(folder()), (Words{"data", "model", "new", "reviews.csv"}));
+}
+
+TEST_F(Overwrite, KnowsTheFoldersOfVersionsBeforeRecords) {
+  run_well(joined(kTrain, {"-o", "new"}), folder());
+  fs::remove(at("new/record.json"));
+  write_file(at("new/thesis.tex"), "years");
+  run_well({"eval", "new", "--data", "reviews.csv"}, folder());
+  run_well({"eval", "model", "--data", "reviews.csv", "-o", "new", "--overwrite"}, folder());
+  EXPECT_EQ(entries(at("new")), (Words{"machine.json", "record.json", "report.html", "results.json",
+                                       "run.log", "settings.json", "thesis.tex"}));
+}
+
+// Whoever lets a job write a new file adds its name to hone/app/job_files.cpp; else --overwrite takes it for
+// somebody else's.
+TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
+  const Words steps = {"--data", "reviews.csv", "--max_steps", "2", "--batch", "4"};
+  const std::map<std::string, Words> jobs = {
+      {"trained", joined({"train", "model"}, steps)},
+      {"seeds", joined({"train", "model", "--seeds", "2"}, steps)},
+      {"qat",
+       joined({"quantize", "model", "--qat", "--explain", "--format", "int(bits=4)"}, steps)},
+      {"widths", joined({"widths", "model", "--widths", "8.4"}, steps)},
+      {"demo",
+       {"demo", "--max_steps", "2", "--qat_steps", "1", "--data", "synth:negation?seed=7&n=300"}}};
+  for (const auto& [name, words] : jobs) {
+    run_well(joined(words, {"-o", name}), folder());
+    const std::optional<FolderRecord> record = read_record(at(name));
+    ASSERT_TRUE(record && record->finished) << name;
+    EXPECT_TRUE(record->job.is_object()) << name;
+    for (const auto& [path, text] : snapshot(at(name))) {
+      if (fs::is_directory(at(name) / path) || path == kRecordFile) continue;
+      ASSERT_TRUE(record->files.contains(path)) << name << "/" << path << ": not in the record";
+      EXPECT_EQ(record->files.at(path), recorded(at(name) / path));
+      EXPECT_NE(fs::path(path).filename(), "optimizer.safetensors");
+    }
+  }
+}
+
+TEST_F(Overwrite, OfOneFolderIsDoneByOneProcess) {
+  const Words words = {"train",       "tiny", "--data",       "synth:lookup?n=300",
+                       "--max_steps", "400",  "--save_steps", "2",
+                       "--batch",     "4",    "-o",           "new"};
+  std::string message;
+  run_hone_until(words, folder(), SIGKILL, [&] {
+    if (!fs::exists(at("new.partial/checkpoint-2"))) return false;
+    message = run_hone(joined(words, {"--overwrite"}), folder()).messages;
+    return true;
+  });
+  EXPECT_NE(message.find("new.partial: another process works there"), std::string::npos) << message;
+}
+
+TEST_F(Overwrite, OfFilesIsAskedFor) {
+  const Words draw = {"draw", "model", "-o", "graph.dot"};
+  write_file(at("graph.dot"), "mine");
+  const Ending refused = run_hone(draw, folder());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("graph.dot: exists already; give another name or --overwrite"),
+            std::string::npos)
+      << refused.messages;
+  EXPECT_EQ(read_file(at("graph.dot")), "mine");
+  run_well(joined(draw, {"--overwrite"}), folder());
+  EXPECT_NE(read_file(at("graph.dot")), "mine");
+  // Nor over what is read, whatever is asked for.
+  expect_refusal("model/model.safetensors: is the file model/model.safetensors",
+                 {"formats", "bf16", "--input", "model/model.safetensors", "-o",
+                  "model/../model/model.safetensors"});
+  expect_refusal("model/graph.dot: lies in the model model",
+                 {"draw", "model", "-o", "model/graph.dot"});
+}
+
+}  // namespace
+}  // namespace hone::testing
