@@ -71,8 +71,9 @@ std::string command_line(const CLI::App& app) {
 Invocation invocation_of(const CLI::App& app) { return {command_line(app), settings_of(app)}; }
 
 Json result_settings(Json settings) {
-  for (const char* key : {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume",
-                          "save_steps", "save_total_limit", "threads", "json", "quiet"})
+  for (const char* key :
+       {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume", "save_steps",
+        "save_total_limit", "report_to", "threads", "json", "quiet"})
     settings.erase(key);
   return settings;
 }
