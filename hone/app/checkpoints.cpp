@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "hone/app/job_files.h"
 #include "hone/base/carry_over.h"
@@ -45,8 +46,9 @@ TrainingCheckpoint read_state(const fs::path& folder) {
                json.at("seconds").get<double>(),
                mean("loss"),
                mean("loss_since_log")};
+    const Json& best = json.at("best_metric");  // NaN is null
     c.selection = {json.at("best_global_step").get<std::int64_t>(),
-                   json.at("best_metric").get<double>(),
+                   best.is_null() ? std::numeric_limits<double>::quiet_NaN() : best.get<double>(),
                    json.at("evaluations_without_improvement").get<std::int64_t>(),
                    json.at("ended_early").get<bool>()};
     c.log_lines = json.at("log_lines").get<std::size_t>();

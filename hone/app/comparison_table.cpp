@@ -30,4 +30,13 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
   return table;
 }
 
+std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
+                                  const std::vector<std::string>& labels) {
+  std::vector<std::string> sentences;
+  for (const ComparedModel& model : models)
+    for (const std::string& concern : concerns(model.measurement.evaluation, labels))
+      sentences.push_back(fmt::format("{}: {}", model.label, concern));
+  return sentences;
+}
+
 }  // namespace hone

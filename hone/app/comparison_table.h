@@ -22,4 +22,9 @@ struct ComparedModel {
 /// fp32 or simulated.
 Table comparison_table(const std::vector<ComparedModel>& models);
 
+/// What has to be known before any row of the table is looked at (see `concerns` of an evaluation), with the model's
+/// label in front.
+std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
+                                  const std::vector<std::string>& labels);
+
 }  // namespace hone

@@ -2,8 +2,11 @@
 
 #include <cmath>
 
+#include "hone/app/class_weights.h"
 #include "hone/app/memory_check.h"
 #include "hone/base/interrupt.h"
+#include "hone/base/text.h"
+#include "hone/metrics/metric.h"
 #include "hone/passes/freeze.h"
 #include "hone/train/training_graph.h"
 
@@ -18,6 +21,22 @@ Json to_json(const StepRecord& record) {
           {"step", record.step}};
 }
 
+// What a line of the log says of an evaluation. The figures of single classes would make it long.
+Json to_json(const Measurement& measured, const std::vector<std::string>& labels,
+             const StepRecord& record) {
+  Json line = hone::to_json(measured, labels);
+  line.erase("eval_classes");
+  line.erase("eval_confusion");
+  line["epoch"] = record.epoch;
+  line["step"] = record.step;
+  return line;
+}
+
+std::string figure_text(const Metric& metric, double value) {
+  return metric.name == "loss" ? fmt::format("{:.3f}", value)
+                               : fmt::format("{:.1f} %", 100 * value);
+}
+
 /// One training run: what its callbacks share.
 class Run {
  public:
@@ -27,6 +46,7 @@ class Run {
         data_(data),
         pad_id_(pad_id),
         options_(options),
+        metric_(find_metric(options.metric_for_best_model)),
         log_(log),
         context_(context) {}
 
@@ -45,11 +65,14 @@ class Run {
     }
     if (result.training.end == TrainingEnd::interrupted) interrupted();
     result.selection = checkpoint_.selection;
+    result.class_weights = options_.training.class_weights;
     result.weights_of_step = result.training.steps;
     if (options_.chooses() && result.selection.best_step != result.training.steps) {
       model_.parameters = best_;
       result.weights_of_step = result.selection.best_step;
     }
+    for (Evaluated* one : {&last_evaluated_, &best_evaluated_})
+      if (one->step == result.weights_of_step) result.validation = std::move(one->measurement);
     return result;
   }
 
@@ -81,11 +104,12 @@ class Run {
     Progress progress(
         options_.title, total_steps(options_.training, data_.train.size()),
         {.unit = "steps", .first = checkpoint_.state.step, .output = context_.progress});
+    progress_ = &progress;
     TrainingCallbacks callbacks;
     callbacks.on_step = [&](const StepRecord& record) {
       log_.add_step(record);
-      progress.update(record.step, fmt::format("loss {:.3f}  padding {:.0f} %", record.loss,
-                                               100 * record.padding_share));
+      progress.update(record.step, fmt::format("loss {:.3f}", record.loss),
+                      fmt::format("padding {:.0f} %", 100 * record.padding_share));
     };
     callbacks.on_log = [&](const StepRecord& record) { log_.write(to_json(record)); };
     callbacks.on_evaluate = [&](const StepRecord& record, const ParameterStore& parameters) {
@@ -115,13 +139,13 @@ class Run {
     if (data_.validation.size() == 0) return true;
     Model now = model_;
     now.parameters = parameters;
-    const Measurement measured = validate(now);
+    Measurement measured = validate(now);
     check_evaluation(measured.evaluation, record.step);
-    Json line = hone::to_json(measured, model_.config.labels);
-    line["epoch"] = record.epoch;
-    line["step"] = record.step;
-    log_.write(line);
+    log_.write(to_json(measured, model_.config.labels, record));
     choose(measured.evaluation, record.step, parameters);
+    progress_->say(evaluation_line(measured.evaluation, record));
+    if (checkpoint_.selection.best_step == record.step) best_evaluated_ = {record.step, measured};
+    last_evaluated_ = {record.step, std::move(measured)};
     if (saves()) {
       checkpoint_.state.evaluated_step = record.step;
       checkpoint_.log_lines = log_.lines().size();
@@ -143,18 +167,44 @@ class Run {
   Measurement validate(const Model& model) {
     try {
       return measure(model, data_.validation, pad_id_, options_.eval_batch_size, context_,
-                     "validate");
+                     "validate", ProgressEnd::vanishes);
     } catch (const Interrupted&) {
       interrupted();  // the checkpoint of this step stands, its evaluation is done when resumed
     }
   }
 
+  // "train  step 50  epoch 0.16  validation loss 0.512  accuracy 81.2 ± 2.3 %  best so far"
+  std::string evaluation_line(const Evaluation& e, const StepRecord& record) const {
+    const Selection& selection = checkpoint_.selection;
+    const std::string loss = fmt::format("loss {:.3f}", e.loss),
+                      accuracy =
+                          fmt::format("{:.1f} ± {:.1f} %", 100 * e.accuracy,
+                                      50 * (e.accuracy_interval.high - e.accuracy_interval.low));
+    std::vector<LinePart> parts = {{options_.title, 3},
+                                   {fmt::format("step {}", grouped(record.step))},
+                                   {fmt::format("epoch {:.2f}", record.epoch), 4},
+                                   {"validation " + loss, 2, loss},
+                                   {"accuracy " + accuracy, 1, accuracy}};
+    if (metric_.name != "loss" && metric_.name != "accuracy")
+      parts.push_back(
+          {fmt::format("{} {}", metric_.name, figure_text(metric_, metric_.value(e))), 1});
+    parts.push_back(
+        {selection.best_step == record.step
+             ? "best so far"
+             : fmt::format("best {} at step {}", figure_text(metric_, selection.best_value),
+                           grouped(selection.best_step)),
+         2});
+    if (const auto only = only_predicted_class(e))
+      parts.push_back(
+          {fmt::format("predicts '{}' only", model_.config.labels[static_cast<std::size_t>(*only)]),
+           1});
+    return fitted_line(std::move(parts), context_.progress.line_columns());
+  }
+
   void choose(const Evaluation& evaluation, std::int64_t step, const ParameterStore& parameters) {
     Selection& selection = checkpoint_.selection;
-    const bool by_loss = options_.chosen_by == ChosenBy::loss;
-    const double value = by_loss ? evaluation.loss : evaluation.accuracy;
-    const bool better = selection.best_step == 0 ||
-                        (by_loss ? value < selection.best_value : value > selection.best_value);
+    const double value = metric_.value(evaluation);
+    const bool better = selection.best_step == 0 || is_better(metric_, value, selection.best_value);
     if (better) {
       selection.best_step = step;
       selection.best_value = value;
@@ -180,10 +230,19 @@ class Run {
   const EncodedSplits& data_;
   std::int32_t pad_id_;
   const FineTuneOptions& options_;
+  const Metric& metric_;
   TrainingLog& log_;
   Context& context_;
   TrainingCheckpoint checkpoint_;
   ParameterStore best_;
+  Progress* progress_ = nullptr;  // while it trains
+
+  /// What was measured at a step of this run.
+  struct Evaluated {
+    std::int64_t step = -1;
+    Measurement measurement;
+  };
+  Evaluated last_evaluated_, best_evaluated_;
 };
 
 }  // namespace
@@ -195,7 +254,16 @@ FineTuneResult fine_tune(Model& model, const EncodedSplits& data, std::int32_t p
       !options.chooses() || data.validation.size() > 0,
       "--load_best_model_at_end and --early_stopping_patience choose on the validation part, "
       "and there is none; leave --validation_split above 0");
-  return Run(model, data, pad_id, options, log, context).run();
+  const Metric& metric = find_metric(options.metric_for_best_model);
+  user_check(
+      !metric.of_two_classes || model.config.num_labels() == 2,
+      "--metric_for_best_model: {} is defined for two classes, the model tells {} apart; take "
+      "accuracy, loss, f1_macro or f1_weighted",
+      options.metric_for_best_model, model.config.num_labels());
+  FineTuneOptions weighed = options;
+  weighed.training.class_weights =
+      class_weights(options.class_weights, data.train.labels, model.config.labels);
+  return Run(model, data, pad_id, weighed, log, context).run();
 }
 
 }  // namespace hone

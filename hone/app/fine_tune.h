@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,6 @@
 
 namespace hone {
 
-/// The figure of the validation part that the best evaluation is told by.
-enum class ChosenBy { accuracy, loss };
-
 struct FineTuneOptions {
   TrainingOptions training;
   std::vector<std::string> freeze = {};  ///< globs over parameter names
@@ -22,7 +20,9 @@ struct FineTuneOptions {
   bool load_best_model_at_end = false;
   /// End after so many evaluations without a better one; 0: never. The best weights are kept then.
   std::int64_t early_stopping_patience = 0;
-  ChosenBy chosen_by = ChosenBy::accuracy;
+  /// The figure of the validation part that the best evaluation is told by (see hone/metrics/metric.h).
+  std::string metric_for_best_model = "accuracy";
+  std::string class_weights = {};  ///< as `class_weights` takes it
   CheckpointOptions checkpoints = {};
 
   bool chooses() const { return load_best_model_at_end || early_stopping_patience > 0; }
@@ -32,10 +32,14 @@ struct FineTuneResult {
   TrainingResult training;
   Selection selection;
   std::int64_t weights_of_step = 0;  ///< the weights are those after this step
+  std::vector<float> class_weights =
+      {};  ///< of the training loss; empty: all classes weigh the same
+  /// What these weights do on the validation part, when that was measured in this run.
+  std::optional<Measurement> validation = {};
 };
 
 /// Trains the model in place on `data.train`, quantized if it is, and evaluates on `data.validation` (when there is
-/// any) after every epoch or `eval_steps`. With checkpoints, it goes on from the newest when asked to, to the same
+/// any) after every epoch or `eval_steps`, with a line of progress for each. With checkpoints, it goes on from the newest when asked to, to the same
 /// bits as without the interruption.
 ///
 /// Throws `Interrupted` when somebody asked to stop, after a checkpoint if there are any; `UserError` as `train` does,

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hone/app/memory_check.h"
+#include "hone/metrics/metric.h"
 #include "hone/train/predictor.h"
 
 namespace hone {
@@ -13,17 +14,37 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 
 Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 
+Json to_json(const ClassFigures& one) {
+  return {{"precision", number(one.figures.precision)},
+          {"precision_interval", interval(wilson_interval(one.found, one.predicted))},
+          {"recall", number(one.figures.recall)},
+          {"recall_interval", interval(wilson_interval(one.found, one.support))},
+          {"f1", number(one.figures.f1)},
+          {"support", one.support},
+          {"predicted", one.predicted}};
+}
+
+// A row per label, in the order of the classes; a column per prediction.
+Json confusion_rows(const Evaluation& e) {
+  Json rows = Json::array();
+  const auto width = static_cast<std::ptrdiff_t>(e.of_class.size());
+  for (auto at = e.confusion.begin(); at != e.confusion.end(); at += width)
+    rows.push_back(std::vector<std::int64_t>(at, at + width));
+  return rows;
+}
+
 }  // namespace
 
 Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad_id,
-                    std::int64_t batch_size, Context& context, const std::string& title) {
+                    std::int64_t batch_size, Context& context, const std::string& title,
+                    ProgressEnd end) {
   const auto start = std::chrono::steady_clock::now();
   Graph graph = model_graph(model, context, {});
   const std::int64_t texts = std::min(batch_size, data.size()), tokens = longest_text(data);
   check_memory(graph, {{'B', texts}, {'S', tokens}},
                fmt::format("a batch of {} texts of up to {} tokens", texts, tokens));
   Predictor predictor(std::move(graph), model.parameters, context.library, context.pool);
-  Progress progress(title, data.size(), {.unit = "texts", .output = context.progress});
+  Progress progress(title, data.size(), {.unit = "texts", .end = end, .output = context.progress});
   Measurement measured;
   measured.logits =
       predictor.logits(data, batch_size, pad_id, [&](std::int64_t done) { progress.update(done); });
@@ -36,15 +57,25 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
 
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels) {
   const Evaluation& e = measurement.evaluation;
-  Json recall = Json::object();
-  for (std::size_t i = 0; i < e.recall.size(); ++i) recall[labels[i]] = number(e.recall[i]);
-  return {{"eval_loss", number(e.loss)},
-          {"eval_accuracy", number(e.accuracy)},
-          {"eval_accuracy_interval", interval(e.accuracy_interval)},
-          {"eval_recall", recall},
-          {"eval_samples", e.examples},
-          {"eval_runtime", measurement.seconds},
-          {"eval_samples_per_second", static_cast<double>(e.examples) / measurement.seconds}};
+  Json json = Json::object();
+  for (const Metric& metric : metrics()) {
+    if (metric.of_two_classes && e.of_class.size() != 2) continue;
+    const std::string key = fmt::format("eval_{}", metric.name);
+    json[key] = number(metric.value(e));
+    if (metric.name == "accuracy") json[key + "_interval"] = interval(e.accuracy_interval);
+    if (metric.name == "auc") json[key + "_interval"] = interval(e.auc.interval);
+  }
+  Json classes = Json::object();
+  for (std::size_t c = 0; c < e.of_class.size(); ++c) classes[labels[c]] = to_json(e.of_class[c]);
+  json["eval_classes"] = classes;
+  json["eval_confusion"] = confusion_rows(e);
+  const std::optional<std::int32_t> only = only_predicted_class(e);
+  json["eval_only_predicts"] = only ? Json(labels[static_cast<std::size_t>(*only)]) : Json();
+  json["eval_without_prediction"] = e.without_prediction;
+  json["eval_samples"] = e.examples;
+  json["eval_runtime"] = measurement.seconds;
+  json["eval_samples_per_second"] = static_cast<double>(e.examples) / measurement.seconds;
+  return json;
 }
 
 Json to_json(const Verdict& v) {

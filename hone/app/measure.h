@@ -22,9 +22,11 @@ struct Measurement {
 
 /// Runs the model (quantized if it is) over `data`. `title` names the progress line.
 Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad_id,
-                    std::int64_t batch_size, Context& context, const std::string& title);
+                    std::int64_t batch_size, Context& context, const std::string& title,
+                    ProgressEnd end = ProgressEnd::stays);
 
-/// With Hugging Face's keys: eval_loss, eval_accuracy, eval_runtime, …, and per-class recall by label name.
+/// With Hugging Face's keys: eval_loss, eval_accuracy, eval_f1, eval_runtime, … (see hone/metrics/metric.h), the figures
+/// of each class by its name, and the confusion matrix. What is not defined is null.
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels);
 
 /// verdict, margin, accuracy_change with its interval, examples_needed, seeds_needed where there are seeds, summary.

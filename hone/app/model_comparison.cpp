@@ -72,10 +72,7 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
 
 ChangedTexts changed_texts(const ModelComparison& comparison, const std::vector<Example>& examples,
                            std::size_t count) {
-  const auto name = [&](std::int32_t label) {
-    return label == kNoPrediction ? "none (not a number)"
-                                  : comparison.labels[static_cast<std::size_t>(label)];
-  };
+  const auto name = [&](std::int32_t label) { return prediction_name(label, comparison.labels); };
   ChangedTexts texts;
   for (const Flip& flip : comparison.flips) {
     if (texts.rows.size() == count) break;

@@ -86,11 +86,12 @@ bool is_fresh(const std::string& name) {
 }
 
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
-                     const std::vector<std::string>& labels) {
+                     const std::vector<std::string>& labels, HeadFit head) {
   if (!is_fresh(source)) {
     const fs::path folder = find_model(source);
-    TextModel opened{load_model(folder, context.library.ops, context.library.formats, seed, labels),
-                     load_tokenizer(folder), folder};
+    TextModel opened{
+        load_model(folder, context.library.ops, context.library.formats, seed, labels, head),
+        load_tokenizer(folder), folder};
     check_vocabulary(opened);
     return opened;
   }

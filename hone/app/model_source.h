@@ -30,9 +30,9 @@ fs::path find_model(const std::string& name);
 bool is_fresh(const std::string& name);
 
 /// Opens the model called `source` (see find_model), or makes a fresh one if it is the name of a shape.
-/// `labels`: see load_model.
+/// `labels` and `head`: see load_model.
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
-                     const std::vector<std::string>& labels = {});
+                     const std::vector<std::string>& labels = {}, HeadFit head = HeadFit::must_fit);
 
 /// Writes the tokenizer into an existing folder; the files of a folder it was read from are copied as they are.
 void write_tokenizer(const TextModel& source, const fs::path& folder);

@@ -135,7 +135,7 @@ struct AskedFor {
 Json result_settings(Json settings) {
   for (const char* key :
        {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume", "save_steps",
-        "save_total_limit", "save_optimizer_state", "threads", "json", "quiet"})
+        "save_total_limit", "report_to", "save_optimizer_state", "threads", "json", "quiet"})
     settings.erase(key);
   return settings;
 }

@@ -4,9 +4,31 @@
 #include "hone/base/text.h"
 
 namespace hone {
+namespace {
+
+// "eval_loss" is eval/loss there, any other figure of a step is of the training.
+std::string tag(const std::string& key) {
+  constexpr std::string_view kEvaluation = "eval_";
+  return key.starts_with(kEvaluation) ? "eval/" + key.substr(kEvaluation.size()) : "train/" + key;
+}
+
+void write_event(EventFile& events, const Json& line) {
+  std::vector<std::pair<std::string, double>> scalars;
+  for (const auto& [key, value] : line.items())
+    if (value.is_number() && key != "step") scalars.emplace_back(tag(key), value.get<double>());
+  events.write(line.at("step").get<std::int64_t>(), scalars);
+}
+
+}  // namespace
+
+void TrainingLog::report_to_tensorboard(const fs::path& folder) {
+  HONE_ASSERT(lines_.empty(), "the log of {} lines has begun already", lines_.size());
+  events_.emplace(folder / "runs" / "events.out.tfevents.hone");
+}
 
 void TrainingLog::write(const Json& line) {
   lines_.push_back(line);
+  if (events_) write_event(*events_, line);
   if (file_.empty()) return;
   if (!stream_.is_open()) stream_.open(file_, lines_.size() > 1 ? std::ios::app : std::ios::trunc);
   stream_ << to_line(line) << std::endl;
@@ -28,6 +50,9 @@ void TrainingLog::resume(std::size_t count, std::vector<StepRecord> steps) {
              "{}: expected {} lines as in the checkpoint, got {}; the run cannot be resumed",
              file_.string(), count, lines_.size());
   write_file(file_, kept);
+  if (!events_) return;
+  // One event for each line; those that are not there were lost, or not asked for then.
+  for (std::size_t i = events_->keep(count); i < count; ++i) write_event(*events_, lines_[i]);
 }
 
 }  // namespace hone

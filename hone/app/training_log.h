@@ -1,10 +1,12 @@
 #pragma once
 
 #include <fstream>
+#include <optional>
 #include <vector>
 
 #include "hone/base/file.h"
 #include "hone/base/json.h"
+#include "hone/report/event_file.h"
 #include "hone/train/trainer.h"
 
 namespace hone {
@@ -15,6 +17,10 @@ class TrainingLog {
  public:
   TrainingLog() = default;  ///< kept only
   explicit TrainingLog(fs::path file) : file_(std::move(file)) {}
+
+  /// Writes the figures of every line for TensorBoard too: as Hugging Face's Trainer, into FOLDER/runs, under the names
+  /// train/loss, eval/accuracy, …. Before the first line.
+  void report_to_tensorboard(const fs::path& folder);
 
   /// Throws `UserError` when the file cannot be written.
   void write(const Json& line);
@@ -29,6 +35,7 @@ class TrainingLog {
  private:
   fs::path file_;  // empty: none
   std::ofstream stream_;
+  std::optional<EventFile> events_;
   std::vector<Json> lines_;
   std::vector<StepRecord> steps_;
 };

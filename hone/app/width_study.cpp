@@ -108,13 +108,18 @@ std::vector<WidthResult> study_widths(const Model& parent, const Measurement& pa
   return results;
 }
 
-Table width_table(const std::vector<WidthResult>& results, const Measurement& parent) {
+std::vector<ComparedModel> compared_models(const std::vector<WidthResult>& results,
+                                           const Measurement& parent) {
   std::vector<ComparedModel> rows = {{"fp32", 32, parent, std::nullopt, /*quantized=*/false}};
   for (const WidthResult& result : results) {
     rows.push_back(result.ptq);
     rows.push_back(result.qat);
   }
-  return comparison_table(rows);
+  return rows;
+}
+
+Table width_table(const std::vector<WidthResult>& results, const Measurement& parent) {
+  return comparison_table(compared_models(results, parent));
 }
 
 std::string width_verdict(const std::vector<WidthResult>& results) {

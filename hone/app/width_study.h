@@ -34,6 +34,9 @@ std::vector<WidthResult> study_widths(const Model& parent, const Measurement& pa
                                       const WidthStudyOptions& options, Context& context);
 
 /// The parent, then PTQ and QAT of every width.
+std::vector<ComparedModel> compared_models(const std::vector<WidthResult>& results,
+                                           const Measurement& parent);
+/// The same as a table.
 Table width_table(const std::vector<WidthResult>& results, const Measurement& parent);
 
 /// From which width on fixed point keeps the accuracy, by PTQ and by QAT, in a sentence: no wider one is worse than the

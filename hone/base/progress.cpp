@@ -22,6 +22,22 @@ constexpr double kLinePeriodSeconds = 10;
 // moment is forgotten soon.
 constexpr double kRateMemorySeconds = 15;
 
+// The number of characters of UTF-8 text.
+int characters(std::string_view text) {
+  return static_cast<int>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+std::string joined(const std::vector<LinePart>& parts) {
+  std::string line;
+  for (const LinePart& part : parts) {
+    if (part.text.empty()) continue;
+    if (!line.empty()) line += "  ";
+    line += part.text;
+  }
+  return line;
+}
+
 // The first `columns` characters of UTF-8 text.
 std::string_view cut(std::string_view text, int columns) {
   std::size_t end = 0;
@@ -59,6 +75,17 @@ ProgressOutput progress_on_stderr(bool quiet) {
   return output;
 }
 
+std::string fitted_line(std::vector<LinePart> parts, int columns) {
+  if (columns <= 0) return joined(parts);
+  const auto rank = [](const LinePart& part) { return part.text.empty() ? 0 : part.rank; };
+  while (characters(joined(parts)) > columns) {
+    const auto least_needed = std::ranges::max_element(parts, {}, rank);
+    if (least_needed == parts.end() || rank(*least_needed) == 0) break;
+    *least_needed = {least_needed->shorter};
+  }
+  return std::string(cut(joined(parts), columns));
+}
+
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(seconds);
   const std::int64_t days = whole / 86400, hours = whole / 3600 % 24, minutes = whole / 60 % 60;
@@ -78,19 +105,31 @@ Progress::Progress(std::string title, std::int64_t total, ProgressOptions option
 
 Progress::~Progress() { finish(); }
 
-void Progress::update(std::int64_t done, std::string_view note) {
+void Progress::update(std::int64_t done, std::string_view note, std::string_view detail) {
   if (options_.output.quiet || finished_) return;
   done_ = done;
   note_ = note;
+  detail_ = detail;
   const double now = options_.output.now_seconds();
   const double period = options_.output.terminal ? kTerminalPeriodSeconds : kLinePeriodSeconds;
   if (now - shown_seconds_ >= period) show(now, /*last=*/false);
 }
 
+void Progress::say(std::string_view line) {
+  const ProgressOutput& output = options_.output;
+  if (output.quiet) return;
+  output.write(output.terminal ? fmt::format("\r{}\x1b[K\n", line) : fmt::format("{}\n", line));
+}
+
 void Progress::finish() {
-  if (options_.output.quiet || finished_) return;
-  show(options_.output.now_seconds(), /*last=*/true);
+  const ProgressOutput& output = options_.output;
+  if (output.quiet || finished_) return;
   finished_ = true;
+  if (options_.end == ProgressEnd::stays) {
+    show(output.now_seconds(), /*last=*/true);
+  } else if (output.terminal) {
+    output.write("\r\x1b[K");
+  }
 }
 
 void Progress::show(double now, bool last) {
@@ -103,14 +142,10 @@ void Progress::show(double now, bool last) {
   }
   shown_seconds_ = now;
   shown_done_ = done_;
-  if (options_.output.terminal) {
-    // \x1b[K clears what a longer line has left. The last column stays free: some terminals wrap
-    // when it is filled.
-    options_.output.write(fmt::format(
-        "\r{}\x1b[K{}", cut(line(now, last), options_.output.columns - 1), last ? "\n" : ""));
-  } else {
-    options_.output.write(line(now, last) + "\n");
-  }
+  const std::string text = line(now, last);
+  // \x1b[K clears what a longer line has left.
+  options_.output.write(
+      options_.output.terminal ? fmt::format("\r{}\x1b[K{}", text, last ? "\n" : "") : text + "\n");
 }
 
 std::string Progress::line(double now, bool last) const {
@@ -120,14 +155,19 @@ std::string Progress::line(double now, bool last) const {
                       : elapsed > 0 ? static_cast<double>(done_ - options_.first) / elapsed
                                     : 0;
   const std::string unit = options_.unit.empty() ? "" : " " + options_.unit;
-  std::string text = title_;
-  if (total_ > 0) text += fmt::format("  {} %", 100 * done_ / total_);
-  text += fmt::format("  {}/{}{}  {}", grouped(done_), grouped(total_), unit, clock_text(elapsed));
-  if (!last && rate > 0)
-    text += fmt::format(", {} left", clock_text(static_cast<double>(total_ - done_) / rate));
-  if (rate > 0) text += fmt::format("  {}{}/s", rate_text(rate), unit);
-  if (!note_.empty()) text += "  " + note_;
-  return text;
+  std::string share, left, speed;
+  if (total_ > 0) share = fmt::format("{} %", 100 * done_ / total_);
+  if (rate > 0) speed = fmt::format("{}{}/s", rate_text(rate), unit);
+  if (rate > 0 && !last) left = clock_text(static_cast<double>(total_ - done_) / rate) + " left";
+  return fitted_line({{title_},
+                      {share},
+                      {fmt::format("{}/{}{}", grouped(done_), grouped(total_), unit), 3},
+                      {clock_text(elapsed), 2},
+                      {left, 1},
+                      {speed, 4},
+                      {note_},
+                      {detail_, 5}},
+                     options_.output.line_columns());
 }
 
 }  // namespace hone

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 /// Progress of long work, shown on the standard error stream; results keep the standard output to
 /// themselves.
@@ -11,27 +12,50 @@
 ///     Progress progress("train", steps, {.unit = "steps"});
 ///     for (...) progress.update(step, fmt::format("loss {:.3f}", loss));
 ///
-///     train  38 %  1 200/3 125 steps  0:42, 1:07 left  28.4 steps/s  loss 0.412
+///     train  38 %  1 200/3 125 steps  0:42  1:07 left  28.4 steps/s  loss 0.412
 ///
-/// On a terminal one line is rewritten, at most ten times a second; elsewhere a line is added every
-/// ten seconds. The last state is always written. One thread at a time may call.
+/// On a terminal one line is rewritten, at most ten times a second, and where it is too narrow the speed goes first,
+/// then counts and times; title, share and note stay. Elsewhere a line is added every ten seconds. The last state is
+/// always written. One thread at a time may call.
 namespace hone {
 
 /// Where progress goes and what time it is; the defaults are the process's own, tests bring theirs.
 struct ProgressOutput {
   bool quiet = false;     ///< write nothing at all
   bool terminal = false;  ///< rewrite one line
-  int columns = 80;       ///< of the terminal; longer lines are cut
+  int columns = 80;       ///< of the terminal
   std::function<void(std::string_view)> write = {};
   std::function<double()> now_seconds = {};  ///< any origin, never backwards
+
+  /// What a line may take: the last column stays free, for some terminals wrap when it is filled. 0: no limit.
+  int line_columns() const { return terminal ? columns - 1 : 0; }
 };
 
 /// The standard error stream, as a terminal if it is one, and the steady clock.
 ProgressOutput progress_on_stderr(bool quiet = false);
 
+/// A part of a line. Where the line is too long, the parts of the highest rank are left out or shortened first, those
+/// of rank 0 never.
+struct LinePart {
+  std::string text;
+  int rank = 0;
+  std::string shorter = {};
+};
+
+/// The parts that are not empty with two spaces between them, as many as fit `columns`; what is still too long is cut.
+/// 0 columns: no limit.
+std::string fitted_line(std::vector<LinePart> parts, int columns);
+
+/// What becomes of the line when the work is done.
+enum class ProgressEnd {
+  stays,
+  vanishes,  ///< for work that something else tells the result of
+};
+
 struct ProgressOptions {
   std::string unit = {};   ///< of the counts, in the plural: "steps"; may be empty
   std::int64_t first = 0;  ///< already done when the work (re)starts; not part of the rate
+  ProgressEnd end = ProgressEnd::stays;
   ProgressOutput output = progress_on_stderr();
 };
 
@@ -44,8 +68,11 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` of the total are done; `note` stands at the end of the line until the next update.
-  void update(std::int64_t done, std::string_view note = {});
+  /// `done` of the total are done; `note` stands at the end of the line until the next update, and behind it, where
+  /// there is room, `detail`.
+  void update(std::int64_t done, std::string_view note = {}, std::string_view detail = {});
+  /// Writes a line of its own, above the one of the progress.
+  void say(std::string_view line);
   /// Writes the last state and ends the line. Later calls do nothing.
   void finish();
 
@@ -57,7 +84,7 @@ class Progress {
   std::int64_t total_;
   ProgressOptions options_;
   std::int64_t done_;
-  std::string note_;
+  std::string note_, detail_;
   double start_seconds_;
   double shown_seconds_;     // when a line was last written, or the start
   std::int64_t shown_done_;  // what had been done then

@@ -1,5 +1,7 @@
 #include "hone/cli/arguments.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -10,6 +12,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/config.h"
+#include "hone/metrics/metric.h"
 
 namespace hone {
 namespace {
@@ -18,6 +21,28 @@ namespace {
 std::vector<std::string> chosen_labels(const BertConfig& config) {
   return config.labels == default_labels(config.num_labels()) ? std::vector<std::string>{}
                                                               : config.labels;
+}
+
+// Says what is wrong with a name that `find_metric` does not know.
+CLI::Validator metric_name() {
+  const auto check = [](const std::string& text) -> std::string {
+    try {
+      find_metric(text);
+      return "";
+    } catch (const UserError& error) {
+      return error.what();
+    }
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return "";
+    return fmt::format("expected {}, got '{}'{}", fmt::join(words, " or "), text,
+                       did_you_mean(text, words));
+  };
+  return CLI::Validator(check, "");
 }
 
 }  // namespace
@@ -78,8 +103,8 @@ void declare_freeze(CLI::App& app, std::vector<std::string>& globs) {
       ->delimiter(',');
 }
 
-void declare(CLI::App& app, TrainingArguments& a) {
-  TrainingOptions& t = a.options.training;
+void declare(CLI::App& app, FineTuneOptions& a) {
+  TrainingOptions& t = a.training;
   AdamWOptions& o = t.optimizer;
   app.add_option("--num_train_epochs,--epochs", t.epochs,
                  "passes over the training texts; may be a fraction")
@@ -89,13 +114,16 @@ void declare(CLI::App& app, TrainingArguments& a) {
   app.add_option("--per_device_train_batch_size,--batch_size,--batch", t.batch_size,
                  "texts per step")
       ->check(number_from(1));
-  app.add_option("--per_device_eval_batch_size", a.options.eval_batch_size,
+  app.add_option("--per_device_eval_batch_size", a.eval_batch_size,
                  "texts per batch of an evaluation")
       ->check(number_from(1));
   app.add_option("--learning_rate,--lr", o.learning_rate, "at the start; falls linearly to 0")
       ->check(number_from(0));
   app.add_option("--warmup_steps", t.warmup_steps, "steps of linear rise before that")
       ->check(number_from(0));
+  app.add_option("--warmup_ratio", t.warmup_ratio,
+                 "the same as a share of all steps; --warmup_steps goes over it")
+      ->check(number_from(0, 1));
   app.add_option("--weight_decay", o.weight_decay, "of AdamW; biases and layer norms are spared")
       ->check(number_from(0));
   app.add_option("--adam_beta1", o.beta1, "of AdamW")->check(number_from(0, 1));
@@ -109,27 +137,36 @@ void declare(CLI::App& app, TrainingArguments& a) {
   app.add_option("--eval_steps", t.eval_steps,
                  "steps between two evaluations; 0: after every epoch")
       ->check(number_from(0));
-  app.add_flag("--load_best_model_at_end", a.options.load_best_model_at_end,
+  app.add_flag("--load_best_model_at_end", a.load_best_model_at_end,
                "keep the weights of the best evaluation, not the last ones");
-  app.add_option("--metric_for_best_model", a.metric_for_best_model,
-                 "what the best evaluation is told by, on the validation part: accuracy or loss");
-  app.add_option("--early_stopping_patience", a.options.early_stopping_patience,
+  app.add_option(
+         "--metric_for_best_model", a.metric_for_best_model,
+         "what the best evaluation is told by, on the validation part: accuracy, loss, "
+         "f1_macro, f1_weighted, …, and of two classes f1, precision, recall (of the second "
+         "one) and auc")
+      ->check(metric_name());
+  app.add_option("--early_stopping_patience", a.early_stopping_patience,
                  "end after so many evaluations without a better one, and keep the best; 0: never")
       ->check(number_from(0));
-  declare_freeze(app, a.options.freeze);
+  app.add_option("--class_weights", a.class_weights,
+                 "weight of each class in the training loss: balanced (texts / (classes · texts of "
+                 "the class)), or a number for each by commas; evaluations stay unweighted");
+  declare_freeze(app, a.freeze);
   app.add_flag("--group_by_length", t.group_by_length,
                "put texts of like length into a batch: less padding, faster");
   app.add_flag("!--no_shuffle", t.shuffle, "take the texts in the order of the data");
 }
 
-FineTuneOptions TrainingArguments::parsed() const {
-  const std::vector<std::string> known = {"accuracy", "loss"};
-  user_check(std::ranges::find(known, metric_for_best_model) != known.end(),
-             "--metric_for_best_model: expected accuracy or loss, got '{}'{}",
-             metric_for_best_model, did_you_mean(metric_for_best_model, known));
-  FineTuneOptions parsed = options;
-  parsed.chosen_by = metric_for_best_model == "loss" ? ChosenBy::loss : ChosenBy::accuracy;
-  return parsed;
+void declare_report_to(CLI::App& app, std::string& report_to) {
+  app.add_option("--report_to", report_to,
+                 "tensorboard: write the log for TensorBoard too, into runs/ of the output folder")
+      ->check(one_of({"none", "tensorboard"}));
+}
+
+TrainingLog training_log_in(const fs::path& folder, const std::string& report_to) {
+  TrainingLog log(folder / "training_log.jsonl");
+  if (report_to == "tensorboard") log.report_to_tensorboard(folder);
+  return log;
 }
 
 void declare(CLI::App& app, ResumeArguments& a) {

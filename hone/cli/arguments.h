@@ -47,13 +47,12 @@ inline constexpr const char* kDataSources =
     "validation.*, test.*, an aclImdb folder, or synth:NAME?seed=7&n=30000";
 
 /// How a command trains.
-struct TrainingArguments {
-  FineTuneOptions options;
-  std::string metric_for_best_model = "accuracy";
-  /// The options with the metric in them. Throws `UserError` for an unknown one.
-  FineTuneOptions parsed() const;
-};
-void declare(CLI::App& app, TrainingArguments& arguments);
+void declare(CLI::App& app, FineTuneOptions& options);
+
+/// `--report_to`, of commands that keep the log of a training.
+void declare_report_to(CLI::App& app, std::string& report_to);
+/// The log of a training in `folder`, reported where `report_to` says.
+TrainingLog training_log_in(const fs::path& folder, const std::string& report_to);
 
 /// How a job with training is kept safe.
 struct ResumeArguments {

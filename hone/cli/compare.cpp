@@ -1,3 +1,4 @@
+#include "hone/app/class_table.h"
 #include "hone/app/model_comparison.h"
 #include "hone/app/seeds.h"
 #include "hone/base/text.h"
@@ -94,9 +95,15 @@ Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Co
   outcome.verdict = verdict(c.comparison, a.margin());
   outcome.result = to_json(c, outcome.verdict, texts);
   outcome.headline = "B against A: " + outcome.verdict.summary;
-  outcome.text =
-      fmt::format("A: {}\nB: {}\n\n{}\n{}\n", a.first, a.second, to_text(table), outcome.headline);
-  outcome.sections = {{"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table}}}};
+  const std::vector<NamedEvaluation> measured = {{"A", c.first.measurement.evaluation},
+                                                 {"B", c.second.measurement.evaluation}};
+  for (const auto& [name, evaluation] : measured)
+    for (const std::string& concern : concerns(evaluation, c.labels))
+      notes.push_back(fmt::format("{}: {}", name, concern));
+  outcome.text = fmt::format("A: {}\nB: {}\n\n{}\n{}{}\n", a.first, a.second, to_text(table),
+                             class_text(measured, c.labels), outcome.headline);
+  outcome.sections = {{"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table}}},
+                      class_section(measured, c.labels)};
   if (texts.rows.empty()) return outcome;
   const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
                                           texts.rows.size(), grouped(c.comparison.flips));
@@ -116,6 +123,9 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
                     second = open_model((fs::path(a.second) / seed).string(), context, a.run.seed);
     const ModelComparison c = compare_models(first, second, examples, a.data.max_seq_length,
                                              a.batch_size, context, notes);
+    for (const ComparedModel* model : {&c.first, &c.second})
+      for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
+        notes.push_back(fmt::format("{} of {}: {}", seed, model->label, concern));
     before.push_back(c.first.measurement.evaluation.accuracy);
     after.push_back(c.second.measurement.evaluation.accuracy);
     table.add_row({seed, percent(before.back(), 2), percent(after.back(), 2),

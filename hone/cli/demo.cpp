@@ -92,9 +92,12 @@ void demo(const Arguments& a, const CLI::App& app) {
                      learning_curve_section(log, "tiny trained; one seed",
                                             output.path() / "learning_curve", undrawn)};
   report.sections[0].blocks.insert(report.sections[0].blocks.begin(), Paragraph{words});
+  std::vector<std::string> doubts =
+      concerns(compared_models(results, parent), source.model.config.labels);
+  doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
   report.notes = warnings;
-  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
-  print_warnings(undrawn);
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  print_warnings(doubts);
   write_run_report(report, output.path(), context);
   output.commit();
   if (a.run.json) {

@@ -1,5 +1,7 @@
+#include <cmath>
 #include <optional>
 
+#include "hone/app/class_table.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/settings.h"
@@ -16,6 +18,11 @@ struct Arguments {
   RunArguments run;
 };
 
+std::string averages(const PrecisionRecall& mean) {
+  return fmt::format("{}, {}, {}", display_text(percent(mean.precision)),
+                     display_text(percent(mean.recall)), display_text(percent(mean.f1)));
+}
+
 Table figures(const Measurement& measured, const Json& result,
               const std::vector<std::string>& labels) {
   const Evaluation& e = measured.evaluation;
@@ -25,26 +32,17 @@ Table figures(const Measurement& measured, const Json& result,
       {"accuracy", fmt::format("{:.2f} % (95 %: {:.2f} to {:.2f})", 100 * e.accuracy,
                                100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high)});
   table.add_row({"loss", fmt::format("{:.4f}", e.loss)});
-  for (std::size_t i = 0; i < e.recall.size(); ++i)
-    table.add_row({"recall of " + labels[i], display_text(percent(e.recall[i]))});
+  table.add_row({"precision, recall, F1 (macro)", averages(e.macro)});
+  table.add_row({"precision, recall, F1 (weighted)", averages(e.weighted)});
+  if (e.of_class.size() == 2)
+    table.add_row({fmt::format("AUC of {}", labels[1]),
+                   std::isnan(e.auc.value)
+                       ? "–"
+                       : fmt::format("{:.4f} (95 %: {:.4f} to {:.4f})", e.auc.value,
+                                     e.auc.interval.low, e.auc.interval.high)});
   table.add_row({"arithmetic", result["arithmetic"].get<std::string>()});
   table.add_row({"time", fmt::format("{:.2f} s, {:.0f} texts/s", measured.seconds,
                                      static_cast<double>(e.examples) / measured.seconds)});
-  return table;
-}
-
-// How often a text of each class (rows) was taken for each class (columns).
-Table confusion(const Evaluation& e, const std::vector<std::string>& labels) {
-  std::vector<Column> columns = {{"label", "Label"}};
-  for (std::size_t i = 0; i < labels.size(); ++i)
-    columns.push_back({fmt::format("taken_for_{}", i), "taken for " + labels[i]});
-  Table table(columns);
-  for (std::size_t row = 0; row < labels.size(); ++row) {
-    std::vector<Cell> cells = {labels[row]};
-    for (std::size_t column = 0; column < labels.size(); ++column)
-      cells.emplace_back(e.confusion[row * labels.size() + column]);
-    table.add_row(cells);
-  }
   return table;
 }
 
@@ -59,8 +57,7 @@ void write_report(const Arguments& a, const Measurement& measured, const Json& r
                   a.split.empty() ? "all that is there to measure on" : a.split,
                   "nothing was chosen on these texts by this command"};
   report.sections = {{"Figures", {PageTable{figures(measured, result, labels)}}},
-                     {"What was taken for what",
-                      {PageTable{confusion(e, labels), "Texts of each label, by prediction"}}}};
+                     class_section({{"measured", e}}, labels)};
   report.results = result;
   write_run_report(report, output.path(), context);
 }
@@ -80,6 +77,9 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   const Measurement measured =
       measure(source.model, data, source.tokenizer.pad_id(), a.batch_size, context, "evaluate");
   const auto& labels = source.model.config.labels;
+  const std::vector<std::string> doubts = concerns(measured.evaluation, labels);
+  print_warnings(doubts);
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   Json result = to_json(measured, labels);
   result["arithmetic"] =
       source.model.quantization ? "simulated " + summary(source.model.quantization->plan) : "fp32";
@@ -88,7 +88,8 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
     output->commit();
   }
   if (a.run.json) return fmt::print("{}\n", to_line(result));
-  fmt::print("{}", to_text(figures(measured, result, labels)));
+  fmt::print("{}\n{}", to_text(figures(measured, result, labels)),
+             class_text({{"measured", measured.evaluation}}, labels));
 }
 
 }  // namespace

@@ -224,6 +224,12 @@ void compare(const Arguments& a, Context& context, RunReport report) {
       compare_formats(opened.source.model, opened.before, opened.data,
                       opened.source.tokenizer.pad_id(), choices, options, context);
   const Table models = choice_table(results, opened.before), layers = layer_table(results);
+  std::vector<ComparedModel> compared = {
+      {"fp32", 32, opened.before, std::nullopt, /*quantized=*/false}};
+  for (const FormatResult& result : results) compared.push_back(result.model);
+  const std::vector<std::string> doubts = concerns(compared, opened.source.model.config.labels);
+  print_warnings(doubts);
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   if (output) {
     write_table(models, output->path() / "formats");
     write_table(layers, output->path() / "layers");
@@ -282,10 +288,12 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
                          comparison};
   };
   const QuantizationPlan given = options.plan, better = with_suggestions(given, suggestions);
-  const Table models =
-      comparison_table({{"fp32", 32, opened.before, std::nullopt, /*quantized=*/false},
-                        try_plan("given", given),
-                        try_plan("suggested", better)});
+  const std::vector<ComparedModel> compared = {
+      {"fp32", 32, opened.before, std::nullopt, /*quantized=*/false},
+      try_plan("given", given),
+      try_plan("suggested", better)};
+  print_warnings(concerns(compared, model.config.labels));
+  const Table models = comparison_table(compared);
   const std::string recipe = to_recipe(better, build_graph(model, context.library.ops, {}));
   if (!a.output.empty()) write_file(a.output, recipe);
   const Table table = suggestion_table(suggestions);

@@ -10,6 +10,7 @@
 #include "hone/cli/help.h"
 #include "hone/cli/output_check.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/trainer_flags.h"
 
 // The program: finds the command, parses its arguments, runs it, and turns errors into messages and
 // exit codes.
@@ -44,6 +45,8 @@ std::vector<std::string> flag_names(const CLI::App& app) {
 std::string problem(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> strangers = app.remaining();
   if (strangers.empty()) return error.what();
+  const std::string answer = trainer_flag_answer(strangers.front());
+  if (!answer.empty()) return answer;
   return fmt::format("unexpected argument '{}'{}", strangers.front(),
                      did_you_mean(strangers.front(), flag_names(app)));
 }

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/metrics/classification.h"
 #include "hone/report/table.h"
 #include "hone/train/predictor.h"
 
@@ -34,7 +36,7 @@ struct Prediction {
   std::vector<std::int32_t> input_ids;
   std::span<const float> logits;
   std::vector<double> probabilities;
-  std::string label;
+  std::optional<std::string> label;  ///< none where a logit is no number
 };
 
 Json to_json(const Prediction& p) {
@@ -42,7 +44,7 @@ Json to_json(const Prediction& p) {
                {"input_ids", p.input_ids},
                {"logits", std::vector<float>(p.logits.begin(), p.logits.end())},
                {"probabilities", p.probabilities},
-               {"label", p.label}};
+               {"label", p.label ? Json(*p.label) : Json()}};
   if (p.example.text_pair) json["text_pair"] = *p.example.text_pair;
   return json;
 }
@@ -81,21 +83,28 @@ void predict(const Arguments& a) {
       {"label", "Label"}, {"probability", "Probability"}, {"text", "Text"}};
   if (pairs) columns.push_back({"text_pair", "Second text"});
   Table table(columns);
+  std::int64_t without = 0;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const std::span<const float> row = std::span(logits).subspan(i * classes, classes);
-    const auto best = static_cast<std::size_t>(std::ranges::max_element(row) - row.begin());
-    const Prediction prediction{texts[i], data.ids[i], row, softmax(row),
-                                source.model.config.labels[best]};
+    const std::int32_t best = prediction(row);
+    const std::string label = prediction_name(best, source.model.config.labels);
+    const bool predicted = best != kNoPrediction;
+    without += predicted ? 0 : 1;
+    const Prediction said{texts[i], data.ids[i], row, softmax(row),
+                          predicted ? std::optional(label) : std::nullopt};
     if (a.run.json) {
-      fmt::print("{}\n", to_line(to_json(prediction)));
+      fmt::print("{}\n", to_line(to_json(said)));
     } else {
-      std::vector<Cell> cells = {prediction.label, percent(prediction.probabilities[best]),
-                                 texts[i].text};
+      std::vector<Cell> cells = {
+          label,
+          predicted ? percent(said.probabilities[static_cast<std::size_t>(best)]) : Cell(absent),
+          texts[i].text};
       if (pairs) cells.emplace_back(texts[i].text_pair.value_or(""));
       table.add_row(std::move(cells));
     }
   }
   if (!a.run.json) fmt::print("{}", to_text(table));
+  if (without > 0) print_warnings({without_prediction_text(without, data.size())});
 }
 
 }  // namespace

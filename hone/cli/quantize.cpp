@@ -1,3 +1,5 @@
+#include "hone/app/class_table.h"
+#include "hone/app/class_weights.h"
 #include "hone/app/comparison_table.h"
 #include "hone/app/compress.h"
 #include "hone/app/diagnosis.h"
@@ -19,7 +21,8 @@ struct Arguments {
   CalibrationArguments calibration;
   std::string split;
   DataArguments data;
-  TrainingArguments training;
+  FineTuneOptions training;
+  std::string report_to = "none";
   ResumeArguments resume;
   std::int64_t seeds = 1;
   OutputArguments output;
@@ -56,6 +59,7 @@ struct Quantized {
   Comparison comparison;
   Verdict verdict;
   std::optional<Diagnosis> diagnosis;
+  std::string classes;  ///< for the terminal
   std::vector<Section> sections;
   std::vector<std::string> notes;
 };
@@ -114,7 +118,7 @@ Model quantized_copy(const Job& job, const CompressOptions& options, const fs::p
                      Quantized& quantized) {
   const std::int32_t pad_id = job.parent.tokenizer.pad_id();
   if (!options.qat) return compress(job.parent.model, job.data, pad_id, options, job.context);
-  TrainingLog log(folder / "training_log.jsonl");
+  TrainingLog log = training_log_in(folder, job.arguments.report_to);
   Model model = compress(job.parent.model, job.data, pad_id, options, log, job.context);
   Section curve = learning_curve_section(log, job.label() + ", simulated; one seed",
                                          folder / "learning_curve", quantized.notes);
@@ -150,7 +154,19 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
                       {"comparison", to_json(quantized.comparison, quantized.verdict)},
                       {"seed", seed},
                       {"seeds", 1}};
+  if (a.qat && !options.fine_tune.class_weights.empty()) {
+    const std::vector<float> weights =
+        class_weights(options.fine_tune.class_weights, job.data.train.labels, labels);
+    for (std::size_t c = 0; c < labels.size(); ++c)
+      quantized.result["class_weights"][labels[c]] = weights[c];
+  }
   if (a.max_drop_points) quantized.result["gate"] = gate_json(quantized.verdict);
+  for (const std::string& concern : concerns(after.evaluation, labels))
+    quantized.notes.push_back(fmt::format("after quantizing, {}", concern));
+  const std::vector<NamedEvaluation> measured = {{"before", job.before.evaluation},
+                                                 {"after", after.evaluation}};
+  quantized.classes = class_text(measured, labels);
+  quantized.sections.push_back(class_section(measured, labels));
   if (a.explain || worth_explaining(quantized.comparison)) {
     quantized.diagnosis =
         diagnose(job.parent.model, job.before, job.data, pad_id, options, job.context);
@@ -165,8 +181,9 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
 void print_one(const Job& job, const Quantized& quantized) {
   const Arguments& a = job.arguments;
   if (a.run.json) return fmt::print("{}\n", to_line(quantized.result));
-  fmt::print("{}\n{}\n{} operations quantized; one seed; written to {}\n", to_text(quantized.table),
-             quantized.verdict.summary, job.options.plan.size(), a.output.folder);
+  fmt::print("{}\n{}{}\n{} operations quantized; one seed; written to {}\n",
+             to_text(quantized.table), quantized.classes, quantized.verdict.summary,
+             job.options.plan.size(), a.output.folder);
   if (quantized.diagnosis) fmt::print("\n{}", explanation(*quantized.diagnosis));
 }
 
@@ -240,7 +257,7 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   const Recipe recipe = recipe_from(a.formats, context.library.formats);
   CompressOptions options{
-      .qat = a.qat, .fine_tune = a.training.parsed(), .calibration = a.calibration.parsed()};
+      .qat = a.qat, .fine_tune = a.training, .calibration = a.calibration.parsed()};
   options.fine_tune.training.save_steps = a.resume.save_steps;
   options.fine_tune.title = "train quantized";
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
@@ -253,6 +270,11 @@ void quantize_model(Arguments& a, const CLI::App& app) {
     return print_finished(output, a.run.json);
   const Measurement before = measure(parent.model, data.test, parent.tokenizer.pad_id(),
                                      options.fine_tune.eval_batch_size, context, "before");
+  std::vector<std::string> doubts;
+  for (const std::string& concern : concerns(before.evaluation, parent.model.config.labels))
+    doubts.push_back(fmt::format("before quantizing, {}", concern));
+  print_warnings(doubts);
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   const Job job{a, parent, data, before, options, output, context};
   report.title = fmt::format("{} quantized: {}", a.model, job.label());
   report.basis = basis_of(a.data.options.source, data, "simulated " + summary(options.plan));
@@ -286,6 +308,7 @@ Command quantize_command() {
                        "--validation_split sets aside");
         declare(app, a->data, /*required=*/true);
         declare(app, a->training);
+        declare_report_to(app, a->report_to);
         declare(app, a->resume);
         declare_seeds(app, a->seeds);
         declare(app, a->output);

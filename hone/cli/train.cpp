@@ -1,9 +1,12 @@
+#include "hone/app/class_table.h"
+#include "hone/app/learning_check.h"
 #include "hone/app/learning_curve.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/settings.h"
+#include "hone/text/labels.h"
 
 namespace hone {
 namespace {
@@ -11,7 +14,9 @@ namespace {
 struct Arguments {
   std::string model;
   DataArguments data;
-  TrainingArguments training;
+  FineTuneOptions training;
+  std::string report_to = "none";
+  bool ignore_mismatched_sizes = false;
   ResumeArguments resume;
   std::int64_t seeds = 1;
   OutputArguments output;
@@ -20,21 +25,33 @@ struct Arguments {
 
 constexpr const char* kParts[] = {"validation", "test"};
 
+// The cell of a figure that may be missing or not defined.
+template <typename Shown>
+Cell figure(const Json& evaluation, const char* key, Shown&& shown) {
+  const auto found = evaluation.find(key);
+  if (found == evaluation.end() || found->is_null()) return absent;
+  return shown(found->get<double>());
+}
+
 Table results_table(const Json& result) {
   Table table({{"split", "Split"},
                {"examples", "Examples"},
                {"accuracy", "Accuracy"},
                {"low", "95 % from"},
                {"high", "to"},
-               {"loss", "Loss"}});
+               {"loss", "Loss"},
+               {"f1_macro", "F1 (macro)"},
+               {"auc", "AUC"}});
   for (const char* part : kParts) {
     if (!result.contains(part)) continue;
     const Json& e = result[part];
     const Json& interval = e["eval_accuracy_interval"];
-    table.add_row(
-        {part, e["eval_samples"].get<std::int64_t>(), percent(e["eval_accuracy"].get<double>()),
-         percent(interval[0].get<double>()), percent(interval[1].get<double>()),
-         e["eval_loss"].is_null() ? Cell(absent) : real(e["eval_loss"].get<double>(), 4)});
+    table.add_row({part, e["eval_samples"].get<std::int64_t>(),
+                   percent(e["eval_accuracy"].get<double>()), percent(interval[0].get<double>()),
+                   percent(interval[1].get<double>()),
+                   figure(e, "eval_loss", [](double loss) { return real(loss, 4); }),
+                   figure(e, "eval_f1_macro", [](double share) { return percent(share); }),
+                   figure(e, "eval_auc", [](double area) { return real(area, 3); })});
   }
   return table;
 }
@@ -42,6 +59,8 @@ Table results_table(const Json& result) {
 /// One training from its start to the model in `folder`, and what the report needs of it.
 struct Trained {
   Json result;
+  std::vector<NamedEvaluation> measured;
+  std::vector<std::string> labels;
   Section curve;
   std::vector<std::string> notes;
 };
@@ -55,16 +74,27 @@ struct Job {
   Context& context;
 };
 
+// What speaks against the figures goes to the notes.
+void add_doubts(const TrainingLog& log, Trained& trained) {
+  for (const auto& [part, evaluation] : trained.measured)
+    for (const std::string& concern : concerns(evaluation, trained.labels))
+      trained.notes.push_back(fmt::format("{}: {}", part, concern));
+  if (trained.measured.empty()) return;
+  const auto& [part, evaluation] = trained.measured.back();
+  for (std::string& sign : signs_of_no_learning(log.steps(), part, evaluation, trained.labels))
+    trained.notes.push_back(std::move(sign));
+}
+
 Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const fs::path& folder) {
   const Arguments& a = job.arguments;
-  FineTuneOptions options = a.training.parsed();
+  FineTuneOptions options = a.training;
   options.training.seed = seed;
   options.training.save_steps = a.resume.save_steps;
   options.checkpoints = checkpoints_in(folder, a.resume, source, job.output);
   if (a.seeds > 1) options.title = fmt::format("train seed {}", seed);
-  TrainingLog log(folder / "training_log.jsonl");
+  TrainingLog log = training_log_in(folder, a.report_to);
   const std::int32_t pad_id = source.tokenizer.pad_id();
-  const FineTuneResult tuned = fine_tune(source.model, job.data, pad_id, options, log, job.context);
+  FineTuneResult tuned = fine_tune(source.model, job.data, pad_id, options, log, job.context);
   const TrainingResult& t = tuned.training;
   const double examples = static_cast<double>(t.examples), steps = static_cast<double>(t.steps);
   Trained trained;
@@ -79,13 +109,22 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
                     {"protocol", to_string(job.data.protocol)},
                     {"seed", seed},
                     {"seeds", 1}};
+  trained.labels = source.model.config.labels;
+  if (!tuned.class_weights.empty())
+    for (std::size_t c = 0; c < trained.labels.size(); ++c)
+      trained.result["class_weights"][trained.labels[c]] = tuned.class_weights[c];
+  // What these weights do on the validation part is known already when the last evaluation, or the best, was of them.
+  std::optional<Measurement> known = std::move(tuned.validation);
   for (const char* part : kParts) {
     const EncodedSet& set = part == kParts[0] ? job.data.validation : job.data.test;
     if (set.size() == 0) continue;
-    trained.result[part] =
-        to_json(measure(source.model, set, pad_id, options.eval_batch_size, job.context, part),
-                source.model.config.labels);
+    const bool validation = part == kParts[0] || job.data.protocol == Protocol::original;
+    if (!known || !validation)
+      known = measure(source.model, set, pad_id, options.eval_batch_size, job.context, part);
+    trained.result[part] = to_json(*known, trained.labels);
+    trained.measured.emplace_back(part, known->evaluation);
   }
+  add_doubts(log, trained);
   if (job.data.test.size() > 0 && job.data.validation.size() > 0)
     trained.result["validation_test_gap"] =
         trained.result["validation"]["eval_accuracy"].get<double>() -
@@ -118,6 +157,8 @@ std::string choice_text(const Json& result) {
   if (result.contains("validation_test_gap") && result["protocol"] == "honest")
     text += fmt::format("; validation accuracy is {:+.1f} points from test",
                         100 * result["validation_test_gap"].get<double>());
+  if (result.contains("class_weights"))
+    text += "; the training loss weighs the classes, evaluations do not";
   if (result["protocol"] == "original")
     text += "; protocol original: choices were made on the test part, so its figure flatters";
   return text;
@@ -129,6 +170,8 @@ void report_one(const Job& job, const Trained& trained, RunReport report) {
       {"Result",
        {PageTable{results_table(trained.result)}, Paragraph{choice_text(trained.result)}}},
       trained.curve};
+  if (!trained.measured.empty())
+    report.sections.push_back(class_section(trained.measured, trained.labels));
   report.notes.insert(report.notes.end(), trained.notes.begin(), trained.notes.end());
   write_run_report(report, job.output.path(), job.context);
 }
@@ -149,14 +192,33 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
   write_run_report(report, job.output.path(), job.context);
 }
 
+// The data with the classes of the model; with its own where they do not fit and the head may be a fresh one.
+Splits splits_to_train_on(const Arguments& a, Context& context) {
+  try {
+    return load_splits(a.data, a.run.seed, known_labels(a.model), context);
+  } catch (const LabelMismatch& mismatch) {
+    if (!a.ignore_mismatched_sizes)
+      fail("{}; give --ignore_mismatched_sizes to begin with a fresh head for the data's labels",
+           mismatch.what());
+    return load_splits(a.data, a.run.seed, std::vector<std::string>{}, context);
+  }
+}
+
+std::vector<std::string> of_seed(std::uint64_t seed, std::vector<std::string> notes) {
+  for (std::string& note : notes) note = fmt::format("seed {}: {}", seed, note);
+  return notes;
+}
+
 void train_model(Arguments& a, const CLI::App& app) {
   RunReport report;
   report.title = fmt::format("{} trained on {}", a.model, a.data.options.source);
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
-  const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model), context);
-  const TextModel source = open_model(a.model, context, a.run.seed, splits.source.label_names);
+  const Splits splits = splits_to_train_on(a, context);
+  const HeadFit head = a.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
+  const TextModel source =
+      open_model(a.model, context, a.run.seed, splits.source.label_names, head);
   report.notes = source.model.warnings;
   const EncodedSplits data = encode_splits(source, splits, splits.source.test,
                                            a.data.max_seq_length, context, report.notes);
@@ -168,15 +230,21 @@ void train_model(Arguments& a, const CLI::App& app) {
   const Job job{a, splits, data, output, context};
   std::vector<Json> results;
   Json result;
+  std::string classes;
   if (a.seeds == 1) {
     const Trained trained = train_once(job, source, a.run.seed, output.path());
     result = trained.result;
+    classes = class_text(trained.measured, trained.labels);
     report_one(job, trained, std::move(report));
+    print_warnings(trained.notes);
   } else {
     for (const SeedFolder& seed : seed_folders(output.path(), a.run.seed, a.seeds)) {
       if (!seed.done)
-        train_once(job, open_model(a.model, context, seed.seed, splits.source.label_names),
-                   seed.seed, seed.path);
+        print_warnings(of_seed(seed.seed, train_once(job,
+                                                     open_model(a.model, context, seed.seed,
+                                                                splits.source.label_names, head),
+                                                     seed.seed, seed.path)
+                                              .notes));
       output.keep();
       results.push_back(read_json(seed.path / "results.json"));
     }
@@ -192,7 +260,7 @@ void train_model(Arguments& a, const CLI::App& app) {
     return fmt::print("written to {}\n", a.output.folder);
   }
   const Table table = results_table(result);
-  if (!table.rows().empty()) fmt::print("{}\n", to_text(table));
+  if (!table.rows().empty()) fmt::print("{}\n{}", to_text(table), classes);
   fmt::print("{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n", choice_text(result),
              static_cast<long long>(result["train_samples_per_second"].get<double>()),
              result["train_loss"].get<double>(), a.output.folder);
@@ -210,6 +278,10 @@ Command train_command() {
                 ->required();
             declare(app, a->data, /*required=*/true);
             declare(app, a->training);
+            declare_report_to(app, a->report_to);
+            app.add_flag("--ignore_mismatched_sizes", a->ignore_mismatched_sizes,
+                         "where the data's labels are not the model's, begin with a fresh head for "
+                         "them");
             declare(app, a->resume);
             declare_seeds(app, a->seeds);
             declare(app, a->output);

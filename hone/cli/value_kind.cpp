@@ -7,6 +7,7 @@
 #include "hone/app/model_source.h"
 #include "hone/cli/settings.h"
 #include "hone/formats/format.h"
+#include "hone/metrics/metric.h"
 #include "hone/text/synthetic.h"
 
 namespace hone {
@@ -20,6 +21,12 @@ struct Row {
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const auto& [name, def] : builtin_formats()) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const Metric& metric : metrics()) names.emplace_back(metric.name);
   return names;
 }
 
@@ -53,7 +60,9 @@ const std::vector<Row>& rows() {
        {.shown = "FORMAT", .words = format_names()}},
       {{"split"}, {.shown = "train|validation|test", .words = {"train", "validation", "test"}}},
       {{"protocol"}, {.shown = "honest|original", .words = {"honest", "original"}}},
-      {{"metric_for_best_model"}, {.shown = "accuracy|loss", .words = {"accuracy", "loss"}}},
+      {{"metric_for_best_model"}, {.shown = "METRIC", .words = metric_names()}},
+      {{"class_weights"}, {.shown = "balanced|LIST", .words = {"balanced"}}},
+      {{"report_to"}, {.shown = "none|tensorboard", .words = {"none", "tensorboard"}}},
       {{"calibration"},
        {.shown = "minmax|percentile|mse", .words = {"minmax", "percentile", "mse"}}},
       {{"SHELL"}, {.shown = "bash|zsh|fish", .words = {"bash", "zsh", "fish"}}},

@@ -12,7 +12,7 @@ struct Arguments {
   std::string widths = "4.2,6.3,8.4,12.6,16.8,24.12,32.16";
   std::string split;
   DataArguments data;
-  TrainingArguments training;
+  FineTuneOptions training;
   ResumeArguments resume;
   OutputArguments output;
   RunArguments run;
@@ -35,7 +35,7 @@ void study(Arguments& a, const CLI::App& app) {
   RunReport report;
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
-  WidthStudyOptions options{.widths = {}, .qat = a.training.parsed()};
+  WidthStudyOptions options{.widths = {}, .qat = a.training};
   options.qat.training.seed = a.run.seed;
   options.qat.training.save_steps = a.resume.save_steps;
   for (const std::string& text : split(a.widths, ','))
@@ -63,8 +63,11 @@ void study(Arguments& a, const CLI::App& app) {
   report.basis = basis_of(a.data.options.source, data, "simulated fixed point");
   std::vector<std::string> undrawn;
   report.sections = {width_section(results, parent, output.path() / "fixed_point", undrawn)};
-  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
-  print_warnings(undrawn);
+  std::vector<std::string> doubts =
+      concerns(compared_models(results, parent), source.model.config.labels);
+  doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  print_warnings(doubts);
   write_run_report(report, output.path(), context);
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line({{"models", to_json(table)}, {"seeds", 1}}));

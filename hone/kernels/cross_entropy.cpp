@@ -50,48 +50,64 @@ namespace {
 HWY_EXPORT(row_loss);
 HWY_EXPORT(row_gradient);
 
-// Rows that are not ignored.
-std::int64_t count_labels(std::int64_t rows, std::int64_t classes, const std::int64_t* labels) {
-  std::int64_t counted = 0;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    if (labels[r] == kIgnoredLabel) continue;
-    HONE_ASSERT(labels[r] >= 0 && labels[r] < classes, "label {} of row {}, classes {}", labels[r],
-                r, classes);
-    ++counted;
+/// The weight of each row: of its class, 1 without weights of classes, 0 when it is ignored.
+class RowWeights {
+ public:
+  RowWeights(const std::int64_t* labels, const float* class_weights)
+      : labels_(labels), class_weights_(class_weights) {}
+
+  double operator[](std::int64_t row) const {
+    if (labels_[row] == kIgnoredLabel) return 0;
+    return class_weights_ == nullptr ? 1 : double{class_weights_[labels_[row]]};
   }
-  return counted;
-}
+  double sum(std::int64_t rows, std::int64_t classes) const {
+    double sum = 0;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      HONE_ASSERT(labels_[r] == kIgnoredLabel || (labels_[r] >= 0 && labels_[r] < classes),
+                  "label {} of row {}, classes {}", labels_[r], r, classes);
+      sum += (*this)[r];
+    }
+    return sum;
+  }
+
+ private:
+  const std::int64_t* labels_;
+  const float* class_weights_;
+};
 
 }  // namespace
 
 float cross_entropy(ThreadPool& pool, std::int64_t rows, std::int64_t classes, const float* logits,
-                    const std::int64_t* labels) {
+                    const std::int64_t* labels, const float* class_weights) {
   static thread_local Scratch scratch;
   double* const losses = scratch.doubles(static_cast<std::size_t>(rows));
-  const std::int64_t counted = count_labels(rows, classes, labels);
+  const RowWeights weights(labels, class_weights);
+  const double sum_of_weights = weights.sum(rows, classes);
   parallel_ranges(pool, rows, rows_per_chunk(classes), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
       const bool ignored = labels[r] == kIgnoredLabel;
-      losses[r] =
-          ignored ? 0.0 : HWY_DYNAMIC_DISPATCH(row_loss)(classes, logits + r * classes, labels[r]);
+      losses[r] = ignored ? 0.0
+                          : weights[r] * HWY_DYNAMIC_DISPATCH(row_loss)(
+                                             classes, logits + r * classes, labels[r]);
     }
   });
   double sum = 0.0;
   for (std::int64_t r = 0; r < rows; ++r) sum += losses[r];
-  return static_cast<float>(sum / static_cast<double>(counted));
+  return static_cast<float>(sum / sum_of_weights);
 }
 
 void cross_entropy_gradient(ThreadPool& pool, std::int64_t rows, std::int64_t classes,
                             const float* logits, const std::int64_t* labels, float dloss,
-                            float* dlogits) {
-  const std::int64_t counted = count_labels(rows, classes, labels);
-  const float scale = dloss / static_cast<float>(std::max<std::int64_t>(1, counted));
+                            float* dlogits, const float* class_weights) {
+  const RowWeights weights(labels, class_weights);
+  const double sum_of_weights = weights.sum(rows, classes);
   parallel_ranges(pool, rows, rows_per_chunk(classes), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin; r < end; ++r) {
       float* const gradient = dlogits + r * classes;
       if (labels[r] == kIgnoredLabel) {
         std::fill_n(gradient, classes, 0.0f);
       } else {
+        const auto scale = static_cast<float>(dloss * weights[r] / sum_of_weights);
         HWY_DYNAMIC_DISPATCH(row_gradient)
         (classes, logits + r * classes, labels[r], scale, gradient);
       }

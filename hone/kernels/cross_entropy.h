@@ -11,15 +11,16 @@ namespace hone::kernels {
 
 inline constexpr std::int64_t kIgnoredLabel = -100;
 
-/// Mean over the rows that are not ignored of log(sum of e^logits) - logits[label]. NaN when all
-/// are ignored.
+/// Mean over the rows that are not ignored of log(sum of e^logits) - logits[label], each weighed by
+/// class_weights[label] (classes): sum of w loss / sum of w. Without weights (null) all are 1. NaN when all rows are
+/// ignored.
 float cross_entropy(ThreadPool& pool, std::int64_t rows, std::int64_t classes, const float* logits,
-                    const std::int64_t* labels);
+                    const std::int64_t* labels, const float* class_weights = nullptr);
 
-/// dlogits = dloss (softmax(logits) - one_hot(label)) / rows that are not ignored; 0 in ignored
-/// rows.
+/// dlogits = dloss (softmax(logits) - one_hot(label)) w[label] / sum of w over the rows that are not ignored; 0 in
+/// ignored rows.
 void cross_entropy_gradient(ThreadPool& pool, std::int64_t rows, std::int64_t classes,
                             const float* logits, const std::int64_t* labels, float dloss,
-                            float* dlogits);
+                            float* dlogits, const float* class_weights = nullptr);
 
 }  // namespace hone::kernels

@@ -138,6 +138,10 @@ std::uint32_t dropout_threshold(double probability) {
 
 void dropout(ThreadPool& pool, double probability, const RandomStream& stream, std::int64_t n,
              const float* x, float* y) {
+  if (probability == 1) {
+    std::fill_n(y, n, 0.0f);  // no word is at least 2^32
+    return;
+  }
   const std::uint32_t threshold = dropout_threshold(probability);
   const auto scale = static_cast<float>(1.0 / (1.0 - probability));
   parallel_ranges(pool, n, kChunkElements, [&](std::int64_t begin, std::int64_t end) {

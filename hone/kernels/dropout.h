@@ -14,8 +14,8 @@ namespace hone::kernels {
 std::uint32_t dropout_threshold(double probability);
 
 /// y[i] = x[i] / (1 - probability) where stream.word(i) >= dropout_threshold(probability), else 0.
-/// The quotient is a product with the factor rounded to float. Of dy it gives dx. y may be the same
-/// array as x.
+/// The quotient is a product with the factor rounded to float. All are 0 for probability 1. Of dy it
+/// gives dx. y may be the same array as x.
 void dropout(ThreadPool& pool, double probability, const RandomStream& stream, std::int64_t n,
              const float* x, float* y);
 

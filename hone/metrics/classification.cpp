@@ -5,16 +5,12 @@
 #include <limits>
 
 #include "hone/base/error.h"
+#include "hone/base/text.h"
 
 namespace hone {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-std::int32_t prediction(std::span<const float> row) {
-  if (std::ranges::any_of(row, [](float logit) { return std::isnan(logit); })) return kNoPrediction;
-  return static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin());
-}
 
 // log(sum(exp(row))) - row[label], shifted by the maximum so that nothing overflows.
 double cross_entropy(std::span<const float> row, std::int32_t label) {
@@ -28,7 +24,53 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? kNaN : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found) {
+  return {support,
+          predicted,
+          found,
+          {share(found, predicted), share(found, support), share(2 * found, predicted + support)}};
+}
+
+// The mean over the classes that occur, each weighed by `weight`; 0/0 counts as 0.
+template <typename Weight>
+PrecisionRecall mean(const std::vector<ClassFigures>& classes, Weight&& weight) {
+  PrecisionRecall sum;
+  double weights = 0;
+  const auto or_zero = [](double value) { return std::isnan(value) ? 0 : value; };
+  for (const ClassFigures& one : classes) {
+    if (one.support + one.predicted == 0) continue;
+    const double w = weight(one);
+    weights += w;
+    sum.precision += w * or_zero(one.figures.precision);
+    sum.recall += w * or_zero(one.figures.recall);
+    sum.f1 += w * or_zero(one.figures.f1);
+  }
+  return {sum.precision / weights, sum.recall / weights, sum.f1 / weights};
+}
+
+RocAuc auc_of(const Logits& logits, std::span<const std::int32_t> labels) {
+  if (logits.classes != 2) return {kNaN, {0, 1}};
+  std::vector<double> scores;
+  std::vector<char> positive;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::span<const float> row = logits.row(static_cast<std::int64_t>(i));
+    scores.push_back(double{row[1]} - double{row[0]});
+    positive.push_back(labels[i] == 1 ? 1 : 0);
+  }
+  return roc_auc(scores, positive);
+}
+
 }  // namespace
+
+std::int32_t prediction(std::span<const float> row) {
+  if (std::ranges::any_of(row, [](float logit) { return std::isnan(logit); })) return kNoPrediction;
+  return static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin());
+}
+
+std::string prediction_name(std::int32_t prediction, const std::vector<std::string>& labels) {
+  return prediction == kNoPrediction ? "none (not a number)"
+                                     : labels[static_cast<std::size_t>(prediction)];
+}
 
 std::vector<std::int32_t> predictions(const Logits& logits) {
   std::vector<std::int32_t> result(static_cast<std::size_t>(logits.examples()));
@@ -57,7 +99,7 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels) 
   Evaluation result;
   result.examples = logits.examples();
   result.confusion.assign(classes * classes, 0);
-  std::vector<std::int64_t> members(classes, 0);
+  std::vector<std::int64_t> members(classes, 0), taken(classes, 0);
   const std::vector<std::int32_t> predicted = predictions(logits);
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto label = static_cast<std::size_t>(labels[i]);
@@ -66,18 +108,53 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels) 
     if (predicted[i] == kNoPrediction) {
       ++result.without_prediction;
     } else {
-      ++result.confusion[label * classes + static_cast<std::size_t>(predicted[i])];
+      const auto guess = static_cast<std::size_t>(predicted[i]);
+      ++taken[guess];
+      ++result.confusion[label * classes + guess];
     }
   }
   for (std::size_t c = 0; c < classes; ++c) {
     const std::int64_t found = result.confusion[c * classes + c];
     result.correct += found;
-    result.recall.push_back(share(found, members[c]));
+    result.of_class.push_back(class_figures(members[c], taken[c], found));
   }
   result.accuracy = share(result.correct, result.examples);
   result.accuracy_interval = wilson_interval(result.correct, result.examples);
   result.loss = result.examples == 0 ? kNaN : result.loss / static_cast<double>(result.examples);
+  result.macro = mean(result.of_class, [](const ClassFigures&) { return 1.0; });
+  result.weighted = mean(result.of_class,
+                         [](const ClassFigures& one) { return static_cast<double>(one.support); });
+  result.auc = auc_of(logits, labels);
   return result;
+}
+
+std::optional<std::int32_t> only_predicted_class(const Evaluation& e) {
+  const auto all = [&](auto member) -> std::optional<std::int32_t> {
+    const auto found = std::ranges::find_if(
+        e.of_class, [&](const ClassFigures& one) { return one.*member == e.examples; });
+    if (found == e.of_class.end()) return std::nullopt;
+    return static_cast<std::int32_t>(found - e.of_class.begin());
+  };
+  if (e.examples == 0 || all(&ClassFigures::support)) return std::nullopt;
+  return all(&ClassFigures::predicted);
+}
+
+std::string without_prediction_text(std::int64_t without, std::int64_t examples) {
+  return fmt::format("{} of {} texts have no prediction: the model's outputs are no numbers (NaN)",
+                     grouped(without), grouped(examples));
+}
+
+std::vector<std::string> concerns(const Evaluation& e, const std::vector<std::string>& labels) {
+  std::vector<std::string> sentences;
+  if (const auto only = only_predicted_class(e)) {
+    const auto label = static_cast<std::size_t>(*only);
+    sentences.push_back(fmt::format(
+        "the model predicts one class only: all {} texts are taken for '{}', {} of them are",
+        grouped(e.examples), labels[label], grouped(e.of_class[label].support)));
+  }
+  if (e.without_prediction > 0)
+    sentences.push_back(without_prediction_text(e.without_prediction, e.examples));
+  return sentences;
 }
 
 }  // namespace hone

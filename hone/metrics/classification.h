@@ -1,15 +1,18 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hone/metrics/proportion.h"
+#include "hone/metrics/roc_auc.h"
 
 /// What a classifier's logits say about labelled examples.
 ///
 ///     Evaluation result = evaluate({logits, /*classes=*/2}, labels);
-///     result.accuracy, result.accuracy_interval.low, result.loss, result.recall[1]
+///     result.accuracy, result.accuracy_interval.low, result.loss, result.of_class[1].recall
 namespace hone {
 
 /// A view of logits, (examples, classes), row by row.
@@ -27,8 +30,28 @@ struct Logits {
 /// The prediction for a row with a NaN: no class, hence never right.
 inline constexpr std::int32_t kNoPrediction = -1;
 
-/// The class of the largest logit for each row; the first one wins ties.
+/// The class of the largest logit; the first one wins ties, and a row with a NaN has none.
+std::int32_t prediction(std::span<const float> row);
+/// The name of a predicted class; "none (not a number)" for no prediction.
+std::string prediction_name(std::int32_t prediction, const std::vector<std::string>& labels);
+/// The predictions for all rows.
 std::vector<std::int32_t> predictions(const Logits& logits);
+
+/// Precision, recall and their harmonic mean.
+struct PrecisionRecall {
+  double precision = 0;
+  double recall = 0;
+  double f1 = 0;
+};
+
+/// How one class was told from the others. What would be 0/0 is NaN: the precision of a class that was never
+/// predicted, the recall of one without examples, the F1 of one that is neither.
+struct ClassFigures {
+  std::int64_t support = 0;    ///< examples of it
+  std::int64_t predicted = 0;  ///< examples taken for it
+  std::int64_t found = 0;      ///< both
+  PrecisionRecall figures;  ///< found / predicted, found / support, 2 found / (predicted + support)
+};
 
 struct Evaluation {
   std::int64_t examples = 0;
@@ -39,13 +62,33 @@ struct Evaluation {
   Interval accuracy_interval;  ///< Wilson, 95 %
   double loss =
       0;  ///< mean cross-entropy in nats; NaN without examples or with a NaN among the logits
-  std::vector<double>
-      recall;  ///< (classes): share of a class that was found; NaN for a class without examples
+  std::vector<ClassFigures> of_class;  ///< (classes)
+  /// Means over the classes as scikit-learn computes them with zero_division=0: 0/0 counts as 0, and classes that are
+  /// neither among the labels nor among the predictions are left out. `macro` weighs classes alike, `weighted` by their
+  /// examples (its recall is the accuracy). NaN without examples.
+  PrecisionRecall macro, weighted;
+  RocAuc auc;  ///< of class 1 against class 0; NaN unless there are two classes
   std::vector<std::int64_t> confusion;  ///< (classes, classes), row: label, column: prediction
+
+  std::int64_t count(std::int32_t label, std::int32_t predicted) const {
+    return confusion[static_cast<std::size_t>(label) * of_class.size() +
+                     static_cast<std::size_t>(predicted)];
+  }
 };
 
 /// One label per row of logits. Throws `UserError` for a label that is not a class of the logits.
 Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels);
+
+/// The class that all examples were taken for although they are not all of one class: the model has collapsed.
+std::optional<std::int32_t> only_predicted_class(const Evaluation& evaluation);
+
+/// "3 of 40 texts have no prediction: the model's outputs are no numbers (NaN)"
+std::string without_prediction_text(std::int64_t without, std::int64_t examples);
+
+/// What has to be known before any figure of the evaluation is looked at, a sentence each: that one class only is
+/// predicted, that logits are no numbers. `labels` are the names of the classes.
+std::vector<std::string> concerns(const Evaluation& evaluation,
+                                  const std::vector<std::string>& labels);
 
 /// Throws `UserError` naming the first of `labels` that is outside [0, classes).
 void check_labels(std::span<const std::int32_t> labels, std::int64_t classes);

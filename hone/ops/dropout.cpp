@@ -4,7 +4,7 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y = x / (1 - p) with probability 1 - p, else 0 (Srivastava et al., 2014). Element i is kept where
+// y = x / (1 - p) with probability 1 - p, else 0 (Srivastava et al., 2014); nothing is kept for p = 1. Element i is kept where
 // word i of the random stream (key, stream) is at least p 2^32, so the mask is a function of its
 // place alone: nothing is stored for the gradient, which applies the same mask to dy.
 namespace hone::ops {
@@ -17,7 +17,7 @@ std::vector<Type> infer(const TypeContext& context) {
   const Attribute& attribute = *context.attributes.find("p");
   user_check(std::holds_alternative<double>(attribute), "p must be a real number");
   const double p = std::get<double>(attribute);
-  user_check(p >= 0 && p < 1, "p must be at least 0 and below 1, got {}", p);
+  user_check(p >= 0 && p <= 1, "p must be from 0 to 1, got {}", p);
   return {context.inputs[0]};
 }
 

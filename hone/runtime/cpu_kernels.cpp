@@ -20,6 +20,11 @@ namespace hone {
 namespace {
 
 const float* floats(const Call& call, std::size_t index) { return call.input(index).data<float>(); }
+
+// Null when the input was left out.
+const float* optional_floats(const Call& call, std::size_t index) {
+  return call.has_input(index) ? floats(call, index) : nullptr;
+}
 std::int64_t count(const Call& call) { return call.input(0).count(); }
 std::int64_t row_length(const Tensor& tensor) { return tensor.size(-1); }
 std::int64_t row_count(const Tensor& tensor) {
@@ -152,14 +157,14 @@ void cross_entropy(Call& call) {
   const Tensor& logits = call.input(0);
   *call.output().data<float>() =
       kernels::cross_entropy(call.pool, logits.size(0), logits.size(1), logits.data<float>(),
-                             call.input(1).data<std::int64_t>());
+                             call.input(1).data<std::int64_t>(), optional_floats(call, 2));
 }
 
 void cross_entropy_gradient(Call& call) {
   const Tensor& logits = call.input(0);
   kernels::cross_entropy_gradient(call.pool, logits.size(0), logits.size(1), logits.data<float>(),
                                   call.input(1).data<std::int64_t>(), *floats(call, 2),
-                                  call.output().data<float>());
+                                  call.output().data<float>(), optional_floats(call, 3));
 }
 
 // Labels outside the classes are the reference's to report.
@@ -205,7 +210,7 @@ void embedding_gradient(Call& call) {
 void linear(Call& call) {
   const Tensor& weight = call.input(1);
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
-  const kernels::GemmAdd bias{call.has_input(2) ? floats(call, 2) : nullptr, false};
+  const kernels::GemmAdd bias{optional_floats(call, 2), false};
   kernels::gemm(call.pool, {row_count(call.input(0)), outputs, inputs},
                 {floats(call, 0), inputs, 1}, {floats(call, 1), 1, inputs},
                 call.output().data<float>(), outputs, bias);

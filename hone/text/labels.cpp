@@ -63,17 +63,20 @@ bool contains_all(const Names& names, const Names& part) {
                      [&](const std::string& name) { return index_in(name, names).has_value(); });
 }
 
-std::int64_t class_among(const WrittenLabel& label, const Names& names, const Names& of_data,
-                         std::string_view whose) {
+std::optional<std::int64_t> class_among(const WrittenLabel& label, const Names& names,
+                                        const Names& of_data) {
   if (const auto index = as_index(label.text, of_data.size()))
-    if (const auto found = index_in(of_data[static_cast<std::size_t>(*index)], names))
-      return *found;
-  if (const auto found = index_in(label.text, names)) return *found;
+    if (const auto found = index_in(of_data[static_cast<std::size_t>(*index)], names)) return found;
+  if (const auto found = index_in(label.text, names)) return found;
   // Numbers that are names leave no room for indices.
   const bool indexed = std::none_of(names.begin(), names.end(), parse_integer);
-  if (const auto index = as_index(label.text, names.size()); index && indexed) return *index;
-  fail("{}: label '{}' is none of {} classes: {}", label.where, label.text, whose,
-       fmt::join(names, ", "));
+  if (const auto index = as_index(label.text, names.size()); index && indexed) return index;
+  return std::nullopt;
+}
+
+std::string none_of(const WrittenLabel& label, std::string_view whose, const Names& names) {
+  return fmt::format("{}: label '{}' is none of {} classes: {}", label.where, label.text, whose,
+                     fmt::join(names, ", "));
 }
 
 LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownClasses& known,
@@ -85,9 +88,11 @@ LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownC
         fmt::format("classes are matched by number: the data calls them {}, the model {}",
                     fmt::join(known.of_data, ", "), fmt::join(known.of_model, ", ")));
   const Names of_data = by_name ? known.of_data : Names{};
-  for (const WrittenLabel& label : labels)
-    classes.class_of.push_back(
-        static_cast<std::int32_t>(class_among(label, known.of_model, of_data, "the model's")));
+  for (const WrittenLabel& label : labels) {
+    const auto found = class_among(label, known.of_model, of_data);
+    if (!found) throw LabelMismatch(none_of(label, "the model's", known.of_model));
+    classes.class_of.push_back(static_cast<std::int32_t>(*found));
+  }
   return classes;
 }
 
@@ -118,11 +123,12 @@ LabelClasses find_classes(std::span<const WrittenLabel> labels, const KnownClass
   if (!known.of_model.empty()) return classes_of_model(labels, known, notes);
   LabelClasses classes{known.of_data.empty() ? names_by_labels(labels) : known.of_data, {}};
   for (const WrittenLabel& label : labels) {
-    const std::int64_t found = class_among(label, classes.names, known.of_data, "the data's");
-    user_check(known.most == 0 || found < known.most,
+    const auto found = class_among(label, classes.names, known.of_data);
+    if (!found) fail("{}", none_of(label, "the data's", classes.names));
+    user_check(known.most == 0 || *found < known.most,
                "{}: label '{}' is class {}, but the model has only {} classes", label.where,
-               label.text, found, known.most);
-    classes.class_of.push_back(static_cast<std::int32_t>(found));
+               label.text, *found, known.most);
+    classes.class_of.push_back(static_cast<std::int32_t>(*found));
   }
   const bool guessed =
       known.most > 0 && std::none_of(labels.begin(), labels.end(), [](const WrittenLabel& label) {

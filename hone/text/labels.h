@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "hone/base/error.h"
+
 /// From labels as files write them to the classes of a model.
 namespace hone {
 
@@ -56,6 +58,11 @@ struct LabelClasses {
   std::vector<std::int32_t> class_of;  ///< one for each label
 };
 
+/// A label is none of a model's classes.
+class LabelMismatch : public UserError {
+  using UserError::UserError;
+};
+
 /// Finds the class of each of `labels`.
 ///
 /// With a model's classes, a label is one of their names or an index of one; an integer that the data
@@ -63,7 +70,7 @@ struct LabelClasses {
 /// index. Without, the classes are the names that the data gives; else integers that begin at 0 (or
 /// are all 1) stay what they are, other integers are numbered by value, and strings in sorted order.
 /// Adds to `notes` how names were matched where that is a guess. Throws `UserError` with the place of
-/// a label that is none of the classes.
+/// a label that is none of the classes; `LabelMismatch` where they are the model's.
 LabelClasses find_classes(std::span<const WrittenLabel> labels, const KnownClasses& known,
                           std::vector<std::string>& notes);
 

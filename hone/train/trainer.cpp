@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hone/base/random.h"
+#include "hone/passes/weigh_classes.h"
 #include "hone/train/batch_inputs.h"
 #include "hone/train/training_graph.h"
 
@@ -26,11 +27,16 @@ std::int64_t random_key(std::uint64_t seed, std::int64_t step) {
 }
 
 // What step `step`, from 0, reads beside the parameters.
-NamedTensors step_inputs(const Batch& batch, std::uint64_t seed, std::int64_t step, double rate) {
+NamedTensors step_inputs(const Batch& batch, const TrainingOptions& options, std::int64_t step,
+                         double rate) {
   NamedTensors inputs = batch_inputs(batch);
+  const std::vector<float>& weights = options.class_weights;
+  if (!weights.empty())
+    inputs["class_weights"] =
+        Tensor::of<float>({static_cast<std::int64_t>(weights.size())}, weights);
   inputs["learning_rate"] = Tensor::scalar(static_cast<float>(rate));
   inputs["step"] = Tensor::scalar(step + 1);
-  inputs["random_key"] = Tensor::scalar(random_key(seed, step));
+  inputs["random_key"] = Tensor::scalar(random_key(options.seed, step));
   return inputs;
 }
 
@@ -43,6 +49,8 @@ void check(const TrainingOptions& options) {
              options.logging_steps);
   user_check(options.warmup_steps >= 0, "warmup_steps: expected at least 0, got {}",
              options.warmup_steps);
+  user_check(options.warmup_ratio >= 0 && options.warmup_ratio <= 1,
+             "warmup_ratio: expected a share from 0 to 1, got {}", options.warmup_ratio);
 }
 
 void check_finite(const ParameterStore& parameters, std::int64_t step) {
@@ -120,6 +128,11 @@ std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples) 
   return static_cast<std::int64_t>(std::ceil(steps));
 }
 
+std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps) {
+  if (options.warmup_steps > 0) return options.warmup_steps;
+  return static_cast<std::int64_t>(std::ceil(static_cast<double>(steps) * options.warmup_ratio));
+}
+
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                      std::int32_t pad_id, const TrainingOptions& options,
                      const TrainingCallbacks& callbacks, const Library& library, ThreadPool& pool,
@@ -127,12 +140,15 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
   check(options);
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
   Graph step_graph = graph.clone();
+  if (!options.class_weights.empty())
+    HONE_ASSERT(weigh_classes(step_graph), "class weights, and a loss that is no cross entropy");
   add_training_step(step_graph, options.optimizer);
   add_optimizer_state(step_graph, parameters);
   Interpreter interpreter(step_graph, library, pool, device);
 
   const auto start = std::chrono::steady_clock::now();
-  const std::int64_t steps = total_steps(options, data.size());
+  const std::int64_t steps = total_steps(options, data.size()),
+                     warmup = warmup_steps(options, steps);
   BatchOrder order(data, options);
   PaddingMeter padding;
   TrainingState state = from;
@@ -160,10 +176,9 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
     const std::span<const std::int64_t> rows = order.rows(state.step);
     const Batch batch = make_batch(data, rows, pad_id);
     padding.add(batch);
-    const double rate =
-        linear_schedule(options.optimizer.learning_rate, state.step, steps, options.warmup_steps);
+    const double rate = linear_schedule(options.optimizer.learning_rate, state.step, steps, warmup);
     const NamedTensors outputs =
-        interpreter.run(step_inputs(batch, options.seed, state.step, rate), parameters);
+        interpreter.run(step_inputs(batch, options, state.step, rate), parameters);
 
     ++state.step;
     const StepRecord record =

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "hone/base/thread_pool.h"
 #include "hone/ir/graph.h"
@@ -19,10 +20,14 @@ struct TrainingOptions {
   std::int64_t max_steps = 0;  ///< if positive, the number of steps instead of `epochs`
   std::int64_t batch_size = 8;
   std::int64_t warmup_steps = 0;
+  double warmup_ratio =
+      0;  ///< share of the steps that warm up, rounded up; where `warmup_steps` is 0
   std::uint64_t seed = 42;  ///< of the order of the examples and of dropout
   bool shuffle = true;
   bool group_by_length =
       false;  ///< texts of like length share a batch (see batching.h); for shuffled runs
+  /// The weight of each class in the training loss, which is then the weighted mean; empty: all are 1.
+  std::vector<float> class_weights = {};
   std::int64_t logging_steps = 500;
   std::int64_t eval_steps = 0;  ///< 0: after every epoch
   std::int64_t save_steps =
@@ -90,6 +95,9 @@ struct TrainingResult {
 
 /// The number of steps `options` ask for on `examples` examples.
 std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples);
+
+/// How many of `steps` steps warm up, as in Hugging Face's Trainer.
+std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps);
 
 /// Trains `parameters` on `data`. `graph` is a forward graph in training mode with the output `loss` (quantizers in it
 /// train with the straight-through estimator); its trainable parameters change, the frozen ones do not.

@@ -48,7 +48,8 @@ TEST(FineTune, LogsWithTheKeysOfHuggingFace) {
     EXPECT_TRUE(outcome.lines[1][key].is_number()) << key;
   EXPECT_EQ(outcome.lines[1]["epoch"], 1.0);
   EXPECT_EQ(outcome.lines[1]["eval_samples"], 10);
-  EXPECT_EQ(outcome.lines[1]["eval_recall"].size(), 2u);
+  EXPECT_TRUE(outcome.lines[1]["eval_f1_macro"].is_number());
+  EXPECT_FALSE(outcome.lines[1].contains("eval_confusion"));
 }
 
 TEST(FineTune, WithoutValidationDoesNotEvaluate) {
@@ -110,7 +111,7 @@ TEST(FineTune, TrainsAQuantizedModelThroughItsQuantizers) {
 FineTuneOptions restless() {
   FineTuneOptions options;
   options.training = {.optimizer = {.learning_rate = 2e-2}, .max_steps = 20, .eval_steps = 2};
-  options.chosen_by = ChosenBy::loss;
+  options.metric_for_best_model = "eval_loss";
   return options;
 }
 
@@ -141,6 +142,92 @@ TEST(FineTune, KeepsTheBestEvaluation) {
   EXPECT_EQ(measure(model, validated().validation, 0, 32, context(), "").evaluation.loss, *best);
   for (const auto& [name, tensor] : model.parameters.tensors())
     EXPECT_FALSE(name.starts_with("adamw.")) << name;
+}
+
+TEST(FineTune, ChoosesByTheMetricThatIsAskedFor) {
+  FineTuneOptions options = restless();
+  options.load_best_model_at_end = true;
+  options.metric_for_best_model = "auc";
+  Model model = tiny_model();
+  TrainingLog log;
+  const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+  double best = -1;
+  std::int64_t step = 0;
+  for (const Json& line : log.lines()) {
+    if (!line.contains("eval_auc") || line["eval_auc"].get<double>() <= best) continue;
+    best = line["eval_auc"].get<double>();
+    step = line["step"].get<std::int64_t>();
+  }
+  EXPECT_EQ(result.weights_of_step, step);
+  EXPECT_EQ(result.selection.best_value, best);
+}
+
+TEST(FineTune, RefusesAMetricOfTwoClassesForMore) {
+  BertConfig config = testing::tiny_config();
+  config.labels = {"a", "b", "c"};
+  FineTuneOptions options;
+  options.metric_for_best_model = "f1";
+  expect_user_error(
+      "--metric_for_best_model: f1 is defined for two classes, the model tells 3", [&] {
+        fine_tuned(options, {tiny_texts(8), {}, {}}, new_model(config, context().library.ops, 5));
+      });
+}
+
+// What is told of the kept weights is what measuring them again would tell.
+TEST(FineTune, KnowsWhatItsWeightsDoOnTheValidationPart) {
+  for (const bool best : {false, true}) {
+    FineTuneOptions options = restless();
+    options.load_best_model_at_end = best;
+    Model model = tiny_model();
+    TrainingLog log;
+    const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+    ASSERT_TRUE(result.validation.has_value());
+    EXPECT_EQ(result.validation->logits,
+              measure(model, validated().validation, 0, 32, context(), "").logits);
+  }
+}
+
+/// A context that keeps what progress writes, as to a file.
+std::string progress_of(const FineTuneOptions& options) {
+  Context context(/*threads=*/1);
+  std::string written;
+  context.progress.quiet = false;
+  context.progress.terminal = false;
+  context.progress.write = [&](std::string_view text) { written += text; };
+  context.progress.now_seconds = [] { return 0.0; };
+  Model model = tiny_model();
+  TrainingLog log;
+  fine_tune(model, validated(), 0, options, log, context);
+  return written;
+}
+
+TEST(FineTune, ShowsEachEvaluation) {
+  FineTuneOptions options = restless();
+  options.training.max_steps = 6;
+  const std::vector<std::string> lines = split(progress_of(options), '\n');
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_TRUE(lines[0].starts_with("train  step 2  epoch 0.25  validation loss ")) << lines[0];
+  EXPECT_NE(lines[0].find(" ± "), std::string::npos) << lines[0];
+  EXPECT_TRUE(lines[0].ends_with("  best so far")) << lines[0];
+  EXPECT_TRUE(lines[3].starts_with("train  100 %  6/6 steps")) << lines[3];
+}
+
+TEST(FineTune, WeighsTheTrainingLossAlone) {
+  FineTuneOptions options;
+  options.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 1};
+  const EncodedSplits data{tiny_texts(8), tiny_texts(10, 2), {}};
+  const Outcome plain = fine_tuned(options, data);
+  options.class_weights = "1,1";
+  const Outcome ones = fine_tuned(options, data);
+  options.class_weights = "1,9";
+  const Outcome weighed = fine_tuned(options, data);
+  EXPECT_EQ(plain.lines[0]["loss"], ones.lines[0]["loss"]);
+  EXPECT_EQ(testing::changed_parameters(plain.model.parameters, ones.model.parameters),
+            std::vector<std::string>{});
+  EXPECT_NE(plain.lines[0]["loss"], weighed.lines[0]["loss"]);
+  options.training.optimizer.learning_rate = 0;
+  const double still = fine_tuned(options, data).lines[1]["eval_loss"];
+  EXPECT_EQ(still, measure(tiny_model(), data.validation, 0, 32, context(), "").evaluation.loss);
 }
 
 TEST(FineTune, EndsEarlyWithoutABetterEvaluation) {

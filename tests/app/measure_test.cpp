@@ -41,8 +41,16 @@ TEST(Measure, SaysItInHuggingFacesWords) {
   const Json json = to_json(result, {"odd", "even"});
   EXPECT_EQ(json["eval_accuracy"], result.evaluation.accuracy);
   EXPECT_EQ(json["eval_loss"], result.evaluation.loss);
-  EXPECT_EQ(json["eval_recall"]["odd"], result.evaluation.recall[0]);
-  EXPECT_EQ(json["eval_recall"]["even"], result.evaluation.recall[1]);
+  const Evaluation& e = result.evaluation;
+  EXPECT_EQ(json["eval_classes"]["odd"]["recall"], e.of_class[0].figures.recall);
+  EXPECT_EQ(json["eval_classes"]["even"]["support"], e.of_class[1].support);
+  EXPECT_EQ(json["eval_recall"], e.of_class[1].figures.recall);  // of class 1, as scikit-learn
+  EXPECT_EQ(json["eval_f1_macro"], e.macro.f1);
+  EXPECT_EQ(json["eval_auc"], e.auc.value);
+  EXPECT_EQ(json["eval_auc_interval"][1], e.auc.interval.high);
+  EXPECT_EQ(json["eval_confusion"],
+            (Json{{e.count(0, 0), e.count(0, 1)}, {e.count(1, 0), e.count(1, 1)}}));
+  EXPECT_TRUE(json["eval_only_predicts"].is_null());
   EXPECT_EQ(json["eval_samples"], 20);
   EXPECT_EQ(json["eval_accuracy_interval"][0], result.evaluation.accuracy_interval.low);
 }
@@ -51,7 +59,8 @@ TEST(Measure, SaysNullWhereThereIsNoNumber) {
   EncodedSet one_class = testing::tiny_texts(4);
   one_class.labels.assign(4, 1);
   const Json json = to_json(measured(testing::tiny_model(), one_class), {"odd", "even"});
-  EXPECT_TRUE(json["eval_recall"]["odd"].is_null());
+  EXPECT_TRUE(json["eval_classes"]["odd"]["recall"].is_null());
+  EXPECT_TRUE(json["eval_auc"].is_null());
 }
 
 TEST(Measure, ComparesModelsInJson) {

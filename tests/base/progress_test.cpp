@@ -34,8 +34,8 @@ TEST(Progress, AddsALineEveryTenSecondsToAFile) {
     }
   }
   EXPECT_EQ(desk.written,
-            "train  10 %  10/100 steps  0:10, 1:30 left  1.00 steps/s  loss 0.5\n"
-            "train  20 %  20/100 steps  0:20, 1:20 left  1.00 steps/s  loss 0.5\n"
+            "train  10 %  10/100 steps  0:10  1:30 left  1.00 steps/s  loss 0.5\n"
+            "train  20 %  20/100 steps  0:20  1:20 left  1.00 steps/s  loss 0.5\n"
             "train  25 %  25/100 steps  0:25  1.00 steps/s  loss 0.5\n");
 }
 
@@ -51,8 +51,8 @@ TEST(Progress, RewritesOneLineOnATerminal) {
     progress.update(4);
   }
   EXPECT_EQ(desk.written,
-            "\rread  50 %  2/4  0:02, 0:02 left  1.00/s\x1b[K"
-            "\rread  100 %  4/4  0:04, 0:00 left  1.00/s\x1b[K"
+            "\rread  50 %  2/4  0:02  0:02 left  1.00/s\x1b[K"
+            "\rread  100 %  4/4  0:04  0:00 left  1.00/s\x1b[K"
             "\rread  100 %  4/4  0:04  1.00/s\x1b[K\n");
 }
 
@@ -62,6 +62,50 @@ TEST(Progress, CutsTheLineToTheTerminal) {
   output.columns = 8;
   Progress("é train", 4, {.output = output}).finish();
   EXPECT_EQ(desk.written, "\ré train\x1b[K\n");
+}
+
+// What is shown of one line on terminals of different widths.
+std::string shown_at(int columns) {
+  Desk desk;
+  ProgressOutput output = desk.output(true);
+  output.columns = columns;
+  Progress progress("train", 3125, {.unit = "steps", .output = output});
+  desk.seconds += 42;
+  progress.update(1200, "loss 0.412", "padding 12 %");
+  return desk.written;
+}
+
+TEST(Progress, KeepsShareAndNoteOnANarrowTerminal) {
+  const auto line = [](const std::string& text) { return "\r" + text + "\x1b[K"; };
+  EXPECT_EQ(shown_at(120),
+            line("train  38 %  1 200/3 125 steps  0:42  1:07 left  28.6 steps/s  loss 0.412  "
+                 "padding 12 %"));
+  EXPECT_EQ(shown_at(80),
+            line("train  38 %  1 200/3 125 steps  0:42  1:07 left  28.6 steps/s  loss 0.412"));
+  EXPECT_EQ(shown_at(60), line("train  38 %  1 200/3 125 steps  0:42  1:07 left  loss 0.412"));
+  EXPECT_EQ(shown_at(40), line("train  38 %  1:07 left  loss 0.412"));
+  EXPECT_EQ(shown_at(24), line("train  38 %  loss 0.412"));
+}
+
+TEST(Progress, SaysLinesAboveItself) {
+  Desk desk;
+  Progress terminal("train", 4, {.output = desk.output(true)});
+  terminal.say("step 2");
+  EXPECT_EQ(desk.written, "\rstep 2\x1b[K\n");
+  desk.written.clear();
+  Progress file("train", 4, {.output = desk.output(false)});
+  file.say("step 2");
+  EXPECT_EQ(desk.written, "step 2\n");
+}
+
+TEST(Progress, MayVanishWhenItIsDone) {
+  Desk desk;
+  for (const bool terminal : {true, false}) {
+    Progress progress("validate", 4,
+                      {.end = ProgressEnd::vanishes, .output = desk.output(terminal)});
+    progress.update(4);
+  }
+  EXPECT_EQ(desk.written, "\r\x1b[K");
 }
 
 TEST(Progress, QuietWritesNothing) {
@@ -93,7 +137,7 @@ TEST(Progress, ResumedWorkDoesNotCountWhatWasDoneBefore) {
   Progress progress("train", 1000, {.first = 900, .output = desk.output(false)});
   desk.seconds += 10;
   progress.update(920);
-  EXPECT_EQ(desk.written, "train  92 %  920/1 000  0:10, 0:40 left  2.00/s\n");
+  EXPECT_EQ(desk.written, "train  92 %  920/1 000  0:10  0:40 left  2.00/s\n");
 }
 
 TEST(Progress, TimeLeftFollowsAChangeOfSpeed) {
@@ -108,7 +152,7 @@ TEST(Progress, TimeLeftFollowsAChangeOfSpeed) {
   progress.update(done += 100);
   // After 100 s of the new speed the old one counts exp(-100/15) = 0.0013: 10 + 90 * 0.0013 = 10.1
   // per second.
-  EXPECT_EQ(desk.written, "train  11 %  11 000/100 000  3:20, 2:26:39 left  10.1/s\n");
+  EXPECT_EQ(desk.written, "train  11 %  11 000/100 000  3:20  2:26:39 left  10.1/s\n");
 }
 
 TEST(Progress, FinishesOnce) {

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -16,7 +17,8 @@ TEST(Eval, MeasuresAllOfASingleFile) {
   EXPECT_LE(result["eval_accuracy_interval"][0], accuracy);
   EXPECT_GE(result["eval_accuracy_interval"][1], accuracy);
   // Both classes are equally frequent, so that accuracy is the mean of their recalls.
-  const double bad = result["eval_recall"]["bad"], good = result["eval_recall"]["good"];
+  const Json& classes = result["eval_classes"];
+  const double bad = classes["bad"]["recall"], good = classes["good"]["recall"];
   EXPECT_DOUBLE_EQ(accuracy, (bad + good) / 2);
 }
 
@@ -47,9 +49,39 @@ TEST(Eval, SaysThatAQuantizedModelIsSimulated) {
 
 TEST(Eval, ShowsPeopleRoundedFigures) {
   const Ending ending = run_well({"eval", "model", "--data", "reviews.csv"}, workshop());
-  for (const char* figure : {"accuracy", "loss", "recall of bad", "recall of good", "arithmetic"})
+  for (const char* figure : {"accuracy", "loss", "F1 (macro)", "AUC of good", "arithmetic",
+                             "Precision", "taken for bad"})
     EXPECT_NE(ending.output.find(figure), std::string::npos) << figure;
   EXPECT_NE(ending.messages.find("evaluate  100 %  40/40 texts"), std::string::npos);
+}
+
+// A classifier whose second logit is always the larger one.
+TEST(Eval, WarnsOfAModelThatPredictsOneClassOnly) {
+  const TemporaryFolder folder;
+  fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
+  const fs::path weights = folder.path() / "model/model.safetensors";
+  TensorMap tensors;
+  for (const auto& [name, tensor] : read_safetensors(weights).tensors)
+    tensors.emplace(name, tensor.contiguous_copy());
+  tensors.at("classifier.bias").values<float>()[1] = 1000;
+  fs::remove(weights);
+  write_safetensors(weights, tensors, {{"format", "pt"}});
+  const std::string data = workshop() / "reviews.csv";
+  const std::string warning =
+      "the model predicts one class only: all 40 texts are taken for 'good', 20 of them are";
+  const Ending ending = run_well({"eval", "model", "--data", data, "--json"}, folder.path());
+  EXPECT_NE(ending.messages.find("warning: " + warning), std::string::npos) << ending.messages;
+  EXPECT_EQ(json_lines(ending.output)[0]["eval_only_predicts"], "good");
+  const Ending quantized = run_well(
+      {"quantize", "model", "--format", "int(bits=8)", "--data", data, "-o", "q"}, folder.path());
+  for (const char* when : {"before", "after"})
+    EXPECT_NE(
+        quantized.messages.find(fmt::format("warning: {} quantizing, the model predicts", when)),
+        std::string::npos)
+        << quantized.messages;
+  const Ending compared = run_well({"compare", "model", "model", "--data", data}, folder.path());
+  EXPECT_NE(compared.messages.find("warning: B: " + warning), std::string::npos)
+      << compared.messages;
 }
 
 TEST(Eval, LeavesAReportWhereItIsAskedTo) {

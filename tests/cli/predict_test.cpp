@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -47,6 +48,42 @@ TEST(Predict, TakesATextThatLooksLikeAFlagAfterTwoDashes) {
           run_well({"predict", "model", "--json", "--", "--not-bad at all"}, workshop()).output)
           .at(0);
   EXPECT_EQ(said["text"], "--not-bad at all");
+}
+
+// Attention scores beyond what fp32 holds make every logit a NaN.
+TEST(Predict, GivesNoLabelToWhatIsNoNumber) {
+  const TemporaryFolder folder;
+  fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
+  const fs::path weights = folder.path() / "model/model.safetensors";
+  TensorMap tensors;
+  for (const auto& [name, tensor] : read_safetensors(weights).tensors)
+    tensors.emplace(name, tensor.contiguous_copy());
+  std::ranges::fill(tensors.at("bert.encoder.layer.0.attention.self.query.weight").values<float>(),
+                    3e38f);
+  fs::remove(weights);
+  write_safetensors(weights, tensors, {{"format", "pt"}});
+  const Ending json = run_well({"predict", "model", "a fine film", "--json"}, folder.path());
+  const Json said = json_lines(json.output).at(0);
+  EXPECT_TRUE(said["label"].is_null());
+  EXPECT_TRUE(said["probabilities"][0].is_null());
+  EXPECT_NE(json.messages.find("warning: 1 of 1 texts have no prediction"), std::string::npos)
+      << json.messages;
+  const Ending table = run_well({"predict", "model", "a fine film"}, folder.path());
+  EXPECT_NE(table.output.find("none (not a number)"), std::string::npos) << table.output;
+}
+
+// PyTorch allows it, though nothing but biases can be learnt then.
+TEST(Predict, OpensAModelWhoseDropoutIsOne) {
+  const TemporaryFolder folder;
+  fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
+  Json config = read_json(folder.path() / "model/config.json");
+  config["hidden_dropout_prob"] = 1.0;
+  folder.file("model/config.json", to_document(config));
+  EXPECT_EQ(run_json({"predict", "model", "a fine film"}, folder.path()),
+            run_json({"predict", "model", "a fine film"}, workshop()));
+  run_well(
+      {"train", "model", "--data", workshop() / "reviews.csv", "--max_steps", "1", "-o", "out"},
+      folder.path());
 }
 
 TEST(Predict, ShowsPeopleATable) {

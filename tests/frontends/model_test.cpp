@@ -217,6 +217,47 @@ TEST(Model, RefusesDataWithOtherClassesThanATrainedHead) {
       });
 }
 
+// As transformers does with ignore_mismatched_sizes; a head for other names of the same number too.
+TEST(Model, BeginsWithAFreshHeadForOtherLabelsWhereItMay) {
+  const TemporaryFolder folder;
+  write_small(folder, {{"id2label", {{"0", "bad"}, {"1", "good"}}},
+                       {"label2id", {{"bad", 0}, {"good", 1}}}});
+  const auto open = [&](const std::vector<std::string>& labels) {
+    return load_model(folder.path(), builtin().ops, builtin().formats, /*seed=*/9, labels,
+                      HeadFit::may_be_fresh);
+  };
+  const Model trained = load(folder.path());
+  for (const std::vector<std::string>& labels :
+       {std::vector<std::string>{"a", "b", "c"}, std::vector<std::string>{"ham", "spam"}}) {
+    const Model model = open(labels);
+    EXPECT_EQ(model.config.labels, labels);
+    const Tensor& head = model.parameters.at("classifier.weight");
+    EXPECT_EQ(head.size(0), static_cast<std::int64_t>(labels.size()));
+    EXPECT_NE(elements_of(head), elements_of(trained.parameters.at("classifier.weight")));
+    EXPECT_EQ(elements_of(model.parameters.at("bert.pooler.dense.weight")),
+              elements_of(trained.parameters.at("bert.pooler.dense.weight")));
+    EXPECT_EQ(model.warnings,
+              std::vector<std::string>{fmt::format(
+                  "the model's labels are bad, good, the data's are {}: classifier.bias, "
+                  "classifier.weight begin at random; train before use",
+                  fmt::join(labels, ", "))});
+  }
+  const Model same = open({"bad", "good"});
+  EXPECT_TRUE(same.warnings.empty());
+  expect_same_weights(same.parameters, trained.parameters);
+}
+
+TEST(Model, OfAQuantizedModelTheHeadStays) {
+  const TemporaryFolder folder;
+  write_small(folder,
+              {{"quantization_config",
+                {{"quant_method", "hone"}, {"training", "ptq"}, {"layers", Json::object()}}}});
+  expect_user_error("a quantized model cannot have a fresh head", [&] {
+    load_model(folder.path(), builtin().ops, builtin().formats, 9, {"a", "b", "c"},
+               HeadFit::may_be_fresh);
+  });
+}
+
 TEST(Model, RefusesWeightsThatAreMissing) {
   const TemporaryFolder folder;
   write_small(folder);

@@ -57,6 +57,38 @@ TEST(CrossEntropy, LossAndGradientAgreeWithDoubles) {
   });
 }
 
+TEST(CrossEntropy, WeighsRowsByTheirClasses) {
+  ThreadPool pool(1);
+  constexpr std::int64_t kRows = 50, kClasses = 17;
+  const auto logits = random_floats(kRows * kClasses, 1, -5.0, 5.0);
+  const auto labels = labels_for(kRows, kClasses);
+  const auto weights = random_floats(kClasses, 2, 0.1, 9.0);
+  const float loss =
+      cross_entropy(pool, kRows, kClasses, logits.data(), labels.data(), weights.data());
+  std::vector<float> gradient(logits.size(), 9.0f);
+  cross_entropy_gradient(pool, kRows, kClasses, logits.data(), labels.data(), 1.0f, gradient.data(),
+                         weights.data());
+  double sum = 0, sum_of_weights = 0;
+  for (std::int64_t r = 0; r < kRows; ++r) {
+    if (labels[r] == kIgnoredLabel) continue;
+    const float* const row = logits.data() + r * kClasses;
+    sum += weights[labels[r]] * (log_of_sum(row, kClasses) - row[labels[r]]);
+    sum_of_weights += weights[labels[r]];
+  }
+  const double relative = kRounding * (20 + kClasses / 16.0);
+  EXPECT_NEAR(loss, sum / sum_of_weights, relative * (1 + sum / sum_of_weights));
+  for (std::int64_t r = 0; r < kRows; ++r) {
+    const float* const row = logits.data() + r * kClasses;
+    const double weight = labels[r] == kIgnoredLabel ? 0 : weights[labels[r]] / sum_of_weights;
+    for (std::int64_t i = 0; i < kClasses; ++i) {
+      const double probability = std::exp(row[i] - log_of_sum(row, kClasses));
+      ASSERT_NEAR(gradient[r * kClasses + i], weight * (probability - (i == labels[r])),
+                  relative * weight)
+          << "row " << r << ", class " << i;
+    }
+  }
+}
+
 TEST(CrossEntropy, OfIgnoredRowsAloneIsNanWithoutGradient) {
   ThreadPool pool(1);
   const std::vector<float> logits = {1, 2, 3, 4};

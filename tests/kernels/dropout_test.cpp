@@ -35,6 +35,11 @@ TEST(Dropout, ProbabilityZeroKeepsEverything) {
   EXPECT_EQ(dropout_of(0.0, {1, 2}, x), x);
 }
 
+TEST(Dropout, ProbabilityOneKeepsNothing) {
+  const auto x = random_floats(1000, 2);
+  EXPECT_EQ(dropout_of(1.0, {1, 2}, x), std::vector<float>(1000, 0.0f));
+}
+
 TEST(Dropout, DroppedValuesAreZeroEvenWhereInfinite) {
   const auto y = dropout_of(0.5, {1, 2}, std::vector<float>(100, kInfinity));
   for (const float value : y) EXPECT_TRUE(value == 0.0f || value == kInfinity);

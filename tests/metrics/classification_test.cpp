@@ -30,11 +30,86 @@ TEST(Evaluate, CountsByHand) {
   EXPECT_EQ(result.correct, 3);
   EXPECT_EQ(result.accuracy, 0.75);
   EXPECT_EQ(result.confusion, (std::vector<std::int64_t>{1, 1, 0, /**/ 0, 2, 0, /**/ 0, 0, 0}));
-  EXPECT_EQ(result.recall[0], 0.5);
-  EXPECT_EQ(result.recall[1], 1.0);
-  EXPECT_TRUE(std::isnan(result.recall[2])) << "class 2 has no examples";
+  EXPECT_EQ(result.of_class[0].figures.recall, 0.5);
+  EXPECT_EQ(result.of_class[1].figures.recall, 1.0);
+  EXPECT_TRUE(std::isnan(result.of_class[2].figures.recall)) << "class 2 has no examples";
   EXPECT_EQ(result.accuracy_interval.low, wilson_interval(3, 4).low);
   EXPECT_EQ(result.without_prediction, 0);
+}
+
+/// The evaluation of a model that is sure of `predicted`, of `classes` classes.
+Evaluation of_predictions(const std::vector<std::int32_t>& labels,
+                          const std::vector<std::int32_t>& predicted, std::size_t classes) {
+  std::vector<float> logits(labels.size() * classes, 0);
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    logits[i * classes + static_cast<std::size_t>(predicted[i])] = 1;
+  return evaluate({logits, static_cast<std::int64_t>(classes)}, labels);
+}
+
+// precision_score, recall_score and f1_score of scikit-learn 1.9 with zero_division=0.
+TEST(Evaluate, HasThePrecisionRecallAndF1OfScikitLearn) {
+  const Evaluation e =
+      of_predictions({0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 2}, {0, 0, 1, 2, 1, 1, 0, 2, 2, 2, 1, 3}, 5);
+  const double precision[] = {2.0 / 3, 0.5, 0.75, 0}, recall[] = {0.5, 2.0 / 3, 0.6},
+               f1[] = {4.0 / 7, 4.0 / 7, 2.0 / 3, 0};
+  for (std::size_t c = 0; c < 4; ++c) {
+    EXPECT_DOUBLE_EQ(e.of_class[c].figures.precision, precision[c]) << c;
+    EXPECT_DOUBLE_EQ(e.of_class[c].figures.f1, f1[c]) << c;
+  }
+  for (std::size_t c = 0; c < 3; ++c)
+    EXPECT_DOUBLE_EQ(e.of_class[c].figures.recall, recall[c]) << c;
+  EXPECT_TRUE(std::isnan(e.of_class[3].figures.recall)) << "class 3 has no examples";
+  EXPECT_TRUE(std::isnan(e.of_class[4].figures.f1)) << "class 4 does not occur";
+  EXPECT_DOUBLE_EQ(e.macro.precision, 0.47916666666666663);
+  EXPECT_DOUBLE_EQ(e.macro.recall, 0.44166666666666665);
+  EXPECT_DOUBLE_EQ(e.macro.f1, 0.45238095238095233);
+  EXPECT_DOUBLE_EQ(e.weighted.precision, 0.6597222222222222);
+  EXPECT_DOUBLE_EQ(e.weighted.recall, 0.5833333333333334);
+  EXPECT_DOUBLE_EQ(e.weighted.f1, 0.611111111111111);
+  EXPECT_DOUBLE_EQ(e.weighted.recall, e.accuracy);
+  EXPECT_EQ(e.count(/*label=*/2, /*predicted=*/3), 1);
+  EXPECT_EQ(e.of_class[2].support, 5);
+  EXPECT_EQ(e.of_class[1].predicted, 4);
+}
+
+TEST(Evaluate, CountsAClassThatIsNeverPredictedAsZeroInTheMeans) {
+  const Evaluation e = of_predictions({0, 0, 1, 1, 1, 0, 1, 0}, {0, 0, 0, 0, 0, 0, 0, 0}, 2);
+  EXPECT_TRUE(std::isnan(e.of_class[1].figures.precision));
+  EXPECT_DOUBLE_EQ(e.macro.f1, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(e.weighted.precision, 0.25);
+  EXPECT_DOUBLE_EQ(e.weighted.f1, 1.0 / 3);
+}
+
+TEST(Evaluate, HasTheAreaUnderTheCurveOfTwoClassesAlone) {
+  const std::vector<float> two = {0, 1, /**/ 3, 0, /**/ 0, 2}, three(9, 1);
+  const std::vector<std::int32_t> labels = {1, 0, 0};
+  EXPECT_DOUBLE_EQ(evaluate({two, 2}, labels).auc.value, 0.5);
+  EXPECT_TRUE(std::isnan(evaluate({three, 3}, labels).auc.value));
+}
+
+TEST(Concerns, NameTheOnlyClassThatIsPredicted) {
+  const std::vector<std::string> labels = {"bad", "good"};
+  const Evaluation collapsed = of_predictions({0, 1, 1, 1}, {1, 1, 1, 1}, 2);
+  EXPECT_EQ(only_predicted_class(collapsed), 1);
+  EXPECT_EQ(concerns(collapsed, labels),
+            (std::vector<std::string>{"the model predicts one class only: all 4 texts are taken "
+                                      "for 'good', 3 of them are"}));
+  // Right for every text, or of one class because the texts are.
+  EXPECT_TRUE(concerns(of_predictions({0, 1}, {0, 1}, 2), labels).empty());
+  EXPECT_TRUE(concerns(of_predictions({1, 1}, {1, 1}, 2), labels).empty());
+  EXPECT_TRUE(concerns(evaluate({{}, 2}, {}), labels).empty());
+}
+
+TEST(Concerns, CountTheTextsWithoutAPrediction) {
+  const std::vector<float> logits = {kNaN, 1, /**/ 0, 1, /**/ 1, 0};
+  EXPECT_EQ(concerns(evaluate({logits, 2}, std::vector<std::int32_t>{0, 1, 0}), {"bad", "good"}),
+            (std::vector<std::string>{"1 of 3 texts have no prediction: the model's outputs are no "
+                                      "numbers (NaN)"}));
+}
+
+TEST(PredictionName, SaysWhenThereIsNone) {
+  EXPECT_EQ(prediction_name(1, {"bad", "good"}), "good");
+  EXPECT_EQ(prediction_name(kNoPrediction, {"bad", "good"}), "none (not a number)");
 }
 
 TEST(Evaluate, LossIsMeanCrossEntropy) {
@@ -57,7 +132,7 @@ TEST(Evaluate, NaNIsNeverRightAndSpoilsTheLoss) {
   const Evaluation result = evaluate({logits, 2}, labels);
   EXPECT_EQ(result.correct, 1);
   EXPECT_EQ(result.without_prediction, 1);
-  EXPECT_EQ(result.recall[0], 0);
+  EXPECT_EQ(result.of_class[0].figures.recall, 0);
   EXPECT_TRUE(std::isnan(result.loss));
 }
 

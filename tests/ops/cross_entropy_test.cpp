@@ -30,6 +30,20 @@ TEST(CrossEntropy, IsTheMeanOverTheRowsThatCount) {
   EXPECT_FLOAT_EQ(loss({2, 0, 7, 9, 0, 3}, {0, -100, 0}), static_cast<float>((first + second) / 2));
 }
 
+// torch.nn.functional.cross_entropy(logits, labels, weight=weights), whose mean is by weights.
+TEST(CrossEntropy, WeighsRowsByTheirClasses) {
+  const float found = evaluate(R"(%logits = input : f32[B, C]
+%labels = input : i64[B]
+%weights = input : f32[C]
+%y = cross_entropy(%logits, %labels, %weights) : f32[]
+output y = %y)",
+                               {{"logits", Tensor::of<float>({3, 2}, {2, 0, 0, 3, 7, 9})},
+                                {"labels", Tensor::of<std::int64_t>({3}, {0, 1, -100})},
+                                {"weights", Tensor::of<float>({2}, {0.5f, 4})}})[0];
+  const double first = std::log(1 + std::exp(-2.0)), second = std::log(1 + std::exp(-3.0));
+  EXPECT_FLOAT_EQ(found, static_cast<float>((0.5 * first + 4 * second) / 4.5));
+}
+
 TEST(CrossEntropy, SurvivesLargeLogits) {
   EXPECT_FLOAT_EQ(loss({1e30f, 0, 0}, {0}), 0);
   EXPECT_FLOAT_EQ(loss({1e30f, 0, 0}, {1}), 1e30f);
@@ -47,6 +61,13 @@ TEST(CrossEntropy, RefusesLabelsOutsideTheClasses) {
               loss({1, 2}, {-1});
             }),
             where + "label -1 is outside the model's 2 classes");
+}
+
+TEST(CrossEntropy, RefusesClassWeightsThatDoNotFit) {
+  EXPECT_EQ(refusal("cross_entropy", {"f32[8, 3]", "i64[8]", "f32[2]"}),
+            "number of class weights must be 3, got 2");
+  EXPECT_EQ(refusal("cross_entropy_gradient", {"f32[8, 3]", "i64[8]", "f32[]", "i64[3]"}),
+            "class_weights must be f32, got i64[3]");
 }
 
 TEST(CrossEntropy, RefusesOperandsThatDoNotFit) {

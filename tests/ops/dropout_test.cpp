@@ -36,13 +36,16 @@ TEST(Dropout, OfProbabilityZeroIsTheIdentity) {
   EXPECT_EQ(dropped(0.0, 1, 1, {1, -2, 3}), (std::vector<float>{1, -2, 3}));
 }
 
+// As in PyTorch: zeros, not the infinities that 1 / (1 - p) suggests.
+TEST(Dropout, OfProbabilityOneLeavesNothing) {
+  EXPECT_EQ(dropped(1.0, 1, 1, {1, -2, 3}), (std::vector<float>{0, 0, 0}));
+}
+
 TEST(Dropout, RefusesProbabilitiesOutsideItsRange) {
   EXPECT_EQ(refusal("dropout", {"f32[4]", "i64[]"}), "needs the attribute 'p'");
   EXPECT_EQ(refusal("dropout", {"f32[4]", "i64[]"}, "p=1"), "p must be a real number");
-  EXPECT_EQ(refusal("dropout", {"f32[4]", "i64[]"}, "p=1.0"),
-            "p must be at least 0 and below 1, got 1");
-  EXPECT_EQ(refusal("dropout", {"f32[4]", "i64[]"}, "p=-0.5"),
-            "p must be at least 0 and below 1, got -0.5");
+  EXPECT_EQ(refusal("dropout", {"f32[4]", "i64[]"}, "p=1.5"), "p must be from 0 to 1, got 1.5");
+  EXPECT_EQ(refusal("dropout", {"f32[4]", "i64[]"}, "p=-0.5"), "p must be from 0 to 1, got -0.5");
 }
 
 TEST(Dropout, RefusesKeysThatAreNoScalarInteger) {

@@ -35,12 +35,13 @@ Tensor random_tensor(const Type& type, RandomSequence& random) {
   return tensor;
 }
 
-NamedTensors random_inputs(const Graph& graph, const NamedTensors& integers) {
+NamedTensors random_inputs(const Graph& graph, const NamedTensors& fixed) {
   RandomSequence random(1, stream_of("inputs"));
-  NamedTensors inputs = integers;
+  NamedTensors inputs = fixed;
   for (const Node* node : graph.of_kind(NodeKind::input)) {
     const Type& type = node->types()[0];
-    if (type.dtype == DType::f32) inputs.emplace(node->name(), random_tensor(type, random));
+    if (type.dtype == DType::f32 && !fixed.contains(node->name()))
+      inputs.emplace(node->name(), random_tensor(type, random));
   }
   return inputs;
 }
@@ -103,13 +104,13 @@ Value add_loss(Graph& graph, const NamedTensors& weights, NamedTensors& inputs) 
   return total;
 }
 
-// The gradients of all f32 inputs by name; without those that the loss does not depend on.
+// The gradients of the inputs that are not fixed by name; without those that the loss does not depend on.
 NamedTensors gradients(const GradientCase& gradient_case, NamedTensors inputs,
                        const NamedTensors& weights) {
   Graph graph = parse(gradient_case.text);
   std::vector<Value> targets;
   for (Node* node : graph.of_kind(NodeKind::input))
-    if (node->types()[0].dtype == DType::f32) targets.push_back({node, 0});
+    if (!gradient_case.fixed.contains(node->name())) targets.push_back({node, 0});
   const Value total = add_loss(graph, weights, inputs);
   const std::vector<Value> values = add_gradients(graph, total, targets);
   for (std::size_t i = 0; i < targets.size(); ++i) {
@@ -130,12 +131,12 @@ void check_gradient(const GradientCase& gradient_case) {
   SCOPED_TRACE(gradient_case.name);
   const bool surrogate = !gradient_case.differences_of.empty();
   const Graph graph = parse(surrogate ? gradient_case.differences_of : gradient_case.text);
-  const NamedTensors inputs = random_inputs(graph, gradient_case.integers);
+  const NamedTensors inputs = random_inputs(graph, gradient_case.fixed);
   const NamedTensors weights = random_weights(graph);
   const double allowed = tolerance(graph, inputs, weights);
   const NamedTensors found = gradients(gradient_case, inputs, weights);
   for (const auto& [name, tensor] : inputs) {
-    if (tensor.dtype() != DType::f32) continue;
+    if (gradient_case.fixed.contains(name)) continue;
     const auto gradient = found.find(name);
     for (std::size_t i = 0; i < tensor.values<float>().size(); ++i) {
       const double expected = difference(graph, inputs, weights, tensor.values<float>()[i]);

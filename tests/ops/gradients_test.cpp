@@ -25,19 +25,27 @@ output y = %y)"},
 %labels = input : i64[4]
 %y = cross_entropy(%logits, %labels) : f32[]
 output y = %y)",
-       .integers = {{"labels", Tensor::of<std::int64_t>({4}, {2, 0, -100, 1})}}},
+       .fixed = {{"labels", Tensor::of<std::int64_t>({4}, {2, 0, -100, 1})}}},
+      {.name = "cross_entropy with class weights",
+       .text = R"(%logits = input : f32[4, 3]
+%labels = input : i64[4]
+%weights = input : f32[3]
+%y = cross_entropy(%logits, %labels, %weights) : f32[]
+output y = %y)",
+       .fixed = {{"labels", Tensor::of<std::int64_t>({4}, {2, 0, -100, 1})},
+                 {"weights", Tensor::of<float>({3}, {0.5f, 3, 1.25f})}}},
       {.name = "dropout",
        .text = R"(%x = input : f32[3, 5]
 %key = input : i64[]
 %y = dropout(%x, %key) {p=0.4, stream=7} : f32[3, 5]
 output y = %y)",
-       .integers = {{"key", Tensor::scalar<std::int64_t>(3)}}},
+       .fixed = {{"key", Tensor::scalar<std::int64_t>(3)}}},
       {.name = "embedding with a repeated and an unused row",
        .text = R"(%ids = input : i64[2, 2]
 %table = input : f32[4, 3]
 %y = embedding(%ids, %table) {padding=-1} : f32[2, 2, 3]
 output y = %y)",
-       .integers = {{"ids", Tensor::of<std::int64_t>({2, 2}, {3, 0, 3, 1})}}},
+       .fixed = {{"ids", Tensor::of<std::int64_t>({2, 2}, {3, 0, 3, 1})}}},
       {.name = "full", .text = R"(%x = input : f32[3]
 %y = full(%x) {value=2.0, dtype="f32"} : f32[3]
 output y = %y)"},

@@ -154,6 +154,19 @@ output d = %d
   cases.push_back({.text = R"(%logits = input : f32[4, 3]
 %labels = input : i64[4]
 %scale = input : f32[]
+%weights = input : f32[3]
+%y = cross_entropy(%logits, %labels, %weights) : f32[]
+%d = cross_entropy_gradient(%logits, %labels, %scale, %weights) : f32[4, 3]
+output y = %y
+output d = %d
+)",
+                   .given = {{"labels", Tensor::of<std::int64_t>({4}, {2, -100, 0, 1})},
+                             {"weights", Tensor::of<float>({3}, {0.5f, 3, 1.25f})}},
+                   .relative = 16,
+                   .absolute = 32 * kUlp});
+  cases.push_back({.text = R"(%logits = input : f32[4, 3]
+%labels = input : i64[4]
+%scale = input : f32[]
 %y = cross_entropy(%logits, %labels) : f32[]
 %d = cross_entropy_gradient(%logits, %labels, %scale) : f32[4, 3]
 output y = %y

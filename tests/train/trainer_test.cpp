@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "hone/passes/freeze.h"
 #include "hone/passes/quantize.h"
+#include "hone/passes/remove_dropout.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 
@@ -42,6 +44,39 @@ TEST(Trainer, GivesTheSameBitsForAnyNumberOfThreads) {
   const ParameterStore one = trained(options, 40, 1);
   EXPECT_EQ(changed_parameters(one, trained(options, 40, 3)), std::vector<std::string>{});
   EXPECT_FALSE(changed_parameters(one, tiny_model().parameters).empty());
+}
+
+TEST(WarmupSteps, AreAShareRoundedUpUnlessTheyAreGiven) {
+  TrainingOptions options{.warmup_ratio = 0.1};
+  EXPECT_EQ(warmup_steps(options, 30), 3);
+  EXPECT_EQ(warmup_steps(options, 31), 4);
+  options.warmup_steps = 7;
+  EXPECT_EQ(warmup_steps(options, 30), 7);
+  EXPECT_EQ(warmup_steps({}, 30), 0);
+}
+
+// The loss that is logged is sum of w l / sum of w over the batch.
+TEST(Trainer, WeighsClassesInTheLoss) {
+  Model model = tiny_model();
+  const EncodedSet data = tiny_texts(8);
+  const auto loss_with = [&](const std::vector<float>& weights) {
+    ParameterStore parameters = model.parameters;
+    TrainingOptions options{.max_steps = 1, .class_weights = weights};
+    double loss = 0;
+    Graph graph = loss_graph(model);
+    remove_dropout(graph);
+    train_tiny(graph, parameters, data, options,
+               {.on_step = [&](const StepRecord& record) { loss = record.loss; }});
+    return loss;
+  };
+  // With weight on one class alone the loss is the mean over its texts, so that any other weighing follows.
+  const double negative = loss_with({1, 1e-20f}), positive = loss_with({1e-20f, 1});
+  const double texts = 8, ones = static_cast<double>(std::ranges::count(data.labels, 1));
+  ASSERT_TRUE(ones > 0 && ones < texts);
+  const double expected =
+      (2 * (texts - ones) * negative + 5 * ones * positive) / (2 * (texts - ones) + 5 * ones);
+  EXPECT_NEAR(loss_with({2, 5}), expected, 1e-6);
+  EXPECT_NEAR(loss_with({1, 1}), loss_with({}), 1e-7);
 }
 
 TEST(Trainer, DependsOnTheSeed) {

@@ -128,6 +128,14 @@ class WeightMatcher {
     return weights;
   }
   bool has_head() const { return tensors_.contains("classifier.weight"); }
+  // Takes the classifier out; returns the names of its tensors.
+  std::vector<std::string> drop_head() {
+    std::vector<std::string> names;
+    for (const auto& [name, tensor] : tensors_)
+      if (name.starts_with("classifier.")) names.push_back(name);
+    for (const std::string& name : names) tensors_.erase(name);
+    return names;
+  }
   void take_quantizer_states(ParameterStore& parameters) {
     for (auto at = tensors_.begin(); at != tensors_.end();) {
       const bool state = is_quantizer_state(at->first);
@@ -165,15 +173,39 @@ std::string list_some(const std::vector<std::string>& names) {
   return fmt::format("{}{}", fmt::join(shown, ", "), more);
 }
 
-void adopt_labels(BertConfig& config, const std::vector<std::string>& labels, bool trained_head,
-                  const fs::path& folder) {
-  if (labels.empty()) return;
+// Whether the head was trained for other classes than the data's.
+bool is_of_other_labels(const BertConfig& config, const std::vector<std::string>& labels) {
+  if (labels.size() != config.labels.size()) return true;
+  return labels != config.labels && config.labels != default_labels(config.num_labels());
+}
+
+// Gives the config the labels of the data. A trained head for others goes, with a warning, or is an error. Returns the
+// names of the parameters that went.
+std::vector<std::string> adopt_labels(Model& model, const std::vector<std::string>& labels,
+                                      HeadFit head, WeightMatcher& weights,
+                                      const fs::path& folder) {
+  BertConfig& config = model.config;
+  std::vector<std::string> dropped;
+  if (labels.empty()) return dropped;
   const bool same_count = labels.size() == config.labels.size();
-  user_check(same_count || !trained_head,
+  if (weights.has_head() && head == HeadFit::may_be_fresh && is_of_other_labels(config, labels)) {
+    user_check(!model.quantization,
+               "{}: a quantized model cannot have a fresh head; start from the model it was made "
+               "from",
+               folder.string());
+    dropped = weights.drop_head();
+    model.warnings.push_back(fmt::format(
+        "the model's labels are {}, the data's are {}: {} begin at random; train before "
+        "use",
+        list_some(config.labels), list_some(labels), list_some(dropped)));
+    config.labels = labels;
+  }
+  user_check(labels.size() == config.labels.size() || !weights.has_head(),
              "{}: the model tells {} classes apart, the data has {}: {}; give data with the "
-             "model's labels",
+             "model's labels, or --ignore_mismatched_sizes to begin with a fresh head",
              folder.string(), config.labels.size(), labels.size(), list_some(labels));
   if (!same_count || config.labels == default_labels(config.num_labels())) config.labels = labels;
+  return dropped;
 }
 
 constexpr std::string_view kQuantizationKey = "quantization_config";
@@ -224,7 +256,7 @@ std::optional<Quantization> read_quantization(const Json& config, const FormatTa
 }  // namespace
 
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
-                 std::uint64_t seed, const std::vector<std::string>& labels) {
+                 std::uint64_t seed, const std::vector<std::string>& labels, HeadFit head) {
   user_check(is_folder(folder),
              "{}: no such model folder; give a folder with config.json and weights",
              folder.string());
@@ -235,7 +267,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   Checkpoint checkpoint = load_checkpoint(folder);
   checkpoint.source = (folder / checkpoint.source).string();  // for messages
   WeightMatcher weights(arch, std::move(checkpoint));
-  adopt_labels(model.config, labels, weights.has_head(), folder);
+  const std::vector<std::string> dropped_head = adopt_labels(model, labels, head, weights, folder);
   std::vector<std::string> initialised, missing;
   const Graph graph = arch.build(ops, model.config, {});
   for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
@@ -253,6 +285,9 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
     model.parameters.set(name, initial_value(*graph.find(name), model.config, seed));
   if (model.quantization) weights.take_quantizer_states(model.parameters);
   const std::vector<std::string> dropped = weights.unused();
+  std::erase_if(initialised, [&](const std::string& name) {
+    return std::ranges::find(dropped_head, name) != dropped_head.end();  // has its own warning
+  });
   if (!initialised.empty())
     model.warnings.push_back(
         fmt::format("not in the checkpoint, initialised at random: {}; train before use",

@@ -29,15 +29,23 @@ struct Model {
   std::vector<std::string> warnings;
 };
 
+/// What to do where the classes of the data are not those of a trained head.
+enum class HeadFit {
+  must_fit,  ///< refuse
+  may_be_fresh,  ///< leave the head out and begin with one for the data's classes, as transformers does with
+                 ///< ignore_mismatched_sizes
+};
+
 /// Reads a model folder: config.json, and the weights in any of the layouts of checkpoint.h, widened to fp32. Names
 /// with and without the architecture's prefix and the old `gamma`/`beta` load. Missing head parameters are initialised
 /// from `seed`; tensors that the architecture has no place for are dropped; both with a warning. `labels`, when not
 /// empty, are the classes of the data: a head that is initialised takes their number, and default names give way to
-/// theirs.
-/// Throws `UserError` for an unknown model_type, missing or misshapen weights, weights that are NaN or infinite, and a
-/// trained head with another number of classes.
+/// theirs; with a trained head for others `head` says what happens.
+/// Throws `UserError` for an unknown model_type, missing or misshapen weights, weights that are NaN or infinite, a
+/// trained head with another number of classes that must fit, and a fresh one for a quantized model.
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
-                 std::uint64_t seed, const std::vector<std::string>& labels = {});
+                 std::uint64_t seed, const std::vector<std::string>& labels = {},
+                 HeadFit head = HeadFit::must_fit);
 
 /// A model with fresh weights: N(0, initializer_range), zero biases, unit layer norms, a zero padding row.
 Model new_model(const BertConfig& config, const OpTable& ops, std::uint64_t seed);

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hone/metrics/classification.h"
+#include "hone/report/page.h"
+#include "hone/report/table.h"
+
+/// How well each class was told from the others, and what its texts were taken for.
+namespace hone {
+
+/// What was measured, with a name: "test", "before".
+using NamedEvaluation = std::pair<std::string, Evaluation>;
+
+/// A row per class: its texts, precision, recall and F1, and with `confusion` how many of them were taken for each
+/// class.
+Table class_table(const Evaluation& evaluation, const std::vector<std::string>& labels,
+                  bool confusion = true);
+
+/// The tables for a terminal, each under what it is of and its number of texts. Of more than a few classes the
+/// confusion is left to the page, of many more everything.
+std::string class_text(const std::vector<NamedEvaluation>& measured,
+                       const std::vector<std::string>& labels);
+
+/// The section of a page with the same tables. Of very many classes, results.json has the matrix alone.
+Section class_section(const std::vector<NamedEvaluation>& measured,
+                      const std::vector<std::string>& labels);
+
+}  // namespace hone

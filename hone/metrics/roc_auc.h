@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "hone/metrics/proportion.h"
+
+namespace hone {
+
+/// The area under the curve of true against false positives: the probability that a random positive example has a
+/// higher score than a random negative one, ties counted half.
+struct RocAuc {
+  double value = 0;   ///< NaN when it is not defined
+  Interval interval;  ///< 95 %; [0, 1] when it is not defined
+};
+
+/// From a score for each example and whether it is positive, by the sum of ranks (Mann and Whitney 1947), ties at their
+/// mean rank: in O(n log n), and exact but for one division. Not defined (NaN) without positives, without negatives,
+/// or with a score that is NaN.
+RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive);
+
+/// The 95 % interval of an area `auc` seen on so many positives and negatives: the areas θ with
+///
+///     |auc - θ| ≤ 1.96 sqrt(V(θ)),   V(θ) = θ(1-θ) (1 + N ((1-θ)/(2-θ) + θ/(1+θ))) / (positives · negatives),
+///
+/// N = (positives + negatives)/2 - 1: method 5 of Newcombe (2006, Statistics in Medicine 25, 559–573), which turns the
+/// variance of Hanley and McNeil (1982) into a score interval. Like Wilson's for a share, it lies within [0, 1] and has
+/// a positive width at 0 and at 1, where the usual intervals have none.
+Interval auc_interval(double auc, std::int64_t positives, std::int64_t negatives);
+
+}  // namespace hone

@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// Flags of Hugging Face's TrainingArguments and example scripts.
+namespace hone::testing {
+namespace {
+
+constexpr int kUsageError = 2;
+
+std::string help_of_train() {
+  static const std::string help = run_well({"train", "--help"}, fs::temp_directory_path()).output;
+  return help;
+}
+
+bool is_flag_of_train(const std::string& flag) {
+  return std::regex_search(help_of_train(), std::regex("(^|[ ,])" + flag + "[ ,\n]"));
+}
+
+// What the program answers to a flag with a value.
+std::string answer_to(const std::string& flag) {
+  const TemporaryFolder folder;
+  const Ending ending = run_hone(
+      {"train", "tiny", "--data", "synth:lookup?n=300", "-o", "out", flag, "1"}, folder.path());
+  EXPECT_EQ(ending.code, kUsageError) << flag << ": " << ending.messages;
+  EXPECT_TRUE(entries(folder.path()).empty()) << flag;
+  return ending.messages;
+}
+
+// Each is there, or answers with what to do instead; none is taken for a misspelling.
+TEST(TrainerFlags, AreThereOrAnswered) {
+  for (const std::string flag : {"--model_name_or_path",
+                                 "--task_name",
+                                 "--train_file",
+                                 "--validation_file",
+                                 "--do_train",
+                                 "--do_eval",
+                                 "--fp16",
+                                 "--bf16",
+                                 "--gradient_accumulation_steps",
+                                 "--lr_scheduler_type",
+                                 "--save_strategy",
+                                 "--evaluation_strategy",
+                                 "--eval_strategy",
+                                 "--logging_strategy",
+                                 "--push_to_hub",
+                                 "--dataloader_num_workers",
+                                 "--optim",
+                                 "--label_smoothing_factor",
+                                 "--save_safetensors",
+                                 "--fp16=true",
+                                 "--eval-strategy"}) {
+    const std::string answer = answer_to(flag);
+    EXPECT_NE(answer.find(" is no flag of hone: "), std::string::npos) << answer;
+    EXPECT_EQ(answer.find("did you mean"), std::string::npos) << answer;
+  }
+  for (const char* flag : {"--output_dir",
+                           "--overwrite_output_dir",
+                           "--num_train_epochs",
+                           "--max_steps",
+                           "--per_device_train_batch_size",
+                           "--per_device_eval_batch_size",
+                           "--learning_rate",
+                           "--weight_decay",
+                           "--adam_beta1",
+                           "--adam_beta2",
+                           "--adam_epsilon",
+                           "--max_grad_norm",
+                           "--warmup_steps",
+                           "--warmup_ratio",
+                           "--logging_steps",
+                           "--eval_steps",
+                           "--save_steps",
+                           "--save_total_limit",
+                           "--seed",
+                           "--load_best_model_at_end",
+                           "--metric_for_best_model",
+                           "--group_by_length",
+                           "--report_to",
+                           "--ignore_mismatched_sizes",
+                           "--max_seq_length"})
+    EXPECT_TRUE(is_flag_of_train(flag)) << flag;
+}
+
+TEST(TrainerFlags, AreAnsweredWithFlagsThatExist) {
+  for (const char* flag :
+       {"--evaluation_strategy", "--optim_args", "--save_strategy", "--train_file", "--logging_dir",
+        "--resume_from_checkpoint", "--shuffle_train_dataset", "--lr_scheduler_type",
+        "--train_batch_size", "--disable_tqdm"}) {
+    const std::string answer = answer_to(flag);
+    const std::regex named("--[a-z_0-9]+");
+    std::vector<std::string> found(std::sregex_token_iterator(answer.begin(), answer.end(), named),
+                                   {});
+    ASSERT_GE(found.size(), 2u) << answer;
+    for (const std::string& other : found)
+      if (other != flag && other != "--help") EXPECT_TRUE(is_flag_of_train(other)) << answer;
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing
