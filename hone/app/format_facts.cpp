@@ -183,6 +183,7 @@ FormatGrid format_grid(const Format& format) {
   FormatGrid grid;
   grid.average_bits = average_bits(format, {768, 768});
   const Coded frame = frame_of(format);
+  grid.scaled = !frame.codes.shared.empty() || !frame.state.empty();
   const int bits = format.def->layout(format, frame.sizes).element_bits;
   std::vector<float> coded = values_of_codes(format, frame, tried_codes(bits));
   if (bits > kListedBits) {  // what is too much saturates where nothing is shared

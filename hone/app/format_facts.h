@@ -10,8 +10,7 @@
 /// What there is to know about a format without any data.
 namespace hone {
 
-/// A format in a tensor whose lowest value is -1 and whose highest is 1, so that shared exponents, scales and calibrated
-/// state have a definite value.
+/// A format with the shared exponents, scales and calibrated state that a tensor from -1 to 1 gets.
 struct FormatGrid {
   /// All different ones that quantization gives, rising; empty where there are more than 65 536.
   std::vector<float> values;
@@ -21,6 +20,8 @@ struct FormatGrid {
   float highest = 0;
   float smallest_step = 0;  ///< between neighbours; 0 when `values` is empty
   double average_bits = 0;  ///< of a weight of 768 x 768
+  /// Whether the values depend on the tensor: through shared codes, or calibrated state.
+  bool scaled = false;
 };
 FormatGrid format_grid(const Format& format);
 

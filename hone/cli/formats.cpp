@@ -115,8 +115,8 @@ void show_format(const Format& format, const Context& context, bool json) {
   if (!format.def->source.empty()) fmt::print("source: {}\n", format.def->source);
   if (!format.def->parameters.empty()) fmt::print("\n{}", to_text(parameter_table(format)));
   fmt::print(
-      "\nWhat rounding gives in a block, row or tensor whose values lie between -1 and 1:\n"
-      "values         {}\nrange          {} to {}\n",
+      "\nWhat rounding gives{}:\nvalues         {}\nrange          {} to {}\n",
+      grid.scaled ? ", with the scale of a block, row or tensor whose largest magnitude is 1" : "",
       grid.values.empty() ? "more than 65 536" : list_values(grid.values), grid.lowest,
       grid.highest);
   if (!grid.values.empty())

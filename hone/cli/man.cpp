@@ -89,8 +89,8 @@ std::string command_section(const Command& command) {
 
 std::string manual() {
   std::string text = fmt::format(
-      ".TH HONE 1 \"\" \"hone {}\" \"User Commands\"\n.SH NAME\nhone \\- makes trained "
-      "transformers smaller and faster, and measures what that costs\n.SH SYNOPSIS\n"
+      ".TH HONE 1 \"\" \"hone {}\" \"User Commands\"\n.SH NAME\nhone \\- fine\\-tunes and "
+      "quantizes transformers, and measures what that costs\n.SH SYNOPSIS\n"
       ".B hone\n.I COMMAND\n[arguments]\n.br\n.B hone\n.I COMMAND\n.B \\-\\-help\n",
       hone_version());
   text += kDescription;

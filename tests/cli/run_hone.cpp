@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,12 @@
 
 namespace hone::testing {
 namespace {
+
+// What programs keep from run to run is none of the person's who runs the tests. A test may name another place.
+void keep_caches_apart() {
+  static const TemporaryFolder caches;
+  ::setenv("XDG_CACHE_HOME", caches.path().c_str(), /*overwrite=*/0);
+}
 
 std::string reviews() {
   std::string text = "text,label\n";
@@ -30,6 +37,7 @@ Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folde
 
 Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path& folder, int signal,
                       const std::function<bool()>& ready) {
+  keep_caches_apart();
   // Files, not pipes: neither stream can fill up while the other is read.
   const TemporaryFolder streams;
   const fs::path output = streams.path() / "output", messages = streams.path() / "messages";
