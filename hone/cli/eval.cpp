@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "hone/app/model_size.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/settings.h"
@@ -49,7 +50,7 @@ Table confusion(const Evaluation& e, const std::vector<std::string>& labels) {
 }
 
 void write_report(const Arguments& a, const Measurement& measured, const Json& result,
-                  const std::vector<std::string>& labels, RunReport report,
+                  const ModelSize& size, const std::vector<std::string>& labels, RunReport report,
                   const OutputFolder& output, const Context& context) {
   const Evaluation& e = measured.evaluation;
   report.title = fmt::format("{} measured on {}", a.model, a.data.options.source);
@@ -58,9 +59,10 @@ void write_report(const Arguments& a, const Measurement& measured, const Json& r
   report.basis = {result["arithmetic"], 0, a.data.options.source,
                   a.split.empty() ? "all that is there to measure on" : a.split,
                   "nothing was chosen on these texts by this command"};
-  report.sections = {{"Figures", {PageTable{figures(measured, result, labels)}}},
-                     {"What was taken for what",
-                      {PageTable{confusion(e, labels), "Texts of each label, by prediction"}}}};
+  report.sections = {
+      {"Figures", {PageTable{figures(measured, result, labels)}, Paragraph{to_text(size)}}},
+      {"What was taken for what",
+       {PageTable{confusion(e, labels), "Texts of each label, by prediction"}}}};
   report.results = result;
   write_run_report(report, output.path(), context);
 }
@@ -83,12 +85,14 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   Json result = to_json(measured, labels);
   result["arithmetic"] =
       source.model.quantization ? "simulated " + summary(source.model.quantization->plan) : "fp32";
+  const ModelSize size = model_size(source.model, source.folder, context);
+  result["size"] = to_json(size);
   if (output) {
-    write_report(a, measured, result, labels, std::move(report), *output, context);
+    write_report(a, measured, result, size, labels, std::move(report), *output, context);
     output->commit();
   }
   if (a.run.json) return fmt::print("{}\n", to_line(result));
-  fmt::print("{}", to_text(figures(measured, result, labels)));
+  fmt::print("{}\n{}\n", to_text(figures(measured, result, labels)), to_text(size));
 }
 
 }  // namespace

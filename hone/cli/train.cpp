@@ -1,4 +1,5 @@
 #include "hone/app/learning_curve.h"
+#include "hone/app/model_size.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
 #include "hone/base/text.h"
@@ -42,6 +43,7 @@ Table results_table(const Json& result) {
 /// One training from its start to the model in `folder`, and what the report needs of it.
 struct Trained {
   Json result;
+  std::string size;  ///< of the weights, for people
   Section curve;
   std::vector<std::string> notes;
 };
@@ -93,6 +95,9 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
   trained.curve = learning_curve_section(log, a.model + " trained; one seed",
                                          folder / "learning_curve", trained.notes);
   write_model(source, folder);
+  const ModelSize size = model_size(source.model, folder, job.context);
+  trained.size = to_text(size);
+  trained.result["size"] = to_json(size);
   write_file(folder / "results.json", to_document(trained.result));
   return trained;
 }
@@ -125,10 +130,10 @@ std::string choice_text(const Json& result) {
 
 void report_one(const Job& job, const Trained& trained, RunReport report) {
   report.headline = headline(trained.result);
-  report.sections = {
-      {"Result",
-       {PageTable{results_table(trained.result)}, Paragraph{choice_text(trained.result)}}},
-      trained.curve};
+  report.sections = {{"Result",
+                      {PageTable{results_table(trained.result)},
+                       Paragraph{choice_text(trained.result)}, Paragraph{trained.size}}},
+                     trained.curve};
   report.notes.insert(report.notes.end(), trained.notes.begin(), trained.notes.end());
   write_run_report(report, job.output.path(), job.context);
 }
@@ -137,6 +142,7 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
                   RunReport report) {
   const Table table = seed_table(results, {kParts[0], kParts[1]});
   summary = {{"seeds", results.size()}, {"runs", to_json(table)}};
+  if (results.front().contains("size")) summary["size"] = results.front()["size"];
   for (const char* part : kParts)
     if (results.front().contains(part)) summary[part] = to_json(accuracy_spread(results, part));
   report.results = summary;
@@ -169,9 +175,11 @@ void train_model(Arguments& a, const CLI::App& app) {
   const Job job{a, splits, data, output, context};
   std::vector<Json> results;
   Json result;
+  std::string size;
   if (a.seeds == 1) {
     const Trained trained = train_once(job, source, a.run.seed, output.path());
     result = trained.result;
+    size = trained.size;
     report_one(job, trained, std::move(report));
   } else {
     for (const SeedFolder& seed : seed_folders(output.path(), a.run.seed, a.seeds)) {
@@ -198,6 +206,7 @@ void train_model(Arguments& a, const CLI::App& app) {
   fmt::print("{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n", choice_text(result),
              static_cast<long long>(result["train_samples_per_second"].get<double>()),
              result["train_loss"].get<double>(), a.output.folder);
+  fmt::print("{}\n", size);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ TEST(Doctor, MeasuresTheMachine) {
   EXPECT_GE(found["memory_bytes"], found["memory_available_bytes"]);
   EXPECT_GT(found["disk_here_bytes"].get<double>(), 0);
   EXPECT_EQ(found["instruction_sets"].size() + found["absent_instruction_sets"].size(), 5);
-  for (const char* library : {"fmt", "Highway", "CLI11", "nlohmann-json", "utf8proc", "zlib"})
+  for (const char* library :
+       {"fmt", "Highway", "CLI11", "nlohmann-json", "utf8proc", "xxHash", "zlib"})
     EXPECT_TRUE(found["libraries"].contains(library)) << library;
   for (const char* program : {"gnuplot", "graphviz"})
     EXPECT_TRUE(found["programs"].contains(program)) << program;

@@ -31,6 +31,8 @@ std::string reviews() {
 
 }  // namespace
 
+std::string hone_program() { return HONE_PROGRAM; }
+
 Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder) {
   return run_hone_until(arguments, folder, 0, {});
 }
@@ -41,7 +43,7 @@ Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path&
   // Files, not pipes: neither stream can fill up while the other is read.
   const TemporaryFolder streams;
   const fs::path output = streams.path() / "output", messages = streams.path() / "messages";
-  std::vector<std::string> words = {HONE_PROGRAM};
+  std::vector<std::string> words = {hone_program()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
