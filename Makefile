@@ -3,12 +3,13 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 
-.PHONY: dependencies build demo install test test-long bench asan tsan fuzz format lint clean
+.PHONY: build demo install test test-long bench asan tsan fuzz format lint clean
 
-dependencies:
-	@tools/install-dependencies
+# The packages that a purpose needs: see tools/install-dependencies.
+packages-to-%:
+	@tools/install-dependencies $*
 
-build: dependencies
+build: packages-to-run
 	@cmake -S . -B $(BUILD) -G Ninja -DHONE_TESTS=OFF > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target hone
 
@@ -19,7 +20,7 @@ demo: build
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
 
-test: dependencies
+test: packages-to-test
 	@cmake -S . -B $(BUILD) -G Ninja -DHONE_TESTS=ON > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS)
 	ctest --test-dir $(BUILD) -L fast -j $(JOBS) --output-on-failure
@@ -27,27 +28,26 @@ test: dependencies
 test-long: test
 	ctest --test-dir $(BUILD) -L long --output-on-failure
 
-bench: dependencies
-	@cmake -S . -B $(BUILD) -G Ninja -DHONE_BENCH=ON > /dev/null
-	@cmake --build $(BUILD) -j $(JOBS)
-	$(BUILD)/bench/kernels_bench
-	$(BUILD)/bench/formats_bench
+bench: packages-to-bench
+	@cmake -S . -B $(BUILD)-bench -G Ninja -DHONE_BENCH=ON -DHONE_TESTS=OFF > /dev/null
+	@cmake --build $(BUILD)-bench -j $(JOBS) --target kernels_bench formats_bench
+	$(BUILD)-bench/bench/kernels_bench
+	$(BUILD)-bench/bench/formats_bench
 
 # The tests under the address and undefined-behaviour sanitizers.
-asan: dependencies
+asan: packages-to-test
 	@cmake -S . -B $(BUILD)-asan -G Ninja -DHONE_SANITIZE=address > /dev/null
 	@cmake --build $(BUILD)-asan -j $(JOBS)
 	ctest --test-dir $(BUILD)-asan -L fast -j $(JOBS) --output-on-failure
 
 # The thread pool, and the kernels that use it, under the thread sanitizer.
-tsan: dependencies
+tsan: packages-to-test
 	@cmake -S . -B $(BUILD)-tsan -G Ninja -DHONE_SANITIZE=thread > /dev/null
 	@cmake --build $(BUILD)-tsan -j $(JOBS) --target base_test
 	$(BUILD)-tsan/tests/base/base_test --gtest_filter='ThreadPool*'
 
 # Every fuzzer for FUZZ_SECONDS each (60). A longer run of some: see tools/fuzz.
-fuzz: dependencies
-	@tools/install-dependencies fuzz
+fuzz: packages-to-fuzz
 	@cmake -S . -B $(BUILD)-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DHONE_FUZZ=ON \
 	  -DHONE_TESTS=OFF -DHONE_SANITIZE=address > /dev/null
 	@cmake --build $(BUILD)-fuzz -j $(JOBS) --target fuzzers
@@ -55,13 +55,13 @@ fuzz: dependencies
 
 SOURCES = $(shell git ls-files '*.cpp' '*.h')
 
-format:
+format: packages-to-lint
 	clang-format -i $(SOURCES)
 
-lint: dependencies
+lint: packages-to-lint
 	clang-format --dry-run --Werror $(SOURCES)
 	@cmake -S . -B $(BUILD) -G Ninja -DHONE_TESTS=ON > /dev/null
 	run-clang-tidy -quiet -p $(BUILD) -extra-arg=-Wno-unknown-warning-option 'hone/.*\.cpp$$'
 
 clean:
-	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz
+	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-bench

@@ -38,6 +38,14 @@ PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan) {
   // Inputs and outputs have symbols; any value does, for only parameters are counted.
   Bindings ones;
   for (char letter = 'A'; letter <= 'Z'; ++letter) ones[letter] = 1;
+  std::set<std::string> tables;
+  for (const Node* node : graph.of_kind(NodeKind::operation))
+    if (node->is("embedding"))
+      for (const Value& input : node->inputs())
+        if (input.node->kind() == NodeKind::parameter) tables.insert(input.node->name());
+  for (const std::string& table : tables)
+    size.embedding_bits +=
+        32.0 * static_cast<double>(element_count(resolve(graph.find(table)->types()[0].shape, {})));
   std::set<std::string> counted;
   for (const PlannedTensor& tensor : planned_tensors(graph, plan, ones)) {
     const bool parameter = tensor.operand == Operand::weight || tensor.operand == Operand::bias;
@@ -45,6 +53,9 @@ PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan) {
     const std::int64_t elements = element_count(tensor.sizes);
     size.quantized_parameters += elements;
     size.quantized_bits += tensor.average_bits * static_cast<double>(elements);
+    if (!tables.contains(tensor.tensor)) continue;
+    size.embeddings_quantized = true;
+    size.embedding_bits += (tensor.average_bits - 32) * static_cast<double>(elements);
   }
   size.bits =
       size.quantized_bits + 32.0 * static_cast<double>(size.parameters - size.quantized_parameters);

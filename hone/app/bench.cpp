@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "hone/app/compress.h"
 #include "hone/app/memory_check.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/random.h"
@@ -45,11 +46,19 @@ double run_ms(Interpreter& interpreter, NamedTensors& inputs, ParameterStore& pa
       .count();
 }
 
-std::string describe(const std::string& name, const BenchOptions& options) {
-  return fmt::format("hone interpreter {}{}, {} {}x{}",
-                     options.train ? "training step" : "inference",
-                     options.format ? " " + to_string(*options.format) : " fp32", name,
-                     options.batch, options.tokens);
+// What is computed with: quantizers round values, and all else is fp32.
+std::string arithmetic(const Model& model, const BenchOptions& options) {
+  if (options.format)
+    return fmt::format("simulated {}, arithmetic fp32", to_string(*options.format));
+  if (model.quantization)
+    return fmt::format("simulated {}, arithmetic fp32", summary(model.quantization->plan));
+  return "fp32";
+}
+
+std::string describe(const Model& model, const std::string& name, const BenchOptions& options) {
+  return fmt::format("hone interpreter {}, {}, {} {}x{}",
+                     options.train ? "training step" : "inference", arithmetic(model, options),
+                     name, options.batch, options.tokens);
 }
 
 }  // namespace
@@ -59,6 +68,7 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   user_check(options.tokens <= model.config.max_position_embeddings,
              "--tokens: the model has {} positions, got {}", model.config.max_position_embeddings,
              options.tokens);
+  if (options.format) check_unquantized(model);
   Graph graph = model_graph(model, context, {.labels = options.train});
   check_memory(graph, {{'B', options.batch}, {'S', options.tokens}},
                fmt::format("a run of {} texts of {} tokens", options.batch, options.tokens));
@@ -82,9 +92,9 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   inputs["learning_rate"] = Tensor::scalar(5e-5f);
 
   BenchResult result;
-  result.what = describe(name, options);
+  result.what = describe(model, name, options);
   result.gflop = cost(graph, {{'B', options.batch}, {'S', options.tokens}}).flops / 1e9;
-  result.peak_gflops = kernels::measure_fma_gflops(context.pool);
+  const double peak_before = kernels::measure_fma_gflops(context.pool);
   Interpreter interpreter(graph, context.library, context.pool);
   result.first_ms = run_ms(interpreter, inputs, parameters, 1);
   const double warm_ms = run_ms(interpreter, inputs, parameters, 2);
@@ -100,6 +110,10 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   const std::size_t half = times.size() / 2;
   result.median_ms = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
   result.kernels = interpreter.profile();
+  result.threads = context.pool.threads();
+  result.peak = keep_highest(PeakKind::fp32_gflops, result.threads,
+                             std::max(peak_before, kernels::measure_fma_gflops(context.pool)),
+                             peaks_file(), result.notes);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "hone/app/model_source.h"
+#include "hone/app/peaks.h"
 #include "hone/runtime/interpreter.h"
 
 namespace hone {
@@ -25,13 +26,17 @@ struct BenchResult {
   double median_ms = 0;
   std::int64_t runs = 0;
   double gflop = 0;  ///< of one run
-  double peak_gflops =
-      0;  ///< fp32 multiply-adds of this machine with as many threads, measured just before
+  /// Of fp32 multiply-adds, in GFLOP/s, on as many threads: the highest of what was measured before the runs, after them,
+  /// and ever.
+  Peak peak;
+  int threads = 0;
   std::map<std::string, KernelTime> kernels;  ///< of the counted runs
-  double share_of_peak() const { return gflop / (min_ms / 1e3) / peak_gflops; }
+  std::vector<std::string> notes;             ///< on the peak
+  double share_of_peak() const { return gflop / (min_ms / 1e3) / peak.value; }
 };
 
-/// Times the interpreter on random ids without padding.
+/// Times the interpreter on random ids without padding. Throws `UserError` when `options.format` is given for a model that is
+/// quantized already.
 BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options,
                   Context& context);
 

@@ -31,7 +31,7 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
                const CompressOptions& options, Context& context);
 
 /// The same quantized model with every quantized weight replaced by its value in the format. Quantizing it again changes
-/// nothing, so any program that loads the weights computes with what was measured.
+/// nothing, so any program that loads the weights computes with those (and see frontends/huggingface/other_programs.h).
 Model round_weights(const Model& quantized, Context& context);
 
 }  // namespace hone

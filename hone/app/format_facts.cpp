@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
-#include <tuple>
+#include <numeric>
+#include <optional>
 
 #include "hone/formats/calibrate.h"
 
@@ -11,23 +13,38 @@ namespace hone {
 namespace {
 
 constexpr int kListedBits = 16;
-const Sizes kOne = {1};
+constexpr std::int64_t kLongestFill = 4096;
+constexpr std::int64_t kMoreThanABlock = std::int64_t{1} << 40;
 
-// State and shared codes of a tensor of one element, given by its value.
-struct Frame {
+// A dense tensor of one dimension with the state and the codes it has in a format.
+struct Coded {
+  Sizes sizes;
+  std::vector<float> x;
   std::vector<Tensor> state;
   Codes codes;
 };
 
-Frame frame_of(const Format& format, float value) {
-  Frame frame;
-  const std::vector<float> x = {value};
-  const std::vector<float> range = {-std::fabs(value), std::fabs(value)};
-  Observation seen;
-  seen.include(range);
-  frame.state = calibrate(format, std::span(&seen, 1));
-  frame.codes = format.def->encode({format, kOne, x, frame.state});
-  return frame;
+// The least count from `count` on that the format takes: some want whole blocks.
+Sizes fitting_sizes(const Format& format, std::int64_t count) {
+  for (std::int64_t more = 0; more < kLongestFill; ++more) {
+    try {
+      format.def->layout(format, {count + more});
+      return {count + more};
+    } catch (const UserError&) {
+    }
+  }
+  format.def->layout(format, {count});  // says why not
+  return {count};
+}
+
+Coded coded(const Format& format, std::vector<float> x) {
+  Coded tensor;
+  tensor.sizes = fitting_sizes(format, static_cast<std::int64_t>(x.size()));
+  tensor.x = std::move(x);
+  tensor.x.resize(static_cast<std::size_t>(tensor.sizes[0]));
+  tensor.state = calibrate_tensor(format, tensor.sizes, tensor.x);
+  tensor.codes = format.def->encode({format, tensor.sizes, tensor.x, tensor.state});
+  return tensor;
 }
 
 std::string binary(std::uint32_t code, int bits) {
@@ -36,29 +53,76 @@ std::string binary(std::uint32_t code, int bits) {
   return text;
 }
 
-float decoded(const Format& format, const Frame& frame, std::uint32_t element) {
-  Codes codes = frame.codes;
-  codes.elements = {element};
-  std::vector<float> y(1);
-  format.def->decode({format, kOne, {}, frame.state}, codes, y);
+// What the tensor becomes when `element` is the code of its first value.
+float decoded(const Format& format, const Coded& tensor, std::uint32_t element) {
+  Codes codes = tensor.codes;
+  codes.elements[0] = element;
+  std::vector<float> y(tensor.x.size());
+  format.def->decode({format, tensor.sizes, {}, tensor.state}, codes, y);
   return y[0];
 }
 
-// The lowest and the highest value where there are too many to list. Shared codes are those of the
-// frame, so codes have to tell: with the sign first, the ends are among these in two's complement as
-// in sign and magnitude. Without shared codes the format itself says what is too much for it.
-std::pair<float, float> ends_of(const Format& format, const Frame& frame, int bits) {
+// The tensor that a grid is of: what is asked about, the lowest and the highest value.
+Coded frame_of(const Format& format) { return coded(format, {-1, -1, 1}); }
+
+// What x becomes in the frame in place of its first value; none where other values would come to share another code.
+std::optional<float> quantized(const Format& format, Coded& frame, float x) {
+  frame.x[0] = x;
+  const QuantizerInput input{format, frame.sizes, frame.x, frame.state};
   if (!frame.codes.shared.empty()) {
-    const std::uint32_t sign = std::uint32_t{1} << (bits - 1);
-    return std::minmax({decoded(format, frame, sign - 1), decoded(format, frame, sign),
-                        decoded(format, frame, sign | (sign - 1))});
+    try {
+      if (format.def->encode(input).shared != frame.codes.shared) return std::nullopt;
+    } catch (const UserError&) {  // a value without code
+      return std::nullopt;
+    }
   }
-  const auto most = [&](float x) {
-    std::vector<float> y(1);
-    format.def->quantize_reference({format, kOne, std::span(&x, 1), frame.state}, y);
-    return y[0];
+  std::vector<float> y(frame.x.size());
+  format.def->quantize_reference(input, y);
+  if (!std::isfinite(y[0])) return std::nullopt;
+  return y[0] == 0 ? 0.0f : y[0];
+}
+
+void sort_out(std::vector<float>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+// Finite values of the codes, rising.
+std::vector<float> values_of_codes(const Format& format, const Coded& frame,
+                                   const std::vector<std::uint32_t>& codes) {
+  std::vector<float> values;
+  for (const std::uint32_t code : codes) {
+    const float value = decoded(format, frame, code);
+    if (std::isfinite(value)) values.push_back(value == 0 ? 0.0f : value);
+  }
+  sort_out(values);
+  return values;
+}
+
+// Quantizing the values of all codes finds those that come out. Formats whose values move when they are quantized again,
+// or that give values without a code, show the others between two of them.
+std::vector<float> written_values(const Format& format, Coded frame,
+                                  const std::vector<float>& candidates) {
+  std::vector<float> written;
+  const auto add = [&](float x) {
+    if (const std::optional<float> value = quantized(format, frame, x)) written.push_back(*value);
   };
-  return {most(std::numeric_limits<float>::lowest()), most(std::numeric_limits<float>::max())};
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    add(candidates[i]);
+    if (i > 0) add(std::midpoint(candidates[i - 1], candidates[i]));
+  }
+  sort_out(written);
+  return written;
+}
+
+// The codes to try: all of them, or, where those are too many, the ones at the ends in two's complement and in sign and
+// magnitude.
+std::vector<std::uint32_t> tried_codes(int bits) {
+  const std::uint32_t sign = std::uint32_t{1} << (bits - 1);
+  if (bits > kListedBits) return {sign - 1, sign, sign + 1, sign | (sign - 1)};
+  std::vector<std::uint32_t> codes(std::size_t{1} << bits);
+  std::iota(codes.begin(), codes.end(), 0u);
+  return codes;
 }
 
 std::string part_text(const CodeField& field, std::uint32_t code) {
@@ -66,40 +130,30 @@ std::string part_text(const CodeField& field, std::uint32_t code) {
   return field.bias ? fmt::format("{} = {} - {}", bits, code, *field.bias) : bits;
 }
 
-}  // namespace
-
-FormatGrid format_grid(const Format& format) {
-  FormatGrid grid;
-  grid.average_bits = average_bits(format, {768, 768});
-  const Frame frame = frame_of(format, 1.0f);
-  const int bits = format.def->layout(format, kOne).element_bits;
-  if (bits > kListedBits) {
-    std::tie(grid.lowest, grid.highest) = ends_of(format, frame, bits);
-    return grid;
-  }
-  for (std::uint32_t code = 0; code < std::uint32_t{1} << bits; ++code) {
-    const float value = decoded(format, frame, code);
-    if (std::isfinite(value)) grid.values.push_back(value == 0 ? 0.0f : value);
-  }
-  std::ranges::sort(grid.values);
-  grid.values.erase(std::unique(grid.values.begin(), grid.values.end()), grid.values.end());
-  grid.lowest = grid.values.front();
-  grid.highest = grid.values.back();
-  for (std::size_t i = 1; i < grid.values.size(); ++i) {
-    const float step = grid.values[i] - grid.values[i - 1];
-    if (i == 1 || step < grid.smallest_step) grid.smallest_step = step;
-  }
-  return grid;
+// Shared codes of a tensor of `count` numbers.
+std::int64_t shared_count(const Format& format, std::int64_t count) {
+  return format.def->layout(format, fitting_sizes(format, count)).shared_count;
 }
 
-SpelledNumber spell(const Format& format, float value) {
-  const Frame frame = frame_of(format, value);
-  const CodeLayout layout = format.def->layout(format, kOne);
+// The shared codes that count for value `index`: groups lie one after the other.
+std::string shared_text(const Format& format, const Coded& tensor, std::size_t index) {
+  const auto each = static_cast<std::size_t>(shared_count(format, 1));
+  const auto end =
+      static_cast<std::size_t>(shared_count(format, static_cast<std::int64_t>(index) + 1));
+  const int bits = format.def->layout(format, tensor.sizes).shared_bits;
+  std::vector<std::string> texts;
+  for (std::size_t i = end - each; i < end; ++i)
+    texts.push_back(binary(tensor.codes.shared[i], bits));
+  return fmt::format("{}", fmt::join(texts, " "));
+}
+
+SpelledNumber spelled_number(const Format& format, const Coded& tensor, std::size_t index,
+                             float becomes) {
   SpelledNumber spelled;
-  spelled.value = value;
-  const std::uint32_t element = frame.codes.elements[0];
-  spelled.quantized = decoded(format, frame, element);
-  int left = layout.element_bits;
+  spelled.value = tensor.x[index];
+  spelled.quantized = becomes;
+  const std::uint32_t element = tensor.codes.elements[index];
+  int left = format.def->layout(format, tensor.sizes).element_bits;
   for (const CodeField& field : format.def->fields(format)) {
     left -= field.bits;
     const auto mask = static_cast<std::uint32_t>((std::uint64_t{1} << field.bits) - 1);
@@ -108,8 +162,60 @@ SpelledNumber spell(const Format& format, float value) {
     spelled.parts.push_back(part_text(field, part));
   }
   HONE_ASSERT(left == 0, "the fields of {} leave {} bits", to_string(format), left);
-  if (!frame.codes.shared.empty())
-    spelled.shared = binary(frame.codes.shared[0], layout.shared_bits);
+  if (!tensor.codes.shared.empty()) spelled.shared = shared_text(format, tensor, index);
+  return spelled;
+}
+
+std::string sharing_text(const Format& format, std::int64_t count) {
+  const std::int64_t each = shared_count(format, 1);
+  if (each == 0 && states_of(format).empty()) return "each by itself";
+  const bool blocks = each > 0 && shared_count(format, kMoreThanABlock) > each;
+  const std::int64_t groups = blocks ? shared_count(format, count) / each : 1;
+  if (groups > 1) return fmt::format("together, in {} blocks", groups);
+  const char* whole = blocks ? "block" : "tensor";
+  return count == 1 ? fmt::format("alone, as a {} of one", whole)
+                    : fmt::format("together, as one {} of {}", whole, count);
+}
+
+}  // namespace
+
+FormatGrid format_grid(const Format& format) {
+  FormatGrid grid;
+  grid.average_bits = average_bits(format, {768, 768});
+  const Coded frame = frame_of(format);
+  grid.scaled = !frame.codes.shared.empty() || !frame.state.empty();
+  const int bits = format.def->layout(format, frame.sizes).element_bits;
+  std::vector<float> coded = values_of_codes(format, frame, tried_codes(bits));
+  if (bits > kListedBits) {  // what is too much saturates where nothing is shared
+    coded.insert(coded.begin(), std::numeric_limits<float>::lowest());
+    coded.push_back(std::numeric_limits<float>::max());
+  }
+  const std::vector<float> written = written_values(format, frame, coded);
+  grid.lowest = written.front();
+  grid.highest = written.back();
+  if (bits > kListedBits) return grid;
+  std::ranges::set_difference(coded, written, std::back_inserter(grid.unwritten));
+  grid.values = written;
+  for (std::size_t i = 1; i < grid.values.size(); ++i) {
+    const float step = grid.values[i] - grid.values[i - 1];
+    if (i == 1 || step < grid.smallest_step) grid.smallest_step = step;
+  }
+  return grid;
+}
+
+SpelledNumbers spell(const Format& format, std::span<const float> values) {
+  const Coded tensor = coded(format, {values.begin(), values.end()});
+  std::vector<float> y(tensor.x.size());
+  format.def->decode({format, tensor.sizes, {}, tensor.state}, tensor.codes, y);
+  SpelledNumbers spelled;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    spelled.numbers.push_back(spelled_number(format, tensor, i, y[i]));
+  const std::vector<FormatStateDef> defs = states_of(format);
+  for (std::size_t i = 0; i < defs.size(); ++i) {
+    const auto state = tensor.state[i].values<float>();
+    spelled.state.push_back({std::string(defs[i].name), {state.begin(), state.end()}});
+  }
+  spelled.sharing = sharing_text(format, static_cast<std::int64_t>(values.size()));
   return spelled;
 }
 

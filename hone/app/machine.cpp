@@ -5,6 +5,7 @@
 #include <sys/utsname.h>
 #include <toml++/toml.h>
 #include <utf8proc.h>
+#include <xxhash.h>
 #include <zlib.h>
 #include <zstd.h>
 
@@ -50,6 +51,8 @@ std::vector<LibraryVersion> library_versions() {
           {"snappy", fmt::format("{}.{}.{}", SNAPPY_MAJOR, SNAPPY_MINOR, SNAPPY_PATCHLEVEL)},
           {"toml++", fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)},
           {"utf8proc", utf8proc_version()},
+          {"xxHash", fmt::format("{}.{}.{}", XXH_versionNumber() / 10000,
+                                 XXH_versionNumber() / 100 % 100, XXH_versionNumber() % 100)},
           {"zlib", zlibVersion()},
           {"zstd", ZSTD_versionString()}};
 }

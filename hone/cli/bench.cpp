@@ -54,6 +54,7 @@ void run_bench(Arguments& a) {
   if (!format.empty()) a.bench.format = parse_format(format, context.library.formats);
   const Model model = bench_model(a.model, context, a.run.seed);
   const BenchResult r = bench(model, a.model, a.bench, context);
+  print_notes(r.notes, context);
   if (a.run.json) {
     Json line = {{"what", r.what},
                  {"first_ms", r.first_ms},
@@ -61,9 +62,11 @@ void run_bench(Arguments& a) {
                  {"median_ms", r.median_ms},
                  {"runs", r.runs},
                  {"gflop", r.gflop},
-                 {"peak_gflops", r.peak_gflops},
+                 {"peak_gflops", r.peak.value},
+                 {"peak_gflops_now", r.peak.measured_now},
+                 {"peak_date", r.peak.date},
                  {"share_of_peak", r.share_of_peak()},
-                 {"threads", a.run.threads}};
+                 {"threads", r.threads}};
     if (a.profile) line["kernels"] = to_json(profile_table(r));
     return fmt::print("{}\n", to_line(line));
   }
@@ -73,10 +76,12 @@ void run_bench(Arguments& a) {
                {"median_ms", "Median (ms)"},
                {"runs", "Runs"},
                {"gflop", "GFLOP"},
-               {"share_of_peak", fmt::format("Share of {:.0f} GFLOP/s", r.peak_gflops)}});
+               {"share_of_peak", fmt::format("Share of {:.0f} GFLOP/s", r.peak.value)}});
   table.add_row({r.what, real(r.first_ms, 2), real(r.min_ms, 2), real(r.median_ms, 2), r.runs,
                  real(r.gflop, 2), percent(r.share_of_peak())});
-  fmt::print("{}", to_text(table));
+  fmt::print("{}\nPeak: {:.0f} GFLOP/s of fp32 multiply-adds on {}, {}.\n", to_text(table),
+             r.peak.value, r.threads == 1 ? "one thread" : fmt::format("{} threads", r.threads),
+             provenance(r.peak));
   if (a.profile) fmt::print("\n{}", to_text(profile_table(r)));
 }
 

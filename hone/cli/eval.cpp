@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "hone/app/class_table.h"
+#include "hone/app/model_size.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/settings.h"
@@ -47,7 +48,7 @@ Table figures(const Measurement& measured, const Json& result,
 }
 
 void write_report(const Arguments& a, const Measurement& measured, const Json& result,
-                  const std::vector<std::string>& labels, RunReport report,
+                  const ModelSize& size, const std::vector<std::string>& labels, RunReport report,
                   const OutputFolder& output, const Context& context) {
   const Evaluation& e = measured.evaluation;
   report.title = fmt::format("{} measured on {}", a.model, a.data.options.source);
@@ -56,8 +57,9 @@ void write_report(const Arguments& a, const Measurement& measured, const Json& r
   report.basis = {result["arithmetic"], 0, a.data.options.source,
                   a.split.empty() ? "all that is there to measure on" : a.split,
                   "nothing was chosen on these texts by this command"};
-  report.sections = {{"Figures", {PageTable{figures(measured, result, labels)}}},
-                     class_section({{"measured", e}}, labels)};
+  report.sections = {
+      {"Figures", {PageTable{figures(measured, result, labels)}, Paragraph{to_text(size)}}},
+      class_section({{"measured", e}}, labels)};
   report.results = result;
   write_run_report(report, output.path(), context);
 }
@@ -83,13 +85,15 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   Json result = to_json(measured, labels);
   result["arithmetic"] =
       source.model.quantization ? "simulated " + summary(source.model.quantization->plan) : "fp32";
+  const ModelSize size = model_size(source.model, source.folder, context);
+  result["size"] = to_json(size);
   if (output) {
-    write_report(a, measured, result, labels, std::move(report), *output, context);
+    write_report(a, measured, result, size, labels, std::move(report), *output, context);
     output->commit();
   }
   if (a.run.json) return fmt::print("{}\n", to_line(result));
-  fmt::print("{}\n{}", to_text(figures(measured, result, labels)),
-             class_text({{"measured", measured.evaluation}}, labels));
+  fmt::print("{}\n{}{}\n", to_text(figures(measured, result, labels)),
+             class_text({{"measured", measured.evaluation}}, labels), to_text(size));
 }
 
 }  // namespace

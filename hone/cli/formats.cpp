@@ -73,16 +73,16 @@ Table parameter_table(const Format& format) {
   return table;
 }
 
-std::string list_values(const FormatGrid& grid) {
-  if (grid.values.empty()) return "more than 65 536 values";
-  if (grid.values.size() <= kListedValues) return fmt::format("{}", fmt::join(grid.values, " "));
+// All of them, or both ends and the middle of a long list; rising.
+std::string list_values(const std::vector<float>& values) {
+  if (values.size() <= kListedValues) return fmt::format("{}", fmt::join(values, " "));
   const auto part = [&](std::size_t first, std::size_t count) {
-    return fmt::format("{}", fmt::join(std::span(grid.values).subspan(first, count), " "));
+    return fmt::format("{}", fmt::join(std::span(values).subspan(first, count), " "));
   };
-  const std::size_t middle =
-      static_cast<std::size_t>(std::ranges::lower_bound(grid.values, 0.0f) - grid.values.begin());
-  const std::size_t from = middle < 4 ? 0 : std::min(middle - 4, grid.values.size() - 9);
-  return fmt::format("{} … {} … {}", part(0, 3), part(from, 9), part(grid.values.size() - 3, 3));
+  const auto middle =
+      static_cast<std::size_t>(std::ranges::lower_bound(values, 0.0f) - values.begin());
+  const std::size_t from = middle < 4 ? 0 : std::min(middle - 4, values.size() - 9);
+  return fmt::format("{} … {} … {}", part(0, 3), part(from, 9), part(values.size() - 3, 3));
 }
 
 // hone formats FORMAT
@@ -97,6 +97,7 @@ void show_format(const Format& format, const Context& context, bool json) {
                                        {"parameters", to_json(parameter_table(format))},
                                        {"average_bits", grid.average_bits},
                                        {"values", grid.values},
+                                       {"unwritten_values", grid.unwritten},
                                        {"lowest", grid.lowest},
                                        {"highest", grid.highest},
                                        {"smallest_step", grid.smallest_step},
@@ -108,13 +109,15 @@ void show_format(const Format& format, const Context& context, bool json) {
   fmt::print("{}: {}\n", to_string(format), format.def->summary);
   if (!format.def->source.empty()) fmt::print("source: {}\n", format.def->source);
   if (!format.def->parameters.empty()) fmt::print("\n{}", to_text(parameter_table(format)));
-  const bool counted = !grid.values.empty();
   fmt::print(
-      "\nWhere the largest magnitude of its block, row or tensor is 1:\n"
-      "values         {}\nrange          {} to {}\n",
-      list_values(grid), grid.lowest, grid.highest);
-  if (counted)
+      "\nWhat rounding gives{}:\nvalues         {}\nrange          {} to {}\n",
+      grid.scaled ? ", with the scale of a block, row or tensor whose largest magnitude is 1" : "",
+      grid.values.empty() ? "more than 65 536" : list_values(grid.values), grid.lowest,
+      grid.highest);
+  if (!grid.values.empty())
     fmt::print("smallest step  {}\nhow many       {}\n", grid.smallest_step, grid.values.size());
+  if (!grid.unwritten.empty())
+    fmt::print("never given    {}, for which there are codes\n", list_values(grid.unwritten));
   fmt::print(
       "bits           {:.4g} per weight of a 768 x 768 matrix\n"
       "gradient       {}\nkernels        {}; arithmetic simulated\n"
@@ -132,23 +135,49 @@ float parse_number(const std::string& text) {
   return value;
 }
 
+Json to_json(const SpelledNumbers& spelled, const Format& format,
+             const std::vector<std::string>& given) {
+  const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
+  Json rows = Json::array(), state = Json::object();
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const SpelledNumber& s = spelled.numbers[i];
+    rows.push_back({{"given", given[i]},
+                    {"becomes", number(s.quantized)},
+                    {"error", number(static_cast<double>(s.quantized) - s.value)},
+                    {"code", s.code},
+                    {"shared", s.shared.empty() ? Json() : Json(s.shared)},
+                    {"parts", s.parts}});
+  }
+  for (const auto& [name, values] : spelled.state) state[name] = values;
+  return {{"format", to_string(format)},
+          {"sharing", spelled.sharing},
+          {"calibrated", state},
+          {"numbers", rows}};
+}
+
 // hone formats FORMAT NUMBER...
-void spell_numbers(const Format& format, const std::vector<std::string>& numbers, bool json) {
+void spell_numbers(const Format& format, const std::vector<std::string>& given, bool json) {
+  std::vector<float> values;
+  for (const std::string& text : given) values.push_back(parse_number(text));
+  const SpelledNumbers spelled = spell(format, values);
+  if (json) return fmt::print("{}\n", to_line(to_json(spelled, format, given)));
   Table table({{"number", "Number"},
                {"becomes", "Becomes"},
                {"error", "Error"},
                {"code", "Code"},
                {"shared", "Shared"},
                {"parts", "Parts"}});
-  for (const std::string& text : numbers) {
-    const SpelledNumber s = spell(format, parse_number(text));
-    const double error = static_cast<double>(s.quantized) - s.value;
-    table.add_row({text, fmt::format("{}", s.quantized), fmt::format("{:.3g}", error), s.code,
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const SpelledNumber& s = spelled.numbers[i];
+    table.add_row({given[i], fmt::format("{}", s.quantized),
+                   fmt::format("{:.3g}", static_cast<double>(s.quantized) - s.value), s.code,
                    s.shared.empty() ? Cell(absent) : Cell(s.shared),
                    fmt::format("{}", fmt::join(s.parts, ", "))});
   }
-  if (json) return fmt::print("{}\n", to_line(to_json(table)));
-  fmt::print("{}\n{}", to_string(format) + ", each number alone in its block:\n", to_text(table));
+  fmt::print("{}, {}:\n", to_string(format), spelled.sharing);
+  for (const auto& [name, state] : spelled.state)
+    fmt::print("calibrated on them: {} {:.6g}\n", name, fmt::join(state, " "));
+  fmt::print("\n{}", to_text(table));
 }
 
 // hone formats FORMAT --input FILE [--output FILE] [--figure STEM]

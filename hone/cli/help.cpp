@@ -32,7 +32,7 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
 
 std::string overview() {
   std::string text =
-      "hone makes trained transformers smaller and faster, and measures what it costs\n"
+      "hone fine-tunes and quantizes transformers, and measures what that costs\n"
       "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n\n";
   for (const CommandGroup& group : command_groups()) {
     std::string_view heading = group.name;

@@ -30,7 +30,9 @@ std::string roff(std::string_view text) {
 constexpr std::string_view kDescription = R"(.SH DESCRIPTION
 .B hone
 takes a trained transformer (a Hugging Face folder of BERT for sequence classification) and a data set. It fine\-tunes,
-quantizes and evaluates the model, and says with figures it measured itself what was lost.
+quantizes and evaluates the model, and says with figures it measured itself what was lost. Quantizing is simulated: weights
+and inputs take the values of a number format, kept in 32\-bit floats, so that a quantized model is neither smaller nor faster
+yet. What it would take packed is said beside.
 .PP
 MODEL is such a folder, or
 .B tiny
@@ -87,8 +89,8 @@ std::string command_section(const Command& command) {
 
 std::string manual() {
   std::string text = fmt::format(
-      ".TH HONE 1 \"\" \"hone {}\" \"User Commands\"\n.SH NAME\nhone \\- makes trained "
-      "transformers smaller and faster, and measures what that costs\n.SH SYNOPSIS\n"
+      ".TH HONE 1 \"\" \"hone {}\" \"User Commands\"\n.SH NAME\nhone \\- fine\\-tunes and "
+      "quantizes transformers, and measures what that costs\n.SH SYNOPSIS\n"
       ".B hone\n.I COMMAND\n[arguments]\n.br\n.B hone\n.I COMMAND\n.B \\-\\-help\n",
       hone_version());
   text += kDescription;

@@ -4,10 +4,13 @@
 #include "hone/app/compress.h"
 #include "hone/app/diagnosis.h"
 #include "hone/app/learning_curve.h"
+#include "hone/app/model_size.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/command_line.h"
 #include "hone/cli/settings.h"
+#include "hone/frontends/huggingface/other_programs.h"
 
 namespace hone {
 namespace {
@@ -39,6 +42,7 @@ constexpr std::size_t kEveryRow = std::numeric_limits<std::size_t>::max();
 /// What all seeds of a job share.
 struct Job {
   const Arguments& arguments;
+  const CLI::App& app;  ///< that they were parsed by
   const TextModel& parent;
   const EncodedSplits& data;
   const Measurement& before;
@@ -60,6 +64,8 @@ struct Quantized {
   Verdict verdict;
   std::optional<Diagnosis> diagnosis;
   std::string classes;  ///< for the terminal
+  std::string better;  ///< command that quantizes with better parameters; "" without any
+  ModelSize size;
   std::vector<Section> sections;
   std::vector<std::string> notes;
 };
@@ -86,19 +92,60 @@ std::string all_quiet() {
   return fmt::format("Every operand alone keeps {} dB or more.", kQuietSnrDb);
 }
 
-std::string explanation(const Diagnosis& diagnosis) {
+constexpr const char* kBetterNote =
+    "The better parameters are saved as a recipe; this quantizes with them:";
+
+std::string explanation(const Diagnosis& diagnosis, const std::string& better) {
   const Table table = shown_operands(diagnosis);
-  if (table.rows().empty()) return all_quiet() + "\n";
-  return fmt::format("{}\n\n{}\n{}\n{}\n", kOperandsCaption, to_text(table), kStepNote,
-                     improvement(diagnosis));
+  std::string text = table.rows().empty()
+                         ? all_quiet() + "\n"
+                         : fmt::format("{}\n\n{}\n{}\n{}\n", kOperandsCaption, to_text(table),
+                                       kStepNote, improvement(diagnosis));
+  return better.empty() ? text : text + fmt::format("{}\n\n  {}\n", kBetterNote, better);
 }
 
-Section explanation_section(const Diagnosis& diagnosis) {
+Section explanation_section(const Diagnosis& diagnosis, const std::string& better) {
   const Table table = shown_operands(diagnosis);
-  if (table.rows().empty()) return {"Where it is lost", {Paragraph{all_quiet()}}};
-  return {"Where it is lost",
-          {PageTable{table, kOperandsCaption}, Paragraph{kStepNote},
-           Paragraph{improvement(diagnosis)}}};
+  Section section{"Where it is lost", {}};
+  if (table.rows().empty()) {
+    section.blocks = {Paragraph{all_quiet()}};
+  } else {
+    section.blocks = {PageTable{table, kOperandsCaption}, Paragraph{kStepNote},
+                      Paragraph{improvement(diagnosis)}};
+  }
+  if (!better.empty()) {
+    section.blocks.push_back(Paragraph{kBetterNote});
+    section.blocks.push_back(Preformatted{better});
+  }
+  return section;
+}
+
+// Writes the better parameters into `folder`, which will be named after the output, and returns the line for a shell that
+// quantizes with them, in the same way in all else; "" where no parameters are better.
+std::string save_better(const Job& job, const Diagnosis& diagnosis, const fs::path& folder) {
+  const QuantizationPlan better = with_suggestions(job.options.plan, diagnosis.operands);
+  if (better == job.options.plan) return "";
+  constexpr const char* kFile = "better.toml";
+  write_file(folder / kFile, to_recipe(better, job.graph()));
+  const fs::path output = fs::path(job.arguments.output.folder) / "";  // with one slash at its end
+  const fs::path recipe =
+      (output / folder.lexically_relative(job.output.path()) / kFile).lexically_normal();
+  const std::string stem = output.parent_path().string() + "-better";
+  std::string name = stem;
+  std::error_code error;
+  for (int number = 2; fs::exists(name, error); ++number) name = fmt::format("{}-{}", stem, number);
+  return command_line(job.app, {{"recipe", recipe.string()},
+                                {"format", ""},
+                                {"input_format", ""},
+                                {"weight_format", ""},
+                                {"bias_format", ""},
+                                {"output_format", ""},
+                                {"rule", ""},
+                                {"seeds", ""},
+                                {"explain", ""},
+                                {"resume", ""},
+                                {"overwrite_output_dir", ""},
+                                {"output_dir", name}});
 }
 
 Json to_json(const Diagnosis& diagnosis, const QuantizationPlan& plan, const Graph& graph) {
@@ -140,8 +187,9 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   quantized.comparison = compare(job.before.view(), after.view(), job.data.test.labels);
   quantized.verdict = verdict(quantized.comparison, a.margin());
   const double weight_bits = average_weight_bits(model.model, job.context);
-  quantized.table = comparison_table({{"before", 32, job.before, std::nullopt, /*quantized=*/false},
-                                      {job.label(), weight_bits, after, quantized.comparison}});
+  std::vector<ComparedModel> compared = {
+      {"before", 32, job.before, std::nullopt, /*quantized=*/false},
+      {job.label(), weight_bits, after, quantized.comparison}};
   const auto& labels = model.model.config.labels;
   quantized.result = {{"format", summary(options.plan)},
                       {"method", a.qat ? "qat" : "ptq"},
@@ -167,15 +215,39 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
                                                  {"after", after.evaluation}};
   quantized.classes = class_text(measured, labels);
   quantized.sections.push_back(class_section(measured, labels));
+  if (!notice_for_other_programs(options.plan).empty()) {
+    const Measurement elsewhere =
+        measure(without_quantizers(model.model), job.data.test, pad_id,
+                options.fine_tune.eval_batch_size, job.context, "as transformers");
+    const Comparison comparison =
+        compare(job.before.view(), elsewhere.view(), job.data.test.labels);
+    quantized.result["as_transformers"] = to_json(elsewhere, labels);
+    quantized.result["as_transformers"]["comparison"] =
+        to_json(comparison, verdict(comparison, a.margin()));
+    compared.push_back({"as transformers computes it", weight_bits, elsewhere, comparison});
+  }
+  quantized.table = comparison_table(compared);
   if (a.explain || worth_explaining(quantized.comparison)) {
     quantized.diagnosis =
         diagnose(job.parent.model, job.before, job.data, pad_id, options, job.context);
     quantized.result["diagnosis"] = to_json(*quantized.diagnosis, options.plan, job.graph());
-    quantized.sections.push_back(explanation_section(*quantized.diagnosis));
+    quantized.better = save_better(job, *quantized.diagnosis, folder);
+    if (!quantized.better.empty()) quantized.result["diagnosis"]["command"] = quantized.better;
+    quantized.sections.push_back(explanation_section(*quantized.diagnosis, quantized.better));
   }
   write_model(model, folder);
+  quantized.size = model_size(model.model, folder, job.context);
+  quantized.result["size"] = to_json(quantized.size);
   write_file(folder / "results.json", to_document(quantized.result));
   return quantized;
+}
+
+// What is worth knowing of the model whatever it was measured on: its size, and what others make of it.
+std::vector<std::string> remarks(const Job& job, const ModelSize& size) {
+  std::vector<std::string> lines = {to_text(size)};
+  const std::string notice = notice_for_other_programs(job.options.plan);
+  if (!notice.empty()) lines.push_back("What is saved: " + notice + ".");
+  return lines;
 }
 
 void print_one(const Job& job, const Quantized& quantized) {
@@ -184,7 +256,8 @@ void print_one(const Job& job, const Quantized& quantized) {
   fmt::print("{}\n{}{}\n{} operations quantized; one seed; written to {}\n",
              to_text(quantized.table), quantized.classes, quantized.verdict.summary,
              job.options.plan.size(), a.output.folder);
-  if (quantized.diagnosis) fmt::print("\n{}", explanation(*quantized.diagnosis));
+  for (const std::string& line : remarks(job, quantized.size)) fmt::print("{}\n", line);
+  if (quantized.diagnosis) fmt::print("\n{}", explanation(*quantized.diagnosis, quantized.better));
 }
 
 // Returns what the gate says: empty when there is none, or it passed.
@@ -195,6 +268,8 @@ std::string quantize_one_seed(const Job& job, RunReport report) {
   report.sections = {{"Result", {PageTable{quantized.table}}}};
   if (a.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(quantized.verdict)});
+  for (const std::string& line : remarks(job, quantized.size))
+    report.sections[0].blocks.push_back(Paragraph{line});
   report.sections.insert(report.sections.end(), quantized.sections.begin(),
                          quantized.sections.end());
   report.notes.insert(report.notes.end(), quantized.notes.begin(), quantized.notes.end());
@@ -229,6 +304,7 @@ std::string quantize_seeds(const Job& job, RunReport report) {
                  {"runs", to_json(table)},
                  {"after", to_json(spread)},
                  {"change", paired_json(before, after, change)}};
+  if (results.front().contains("size")) result["size"] = results.front()["size"];
   if (a.max_drop_points) result["gate"] = gate_json(change);
   report.results = result;
   report.basis.seeds = a.seeds;
@@ -275,7 +351,7 @@ void quantize_model(Arguments& a, const CLI::App& app) {
     doubts.push_back(fmt::format("before quantizing, {}", concern));
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  const Job job{a, parent, data, before, options, output, context};
+  const Job job{a, app, parent, data, before, options, output, context};
   report.title = fmt::format("{} quantized: {}", a.model, job.label());
   report.basis = basis_of(a.data.options.source, data, "simulated " + summary(options.plan));
   const std::string failure = a.seeds == 1 ? quantize_one_seed(job, std::move(report))

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "hone/cli/command_line.h"
+
 namespace hone {
 namespace {
 
@@ -36,16 +38,6 @@ Json values_of(const CLI::App& app, Json (*value)(const CLI::Option&)) {
   return values;
 }
 
-// A word as a shell reads it back.
-std::string quoted(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
-}
-
 }  // namespace
 
 bool is_flag(const CLI::Option& option) { return option.get_expected_max() == 0; }
@@ -57,21 +49,7 @@ std::string argument_name(const CLI::Option& option) {
 
 Json settings_of(const CLI::App& app) { return values_of(app, value_of); }
 
-std::string command_line(const CLI::App& app) {
-  std::string line = app.get_name(), flags;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->count() == 0) continue;
-    if (option->get_positional()) {
-      for (const std::string& value : option->results()) line += " " + quoted(value);
-    } else if (is_flag(*option)) {
-      flags += " --" + argument_name(*option);
-    } else {
-      for (const std::string& value : option->results())
-        flags += fmt::format(" --{} {}", argument_name(*option), quoted(value));
-    }
-  }
-  return line + flags;
-}
+std::string command_line(const CLI::App& app) { return command_line(app, {}); }
 
 Invocation invocation_of(const CLI::App& app) {
   return {command_line(app), settings_of(app), values_of(app, default_of)};

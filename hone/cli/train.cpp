@@ -1,6 +1,7 @@
 #include "hone/app/class_table.h"
 #include "hone/app/learning_check.h"
 #include "hone/app/learning_curve.h"
+#include "hone/app/model_size.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
 #include "hone/base/text.h"
@@ -61,6 +62,7 @@ struct Trained {
   Json result;
   std::vector<NamedEvaluation> measured;
   std::vector<std::string> labels;
+  std::string size;  ///< of the weights, for people
   Section curve;
   std::vector<std::string> notes;
 };
@@ -132,6 +134,9 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
   trained.curve = learning_curve_section(log, a.model + " trained; one seed",
                                          folder / "learning_curve", trained.notes);
   write_model(source, folder);
+  const ModelSize size = model_size(source.model, folder, job.context);
+  trained.size = to_text(size);
+  trained.result["size"] = to_json(size);
   write_file(folder / "results.json", to_document(trained.result));
   return trained;
 }
@@ -166,10 +171,10 @@ std::string choice_text(const Json& result) {
 
 void report_one(const Job& job, const Trained& trained, RunReport report) {
   report.headline = headline(trained.result);
-  report.sections = {
-      {"Result",
-       {PageTable{results_table(trained.result)}, Paragraph{choice_text(trained.result)}}},
-      trained.curve};
+  report.sections = {{"Result",
+                      {PageTable{results_table(trained.result)},
+                       Paragraph{choice_text(trained.result)}, Paragraph{trained.size}}},
+                     trained.curve};
   if (!trained.measured.empty())
     report.sections.push_back(class_section(trained.measured, trained.labels));
   report.notes.insert(report.notes.end(), trained.notes.begin(), trained.notes.end());
@@ -180,6 +185,7 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
                   RunReport report) {
   const Table table = seed_table(results, {kParts[0], kParts[1]});
   summary = {{"seeds", results.size()}, {"runs", to_json(table)}};
+  if (results.front().contains("size")) summary["size"] = results.front()["size"];
   for (const char* part : kParts)
     if (results.front().contains(part)) summary[part] = to_json(accuracy_spread(results, part));
   report.results = summary;
@@ -230,11 +236,12 @@ void train_model(Arguments& a, const CLI::App& app) {
   const Job job{a, splits, data, output, context};
   std::vector<Json> results;
   Json result;
-  std::string classes;
+  std::string classes, size;
   if (a.seeds == 1) {
     const Trained trained = train_once(job, source, a.run.seed, output.path());
     result = trained.result;
     classes = class_text(trained.measured, trained.labels);
+    size = trained.size;
     report_one(job, trained, std::move(report));
     print_warnings(trained.notes);
   } else {
@@ -264,6 +271,7 @@ void train_model(Arguments& a, const CLI::App& app) {
   fmt::print("{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n", choice_text(result),
              static_cast<long long>(result["train_samples_per_second"].get<double>()),
              result["train_loss"].get<double>(), a.output.folder);
+  fmt::print("{}\n", size);
 }
 
 }  // namespace

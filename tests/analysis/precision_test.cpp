@@ -77,6 +77,24 @@ TEST(PlannedSize, CountsASharedParameterOnce) {
   EXPECT_EQ(size.average_weight_bits(), 8);
 }
 
+TEST(PlannedSize, TellsTheTablesOfEmbeddingsApart) {
+  const Graph graph = parse_graph(R"(%ids = input : i64[B, S]
+%table = parameter trainable : f32[10, 4]
+%w = parameter trainable : f32[4, 4]
+%x = embedding(%ids, %table) : f32[B, S, 4]
+%y = linear(%x, %w) : f32[B, S, 4]
+output y = %y)",
+                                  ops(), formats());
+  const Format format = format_called("integer(width=8,frac=4)");
+  const PlannedSize linear = planned_size(graph, {{"y", {.weight = format}}});
+  EXPECT_EQ(linear.embedding_bits, 32 * 40);
+  EXPECT_FALSE(linear.embeddings_quantized);
+  const PlannedSize all =
+      planned_size(graph, {{"y", {.weight = format}}, {"x", {.weight = format}}});
+  EXPECT_EQ(all.embedding_bits, 8 * 40);
+  EXPECT_TRUE(all.embeddings_quantized);
+}
+
 TEST(PlannedSize, TakesTheFirstOfSeveralFormatsOfAParameter) {
   const PlannedSize size =
       planned_size(shared_weight(), both({.weight = format_called("integer(width=8,frac=4)")},

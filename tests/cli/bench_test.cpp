@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
 
 namespace hone::testing {
 namespace {
@@ -38,6 +40,61 @@ TEST(Bench, ProfilesByKernel) {
   }
   EXPECT_NEAR(share, 1, 1e-12);
   EXPECT_TRUE(quantizes) << kernels;
+}
+
+std::string peaks_kept() { return fs::path(::getenv("XDG_CACHE_HOME")) / "hone/peaks.json"; }
+
+TEST(Bench, DividesByTheHighestPeakThatIsKnown) {
+  const TemporaryFolder caches;
+  ::setenv("XDG_CACHE_HOME", caches.path().c_str(), 1);
+  const Json first = bench({"--threads", "1"});
+  EXPECT_EQ(first["peak_gflops"], first["peak_gflops_now"]);
+  // A machine that once did a hundred times as much.
+  Json kept = read_json(peaks_kept());
+  ASSERT_EQ(kept["peaks"].size(), 1);
+  EXPECT_EQ(kept["peaks"][0]["threads"], 1);
+  EXPECT_EQ(kept["peaks"][0]["kind"], "fp32_gflops");
+  kept["peaks"][0]["value"] = 100 * first["peak_gflops"].get<double>();
+  kept["peaks"][0]["date"] = "2001-02-03";
+  write_file(peaks_kept(), to_document(kept));
+  const Json second = bench({"--threads", "1"});
+  EXPECT_EQ(second["peak_gflops"], kept["peaks"][0]["value"]);
+  EXPECT_LT(second["peak_gflops_now"], second["peak_gflops"]);
+  EXPECT_EQ(second["peak_date"], "2001-02-03");
+  EXPECT_LT(second["share_of_peak"].get<double>(), first["share_of_peak"].get<double>() / 10);
+  const std::string shown =
+      run_well({"bench", "model", "--batch", "1", "--tokens", "4", "--runs", "1", "--threads", "1"},
+               workshop())
+          .output;
+  EXPECT_NE(shown.find("on one thread, the highest known, of 2001-02-03; "), std::string::npos)
+      << shown;
+  // Another number of threads has a peak of its own.
+  EXPECT_EQ(bench({"--threads", "2"})["peak_gflops"].get<double>() <
+                kept["peaks"][0]["value"].get<double>(),
+            true);
+  EXPECT_EQ(read_json(peaks_kept())["peaks"].size(), 2);
+  ::unsetenv("XDG_CACHE_HOME");
+}
+
+TEST(Bench, SaysThatAQuantizedModelIsSimulated) {
+  const TemporaryFolder folder;
+  const std::string model = folder.path() / "quantized";
+  run_well({"quantize", "model", "--format", "mxint(bits=8)", "--data", "reviews.csv", "-o", model},
+           workshop());
+  const std::vector<std::string> words = {"bench",    model, "--batch", "1",
+                                          "--tokens", "4",   "--runs",  "1"};
+  const std::string what = run_json(words, workshop())["what"];
+  EXPECT_NE(what.find("inference, simulated mxint(bits=8"), std::string::npos) << what;
+  EXPECT_NE(what.find("arithmetic fp32"), std::string::npos) << what;
+  EXPECT_NE(
+      bench({"--format", "bf16"})["what"].get<std::string>().find("simulated bf16, arithmetic"),
+      std::string::npos);
+  EXPECT_NE(bench({})["what"].get<std::string>().find("inference, fp32, "), std::string::npos);
+  std::vector<std::string> twice = words;
+  twice.insert(twice.end(), {"--format", "bf16"});
+  const Ending refused = run_hone(twice, workshop());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("quantized already"), std::string::npos) << refused.messages;
 }
 
 }  // namespace

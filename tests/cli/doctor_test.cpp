@@ -15,10 +15,30 @@ TEST(Doctor, MeasuresTheMachine) {
   EXPECT_GE(found["memory_bytes"], found["memory_available_bytes"]);
   EXPECT_GT(found["disk_here_bytes"].get<double>(), 0);
   EXPECT_EQ(found["instruction_sets"].size() + found["absent_instruction_sets"].size(), 5);
-  for (const char* library : {"fmt", "Highway", "CLI11", "nlohmann-json", "utf8proc", "zlib"})
+  for (const char* library :
+       {"fmt", "Highway", "CLI11", "nlohmann-json", "utf8proc", "xxHash", "zlib"})
     EXPECT_TRUE(found["libraries"].contains(library)) << library;
   for (const char* program : {"gnuplot", "graphviz"})
     EXPECT_TRUE(found["programs"].contains(program)) << program;
+}
+
+TEST(Doctor, KeepsTheHighestPeaks) {
+  const TemporaryFolder caches;
+  ::setenv("XDG_CACHE_HOME", caches.path().c_str(), 1);
+  const Json found = run_json({"doctor", "--threads", "2"}, fs::temp_directory_path());
+  const fs::path file = caches.path() / "hone/peaks.json";
+  EXPECT_EQ(found["peaks_file"], file.string());
+  ASSERT_EQ(found["peaks"].size(), 4);
+  Json kept = read_json(file);
+  ASSERT_EQ(kept["peaks"].size(), 4);
+  EXPECT_EQ(kept["peaks"][0]["value"], found["peak_gflops_one_thread"]);
+  for (Json& peak : kept["peaks"]) peak["value"] = 1000 * peak["value"].get<double>();
+  write_file(file, to_document(kept));
+  const Json again = run_json({"doctor", "--threads", "2"}, fs::temp_directory_path());
+  EXPECT_EQ(again["peak_gflops"], kept["peaks"][1]["value"]);
+  EXPECT_LT(again["peaks"][1]["measured_now"], again["peaks"][1]["value"]);
+  EXPECT_EQ(read_json(file), kept);
+  ::unsetenv("XDG_CACHE_HOME");
 }
 
 TEST(Doctor, ShowsPeopleATable) {

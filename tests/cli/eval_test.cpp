@@ -47,6 +47,16 @@ TEST(Eval, SaysThatAQuantizedModelIsSimulated) {
   EXPECT_EQ(result["arithmetic"], "simulated " + format);
 }
 
+TEST(Eval, SaysWhatTheWeightsTake) {
+  const Json size = run_json({"eval", "model", "--data", "reviews.csv"}, workshop())["size"];
+  EXPECT_EQ(size["disk_bytes"], fs::file_size(workshop() / "model/model.safetensors"));
+  EXPECT_EQ(size["packed_bytes"], size["memory_bytes"]);
+  EXPECT_EQ(size["quantized"], false);
+  EXPECT_NE(
+      run_well({"eval", "model", "--data", "reviews.csv"}, workshop()).output.find("\nWeights: "),
+      std::string::npos);
+}
+
 TEST(Eval, ShowsPeopleRoundedFigures) {
   const Ending ending = run_well({"eval", "model", "--data", "reviews.csv"}, workshop());
   for (const char* figure : {"accuracy", "loss", "F1 (macro)", "AUC of good", "arithmetic",

@@ -63,7 +63,7 @@ TEST(Formats, ShowsParametersAndValuesOfOne) {
       << shown.output;
   EXPECT_NE(shown.output.find("range          -2 to 1.5\n"), std::string::npos) << shown.output;
   EXPECT_NE(run_well({"formats", "integer(width=20,frac=1)"}, workshop())
-                .output.find("more than 65 536 values"),
+                .output.find("values         more than 65 536\n"),
             std::string::npos);
   // Both ends and the middle of a long list.
   EXPECT_NE(run_well({"formats", "integer(width=8,frac=0)"}, workshop())
@@ -72,16 +72,41 @@ TEST(Formats, ShowsParametersAndValuesOfOne) {
 }
 
 TEST(Formats, SpellsNumbersOut) {
-  const Json rows = formats({"minifloat_ieee(width=8,exponent_width=4)", "0.3", "-0.3", "1e9"});
+  const Json spelled = formats({"minifloat_ieee(width=8,exponent_width=4)", "0.3", "-0.3", "1e9"});
+  EXPECT_EQ(spelled["sharing"], "each by itself");
+  const Json& rows = spelled["numbers"];
   ASSERT_EQ(rows.size(), 3);
-  EXPECT_EQ(rows[0]["becomes"], "0.3125");
+  EXPECT_EQ(rows[0]["becomes"], 0.3125);
   EXPECT_EQ(rows[0]["code"], "0 0101 010");
   EXPECT_EQ(rows[0]["shared"], nullptr);
-  EXPECT_EQ(rows[0]["parts"], "sign 0, exponent 0101 = 5 - 7, fraction 010");
-  EXPECT_EQ(rows[1]["number"], "-0.3");
+  EXPECT_EQ(rows[0]["parts"], (Json{"sign 0", "exponent 0101 = 5 - 7", "fraction 010"}));
+  EXPECT_EQ(rows[1]["given"], "-0.3");
   EXPECT_EQ(rows[1]["code"], "1 0101 010");
-  EXPECT_EQ(rows[2]["becomes"], "480");  // 1.875 2^8, for all codes are numbers
-  EXPECT_EQ(formats({"mxint(bits=8)", "0.3"})[0]["shared"], "01111101");
+  EXPECT_EQ(rows[2]["becomes"], 480);  // 1.875 2^8, for all codes are numbers
+  EXPECT_EQ(formats({"mxint(bits=8)", "0.3"})["numbers"][0]["shared"], "01111101");
+}
+
+TEST(Formats, SpellsNumbersThatAreGivenTogetherAsOneTensor) {
+  const std::string shown = run_well({"formats", "int(bits=4)", "0.3", "1.7"}, workshop()).output;
+  EXPECT_NE(shown.find(", together, as one tensor of 2:\n"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("calibrated on them: scale 0.242857\n"), std::string::npos) << shown;
+  const Json spelled = formats({"int(bits=4)", "0.3", "1.7"});
+  EXPECT_NEAR(spelled["numbers"][0]["becomes"].get<double>(), 1.7 / 7, 1e-6);
+  EXPECT_NEAR(spelled["calibrated"]["scale"][0].get<double>(), 1.7 / 7, 1e-6);
+  EXPECT_NE(run_well({"formats", "mxint(bits=8)", "0.3", "1.7"}, workshop())
+                .output.find("together, as one block of 2"),
+            std::string::npos);
+}
+
+TEST(Formats, ListsWhatRoundingGivesAndNoMore) {
+  const Json format = formats({"mxint(bits=8)"});
+  EXPECT_EQ(format["values"].size(), 255);
+  EXPECT_EQ(format["lowest"], -1.984375);
+  EXPECT_EQ(format["unwritten_values"], Json::array({-2}));
+  const std::string shown = run_well({"formats", "mxint(bits=8)"}, workshop()).output;
+  EXPECT_NE(shown.find("how many       255\nnever given    -2, for which there are codes\n"),
+            std::string::npos)
+      << shown;
 }
 
 TEST(Formats, RefusesFlagsThatWouldDoNothing) {

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
+#include "hone/base/process.h"
+#include "hone/base/text.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -136,6 +139,103 @@ TEST(Quantize, ExplainsWithARecipeThatItTakes) {
   const Json plan =
       run_json({"plan", "model", "--recipe", folder.path() / "better.toml"}, workshop());
   EXPECT_EQ(plan["layers"].size(), 14 * 3 + 4 * 2);
+}
+
+// The line is typed as it is printed, by a shell, in a folder whose name has what shells take apart.
+TEST(Quantize, ExplainsWithACommandThatWorksAsTyped) {
+  const TemporaryFolder folder;
+  const fs::path home = folder.path() / "it's $HOME; a folder";
+  fs::create_directories(home);
+  fs::copy(workshop() / "model", home / "my model", fs::copy_options::recursive);
+  fs::copy(workshop() / "reviews.csv", home / "reviews.csv");
+  const std::vector<std::string> words = {
+      "quantize", "my model",    "--format",  "integer(width=6,frac=1)",
+      "--data",   "reviews.csv", "--explain", "--calibration_batches",
+      "1",        "-o",          "out"};
+  const std::string output = run_well(words, home).output;
+  std::string command;
+  for (const std::string& line : split(output, '\n'))
+    if (line.starts_with("  hone quantize ")) command = line.substr(2);
+  ASSERT_FALSE(command.empty()) << output;
+  const Json result = read_json(home / "out/results.json");
+  EXPECT_EQ(result["diagnosis"]["command"], command);
+  EXPECT_EQ(read_file(home / "out/better.toml"), result["diagnosis"]["recipe"]);
+  EXPECT_NE(read_file(home / "out/report.html").find("out/better.toml"), std::string::npos);
+  const std::string script = folder.file(
+      "script", "set -e\nhone() { \"$HONE\" \"$@\"; }\n" + command + " --json > typed.json\n");
+  ::setenv("HONE", hone_program().c_str(), 1);
+  run_program({"sh", script}, home, "dash");
+  const Json better = read_json(home / "typed.json");
+  EXPECT_TRUE(fs::exists(home / "out-better/model.safetensors"));
+  EXPECT_EQ(better["comparison"]["margin_snr_db"],
+            result["diagnosis"]["with_better_parameters"]["margin_snr_db"]);
+}
+
+TEST(Quantize, SaysWhatItTakesAndWhatItWouldTakePacked) {
+  const TemporaryFolder folder;
+  const Json size = quantize(folder, {})["size"];
+  EXPECT_EQ(size["disk_bytes"], fs::file_size(folder.path() / "quantized/model.safetensors"));
+  EXPECT_EQ(size["memory_bytes"], 4 * size["parameters"].get<std::int64_t>());
+  EXPECT_LT(size["packed_bytes"], size["memory_bytes"]);
+  EXPECT_EQ(size["embeddings_quantized"], false);
+  const std::string shown = run_well({"quantize", "model", "--format", kFormat, "--rule",
+                                      "op = 'embedding', weight = 'int(bits=8)'", "--data",
+                                      "reviews.csv", "-o", folder.path() / "smaller"},
+                                     workshop())
+                                .output;
+  EXPECT_NE(shown.find("(simulated: not smaller yet); packed they would take"), std::string::npos)
+      << shown;
+  const Json smaller = read_json(folder.path() / "smaller/results.json")["size"];
+  EXPECT_EQ(smaller["embeddings_quantized"], true);
+  EXPECT_LT(smaller["packed_bytes"], size["packed_bytes"]);
+  EXPECT_NE(read_file(folder.path() / "smaller/report.html").find("not smaller yet"),
+            std::string::npos);
+}
+
+// Of a saved model that has quantizers of inputs, which nobody else knows.
+TEST(Quantize, MeasuresWhatOtherProgramsComputeToo) {
+  const TemporaryFolder folder;
+  const fs::path saved = folder.path() / "quantized";
+  const std::vector<std::string> words = {"quantize",
+                                          "model",
+                                          "--weight_format",
+                                          "bf16",
+                                          "--input_format",
+                                          "int(bits=3)",
+                                          "--data",
+                                          "reviews.csv",
+                                          "--anyway",
+                                          "--validation_split",
+                                          "0",
+                                          "-o",
+                                          saved};
+  const std::string shown = run_well(words, workshop()).output;
+  EXPECT_NE(shown.find("as transformers computes it"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("What is saved: transformers and other programs"), std::string::npos);
+  const Json result = read_json(saved / "results.json");
+  const Json& elsewhere = result["as_transformers"];
+  EXPECT_EQ(elsewhere["eval_samples"], result["after"]["eval_samples"]);
+  // The inputs are coarse, the weights are not.
+  EXPECT_GT(elsewhere["comparison"]["margin_snr_db"].get<double>(),
+            result["comparison"]["margin_snr_db"].get<double>() + 6);
+  Json config = read_json(saved / "config.json");
+  EXPECT_NE(config["quantization_config"]["notice"].get<std::string>().find("transformers"),
+            std::string::npos);
+  // A program that does not know of quantizers, on the same files.
+  config.erase("quantization_config");
+  write_file(saved / "config.json", to_document(config));
+  EXPECT_EQ(run_json({"eval", saved, "--data", "reviews.csv"}, workshop())["eval_loss"],
+            elsewhere["eval_loss"]);
+}
+
+TEST(Quantize, SavesWeightsThatAreTheSameEverywhere) {
+  const TemporaryFolder folder;
+  const Json result = run_json({"quantize", "model", "--weight_format", "int(bits=8)", "--data",
+                                "reviews.csv", "-o", folder.path() / "weights"},
+                               workshop());
+  EXPECT_FALSE(result.contains("as_transformers"));
+  EXPECT_FALSE(
+      read_json(folder.path() / "weights/config.json")["quantization_config"].contains("notice"));
 }
 
 TEST(Quantize, HeedsTheObjectionOfAFormatUnlessToldNotTo) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,12 @@
 namespace hone::testing {
 namespace {
 
+// What programs keep from run to run is none of the person's who runs the tests. A test may name another place.
+void keep_caches_apart() {
+  static const TemporaryFolder caches;
+  ::setenv("XDG_CACHE_HOME", caches.path().c_str(), /*overwrite=*/0);
+}
+
 std::string reviews() {
   std::string text = "text,label\n";
   for (int i = 0; i < kReviews; ++i)
@@ -24,16 +31,19 @@ std::string reviews() {
 
 }  // namespace
 
+std::string hone_program() { return HONE_PROGRAM; }
+
 Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder) {
   return run_hone_until(arguments, folder, 0, {});
 }
 
 Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path& folder, int signal,
                       const std::function<bool()>& ready) {
+  keep_caches_apart();
   // Files, not pipes: neither stream can fill up while the other is read.
   const TemporaryFolder streams;
   const fs::path output = streams.path() / "output", messages = streams.path() / "messages";
-  std::vector<std::string> words = {HONE_PROGRAM};
+  std::vector<std::string> words = {hone_program()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());

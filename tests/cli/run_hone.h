@@ -15,6 +15,9 @@ struct Ending {
   std::string messages;  ///< standard error
 };
 
+/// The path of the program.
+std::string hone_program();
+
 /// Runs `hone ARGUMENTS` to its end in `folder`, without a shell.
 Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder);
 

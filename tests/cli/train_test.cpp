@@ -18,6 +18,21 @@ std::vector<std::string> training(std::vector<std::string> more) {
   return words;
 }
 
+TEST(Train, SaysWhatTheWeightsTake) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words = {
+      "train", "tiny", "--data", workshop() / "reviews.csv", "--max_steps", "1", "-o"};
+  std::vector<std::string> json = words, text = words;
+  json.push_back("json");
+  text.push_back("text");
+  const Json size = run_json(json, folder.path())["size"];
+  EXPECT_EQ(size["disk_bytes"], fs::file_size(folder.path() / "json/model.safetensors"));
+  EXPECT_EQ(size["memory_bytes"], 4 * size["parameters"].get<std::int64_t>());
+  const std::string shown = run_well(text, folder.path()).output;
+  EXPECT_NE(shown.find("\nWeights: "), std::string::npos) << shown;
+  EXPECT_NE(read_file(folder.path() / "text/report.html").find("Weights: "), std::string::npos);
+}
+
 TEST(Train, WritesAFolderThatHuggingFaceReads) {
   const TemporaryFolder folder;
   const Json result = run_json(training({"-o", "model"}), folder.path());

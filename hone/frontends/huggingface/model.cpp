@@ -6,6 +6,7 @@
 #include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/frontends/huggingface/other_programs.h"
 
 namespace hone {
 namespace {
@@ -320,6 +321,8 @@ void save_model(const Model& model, const fs::path& folder) {
                                              {"training", model.quantization->method},
                                              {"arithmetic", "simulated"},
                                              {"layers", to_json(model.quantization->plan)}};
+    const std::string notice = notice_for_other_programs(model.quantization->plan);
+    if (!notice.empty()) config[std::string(kQuantizationKey)]["notice"] = notice;
   }
   write_file(folder / "config.json", to_document(config));
   TensorMap tensors;

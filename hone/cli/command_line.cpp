@@ -1,0 +1,46 @@
+#include "hone/cli/command_line.h"
+
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+// A word as a shell reads it back.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? "'\\''" : std::string(1, c);
+  return text + "'";
+}
+
+}  // namespace
+
+std::string command_line(const CLI::App& app, const std::map<std::string, std::string>& instead) {
+  std::string line = app.get_name(), flags;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = argument_name(*option);
+    std::vector<std::string> values = option->results();
+    if (const auto other = instead.find(name); other != instead.end()) {
+      if (other->second.empty()) continue;
+      values = {other->second};
+    } else if (option->count() == 0) {
+      continue;
+    }
+    if (is_flag(*option)) {
+      flags += " --" + name;
+      continue;
+    }
+    for (const std::string& value : values) {
+      if (option->get_positional()) {
+        line += " " + quoted(value);
+      } else {
+        flags += fmt::format(" --{} {}", name, quoted(value));
+      }
+    }
+  }
+  return line + flags;
+}
+
+}  // namespace hone
