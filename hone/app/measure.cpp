@@ -41,6 +41,7 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
   return {{"eval_loss", number(e.loss)},
           {"eval_accuracy", number(e.accuracy)},
           {"eval_accuracy_interval", interval(e.accuracy_interval)},
+          {"eval_majority_share", number(e.majority_share)},
           {"eval_recall", recall},
           {"eval_samples", e.examples},
           {"eval_runtime", measurement.seconds},

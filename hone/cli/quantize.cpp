@@ -4,6 +4,7 @@
 #include "hone/app/learning_curve.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/settings.h"
 
@@ -22,6 +23,7 @@ struct Arguments {
   TrainingArguments training;
   ResumeArguments resume;
   std::int64_t seeds = 1;
+  bool row_hashes = true;
   OutputArguments output;
   RunArguments run;
 
@@ -40,6 +42,7 @@ struct Job {
   const EncodedSplits& data;
   const Measurement& before;
   CompressOptions options;
+  std::size_t calibration_texts = 0;  ///< of the training part; 0: the formats need none
   OutputFolder& output;
   Context& context;
 
@@ -126,9 +129,11 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   const Arguments& a = job.arguments;
   CompressOptions options = job.options;
   options.fine_tune.training.seed = seed;
-  options.fine_tune.checkpoints = checkpoints_in(folder, a.resume, job.parent, job.output);
-  Quantized quantized;
   TextModel model = job.parent;
+  model.trained_on.reset();
+  if (a.row_hashes) model.trained_on = record_of_copy(job.parent, job.data, options, job.context);
+  options.fine_tune.checkpoints = checkpoints_in(folder, a.resume, model, job.output);
+  Quantized quantized;
   model.model = round_weights(quantized_copy(job, options, folder, quantized), job.context);
   const std::int32_t pad_id = model.tokenizer.pad_id();
   const Measurement after = measure(model.model, job.data.test, pad_id,
@@ -149,7 +154,10 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
                       {"after", to_json(after, labels)},
                       {"comparison", to_json(quantized.comparison, quantized.verdict)},
                       {"seed", seed},
-                      {"seeds", 1}};
+                      {"seeds", 1},
+                      {"calibration_texts", job.calibration_texts},
+                      {"data", to_json(job.data.identity)}};
+  quantized.result.update(to_json(job.data.measured));
   if (a.max_drop_points) quantized.result["gate"] = gate_json(quantized.verdict);
   if (a.explain || worth_explaining(quantized.comparison)) {
     quantized.diagnosis =
@@ -211,8 +219,11 @@ std::string quantize_seeds(const Job& job, RunReport report) {
                  {"protocol", to_string(job.data.protocol)},
                  {"seeds", results.size()},
                  {"runs", to_json(table)},
+                 {"calibration_texts", job.calibration_texts},
+                 {"data", to_json(job.data.identity)},
                  {"after", to_json(spread)},
                  {"change", paired_json(before, after, change)}};
+  result.update(to_json(job.data.measured));
   if (a.max_drop_points) result["gate"] = gate_json(change);
   report.results = result;
   report.basis.seeds = a.seeds;
@@ -241,8 +252,9 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
   const Recipe recipe = recipe_from(a.formats, context.library.formats);
-  CompressOptions options{
-      .qat = a.qat, .fine_tune = a.training.parsed(), .calibration = a.calibration.parsed()};
+  CompressOptions options{.qat = a.qat,
+                          .fine_tune = a.training.parsed(),
+                          .calibration = a.calibration.parsed(a.run.seed)};
   options.fine_tune.training.save_steps = a.resume.save_steps;
   options.fine_tune.title = "train quantized";
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
@@ -250,13 +262,21 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   check_unquantized(parent.model);
   options.plan = resolve(recipe, build_graph(parent.model, context.library.ops, {}));
   const EncodedSplits data =
-      load_encoded(parent, a.data, a.split, a.run.seed, context, report.notes);
+      load_encoded(parent, a.model, a.data, a.split, a.run.seed, context, report.notes);
   check_identity(
       run_identity(result_settings(report.invocation.settings), parent.model.parameters, data),
       output.path(), a.resume.resume);
   const Measurement before = measure(parent.model, data.test, parent.tokenizer.pad_id(),
                                      options.fine_tune.eval_batch_size, context, "before");
-  const Job job{a, parent, data, before, options, output, context};
+  const std::size_t calibration_texts =
+      calibration_rows(parent.model, data, options, context).size();
+  if (calibration_texts > 0) {
+    report.notes.push_back(fmt::format("calibrated on {} of {} training texts, drawn by seed {}",
+                                       grouped(static_cast<long long>(calibration_texts)),
+                                       grouped(data.train.size()), a.run.seed));
+    print_notes({report.notes.back()}, context);
+  }
+  const Job job{a, parent, data, before, options, calibration_texts, output, context};
   report.title = fmt::format("{} quantized: {}", a.model, job.label());
   report.basis = basis_of(a.data.options.source, data, "simulated " + summary(options.plan));
   const std::string failure = a.seeds == 1 ? quantize_one_seed(job, std::move(report))
@@ -285,11 +305,14 @@ Command quantize_command() {
             ->check(number_from(0));
         declare(app, a->calibration);
         app.add_option("--split", a->split,
-                       "part to measure on: train, validation or test; by default test, or what "
+                       "part to measure on: train, validation, test or all; by default test, or "
+                       "what was set aside when the model was trained on this data, or what "
                        "--validation_split sets aside");
         declare(app, a->data, /*required=*/true);
+        declare_train_samples(app, a->data);
         declare(app, a->training);
         declare(app, a->resume);
+        declare_row_hashes(app, a->row_hashes);
         declare_seeds(app, a->seeds);
         declare(app, a->output);
         declare(app, a->run);

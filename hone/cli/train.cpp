@@ -14,6 +14,7 @@ struct Arguments {
   TrainingArguments training;
   ResumeArguments resume;
   std::int64_t seeds = 1;
+  bool row_hashes = true;
   OutputArguments output;
   RunArguments run;
 };
@@ -26,6 +27,7 @@ Table results_table(const Json& result) {
                {"accuracy", "Accuracy"},
                {"low", "95 % from"},
                {"high", "to"},
+               {"majority_share", "Majority"},
                {"loss", "Loss"}});
   for (const char* part : kParts) {
     if (!result.contains(part)) continue;
@@ -34,6 +36,7 @@ Table results_table(const Json& result) {
     table.add_row(
         {part, e["eval_samples"].get<std::int64_t>(), percent(e["eval_accuracy"].get<double>()),
          percent(interval[0].get<double>()), percent(interval[1].get<double>()),
+         percent(e["eval_majority_share"].get<double>()),
          e["eval_loss"].is_null() ? Cell(absent) : real(e["eval_loss"].get<double>(), 4)});
   }
   return table;
@@ -51,12 +54,15 @@ struct Job {
   const Arguments& arguments;
   const Splits& splits;
   const EncodedSplits& data;
+  std::optional<TrainedOn>
+      trained_on;  ///< what the trained models have learnt from; none: it is not kept
   OutputFolder& output;
   Context& context;
 };
 
 Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const fs::path& folder) {
   const Arguments& a = job.arguments;
+  source.trained_on = job.trained_on;
   FineTuneOptions options = a.training.parsed();
   options.training.seed = seed;
   options.training.save_steps = a.resume.save_steps;
@@ -78,13 +84,17 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
                     {"weights_of_step", tuned.weights_of_step},
                     {"protocol", to_string(job.data.protocol)},
                     {"seed", seed},
-                    {"seeds", 1}};
+                    {"seeds", 1},
+                    {"data", to_json(job.data.identity)}};
   for (const char* part : kParts) {
-    const EncodedSet& set = part == kParts[0] ? job.data.validation : job.data.test;
+    const bool validation = part == kParts[0];
+    const EncodedSet& set = validation ? job.data.validation : job.data.test;
     if (set.size() == 0) continue;
     trained.result[part] =
         to_json(measure(source.model, set, pad_id, options.eval_batch_size, job.context, part),
                 source.model.config.labels);
+    trained.result[part].update(
+        to_json(validation ? job.data.measured_validation : job.data.measured));
   }
   if (job.data.test.size() > 0 && job.data.validation.size() > 0)
     trained.result["validation_test_gap"] =
@@ -136,7 +146,8 @@ void report_one(const Job& job, const Trained& trained, RunReport report) {
 void report_seeds(const Job& job, const std::vector<Json>& results, Json& summary,
                   RunReport report) {
   const Table table = seed_table(results, {kParts[0], kParts[1]});
-  summary = {{"seeds", results.size()}, {"runs", to_json(table)}};
+  summary = {
+      {"seeds", results.size()}, {"runs", to_json(table)}, {"data", to_json(job.data.identity)}};
   for (const char* part : kParts)
     if (results.front().contains(part)) summary[part] = to_json(accuracy_spread(results, part));
   report.results = summary;
@@ -149,24 +160,51 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
   write_run_report(report, job.output.path(), job.context);
 }
 
+// What is learnt from, and where choices are made.
+std::vector<std::string> parts_told(const Splits& splits) {
+  std::vector<std::string> lines;
+  for (const PartFacts& facts : splits.identity.parts)
+    if (facts.part == "train")
+      lines.push_back(fmt::format(
+          "train: {} texts: {}; always '{}' would be right for {:.1f} %", grouped(facts.rows),
+          class_counts_text(facts, splits.source.label_names),
+          splits.source.label_names[facts.majority_class()], 100 * facts.majority_share()));
+  if (splits.validation_source != "none")
+    lines.push_back("validation: " + splits.validation_source);
+  return lines;
+}
+
 void train_model(Arguments& a, const CLI::App& app) {
   RunReport report;
   report.title = fmt::format("{} trained on {}", a.model, a.data.options.source);
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
-  const Splits splits = load_splits(a.data, a.run.seed, known_labels(a.model), context);
+  const std::optional<TrainedOn> before = known_record(a.model);
+  const Splits splits =
+      load_splits(a.data, a.run.seed, known_labels(a.model), before, DataUse::training, context);
+  check_trainable(splits);
+  const TrainedOn after =
+      after_training(before, splits.identity.hash, row_hashes(splits.source.train),
+                     row_hashes(splits.source.validation));
   const TextModel source = open_model(a.model, context, a.run.seed, splits.source.label_names);
   report.notes = source.model.warnings;
-  const EncodedSplits data = encode_splits(source, splits, splits.source.test,
-                                           a.data.max_seq_length, context, report.notes);
+  const MeasuredTexts test =
+      splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", after);
+  const EncodedSplits data =
+      encode_splits(source, splits, test, after, a.data.max_seq_length, context, report.notes);
   print_warnings(report.notes);
+  const std::vector<std::string> told = parts_told(splits);
+  print_notes(told, context);
+  for (const auto& lines : {splits.source.notes, splits.source.warnings, told})
+    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
   check_identity(
       run_identity(result_settings(report.invocation.settings), source.model.parameters, data),
       output.path(), a.resume.resume);
   report.basis = basis_of(a.data.options.source, data, "fp32");
 
-  const Job job{a, splits, data, output, context};
+  const Job job{a,      splits, data, a.row_hashes ? std::optional(after) : std::nullopt,
+                output, context};
   std::vector<Json> results;
   Json result;
   if (a.seeds == 1) {
@@ -211,8 +249,10 @@ Command train_command() {
             app.add_option("MODEL", a->model, "model folder, or tiny or base for fresh weights")
                 ->required();
             declare(app, a->data, /*required=*/true);
+            declare_train_samples(app, a->data);
             declare(app, a->training);
             declare(app, a->resume);
+            declare_row_hashes(app, a->row_hashes);
             declare_seeds(app, a->seeds);
             declare(app, a->output);
             declare(app, a->run);

@@ -75,6 +75,7 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels) 
     result.recall.push_back(share(found, members[c]));
   }
   result.accuracy = share(result.correct, result.examples);
+  result.majority_share = share(std::ranges::max(members), result.examples);
   result.accuracy_interval = wilson_interval(result.correct, result.examples);
   result.loss = result.examples == 0 ? kNaN : result.loss / static_cast<double>(result.examples);
   return result;

@@ -253,6 +253,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   for (const std::string& name : initialised)
     model.parameters.set(name, initial_value(*graph.find(name), model.config, seed));
   if (model.quantization) weights.take_quantizer_states(model.parameters);
+  model.fresh_head = !initialised.empty();
   const std::vector<std::string> dropped = weights.unused();
   if (!initialised.empty())
     model.warnings.push_back(
