@@ -41,6 +41,26 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
   return compress(parent, data, pad_id, options, log, context);
 }
 
+std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,
+                                           const CompressOptions& options, const Context& context) {
+  Graph graph = build_graph(parent, context.library.ops, {});
+  quantize(graph, options.plan);
+  if (!calibrates_on_texts(graph)) return {};
+  return calibration_rows(data.train.size(), options.calibration);
+}
+
+std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSplits& data,
+                                        const CompressOptions& options, const Context& context) {
+  std::optional<TrainedOn> record = parent.trained_on;
+  std::vector<std::uint64_t> calibrated;
+  for (const std::int64_t row : calibration_rows(parent.model, data, options, context))
+    calibrated.push_back(data.train_rows[static_cast<std::size_t>(row)]);
+  const std::string& hash = data.identity.hash;
+  if (!calibrated.empty()) record = after_calibration(record, hash, std::move(calibrated));
+  if (options.qat) record = after_training(record, hash, data.train_rows, data.validation_rows);
+  return record;
+}
+
 Model round_weights(const Model& quantized, Context& context) {
   Model rounded = quantized;
   Graph graph = model_graph(quantized, context, {});

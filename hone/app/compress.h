@@ -30,6 +30,15 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
                const CompressOptions& options, Context& context);
 
+/// The rows of `data.train` that `compress` takes ranges from: none where the formats need none.
+std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,
+                                           const CompressOptions& options, const Context& context);
+
+/// What `parent` and its copy have learnt from: the parent's record with these rows in it, and after training with the
+/// training part.
+std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSplits& data,
+                                        const CompressOptions& options, const Context& context);
+
 /// The same quantized model with every quantized weight replaced by its value in the format. Quantizing it again changes
 /// nothing, so any program that loads the weights computes with those (and see frontends/huggingface/other_programs.h).
 Model round_weights(const Model& quantized, Context& context);

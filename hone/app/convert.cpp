@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "hone/app/trained_on.h"
 #include "hone/base/error.h"
 #include "hone/frontends/huggingface/checkpoint.h"
 
@@ -24,6 +25,7 @@ bool goes_along(const fs::path& path) {
                                             "trainer_state.json", "record.json",  "resume.json"};
   constexpr std::string_view kEndings[] = {".json", ".txt", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
+  if (name == kTrainedOnFile) return true;
   return !name.starts_with('.') && std::ranges::find(kOfTheJob, name) == std::end(kOfTheJob) &&
          !name.ends_with(".index.json") &&
          std::any_of(std::begin(kEndings), std::end(kEndings),

@@ -2,29 +2,123 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <unordered_map>
 
-#include "hone/base/random.h"
 #include "hone/base/text.h"
 
 namespace hone {
 namespace {
 
-// Moves `count` of the training examples, chosen by seed, to the validation part.
-void set_aside(DataSet& data, std::size_t count, std::uint64_t seed) {
-  std::vector<std::size_t> order(data.train.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  RandomSequence(seed, stream_of("validation split")).shuffle(order);
-  std::vector<char> chosen(data.train.size(), 0);
-  for (std::size_t i = 0; i < count; ++i) chosen[order[i]] = 1;
+// Moves the examples that are `chosen` from the training to the validation part; the order stays.
+void set_aside(DataSet& data, const std::vector<char>& chosen) {
   std::vector<Example> train;
-  for (std::size_t i = 0; i < data.train.size(); ++i) {
+  for (std::size_t i = 0; i < data.train.size(); ++i)
     (chosen[i] != 0 ? data.validation : train).push_back(std::move(data.train[i]));
-  }
   data.train = std::move(train);
 }
 
+// A random `count` of the training examples. All rows with one text go where the first of them goes, so that none is
+// trained on and measured.
+std::vector<char> chosen_by_seed(const DataSet& data, std::int64_t count, std::uint64_t seed) {
+  std::vector<char> chosen(data.train.size(), 0);
+  const auto all = static_cast<std::int64_t>(data.train.size());
+  for (const std::int64_t row : sample_rows(all, count, seed, "validation split"))
+    chosen[static_cast<std::size_t>(row)] = 1;
+  std::unordered_map<std::uint64_t, std::size_t> first;
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    chosen[i] = chosen[first.emplace(row_hash(data.train[i]), i).first->second];
+  return chosen;
+}
+
 std::string count_text(std::size_t count) { return grouped(static_cast<long long>(count)); }
+
+bool set_aside_by_seed(Splits& splits) {
+  const SplitOptions& options = splits.options;
+  DataSet& data = splits.source;
+  const std::size_t all = data.train.size();
+  const std::int64_t count = std::llround(options.validation_split * static_cast<double>(all));
+  const std::vector<char> chosen = chosen_by_seed(data, count, options.seed);
+  const auto found = static_cast<std::size_t>(std::ranges::count(chosen, 1));
+  // All rows may be one text, which cannot be on two sides.
+  if (found == 0 || found == all) return false;
+  set_aside(data, chosen);
+  splits.validation_source = fmt::format("{} of {} training texts, set aside by seed {}",
+                                         count_text(found), count_text(all), options.seed);
+  return true;
+}
+
+std::string source_of_known(std::size_t all, std::size_t old, std::size_t fresh) {
+  if (fresh == 0)
+    return fmt::format("the {} of {} texts that training set aside; choices were made on them",
+                       count_text(old), count_text(all));
+  if (old == 0)
+    return fmt::format("the {} of {} texts that are new to the model", count_text(fresh),
+                       count_text(all));
+  return fmt::format(
+      "{} of {} texts: {} that training set aside, on which choices were made, and {} that are new "
+      "to the model",
+      count_text(old + fresh), count_text(all), count_text(old), count_text(fresh));
+}
+
+// What the model was not trained on, of data that it was trained on.
+bool set_aside_as_before(Splits& splits) {
+  const SplitOptions& options = splits.options;
+  DataSet& data = splits.source;
+  if (!options.record || (options.use == DataUse::training && options.validation_split == 0))
+    return false;
+  const std::vector<std::uint64_t> rows = row_hashes(data.train);
+  if (!is_training_data(rows, *options.record)) return false;
+  const bool measures_new = options.use != DataUse::training && data.test.empty();
+  std::vector<char> chosen(rows.size(), 0);
+  std::size_t old = 0, fresh = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (contains(options.record->trained, rows[i])) continue;
+    const bool was_set_aside = contains(options.record->chosen, rows[i]);
+    if (!was_set_aside && !measures_new) continue;
+    chosen[i] = 1;
+    ++(was_set_aside ? old : fresh);
+  }
+  if (old + fresh == 0) return false;
+  set_aside(data, chosen);
+  splits.validation_source = source_of_known(rows.size(), old, fresh);
+  return true;
+}
+
+// Keeps `most` of the examples, drawn by seed, in their order; 0: all. Returns what to say of it.
+std::string keep_sample(std::vector<Example>& examples, std::int64_t most, std::uint64_t seed,
+                        std::string_view purpose) {
+  const auto all = static_cast<std::int64_t>(examples.size());
+  if (most == 0 || most >= all) return "";
+  std::vector<std::int64_t> rows = sample_rows(all, most, seed, purpose);
+  std::ranges::sort(rows);
+  std::vector<Example> kept;
+  for (const std::int64_t row : rows)
+    kept.push_back(std::move(examples[static_cast<std::size_t>(row)]));
+  examples = std::move(kept);
+  return fmt::format("; {} of {} of them, drawn by seed {}", grouped(most), grouped(all), seed);
+}
+
+std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const DataSet& data) {
+  return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
+}
+
+// The facts of every part that has examples.
+DataIdentity identify(const Splits& splits, std::int64_t rows) {
+  const DataSet& data = splits.source;
+  DataIdentity identity{data.source, data.hash, rows, data.label_names, {}};
+  const RowSet training_rows = row_set(row_hashes(data.train));
+  for (const auto& [name, examples] : parts_of(data))
+    if (!examples->empty())
+      identity.parts.push_back(part_facts(name, *examples, data.label_names.size(),
+                                          name == "train" ? RowSet{} : training_rows));
+  return identity;
+}
+
+std::string origin_of(const Splits& splits, const std::string& part) {
+  if (part == "validation") return splits.validation_source;
+  if (part == "all") return "all texts of the data";
+  return fmt::format("the data's {} part", part == "train" ? "training" : part);
+}
 
 }  // namespace
 
@@ -43,27 +137,31 @@ Splits split(DataSet data, const SplitOptions& options) {
   user_check(options.validation_split >= 0 && options.validation_split < 1,
              "--validation_split: expected a share of at least 0 and below 1, got {}",
              options.validation_split);
-  Splits splits{.source = std::move(data), .protocol = options.protocol};
+  Splits splits{.source = std::move(data), .protocol = options.protocol, .options = options};
   DataSet& source = splits.source;
+  const std::size_t rows = source.train.size() + source.validation.size() + source.test.size();
   if (options.protocol == Protocol::original) {
     user_check(!source.test.empty(),
                "--protocol original chooses on the test part, which the data does not have ({}); "
                "give data with a test part, or use --protocol honest",
                source.description);
+    keep_sample(source.test, options.max_eval_samples, options.seed, "evaluation sample");
     source.validation = source.test;
     splits.validation_source = "the test part: choices are made on it";
   } else if (!source.validation.empty()) {
     splits.validation_source =
         fmt::format("{} texts of the data's own part", count_text(source.validation.size()));
-  } else {
-    const std::size_t all = source.train.size();
-    const auto count =
-        static_cast<std::size_t>(std::llround(options.validation_split * static_cast<double>(all)));
-    if (count == 0) return splits;
-    set_aside(source, count, options.seed);
-    splits.validation_source = fmt::format("{} of {} training texts, set aside by seed {}",
-                                           count_text(count), count_text(all), options.seed);
+  } else if (!set_aside_as_before(splits)) {
+    set_aside_by_seed(splits);
   }
+  keep_sample(source.train, options.max_train_samples, options.seed, "training sample");
+  splits.validation_source +=
+      keep_sample(source.validation, options.max_eval_samples, options.seed, "evaluation sample");
+  keep_sample(source.test, options.max_eval_samples, options.seed, "evaluation sample");
+  splits.identity = identify(splits, static_cast<std::int64_t>(rows));
+  if (options.use == DataUse::measurement) return splits;
+  const std::vector<std::string> warnings = training_warnings(source);
+  source.warnings.insert(source.warnings.end(), warnings.begin(), warnings.end());
   return splits;
 }
 
@@ -76,8 +174,47 @@ const std::vector<Example>& part(const Splits& splits, const std::string& name) 
     user_check(!examples->empty(), "{}: the {} split is empty", source.description, name);
     return *examples;
   }
-  user_check(name.empty(), "--split: expected train, validation or test, got '{}'", name);
+  user_check(name.empty(), "--split: expected train, validation, test or all, got '{}'", name);
   fail("{}: there are no examples", source.description);
+}
+
+MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
+                             const std::optional<TrainedOn>& record) {
+  const DataSet& source = splits.source;
+  MeasuredTexts texts;
+  std::string part_name = name;
+  if (name == "all") {
+    for (const auto& [own, examples] : parts_of(source))
+      texts.examples.insert(texts.examples.end(), examples->begin(), examples->end());
+    user_check(!texts.examples.empty(), "{}: there are no examples", source.description);
+  } else {
+    const std::vector<Example>& examples = part(splits, name);
+    texts.examples = examples;
+    for (const auto& [own, of_part] : parts_of(source))
+      if (of_part == &examples) part_name = own;
+    // Data without parts that is only measured is no training part.
+    if (name.empty() && part_name == "train" && splits.options.use == DataUse::measurement)
+      part_name = "all";
+  }
+  const std::string origin =
+      origin_of(splits, part_name) + keep_sample(texts.examples, splits.options.max_eval_samples,
+                                                 splits.options.seed, "evaluation sample");
+  const bool itself = part_name == "train" || part_name == "all";
+  texts.part = measured_part(part_facts(part_name, texts.examples, source.label_names.size(),
+                                        itself ? RowSet{} : row_set(row_hashes(source.train))),
+                             origin, texts.examples, source.label_names, record);
+  return texts;
+}
+
+void check_trainable(const Splits& splits) {
+  const PartFacts facts =
+      part_facts("train", splits.source.train, splits.source.label_names.size(), {});
+  user_check(facts.rows > 0, "{}: there are no texts to train on", splits.source.description);
+  user_check(facts.classes_present() > 1,
+             "{}: all {} training texts are '{}'; training needs texts of two classes at least. Is "
+             "it the right label column, and was the file cut?",
+             splits.source.description, grouped(facts.rows),
+             splits.source.label_names[facts.majority_class()]);
 }
 
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
@@ -90,6 +227,13 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
              "(type_vocab_size in its config.json); leave --text_pair_column out, or take another "
              "model",
              source.model.config.type_vocab_size);
+  const std::int64_t positions = source.model.config.max_position_embeddings;
+  if (max_seq_length > positions) {
+    const std::string shorter =
+        fmt::format("--max_seq_length {}: the model has {} positions; texts are cut to {} tokens",
+                    max_seq_length, positions, limit);
+    if (std::ranges::find(warnings, shorter) == warnings.end()) warnings.push_back(shorter);
+  }
   EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);
   if (set.truncated_texts > 0)
     warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens", name,
@@ -102,13 +246,41 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
 }
 
 EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
-                            const std::vector<Example>& test, std::int64_t max_seq_length,
-                            Context& context, std::vector<std::string>& warnings) {
-  const auto encode = [&](const std::vector<Example>& examples, const char* name) {
+                            const MeasuredTexts& test, const std::optional<TrainedOn>& record,
+                            std::int64_t max_seq_length, Context& context,
+                            std::vector<std::string>& warnings) {
+  const auto encode = [&](const std::vector<Example>& examples, const std::string& name) {
     return encode_part(source, examples, name, max_seq_length, context, warnings);
   };
-  return {encode(splits.source.train, "train"), encode(splits.source.validation, "validation"),
-          encode(test, "test"), splits.validation_source, splits.protocol};
+  const DataSet& data = splits.source;
+  EncodedSplits encoded{.train = encode(data.train, "train"),
+                        .validation = encode(data.validation, "validation"),
+                        .validation_source = splits.validation_source,
+                        .protocol = splits.protocol,
+                        .identity = splits.identity,
+                        .train_rows = row_hashes(data.train),
+                        .validation_rows = row_hashes(data.validation),
+                        .measured = test.part};
+  const std::string& measured_part = test.part.facts.part;
+  const auto is_all_of = [&](const std::vector<Example>& examples, const char* name) {
+    return measured_part == name && test.examples.size() == examples.size();
+  };
+  if (is_all_of(data.validation, "validation")) {
+    encoded.test = encoded.validation;
+  } else if (is_all_of(data.train, "train")) {
+    encoded.test = encoded.train;
+  } else {
+    encoded.test = encode(test.examples, measured_part);
+  }
+  const auto warn = [&](const MeasuredPart& measured) {
+    const std::vector<std::string> unsure = warnings_of(measured, data.label_names);
+    warnings.insert(warnings.end(), unsure.begin(), unsure.end());
+  };
+  if (!data.validation.empty())
+    encoded.measured_validation = measured_texts(splits, "validation", record).part;
+  if (!data.validation.empty() && measured_part != "validation") warn(encoded.measured_validation);
+  if (!test.examples.empty()) warn(test.part);
+  return encoded;
 }
 
 std::size_t text_limit(std::int64_t max_seq_length, std::int64_t positions) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/app/data_facts.h"
 #include "hone/app/model_source.h"
 #include "hone/text/batching.h"
 #include "hone/text/data_set.h"
@@ -20,10 +21,23 @@ enum class Protocol {
 Protocol parse_protocol(const std::string& text);
 std::string to_string(Protocol protocol);
 
+/// What a job does with the data that a model was trained on before, when it holds texts that are new to the model.
+enum class DataUse {
+  training,  ///< learns from them
+  compression,  ///< looks at the old training texts, and measures on the new ones where there is no test part
+  measurement  ///< measures on them
+};
+
 struct SplitOptions {
   double validation_split = 0.1;  ///< share of the training examples set aside by seed; 0: none
   std::uint64_t seed = 42;
   Protocol protocol = Protocol::honest;
+  DataUse use = DataUse::training;
+  std::int64_t max_train_samples = 0;  ///< of the training part, drawn by seed; 0: all
+  std::int64_t max_eval_samples = 0;   ///< of each part that is measured
+  /// What the model at hand has learnt from, if that is known. Data that it was trained on falls into the same parts
+  /// again, whatever its order, `seed` and `validation_split`.
+  std::optional<TrainedOn> record = {};
 };
 
 /// A data set in three parts. Choices are made on `validation`; `test` is looked at once, at the
@@ -33,10 +47,14 @@ struct Splits {
   /// For people: "2 500 of 25 000 training texts, set aside by seed 42".
   std::string validation_source = "none";
   Protocol protocol = Protocol::honest;
+  SplitOptions options = {};
+  DataIdentity identity = {};
 };
 
-/// Sees to the validation part. Honest: the data's own if there is one; else a share of the training
-/// examples, a random choice by seed in their old order. Original: the test part once more.
+/// Sees to the validation part. Honest: the data's own if there is one; else what an earlier training of the model set
+/// aside; else a share of the training examples, a random choice by seed in their old order, of which all rows with one
+/// text stay on one side. Original: the test part once more. Adds warnings to the data's: texts that stand in two parts
+/// or under two labels, labels that may be slips.
 /// Throws `UserError` for a share outside of [0, 1), and for `original` without a test part.
 Splits split(DataSet data, const SplitOptions& options);
 
@@ -45,23 +63,43 @@ Splits split(DataSet data, const SplitOptions& options);
 /// Throws `UserError` for another name and for an empty part.
 const std::vector<Example>& part(const Splits& splits, const std::string& name);
 
+/// Texts to measure on.
+struct MeasuredTexts {
+  std::vector<Example> examples;
+  MeasuredPart part;
+};
+
+/// The part called `name` (as in `part`, or "all" for all parts together), at most `max_eval_samples` of it, and what a
+/// model with this record knows of it.
+MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
+                             const std::optional<TrainedOn>& record);
+
+/// Throws `UserError` when there are not two classes in the training part: there would be nothing to learn.
+void check_trainable(const Splits& splits);
+
 /// The encoded examples of a job.
 struct EncodedSplits {
-  EncodedSet train, validation, test;
+  EncodedSet train = {}, validation = {}, test = {};
   std::string validation_source = "none";  ///< as in `Splits`
   Protocol protocol = Protocol::honest;
+  DataIdentity identity = {};
+  std::vector<std::uint64_t> train_rows = {}, validation_rows = {};  ///< their `row_hash`es
+  /// What `test` is, which may be any part that was asked for, and `validation`.
+  MeasuredPart measured = {}, measured_validation = {};
 };
 
 /// Tokenizes `examples` for the model; says in `warnings`, with `name` in front, what was cut or
-/// replaced.
+/// replaced, and that the model has fewer positions than `max_seq_length`.
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
                        const std::string& name, std::int64_t max_seq_length, Context& context,
                        std::vector<std::string>& warnings);
 
-/// Tokenizes the parts of a data set, with `test` (see `part`) as the test part.
+/// Tokenizes the parts of a data set, with `test` as the test part. What was measured has facts of a model with the
+/// `record`; what is unsure about them goes to `warnings`.
 EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
-                            const std::vector<Example>& test, std::int64_t max_seq_length,
-                            Context& context, std::vector<std::string>& warnings);
+                            const MeasuredTexts& test, const std::optional<TrainedOn>& record,
+                            std::int64_t max_seq_length, Context& context,
+                            std::vector<std::string>& warnings);
 
 /// The most tokens a text may have: `max_seq_length` if positive, else 512, but never more than the
 /// model's positions.

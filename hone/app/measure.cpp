@@ -65,6 +65,7 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
     if (metric.name == "accuracy") json[key + "_interval"] = interval(e.accuracy_interval);
     if (metric.name == "auc") json[key + "_interval"] = interval(e.auc.interval);
   }
+  json["eval_majority_share"] = number(e.majority_share);
   Json classes = Json::object();
   for (std::size_t c = 0; c < e.of_class.size(); ++c) classes[labels[c]] = to_json(e.of_class[c]);
   json["eval_classes"] = classes;

@@ -91,11 +91,11 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
     const fs::path folder = find_model(source);
     TextModel opened{
         load_model(folder, context.library.ops, context.library.formats, seed, labels, head),
-        load_tokenizer(folder), folder};
+        load_tokenizer(folder), folder, read_trained_on(folder)};
     check_vocabulary(opened);
     return opened;
   }
-  TextModel made{{}, synthetic_tokenizer(), {}};
+  TextModel made{{}, synthetic_tokenizer(), {}, TrainedOn{}};
   BertConfig config = fresh_config(source);
   config.vocab_size = made.tokenizer.vocabulary_size();
   if (!labels.empty()) config.labels = labels;
@@ -109,9 +109,18 @@ void write_tokenizer(const TextModel& source, const fs::path& folder) {
     write_file(folder / file.filename(), read_file(file));
 }
 
+std::string untrained_warning(const TextModel& source, const std::string& name) {
+  const bool nothing = source.trained_on && source.trained_on->nothing();
+  if (!nothing && !source.model.fresh_head) return "";
+  return fmt::format(
+      "{} is not trained: its {} as drawn at random, and its figures are those of chance", name,
+      nothing ? "weights are" : "head is");
+}
+
 void write_model(const TextModel& source, const fs::path& folder) {
   save_model(source.model, folder);
   write_tokenizer(source, folder);
+  write_trained_on(source.trained_on, folder);
 }
 
 Graph model_graph(const Model& model, const Context& context, const GraphInputs& inputs) {

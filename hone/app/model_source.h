@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hone/app/context.h"
+#include "hone/app/trained_on.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/text/tokenizer.h"
 
@@ -14,6 +15,8 @@ struct TextModel {
   Model model;
   Tokenizer tokenizer;
   fs::path folder;  ///< where it was read from; empty for a fresh one
+  /// What it has learnt from; none where that is not known.
+  std::optional<TrainedOn> trained_on = {};
 };
 
 /// Shapes that can be had without a folder: with fresh weights and the built-in data's vocabulary.
@@ -37,7 +40,10 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
 /// Writes the tokenizer into an existing folder; the files of a folder it was read from are copied as they are.
 void write_tokenizer(const TextModel& source, const fs::path& folder);
 
-/// Writes the model and its tokenizer into an existing folder.
+/// Says that the model, called `name`, is as it was drawn, or its head; empty when it is trained as far as can be seen.
+std::string untrained_warning(const TextModel& source, const std::string& name);
+
+/// Writes the model, its tokenizer and what it has learnt from into an existing folder.
 void write_model(const TextModel& source, const fs::path& folder);
 
 /// The model's forward graph in training mode, with its quantizers if it is quantized.

@@ -70,6 +70,11 @@ Page page_of(const RunReport& report, const std::string& start, double seconds,
 
 }  // namespace
 
+std::string data_text(const std::string& source, const DataIdentity& identity) {
+  if (identity.hash.empty()) return source;
+  return fmt::format("{}; {} texts, fingerprint {}", source, grouped(identity.rows), identity.hash);
+}
+
 Basis basis_of(const std::string& source, const EncodedSplits& data, std::string arithmetic,
                std::int64_t seeds) {
   const auto count = [](const EncodedSet& set) {
@@ -79,7 +84,7 @@ Basis basis_of(const std::string& source, const EncodedSplits& data, std::string
                                    count(data.validation), count(data.test));
   if (data.validation.size() > 0) splits += fmt::format("; validation: {}", data.validation_source);
   const bool honest = data.protocol == Protocol::honest;
-  return {std::move(arithmetic), seeds, source, splits,
+  return {std::move(arithmetic), seeds, data_text(source, data.identity), splits,
           honest ? "honest: choices are made on the validation part"
                  : "original: choices are made on the test part, so its figures flatter"};
 }

@@ -38,6 +38,9 @@ struct Basis {
   std::string protocol;    ///< where choices were made
 };
 
+/// "reviews.csv; 2 000 texts, fingerprint 99aa06d3014798d86001c324468d497f"
+std::string data_text(const std::string& source, const DataIdentity& identity);
+
 /// The basis of a job on `data`, read from `source`.
 Basis basis_of(const std::string& source, const EncodedSplits& data, std::string arithmetic,
                std::int64_t seeds = 1);

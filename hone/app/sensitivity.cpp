@@ -1,7 +1,6 @@
 #include "hone/app/sensitivity.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "hone/analysis/precision.h"
 #include "hone/base/interrupt.h"
@@ -82,18 +81,15 @@ class TwinGraph {
   std::vector<Probe> probes_;
 };
 
-// Calls body(outputs) for the first batches of the data.
+// Calls body(outputs) for the batches that calibration looks at.
 template <typename Body>
 void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                  std::int32_t pad_id, const CalibrationRun& run, Context& context, Body&& body) {
   user_check(data.size() > 0, "nothing to look at: the training split is empty");
   Interpreter interpreter(graph, context.library, context.pool);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(data.size()));
-  std::iota(order.begin(), order.end(), 0);
-  std::int64_t left = run.batch_count;
-  for (const std::span<const std::int64_t> rows : batches(order, run.batch_size)) {
+  const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
+  for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
-    if (left-- == 0) break;
     if (!body(interpreter.run(batch_inputs(make_batch(data, rows, pad_id)), parameters))) break;
   }
 }

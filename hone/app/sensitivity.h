@@ -18,8 +18,7 @@ struct OperandNoise {
   Noise noise;
 };
 
-/// Measures every layer of the plan on its own, over the first batches of the training data that
-/// calibration looks at too; objections of formats are not heeded. In the order of the plan: what the layer reads, then its output.
+/// Measures every layer of the plan on its own, over the training texts that calibration looks at too; objections of formats are not heeded. In the order of the plan: what the layer reads, then its output.
 std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPlan& plan,
                                         const EncodedSet& data, std::int32_t pad_id,
                                         const CalibrationRun& run, Context& context);
@@ -32,7 +31,7 @@ struct OperandSample {
 };
 
 /// The operands the plan quantizes. Inputs are the first rows, up to `most_values` values, of what
-/// the first batches give.
+/// the texts give that calibration looks at.
 std::vector<OperandSample> sample_operands(const Model& model, const QuantizationPlan& plan,
                                            const EncodedSet& data, std::int32_t pad_id,
                                            const CalibrationRun& run, std::int64_t most_values,

@@ -94,6 +94,7 @@ std::vector<WidthResult> study_widths(const Model& parent, const Measurement& pa
     const Format format = parse_format(format_text(width), context.library.formats);
     CompressOptions compression{.plan = one_format(parent, format, context),
                                 .fine_tune = options.qat};
+    compression.calibration.seed = options.qat.training.seed;
     compression.fine_tune.title = fmt::format("QAT {}.{}", width.width, width.frac);
     if (options.checkpoints_of)
       compression.fine_tune.checkpoints =

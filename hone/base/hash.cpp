@@ -31,6 +31,10 @@ void Fingerprint::add(std::span<const std::byte> bytes) {
 
 std::string Fingerprint::text() const { return digits(XXH3_128bits_digest(&state_->hash)); }
 
+std::uint64_t short_fingerprint(std::string_view text) {
+  return XXH3_64bits(text.data(), text.size());
+}
+
 std::string fingerprint(std::span<const std::byte> bytes) {
   return digits(XXH3_128bits(bytes.data(), bytes.size()));
 }

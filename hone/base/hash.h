@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,10 @@ class Fingerprint {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// A fingerprint of 64 bits (XXH3), for sets of many: among a million texts two differ and are taken for one with a
+/// probability of 3e-8.
+std::uint64_t short_fingerprint(std::string_view text);
 
 /// The fingerprint of one piece.
 std::string fingerprint(std::span<const std::byte> bytes);

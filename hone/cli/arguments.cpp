@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "hone/app/job_files.h"
 #include "hone/base/json.h"
@@ -16,6 +17,25 @@
 
 namespace hone {
 namespace {
+
+// The number that all of the text spells.
+template <typename Number>
+std::optional<Number> parse_whole(const std::string& text) {
+  Number value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+template <typename Number>
+CLI::Validator number_like(const char* what) {
+  const auto check = [what](const std::string& text) -> std::string {
+    if (parse_whole<Number>(text)) return "";
+    return fmt::format("expected {}, got {}", what, text.empty() ? "nothing" : text);
+  };
+  return CLI::Validator(check, "");
+}
 
 // The names of the classes when somebody chose them.
 std::vector<std::string> chosen_labels(const BertConfig& config) {
@@ -49,13 +69,21 @@ CLI::Validator one_of(std::vector<std::string> words) {
 
 CLI::Validator number_from(double least, double below) {
   const auto check = [=](const std::string& text) -> std::string {
-    double value = std::numeric_limits<double>::quiet_NaN();
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    if (least <= value && value < below) return "";
+    const std::optional<double> value = parse_whole<double>(text);
+    if (value && least <= *value && *value < below) return "";
     const std::string limit = std::isfinite(below) ? fmt::format(" and below {}", below) : "";
     return fmt::format("expected a number of at least {}{}, got {}", least, limit, text);
   };
   return CLI::Validator(check, "");
+}
+
+void check_numbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options({})) {
+    const std::string type = option->get_type_name();
+    if (type == "FLOAT") option->check(number_like<double>("a number"));
+    if (type == "INT") option->check(number_like<std::int64_t>("a whole number"));
+    if (type == "UINT") option->check(number_like<std::uint64_t>("a whole number of at least 0"));
+  }
 }
 
 void declare(CLI::App& app, RunArguments& a) {
@@ -90,9 +118,27 @@ void declare(CLI::App& app, DataArguments& a, bool required) {
   app.add_option("--validation_split", a.validation_split,
                  "share of the training texts set aside to choose by, if the data has no "
                  "validation part; 0: none");
+  app.add_option("--max_eval_samples", a.max_eval_samples,
+                 "most texts of each part that is measured, drawn by --seed, since the first ones "
+                 "may be of one class; 0: all")
+      ->check(number_from(0));
   app.add_option("--protocol", a.protocol,
                  "honest: choose on the validation part; original: train on all training texts "
                  "and choose on test");
+}
+
+void declare_train_samples(CLI::App& app, DataArguments& a) {
+  app.add_option("--max_train_samples", a.max_train_samples,
+                 "most texts of the training part, drawn by --seed, since the first ones may be of "
+                 "one class; 0: all")
+      ->check(number_from(0));
+}
+
+void declare_row_hashes(CLI::App& app, bool& row_hashes) {
+  app.add_flag("!--no_row_hashes", row_hashes,
+               "leave out trained_on.safetensors, which keeps fingerprints of the texts that were "
+               "learnt from, so that later figures can say which texts are new; who has the file "
+               "can guess short texts");
 }
 
 void declare_freeze(CLI::App& app, std::vector<std::string>& globs) {
@@ -200,19 +246,21 @@ CheckpointOptions checkpoints_in(const fs::path& folder, const ResumeArguments& 
               [&source](const Model& model, const fs::path& to) {
                 save_model(model, to);
                 write_tokenizer(source, to);
+                write_trained_on(source.trained_on, to);
               },
           .on_saved = [&output] { output.keep(); }};
 }
 
-CalibrationRun CalibrationArguments::parsed() const {
+CalibrationRun CalibrationArguments::parsed(std::uint64_t seed) const {
   CalibrationRun parsed = run;
+  parsed.seed = seed;
   parsed.options.rule = parse_range_rule(rule);
   return parsed;
 }
 
 void declare(CLI::App& app, CalibrationArguments& a) {
   app.add_option("--calibration_batches", a.run.batch_count,
-                 "batches of training texts that calibration looks at")
+                 "batches of training texts that calibration looks at, drawn by --seed")
       ->check(number_from(1));
   app.add_option(
       "--calibration", a.rule,
@@ -298,38 +346,62 @@ void print_finished(const OutputFolder& output, bool json) {
 }
 
 Splits load_splits(const DataArguments& data, std::uint64_t seed,
-                   const std::vector<std::string>& labels, Context& context) {
+                   const std::vector<std::string>& labels, const std::optional<TrainedOn>& record,
+                   DataUse use, Context& context) {
   const Protocol protocol = parse_protocol(data.protocol);
   DataOptions options = data.options;
   options.label_names = labels;
   Splits splits =
-      split(load_data_set(options, context.pool), {data.validation_split, seed, protocol});
+      split(load_data_set(options, context.pool), {.validation_split = data.validation_split,
+                                                   .seed = seed,
+                                                   .protocol = protocol,
+                                                   .use = use,
+                                                   .max_train_samples = data.max_train_samples,
+                                                   .max_eval_samples = data.max_eval_samples,
+                                                   .record = record});
   print_notes(splits.source.notes, context);
-  if (splits.validation_source != "none")
-    print_notes({"validation: " + splits.validation_source}, context);
   print_warnings(splits.source.warnings);
   return splits;
 }
 
-Splits load_splits(const DataArguments& data, std::uint64_t seed, const BertConfig& config,
-                   Context& context) {
+Splits load_splits(const DataArguments& data, std::uint64_t seed, const TextModel& source,
+                   DataUse use, Context& context) {
   DataArguments bounded = data;
-  bounded.options.class_count = config.num_labels();
-  return load_splits(bounded, seed, chosen_labels(config), context);
+  bounded.options.class_count = source.model.config.num_labels();
+  return load_splits(bounded, seed, chosen_labels(source.model.config), source.trained_on, use,
+                     context);
 }
 
-EncodedSplits load_encoded(const TextModel& source, const DataArguments& data,
-                           const std::string& split, std::uint64_t seed, Context& context,
-                           std::vector<std::string>& notes) {
-  const Splits splits = load_splits(data, seed, source.model.config, context);
+EncodedSplits load_encoded(const TextModel& source, const std::string& name,
+                           const DataArguments& data, const std::string& split, std::uint64_t seed,
+                           Context& context, std::vector<std::string>& notes) {
+  const Splits splits = load_splits(data, seed, source, DataUse::compression, context);
   std::vector<std::string> warnings = source.model.warnings;
-  EncodedSplits encoded =
-      encode_splits(source, splits, part(splits, split), data.max_seq_length, context, warnings);
+  warnings.push_back(untrained_warning(source, name));
+  const EncodedSplits encoded =
+      encode_splits(source, splits, measured_texts(splits, split, source.trained_on),
+                    source.trained_on, data.max_seq_length, context, warnings);
+  std::erase(warnings, "");
   print_warnings(warnings);
   for (const std::vector<std::string>& lines :
        {splits.source.notes, splits.source.warnings, warnings})
     notes.insert(notes.end(), lines.begin(), lines.end());
+  tell_measured(encoded.measured, name, context, notes);
   return encoded;
+}
+
+void tell_measured(const MeasuredPart& part, const std::string& name, const Context& context,
+                   std::vector<std::string>& notes) {
+  std::vector<std::string> told = {"measured on " + describe(part)};
+  if (!part.trained_on_rows)
+    told.push_back(fmt::format(
+        "{}: there is no record of what it was trained on; these texts may be among it", name));
+  print_notes(told, context);
+  notes.insert(notes.end(), told.begin(), told.end());
+}
+
+std::optional<TrainedOn> known_record(const std::string& model) {
+  return is_fresh(model) ? TrainedOn{} : read_trained_on(find_model(model));
 }
 
 std::vector<std::string> known_labels(const std::string& model) {

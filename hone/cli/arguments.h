@@ -18,6 +18,9 @@ namespace hone {
 /// Accepts numbers of at least `least` and below `below`.
 CLI::Validator number_from(double least, double below = std::numeric_limits<double>::infinity());
 
+/// Makes every option of `app` that takes a number refuse words that are none, or not a whole one where it takes those.
+void check_numbers(CLI::App& app);
+
 /// Of every command.
 struct RunArguments {
   int threads = available_processors();
@@ -37,8 +40,11 @@ struct DataArguments {
   double validation_split = 0.1;
   std::string protocol = "honest";
   std::int64_t max_seq_length = 0;
+  std::int64_t max_train_samples = 0, max_eval_samples = 0;
 };
 void declare(CLI::App& app, DataArguments& arguments, bool required);
+/// `--max_train_samples`, of commands that learn from the training part or look at it.
+void declare_train_samples(CLI::App& app, DataArguments& arguments);
 /// Those of them that say how texts are read.
 void declare_texts(CLI::App& app, DataArguments& arguments);
 /// What `--data` takes, for help.
@@ -66,7 +72,8 @@ void declare(CLI::App& app, ResumeArguments& arguments);
 /// `--seeds`, of jobs that can be repeated.
 void declare_seeds(CLI::App& app, std::int64_t& seeds);
 
-/// Checkpoints in `folder`, a part of `output`, that are models with the tokenizer of `source`; both must outlive them.
+/// Checkpoints in `folder`, a part of `output`, that are models with the tokenizer and the record of what was learnt from
+/// of `source`; both must outlive them.
 /// `output` is kept for --resume once there is one.
 CheckpointOptions checkpoints_in(const fs::path& folder, const ResumeArguments& arguments,
                                  const TextModel& source, OutputFolder& output);
@@ -75,8 +82,8 @@ CheckpointOptions checkpoints_in(const fs::path& folder, const ResumeArguments& 
 struct CalibrationArguments {
   CalibrationRun run = {.batch_size = 32};
   std::string rule = "minmax";
-  /// The run with the rule in it. Throws `UserError` for an unknown rule.
-  CalibrationRun parsed() const;
+  /// The run with the rule and the seed of its sample in it. Throws `UserError` for an unknown rule.
+  CalibrationRun parsed(std::uint64_t seed) const;
 };
 void declare(CLI::App& app, CalibrationArguments& arguments);
 
@@ -110,18 +117,31 @@ void declare(CLI::App& app, OutputArguments& arguments, bool required = true);
 void print_finished(const OutputFolder& output, bool json);
 
 /// Loads the data with the labels a trained model has (see `known_labels`) and sets the validation
-/// part aside. Says on the standard error stream what was chosen, left out and set aside.
+/// part aside, with what is known of the model's earlier trainings (`SplitOptions::record`). Says on the standard error
+/// stream what was chosen and left out.
 Splits load_splits(const DataArguments& data, std::uint64_t seed,
-                   const std::vector<std::string>& labels, Context& context);
+                   const std::vector<std::string>& labels, const std::optional<TrainedOn>& record,
+                   DataUse use, Context& context);
 /// The same for a model whose classes the labels must be among.
-Splits load_splits(const DataArguments& data, std::uint64_t seed, const BertConfig& config,
-                   Context& context);
+Splits load_splits(const DataArguments& data, std::uint64_t seed, const TextModel& source,
+                   DataUse use, Context& context);
 
-/// The data encoded for a model, with the part called `split` (see `part`) as its test part. Prints
-/// notes and warnings, the model's and the data's, and adds them to `notes` for a report.
-EncodedSplits load_encoded(const TextModel& source, const DataArguments& data,
-                           const std::string& split, std::uint64_t seed, Context& context,
-                           std::vector<std::string>& notes);
+/// The data encoded for the compression of a model called `name`, with the part called `split` (see `measured_texts`) as
+/// its test part. Prints notes and warnings, the model's and the data's, and adds them to `notes` for a report.
+EncodedSplits load_encoded(const TextModel& source, const std::string& name,
+                           const DataArguments& data, const std::string& split, std::uint64_t seed,
+                           Context& context, std::vector<std::string>& notes);
+
+/// What the part is, on the standard error stream, and that it is not known whether the model, called `name`, was
+/// trained on it where that is so. Adds both to `notes`.
+void tell_measured(const MeasuredPart& part, const std::string& name, const Context& context,
+                   std::vector<std::string>& notes);
+
+/// `--no_row_hashes`, of commands that write models.
+void declare_row_hashes(CLI::App& app, bool& row_hashes);
+
+/// What the model called so has learnt from, if that is known.
+std::optional<TrainedOn> known_record(const std::string& model);
 
 /// The class names in the config of the model called so, when somebody chose them; else none.
 std::vector<std::string> known_labels(const std::string& model);

@@ -74,6 +74,16 @@ std::vector<std::string> seeds_of(const std::string& name) {
   return seeds;
 }
 
+/// What the models compared have learnt from between them.
+std::optional<TrainedOn> record_of(const Arguments& a, const std::vector<std::string>& seeds) {
+  if (seeds.empty()) return united(known_record(a.first), known_record(a.second));
+  std::optional<TrainedOn> record = TrainedOn{};
+  for (const std::string& seed : seeds)
+    for (const std::string& folder : {a.first, a.second})
+      record = united(record, known_record((fs::path(folder) / seed).string()));
+  return record;
+}
+
 /// What is compared, and what came out.
 struct Outcome {
   Json result;
@@ -87,6 +97,8 @@ Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Co
                     std::vector<std::string>& notes) {
   const TextModel first = open_model(a.first, context, a.run.seed),
                   second = open_model(a.second, context, a.run.seed);
+  notes.push_back(untrained_warning(first, a.first));
+  notes.push_back(untrained_warning(second, a.second));
   const ModelComparison c =
       compare_models(first, second, examples, a.data.max_seq_length, a.batch_size, context, notes);
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(a.texts));
@@ -163,12 +175,19 @@ void compare_models(Arguments& a, const CLI::App& app) {
              "{} and {}: expected two models, or two folders with the same seeds", a.first,
              a.second);
   const std::string one = seeds.empty() ? a.first : (fs::path(a.first) / seeds[0]).string();
-  const Splits splits =
-      load_splits(a.data, a.run.seed, open_model(one, context, a.run.seed).model.config, context);
-  const std::vector<Example>& examples = part(splits, a.split);
+  TextModel knowing = open_model(one, context, a.run.seed);
+  knowing.trained_on = record_of(a, seeds);
+  const Splits splits = load_splits(a.data, a.run.seed, knowing, DataUse::measurement, context);
+  const auto& [examples, part] = measured_texts(splits, a.split, knowing.trained_on);
   Outcome outcome = seeds.empty() ? compare_two(a, examples, context, report.notes)
                                   : compare_seeds(a, seeds, examples, context, report.notes);
+  for (const std::string& warning : warnings_of(part, knowing.model.config.labels))
+    report.notes.push_back(warning);
+  std::erase(report.notes, "");
   print_warnings(report.notes);
+  tell_measured(part, "A or B", context, report.notes);
+  outcome.result.update(to_json(part));
+  outcome.result["data"] = to_json(splits.identity);
   outcome.result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
   if (a.max_drop_points) {
     outcome.result["gate"] = gate_json(outcome.verdict);
@@ -179,9 +198,7 @@ void compare_models(Arguments& a, const CLI::App& app) {
     report.headline = outcome.headline + ".";
     report.basis = {
         "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),
-        a.data.options.source,
-        fmt::format("{} texts measured", grouped(static_cast<long long>(examples.size()))),
-        "nothing is chosen"};
+        data_text(a.data.options.source, splits.identity), describe(part), "nothing is chosen"};
     report.sections = outcome.sections;
     report.results = outcome.result;
     write_run_report(report, output->path(), context);
@@ -201,8 +218,11 @@ Command compare_command() {
             app.add_option("A", a->first, "model folder, or one made with --seeds")->required();
             app.add_option("B", a->second, "the model to compare with it")->required();
             declare(app, a->data, /*required=*/true);
-            app.add_option("--split", a->split,
-                           "train, validation or test; by default test, or all of a single file");
+            app.add_option(
+                "--split", a->split,
+                "part to measure on: train, validation, test or all; by default test, or "
+                "what was set aside when the models were trained on this data, or all "
+                "of a single file");
             app.add_option("--texts", a->texts, "changed texts to show")->check(number_from(0));
             app.add_option("--max_drop", a->max_drop_points,
                            "points of accuracy that B may lose: exit code 3 unless the 95 % "

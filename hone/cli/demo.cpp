@@ -46,17 +46,24 @@ void demo(const Arguments& a, const CLI::App& app) {
   const auto say = [&](const std::string& text) {
     if (!a.run.quiet) fmt::print(stderr, "{}\n", text);
   };
-  Splits splits = load_splits(a.data, a.run.seed, std::vector<std::string>{}, context);
+  Splits splits = load_splits(a.data, a.run.seed, {}, TrainedOn{}, DataUse::training, context);
   say(fmt::format(
       "data: {}; \"{}\" is {}", splits.source.description, splits.source.train[0].text,
       splits.source.label_names[static_cast<std::size_t>(splits.source.train[0].label)]));
   splits.source.test.resize(std::min(splits.source.test.size(), kTestTexts));
+  splits.identity.parts.back() =
+      part_facts("test", splits.source.test, splits.source.label_names.size(),
+                 row_set(row_hashes(splits.source.train)));
   TextModel source = open_model("tiny", context, a.run.seed, splits.source.label_names);
   // Every text is seen once: there is nothing that dropout could keep from being learnt by heart.
   source.model.config.hidden_dropout_prob = source.model.config.attention_probs_dropout_prob = 0;
-  std::vector<std::string> warnings;
+  source.trained_on =
+      after_training(TrainedOn{}, splits.identity.hash, row_hashes(splits.source.train),
+                     row_hashes(splits.source.validation));
+  std::vector<std::string> warnings = splits.source.warnings;
   const EncodedSplits data =
-      encode_splits(source, splits, part(splits, "test"), a.data.max_seq_length, context, warnings);
+      encode_splits(source, splits, measured_texts(splits, "test", source.trained_on),
+                    source.trained_on, a.data.max_seq_length, context, warnings);
   print_warnings(warnings);
   const std::int32_t pad_id = source.tokenizer.pad_id();
   const auto classes = static_cast<std::int32_t>(splits.source.label_names.size());

@@ -24,14 +24,16 @@ std::string averages(const PrecisionRecall& mean) {
                      display_text(percent(mean.recall)), display_text(percent(mean.f1)));
 }
 
-Table figures(const Measurement& measured, const Json& result,
+Table figures(const Measurement& measured, const MeasuredPart& part, const Json& result,
               const std::vector<std::string>& labels) {
   const Evaluation& e = measured.evaluation;
   Table table({{"figure", "Figure"}, {"value", "Value"}});
-  table.add_row({"examples", grouped(e.examples)});
+  table.add_row({"measured on", name_and_size(part)});
   table.add_row(
       {"accuracy", fmt::format("{:.2f} % (95 %: {:.2f} to {:.2f})", 100 * e.accuracy,
                                100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high)});
+  table.add_row({fmt::format("always '{}'", part.majority_label),
+                 fmt::format("{:.2f} %", 100 * e.majority_share)});
   table.add_row({"loss", fmt::format("{:.4f}", e.loss)});
   table.add_row({"precision, recall, F1 (macro)", averages(e.macro)});
   table.add_row({"precision, recall, F1 (weighted)", averages(e.weighted)});
@@ -47,18 +49,18 @@ Table figures(const Measurement& measured, const Json& result,
   return table;
 }
 
-void write_report(const Arguments& a, const Measurement& measured, const Json& result,
-                  const ModelSize& size, const std::vector<std::string>& labels, RunReport report,
+void write_report(const Arguments& a, const Measurement& measured, const MeasuredPart& part,
+                  const DataIdentity& data, const Json& result, const ModelSize& size,
+                  const std::vector<std::string>& labels, RunReport report,
                   const OutputFolder& output, const Context& context) {
   const Evaluation& e = measured.evaluation;
   report.title = fmt::format("{} measured on {}", a.model, a.data.options.source);
-  report.headline = fmt::format("{:.2f} % of {} texts are classified right.", 100 * e.accuracy,
-                                grouped(e.examples));
-  report.basis = {result["arithmetic"], 0, a.data.options.source,
-                  a.split.empty() ? "all that is there to measure on" : a.split,
+  report.headline = fmt::format("{:.2f} % of {} texts are classified right ({}).", 100 * e.accuracy,
+                                grouped(e.examples), part.facts.part);
+  report.basis = {result["arithmetic"], 0, data_text(a.data.options.source, data), describe(part),
                   "nothing was chosen on these texts by this command"};
   report.sections = {
-      {"Figures", {PageTable{figures(measured, result, labels)}, Paragraph{to_text(size)}}},
+      {"Figures", {PageTable{figures(measured, part, result, labels)}, Paragraph{to_text(size)}}},
       class_section({{"measured", e}}, labels)};
   report.results = result;
   write_run_report(report, output.path(), context);
@@ -71,11 +73,18 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   std::optional<OutputFolder> output;
   if (!a.output.folder.empty()) output.emplace(a.output.folder, a.output.options());
   const TextModel source = open_model(a.model, context, a.run.seed);
-  const Splits splits = load_splits(a.data, a.run.seed, source.model.config, context);
+  const Splits splits = load_splits(a.data, a.run.seed, source, DataUse::measurement, context);
+  const MeasuredTexts texts = measured_texts(splits, a.split, source.trained_on);
+  const MeasuredPart& part = texts.part;
   report.notes = source.model.warnings;
-  const EncodedSet data = encode_part(source, part(splits, a.split), "data", a.data.max_seq_length,
-                                      context, report.notes);
+  report.notes.push_back(untrained_warning(source, a.model));
+  const EncodedSet data = encode_part(source, texts.examples, part.facts.part,
+                                      a.data.max_seq_length, context, report.notes);
+  for (const std::string& warning : warnings_of(part, source.model.config.labels))
+    report.notes.push_back(warning);
+  std::erase(report.notes, "");
   print_warnings(report.notes);
+  tell_measured(part, a.model, context, report.notes);
   const Measurement measured =
       measure(source.model, data, source.tokenizer.pad_id(), a.batch_size, context, "evaluate");
   const auto& labels = source.model.config.labels;
@@ -87,12 +96,15 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
       source.model.quantization ? "simulated " + summary(source.model.quantization->plan) : "fp32";
   const ModelSize size = model_size(source.model, source.folder, context);
   result["size"] = to_json(size);
+  result.update(to_json(part));
+  result["data"] = to_json(splits.identity);
   if (output) {
-    write_report(a, measured, result, size, labels, std::move(report), *output, context);
+    write_report(a, measured, part, splits.identity, result, size, labels, std::move(report),
+                 *output, context);
     output->commit();
   }
   if (a.run.json) return fmt::print("{}\n", to_line(result));
-  fmt::print("{}\n{}{}\n", to_text(figures(measured, result, labels)),
+  fmt::print("{}\n{}{}\n", to_text(figures(measured, part, result, labels)),
              class_text({{"measured", measured.evaluation}}, labels), to_text(size));
 }
 
@@ -105,8 +117,11 @@ Command eval_command() {
             auto a = std::make_shared<Arguments>();
             app.add_option("MODEL", a->model, "model folder")->required();
             declare(app, a->data, /*required=*/true);
-            app.add_option("--split", a->split,
-                           "train, validation or test; by default test, or all of a single file");
+            app.add_option(
+                "--split", a->split,
+                "part to measure on: train, validation, test or all; by default test, or "
+                "what was set aside when the model was trained on this data, or all of "
+                "a single file");
             app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
                            "texts per batch")
                 ->check(number_from(1));

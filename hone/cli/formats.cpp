@@ -213,7 +213,7 @@ Opened open(const std::string& model, const Arguments& a, Context& context,
   user_check(!a.data.options.source.empty(), "--data is required: formats are judged on data");
   Opened opened{open_model(model, context, a.run.seed), {}, {}};
   check_unquantized(opened.source.model);
-  opened.data = load_encoded(opened.source, a.data, a.split, a.run.seed, context, notes);
+  opened.data = load_encoded(opened.source, model, a.data, a.split, a.run.seed, context, notes);
   opened.before = measure(opened.source.model, opened.data.test, opened.source.tokenizer.pad_id(),
                           a.calibration.run.batch_size, context, "fp32");
   return opened;
@@ -247,7 +247,7 @@ void compare(const Arguments& a, Context& context, RunReport report) {
   std::optional<OutputFolder> output;
   if (!a.output.empty()) output.emplace(a.output, OutputArguments{a.output, a.overwrite}.options());
   const Opened opened = open(a.compare, a, context, report.notes);
-  CompressOptions options{.calibration = a.calibration.parsed()};
+  CompressOptions options{.calibration = a.calibration.parsed(a.run.seed)};
   options.fine_tune.eval_batch_size = a.calibration.run.batch_size;
   const std::vector<FormatResult> results =
       compare_formats(opened.source.model, opened.before, opened.data,
@@ -271,11 +271,15 @@ void compare(const Arguments& a, Context& context, RunReport report) {
     write_run_report(report, output->path(), context);
     output->commit();
   }
-  if (a.run.json)
-    return fmt::print("{}\n", to_line({{"formats", to_json(models)},
-                                       {"layers", to_json(layers)},
-                                       {"examples", opened.data.test.size()},
-                                       {"seeds", 1}}));
+  if (a.run.json) {
+    Json result = {{"formats", to_json(models)},
+                   {"layers", to_json(layers)},
+                   {"examples", opened.data.test.size()},
+                   {"seeds", 1},
+                   {"data", to_json(opened.data.identity)}};
+    result.update(to_json(opened.data.measured));
+    return fmt::print("{}\n", to_line(result));
+  }
   if (a.layers) fmt::print("{}\n", to_text(layers));
   fmt::print("{}\n{} texts; one seed. {}\n", to_text(models), opened.data.test.size(),
              kComparisonNote);
@@ -303,7 +307,7 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
   const Model& model = opened.source.model;
   const std::int32_t pad_id = opened.source.tokenizer.pad_id();
   CompressOptions options{.plan = one_format(model, format, context),
-                          .calibration = a.calibration.parsed()};
+                          .calibration = a.calibration.parsed(a.run.seed)};
   const std::vector<Suggestion> suggestions =
       suggest(model, options.plan, opened.data.train, pad_id, options.calibration, a.bits, context);
   const auto try_plan = [&](const std::string& label, const QuantizationPlan& plan) {
@@ -326,11 +330,15 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
   const std::string recipe = to_recipe(better, build_graph(model, context.library.ops, {}));
   if (!a.output.empty()) write_file(a.output, recipe);
   const Table table = suggestion_table(suggestions);
-  if (a.run.json)
-    return fmt::print("{}\n", to_line({{"suggestions", to_json(table)},
-                                       {"models", to_json(models)},
-                                       {"recipe", recipe},
-                                       {"seeds", 1}}));
+  if (a.run.json) {
+    Json result = {{"suggestions", to_json(table)},
+                   {"models", to_json(models)},
+                   {"recipe", recipe},
+                   {"seeds", 1},
+                   {"data", to_json(opened.data.identity)}};
+    result.update(to_json(opened.data.measured));
+    return fmt::print("{}\n", to_line(result));
+  }
   fmt::print(
       "{}\n{}\nEach layer's parameters lose least of its weights and of a sample of its "
       "inputs; nothing was trained. {}\n",
@@ -381,39 +389,40 @@ void formats(const Arguments& a, const CLI::App& app) {
 }  // namespace
 
 Command formats_command() {
-  return {"formats", "explain formats, compare them on a model, find parameters",
-          "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
-            app.add_option("FORMAT", a->format, "a format to show, e.g. 'mxint(bits=8,block=32)'");
-            app.add_option("NUMBER", a->numbers, "numbers to spell out in it");
-            app.add_option("--input", a->input, "safetensors file whose tensors to quantize");
-            app.add_option("--tensor", a->tensor, "glob of the tensors of --input");
-            app.add_option(
-                "--output,-o", a->output,
-                "with --input: safetensors file to write; with --compare: folder for the "
-                "tables; with --suggest: recipe to write");
-            app.add_option(
-                "--figure", a->figure,
-                "with --input: histogram of the first tensor with the grid on it, written as "
-                "FIGURE.svg and FIGURE.png");
-            app.add_option("--compare", a->compare, "model on which to compare formats");
-            app.add_option("--choice", a->choices,
-                           "with --compare: FORMAT, or WEIGHTS/INPUTS, e.g. 'ternary/none'; may be "
-                           "repeated; by default one of each kind")
-                ->allow_extra_args(false);
-            app.add_flag("--layers", a->layers, "with --compare: show every layer too");
-            app.add_option("--suggest", a->suggest,
-                           "model whose layers to find parameters of FORMAT for");
-            app.add_option("--bits", a->bits,
-                           "with --suggest: most bits per value; 0: as many as FORMAT has")
-                ->check(number_from(0));
-            app.add_flag("--overwrite", a->overwrite, "replace what --output or --figure names");
-            app.add_option("--split", a->split, "part to measure on: train, validation or test");
-            declare(app, a->data, /*required=*/false);
-            declare(app, a->calibration);
-            declare(app, a->run);
-            return [a, &app] { formats(*a, app); };
-          }};
+  return {
+      "formats", "explain formats, compare them on a model, find parameters",
+      "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<Arguments>();
+        app.add_option("FORMAT", a->format, "a format to show, e.g. 'mxint(bits=8,block=32)'");
+        app.add_option("NUMBER", a->numbers, "numbers to spell out in it");
+        app.add_option("--input", a->input, "safetensors file whose tensors to quantize");
+        app.add_option("--tensor", a->tensor, "glob of the tensors of --input");
+        app.add_option("--output,-o", a->output,
+                       "with --input: safetensors file to write; with --compare: folder for the "
+                       "tables; with --suggest: recipe to write");
+        app.add_option(
+            "--figure", a->figure,
+            "with --input: histogram of the first tensor with the grid on it, written as "
+            "FIGURE.svg and FIGURE.png");
+        app.add_option("--compare", a->compare, "model on which to compare formats");
+        app.add_option("--choice", a->choices,
+                       "with --compare: FORMAT, or WEIGHTS/INPUTS, e.g. 'ternary/none'; may be "
+                       "repeated; by default one of each kind")
+            ->allow_extra_args(false);
+        app.add_flag("--layers", a->layers, "with --compare: show every layer too");
+        app.add_option("--suggest", a->suggest,
+                       "model whose layers to find parameters of FORMAT for");
+        app.add_option("--bits", a->bits,
+                       "with --suggest: most bits per value; 0: as many as FORMAT has")
+            ->check(number_from(0));
+        app.add_flag("--overwrite", a->overwrite, "replace what --output or --figure names");
+        app.add_option("--split", a->split, "part to measure on: train, validation, test or all");
+        declare(app, a->data, /*required=*/false);
+        declare_train_samples(app, a->data);
+        declare(app, a->calibration);
+        declare(app, a->run);
+        return [a, &app] { formats(*a, app); };
+      }};
 }
 
 }  // namespace hone

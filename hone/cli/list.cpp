@@ -1,3 +1,4 @@
+#include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
 #include "hone/cli/help.h"
 #include "hone/cli/value_kind.h"
@@ -52,6 +53,7 @@ std::function<void()> declare_command(const Command& command, CLI::App& app) {
   app.set_help_flag("-h,--help", "show this and end");
   app.option_defaults()->always_capture_default();
   std::function<void()> run = command.declare(app);
+  check_numbers(app);
   name_value_kinds(app);
   return run;
 }

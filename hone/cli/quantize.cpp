@@ -7,6 +7,7 @@
 #include "hone/app/model_size.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command_line.h"
 #include "hone/cli/settings.h"
@@ -28,6 +29,7 @@ struct Arguments {
   std::string report_to = "none";
   ResumeArguments resume;
   std::int64_t seeds = 1;
+  bool row_hashes = true;
   OutputArguments output;
   RunArguments run;
 
@@ -47,6 +49,7 @@ struct Job {
   const EncodedSplits& data;
   const Measurement& before;
   CompressOptions options;
+  std::size_t calibration_texts = 0;  ///< of the training part; 0: the formats need none
   OutputFolder& output;
   Context& context;
 
@@ -64,7 +67,7 @@ struct Quantized {
   Verdict verdict;
   std::optional<Diagnosis> diagnosis;
   std::string classes;  ///< for the terminal
-  std::string better;  ///< command that quantizes with better parameters; "" without any
+  std::string better;   ///< command that quantizes with better parameters; "" without any
   ModelSize size;
   std::vector<Section> sections;
   std::vector<std::string> notes;
@@ -177,9 +180,11 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   const Arguments& a = job.arguments;
   CompressOptions options = job.options;
   options.fine_tune.training.seed = seed;
-  options.fine_tune.checkpoints = checkpoints_in(folder, a.resume, job.parent, job.output);
-  Quantized quantized;
   TextModel model = job.parent;
+  model.trained_on.reset();
+  if (a.row_hashes) model.trained_on = record_of_copy(job.parent, job.data, options, job.context);
+  options.fine_tune.checkpoints = checkpoints_in(folder, a.resume, model, job.output);
+  Quantized quantized;
   model.model = round_weights(quantized_copy(job, options, folder, quantized), job.context);
   const std::int32_t pad_id = model.tokenizer.pad_id();
   const Measurement after = measure(model.model, job.data.test, pad_id,
@@ -201,7 +206,10 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
                       {"after", to_json(after, labels)},
                       {"comparison", to_json(quantized.comparison, quantized.verdict)},
                       {"seed", seed},
-                      {"seeds", 1}};
+                      {"seeds", 1},
+                      {"calibration_texts", job.calibration_texts},
+                      {"data", to_json(job.data.identity)}};
+  quantized.result.update(to_json(job.data.measured));
   if (a.qat && !options.fine_tune.class_weights.empty()) {
     const std::vector<float> weights =
         class_weights(options.fine_tune.class_weights, job.data.train.labels, labels);
@@ -302,9 +310,12 @@ std::string quantize_seeds(const Job& job, RunReport report) {
                  {"protocol", to_string(job.data.protocol)},
                  {"seeds", results.size()},
                  {"runs", to_json(table)},
+                 {"calibration_texts", job.calibration_texts},
+                 {"data", to_json(job.data.identity)},
                  {"after", to_json(spread)},
                  {"change", paired_json(before, after, change)}};
   if (results.front().contains("size")) result["size"] = results.front()["size"];
+  result.update(to_json(job.data.measured));
   if (a.max_drop_points) result["gate"] = gate_json(change);
   report.results = result;
   report.basis.seeds = a.seeds;
@@ -333,7 +344,7 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   const Recipe recipe = recipe_from(a.formats, context.library.formats);
   CompressOptions options{
-      .qat = a.qat, .fine_tune = a.training, .calibration = a.calibration.parsed()};
+      .qat = a.qat, .fine_tune = a.training, .calibration = a.calibration.parsed(a.run.seed)};
   options.fine_tune.training.save_steps = a.resume.save_steps;
   options.fine_tune.title = "train quantized";
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
@@ -341,7 +352,7 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   check_unquantized(parent.model);
   options.plan = resolve(recipe, build_graph(parent.model, context.library.ops, {}));
   const EncodedSplits data =
-      load_encoded(parent, a.data, a.split, a.run.seed, context, report.notes);
+      load_encoded(parent, a.model, a.data, a.split, a.run.seed, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return print_finished(output, a.run.json);
   const Measurement before = measure(parent.model, data.test, parent.tokenizer.pad_id(),
@@ -351,7 +362,15 @@ void quantize_model(Arguments& a, const CLI::App& app) {
     doubts.push_back(fmt::format("before quantizing, {}", concern));
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  const Job job{a, app, parent, data, before, options, output, context};
+  const std::size_t calibration_texts =
+      calibration_rows(parent.model, data, options, context).size();
+  if (calibration_texts > 0) {
+    report.notes.push_back(fmt::format("calibrated on {} of {} training texts, drawn by seed {}",
+                                       grouped(static_cast<long long>(calibration_texts)),
+                                       grouped(data.train.size()), a.run.seed));
+    print_notes({report.notes.back()}, context);
+  }
+  const Job job{a, app, parent, data, before, options, calibration_texts, output, context};
   report.title = fmt::format("{} quantized: {}", a.model, job.label());
   report.basis = basis_of(a.data.options.source, data, "simulated " + summary(options.plan));
   const std::string failure = a.seeds == 1 ? quantize_one_seed(job, std::move(report))
@@ -380,12 +399,15 @@ Command quantize_command() {
             ->check(number_from(0));
         declare(app, a->calibration);
         app.add_option("--split", a->split,
-                       "part to measure on: train, validation or test; by default test, or what "
+                       "part to measure on: train, validation, test or all; by default test, or "
+                       "what was set aside when the model was trained on this data, or what "
                        "--validation_split sets aside");
         declare(app, a->data, /*required=*/true);
+        declare_train_samples(app, a->data);
         declare(app, a->training);
         declare_report_to(app, a->report_to);
         declare(app, a->resume);
+        declare_row_hashes(app, a->row_hashes);
         declare_seeds(app, a->seeds);
         declare(app, a->output);
         declare(app, a->run);

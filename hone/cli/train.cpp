@@ -20,6 +20,7 @@ struct Arguments {
   bool ignore_mismatched_sizes = false;
   ResumeArguments resume;
   std::int64_t seeds = 1;
+  bool row_hashes = true;
   OutputArguments output;
   RunArguments run;
 };
@@ -40,6 +41,7 @@ Table results_table(const Json& result) {
                {"accuracy", "Accuracy"},
                {"low", "95 % from"},
                {"high", "to"},
+               {"majority_share", "Majority"},
                {"loss", "Loss"},
                {"f1_macro", "F1 (macro)"},
                {"auc", "AUC"}});
@@ -50,6 +52,7 @@ Table results_table(const Json& result) {
     table.add_row({part, e["eval_samples"].get<std::int64_t>(),
                    percent(e["eval_accuracy"].get<double>()), percent(interval[0].get<double>()),
                    percent(interval[1].get<double>()),
+                   percent(e["eval_majority_share"].get<double>()),
                    figure(e, "eval_loss", [](double loss) { return real(loss, 4); }),
                    figure(e, "eval_f1_macro", [](double share) { return percent(share); }),
                    figure(e, "eval_auc", [](double area) { return real(area, 3); })});
@@ -72,6 +75,8 @@ struct Job {
   const Arguments& arguments;
   const Splits& splits;
   const EncodedSplits& data;
+  std::optional<TrainedOn>
+      trained_on;  ///< what the trained models have learnt from; none: it is not kept
   OutputFolder& output;
   Context& context;
 };
@@ -89,6 +94,7 @@ void add_doubts(const TrainingLog& log, Trained& trained) {
 
 Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const fs::path& folder) {
   const Arguments& a = job.arguments;
+  source.trained_on = job.trained_on;
   FineTuneOptions options = a.training;
   options.training.seed = seed;
   options.training.save_steps = a.resume.save_steps;
@@ -110,7 +116,8 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
                     {"weights_of_step", tuned.weights_of_step},
                     {"protocol", to_string(job.data.protocol)},
                     {"seed", seed},
-                    {"seeds", 1}};
+                    {"seeds", 1},
+                    {"data", to_json(job.data.identity)}};
   trained.labels = source.model.config.labels;
   if (!tuned.class_weights.empty())
     for (std::size_t c = 0; c < trained.labels.size(); ++c)
@@ -118,12 +125,14 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
   // What these weights do on the validation part is known already when the last evaluation, or the best, was of them.
   std::optional<Measurement> known = std::move(tuned.validation);
   for (const char* part : kParts) {
-    const EncodedSet& set = part == kParts[0] ? job.data.validation : job.data.test;
+    const bool validation = part == kParts[0];
+    const EncodedSet& set = validation ? job.data.validation : job.data.test;
     if (set.size() == 0) continue;
-    const bool validation = part == kParts[0] || job.data.protocol == Protocol::original;
-    if (!known || !validation)
+    if (!known || !(validation || job.data.protocol == Protocol::original))
       known = measure(source.model, set, pad_id, options.eval_batch_size, job.context, part);
     trained.result[part] = to_json(*known, trained.labels);
+    trained.result[part].update(
+        to_json(validation ? job.data.measured_validation : job.data.measured));
     trained.measured.emplace_back(part, known->evaluation);
   }
   add_doubts(log, trained);
@@ -184,7 +193,8 @@ void report_one(const Job& job, const Trained& trained, RunReport report) {
 void report_seeds(const Job& job, const std::vector<Json>& results, Json& summary,
                   RunReport report) {
   const Table table = seed_table(results, {kParts[0], kParts[1]});
-  summary = {{"seeds", results.size()}, {"runs", to_json(table)}};
+  summary = {
+      {"seeds", results.size()}, {"runs", to_json(table)}, {"data", to_json(job.data.identity)}};
   if (results.front().contains("size")) summary["size"] = results.front()["size"];
   for (const char* part : kParts)
     if (results.front().contains(part)) summary[part] = to_json(accuracy_spread(results, part));
@@ -199,14 +209,16 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
 }
 
 // The data with the classes of the model; with its own where they do not fit and the head may be a fresh one.
-Splits splits_to_train_on(const Arguments& a, Context& context) {
+Splits splits_to_train_on(const Arguments& a, const std::optional<TrainedOn>& before,
+                          Context& context) {
   try {
-    return load_splits(a.data, a.run.seed, known_labels(a.model), context);
+    return load_splits(a.data, a.run.seed, known_labels(a.model), before, DataUse::training,
+                       context);
   } catch (const LabelMismatch& mismatch) {
     if (!a.ignore_mismatched_sizes)
       fail("{}; give --ignore_mismatched_sizes to begin with a fresh head for the data's labels",
            mismatch.what());
-    return load_splits(a.data, a.run.seed, std::vector<std::string>{}, context);
+    return load_splits(a.data, a.run.seed, {}, before, DataUse::training, context);
   }
 }
 
@@ -215,25 +227,51 @@ std::vector<std::string> of_seed(std::uint64_t seed, std::vector<std::string> no
   return notes;
 }
 
+// What is learnt from, and where choices are made.
+std::vector<std::string> parts_told(const Splits& splits) {
+  std::vector<std::string> lines;
+  for (const PartFacts& facts : splits.identity.parts)
+    if (facts.part == "train")
+      lines.push_back(fmt::format(
+          "train: {} texts: {}; always '{}' would be right for {:.1f} %", grouped(facts.rows),
+          class_counts_text(facts, splits.source.label_names),
+          splits.source.label_names[facts.majority_class()], 100 * facts.majority_share()));
+  if (splits.validation_source != "none")
+    lines.push_back("validation: " + splits.validation_source);
+  return lines;
+}
+
 void train_model(Arguments& a, const CLI::App& app) {
   RunReport report;
   report.title = fmt::format("{} trained on {}", a.model, a.data.options.source);
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
-  const Splits splits = splits_to_train_on(a, context);
+  const std::optional<TrainedOn> before = known_record(a.model);
+  const Splits splits = splits_to_train_on(a, before, context);
+  check_trainable(splits);
+  const TrainedOn after =
+      after_training(before, splits.identity.hash, row_hashes(splits.source.train),
+                     row_hashes(splits.source.validation));
   const HeadFit head = a.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
   const TextModel source =
       open_model(a.model, context, a.run.seed, splits.source.label_names, head);
   report.notes = source.model.warnings;
-  const EncodedSplits data = encode_splits(source, splits, splits.source.test,
-                                           a.data.max_seq_length, context, report.notes);
+  const MeasuredTexts test =
+      splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", after);
+  const EncodedSplits data =
+      encode_splits(source, splits, test, after, a.data.max_seq_length, context, report.notes);
   print_warnings(report.notes);
+  const std::vector<std::string> told = parts_told(splits);
+  print_notes(told, context);
+  for (const auto& lines : {splits.source.notes, splits.source.warnings, told})
+    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
   if (!begin_run(report.invocation, source.model.parameters, data, output))
     return print_finished(output, a.run.json);
   report.basis = basis_of(a.data.options.source, data, "fp32");
 
-  const Job job{a, splits, data, output, context};
+  const Job job{a,      splits, data, a.row_hashes ? std::optional(after) : std::nullopt,
+                output, context};
   std::vector<Json> results;
   Json result;
   std::string classes, size;
@@ -285,12 +323,14 @@ Command train_command() {
             app.add_option("MODEL", a->model, "model folder, or tiny or base for fresh weights")
                 ->required();
             declare(app, a->data, /*required=*/true);
+            declare_train_samples(app, a->data);
             declare(app, a->training);
             declare_report_to(app, a->report_to);
             app.add_flag("--ignore_mismatched_sizes", a->ignore_mismatched_sizes,
                          "where the data's labels are not the model's, begin with a fresh head for "
                          "them");
             declare(app, a->resume);
+            declare_row_hashes(app, a->row_hashes);
             declare_seeds(app, a->seeds);
             declare(app, a->output);
             declare(app, a->run);

@@ -45,7 +45,7 @@ void study(Arguments& a, const CLI::App& app) {
   const TextModel source = open_model(a.model, context, a.run.seed);
   check_unquantized(source.model);
   const EncodedSplits data =
-      load_encoded(source, a.data, a.split, a.run.seed, context, report.notes);
+      load_encoded(source, a.model, a.data, a.split, a.run.seed, context, report.notes);
   if (!begin_run(report.invocation, source.model.parameters, data, output))
     return print_finished(output, a.run.json);
   const std::int32_t pad_id = source.tokenizer.pad_id();
@@ -70,7 +70,11 @@ void study(Arguments& a, const CLI::App& app) {
   print_warnings(doubts);
   write_run_report(report, output.path(), context);
   output.commit();
-  if (a.run.json) return fmt::print("{}\n", to_line({{"models", to_json(table)}, {"seeds", 1}}));
+  if (a.run.json) {
+    Json result = {{"models", to_json(table)}, {"seeds", 1}, {"data", to_json(data.identity)}};
+    result.update(to_json(data.measured));
+    return fmt::print("{}\n", to_line(result));
+  }
   fmt::print("{}\n{} One seed; report.html in {}\n", to_text(table), report.headline,
              a.output.folder);
 }
@@ -85,8 +89,10 @@ Command widths_command() {
             auto a = std::make_shared<Arguments>();
             app.add_option("MODEL", a->model, "model folder")->required();
             app.add_option("--widths", a->widths, "width.fraction in bits, by comma");
-            app.add_option("--split", a->split, "part to measure on: train, validation or test");
+            app.add_option("--split", a->split,
+                           "part to measure on: train, validation, test or all");
             declare(app, a->data, /*required=*/true);
+            declare_train_samples(app, a->data);
             declare(app, a->training);
             declare(app, a->resume);
             declare(app, a->output);

@@ -119,6 +119,7 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels) 
     result.of_class.push_back(class_figures(members[c], taken[c], found));
   }
   result.accuracy = share(result.correct, result.examples);
+  result.majority_share = share(std::ranges::max(members), result.examples);
   result.accuracy_interval = wilson_interval(result.correct, result.examples);
   result.loss = result.examples == 0 ? kNaN : result.loss / static_cast<double>(result.examples);
   result.macro = mean(result.of_class, [](const ClassFigures&) { return 1.0; });

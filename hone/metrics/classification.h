@@ -57,8 +57,10 @@ struct Evaluation {
   std::int64_t examples = 0;
   std::int64_t correct = 0;
   std::int64_t without_prediction =
-      0;                       ///< rows with a NaN: not zero means that the model has diverged
-  double accuracy = 0;         ///< correct / examples; NaN without examples
+      0;                ///< rows with a NaN: not zero means that the model has diverged
+  double accuracy = 0;  ///< correct / examples; NaN without examples
+  double majority_share =
+      0;  ///< the accuracy of always giving the most frequent label; NaN without examples
   Interval accuracy_interval;  ///< Wilson, 95 %
   double loss =
       0;  ///< mean cross-entropy in nats; NaN without examples or with a NaN among the logits

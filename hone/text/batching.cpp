@@ -88,6 +88,15 @@ std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, st
   return order;
 }
 
+std::vector<std::int64_t> sample_rows(std::int64_t count, std::int64_t most, std::uint64_t seed,
+                                      std::string_view purpose) {
+  std::vector<std::int64_t> order(static_cast<std::size_t>(count));
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  RandomSequence(seed, stream_of(purpose)).shuffle(order);
+  order.resize(static_cast<std::size_t>(std::min(most, count)));
+  return order;
+}
+
 void group_by_length(const EncodedSet& set, std::int64_t batch_size, std::uint64_t seed,
                      std::int64_t epoch, std::vector<std::int64_t>& order) {
   constexpr std::int64_t kBatchesPerStretch = 50;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "hone/base/thread_pool.h"
@@ -52,6 +53,11 @@ Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows, std:
 /// permutation that depends on count, seed and epoch alone.
 std::vector<std::int64_t> epoch_order(std::int64_t count, std::uint64_t seed, std::int64_t epoch,
                                       bool shuffle);
+
+/// `most` of `count` rows (all, if there are fewer) in a random order that depends on count, seed and purpose alone. A
+/// smaller sample is the beginning of a greater one.
+std::vector<std::int64_t> sample_rows(std::int64_t count, std::int64_t most, std::uint64_t seed,
+                                      std::string_view purpose);
 
 /// Rearranges `order` so that texts of like length share a batch and little is padded: stretches of 50 batches are sorted
 /// by length, then their batches shuffled by seed and epoch. The counterpart of Hugging Face's `group_by_length`.

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "hone/base/error.h"
+#include "hone/base/hash.h"
 #include "hone/base/text.h"
+#include "hone/text/row_hash.h"
 #include "hone/text/synthetic.h"
 #include "hone/text/written_data.h"
 
@@ -47,9 +50,22 @@ void warn_of_empty_texts(DataSet& data) {
   }
 }
 
+std::string hash_of(DataSet& data, const std::function<std::string_view(std::int32_t)>& label) {
+  Fingerprint print;
+  for (const PartOfData& part : parts_of(data)) {
+    print.add(fmt::format("{} {}\n", part.name, part.examples->size()));
+    for (const Example& example : *part.examples)
+      print.add(fmt::format("{:016x} {}\n", row_hash(example), label(example.label)));
+  }
+  return print.text();
+}
+
 // Labels become classes.
 DataSet finish(WrittenData written, const DataOptions& options) {
   DataSet data = std::move(written.data);
+  data.hash = hash_of(data, [&](std::int32_t label) -> std::string_view {
+    return written.labels.empty() ? "" : written.labels[static_cast<std::size_t>(label)].text;
+  });
   if (!written.labels.empty()) {
     LabelClasses classes =
         find_classes(written.labels,
@@ -58,19 +74,34 @@ DataSet finish(WrittenData written, const DataOptions& options) {
       for (Example& example : *part.examples)
         example.label = classes.class_of[static_cast<std::size_t>(example.label)];
     data.label_names = std::move(classes.names);
+    data.label_places.resize(data.label_names.size());
+    for (std::size_t i = written.labels.size(); i-- > 0;)
+      data.label_places[static_cast<std::size_t>(classes.class_of[i])] = written.labels[i].where;
   }
   data.description = description(options.source, data);
   warn_of_empty_texts(data);
   return data;
 }
 
+DataSet load(const DataOptions& options, ThreadPool& pool) {
+  const std::string& source = options.source;
+  if (source.starts_with(kSyntheticPrefix)) {
+    DataSet data = make_synthetic(parse_synthetic(source));
+    data.hash = hash_of(data, [&](std::int32_t label) -> std::string_view {
+      return data.label_names[static_cast<std::size_t>(label)];
+    });
+    return data;
+  }
+  if (is_review_folder(source)) return finish(read_review_folder(source, options, pool), options);
+  return finish(read_tables(find_data_files(source), options, pool), options);
+}
+
 }  // namespace
 
 DataSet load_data_set(const DataOptions& options, ThreadPool& pool) {
-  const std::string& source = options.source;
-  if (source.starts_with(kSyntheticPrefix)) return make_synthetic(parse_synthetic(source));
-  if (is_review_folder(source)) return finish(read_review_folder(source, options, pool), options);
-  return finish(read_tables(find_data_files(source), options, pool), options);
+  DataSet data = load(options, pool);
+  data.source = options.source;
+  return data;
 }
 
 }  // namespace hone

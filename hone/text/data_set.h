@@ -27,6 +27,11 @@ struct DataSet {
   std::string description;                 ///< one line: source and sizes
   std::vector<std::string> notes = {};     ///< what was chosen or left out on the way
   std::vector<std::string> warnings = {};  ///< what looks wrong in the texts
+  std::string source = {};                 ///< what was asked for
+  /// The fingerprint of all texts and labels in their order, as they were read: a copy of a file has the same.
+  std::string hash = {};
+  /// Of every class, where its first label stands ("reviews.csv: line 7"); empty where that is not known.
+  std::vector<std::string> label_places = {};
 };
 
 struct DataOptions {

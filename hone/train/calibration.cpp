@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "hone/base/interrupt.h"
 #include "hone/passes/dead_code.h"
@@ -53,11 +52,8 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
   user_check(data.size() > 0, "calibration needs examples: the training split is empty");
   Interpreter interpreter(plain, library, pool);
   std::map<std::string, Observation> seen;
-  std::vector<std::int64_t> order(static_cast<std::size_t>(data.size()));
-  std::iota(order.begin(), order.end(), 0);
-  std::int64_t left = run.batch_count;
-  for (const std::span<const std::int64_t> rows : batches(order, run.batch_size)) {
-    if (left-- == 0) break;
+  const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
+  for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
     for (const auto& [name, tensor] :
          interpreter.run(batch_inputs(make_batch(data, rows, pad_id)), parameters)) {
@@ -88,6 +84,15 @@ void settle(const Node& quantizer, std::span<const Observation> groups, const Ca
 }
 
 }  // namespace
+
+std::vector<std::int64_t> calibration_rows(std::int64_t texts, const CalibrationRun& run) {
+  return sample_rows(texts, run.batch_size * run.batch_count, run.seed, "calibration");
+}
+
+bool calibrates_on_texts(const Graph& graph) {
+  return !std::ranges::all_of(curious_quantizers(graph),
+                              [](const Node* quantizer) { return reads_parameter(*quantizer); });
+}
 
 void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                std::int32_t pad_id, const CalibrationRun& run, const Library& library,

@@ -11,13 +11,18 @@ namespace hone {
 /// What calibration looks at.
 struct CalibrationRun {
   std::int64_t batch_size = 8;
-  std::int64_t batch_count = 32;    ///< the first ones of the data
+  std::int64_t batch_count = 32;    ///< of texts drawn by `seed`
   CalibrationOptions options = {};  ///< which range of what was seen the states should hold
   bool heed_objections = true;      ///< false: go on when a format objects to what it is to hold
+  std::uint64_t seed = 42;
 };
 
+/// The texts that a calibration looks at, out of so many: a sample by seed, since the first ones of a file may all be of
+/// one class. A run of fewer batches looks at the first of them.
+std::vector<std::int64_t> calibration_rows(std::int64_t texts, const CalibrationRun& run);
+
 /// Observes what the quantizers of `graph` would read when nothing is quantized yet, weights as they
-/// stand and the others over the first batches of `data`, and stores the states their formats choose
+/// stand and the others over the `calibration_rows` of `data`, and stores the states their formats choose
 /// in `parameters`. `graph` is a quantized forward graph in training mode; dropout is off. Memory
 /// does not grow with the number of batches.
 ///
@@ -26,5 +31,8 @@ struct CalibrationRun {
 void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                std::int32_t pad_id, const CalibrationRun& run, const Library& library,
                ThreadPool& pool);
+
+/// Whether calibrating `graph` looks at texts: not where no format wants to know what it is to hold, beside weights.
+bool calibrates_on_texts(const Graph& graph);
 
 }  // namespace hone

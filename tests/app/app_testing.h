@@ -8,6 +8,7 @@
 #include "hone/app/fine_tune.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/train/batch_inputs.h"
+#include "hone/train/calibration.h"
 #include "tests/support/tiny_model.h"
 
 /// What tests of things done with formats share.
@@ -72,8 +73,8 @@ inline double energy(const std::vector<float>& x) {
   return squared_error(x, std::vector<float>(x.size(), 0));
 }
 
-/// What a layer of the unquantized model reads first and what it gives, on each of the first
-/// batches of the data.
+/// What a layer of the unquantized model reads first and what it gives, on each of the batches that calibration looks
+/// at.
 struct LayerRun {
   std::vector<std::vector<float>> inputs, outputs;
 };
@@ -88,9 +89,9 @@ inline LayerRun plain_run(const Model& model, const std::string& layer, const En
   Interpreter interpreter(graph, builtin(), pool);
   ParameterStore parameters = model.parameters;
   LayerRun run;
-  for (std::int64_t i = 0; i < batch_count; ++i) {
-    std::vector<std::int64_t> rows;
-    for (std::int64_t row = 0; row < batch_size; ++row) rows.push_back(i * batch_size + row);
+  const std::vector<std::int64_t> sample =
+      calibration_rows(data.size(), {.batch_size = batch_size, .batch_count = batch_count});
+  for (const std::span<const std::int64_t> rows : batches(sample, batch_size)) {
     const NamedTensors outputs =
         interpreter.run(batch_inputs(make_batch(data, rows, /*pad_id=*/0)), parameters);
     run.inputs.push_back(floats_of(outputs.at("input")));

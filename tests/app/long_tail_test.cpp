@@ -22,8 +22,8 @@ struct Workshop {
     source.model = new_model(config, context.library.ops, /*seed=*/42);
     const Splits parts{make_synthetic(parse_synthetic("synth:tail?n=8000"))};
     std::vector<std::string> warnings;
-    splits =
-        encode_splits(source, parts, parts.source.test, /*max_seq_length=*/0, context, warnings);
+    splits = encode_splits(source, parts, measured_texts(parts, "test", std::nullopt), std::nullopt,
+                           /*max_seq_length=*/0, context, warnings);
   }
   static FineTuneOptions training(double learning_rate) {
     FineTuneOptions options;

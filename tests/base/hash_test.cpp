@@ -22,6 +22,11 @@ TEST(Fingerprint, DoesNotDependOnWherePiecesEnd) {
 
 TEST(Fingerprint, TellsContentsApart) { EXPECT_NE(fingerprint("a"), fingerprint("b")); }
 
+TEST(ShortFingerprint, IsThePublishedOneOfNothing) {
+  EXPECT_EQ(short_fingerprint(""), 0x2d06800538d394c2u);
+  EXPECT_NE(short_fingerprint("a"), short_fingerprint("b"));
+}
+
 TEST(Fingerprint, GrowsAfterItWasRead) {
   Fingerprint growing;
   EXPECT_EQ(growing.text(), fingerprint(""));

@@ -35,6 +35,13 @@ TEST(Evaluate, CountsByHand) {
   EXPECT_TRUE(std::isnan(result.of_class[2].figures.recall)) << "class 2 has no examples";
   EXPECT_EQ(result.accuracy_interval.low, wilson_interval(3, 4).low);
   EXPECT_EQ(result.without_prediction, 0);
+  EXPECT_EQ(result.majority_share, 0.5);
+}
+
+TEST(Evaluate, KnowsWhatTheMostFrequentLabelAloneWouldReach) {
+  const std::vector<float> logits = {2, 0, 0, /**/ 0, 1, 0, /**/ 0, 1, 0, /**/ 0, 3, 0};
+  EXPECT_EQ(evaluate({logits, 3}, std::vector<std::int32_t>{2, 2, 0, 2}).majority_share, 0.75);
+  EXPECT_TRUE(std::isnan(evaluate({{}, 2}, {}).majority_share));
 }
 
 /// The evaluation of a model that is sure of `predicted`, of `classes` classes.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "hone/base/random.h"
 #include "tests/text/user_error.h"
@@ -75,6 +76,23 @@ TEST(EncodeExamples, KeepsOrderLabelsAndFacts) {
   EXPECT_EQ(set.labels, (std::vector<std::int32_t>{1, 0}));
   EXPECT_EQ(set.truncated_texts, 1);
   EXPECT_EQ(set.replaced_bytes, 1);
+}
+
+TEST(SampleRows, AreDifferentRowsDrawnBySeedAndPurpose) {
+  const std::vector<std::int64_t> rows = sample_rows(100, 20, 1, "a purpose");
+  ASSERT_EQ(rows.size(), 20u);
+  EXPECT_EQ(std::set<std::int64_t>(rows.begin(), rows.end()).size(), 20u);
+  for (const std::int64_t row : rows) EXPECT_TRUE(row >= 0 && row < 100) << row;
+  EXPECT_EQ(rows, sample_rows(100, 20, 1, "a purpose"));
+  EXPECT_NE(rows, sample_rows(100, 20, 2, "a purpose"));
+  EXPECT_NE(rows, sample_rows(100, 20, 1, "another"));
+}
+
+TEST(SampleRows, OfASmallerSampleBeginTheGreaterOne) {
+  const std::vector<std::int64_t> some = sample_rows(50, 10, 3, "p"),
+                                  all = sample_rows(50, 80, 3, "p");
+  ASSERT_EQ(all.size(), 50u);
+  EXPECT_TRUE(std::equal(some.begin(), some.end(), all.begin()));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
@@ -36,7 +37,7 @@ Calibrated calibrated(const Model& model, std::string_view format, const Encoded
   return result;
 }
 
-// The greatest magnitude that node `name` of the unquantized model gives on the first batches.
+// The greatest magnitude that node `name` of the unquantized model gives on the batches of the sample.
 double observed(const Model& model, const std::string& name, const EncodedSet& data,
                 std::int64_t batch_count) {
   Graph graph = build_graph(model, builtin().ops, {});
@@ -46,9 +47,8 @@ double observed(const Model& model, const std::string& name, const EncodedSet& d
   Interpreter interpreter(graph, builtin(), pool);
   ParameterStore parameters = model.parameters;
   double most = 0;
-  for (std::int64_t i = 0; i < batch_count; ++i) {
-    std::vector<std::int64_t> rows;
-    for (std::int64_t row = 0; row < kBatchSize; ++row) rows.push_back(i * kBatchSize + row);
+  const std::vector<std::int64_t> sample = calibration_rows(data.size(), {kBatchSize, batch_count});
+  for (const std::span<const std::int64_t> rows : batches(sample, kBatchSize)) {
     const NamedTensors outputs =
         interpreter.run(batch_inputs(make_batch(data, rows, /*pad_id=*/0)), parameters);
     for (const float value : floats_of(outputs.at("seen")))
@@ -106,20 +106,51 @@ TEST(Calibration, GivesEveryQuantizerItsState) {
   EXPECT_EQ(states, 14 * 2 + 10);  // weights and biases; queries, keys and values share an input
 }
 
-TEST(Calibration, LooksAtTheFirstBatchesOnly) {
+TEST(Calibration, LooksAtItsSampleOnly) {
   const Model model = tiny_model();
   const EncodedSet data = tiny_texts(12);
-  EncodedSet first = data;
-  first.ids.resize(4);
-  first.labels.resize(4);
+  EncodedSet sample;
+  for (const std::int64_t row : calibration_rows(12, {kBatchSize, 1})) {
+    sample.ids.push_back(data.ids[static_cast<std::size_t>(row)]);
+    sample.labels.push_back(data.labels[static_cast<std::size_t>(row)]);
+  }
+  ASSERT_EQ(sample.size(), 4);
   const auto states = [&](const EncodedSet& set, std::int64_t batches) {
     return calibrated(model, "integer(width=24)", set, batches).parameters;
   };
-  EXPECT_EQ(testing::changed_parameters(states(data, 1), states(first, 32)),
+  EXPECT_EQ(testing::changed_parameters(states(data, 1), states(sample, 32)),
             std::vector<std::string>{});
   // The classifier reads one value per text and hidden unit; further texts widen the range of some.
   const double one = observed(model, "bert.encoder.layer.0.output.add", data, 1);
   EXPECT_GT(observed(model, "bert.encoder.layer.0.output.add", data, 3), one);
+}
+
+// As in aclImdb, where the first half of the files is negative.
+TEST(Calibration, LooksAtAllClassesOfSortedTexts) {
+  constexpr std::int64_t kTexts = 1000, kHalf = kTexts / 2;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const std::vector<std::int64_t> rows = calibration_rows(kTexts, {8, 4, {}, true, seed});
+    EXPECT_EQ(std::set<std::int64_t>(rows.begin(), rows.end()).size(), 32u);
+    const auto first_half =
+        std::ranges::count_if(rows, [&](std::int64_t row) { return row < kHalf; });
+    EXPECT_GT(first_half, 4);
+    EXPECT_LT(first_half, 28);
+    EXPECT_EQ(rows, calibration_rows(kTexts, {8, 4, {}, true, seed}));
+    EXPECT_NE(rows, calibration_rows(kTexts, {8, 4, {}, true, seed + 1}));
+  }
+}
+
+TEST(Calibration, KnowsWhetherItLooksAtTexts) {
+  const auto looks = [](const LayerFormats& formats) {
+    Graph graph = build_graph(tiny_model(), builtin().ops, {});
+    quantize(graph, uniform_plan(graph, formats));
+    return calibrates_on_texts(graph);
+  };
+  const Format calibrated = parse_format("integer(width=8)", builtin().formats),
+               fixed = parse_format("integer(width=8,frac=4)", builtin().formats);
+  EXPECT_TRUE(looks(LayerFormats::reads(calibrated)));
+  EXPECT_FALSE(looks(LayerFormats::reads(fixed)));
+  EXPECT_FALSE(looks({.weight = calibrated}));
 }
 
 TEST(Calibration, GivesTheSameStatesForAnyNumberOfThreads) {

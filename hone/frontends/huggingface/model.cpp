@@ -285,6 +285,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   for (const std::string& name : initialised)
     model.parameters.set(name, initial_value(*graph.find(name), model.config, seed));
   if (model.quantization) weights.take_quantizer_states(model.parameters);
+  model.fresh_head = !initialised.empty();
   const std::vector<std::string> dropped = weights.unused();
   std::erase_if(initialised, [&](const std::string& name) {
     return std::ranges::find(dropped_head, name) != dropped_head.end();  // has its own warning

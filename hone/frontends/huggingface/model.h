@@ -27,6 +27,7 @@ struct Model {
   std::optional<Quantization> quantization;
   /// What a user should know: initialised heads, dropped tensors.
   std::vector<std::string> warnings;
+  bool fresh_head = false;  ///< the head was not in the checkpoint: it is as it was drawn
 };
 
 /// What to do where the classes of the data are not those of a trained head.

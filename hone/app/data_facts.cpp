@@ -1,0 +1,236 @@
+#include "hone/app/data_facts.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kFewRows = 10;      // of a class: no share of so few says much
+constexpr std::size_t kListedClasses = 6;  // by name
+constexpr std::int64_t kStrayFactor = 10;  // so many times rarer than an even share
+
+std::string number(std::int64_t count) { return grouped(static_cast<long long>(count)); }
+
+std::string number_of_texts(std::int64_t count) {
+  return fmt::format("{} text{}", number(count), count == 1 ? "" : "s");
+}
+
+std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+// "'bad' (3), 'good' (0)", the first of them by name.
+std::string listed_classes(const std::vector<std::size_t>& classes, const PartFacts& facts,
+                           const std::vector<std::string>& labels) {
+  std::string text;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (i == kListedClasses) return text + fmt::format(" and {} more", classes.size() - i);
+    text += fmt::format("{}'{}' ({})", i == 0 ? "" : ", ", labels[classes[i]],
+                        number(facts.class_rows[classes[i]]));
+  }
+  return text;
+}
+
+Json count_or_null(const std::optional<std::int64_t>& count) {
+  return count ? Json(*count) : Json();
+}
+
+Json share_or_null(double share) { return share == share ? Json(share) : Json(); }
+
+// A class so much rarer than the others that it may be a slip.
+bool is_stray(std::int64_t rows, const PartFacts& facts) {
+  const std::int64_t even = facts.rows / static_cast<std::int64_t>(facts.classes_present());
+  return rows > 0 && rows < kFewRows && rows * kStrayFactor < even;
+}
+
+void warn_of_stray_classes(const DataSet& data, const PartFacts& facts,
+                           std::vector<std::string>& warnings) {
+  std::size_t strays = 0;
+  for (std::size_t i = 0; i < facts.class_rows.size(); ++i) {
+    if (!is_stray(facts.class_rows[i], facts) || ++strays > kListedClasses) continue;
+    const bool placed = i < data.label_places.size() && !data.label_places[i].empty();
+    warnings.push_back(fmt::format(
+        "label '{}': only {} of {} training texts {} it{}; is it a slip?", data.label_names[i],
+        number(facts.class_rows[i]), number(facts.rows), facts.class_rows[i] == 1 ? "has" : "have",
+        placed ? ", first in " + data.label_places[i] : ""));
+  }
+  if (strays > kListedClasses)
+    warnings.push_back(fmt::format("and {} more labels as rare as these", strays - kListedClasses));
+}
+
+void warn_of_contradictions(const std::vector<Example>& examples,
+                            std::vector<std::string>& warnings) {
+  std::unordered_map<std::uint64_t, std::int32_t> label_of;
+  std::set<std::uint64_t> contradictory;
+  for (const Example& example : examples) {
+    const std::uint64_t hash = row_hash(example);
+    if (label_of.emplace(hash, example.label).first->second != example.label)
+      contradictory.insert(hash);
+  }
+  if (!contradictory.empty())
+    warnings.push_back(fmt::format("{} of the training part {} there with different labels",
+                                   number_of_texts(static_cast<std::int64_t>(contradictory.size())),
+                                   contradictory.size() == 1 ? "stands" : "stand"));
+}
+
+}  // namespace
+
+double PartFacts::majority_share() const {
+  if (rows == 0 || class_rows.empty()) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(class_rows[majority_class()]) / static_cast<double>(rows);
+}
+
+std::size_t PartFacts::majority_class() const {
+  return static_cast<std::size_t>(std::ranges::max_element(class_rows) - class_rows.begin());
+}
+
+std::size_t PartFacts::classes_present() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(class_rows, [](std::int64_t count) { return count > 0; }));
+}
+
+PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
+                     std::size_t classes, const RowSet& training_rows) {
+  PartFacts facts{.part = part, .rows = static_cast<std::int64_t>(examples.size())};
+  facts.class_rows.assign(classes, 0);
+  for (const Example& example : examples) {
+    const auto label = static_cast<std::size_t>(example.label);
+    if (label >= facts.class_rows.size()) facts.class_rows.resize(label + 1);
+    ++facts.class_rows[label];
+    if (!training_rows.empty() && contains(training_rows, row_hash(example)))
+      ++facts.duplicate_rows;
+  }
+  return facts;
+}
+
+Json to_json(const DataIdentity& identity) {
+  Json parts = Json::array();
+  for (const PartFacts& facts : identity.parts) {
+    Json classes = Json::object();
+    for (std::size_t i = 0; i < std::min(facts.class_rows.size(), identity.labels.size()); ++i)
+      classes[identity.labels[i]] = facts.class_rows[i];
+    parts.push_back({{"part", facts.part},
+                     {"rows", facts.rows},
+                     {"classes", classes},
+                     {"majority_share", share_or_null(facts.majority_share())},
+                     {"duplicate_rows", facts.duplicate_rows}});
+  }
+  return {{"source", identity.source},
+          {"hash", identity.hash},
+          {"rows", identity.rows},
+          {"parts", parts}};
+}
+
+std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels) {
+  const std::size_t classes = std::min(facts.class_rows.size(), labels.size());
+  const auto one = [&](std::size_t i) {
+    return fmt::format("{} {}", labels[i], number(facts.class_rows[i]));
+  };
+  if (classes > kListedClasses) {
+    const auto rarest = static_cast<std::size_t>(std::ranges::min_element(facts.class_rows) -
+                                                 facts.class_rows.begin());
+    return fmt::format("{} classes, from {} to {}", classes, one(rarest),
+                       one(facts.majority_class()));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < classes; ++i) text += (i == 0 ? "" : ", ") + one(i);
+  return text;
+}
+
+MeasuredPart measured_part(PartFacts facts, std::string origin,
+                           const std::vector<Example>& examples,
+                           const std::vector<std::string>& labels,
+                           const std::optional<TrainedOn>& record) {
+  MeasuredPart part{.facts = std::move(facts), .origin = std::move(origin)};
+  const auto count_in = [&](const RowSet& set) {
+    return std::ranges::count_if(examples,
+                                 [&](const Example& one) { return contains(set, row_hash(one)); });
+  };
+  if (record && record->known()) {
+    part.trained_on_rows = count_in(record->trained);
+    part.chosen_on_rows = count_in(record->chosen);
+  }
+  if (record) part.calibrated_on_rows = count_in(record->calibrated);
+  if (part.facts.rows > 0 && part.facts.majority_class() < labels.size())
+    part.majority_label = labels[part.facts.majority_class()];
+  return part;
+}
+
+Json to_json(const MeasuredPart& part) {
+  return {{"part", part.facts.part},
+          {"n", part.facts.rows},
+          {"trained_on_rows", count_or_null(part.trained_on_rows)},
+          {"chosen_on_rows", count_or_null(part.chosen_on_rows)},
+          {"calibrated_on_rows", count_or_null(part.calibrated_on_rows)},
+          {"duplicate_rows", part.facts.duplicate_rows},
+          {"majority_share", share_or_null(part.facts.majority_share())},
+          {"measured_on", describe(part)}};
+}
+
+std::string name_and_size(const MeasuredPart& part) {
+  return fmt::format("{}, n = {}", part.facts.part, number(part.facts.rows));
+}
+
+std::string describe(const MeasuredPart& part) {
+  std::string text = fmt::format("{}: {}", name_and_size(part), part.origin);
+  if (!part.majority_label.empty())
+    text += fmt::format("; always '{}' would be right for {}", part.majority_label,
+                        share_text(part.facts.majority_share()));
+  return text;
+}
+
+std::vector<std::string> warnings_of(const MeasuredPart& part,
+                                     const std::vector<std::string>& labels) {
+  std::vector<std::string> warnings;
+  const PartFacts& facts = part.facts;
+  const std::int64_t trained = part.trained_on_rows.value_or(0);
+  if (trained > 0 && trained == facts.rows)
+    warnings.push_back(fmt::format(
+        "{}: all {} texts were trained on; the figures say how well they were learnt, not how the "
+        "model does on new texts",
+        facts.part, number(facts.rows)));
+  else if (trained > facts.duplicate_rows)
+    warnings.push_back(fmt::format("{}: {} of {} texts were trained on, which flatters the figures",
+                                   facts.part, number(trained), number(facts.rows)));
+  // Elsewhere the part's name and origin say it.
+  const std::int64_t chosen = part.chosen_on_rows.value_or(0);
+  if (chosen > 0 && facts.part == "test")
+    warnings.push_back(
+        fmt::format("{}: choices were made on {} of {} texts, which flatters the figures",
+                    facts.part, number(chosen), number(facts.rows)));
+  if (facts.duplicate_rows > 0)
+    warnings.push_back(
+        fmt::format("{} of {} {} texts are in the training part too, which flatters the figures",
+                    number(facts.duplicate_rows), number(facts.rows), facts.part));
+  if (facts.rows > 0 && facts.classes_present() == 1 && !part.majority_label.empty()) {
+    warnings.push_back(
+        fmt::format("{}: all {} texts are '{}'; figures of one class do not say whether the model "
+                    "tells it from "
+                    "others",
+                    facts.part, number(facts.rows), part.majority_label));
+    return warnings;
+  }
+  std::vector<std::size_t> few;
+  for (std::size_t i = 0; i < std::min(facts.class_rows.size(), labels.size()); ++i)
+    if (facts.class_rows[i] < kFewRows) few.push_back(i);
+  if (facts.rows > 0 && !few.empty())
+    warnings.push_back(fmt::format("{}: next to no texts of {}; figures of so few are unsure",
+                                   facts.part, listed_classes(few, facts, labels)));
+  return warnings;
+}
+
+std::vector<std::string> training_warnings(const DataSet& data) {
+  std::vector<std::string> warnings;
+  const PartFacts facts = part_facts("train", data.train, data.label_names.size(), {});
+  if (facts.rows == 0 || data.label_names.empty()) return warnings;
+  warn_of_stray_classes(data, facts, warnings);
+  warn_of_contradictions(data.train, warnings);
+  return warnings;
+}
+
+}  // namespace hone

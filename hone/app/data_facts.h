@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/app/trained_on.h"
+#include "hone/base/json.h"
+#include "hone/text/data_set.h"
+
+/// What is to be known of the texts of a job before its figures are believed.
+namespace hone {
+
+/// One part as it is used: after texts were set aside, and after `--max_train_samples` and `--max_eval_samples`.
+struct PartFacts {
+  std::string part;  ///< "train", "validation", "test", or "all" for data that has no parts
+  std::int64_t rows = 0;
+  std::vector<std::int64_t> class_rows = {};  ///< (classes)
+  std::int64_t duplicate_rows =
+      0;  ///< their text is in the training part too; 0 for that part itself
+
+  /// The share of the most frequent class: the accuracy of always giving it. NaN without rows.
+  double majority_share() const;
+  std::size_t majority_class() const;
+  std::size_t classes_present() const;
+};
+
+PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
+                     std::size_t classes, const RowSet& training_rows);
+
+/// Which data a result stands on.
+struct DataIdentity {
+  std::string source;               ///< as it was asked for
+  std::string hash;                 ///< `DataSet::hash`
+  std::int64_t rows = 0;            ///< of the whole, before anything was left out
+  std::vector<std::string> labels;  ///< (classes)
+  std::vector<PartFacts> parts;     ///< those that have rows
+};
+
+/// {"source", "hash", "rows", "parts": [{"part", "rows", "classes": {label: rows}, "majority_share", "duplicate_rows"}]}
+Json to_json(const DataIdentity& identity);
+
+/// "bad 900, good 1 100"; of many classes how many there are, and the rarest and the most frequent.
+std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels);
+
+/// What a figure was measured on.
+struct MeasuredPart {
+  PartFacts facts;
+  std::string
+      origin;  ///< where the part comes from: "200 of 2 000 training texts, set aside by seed 42"
+  /// Rows whose text the model was trained on, that trainings set aside to choose on, and that ranges of quantizers were
+  /// taken from. None: that is not known of this model.
+  std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
+  std::string majority_label = {};
+};
+
+/// `record` is what the model that is measured has learnt from.
+MeasuredPart measured_part(PartFacts facts, std::string origin,
+                           const std::vector<Example>& examples,
+                           const std::vector<std::string>& labels,
+                           const std::optional<TrainedOn>& record);
+
+/// {"part", "n", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows", "majority_share",
+/// "measured_on": a sentence}; null for what is not known.
+Json to_json(const MeasuredPart& part);
+
+/// "validation, n = 200"
+std::string name_and_size(const MeasuredPart& part);
+
+/// "validation, n = 200: 200 of 2 000 training texts, set aside by seed 42; always 'good' would be right for 50.5 %"
+std::string describe(const MeasuredPart& part);
+
+/// What flatters the figures of the part or makes them unsure, a sentence each: texts that were trained on or stand in
+/// the training part, one class only, classes with next to no texts.
+std::vector<std::string> warnings_of(const MeasuredPart& part,
+                                     const std::vector<std::string>& labels);
+
+/// What is wrong with the texts to learn from: one text with several labels, a class of next to no texts (with the place
+/// where it stands), all of one class.
+std::vector<std::string> training_warnings(const DataSet& data);
+
+}  // namespace hone

@@ -1,0 +1,148 @@
+#include "hone/app/trained_on.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/tensor/safetensors.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kVersion = "1";
+
+struct Row {
+  const char* tensor;
+  RowSet TrainedOn::*set;
+};
+constexpr Row kRows[] = {{"trained_on", &TrainedOn::trained},
+                         {"chosen_on", &TrainedOn::chosen},
+                         {"calibrated_on", &TrainedOn::calibrated}};
+
+// A hash is stored as the signed number of the same bits.
+Tensor to_tensor(const RowSet& set) {
+  std::vector<std::int64_t> values;
+  values.reserve(set.size());
+  for (const std::uint64_t hash : set) values.push_back(std::bit_cast<std::int64_t>(hash));
+  return Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values);
+}
+
+RowSet to_set(const Tensor& tensor, const char* name) {
+  user_check(tensor.dtype() == DType::i64 && tensor.sizes().size() == 1,
+             "tensor '{}': expected a list of i64", name);
+  RowSet set;
+  set.reserve(static_cast<std::size_t>(tensor.count()));
+  for (const std::int64_t value : tensor.values<std::int64_t>())
+    set.push_back(std::bit_cast<std::uint64_t>(value));
+  user_check(std::ranges::adjacent_find(set, std::greater_equal()) == set.end(),
+             "tensor '{}': the hashes do not rise", name);
+  return set;
+}
+
+TrainedOn parse(const Safetensors& file) {
+  const auto text = [&](const char* key) {
+    const auto found = file.metadata.find(key);
+    return found == file.metadata.end() ? std::string() : found->second;
+  };
+  user_check(text("hone.trained_on") == kVersion, "expected version {} of the record, got '{}'",
+             kVersion, text("hone.trained_on"));
+  TrainedOn record;
+  record.complete = text("complete") == "true";
+  record.data = split(text("data"), ' ');
+  for (const Row& row : kRows) {
+    const auto tensor = file.tensors.find(row.tensor);
+    if (tensor != file.tensors.end()) record.*row.set = to_set(tensor->second, row.tensor);
+  }
+  return record;
+}
+
+TrainedOn begun(const std::optional<TrainedOn>& before, const std::string& data) {
+  TrainedOn record = before.value_or(TrainedOn{.complete = false});
+  const bool known = std::ranges::find(record.data, data) != record.data.end();
+  if (!known && !data.empty()) record.data.push_back(data);
+  return record;
+}
+
+}  // namespace
+
+RowSet row_set(std::vector<std::uint64_t> hashes) {
+  std::ranges::sort(hashes);
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  return hashes;
+}
+
+RowSet united(const RowSet& a, const RowSet& b) {
+  RowSet both;
+  both.reserve(a.size() + b.size());
+  std::ranges::set_union(a, b, std::back_inserter(both));
+  return both;
+}
+
+bool contains(const RowSet& set, std::uint64_t hash) {
+  return std::ranges::binary_search(set, hash);
+}
+
+TrainedOn after_training(const std::optional<TrainedOn>& before, const std::string& data,
+                         std::vector<std::uint64_t> trained, std::vector<std::uint64_t> set_aside) {
+  TrainedOn record = begun(before, data);
+  record.trained = united(record.trained, row_set(std::move(trained)));
+  record.chosen = united(record.chosen, row_set(std::move(set_aside)));
+  return record;
+}
+
+TrainedOn after_calibration(const std::optional<TrainedOn>& before, const std::string& data,
+                            std::vector<std::uint64_t> calibrated) {
+  TrainedOn record = begun(before, data);
+  record.calibrated = united(record.calibrated, row_set(std::move(calibrated)));
+  return record;
+}
+
+std::optional<TrainedOn> united(const std::optional<TrainedOn>& a,
+                                const std::optional<TrainedOn>& b) {
+  if (!a && !b) return std::nullopt;
+  TrainedOn both = a.value_or(TrainedOn{.complete = false});
+  const TrainedOn other = b.value_or(TrainedOn{.complete = false});
+  for (const Row& row : kRows) both.*row.set = united(both.*row.set, other.*row.set);
+  both.complete = both.complete && other.complete;
+  for (const std::string& data : other.data)
+    if (std::ranges::find(both.data, data) == both.data.end()) both.data.push_back(data);
+  return both;
+}
+
+bool is_training_data(std::span<const std::uint64_t> hashes, const TrainedOn& record) {
+  const RowSet rows = row_set({hashes.begin(), hashes.end()});
+  const auto known = static_cast<std::size_t>(std::ranges::count_if(
+      rows, [&](std::uint64_t hash) { return contains(record.trained, hash); }));
+  return known > 0 && 2 * known >= std::min(rows.size(), record.trained.size());
+}
+
+std::optional<TrainedOn> read_trained_on(const fs::path& folder) {
+  const fs::path path = folder / kTrainedOnFile;
+  std::error_code error;
+  if (!fs::exists(path, error)) return std::nullopt;
+  const Safetensors file = read_safetensors(path);
+  try {
+    return parse(file);
+  } catch (const UserError& reason) {
+    fail("{}: {}; without this file the model opens, and what it was trained on is unknown",
+         path.string(), reason.what());
+  }
+}
+
+void write_trained_on(const std::optional<TrainedOn>& record, const fs::path& folder) {
+  if (!record) return;
+  TensorMap tensors;
+  for (const Row& row : kRows)
+    if (const RowSet& set = *record.*row.set; !set.empty())
+      tensors.emplace(row.tensor, to_tensor(set));
+  write_safetensors(folder / kTrainedOnFile, tensors,
+                    {{"hone.trained_on", kVersion},
+                     {"complete", record->complete ? "true" : "false"},
+                     {"data", fmt::format("{}", fmt::join(record->data, " "))}});
+}
+
+}  // namespace hone

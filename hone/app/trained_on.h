@@ -1,0 +1,66 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hone/base/file.h"
+#include "hone/text/row_hash.h"
+
+/// What a model has learnt from: fingerprints of its texts, in trained_on.safetensors beside its weights. So a later
+/// command on the same data knows which texts were set aside, whatever their order and its own seed, and says of other
+/// data how many of its texts are not new to the model.
+namespace hone {
+
+/// Fingerprints (hone/text/row_hash.h), rising, each once.
+using RowSet = std::vector<std::uint64_t>;
+
+/// The set of the hashes in a list.
+RowSet row_set(std::vector<std::uint64_t> hashes);
+/// What is in one or the other.
+RowSet united(const RowSet& a, const RowSet& b);
+bool contains(const RowSet& set, std::uint64_t hash);
+
+struct TrainedOn {
+  RowSet trained;     ///< weights were fitted to these
+  RowSet chosen;      ///< set aside by trainings, for choices to be made on
+  RowSet calibrated;  ///< ranges of quantizers were taken from these
+  /// False: the weights come from somewhere that kept no such record, and may have been fitted to more.
+  bool complete = true;
+  std::vector<std::string> data = {};  ///< `DataSet::hash` of each data set, the first one first
+
+  bool operator==(const TrainedOn&) const = default;
+
+  /// Whether it can be said of a text that it was trained on.
+  bool known() const { return complete || !trained.empty(); }
+  /// The weights are as they were drawn: nothing was learnt.
+  bool nothing() const { return complete && trained.empty(); }
+};
+
+/// The record after a training on the texts `trained` of a data set, with `set_aside` to choose on. `before` is none for
+/// a model of which nothing is known.
+TrainedOn after_training(const std::optional<TrainedOn>& before, const std::string& data,
+                         std::vector<std::uint64_t> trained, std::vector<std::uint64_t> set_aside);
+/// The record after a calibration.
+TrainedOn after_calibration(const std::optional<TrainedOn>& before, const std::string& data,
+                            std::vector<std::uint64_t> calibrated);
+
+/// What two models have seen between them.
+std::optional<TrainedOn> united(const std::optional<TrainedOn>& a,
+                                const std::optional<TrainedOn>& b);
+
+/// Whether these texts are what was trained on, with or without changes: they hold at least half of it, or at least half
+/// of them are it.
+bool is_training_data(std::span<const std::uint64_t> hashes, const TrainedOn& record);
+
+inline constexpr const char* kTrainedOnFile = "trained_on.safetensors";
+
+/// The record in a model folder; none when there is none. Throws `UserError` with the path for a file that is damaged
+/// or of a newer program.
+std::optional<TrainedOn> read_trained_on(const fs::path& folder);
+
+/// Writes the record into an existing folder; nothing for none.
+void write_trained_on(const std::optional<TrainedOn>& record, const fs::path& folder);
+
+}  // namespace hone

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "hone/text/data_set.h"
+
+/// Texts that are known again without being kept.
+namespace hone {
+
+/// The fingerprint of an example's text, or of both texts of a pair. White space around a text does not count, since no
+/// model sees it; nor does the label.
+std::uint64_t row_hash(const Example& example);
+
+/// One for each example, in their order.
+std::vector<std::uint64_t> row_hashes(std::span<const Example> examples);
+
+}  // namespace hone

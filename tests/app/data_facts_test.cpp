@@ -1,0 +1,172 @@
+#include "hone/app/data_facts.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const Names kLabels = {"bad", "good"};
+
+// `bad` texts called "bad 0", "bad 1", … and `good` ones.
+std::vector<Example> reviews(int bad, int good) {
+  std::vector<Example> examples;
+  for (int i = 0; i < bad; ++i) examples.push_back({fmt::format("bad {}", i), 0});
+  for (int i = 0; i < good; ++i) examples.push_back({fmt::format("good {}", i), 1});
+  return examples;
+}
+
+MeasuredPart measured(const std::vector<Example>& examples,
+                      const std::optional<TrainedOn>& record = std::nullopt,
+                      const RowSet& training_rows = {}) {
+  return measured_part(part_facts("test", examples, 2, training_rows), "where from", examples,
+                       kLabels, record);
+}
+
+TEST(PartFacts, CountClasses) {
+  const PartFacts facts = part_facts("train", reviews(3, 1), 2, {});
+  EXPECT_EQ(facts.rows, 4);
+  EXPECT_EQ(facts.class_rows, (std::vector<std::int64_t>{3, 1}));
+  EXPECT_EQ(facts.majority_share(), 0.75);
+  EXPECT_EQ(facts.majority_class(), 0u);
+  EXPECT_EQ(facts.classes_present(), 2u);
+  EXPECT_TRUE(std::isnan(part_facts("test", {}, 2, {}).majority_share()));
+  EXPECT_EQ(class_counts_text(facts, kLabels), "bad 3, good 1");
+}
+
+TEST(PartFacts, OfManyClassesNameTheRarestAndTheMostFrequent) {
+  PartFacts facts{.part = "train", .rows = 1260, .class_rows = {50, 7, 100, 1000, 51, 52, 0}};
+  const Names labels = {"a", "b", "c", "d", "e", "f", "g"};
+  EXPECT_EQ(class_counts_text(facts, labels), "7 classes, from g 0 to d 1 000");
+}
+
+TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
+  const std::vector<Example> examples = reviews(3, 2);
+  TrainedOn record =
+      after_training(TrainedOn{}, "data", {row_hash(examples[0]), row_hash(examples[4]), 77},
+                     {row_hash(examples[1])});
+  record = after_calibration(record, "data", {row_hash(examples[0])});
+  const MeasuredPart part = measured(examples, record);
+  EXPECT_EQ(part.trained_on_rows, 2);
+  EXPECT_EQ(part.chosen_on_rows, 1);
+  EXPECT_EQ(part.calibrated_on_rows, 1);
+  const Json json = to_json(part);
+  EXPECT_EQ(json["part"], "test");
+  EXPECT_EQ(json["n"], 5);
+  EXPECT_EQ(json["trained_on_rows"], 2);
+  EXPECT_EQ(json["chosen_on_rows"], 1);
+  EXPECT_EQ(json["calibrated_on_rows"], 1);
+  EXPECT_EQ(json["majority_share"], 0.6);
+  EXPECT_EQ(describe(part), "test, n = 5: where from; always 'bad' would be right for 60.0 %");
+}
+
+TEST(MeasuredPart, OfAModelWithoutRecordHasNoCounts) {
+  const Json json = to_json(measured(reviews(1, 1)));
+  for (const char* key : {"trained_on_rows", "chosen_on_rows", "calibrated_on_rows"})
+    EXPECT_TRUE(json[key].is_null()) << key;
+  // Calibrated here, trained elsewhere.
+  const MeasuredPart part =
+      measured(reviews(1, 1), after_calibration(std::nullopt, "data", {row_hash({"bad 0", 0})}));
+  EXPECT_EQ(part.trained_on_rows, std::nullopt);
+  EXPECT_EQ(part.calibrated_on_rows, 1);
+}
+
+TEST(Warnings, AreNoneWhereNothingFlatters) {
+  EXPECT_EQ(warnings_of(measured(reviews(12, 12), TrainedOn{}), kLabels), Names{});
+}
+
+TEST(Warnings, SayHowManyTextsWereTrainedOn) {
+  const std::vector<Example> examples = reviews(12, 12);
+  const auto trained_on = [&](std::size_t count) {
+    return after_training(TrainedOn{}, "data", row_hashes(std::span(examples).first(count)), {});
+  };
+  EXPECT_EQ(warnings_of(measured(examples, trained_on(5)), kLabels),
+            Names{"test: 5 of 24 texts were trained on, which flatters the figures"});
+  EXPECT_EQ(warnings_of(measured(examples, trained_on(24)), kLabels),
+            Names{"test: all 24 texts were trained on; the figures say how well they were learnt, "
+                  "not how the model does on new texts"});
+  // The same texts by another name.
+  const RowSet training = trained_on(5).trained;
+  EXPECT_EQ(warnings_of(measured(examples, trained_on(5), training), kLabels),
+            Names{"5 of 24 test texts are in the training part too, which flatters the figures"});
+}
+
+TEST(Warnings, SayThatChoicesWereMadeOnTheTestPart) {
+  const std::vector<Example> examples = reviews(12, 12);
+  const TrainedOn record =
+      after_training(TrainedOn{}, "data", {}, row_hashes(std::span(examples).first(3)));
+  EXPECT_EQ(warnings_of(measured(examples, record), kLabels),
+            Names{"test: choices were made on 3 of 24 texts, which flatters the figures"});
+}
+
+TEST(Warnings, NameClassesWithNextToNoTexts) {
+  EXPECT_EQ(warnings_of(measured(reviews(20, 0)), kLabels),
+            Names{"test: all 20 texts are 'bad'; figures of one class do not say whether the model "
+                  "tells it from others"});
+  EXPECT_EQ(warnings_of(measured(reviews(20, 9)), kLabels),
+            Names{"test: next to no texts of 'good' (9); figures of so few are unsure"});
+}
+
+DataSet training_data(std::vector<Example> examples, Names labels) {
+  DataSet data{.train = std::move(examples), .label_names = std::move(labels)};
+  return data;
+}
+
+TEST(TrainingWarnings, NameAStrayLabelWithItsPlace) {
+  std::vector<Example> examples = reviews(500, 500);
+  examples.push_back({"fine", 2});
+  DataSet data = training_data(examples, {"bad", "good", "goood"});
+  data.label_places = {"reviews.csv: line 2", "reviews.csv: line 3", "reviews.csv: line 987"};
+  EXPECT_EQ(
+      training_warnings(data),
+      Names{"label 'goood': only 1 of 1 001 training texts has it, first in reviews.csv: line "
+            "987; is it a slip?"});
+  data.label_places.clear();
+  EXPECT_EQ(training_warnings(data),
+            Names{"label 'goood': only 1 of 1 001 training texts has it; is it a slip?"});
+}
+
+TEST(TrainingWarnings, LetRareClassesBe) {
+  EXPECT_EQ(training_warnings(training_data(reviews(900, 12), kLabels)), Names{});
+  std::vector<Example> many;
+  Names labels;
+  for (int i = 0; i < 77; ++i) {
+    labels.push_back(std::to_string(i));
+    for (int k = 0; k < 5; ++k) many.push_back({fmt::format("{} {}", i, k), i});
+  }
+  EXPECT_EQ(training_warnings(training_data(many, labels)), Names{});
+}
+
+TEST(TrainingWarnings, CountTextsWithTwoLabels) {
+  std::vector<Example> examples = reviews(30, 30);
+  examples.push_back({"bad 3", 1});
+  examples.push_back({"bad 3", 0});
+  examples.push_back({"good 4", 1});
+  EXPECT_EQ(training_warnings(training_data(examples, kLabels)),
+            Names{"1 text of the training part stands there with different labels"});
+  examples.push_back({"good 4", 0});
+  EXPECT_EQ(training_warnings(training_data(examples, kLabels)),
+            Names{"2 texts of the training part stand there with different labels"});
+}
+
+TEST(DataIdentity, SaysWhichDataAndWhichParts) {
+  const DataIdentity identity{
+      "reviews.csv",
+      "99aa",
+      6,
+      kLabels,
+      {part_facts("train", reviews(2, 2), 2, {}),
+       part_facts("test", reviews(1, 1), 2, row_set(row_hashes(reviews(1, 0))))}};
+  EXPECT_EQ(to_json(identity),
+            Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "parts": [
+              {"part": "train", "rows": 4, "classes": {"bad": 2, "good": 2},
+               "majority_share": 0.5, "duplicate_rows": 0},
+              {"part": "test", "rows": 2, "classes": {"bad": 1, "good": 1},
+               "majority_share": 0.5, "duplicate_rows": 1}]})"));
+}
+
+}  // namespace
+}  // namespace hone

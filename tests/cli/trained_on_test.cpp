@@ -1,0 +1,224 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// Models remember what they learnt from, and figures say which texts are new to them.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string review(int i) {
+  return fmt::format("\"review {} is {}\",{}\n", i, i % 2 ? "fine" : "dull",
+                     i % 2 ? "good" : "bad");
+}
+
+std::string reviews(int from, int to) {
+  std::string text = "text,label\n";
+  for (int i = from; i < to; ++i) text += review(i);
+  return text;
+}
+
+bool says(const Ending& ending, const std::string& text) {
+  return ending.messages.find(text) != std::string::npos;
+}
+
+// reviews.csv, and a model that was trained on nine tenths of it.
+class TrainedModel : public ::testing::Test {
+ protected:
+  TrainedModel() {
+    folder_.file("reviews.csv", reviews(0, 200));
+    train("model");
+  }
+  Ending train(const std::string& out, const Words& more = {}) const {
+    Words words = {"train", "tiny", "--data", "reviews.csv", "--max_steps", "2", "-o", out};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_well(words, path());
+  }
+  Json eval(const Words& more) const {
+    Words words = {"eval", "model", "--data"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_json(words, path());
+  }
+  Ending eval_messages(const Words& more) const {
+    Words words = {"eval", "model", "--data"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_well(words, path());
+  }
+  const fs::path& path() const { return folder_.path(); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(TrainedModel, IsMeasuredOnWhatTrainingSetAside) {
+  const Json trained = read_json(path() / "model/results.json")["validation"];
+  for (const Words& more : {Words{}, Words{"--seed", "7"}, Words{"--validation_split", "0.4"}}) {
+    Words words = {"reviews.csv"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Json result = eval(words);
+    EXPECT_EQ(result["part"], "validation");
+    EXPECT_EQ(result["n"], 20);
+    EXPECT_EQ(result["trained_on_rows"], 0);
+    EXPECT_EQ(result["chosen_on_rows"], 20);
+    for (const char* key : {"eval_loss", "eval_accuracy", "eval_samples"})
+      EXPECT_EQ(result[key], trained[key]) << key;
+  }
+  const Ending ending = eval_messages({"reviews.csv"});
+  EXPECT_TRUE(says(ending,
+                   "note: measured on validation, n = 20: the 20 of 200 texts that training set "
+                   "aside; choices were made on them"))
+      << ending.messages;
+}
+
+TEST_F(TrainedModel, KnowsItsTextsInAnotherOrderAndAmongNewOnes) {
+  std::string reversed = "text,label\n";
+  for (int i = 200; i-- > 0;) reversed += review(i);
+  folder_.file("reversed.csv", reversed);
+  EXPECT_EQ(eval({"reversed.csv"})["eval_loss"], eval({"reviews.csv"})["eval_loss"]);
+  folder_.file("grown.csv", reviews(0, 260));
+  const Json grown = eval({"grown.csv"});
+  EXPECT_EQ(grown["part"], "validation");
+  EXPECT_EQ(grown["n"], 80);
+  EXPECT_EQ(grown["trained_on_rows"], 0);
+  EXPECT_EQ(grown["chosen_on_rows"], 20);
+}
+
+TEST_F(TrainedModel, SaysHowMuchOfItsTrainingTextsItIsMeasuredOn) {
+  const Json train = eval({"reviews.csv", "--split", "train"});
+  EXPECT_EQ(train["part"], "train");
+  EXPECT_EQ(train["n"], 180);
+  EXPECT_EQ(train["trained_on_rows"], 180);
+  EXPECT_TRUE(says(eval_messages({"reviews.csv", "--split", "train"}),
+                   "warning: train: all 180 texts were trained on"));
+  const Json all = eval({"reviews.csv", "--split", "all"});
+  EXPECT_EQ(all["n"], 200);
+  EXPECT_EQ(all["trained_on_rows"], 180);
+}
+
+TEST_F(TrainedModel, SaysHowManyTextsOfOtherDataItWasTrainedOn) {
+  folder_.file("other.csv", reviews(190, 500));
+  const Json other = eval({"other.csv"});
+  EXPECT_EQ(other["part"], "all");
+  EXPECT_EQ(other["n"], 310);
+  const int trained = other["trained_on_rows"], chosen = other["chosen_on_rows"];
+  EXPECT_GT(trained, 0);
+  EXPECT_EQ(trained + chosen, 10);
+  EXPECT_TRUE(says(eval_messages({"other.csv"}),
+                   fmt::format("warning: all: {} of 310 texts were trained on", trained)));
+}
+
+TEST_F(TrainedModel, PassesItsMemoryOn) {
+  const Words data = {"--data", "reviews.csv"};
+  const Json quantized = run_json({"quantize", "model", "--format", "int(bits=8)", data[0], data[1],
+                                   "--seed", "7", "-o", "quantized"},
+                                  path());
+  EXPECT_EQ(quantized["part"], "validation");
+  EXPECT_EQ(quantized["n"], 20);
+  EXPECT_EQ(quantized["trained_on_rows"], 0);
+  EXPECT_EQ(quantized["calibration_texts"], 180);
+  const Json trained = run_json({"quantize", "model", "--format", "int(bits=8)", "--qat",
+                                 "--max_steps", "1", data[0], data[1], "-o", "trained"},
+                                path());
+  EXPECT_EQ(trained["n"], 20);
+  for (const char* model : {"quantized", "trained"}) {
+    const Json again = run_json({"eval", model, data[0], data[1]}, path());
+    EXPECT_EQ(again["part"], "validation") << model;
+    EXPECT_EQ(again["n"], 20) << model;
+    EXPECT_EQ(again["trained_on_rows"], 0) << model;
+    EXPECT_EQ(again["calibrated_on_rows"], 0) << model;
+    EXPECT_EQ(again["eval_loss"],
+              (model == std::string("quantized") ? quantized : trained)["after"]["eval_loss"]);
+  }
+  const Json compared = run_json({"compare", "model", "quantized", data[0], data[1]}, path());
+  EXPECT_EQ(compared["part"], "validation");
+  EXPECT_EQ(compared["n"], 20);
+  const Json more = run_json(
+      {"train", "model", data[0], data[1], "--seed", "9", "--max_steps", "1", "-o", "further"},
+      path());
+  EXPECT_EQ(more["train_samples"], 180);
+  EXPECT_EQ(more["validation"]["trained_on_rows"], 0);
+}
+
+TEST_F(TrainedModel, CarriesItsMemoryInCheckpointsAndThroughConvert) {
+  train("saving", {"--save_steps", "1"});
+  const std::string record = read_file(path() / "model/trained_on.safetensors");
+  EXPECT_EQ(read_file(path() / "saving/trained_on.safetensors"), record);
+  bool found = false;
+  for (const std::string& name : entries(path() / "saving")) {
+    if (!name.starts_with("checkpoint-")) continue;
+    found = true;
+    EXPECT_EQ(read_file(path() / "saving" / name / "trained_on.safetensors"), record) << name;
+  }
+  EXPECT_TRUE(found);
+  run_well({"convert", "model", "-o", "converted"}, path());
+  EXPECT_EQ(read_file(path() / "converted/trained_on.safetensors"), record);
+}
+
+TEST_F(TrainedModel, MayForget) {
+  train("forgetful", {"--no_row_hashes"});
+  EXPECT_FALSE(fs::exists(path() / "forgetful/trained_on.safetensors"));
+  const Json result = run_json({"eval", "forgetful", "--data", "reviews.csv"}, path());
+  EXPECT_EQ(result["part"], "all");
+  EXPECT_EQ(result["n"], 200);
+  for (const char* key : {"trained_on_rows", "chosen_on_rows"})
+    EXPECT_TRUE(result[key].is_null()) << key;
+  const Ending ending = run_well({"eval", "forgetful", "--data", "reviews.csv"}, path());
+  EXPECT_TRUE(says(ending,
+                   "note: forgetful: there is no record of what it was trained on; these texts may "
+                   "be among it"))
+      << ending.messages;
+  run_well({"quantize", "model", "--format", "int(bits=8)", "--data", "reviews.csv",
+            "--no_row_hashes", "-o", "quantized"},
+           path());
+  EXPECT_FALSE(fs::exists(path() / "quantized/trained_on.safetensors"));
+}
+
+TEST_F(TrainedModel, WithADamagedMemoryIsRefused) {
+  folder_.file("model/trained_on.safetensors", "no");
+  const Ending ending = run_hone({"eval", "model", "--data", "reviews.csv"}, path());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_TRUE(says(ending, "model/trained_on.safetensors")) << ending.messages;
+}
+
+TEST_F(TrainedModel, LearntFromASampleIsMeasuredOnTheRest) {
+  const Json few = json_lines(train("few", {"--max_train_samples", "50", "--json"}).output).at(0);
+  EXPECT_EQ(few["train_samples"], 50);
+  EXPECT_EQ(few["validation"]["n"], 20);
+  const Json result = run_json({"eval", "few", "--data", "reviews.csv"}, path());
+  EXPECT_EQ(result["n"], 150);
+  EXPECT_EQ(result["trained_on_rows"], 0);
+  const Json sample =
+      run_json({"eval", "few", "--data", "reviews.csv", "--max_eval_samples", "30"}, path());
+  EXPECT_EQ(sample["n"], 30);
+  EXPECT_EQ(sample["trained_on_rows"], 0);
+}
+
+TEST_F(TrainedModel, GivesTheIdentityOfTheData) {
+  fs::copy_file(path() / "reviews.csv", path() / "copy.csv");
+  const Json data = eval({"reviews.csv"})["data"], copy = eval({"copy.csv"})["data"];
+  EXPECT_EQ(data["source"], "reviews.csv");
+  EXPECT_EQ(data["rows"], 200);
+  EXPECT_EQ(data["hash"], copy["hash"]);
+  EXPECT_EQ(data["hash"], read_json(path() / "model/results.json")["data"]["hash"]);
+  EXPECT_EQ(data["parts"], copy["parts"]);
+  EXPECT_EQ(data["parts"][0]["part"], "train");
+  EXPECT_EQ(data["parts"][0]["rows"], 180);
+  folder_.file("other.csv", reviews(0, 199));
+  EXPECT_NE(eval({"other.csv"})["data"]["hash"], data["hash"]);
+}
+
+// What earlier versions wrote has no record.
+TEST_F(TrainedModel, OfAnEarlierVersionIsMeasuredOnAllAndSaysWhatIsUnknown) {
+  fs::remove(path() / "model/trained_on.safetensors");
+  const Json result = eval({"reviews.csv"});
+  EXPECT_EQ(result["n"], 200);
+  EXPECT_TRUE(result["trained_on_rows"].is_null());
+  run_well({"quantize", "model", "--format", "int(bits=8)", "--data", "reviews.csv", "-o", "q"},
+           path());
+  EXPECT_TRUE(
+      run_json({"eval", "q", "--data", "reviews.csv"}, path())["trained_on_rows"].is_null());
+}
+
+}  // namespace
+}  // namespace hone::testing
