@@ -65,7 +65,7 @@ TEST(CrossEntropy, RefusesLabelsOutsideTheClasses) {
 
 TEST(CrossEntropy, RefusesClassWeightsThatDoNotFit) {
   EXPECT_EQ(refusal("cross_entropy", {"f32[8, 3]", "i64[8]", "f32[2]"}),
-            "number of class weights must be 3, got 2");
+            "number of class weights: expected 3, got 2");
   EXPECT_EQ(refusal("cross_entropy_gradient", {"f32[8, 3]", "i64[8]", "f32[]", "i64[3]"}),
             "class_weights must be f32, got i64[3]");
 }

@@ -16,9 +16,9 @@ output loss = %loss
                R"(%logits = input : f32[B, 3]
 %labels = input : i64[B]
 %class_weights = input : f32[3]
-%loss_1 = cross_entropy(%logits, %labels, %class_weights) : f32[]
+%loss.1 = cross_entropy(%logits, %labels, %class_weights) : f32[]
 output logits = %logits
-output loss = %loss_1
+output loss = %loss.1
 )");
 }
 
