@@ -102,22 +102,30 @@ Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::pat
                     {"threads", threads},
                     {"kind", to_string(kind)}};
   Json& peaks = (*document)["peaks"];
-  const auto known = std::ranges::find_if(peaks, [&](const Json& peak) {
-    return std::ranges::all_of(key.items(),
-                               [&](const auto& part) { return peak[part.key()] == part.value(); });
-  });
-  if (known != peaks.end() && (*known)["value"].get<double>() >= measured_now)
-    return {(*known)["value"].get<double>(), measured_now, (*known)["date"].get<std::string>()};
+  // What fewer threads did, more of them can do.
+  Peak highest = measured;
+  Json* own = nullptr;
+  for (Json& peak : peaks) {
+    const bool same = std::ranges::all_of(key.items(), [&](const auto& part) {
+      return part.key() == "threads" ? peak["threads"] <= threads
+                                     : peak[part.key()] == part.value();
+    });
+    if (!same) continue;
+    if (peak["threads"] == threads) own = &peak;
+    const auto value = peak["value"].get<double>();
+    if (value > highest.value) highest = {value, measured_now, peak["date"].get<std::string>()};
+  }
+  if (own != nullptr && (*own)["value"] >= measured_now) return highest;
   Json record = key;
   record["value"] = measured_now;
   record["date"] = measured.date;
-  if (known == peaks.end()) {
+  if (own == nullptr) {
     peaks.push_back(std::move(record));
   } else {
-    *known = std::move(record);
+    *own = std::move(record);
   }
   write(*document, file, notes);
-  return measured;
+  return highest;
 }
 
 }  // namespace hone

@@ -32,8 +32,8 @@ std::string provenance(const Peak& peak);
 /// Where peaks are kept; empty where the environment names neither a cache nor a home.
 fs::path peaks_file();
 
-/// The higher of `measured_now` and what `file` holds for this processor, its vector instructions, `threads` and `kind`. A new
-/// highest is written into the file. What stands there and is not of this kind is left alone, and a file that cannot be read or
+/// The higher of `measured_now` and what `file` holds for this processor, its vector instructions, `kind`, and `threads` or fewer
+/// of them, which more can do too. A new highest is written into the file. What stands there and is not of this kind is left alone, and a file that cannot be read or
 /// written is no error: `notes` says so, once for each such file.
 Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::path& file,
                   std::vector<std::string>& notes);

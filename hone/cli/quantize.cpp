@@ -80,7 +80,7 @@ Table shown_operands(const Diagnosis& diagnosis) {
 std::string improvement(const Diagnosis& diagnosis) {
   const Comparison& c = *diagnosis.improved.comparison;
   return fmt::format(
-      "All of them together, after training: accuracy {}, flips {}, margin SNR {} dB",
+      "All of them together, with nothing trained: accuracy {}, flips {}, margin SNR {} dB",
       display_text(percent(diagnosis.improved.measurement.evaluation.accuracy, 2)),
       display_text(percent(c.flip_share, 2)), display_text(real(c.margin_snr_db, 1)));
 }

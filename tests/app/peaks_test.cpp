@@ -47,6 +47,18 @@ TEST(Peaks, OfOtherThreadsKindsAndProcessorsAreOthers) {
   EXPECT_EQ(read_json(file)["peaks"].size(), 4);
 }
 
+TEST(Peaks, OfManyThreadsAreAtLeastThoseOfFewer) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "peaks.json";
+  std::vector<std::string> notes;
+  keep_highest(kKind, 1, 40, file, notes);
+  const Peak both = keep_highest(kKind, 2, 7, file, notes);
+  EXPECT_EQ(both.value, 40);
+  EXPECT_EQ(both.measured_now, 7);
+  EXPECT_EQ(keep_highest(kKind, 2, 70, file, notes).value, 70);
+  EXPECT_EQ(keep_highest(kKind, 1, 30, file, notes).value, 40);
+}
+
 TEST(Peaks, LeaveAFileAloneThatIsNotTheirs) {
   const TemporaryFolder folder;
   for (const char* text : {"", "not JSON", "[1, 2]", R"({"version": 2, "peaks": []})",

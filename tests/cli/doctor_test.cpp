@@ -32,10 +32,11 @@ TEST(Doctor, KeepsTheHighestPeaks) {
   Json kept = read_json(file);
   ASSERT_EQ(kept["peaks"].size(), 4);
   EXPECT_EQ(kept["peaks"][0]["value"], found["peak_gflops_one_thread"]);
+  EXPECT_GE(found["peak_gflops"], found["peak_gflops_one_thread"]);
   for (Json& peak : kept["peaks"]) peak["value"] = 1000 * peak["value"].get<double>();
   write_file(file, to_document(kept));
   const Json again = run_json({"doctor", "--threads", "2"}, fs::temp_directory_path());
-  EXPECT_EQ(again["peak_gflops"], kept["peaks"][1]["value"]);
+  EXPECT_EQ(again["peak_gflops_one_thread"], kept["peaks"][0]["value"]);
   EXPECT_LT(again["peaks"][1]["measured_now"], again["peaks"][1]["value"]);
   EXPECT_EQ(read_json(file), kept);
   ::unsetenv("XDG_CACHE_HOME");
