@@ -364,18 +364,31 @@ Splits load_splits(const DataArguments& data, std::uint64_t seed,
   return splits;
 }
 
-Splits load_splits(const DataArguments& data, std::uint64_t seed, const TextModel& source,
-                   DataUse use, Context& context) {
+Splits load_splits(const DataArguments& data, std::uint64_t seed, const BertConfig& config,
+                   const std::optional<TrainedOn>& record, DataUse use, Context& context) {
   DataArguments bounded = data;
-  bounded.options.class_count = source.model.config.num_labels();
-  return load_splits(bounded, seed, chosen_labels(source.model.config), source.trained_on, use,
-                     context);
+  bounded.options.class_count = config.num_labels();
+  return load_splits(bounded, seed, chosen_labels(config), record, use, context);
+}
+
+MeasuredTexts load_measured(const DataArguments& data, const std::string& split, std::uint64_t seed,
+                            const BertConfig& config, const std::optional<TrainedOn>& record,
+                            Context& context, DataIdentity& identity) {
+  DataArguments whole = data;
+  // A single file is one part: nothing is set aside by seed from what is to be measured.
+  if (split.empty() || split == "all") whole.validation_split = 0;
+  const Splits splits =
+      load_splits(whole, seed, config, split == "all" ? std::optional<TrainedOn>() : record,
+                  DataUse::measurement, context);
+  identity = splits.identity;
+  return measured_texts(splits, split, record);
 }
 
 EncodedSplits load_encoded(const TextModel& source, const std::string& name,
                            const DataArguments& data, const std::string& split, std::uint64_t seed,
                            Context& context, std::vector<std::string>& notes) {
-  const Splits splits = load_splits(data, seed, source, DataUse::compression, context);
+  const Splits splits = load_splits(data, seed, source.model.config, source.trained_on,
+                                    DataUse::compression, context);
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
   const EncodedSplits encoded =

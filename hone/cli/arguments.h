@@ -123,8 +123,13 @@ Splits load_splits(const DataArguments& data, std::uint64_t seed,
                    const std::vector<std::string>& labels, const std::optional<TrainedOn>& record,
                    DataUse use, Context& context);
 /// The same for a model whose classes the labels must be among.
-Splits load_splits(const DataArguments& data, std::uint64_t seed, const TextModel& source,
-                   DataUse use, Context& context);
+Splits load_splits(const DataArguments& data, std::uint64_t seed, const BertConfig& config,
+                   const std::optional<TrainedOn>& record, DataUse use, Context& context);
+
+/// The part called `split` (see `measured_texts`) of data that is only measured, by a model with this record.
+MeasuredTexts load_measured(const DataArguments& data, const std::string& split, std::uint64_t seed,
+                            const BertConfig& config, const std::optional<TrainedOn>& record,
+                            Context& context, DataIdentity& identity);
 
 /// The data encoded for the compression of a model called `name`, with the part called `split` (see `measured_texts`) as
 /// its test part. Prints notes and warnings, the model's and the data's, and adds them to `notes` for a report.

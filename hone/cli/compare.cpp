@@ -175,19 +175,19 @@ void compare_models(Arguments& a, const CLI::App& app) {
              "{} and {}: expected two models, or two folders with the same seeds", a.first,
              a.second);
   const std::string one = seeds.empty() ? a.first : (fs::path(a.first) / seeds[0]).string();
-  TextModel knowing = open_model(one, context, a.run.seed);
-  knowing.trained_on = record_of(a, seeds);
-  const Splits splits = load_splits(a.data, a.run.seed, knowing, DataUse::measurement, context);
-  const auto& [examples, part] = measured_texts(splits, a.split, knowing.trained_on);
+  const BertConfig config = open_model(one, context, a.run.seed).model.config;
+  DataIdentity identity;
+  const auto& [examples, part] =
+      load_measured(a.data, a.split, a.run.seed, config, record_of(a, seeds), context, identity);
   Outcome outcome = seeds.empty() ? compare_two(a, examples, context, report.notes)
                                   : compare_seeds(a, seeds, examples, context, report.notes);
-  for (const std::string& warning : warnings_of(part, knowing.model.config.labels))
+  for (const std::string& warning : warnings_of(part, config.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");
   print_warnings(report.notes);
   tell_measured(part, "A or B", context, report.notes);
   outcome.result.update(to_json(part));
-  outcome.result["data"] = to_json(splits.identity);
+  outcome.result["data"] = to_json(identity);
   outcome.result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
   if (a.max_drop_points) {
     outcome.result["gate"] = gate_json(outcome.verdict);
@@ -198,7 +198,7 @@ void compare_models(Arguments& a, const CLI::App& app) {
     report.headline = outcome.headline + ".";
     report.basis = {
         "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),
-        data_text(a.data.options.source, splits.identity), describe(part), "nothing is chosen"};
+        data_text(a.data.options.source, identity), describe(part), "nothing is chosen"};
     report.sections = outcome.sections;
     report.results = outcome.result;
     write_run_report(report, output->path(), context);
@@ -233,11 +233,7 @@ Command compare_command() {
                 ->check(number_from(1));
             declare(app, a->output, /*required=*/false);
             declare(app, a->run);
-            return [a, &app] {
-              // A single file is one part: nothing is set aside from what is to be measured.
-              if (a->split.empty()) a->data.validation_split = 0;
-              compare_models(*a, app);
-            };
+            return [a, &app] { compare_models(*a, app); };
           }};
 }
 

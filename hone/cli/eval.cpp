@@ -73,8 +73,9 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   std::optional<OutputFolder> output;
   if (!a.output.folder.empty()) output.emplace(a.output.folder, a.output.options());
   const TextModel source = open_model(a.model, context, a.run.seed);
-  const Splits splits = load_splits(a.data, a.run.seed, source, DataUse::measurement, context);
-  const MeasuredTexts texts = measured_texts(splits, a.split, source.trained_on);
+  DataIdentity identity;
+  const MeasuredTexts texts = load_measured(a.data, a.split, a.run.seed, source.model.config,
+                                            source.trained_on, context, identity);
   const MeasuredPart& part = texts.part;
   report.notes = source.model.warnings;
   report.notes.push_back(untrained_warning(source, a.model));
@@ -97,10 +98,10 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   const ModelSize size = model_size(source.model, source.folder, context);
   result["size"] = to_json(size);
   result.update(to_json(part));
-  result["data"] = to_json(splits.identity);
+  result["data"] = to_json(identity);
   if (output) {
-    write_report(a, measured, part, splits.identity, result, size, labels, std::move(report),
-                 *output, context);
+    write_report(a, measured, part, identity, result, size, labels, std::move(report), *output,
+                 context);
     output->commit();
   }
   if (a.run.json) return fmt::print("{}\n", to_line(result));
@@ -127,11 +128,7 @@ Command eval_command() {
                 ->check(number_from(1));
             declare(app, a->output, /*required=*/false);
             declare(app, a->run);
-            return [a, &app] {
-              // A single file is one part: nothing is set aside from what is to be measured.
-              if (a->split.empty()) a->data.validation_split = 0;
-              evaluate_model(*a, app);
-            };
+            return [a, &app] { evaluate_model(*a, app); };
           }};
 }
 

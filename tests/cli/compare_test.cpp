@@ -23,8 +23,9 @@ const fs::path& models() {
 }
 
 TEST(Compare, TellsWhatChanged) {
-  const Json result =
-      run_json({"compare", "trained", "coarse", "--data", "reviews.csv", "--texts", "3"}, models());
+  const Json result = run_json(
+      {"compare", "trained", "coarse", "--data", "reviews.csv", "--split", "all", "--texts", "3"},
+      models());
   const Json& comparison = result["comparison"];
   const int flips = comparison["flips"];
   ASSERT_GT(flips, 0) << "the test shows nothing";
@@ -49,8 +50,8 @@ TEST(Compare, TellsWhatChanged) {
 }
 
 TEST(Compare, ShowsPeopleATableAVerdictAndTheTexts) {
-  const Ending ending =
-      run_well({"compare", "trained", "coarse", "--data", "reviews.csv"}, models());
+  const Ending ending = run_well(
+      {"compare", "trained", "coarse", "--data", "reviews.csv", "--split", "all"}, models());
   for (const char* text : {"A: trained", "B: coarse", "McNemar p", "B against A: ", "that changed",
                            "what B lost first", "film "})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text << "\n" << ending.output;
@@ -65,7 +66,8 @@ TEST(Compare, OfAModelWithItselfFindsNothing) {
 
 TEST(Compare, LeavesAReportWhereItIsAskedTo) {
   const TemporaryFolder folder;
-  run_well({"compare", "trained", "coarse", "--data", "reviews.csv", "-o", folder.path() / "out"},
+  run_well({"compare", "trained", "coarse", "--data", "reviews.csv", "--split", "all", "-o",
+            folder.path() / "out"},
            models());
   EXPECT_EQ(entries(folder.path() / "out"),
             (std::vector<std::string>{"machine.json", "record.json", "report.html", "results.json",

@@ -10,7 +10,8 @@ namespace hone::testing {
 namespace {
 
 TEST(Eval, MeasuresAllOfASingleFile) {
-  const Json result = run_json({"eval", "model", "--data", "reviews.csv"}, workshop());
+  const Json result =
+      run_json({"eval", "model", "--data", "reviews.csv", "--split", "all"}, workshop());
   EXPECT_EQ(result["eval_samples"], kReviews);
   EXPECT_EQ(result["arithmetic"], "fp32");
   const double accuracy = result["eval_accuracy"];
@@ -58,7 +59,8 @@ TEST(Eval, SaysWhatTheWeightsTake) {
 }
 
 TEST(Eval, ShowsPeopleRoundedFigures) {
-  const Ending ending = run_well({"eval", "model", "--data", "reviews.csv"}, workshop());
+  const Ending ending =
+      run_well({"eval", "model", "--data", "reviews.csv", "--split", "all"}, workshop());
   for (const char* figure : {"accuracy", "loss", "F1 (macro)", "AUC of good", "arithmetic",
                              "Precision", "taken for bad"})
     EXPECT_NE(ending.output.find(figure), std::string::npos) << figure;
@@ -97,7 +99,8 @@ TEST(Eval, WarnsOfAModelThatPredictsOneClassOnly) {
 TEST(Eval, LeavesAReportWhereItIsAskedTo) {
   const TemporaryFolder folder;
   const fs::path out = folder.path() / "measured";
-  const std::vector<std::string> command = {"eval", "model", "--data", "reviews.csv", "-o", out};
+  const std::vector<std::string> command = {"eval",    "model", "--data", "reviews.csv",
+                                            "--split", "all",   "-o",     out};
   const Json result = run_json(command, workshop());
   EXPECT_EQ(entries(out), (std::vector<std::string>{"machine.json", "record.json", "report.html",
                                                     "results.json", "run.log", "settings.json"}));
@@ -105,7 +108,7 @@ TEST(Eval, LeavesAReportWhereItIsAskedTo) {
   const std::string page = read_file(out / "report.html");
   const double accuracy = result["eval_accuracy"];
   for (const std::string& part :
-       {fmt::format("<h1>{:.2f} % of 40 texts are classified right.</h1>", 100 * accuracy),
+       {fmt::format("<h1>{:.2f} % of 40 texts are classified right (all).</h1>", 100 * accuracy),
         std::string("none: nothing was drawn at random"), std::string("taken for good"),
         std::string("<dd>fp32</dd>")})
     EXPECT_NE(page.find(part), std::string::npos) << part;

@@ -39,10 +39,10 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
   const TemporaryFolder folder;
   const Ending ending = run_well(study(folder, "16.8"), workshop());
   const std::string page = read_file(folder.path() / "widths/report.html");
-  for (const char* part :
-       {"<h1>Fixed point keeps the accuracy from 16.8 on by rounding alone",
-        "PTQ integer(<wbr>width=16,<wbr>frac=8)", "<dd>simulated fixed point</dd>",
-        "how far another seed would lie", "<dd>reviews.csv</dd>", "honest: choices"})
+  for (const char* part : {"<h1>Fixed point keeps the accuracy from 16.8 on by rounding alone",
+                           "PTQ integer(<wbr>width=16,<wbr>frac=8)",
+                           "<dd>simulated fixed point</dd>", "how far another seed would lie",
+                           "<dd>reviews.csv; 40 texts, fingerprint ", "honest: choices"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   EXPECT_NE(ending.output.find("Fixed point keeps the accuracy"), std::string::npos);
   const Json settings = read_json(folder.path() / "widths/settings.json");
