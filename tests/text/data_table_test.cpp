@@ -96,10 +96,39 @@ TEST(JsonTable, NamesTheLineAtFault) {
           "line 1: 'label' is neither a whole number nor a string: 0.5");
   refuses("{\"text\": \"a\", \"label\": null}\n",
           "line 1: 'label' is neither a whole number nor a string: null");
-  refuses("{\"text\": \n", "line 1: malformed JSON");
+  refuses("{\"text\": \n", "line 1, column 10: malformed JSON");
+  refuses("{\"text\": \"a\", \"label\": 1}\n\n{\"text\": \"ä\" \"label\": 1}\n",
+          "line 3, column 20: malformed JSON");
+  refuses("[{\"text\": \"ä\", \"label\": 1}, {\"text\": \"b\",\n \"label\": }]",
+          "line 2, column 11: malformed JSON");
+  refuses("[{\"text\": \"ä\", \"label\": 1}, 7.x]", "line 1, column 31: malformed JSON");
   refuses("[{\"text\": \"a\", \"label\": 1},\n {\"text\": \"b]",
           "line 2: the array is not closed; is the file cut off?");
   refuses("[]\n7", "line 2: text behind the end of the array");
+}
+
+TEST(LineTable, HasARecordForEachLine) {
+  const DataTable table = open_lines(
+      "\xef\xbb\xbf"
+      "a\r\n\n b \nlast");
+  EXPECT_EQ(table.unit, "line");
+  EXPECT_EQ(rows(read(table, {"text"})), (Names{"a|||1", "||||2", " b |||3", "last|||4"}));
+  EXPECT_TRUE(read(open_lines(""), {"text"}).empty());
+}
+
+TEST(DataTables, GiveColumnsThatAreOnlyShownAsTheyAreWritten) {
+  const auto shown = [](const DataTable& table) {
+    Names lines;
+    for (const Record& record : read(table, {.text = "text", .id = "id", .gold = "label"}))
+      lines.push_back(record.id + "|" + record.gold);
+    return lines;
+  };
+  EXPECT_EQ(shown(open_delimited("id,text,label\n007,a,0.5\nx,b,\n", ',')),
+            (Names{"007|0.5", "x|"}));
+  EXPECT_EQ(shown(open_json("{\"id\": 7, \"text\": \"a\", \"label\": [1]}\n"
+                            "{\"id\": \"x\", \"text\": \"b\", \"label\": null}\n"
+                            "{\"text\": \"c\"}\n")),
+            (Names{"7|[1]", "x|", "|"}));
 }
 
 MappedFile golden(const char* name) {
