@@ -3,6 +3,7 @@
 
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/metrics/classification.h"
 #include "hone/report/table.h"
 #include "hone/train/predictor.h"
@@ -93,7 +94,7 @@ void predict(const Arguments& a) {
     const Prediction said{texts[i], data.ids[i], row, softmax(row),
                           predicted ? std::optional(label) : std::nullopt};
     if (a.run.json) {
-      fmt::print("{}\n", to_line(to_json(said)));
+      print_row(to_json(said));
     } else {
       std::vector<Cell> cells = {
           label,
