@@ -39,4 +39,13 @@ std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
   return sentences;
 }
 
+Json to_json(const ComparedModel& model, const std::vector<std::string>& labels) {
+  Json json = {{"model", model.label},
+               {"average_weight_bits", model.average_weight_bits},
+               {"arithmetic", model.quantized ? "simulated" : "fp32"}};
+  json.update(to_json(model.measurement, labels));
+  if (model.comparison) json["comparison"] = to_json(*model.comparison, verdict(*model.comparison));
+  return json;
+}
+
 }  // namespace hone

@@ -26,5 +26,8 @@ Table comparison_table(const std::vector<ComparedModel>& models);
 /// label in front.
 std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
                                   const std::vector<std::string>& labels);
+/// The same of one model for programs, with its measurement and, unless it is the parent, its comparison. `labels` are
+/// the names of the classes.
+Json to_json(const ComparedModel& model, const std::vector<std::string>& labels);
 
 }  // namespace hone

@@ -129,6 +129,25 @@ Table choice_table(const std::vector<FormatResult>& results, const Measurement& 
   return table;
 }
 
+Json choices_json(const std::vector<FormatResult>& results, const Measurement& before,
+                  const std::vector<std::string>& labels) {
+  Json rows = Json::array();
+  const auto add = [&](const ComparedModel& model) {
+    rows.push_back({{"format", model.label}});
+    rows.back().update(to_json(model, labels));
+    rows.back().erase("model");
+  };
+  add({"fp32", 32, before, std::nullopt, /*quantized=*/false});
+  for (const FormatResult& r : results) {
+    add(r.model);
+    rows.back().update({{"bytes", static_cast<std::int64_t>(std::ceil(r.bytes))},
+                        {"weight_snr_db", mean_snr_db(r.noise, Operand::weight)},
+                        {"input_snr_db", mean_snr_db(r.noise, Operand::input)},
+                        {"output_snr_db", mean_snr_db(r.noise, Operand::output)}});
+  }
+  return rows;
+}
+
 Table layer_table(const std::vector<FormatResult>& results) {
   Table table({{"layer", "Layer"},
                {"format", "Format"},

@@ -39,6 +39,9 @@ double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand);
 /// One row for each choice: bits, bytes, mean SNR of weights, inputs and outputs, accuracy, flips,
 /// margin SNR.
 Table choice_table(const std::vector<FormatResult>& results, const Measurement& before);
+/// The same for programs, each with its measurement and comparison. `labels` are the names of the classes.
+Json choices_json(const std::vector<FormatResult>& results, const Measurement& before,
+                  const std::vector<std::string>& labels);
 /// One row for each layer and choice: SNR of weights, inputs and outputs.
 Table layer_table(const std::vector<FormatResult>& results);
 

@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 
 #include "hone/app/machine.h"
+#include "hone/app/result.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/report/figure_layout.h"
@@ -95,14 +96,16 @@ void write_run_report(const RunReport& report, const fs::path& folder, const Con
   const double seconds =
       std::chrono::duration<double>(std::chrono::system_clock::now() - report.invocation.start)
           .count();
+  const std::string& command = report.invocation.name;
   Json machine_json = to_json(machine);
   machine_json["threads"] = context.pool.threads();
-  write_file(folder / "settings.json", to_document({{"command", report.invocation.command},
-                                                    {"settings", report.invocation.settings},
-                                                    {"start", start},
-                                                    {"seconds", seconds}}));
-  write_file(folder / "machine.json", to_document(machine_json));
-  if (!report.results.is_null()) write_file(folder / "results.json", to_document(report.results));
+  write_file(folder / "settings.json",
+             to_document(result_of(command, {{"command_line", report.invocation.command},
+                                             {"settings", report.invocation.settings},
+                                             {"start", start},
+                                             {"seconds", seconds}})));
+  write_file(folder / "machine.json", to_document(result_of(command, machine_json)));
+  if (!report.results.is_null()) write_results(command, report.results, folder);
   std::string log = fmt::format("{} {}\n", start, report.invocation.command);
   for (const std::string& note : report.notes) log += note + "\n";
   write_file(folder / "run.log", log + fmt::format("done after {}\n", clock_text(seconds)));

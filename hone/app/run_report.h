@@ -23,6 +23,7 @@ namespace hone {
 
 /// How a job was asked for.
 struct Invocation {
+  std::string name;                ///< of the command: "train"
   std::string command;             ///< a line for the shell that asks for the same again
   Json settings = Json::object();  ///< every option of the command with its value
   Json defaults = Json::object();  ///< the values they have when they are not given
@@ -51,7 +52,7 @@ struct RunReport {
   Invocation invocation = {};
   Basis basis = {};
   std::vector<Section> sections = {};
-  Json results = nullptr;               ///< of results.json; null: the job writes that file itself
+  Json results = nullptr;  ///< of results.json, see `write_results`; null: the job writes it itself
   std::vector<std::string> notes = {};  ///< warnings and what else is worth knowing, a line each
 };
 

@@ -93,6 +93,24 @@ Table seed_table(const std::vector<Json>& results, const std::vector<std::string
   return table;
 }
 
+Json runs_json(const std::vector<Json>& results, const std::vector<std::string>& parts) {
+  Json rows = Json::array(), accuracy = Json::object(), loss = Json::object();
+  for (const Json& result : results) {
+    rows.push_back({{"seed", result.at("seed")}});
+    if (result.contains("comparison")) rows.back()["comparison"] = result["comparison"];
+  }
+  for (const std::string& part : parts) {
+    if (!results.front().contains(part)) continue;
+    for (std::size_t i = 0; i < results.size(); ++i) rows[i][part] = results[i].at(part);
+    accuracy[part] = to_json(accuracy_spread(results, part));
+    loss[part] = to_json(seed_spread(values(results, part, "eval_loss")));
+  }
+  return {{"seeds", results.size()},
+          {"runs", rows},
+          {"accuracy_spread", accuracy},
+          {"loss_spread", loss}};
+}
+
 Json to_json(const SeedSpread& s) {
   return {
       {"seeds", s.count},

@@ -32,6 +32,10 @@ Table seed_table(const std::vector<Json>& results, const std::vector<std::string
 /// The accuracies of one part, which has as many examples in every result, over the seeds.
 SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part);
 
+/// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `accuracy_spread` and
+/// `loss_spread` by part.
+Json runs_json(const std::vector<Json>& results, const std::vector<std::string>& parts);
+
 /// Mean, least and greatest, deviation and interval of the mean; null where few seeds tell none.
 Json to_json(const SeedSpread& spread);
 

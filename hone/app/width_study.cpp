@@ -111,16 +111,24 @@ std::vector<WidthResult> study_widths(const Model& parent, const Measurement& pa
 
 std::vector<ComparedModel> compared_models(const std::vector<WidthResult>& results,
                                            const Measurement& parent) {
-  std::vector<ComparedModel> rows = {{"fp32", 32, parent, std::nullopt, /*quantized=*/false}};
+  std::vector<ComparedModel> models = {{"fp32", 32, parent, std::nullopt, /*quantized=*/false}};
   for (const WidthResult& result : results) {
-    rows.push_back(result.ptq);
-    rows.push_back(result.qat);
+    models.push_back(result.ptq);
+    models.push_back(result.qat);
   }
-  return rows;
+  return models;
 }
 
 Table width_table(const std::vector<WidthResult>& results, const Measurement& parent) {
   return comparison_table(compared_models(results, parent));
+}
+
+Json widths_json(const std::vector<WidthResult>& results, const Measurement& parent,
+                 const std::vector<std::string>& labels) {
+  Json models = Json::array();
+  for (const ComparedModel& model : compared_models(results, parent))
+    models.push_back(to_json(model, labels));
+  return {{"models", models}, {"seeds", 1}};
 }
 
 std::string width_verdict(const std::vector<WidthResult>& results) {

@@ -39,6 +39,10 @@ std::vector<ComparedModel> compared_models(const std::vector<WidthResult>& resul
 /// The same as a table.
 Table width_table(const std::vector<WidthResult>& results, const Measurement& parent);
 
+/// The same for programs: `models`, and `seeds`. `labels` are the names of the classes.
+Json widths_json(const std::vector<WidthResult>& results, const Measurement& parent,
+                 const std::vector<std::string>& labels);
+
 /// From which width on fixed point keeps the accuracy, by PTQ and by QAT, in a sentence: no wider one is worse than the
 /// parent by half a point or more (see `failed`).
 std::string width_verdict(const std::vector<WidthResult>& results);

@@ -353,6 +353,11 @@ void print_finished(const OutputFolder& output, bool json) {
     throw GateFailure(gate.value("summary", gate.value("verdict", "the gate was not passed")));
 }
 
+std::string OutputArguments::name_of(const fs::path& part, const fs::path& temporary) const {
+  const std::string own = fs::weakly_canonical(folder).filename();
+  return part == temporary ? own : own + "/" + part.lexically_relative(temporary).string();
+}
+
 Splits load_splits(const DataArguments& data, std::uint64_t seed,
                    const std::vector<std::string>& labels, const std::optional<TrainedOn>& record,
                    DataUse use, Context& context) {

@@ -111,6 +111,8 @@ struct OutputArguments {
   std::string folder;
   bool overwrite = false;
   OutputFolderOptions options() const;
+  /// What the model is called that is written into `part`, `temporary` or a folder in it, which will be `folder`.
+  std::string name_of(const fs::path& part, const fs::path& temporary) const;
   OutputFolderOptions resumable(const ResumeArguments& arguments) const;
 };
 void declare(CLI::App& app, OutputArguments& arguments, bool required = true);

@@ -3,6 +3,7 @@
 #include "hone/app/bench.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -56,7 +57,8 @@ void run_bench(Arguments& a) {
   const BenchResult r = bench(model, a.model, a.bench, context);
   print_notes(r.notes, context);
   if (a.run.json) {
-    Json line = {{"what", r.what},
+    Json line = {{"model", a.model},
+                 {"what", r.what},
                  {"first_ms", r.first_ms},
                  {"min_ms", r.min_ms},
                  {"median_ms", r.median_ms},
@@ -68,7 +70,7 @@ void run_bench(Arguments& a) {
                  {"share_of_peak", r.share_of_peak()},
                  {"threads", r.threads}};
     if (a.profile) line["kernels"] = to_json(profile_table(r));
-    return fmt::print("{}\n", to_line(line));
+    return print_result("bench", line);
   }
   Table table({{"what", "What"},
                {"first_ms", "First (ms)"},

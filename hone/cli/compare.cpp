@@ -1,9 +1,11 @@
 #include "hone/app/class_table.h"
 #include "hone/app/model_comparison.h"
+#include "hone/app/result.h"
 #include "hone/app/seeds.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -31,15 +33,18 @@ Table changed_table(const ChangedTexts& texts) {
   return table;
 }
 
+// Both models and what lies between them.
+Json to_json(const ModelComparison& c, const Verdict& verdict) {
+  ComparedModel second = c.second;
+  second.comparison.reset();  // it stands beside them
+  return {{"a", to_json(c.first, c.labels)},
+          {"b", to_json(second, c.labels)},
+          {"comparison", to_json(c.comparison, verdict)}};
+}
+
 Json to_json(const ModelComparison& c, const Verdict& verdict, const ChangedTexts& texts) {
-  Json result = {
-      {"a", to_json(c.first.measurement, c.labels)},
-      {"b", to_json(c.second.measurement, c.labels)},
-      {"comparison", to_json(c.comparison, verdict)},
-      {"average_weight_bits", {c.first.average_weight_bits, c.second.average_weight_bits}},
-      {"arithmetic",
-       {c.first.quantized ? "simulated" : "fp32", c.second.quantized ? "simulated" : "fp32"}},
-      {"changed", Json::array()}};
+  Json result = to_json(c, verdict);
+  result["changed"] = Json::array();
   for (std::size_t i = 0; i < texts.rows.size(); ++i) {
     const ChangedText& row = texts.rows[i];
     result["changed"].push_back({{"example", c.flips[i].example},
@@ -52,24 +57,33 @@ Json to_json(const ModelComparison& c, const Verdict& verdict, const ChangedText
   return result;
 }
 
-/// The models that a name stands for: itself, or one per seed of a repeated job, by the name of their folder.
-std::vector<std::string> seeds_of(const std::string& name) {
-  std::vector<std::string> seeds;
+/// The seeds of a job that was repeated, rising; none: `name` is a model.
+std::vector<std::int64_t> seeds_of(const std::string& name) {
+  std::vector<std::int64_t> seeds;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(name, error))
-    if (entry.path().filename().string().starts_with("seed-"))
-      seeds.push_back(entry.path().filename().string());
+  for (const fs::directory_entry& entry : fs::directory_iterator(name, error)) {
+    const std::string folder = entry.path().filename();
+    std::int64_t seed = 0;
+    int read = 0;
+    if (std::sscanf(folder.c_str(), "seed-%ld%n", &seed, &read) == 1 &&
+        static_cast<std::size_t>(read) == folder.size())
+      seeds.push_back(seed);
+  }
   std::ranges::sort(seeds);
   return seeds;
 }
 
+std::string seed_folder(const std::string& name, std::int64_t seed) {
+  return (fs::path(name) / fmt::format("seed-{}", seed)).string();
+}
+
 /// What the models compared have learnt from between them.
-std::optional<TrainedOn> record_of(const Arguments& a, const std::vector<std::string>& seeds) {
+std::optional<TrainedOn> record_of(const Arguments& a, const std::vector<std::int64_t>& seeds) {
   if (seeds.empty()) return united(known_record(a.first), known_record(a.second));
   std::optional<TrainedOn> record = TrainedOn{};
-  for (const std::string& seed : seeds)
+  for (const std::int64_t seed : seeds)
     for (const std::string& folder : {a.first, a.second})
-      record = united(record, known_record((fs::path(folder) / seed).string()));
+      record = united(record, known_record(seed_folder(folder, seed)));
   return record;
 }
 
@@ -113,15 +127,16 @@ Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Co
   return outcome;
 }
 
-Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
+Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds,
                       const std::vector<Example>& examples, Context& context,
                       std::vector<std::string>& notes) {
   std::vector<double> before, after;
   Table table(
       {{"seed", "Seed"}, {"a", "A"}, {"b", "B"}, {"flips", "Flips"}, {"mcnemar_p", "McNemar p"}});
-  for (const std::string& seed : seeds) {
-    const TextModel first = open_model((fs::path(a.first) / seed).string(), context, a.run.seed),
-                    second = open_model((fs::path(a.second) / seed).string(), context, a.run.seed);
+  std::vector<Json> runs;
+  for (const std::int64_t seed : seeds) {
+    const TextModel first = open_model(seed_folder(a.first, seed), context, a.run.seed),
+                    second = open_model(seed_folder(a.second, seed), context, a.run.seed);
     const ModelComparison c = compare_models(first, second, examples, a.data.max_seq_length,
                                              a.batch_size, context, notes);
     for (const ComparedModel* model : {&c.first, &c.second})
@@ -129,6 +144,8 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
         notes.push_back(fmt::format("{} of {}: {}", seed, model->label, concern));
     before.push_back(c.first.measurement.evaluation.accuracy);
     after.push_back(c.second.measurement.evaluation.accuracy);
+    runs.push_back({{"seed", seed}});
+    runs.back().update(to_json(c, verdict(c.comparison, a.margin())));
     table.add_row({seed, percent(before.back(), 2), percent(after.back(), 2),
                    percent(c.comparison.flip_share, 2), real(c.comparison.mcnemar_p, 3)});
   }
@@ -137,10 +154,8 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
                    spread_of_b = accuracy_spread(after, count);
   Outcome outcome;
   outcome.verdict = verdict_of_seeds(before, after, a.margin());
-  outcome.result = {{"runs", to_json(table)},
-                    {"a", to_json(spread_of_a)},
-                    {"b", to_json(spread_of_b)},
-                    {"change", paired_json(before, after, outcome.verdict)}};
+  outcome.result = runs_json(runs, {"a", "b"});
+  outcome.result["change"] = paired_json(before, after, outcome.verdict);
   outcome.headline = "B against A: " + outcome.verdict.summary;
   const std::string spreads =
       fmt::format("A: {}\nB: {}", seed_sentence(spread_of_a), seed_sentence(spread_of_b));
@@ -159,11 +174,11 @@ void compare_models(Arguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   std::optional<OutputFolder> output;
   if (!a.output.folder.empty()) output.emplace(a.output.folder, a.output.options());
-  const std::vector<std::string> seeds = seeds_of(a.first);
+  const std::vector<std::int64_t> seeds = seeds_of(a.first);
   user_check(seeds == seeds_of(a.second),
              "{} and {}: expected two models, or two folders with the same seeds", a.first,
              a.second);
-  const std::string one = seeds.empty() ? a.first : (fs::path(a.first) / seeds[0]).string();
+  const std::string one = seeds.empty() ? a.first : seed_folder(a.first, seeds[0]);
   const BertConfig config = open_model(one, context, a.run.seed).model.config;
   DataIdentity identity;
   const auto& [examples, part] =
@@ -175,11 +190,12 @@ void compare_models(Arguments& a, const CLI::App& app) {
   std::erase(report.notes, "");
   print_warnings(report.notes);
   tell_measured(part, "A or B", context, report.notes);
-  outcome.result.update(to_json(part));
-  outcome.result["data"] = to_json(identity);
-  outcome.result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
+  Json result = subject_of(a.second, identity, part);
+  result["parent"] = a.first;
+  result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
+  result.update(outcome.result);
   if (a.max_drop_points) {
-    outcome.result["gate"] = gate_json(outcome.verdict);
+    result["gate"] = gate_json(outcome.verdict);
     outcome.sections[0].blocks.push_back(Paragraph{gate_text(outcome.verdict)});
   }
   if (output) {
@@ -189,11 +205,15 @@ void compare_models(Arguments& a, const CLI::App& app) {
         "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),
         data_text(a.data.options.source, identity), describe(part), "nothing is chosen"};
     report.sections = outcome.sections;
-    report.results = outcome.result;
+    report.results = result;
     write_run_report(report, output->path(), context);
     output->commit();
   }
-  fmt::print("{}", a.run.json ? to_line(outcome.result) + "\n" : outcome.text);
+  if (a.run.json) {
+    print_result("compare", result);
+  } else {
+    fmt::print("{}", outcome.text);
+  }
   if (a.max_drop_points && !outcome.verdict.kept()) throw GateFailure(outcome.verdict.summary);
 }
 

@@ -3,6 +3,7 @@
 #include "hone/app/convert.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -24,8 +25,8 @@ Table tensor_table(const Conversion& conversion) {
     const std::int64_t size =
         element_count(row.sizes) * static_cast<std::int64_t>(info(row.dtype).size_bytes);
     const bool written = row.same_as.empty();
-    table.add_row({row.name, info(row.dtype).safetensors, to_string(row.sizes),
-                   written ? bytes(size) : absent, written ? Cell(absent) : Cell(row.same_as)});
+    table.add_row({row.name, info(row.dtype).safetensors, row.sizes, written ? bytes(size) : absent,
+                   written ? Cell(absent) : Cell(row.same_as)});
   }
   return table;
 }
@@ -35,11 +36,12 @@ void convert(const Arguments& a) {
   const Conversion conversion = convert_weights(find_model(a.model), output.path());
   output.commit();
   if (a.json) {
-    const Json result = {{"source", conversion.source},
+    const Json result = {{"model", a.model},
+                         {"source", conversion.source},
                          {"tensors", to_json(tensor_table(conversion))},
                          {"copied", conversion.copied},
                          {"bytes", conversion.bytes}};
-    return fmt::print("{}\n", to_line(result));
+    return print_result("convert", result);
   }
   fmt::print("{}\n{} tensors, {}, from {} written to {}; copied: {}\n",
              to_text(tensor_table(conversion)), conversion.tensors.size(),

@@ -1,7 +1,10 @@
 #include "hone/app/learning_curve.h"
+#include "hone/app/model_card.h"
+#include "hone/app/result.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/width_study.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/cli/settings.h"
 #include "hone/text/bag_of_words.h"
 
@@ -87,8 +90,19 @@ void demo(const Arguments& a, const CLI::App& app) {
   const Table table = width_table(results, parent);
   fs::create_directory(output.path() / "model");
   write_model(source, output.path() / "model");
+  Json trained = subject_of("tiny", data.identity, data.measured);
+  trained.update({{"test", to_json(parent, source.model.config.labels)},
+                  {"seed", a.run.seed},
+                  {"steps", a.steps},
+                  {"weights_of_step", a.steps}});
+  write_model_card({fs::path(a.output.folder).filename().string() + "/model",
+                    report.invocation.command, result_of("train", trained)},
+                   source.model, output.path() / "model");
   write_file(output.path() / "results.txt", to_text(table));
-  write_table(table, output.path() / "results");
+  write_file(output.path() / "results.csv", to_csv(table));
+  report.results = subject_of("tiny", data.identity, data.measured);
+  report.results["bag_of_words_accuracy"] = baseline;
+  report.results.update(widths_json(results, parent, source.model.config.labels));
   std::vector<std::string> undrawn;
   report.headline = width_verdict(results);
   report.basis = basis_of(a.data.options.source, data, "simulated fixed point");
@@ -107,11 +121,7 @@ void demo(const Arguments& a, const CLI::App& app) {
   print_warnings(doubts);
   write_run_report(report, output.path(), context);
   output.commit();
-  if (a.run.json) {
-    const Json result = {
-        {"bag_of_words_accuracy", baseline}, {"seeds", 1}, {"results", to_json(table)}};
-    return fmt::print("{}\n", to_line(result));
-  }
+  if (a.run.json) return print_result("demo", report.results);
   fmt::print("{}\n{} {} One seed. In {}: report.html, model/, results.txt\n", to_text(table),
              report.headline, words, a.output.folder);
 }

@@ -7,6 +7,7 @@
 #include "hone/base/process.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/kernels/peak.h"
 #include "hone/report/table.h"
@@ -48,6 +49,7 @@ std::string size_text(std::uint64_t bytes) { return human_bytes(static_cast<doub
 void check_processor(const Machine& machine, int threads, Checkup& c) {
   c.add("hone", "hone", fmt::format("{}, built with {}", hone_version(), machine.compiler),
         hone_version());
+  c.json["compiler"] = machine.compiler;
   c.add("system", "system", machine.system, machine.system);
   c.add("processor", "processor", machine.processor, machine.processor);
   c.add("threads", "threads", fmt::format("{} of {} processors", threads, machine.processors),
@@ -189,7 +191,7 @@ void check_up(const RunArguments& a) {
   check_folder("disk_temporary_bytes", "disk for temporary files", fs::temp_directory_path(), c);
   check_software(machine, c);
   c.json["problems"] = c.problems;
-  if (a.json) return fmt::print("{}\n", to_line(c.json));
+  if (a.json) return print_result("doctor", c.json);
   fmt::print("{}", to_text(c.table));
   if (c.problems.empty()) return fmt::print("\nNothing is missing.\n");
   fmt::print("\nProblems:\n");

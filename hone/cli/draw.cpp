@@ -3,6 +3,7 @@
 #include "hone/analysis/draw.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/remove_dropout.h"
 
@@ -45,8 +46,9 @@ void draw(const Arguments& a) {
   }
   draw_graph(graph, fmt::format("{} ({})", a.model, a.inference ? "inference" : "training"),
              a.output);
-  const Json result = {{"file", a.output}, {"nodes", graph.nodes().size()}};
-  if (a.run.json) return fmt::print("{}\n", to_line(result));
+  if (a.run.json)
+    return print_result("draw",
+                        {{"model", a.model}, {"file", a.output}, {"nodes", graph.nodes().size()}});
   fmt::print("{} nodes drawn to {}\n", graph.nodes().size(), a.output);
 }
 

@@ -3,8 +3,10 @@
 
 #include "hone/app/class_table.h"
 #include "hone/app/model_size.h"
+#include "hone/app/result.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -92,19 +94,18 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   const std::vector<std::string> doubts = concerns(measured.evaluation, labels);
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  Json result = to_json(measured, labels);
+  Json result = subject_of(a.model, identity, part);
+  result.update(to_json(measured, labels));
   result["arithmetic"] =
       source.model.quantization ? "simulated " + summary(source.model.quantization->plan) : "fp32";
   const ModelSize size = model_size(source.model, source.folder, context);
   result["size"] = to_json(size);
-  result.update(to_json(part));
-  result["data"] = to_json(identity);
   if (output) {
     write_report(a, measured, part, identity, result, size, labels, std::move(report), *output,
                  context);
     output->commit();
   }
-  if (a.run.json) return fmt::print("{}\n", to_line(result));
+  if (a.run.json) return print_result("eval", result);
   fmt::print("{}\n{}{}\n", to_text(figures(measured, part, result, labels)),
              class_text({{"measured", measured.evaluation}}, labels), to_text(size));
 }

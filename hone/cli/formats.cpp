@@ -5,8 +5,10 @@
 #include "hone/app/format_comparison.h"
 #include "hone/app/format_facts.h"
 #include "hone/app/format_search.h"
+#include "hone/app/result.h"
 #include "hone/app/tensor_file.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -36,6 +38,7 @@ void list_formats(const Context& context, bool json) {
                {"average_bits", "Bits"},
                {"state", "State"},
                {"summary", "What it is"}});
+  Json rows = Json::array();
   for (const auto& [name, def] : context.library.formats) {
     const Format format = parse_format(name, context.library.formats);
     std::vector<std::string> states;
@@ -43,8 +46,12 @@ void list_formats(const Context& context, bool json) {
     table.add_row({to_string(format), real(average_bits(format, {768, 768}), 2),
                    states.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(states, ", "))),
                    def.summary});
+    rows.push_back({{"format", to_string(format)},
+                    {"average_bits", average_bits(format, {768, 768})},
+                    {"state", states},
+                    {"summary", def.summary}});
   }
-  if (json) return fmt::print("{}\n", to_line(to_json(table)));
+  if (json) return print_result("formats", {{"formats", rows}});
   fmt::print(
       "{}\nBits: per weight of a 768 x 768 matrix, shared exponents and scales included.\n"
       "`hone formats NAME` shows parameters and values, `hone formats NAME NUMBER` a number "
@@ -73,6 +80,21 @@ Table parameter_table(const Format& format) {
   return table;
 }
 
+Json parameters_json(const Format& format) {
+  Json rows = Json::array();
+  for (const FormatParameterDef& p : format.def->parameters) {
+    const bool numeric = p.words.empty();
+    const bool given = numeric && p.default_value != kAuto;
+    rows.push_back({{"parameter", p.name},
+                    {"default", given ? Json(p.default_value) : Json(default_text(p))},
+                    {"minimum", numeric ? Json(p.minimum) : Json()},
+                    {"maximum", numeric ? Json(p.maximum) : Json()},
+                    {"words", p.words},
+                    {"summary", p.summary}});
+  }
+  return rows;
+}
+
 // All of them, or both ends and the middle of a long list; rising.
 std::string list_values(const std::vector<float>& values) {
   if (values.size() <= kListedValues) return fmt::format("{}", fmt::join(values, " "));
@@ -91,20 +113,20 @@ void show_format(const Format& format, const Context& context, bool json) {
   const std::vector<std::string> kernels = quantizer_kernels(context.library);
   const bool straight = gradient_rule_of(format) == GradientRule::straight_through;
   if (json) {
-    return fmt::print("{}\n", to_line({{"format", to_string(format)},
-                                       {"summary", format.def->summary},
-                                       {"source", format.def->source},
-                                       {"parameters", to_json(parameter_table(format))},
-                                       {"average_bits", grid.average_bits},
-                                       {"values", grid.values},
-                                       {"unwritten_values", grid.unwritten},
-                                       {"lowest", grid.lowest},
-                                       {"highest", grid.highest},
-                                       {"smallest_step", grid.smallest_step},
-                                       {"gradient", straight ? "straight through" : "own"},
-                                       {"kernels", kernels},
-                                       {"arithmetic", "simulated"},
-                                       {"exporters", {"huggingface"}}}));
+    return print_result("formats", {{"format", to_string(format)},
+                                    {"summary", format.def->summary},
+                                    {"source", format.def->source},
+                                    {"parameters", parameters_json(format)},
+                                    {"average_bits", grid.average_bits},
+                                    {"values", grid.values},
+                                    {"unwritten_values", grid.unwritten},
+                                    {"lowest", grid.lowest},
+                                    {"highest", grid.highest},
+                                    {"smallest_step", grid.smallest_step},
+                                    {"gradient", straight ? "straight through" : "own"},
+                                    {"kernels", kernels},
+                                    {"arithmetic", "simulated"},
+                                    {"exporters", {"huggingface"}}});
   }
   fmt::print("{}: {}\n", to_string(format), format.def->summary);
   if (!format.def->source.empty()) fmt::print("source: {}\n", format.def->source);
@@ -135,13 +157,11 @@ float parse_number(const std::string& text) {
   return value;
 }
 
-Json to_json(const SpelledNumbers& spelled, const Format& format,
-             const std::vector<std::string>& given) {
+Json to_json(const SpelledNumbers& spelled, const Format& format) {
   const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(); };
   Json rows = Json::array(), state = Json::object();
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const SpelledNumber& s = spelled.numbers[i];
-    rows.push_back({{"given", given[i]},
+  for (const SpelledNumber& s : spelled.numbers) {
+    rows.push_back({{"number", number(s.value)},
                     {"becomes", number(s.quantized)},
                     {"error", number(static_cast<double>(s.quantized) - s.value)},
                     {"code", s.code},
@@ -160,7 +180,7 @@ void spell_numbers(const Format& format, const std::vector<std::string>& given, 
   std::vector<float> values;
   for (const std::string& text : given) values.push_back(parse_number(text));
   const SpelledNumbers spelled = spell(format, values);
-  if (json) return fmt::print("{}\n", to_line(to_json(spelled, format, given)));
+  if (json) return print_result("formats", to_json(spelled, format));
   Table table({{"number", "Number"},
                {"becomes", "Becomes"},
                {"error", "Error"},
@@ -195,9 +215,10 @@ void quantize_tensors(const Arguments& a, const Format& format, Context& context
                {"clipped", "Clipped"},
                {"flushed", "To zero"}});
   for (const QuantizedTensor& t : tensors)
-    table.add_row({t.name, to_string(t.sizes), real(t.average_bits, 2), real(t.noise.snr_db(), 1),
+    table.add_row({t.name, t.sizes, real(t.average_bits, 2), real(t.noise.snr_db(), 1),
                    percent(t.noise.clipped_share(), 2), percent(t.noise.flushed_share(), 2)});
-  if (a.run.json) return fmt::print("{}\n", to_line(to_json(table)));
+  if (a.run.json)
+    return print_result("formats", {{"format", to_string(format)}, {"tensors", to_json(table)}});
   fmt::print("{}", to_text(table));
 }
 
@@ -206,6 +227,11 @@ struct Opened {
   TextModel source;
   EncodedSplits data;
   Measurement before;
+
+  Json subject(const std::string& model) const {
+    return subject_of(model, data.identity, data.measured);
+  }
+  const std::vector<std::string>& labels() const { return source.model.config.labels; }
 };
 
 Opened open(const std::string& model, const Arguments& a, Context& context,
@@ -255,13 +281,18 @@ void compare(const Arguments& a, Context& context, RunReport report) {
   const Table models = choice_table(results, opened.before), layers = layer_table(results);
   std::vector<ComparedModel> compared = {
       {"fp32", 32, opened.before, std::nullopt, /*quantized=*/false}};
-  for (const FormatResult& result : results) compared.push_back(result.model);
+  for (const FormatResult& one : results) compared.push_back(one.model);
   const std::vector<std::string> doubts = concerns(compared, opened.source.model.config.labels);
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  Json result = opened.subject(a.compare);
+  result.update({{"formats", choices_json(results, opened.before, opened.labels())},
+                 {"layers", to_json(layers)},
+                 {"seeds", 1}});
   if (output) {
-    write_table(models, output->path() / "formats");
-    write_table(layers, output->path() / "layers");
+    write_file(output->path() / "formats.csv", to_csv(models));
+    write_file(output->path() / "layers.csv", to_csv(layers));
+    report.results = result;
     report.title = fmt::format("{} in {} number formats", a.compare, results.size());
     report.headline = comparison_verdict(results);
     report.basis = basis_of(a.data.options.source, opened.data, "simulated");
@@ -271,15 +302,7 @@ void compare(const Arguments& a, Context& context, RunReport report) {
     write_run_report(report, output->path(), context);
     output->commit();
   }
-  if (a.run.json) {
-    Json result = {{"formats", to_json(models)},
-                   {"layers", to_json(layers)},
-                   {"examples", opened.data.test.size()},
-                   {"seeds", 1},
-                   {"data", to_json(opened.data.identity)}};
-    result.update(to_json(opened.data.measured));
-    return fmt::print("{}\n", to_line(result));
-  }
+  if (a.run.json) return print_result("formats", result);
   if (a.layers) fmt::print("{}\n", to_text(layers));
   fmt::print("{}\n{} texts; one seed. {}\n", to_text(models), opened.data.test.size(),
              kComparisonNote);
@@ -326,23 +349,20 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
       try_plan("given", given),
       try_plan("suggested", better)};
   print_warnings(concerns(compared, model.config.labels));
-  const Table models = comparison_table(compared);
   const std::string recipe = to_recipe(better, build_graph(model, context.library.ops, {}));
   if (!a.output.empty()) write_file(a.output, recipe);
   const Table table = suggestion_table(suggestions);
   if (a.run.json) {
-    Json result = {{"suggestions", to_json(table)},
-                   {"models", to_json(models)},
-                   {"recipe", recipe},
-                   {"seeds", 1},
-                   {"data", to_json(opened.data.identity)}};
-    result.update(to_json(opened.data.measured));
-    return fmt::print("{}\n", to_line(result));
+    Json result = opened.subject(a.suggest), models = Json::array();
+    for (const ComparedModel& one : compared) models.push_back(to_json(one, opened.labels()));
+    result.update(
+        {{"suggestions", to_json(table)}, {"models", models}, {"recipe", recipe}, {"seeds", 1}});
+    return print_result("formats", result);
   }
   fmt::print(
       "{}\n{}\nEach layer's parameters lose least of its weights and of a sample of its "
       "inputs; nothing was trained. {}\n",
-      to_text(table), to_text(models),
+      to_text(table), to_text(comparison_table(compared)),
       a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
 }
 

@@ -41,7 +41,7 @@ std::string overview() {
       heading = "";
     }
   }
-  return text + "\nMODEL is a Hugging Face folder (BERT), or tiny or base for fresh weights.\n";
+  return text + "MODEL is a Hugging Face folder (BERT), or tiny or base for fresh weights.\n";
 }
 
 }  // namespace hone

@@ -2,6 +2,7 @@
 #include "hone/analysis/parameters.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/ir/print.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/freeze.h"
@@ -21,14 +22,13 @@ struct Arguments {
   RunArguments run;
 };
 
-Table parameter_table(const std::vector<ModuleParameters>& modules, const ParameterTotals& totals) {
+Table parameter_table(const std::vector<ModuleParameters>& modules) {
   Table table({{"module", "Module"},
                {"parameters", "Parameters"},
                {"trainable", "Trainable"},
                {"frozen", "Frozen"}});
   for (const ModuleParameters& m : modules)
     table.add_row({m.module, m.trainable + m.frozen, m.trainable, m.frozen});
-  table.add_row({"all", totals.all(), totals.trainable, totals.frozen});
   return table;
 }
 
@@ -50,8 +50,9 @@ void inspect(const Arguments& a) {
   const Cost step = cost(training, bindings);
 
   if (a.run.json) {
-    const Json result = {{"graph", text},
-                         {"parameters_by_module", to_json(parameter_table(modules, totals))},
+    const Json result = {{"model", a.model},
+                         {"graph", text},
+                         {"parameters_by_module", to_json(parameter_table(modules))},
                          {"parameters", totals.all()},
                          {"trainable_parameters", totals.trainable},
                          {"frozen_parameters", totals.frozen},
@@ -63,7 +64,7 @@ void inspect(const Arguments& a) {
                          {"inference_peak_value_bytes", forward.peak_value_bytes},
                          {"training_parameter_bytes", step.parameter_bytes},
                          {"training_peak_value_bytes", step.peak_value_bytes}};
-    return fmt::print("{}\n", to_line(result));
+    return print_result("inspect", result);
   }
   if (!a.no_graph) fmt::print("{}\n", text);
   Table costs({{"run", "One run at " + fmt::format("{} x {} tokens", a.batch, a.tokens)},
@@ -75,7 +76,9 @@ void inspect(const Arguments& a) {
   if (totals.trainable > 0)
     costs.add_row({"training step with AdamW", real(step.flops / 1e9, 3),
                    bytes(step.parameter_bytes), bytes(step.peak_value_bytes)});
-  fmt::print("{}\n{}", to_text(parameter_table(modules, totals)), to_text(costs));
+  Table counts = parameter_table(modules);
+  counts.add_row({"all", totals.all(), totals.trainable, totals.frozen});
+  fmt::print("{}\n{}", to_text(counts), to_text(costs));
 }
 
 }  // namespace

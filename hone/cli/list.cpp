@@ -19,6 +19,8 @@ Command man_command();
 Command plan_command();
 Command predict_command();
 Command quantize_command();
+Command runs_command();
+Command schema_command();
 Command tokenize_command();
 Command train_command();
 Command widths_command();
@@ -27,10 +29,11 @@ const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> groups = {
       {"Begin", {demo_command(), doctor_command()}},
       {"Model",
-       {train_command(), eval_command(), compare_command(), predict_command(), convert_command()}},
+       {train_command(), eval_command(), compare_command(), runs_command(), predict_command(),
+        convert_command()}},
       {"Smaller", {quantize_command(), formats_command(), plan_command(), widths_command()}},
       {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
-      {"Shell", {completion_command(), man_command()}},
+      {"Shell", {completion_command(), man_command(), schema_command()}},
   };
   return groups;
 }

@@ -1,6 +1,7 @@
 #include "hone/analysis/precision.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -28,7 +29,7 @@ Table plan_table(const std::vector<PlannedTensor>& tensors) {
                {"arithmetic", "Arithmetic"}});
   for (const PlannedTensor& t : tensors) {
     const auto elements = static_cast<double>(element_count(t.sizes));
-    table.add_row({t.layer, t.op, to_string(t.operand), to_string(t.sizes), to_string(t.format),
+    table.add_row({t.layer, t.op, to_string(t.operand), t.sizes, to_string(t.format),
                    real(t.average_bits, 2), bytes(bytes_of(32 * elements)),
                    bytes(bytes_of(t.average_bits * elements)), "simulated"});
   }
@@ -45,14 +46,15 @@ void print_plan(const Arguments& a) {
   const Table table = plan_table(planned_tensors(graph, plan, {{'B', a.batch}, {'S', a.tokens}}));
   const PlannedSize size = planned_size(graph, plan);
   if (a.run.json) {
-    const Json result = {{"layers", to_json(table)},
+    const Json result = {{"model", a.model},
+                         {"layers", to_json(table)},
                          {"parameters", size.parameters},
                          {"quantized_parameters", size.quantized_parameters},
                          {"average_weight_bits", size.average_weight_bits()},
                          {"fp32_bytes", 4 * size.parameters},
                          {"bytes_if_packed", bytes_of(size.bits)},
                          {"arithmetic", "simulated"}};
-    return fmt::print("{}\n", to_line(result));
+    return print_result("plan", result);
   }
   const Cell whole = bytes(4 * size.parameters), packed = bytes(bytes_of(size.bits));
   fmt::print(

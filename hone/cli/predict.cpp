@@ -10,6 +10,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -104,7 +105,7 @@ class Lines {
   }
 
   std::string line(const Prediction& p) const {
-    if (form_ == Form::json_lines) return to_line(to_json(p, fields_, labels_)) + '\n';
+    if (form_ == Form::json_lines) return row_line(to_json(p, fields_, labels_)) + '\n';
     if (form_ == Form::csv) return to_csv(p, fields_, labels_);
     const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
     return table_line(id, p.label.value_or("–"), p.score ? display_text(percent(*p.score)) : "–",

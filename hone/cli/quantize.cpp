@@ -4,12 +4,15 @@
 #include "hone/app/compress.h"
 #include "hone/app/diagnosis.h"
 #include "hone/app/learning_curve.h"
+#include "hone/app/model_card.h"
 #include "hone/app/model_size.h"
+#include "hone/app/result.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command_line.h"
+#include "hone/cli/print_result.h"
 #include "hone/cli/settings.h"
 #include "hone/frontends/huggingface/other_programs.h"
 
@@ -38,8 +41,6 @@ struct Arguments {
 
 constexpr double kQuietSnrDb = 20;  // operands above it are not to blame
 constexpr std::size_t kShownOperands = 12;
-constexpr double kEveryOperand = std::numeric_limits<double>::infinity();
-constexpr std::size_t kEveryRow = std::numeric_limits<std::size_t>::max();
 
 /// What all seeds of a job share.
 struct Job {
@@ -56,6 +57,7 @@ struct Job {
   std::string label() const {
     return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(options.plan));
   }
+  Json subject() const { return subject_of(arguments.model, data.identity, data.measured); }
   Graph graph() const { return build_graph(parent.model, context.library.ops, {}); }
 };
 
@@ -152,7 +154,7 @@ std::string save_better(const Job& job, const Diagnosis& diagnosis, const fs::pa
 }
 
 Json to_json(const Diagnosis& diagnosis, const QuantizationPlan& plan, const Graph& graph) {
-  return {{"operands", to_json(diagnosis_table(diagnosis, kEveryOperand, kEveryRow))},
+  return {{"operands", operands_json(diagnosis)},
           {"with_better_parameters",
            to_json(*diagnosis.improved.comparison, verdict(*diagnosis.improved.comparison))},
           {"recipe", to_recipe(with_suggestions(plan, diagnosis.operands), graph)}};
@@ -196,20 +198,19 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
       {"before", 32, job.before, std::nullopt, /*quantized=*/false},
       {job.label(), weight_bits, after, quantized.comparison}};
   const auto& labels = model.model.config.labels;
-  quantized.result = {{"format", summary(options.plan)},
-                      {"method", a.qat ? "qat" : "ptq"},
-                      {"arithmetic", "simulated"},
-                      {"average_weight_bits", weight_bits},
-                      {"quantized_modules", options.plan.size()},
-                      {"protocol", to_string(job.data.protocol)},
-                      {"before", to_json(job.before, labels)},
-                      {"after", to_json(after, labels)},
-                      {"comparison", to_json(quantized.comparison, quantized.verdict)},
-                      {"seed", seed},
-                      {"seeds", 1},
-                      {"calibration_texts", job.calibration_texts},
-                      {"data", to_json(job.data.identity)}};
-  quantized.result.update(to_json(job.data.measured));
+  quantized.result = job.subject();
+  quantized.result.update({{"format", summary(options.plan)},
+                           {"method", a.qat ? "qat" : "ptq"},
+                           {"arithmetic", "simulated"},
+                           {"average_weight_bits", weight_bits},
+                           {"quantized_modules", options.plan.size()},
+                           {"protocol", to_string(job.data.protocol)},
+                           {"before", to_json(job.before, labels)},
+                           {"after", to_json(after, labels)},
+                           {"comparison", to_json(quantized.comparison, quantized.verdict)},
+                           {"seed", seed},
+                           {"seeds", 1},
+                           {"calibration_texts", job.calibration_texts}});
   if (a.qat && !options.fine_tune.class_weights.empty()) {
     const std::vector<float> weights =
         class_weights(options.fine_tune.class_weights, job.data.train.labels, labels);
@@ -246,7 +247,10 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   write_model(model, folder);
   quantized.size = model_size(model.model, folder, job.context);
   quantized.result["size"] = to_json(quantized.size);
-  write_file(folder / "results.json", to_document(quantized.result));
+  write_results("quantize", quantized.result, folder);
+  write_model_card({a.output.name_of(folder, job.output.path()), command_line(job.app),
+                    result_of("quantize", quantized.result)},
+                   model.model, folder);
   return quantized;
 }
 
@@ -260,7 +264,7 @@ std::vector<std::string> remarks(const Job& job, const ModelSize& size) {
 
 void print_one(const Job& job, const Quantized& quantized) {
   const Arguments& a = job.arguments;
-  if (a.run.json) return fmt::print("{}\n", to_line(quantized.result));
+  if (a.run.json) return print_result("quantize", quantized.result);
   fmt::print("{}\n{}{}\n{} operations quantized; one seed; written to {}\n",
              to_text(quantized.table), quantized.classes, quantized.verdict.summary,
              job.options.plan.size(), a.output.folder);
@@ -304,18 +308,15 @@ std::string quantize_seeds(const Job& job, RunReport report) {
   const Table table = seed_table(results, {"before", "after"});
   const Verdict change = verdict_of_seeds(before, after, a.margin());
   const SeedSpread spread = accuracy_spread(results, "after");
-  Json result = {{"format", summary(job.options.plan)},
+  Json result = job.subject();
+  result.update({{"format", summary(job.options.plan)},
                  {"method", "qat"},
                  {"arithmetic", "simulated"},
                  {"protocol", to_string(job.data.protocol)},
-                 {"seeds", results.size()},
-                 {"runs", to_json(table)},
                  {"calibration_texts", job.calibration_texts},
-                 {"data", to_json(job.data.identity)},
-                 {"after", to_json(spread)},
-                 {"change", paired_json(before, after, change)}};
+                 {"change", paired_json(before, after, change)}});
   if (results.front().contains("size")) result["size"] = results.front()["size"];
-  result.update(to_json(job.data.measured));
+  result.update(runs_json(results, {"before", "after"}));
   if (a.max_drop_points) result["gate"] = gate_json(change);
   report.results = result;
   report.basis.seeds = a.seeds;
@@ -326,7 +327,7 @@ std::string quantize_seeds(const Job& job, RunReport report) {
   write_run_report(report, job.output.path(), job.context);
   job.output.commit();
   if (a.run.json) {
-    fmt::print("{}\n", to_line(result));
+    print_result("quantize", result);
   } else {
     fmt::print("{}\nafter: {}\n{}\nwritten to {}\n", to_text(table), seed_sentence(spread),
                change.summary, a.output.folder);

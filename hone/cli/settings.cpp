@@ -52,7 +52,8 @@ Json settings_of(const CLI::App& app) { return values_of(app, value_of); }
 std::string command_line(const CLI::App& app) { return command_line(app, {}); }
 
 Invocation invocation_of(const CLI::App& app) {
-  return {command_line(app), settings_of(app), values_of(app, default_of)};
+  return {app.get_name().substr(std::string_view("hone ").size()), command_line(app),
+          settings_of(app), values_of(app, default_of)};
 }
 
 }  // namespace hone

@@ -6,6 +6,7 @@
 #include "hone/app/vocabulary.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/report/table.h"
 #include "hone/text/synthetic_words.h"
 #include "hone/text/tokenizer_files.h"
@@ -72,7 +73,7 @@ Table facts_table(const std::vector<TokenFacts>& parts) {
                {"p99_tokens", "99 %"},
                {"longest_tokens", "Longest"},
                {"cut_texts", "Cut"},
-               {"unknown_tokens", "Unknown"},
+               {"unknown_share", "Unknown"},
                {"padding_share", "Padding"},
                {"grouped_padding_share", "Grouped"}});
   for (const TokenFacts& f : parts)
@@ -168,18 +169,25 @@ void tokenize(const Arguments& a) {
     parts.push_back(facts_of(name, set, model.tokenizer, a.batch_size));
   const Table table = facts_table(parts);
   std::int64_t texts = 0;
-  for (const TokenFacts& part : parts) texts += part.texts;
+  DataIdentity identity{.source = a.data.options.source, .hash = data.hash};
+  for (const TokenFacts& part : parts) {
+    texts += part.texts;
+    identity.parts.push_back({.part = part.part, .rows = part.texts});
+  }
+  identity.rows = texts;
   const std::vector<TokenView> views = views_of(data, model.tokenizer, limit, a.texts);
   if (a.run.json)
-    return fmt::print("{}\n", to_line(Json{{"vocabulary", model.vocabulary},
-                                           {"vocab_size", model.tokenizer.vocabulary_size()},
-                                           {"texts", to_json(views)},
-                                           {"parts", to_json(table)},
-                                           {"max_seq_length", limit},
-                                           {"batch", a.batch_size},
-                                           {"threads", context.pool.threads()},
-                                           {"read_seconds", read_seconds},
-                                           {"tokenize_seconds", tokenize_seconds}}));
+    return print_result("tokenize", {{"model", a.model},
+                                     {"data", to_json(identity)},
+                                     {"vocabulary", model.vocabulary},
+                                     {"vocab_size", model.tokenizer.vocabulary_size()},
+                                     {"texts", to_json(views)},
+                                     {"parts", to_json(table)},
+                                     {"max_seq_length", limit},
+                                     {"batch", a.batch_size},
+                                     {"threads", context.pool.threads()},
+                                     {"read_seconds", read_seconds},
+                                     {"tokenize_seconds", tokenize_seconds}});
   fmt::print("{}\n", to_text(table));
   constexpr std::size_t kColumns = 100;
   for (const TokenView& view : views) fmt::print("{}\n", to_text(view, kColumns));

@@ -1,12 +1,15 @@
 #include "hone/app/class_table.h"
 #include "hone/app/learning_check.h"
 #include "hone/app/learning_curve.h"
+#include "hone/app/model_card.h"
 #include "hone/app/model_size.h"
+#include "hone/app/result.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
 #include "hone/app/vocabulary.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/cli/settings.h"
 #include "hone/text/labels.h"
 
@@ -75,6 +78,7 @@ struct Trained {
 /// What all seeds of a job share.
 struct Job {
   const Arguments& arguments;
+  std::string command_line;
   const Splits& splits;
   const EncodedSplits& data;
   std::optional<TrainedOn>
@@ -82,6 +86,12 @@ struct Job {
   const std::optional<LearntVocabulary>& vocabulary;
   OutputFolder& output;
   Context& context;
+
+  /// Of the two parts that are measured, the last one that has texts is what the job is judged by.
+  Json subject() const {
+    return subject_of(arguments.model, data.identity,
+                      data.test.size() > 0 ? data.measured : data.measured_validation);
+  }
 };
 
 // What speaks against the figures goes to the notes.
@@ -109,18 +119,18 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
   const TrainingResult& t = tuned.training;
   const double examples = static_cast<double>(t.examples), steps = static_cast<double>(t.steps);
   Trained trained;
-  trained.result = {{"train_loss", t.mean_loss},
-                    {"train_runtime", t.seconds},
-                    {"train_samples_per_second", examples / t.seconds},
-                    {"train_steps_per_second", steps / t.seconds},
-                    {"train_samples", job.data.train.size()},
-                    {"steps", t.steps},
-                    {"ended_early", t.end == TrainingEnd::early},
-                    {"weights_of_step", tuned.weights_of_step},
-                    {"protocol", to_string(job.data.protocol)},
-                    {"seed", seed},
-                    {"seeds", 1},
-                    {"data", to_json(job.data.identity)}};
+  trained.result = job.subject();
+  trained.result.update({{"train_loss", t.mean_loss},
+                         {"train_runtime", t.seconds},
+                         {"train_samples_per_second", examples / t.seconds},
+                         {"train_steps_per_second", steps / t.seconds},
+                         {"train_samples", job.data.train.size()},
+                         {"steps", t.steps},
+                         {"ended_early", t.end == TrainingEnd::early},
+                         {"weights_of_step", tuned.weights_of_step},
+                         {"protocol", to_string(job.data.protocol)},
+                         {"seed", seed},
+                         {"seeds", 1}});
   if (job.vocabulary) trained.result["vocabulary"] = to_json(*job.vocabulary, job.data.train);
   trained.labels = source.model.config.labels;
   if (!tuned.class_weights.empty())
@@ -150,7 +160,10 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
   const ModelSize size = model_size(source.model, folder, job.context);
   trained.size = to_text(size);
   trained.result["size"] = to_json(size);
-  write_file(folder / "results.json", to_document(trained.result));
+  write_results("train", trained.result, folder);
+  write_model_card({a.output.name_of(folder, job.output.path()), job.command_line,
+                    result_of("train", trained.result)},
+                   source.model, folder);
   return trained;
 }
 
@@ -197,11 +210,10 @@ void report_one(const Job& job, const Trained& trained, RunReport report) {
 void report_seeds(const Job& job, const std::vector<Json>& results, Json& summary,
                   RunReport report) {
   const Table table = seed_table(results, {kParts[0], kParts[1]});
-  summary = {
-      {"seeds", results.size()}, {"runs", to_json(table)}, {"data", to_json(job.data.identity)}};
+  summary = job.subject();
+  summary["protocol"] = to_string(job.data.protocol);
   if (results.front().contains("size")) summary["size"] = results.front()["size"];
-  for (const char* part : kParts)
-    if (results.front().contains(part)) summary[part] = to_json(accuracy_spread(results, part));
+  summary.update(runs_json(results, {kParts[0], kParts[1]}));
   report.results = summary;
   const char* part = results.front().contains("test") ? "test" : "validation";
   report.headline = results.front().contains(part)
@@ -284,8 +296,14 @@ void train_model(Arguments& a, const CLI::App& app) {
     return print_finished(output, a.run.json);
   report.basis = basis_of(a.data.options.source, data, "fp32");
 
-  const Job job{a,      splits, data, a.row_hashes ? std::optional(after) : std::nullopt,
-                vocabulary, output, context};
+  const Job job{a,
+                report.invocation.command,
+                splits,
+                data,
+                a.row_hashes ? std::optional(after) : std::nullopt,
+                vocabulary,
+                output,
+                context};
   std::vector<Json> results;
   Json result;
   std::string classes, size;
@@ -300,17 +318,16 @@ void train_model(Arguments& a, const CLI::App& app) {
     for (const SeedFolder& seed : seed_folders(output.path(), a.run.seed, a.seeds)) {
       if (!seed.done)
         print_warnings(of_seed(
-            seed.seed,
-            train_once(job, open_for_training(a, vocabulary, splits, seed.seed, context), seed.seed,
-                       seed.path)
-                .notes));
+            seed.seed, train_once(job, open_for_training(a, vocabulary, splits, seed.seed, context),
+                                  seed.seed, seed.path)
+                           .notes));
       output.keep();
       results.push_back(read_json(seed.path / "results.json"));
     }
     report_seeds(job, results, result, std::move(report));
   }
   output.commit();
-  if (a.run.json) return fmt::print("{}\n", to_line(result));
+  if (a.run.json) return print_result("train", result);
   if (a.seeds > 1) {
     fmt::print("{}\n", to_text(seed_table(results, {kParts[0], kParts[1]})));
     for (const char* part : kParts)

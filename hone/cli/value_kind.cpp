@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "hone/app/model_source.h"
+#include "hone/cli/output_schema.h"
 #include "hone/cli/settings.h"
 #include "hone/formats/format.h"
 #include "hone/metrics/metric.h"
@@ -37,6 +38,12 @@ std::vector<std::string> data_names() {
   return names;
 }
 
+std::vector<std::string> document_names() {
+  std::vector<std::string> names;
+  for (const Document& document : documents()) names.emplace_back(document.name);
+  return names;
+}
+
 const std::vector<Row>& rows() {
   static const std::vector<Row> table = {
       {{"MODEL", "compare", "suggest", "A", "B"},
@@ -66,6 +73,11 @@ const std::vector<Row>& rows() {
       {{"report_to"}, {.shown = "none|tensorboard", .words = {"none", "tensorboard"}}},
       {{"calibration"},
        {.shown = "minmax|percentile|mse", .words = {"minmax", "percentile", "mse"}}},
+      {{"DOCUMENT"}, {.shown = "DOCUMENT", .words = document_names()}},
+      {{"FOLDERS"}, {.shown = "FOLDER", .folders = true}},
+      {{"html"}, {.shown = "FILE|FOLDER", .files = true}},
+      {{"sort"}, {.shown = "COLUMN"}},
+      {{"columns"}, {.shown = "LIST"}},
       {{"SHELL"}, {.shown = "bash|zsh|fish", .words = {"bash", "zsh", "fish"}}},
       {{"text_column", "text_pair_column", "label_column", "id_column"}, {.shown = "COLUMN"}},
       {{"freeze", "tensor"}, {.shown = "GLOB"}},

@@ -1,7 +1,9 @@
+#include "hone/app/result.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/width_study.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -57,7 +59,9 @@ void study(Arguments& a, const CLI::App& app) {
   const std::vector<WidthResult> results =
       study_widths(source.model, parent, data, pad_id, options, context);
   const Table table = width_table(results, parent);
-  write_table(table, output.path() / "results");
+  write_file(output.path() / "results.csv", to_csv(table));
+  report.results = subject_of(a.model, data.identity, data.measured);
+  report.results.update(widths_json(results, parent, source.model.config.labels));
   report.title = fmt::format("{} in fixed point of {} widths", a.model, results.size());
   report.headline = width_verdict(results);
   report.basis = basis_of(a.data.options.source, data, "simulated fixed point");
@@ -70,11 +74,7 @@ void study(Arguments& a, const CLI::App& app) {
   print_warnings(doubts);
   write_run_report(report, output.path(), context);
   output.commit();
-  if (a.run.json) {
-    Json result = {{"models", to_json(table)}, {"seeds", 1}, {"data", to_json(data.identity)}};
-    result.update(to_json(data.measured));
-    return fmt::print("{}\n", to_line(result));
-  }
+  if (a.run.json) return print_result("widths", report.results);
   fmt::print("{}\n{} One seed; report.html in {}\n", to_text(table), report.headline,
              a.output.folder);
 }

@@ -70,7 +70,8 @@ Json raw_value(const Cell& cell) {
             [](Percent cell) { return Json(cell.share); },
             [](Bytes cell) { return Json(cell.count); },
             [](const Estimate& cell) { return Json(cell.value); },
-            [](PValue cell) { return Json(cell.value); }},
+            [](PValue cell) { return Json(cell.value); },
+            [](const Cell::List& values) { return Json(values); }},
       cell.value());
 }
 
@@ -90,8 +91,7 @@ bool has_intervals(const Table& table, std::size_t column) {
 std::string csv_field(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());
-  if (!value.is_string()) return value.dump();
-  std::string text = value.get<std::string>();
+  std::string text = value.is_string() ? value.get<std::string>() : value.dump();
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
   for (char c : text) quoted.append(c == '"' ? 2 : 1, c);
@@ -124,7 +124,8 @@ std::string display_text(const Cell& cell) {
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
             [](Bytes cell) { return human_bytes(static_cast<double>(cell.count)); },
             [](const Estimate& cell) { return display_estimate(cell, digits_of(cell)); },
-            [](PValue cell) { return display_p(cell.value); }},
+            [](PValue cell) { return display_p(cell.value); },
+            [](const Cell::List& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }},
       cell.value());
 }
 
@@ -230,11 +231,6 @@ Json to_json(const Table& table) {
     result.push_back(std::move(object));
   }
   return result;
-}
-
-void write_table(const Table& table, const fs::path& stem) {
-  write_file(fs::path(stem) += ".csv", to_csv(table));
-  write_file(fs::path(stem) += ".json", to_document(to_json(table)));
 }
 
 }  // namespace hone

@@ -72,11 +72,12 @@ struct PValue {
 struct Absent {};
 inline constexpr Absent absent;
 
-/// One cell. Text, whole numbers and the kinds above convert by themselves.
+/// One cell. Text, whole numbers, lists of them (shapes) and the kinds above convert by themselves.
 class Cell {
  public:
+  using List = std::vector<std::int64_t>;  ///< "[8, 128]"; an array in JSON
   using Value =
-      std::variant<Absent, std::string, std::int64_t, Real, Percent, Bytes, Estimate, PValue>;
+      std::variant<Absent, std::string, std::int64_t, Real, Percent, Bytes, Estimate, PValue, List>;
 
   Cell(Absent value) : value_(value) {}
   Cell(std::string text) : value_(std::move(text)) {}
@@ -84,6 +85,7 @@ class Cell {
   Cell(const char* text) : value_(std::string(text)) {}
   template <std::integral T>
   requires(!std::same_as<T, bool>) Cell(T value) : value_(static_cast<std::int64_t>(value)) {}
+  Cell(List values) : value_(std::move(values)) {}
   Cell(Real value) : value_(value) {}
   Cell(Percent value) : value_(value) {}
   Cell(Bytes value) : value_(value) {}
@@ -91,7 +93,10 @@ class Cell {
   Cell(PValue value) : value_(value) {}
 
   const Value& value() const { return value_; }
-  bool is_text() const { return std::holds_alternative<std::string>(value_); }
+  /// Whether it reads from the left: text and lists.
+  bool is_text() const {
+    return std::holds_alternative<std::string>(value_) || std::holds_alternative<List>(value_);
+  }
   bool is_absent() const { return std::holds_alternative<Absent>(value_); }
   /// What its colour says, where there are colours.
   Tone tone = Tone::plain;
@@ -165,8 +170,5 @@ Json to_json(const Table& table);
 /// - the first column on lines of its own, above the others;
 /// - a record for each row: the first cell, then a line for each other cell that is not absent, after its header.
 std::string to_text(const Table& table, const TextStyle& style = {});
-
-/// Writes `stem`.csv and `stem`.json. Throws `UserError`.
-void write_table(const Table& table, const fs::path& stem);
 
 }  // namespace hone

@@ -1,4 +1,5 @@
 #include "hone/app/run_report.h"
+#include "hone/app/result.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@ namespace {
 
 RunReport example() {
   RunReport report{.title = "my-model in 8 bits", .headline = "No difference found."};
+  report.invocation.name = "quantize";
   report.invocation.command = "hone quantize my-model --format 'int(bits=8)'";
   report.invocation.settings = {{"seed", 42}, {"quiet", false}, {"format", "int(bits=8)"}};
   report.basis = {"simulated int(bits=8)", 1, "reviews.csv", "test 40 texts", "honest: as ever"};
@@ -24,13 +26,15 @@ TEST(RunReport, LeavesEverythingBesideTheResult) {
   const TemporaryFolder folder;
   write_run_report(example(), folder.path(), quiet_context());
   const Json settings = read_json(folder.path() / "settings.json");
-  EXPECT_EQ(settings["command"], example().invocation.command);
+  EXPECT_EQ(settings["schema_version"], kSchemaVersion);
+  EXPECT_EQ(settings["command"], "quantize");
+  EXPECT_EQ(settings["command_line"], example().invocation.command);
   EXPECT_EQ(settings["settings"], example().invocation.settings);
   EXPECT_GE(settings["seconds"], 0);
   const Json machine = read_json(folder.path() / "machine.json");
   EXPECT_EQ(machine["threads"], 1);
   EXPECT_TRUE(machine.contains("processor"));
-  EXPECT_EQ(read_json(folder.path() / "results.json"), example().results);
+  EXPECT_EQ(read_json(folder.path() / "results.json"), result_of("quantize", example().results));
   const std::string log = read_file(folder.path() / "run.log");
   EXPECT_TRUE(log.starts_with(settings["start"].get<std::string>() + " hone quantize my-model"));
   EXPECT_NE(log.find("\n3 texts were cut\na label is odd\ndone after 0:00\n"), std::string::npos)

@@ -30,8 +30,13 @@ TEST(Compare, TellsWhatChanged) {
   const int flips = comparison["flips"];
   ASSERT_GT(flips, 0) << "the test shows nothing";
   EXPECT_EQ(result["a"]["eval_samples"], kReviews);
-  EXPECT_EQ(result["arithmetic"], (Json{"fp32", "simulated"}));
-  EXPECT_EQ(result["average_weight_bits"], (Json{32.0, 4.0}));
+  EXPECT_EQ(result["model"], "coarse");
+  EXPECT_EQ(result["parent"], "trained");
+  EXPECT_EQ(result["n"], kReviews);
+  EXPECT_EQ(result["a"]["arithmetic"], "fp32");
+  EXPECT_EQ(result["b"]["arithmetic"], "simulated");
+  EXPECT_EQ(result["a"]["average_weight_bits"], 32);
+  EXPECT_EQ(result["b"]["average_weight_bits"], 4);
   EXPECT_EQ(result["seeds"], 1);
   ASSERT_EQ(result["changed"].size(), static_cast<std::size_t>(std::min(flips, 3)));
   // The n-th text of the file is "film n, fine" or "film n, dull".
@@ -102,7 +107,9 @@ TEST(Compare, PairsTheSeedsOfRepeatedJobs) {
       run_json({"compare", "slow", "fast", "--data", models() / "reviews.csv", "--split", "train"},
                folder.path());
   EXPECT_EQ(result["seeds"], 2);
-  EXPECT_EQ(result["runs"].size(), 2u);
+  ASSERT_EQ(result["runs"].size(), 2u);
+  EXPECT_EQ(result["runs"][0]["seed"], 42);
+  EXPECT_EQ(result["part"], "train");
   EXPECT_EQ(result["change"]["seeds"], 2);
   const Ending refused = run_hone(
       {"compare", "slow", "fast/seed-42", "--data", models() / "reviews.csv"}, folder.path());

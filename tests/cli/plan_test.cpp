@@ -25,7 +25,7 @@ bias = "none"
   EXPECT_EQ(last["fp32_bytes"], 2 * 128 * 4);
   EXPECT_EQ(last["bytes"], 2 * 128 / 2);
   EXPECT_EQ(last["arithmetic"], "simulated");
-  EXPECT_EQ(plan["layers"][0]["shape"], "[8, 128, 128]");
+  EXPECT_EQ(plan["layers"][0]["shape"], (Json{8, 128, 128}));
   const auto whole = plan["fp32_bytes"].get<double>(),
              packed = plan["bytes_if_packed"].get<double>();
   const auto quantized = plan["quantized_parameters"].get<double>();

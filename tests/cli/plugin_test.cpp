@@ -47,12 +47,12 @@ TEST(Plugin, ShowsItsFormatAsAnyOther) {
 
 // Alone in its block a number is the largest magnitude: level 1, or -1, and its own scale.
 TEST(Plugin, SpellsNumbers) {
-  const Json rows = run_json(with_nf4({"formats", "nf4", "0.3", "0"}), workshop());
+  const Json rows = run_json(with_nf4({"formats", "nf4", "0.3", "0"}), workshop())["numbers"];
   ASSERT_EQ(rows.size(), 2);
-  EXPECT_EQ(rows[0]["becomes"], "0.3");
+  EXPECT_FLOAT_EQ(rows[0]["becomes"].get<float>(), 0.3f);
   EXPECT_EQ(rows[0]["code"], "1111");
   EXPECT_EQ(rows[0]["shared"], "00111110100110011001100110011010");
-  EXPECT_EQ(rows[0]["parts"], "index 1111");
+  EXPECT_EQ(rows[0]["parts"], (Json{"index 1111"}));
   EXPECT_EQ(rows[1]["code"], "0111");
 }
 

@@ -33,11 +33,11 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
   const Json& comparison = result["comparison"];
   EXPECT_EQ(comparison["flip_share"].get<double>() * result["after"]["eval_samples"].get<double>(),
             comparison["flips"]);
-  EXPECT_EQ(
-      entries(folder.path() / "quantized"),
-      (std::vector<std::string>{"config.json", "machine.json", "model.safetensors", "record.json",
-                                "report.html", "results.json", "run.log", "settings.json",
-                                "tokenizer_config.json", "trained_on.safetensors", "vocab.txt"}));
+  EXPECT_EQ(entries(folder.path() / "quantized"),
+            (std::vector<std::string>{
+                "README.md", "config.json", "machine.json", "model.safetensors", "record.json",
+                "report.html", "results.json", "run.log", "settings.json", "tokenizer_config.json",
+                "trained_on.safetensors", "vocab.txt"}));
 }
 
 TEST(Quantize, WhatIsSavedComputesWhatWasMeasured) {
@@ -86,11 +86,11 @@ TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
   quantize(folder, {"--qat", "--max_steps", "2", "--logging_steps", "1"});
   EXPECT_EQ(entries(folder.path() / "quantized"),
             (std::vector<std::string>{
-                "checkpoint-2", "config.json", "learning_curve.csv", "learning_curve.gp",
-                "learning_curve.png", "learning_curve.svg", "learning_curve.tsv", "machine.json",
-                "model.safetensors", "record.json", "report.html", "results.json", "run.log",
-                "settings.json", "tokenizer_config.json", "trained_on.safetensors",
-                "training_log.jsonl", "vocab.txt"}));
+                "README.md", "checkpoint-2", "config.json", "learning_curve.csv",
+                "learning_curve.gp", "learning_curve.png", "learning_curve.svg",
+                "learning_curve.tsv", "machine.json", "model.safetensors", "record.json",
+                "report.html", "results.json", "run.log", "settings.json", "tokenizer_config.json",
+                "trained_on.safetensors", "training_log.jsonl", "vocab.txt"}));
   const std::string svg = read_file(folder.path() / "quantized/learning_curve.svg");
   EXPECT_NE(svg.find("simulated"), std::string::npos);
 }
@@ -326,12 +326,13 @@ TEST(Quantize, WithSeedsTellsSpreadAndThePairedTest) {
   const Json result = quantize(folder, {"--qat", "--max_steps", "1", "--seeds", "2"});
   EXPECT_EQ(result["seeds"], 2);
   EXPECT_EQ(result["method"], "qat");
-  EXPECT_EQ(result["runs"].size(), 2u);
+  ASSERT_EQ(result["runs"].size(), 2u);
+  EXPECT_EQ(result["runs"][1]["seed"], 43);
   // Two seeds tell no spread, and no verdict.
-  for (const char* part : {"after", "change"}) {
-    EXPECT_TRUE(result[part]["mean"].is_number()) << part;
+  for (const Json& part : {result["accuracy_spread"]["after"], result["change"]}) {
+    EXPECT_TRUE(part["mean"].is_number()) << part;
     for (const char* key : {"standard_deviation", "mean_interval"})
-      EXPECT_TRUE(result[part].at(key).is_null()) << part << " " << key;
+      EXPECT_TRUE(part.at(key).is_null()) << part << " " << key;
   }
   EXPECT_TRUE(result["change"].at("paired_t_test_p").is_null());
   EXPECT_EQ(result["change"]["verdict"], "unclear");

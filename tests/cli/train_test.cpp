@@ -40,11 +40,11 @@ TEST(Train, WritesAFolderThatHuggingFaceReads) {
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"model"});
   EXPECT_EQ(entries(model),
             (std::vector<std::string>{
-                "checkpoint-6", "config.json", "learning_curve.csv", "learning_curve.gp",
-                "learning_curve.png", "learning_curve.svg", "learning_curve.tsv", "machine.json",
-                "model.safetensors", "record.json", "report.html", "results.json", "run.log",
-                "settings.json", "tokenizer_config.json", "trained_on.safetensors",
-                "training_log.jsonl", "vocab.txt"}));
+                "README.md", "checkpoint-6", "config.json", "learning_curve.csv",
+                "learning_curve.gp", "learning_curve.png", "learning_curve.svg",
+                "learning_curve.tsv", "machine.json", "model.safetensors", "record.json",
+                "report.html", "results.json", "run.log", "settings.json", "tokenizer_config.json",
+                "trained_on.safetensors", "training_log.jsonl", "vocab.txt"}));
   EXPECT_EQ(read_json(model / "results.json"), result);
   const Json config = read_json(model / "config.json");
   EXPECT_EQ(config["model_type"], "bert");

@@ -22,14 +22,16 @@ TEST(Widths, WritesATableAndAFigureOfPtqAndQat) {
       "PTQ integer(width=16,frac=8)", "QAT integer(width=16,frac=8)"};
   for (std::size_t i = 0; i < labels.size(); ++i) EXPECT_EQ(models[i]["model"], labels[i]);
   // Ten bits more of PTQ.
-  EXPECT_GT(models[3]["margin_snr_db"].get<double>(),
-            models[1]["margin_snr_db"].get<double>() + 20);
+  const auto margins = [&](std::size_t model) {
+    return models[model]["comparison"]["margin_snr_db"].get<double>();
+  };
+  EXPECT_GT(margins(3), margins(1) + 20);
   EXPECT_EQ(
       entries(folder.path() / "widths"),
       (std::vector<std::string>{"fixed_point.gp", "fixed_point.png", "fixed_point.svg",
                                 "fixed_point.tsv", "machine.json", "record.json", "report.html",
                                 "results.csv", "results.json", "run.log", "settings.json"}));
-  EXPECT_EQ(read_json(folder.path() / "widths/results.json"), models);
+  EXPECT_EQ(read_json(folder.path() / "widths/results.json"), result);
   const std::string svg = read_file(folder.path() / "widths/fixed_point.svg");
   for (const char* text : {"6.3", "16.8", "with training (QAT)"})
     EXPECT_NE(svg.find(text), std::string::npos) << text;

@@ -1,0 +1,257 @@
+#include "hone/app/model_card.h"
+
+#include <algorithm>
+
+#include "hone/app/machine.h"
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/frontends/huggingface/hub_cache.h"
+#include "hone/text/synthetic.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kFewTexts = 1000;   // an accuracy of 90 % is known to 2 points there
+constexpr std::int64_t kFewOfAClass = 50;  // texts to learn a class from
+constexpr double kRarelyFound = 0.5;       // recall
+
+/// A line of figures: what was measured where.
+struct Row {
+  std::string what;
+  std::string part;
+  const Json* measurement;
+};
+
+const Json& at(const Json& value, const std::string& key) {
+  static const Json none;
+  return value.is_object() && value.contains(key) ? value[key] : none;
+}
+
+std::string text_at(const Json& value, const std::string& key) {
+  return at(value, key).is_string() ? value[key].get<std::string>() : "";
+}
+
+bool is_quantized(const ModelCard& card) { return text_at(card.result, "command") == "quantize"; }
+
+std::vector<Row> rows_of(const ModelCard& card) {
+  const Json& result = card.result;
+  const std::string part = text_at(result, "part");
+  std::vector<Row> rows;
+  const auto add = [&](const std::string& what, const std::string& where, const char* key) {
+    if (at(result, key).is_object()) rows.push_back({what, where, &result[key]});
+  };
+  if (is_quantized(card)) {
+    add("before quantization", part, "before");
+    add("this model", part, "after");
+    add("this model in `transformers`", part, "as_transformers");
+  } else {
+    add("this model", "validation", "validation");
+    add("this model", "test", "test");
+  }
+  return rows;
+}
+
+// The rows that tell of this model as hone computes it.
+std::vector<Row> own_rows(const ModelCard& card) {
+  std::vector<Row> rows = rows_of(card);
+  std::erase_if(rows, [](const Row& row) { return row.what != "this model"; });
+  return rows;
+}
+
+// "90.27 %", "–"
+std::string percent_text(const Json& share) {
+  return share.is_number() ? fmt::format("{:.2f} %", 100 * share.get<double>()) : "–";
+}
+
+std::string interval_text(const Json& interval) {
+  if (!interval.is_array() || interval.size() != 2 || !interval[0].is_number() ||
+      !interval[1].is_number())
+    return "–";
+  return fmt::format("{:.2f} to {:.2f} %", 100 * interval[0].get<double>(),
+                     100 * interval[1].get<double>());
+}
+
+// A string in YAML: JSON's are among them, and so is what no plain scalar may hold.
+std::string yaml(const std::string& text) { return to_line(Json(text)); }
+
+std::string base_model(const ModelCard& card) {
+  const std::string model = text_at(card.result, "model");
+  std::error_code error;
+  if (is_fresh(model) || fs::exists(model, error)) return "";
+  const std::optional<HubName> name = parse_hub_name(model);
+  return name ? name->repository : "";
+}
+
+std::string metadata(const ModelCard& card, const Model& model) {
+  std::string text = "---\nlibrary_name: transformers\npipeline_tag: text-classification\n";
+  const std::string base = base_model(card);
+  if (!base.empty())
+    text += fmt::format("base_model: {}\nbase_model_relation: {}\n", yaml(base),
+                        is_quantized(card) ? "quantized" : "finetune");
+  text += "tags:\n- hone\n- bert\n- text-classification\n";
+  if (model.quantization)
+    text += fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
+  text += "metrics:\n- accuracy\n";
+  const std::string source = text_at(at(card.result, "data"), "source");
+  std::string results;
+  for (const Row& row : own_rows(card)) {
+    const Json& m = *row.measurement;
+    std::string metrics;
+    for (const auto& [type, key] : {std::pair{"accuracy", "eval_accuracy"}, {"loss", "eval_loss"}})
+      if (at(m, key).is_number())
+        metrics += fmt::format("    - type: {}\n      value: {}\n", type, to_line(m[key]));
+    if (metrics.empty()) continue;
+    results += fmt::format(
+        "  - task:\n      type: text-classification\n    dataset:\n      name: {}\n      type: {}\n"
+        "      split: {}\n    metrics:\n{}",
+        yaml(source), yaml(source), row.part, metrics);
+  }
+  if (!results.empty())
+    text += fmt::format("model-index:\n- name: {}\n  results:\n{}", yaml(card.name), results);
+  return text + "---\n";
+}
+
+// A name that was given on the command line, as code.
+std::string code(const std::string& text) {
+  return text.find('`') == std::string::npos ? "`" + text + "`" : "`` " + text + " ``";
+}
+
+std::string introduction(const ModelCard& card, const Model& model) {
+  const std::string parent = text_at(card.result, "model");
+  std::vector<std::string> labels;
+  for (const std::string& label : model.config.labels) labels.push_back(code(label));
+  const std::string origin =
+      is_quantized(card)
+          ? fmt::format("{} quantized to {} ({})", code(parent),
+                        code(text_at(card.result, "format")),
+                        text_at(card.result, "method") == "qat" ? "trained through the quantizers"
+                                                                : "rounded after training")
+      : is_fresh(parent) ? fmt::format("trained from fresh weights ({})", code(parent))
+                         : fmt::format("{} fine-tuned", code(parent));
+  return fmt::format("# {}\n\nA BERT classifier of texts: {}. It tells {} apart.\n\n", card.name,
+                     origin, fmt::join(labels, ", "));
+}
+
+std::string figures(const ModelCard& card) {
+  std::string text = "## Figures\n\n";
+  const std::vector<Row> rows = rows_of(card);
+  if (rows.empty()) return text + "It was measured on nothing: the data had no part for that.\n\n";
+  text += "| | part | n | accuracy | 95 % interval | loss |\n|---|---|---|---|---|---|\n";
+  for (const Row& row : rows) {
+    const Json& m = *row.measurement;
+    const Json& loss = at(m, "eval_loss");
+    text += fmt::format(
+        "| {} | {} | {} | {} | {} | {} |\n", row.what, row.part,
+        at(m, "eval_samples").is_number() ? grouped(m["eval_samples"].get<std::int64_t>()) : "–",
+        percent_text(at(m, "eval_accuracy")), interval_text(at(m, "eval_accuracy_interval")),
+        loss.is_number() ? fmt::format("{:.4f}", loss.get<double>()) : "–");
+  }
+  text += "\n";
+  const Json& comparison = at(card.result, "comparison");
+  if (comparison.is_object()) {
+    const std::string sentence =
+        text_at(comparison, comparison.contains("summary") ? "summary" : "verdict");
+    text += fmt::format("Against the model before: {}. Predictions that differ: {} (95 %: {}).\n\n",
+                        sentence, percent_text(at(comparison, "flip_share")),
+                        interval_text(at(comparison, "flip_interval")));
+  }
+  return text + "One seed: how far another would lie from these figures was not measured.\n\n";
+}
+
+std::string origin(const ModelCard& card) {
+  const Json& r = card.result;
+  const Json& data = at(r, "data");
+  std::string text = fmt::format("## How it was made\n\nBy hone {}:\n\n```sh\n{}\n```\n\n",
+                                 hone_version(), card.command_line);
+  std::string parts;
+  for (const Json& part : data.value("parts", Json::array()))
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text_at(part, "part"),
+                         grouped(part.value("rows", std::int64_t{0})));
+  text += fmt::format("- data: {}{}{}\n", code(text_at(data, "source")),
+                      parts.empty() ? "" : fmt::format("; rows: {}", parts),
+                      text_at(data, "hash").empty()
+                          ? ""
+                          : fmt::format("; fingerprint `{}`", text_at(data, "hash")));
+  if (at(r, "seed").is_number()) text += fmt::format("- seed: {}\n", to_line(r["seed"]));
+  if (at(r, "steps").is_number())
+    text += fmt::format("- steps: {}; the weights are those after step {}\n", to_line(r["steps"]),
+                        to_line(at(r, "weights_of_step")));
+  if (at(r, "format").is_string())
+    text += fmt::format("- format: {}, {:.4g} bits per quantized weight; arithmetic {}\n",
+                        code(text_at(r, "format")), r.value("average_weight_bits", 32.0),
+                        text_at(r, "arithmetic"));
+  if (text_at(r, "protocol") == "original")
+    text += "- choices were made on the test part, so its figures flatter\n";
+  return text + "\n";
+}
+
+// A sentence for each thing that it should not be trusted with.
+std::vector<std::string> limits(const ModelCard& card, const Model& model) {
+  const Json& r = card.result;
+  const Json& data = at(r, "data");
+  std::vector<std::string> lines;
+  if (text_at(data, "source").starts_with(kSyntheticPrefix))
+    lines.push_back(
+        "It was trained on generated texts that no person wrote: what it makes of others is not "
+        "known.");
+  for (const Row& row : own_rows(card)) {
+    const Json& m = *row.measurement;
+    const std::int64_t n = m.value("eval_samples", std::int64_t{0});
+    if (n < kFewTexts)
+      lines.push_back(fmt::format(
+          "Its accuracy was measured on {} texts only ({} part): it may be anywhere from {}.",
+          grouped(n), row.part, interval_text(at(m, "eval_accuracy_interval"))));
+    for (const auto& [label, recall] : m.value("eval_recall", Json::object()).items())
+      if (recall.is_number() && recall.get<double>() < kRarelyFound)
+        lines.push_back(fmt::format("Texts of {} are found in {} of cases ({} part, n = {}).",
+                                    code(label), percent_text(recall), row.part, grouped(n)));
+  }
+  for (const Json& part : data.value("parts", Json::array()))
+    if (text_at(part, "part") == "train")
+      for (const auto& [label, rows] : part.value("classes", Json::object()).items())
+        if (rows.is_number() && rows.get<std::int64_t>() < kFewOfAClass)
+          lines.push_back(
+              fmt::format("It has seen {} texts of {} in training.", to_line(rows), code(label)));
+  if (own_rows(card).empty()) lines.push_back("How well it does was not measured.");
+  if (model.quantization) {
+    lines.push_back(
+        "It is not smaller or faster yet: weights are stored in 32 bits, as the values they take "
+        "in "
+        "their format, and arithmetic is simulated: values are rounded, sums are in fp32.");
+    const Json& elsewhere = at(r, "as_transformers");
+    const bool inputs = std::ranges::any_of(model.quantization->plan, [](const auto& layer) {
+      return layer.second.input || layer.second.output;
+    });
+    if (inputs)
+      lines.push_back(fmt::format(
+          "`transformers` does not know the quantizers of what the layers read, and computes with "
+          "the rounded weights alone: figures differ there{}.",
+          elsewhere.is_object()
+              ? fmt::format(" (accuracy {} instead of {}, {} part, n = {})",
+                            percent_text(at(elsewhere, "eval_accuracy")),
+                            percent_text(at(at(r, "after"), "eval_accuracy")), text_at(r, "part"),
+                            to_line(at(elsewhere, "eval_samples")))
+              : ""));
+  }
+  lines.push_back(
+      fmt::format("Texts of more than {} tokens are cut, and every text gets one of its {} labels, "
+                  "also one that "
+                  "is about something else.",
+                  model.config.max_position_embeddings, model.config.labels.size()));
+  return lines;
+}
+
+}  // namespace
+
+std::string to_markdown(const ModelCard& card, const Model& model) {
+  std::string text = metadata(card, model) + "\n" + introduction(card, model) + figures(card) +
+                     origin(card) + "## What it is not fit for\n\n";
+  for (const std::string& line : limits(card, model)) text += "- " + line + "\n";
+  return text;
+}
+
+void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder) {
+  write_file(folder / "README.md", to_markdown(card, model));
+}
+
+}  // namespace hone

@@ -1,0 +1,205 @@
+#include "hone/cli/output_schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+// The table (output_fields.cpp) as JSON Schema and as a page.
+namespace hone {
+namespace {
+
+const Fragment* find_fragment(std::string_view name) {
+  const auto found = std::ranges::find(fragments(), name, &Fragment::name);
+  return found == fragments().end() ? nullptr : &*found;
+}
+
+/// A type apart: its name, and what stands behind it.
+struct Type {
+  std::string_view name;
+  std::vector<std::string_view> suffixes;  // "[]", "{}", "?" from left to right
+};
+
+Type parse_type(std::string_view text) {
+  Type type{text, {}};
+  for (std::size_t taken = 1; taken > 0; type.name.remove_suffix(taken)) {
+    taken = 0;
+    for (const std::string_view suffix : {"[]", "{}", "?"})
+      if (type.name.ends_with(suffix)) taken = suffix.size();
+    if (taken > 0)
+      type.suffixes.insert(type.suffixes.begin(), type.name.substr(type.name.size() - taken));
+  }
+  return type;
+}
+
+// The fields of an object, those of fragments that stand for themselves among them.
+std::vector<Field> flattened(const std::vector<Field>& fields) {
+  std::vector<Field> all;
+  for (const Field& field : fields) {
+    if (!field.key.empty()) {
+      all.push_back(field);
+      continue;
+    }
+    const Fragment* fragment = find_fragment(field.type);
+    HONE_ASSERT(fragment != nullptr, "the schema has no fragment '{}'", field.type);
+    for (Field own : flattened(fragment->fields)) {
+      if (own.presence.empty()) own.presence = field.presence;
+      all.push_back(own);
+    }
+  }
+  return all;
+}
+
+/// Makes schemas of types, and collects the fragments they name.
+class SchemaWriter {
+ public:
+  Json of_object(const std::vector<Field>& fields) {
+    Json properties = Json::object(), required = Json::array();
+    for (const Field& field : flattened(fields)) {
+      Json property = of_type(field.type);
+      std::string text(field.meaning);
+      if (!field.unit.empty()) text += fmt::format(" ({})", field.unit);
+      property["description"] = text;
+      HONE_ASSERT(!properties.contains(field.key), "the schema has '{}' twice", field.key);
+      properties[field.key] = property;
+      if (field.presence.empty()) required.push_back(field.key);
+    }
+    return {{"type", "object"},
+            {"properties", properties},
+            {"required", required},
+            {"additionalProperties", false}};
+  }
+
+  Json of_type(std::string_view text) {
+    const Type type = parse_type(text);
+    Json schema = of_name(type.name);
+    for (const std::string_view suffix : type.suffixes) {
+      if (suffix == "[]") {
+        schema = {{"type", "array"}, {"items", schema}};
+      } else if (suffix == "{}") {
+        schema = {{"type", "object"}, {"additionalProperties", schema}};
+      } else {
+        schema = {{"anyOf", Json::array({schema, {{"type", "null"}}})}};
+      }
+    }
+    return schema;
+  }
+
+  Json definitions() const { return definitions_; }
+
+ private:
+  Json of_name(std::string_view name) {
+    if (name == "any") return Json::object();
+    if (name == "text") return {{"type", "string"}};
+    if (name == "integer" || name == "number" || name == "boolean") return {{"type", name}};
+    if (name == "share") return {{"type", "number"}, {"minimum", 0}, {"maximum", 1}};
+    if (name == "interval")
+      return {{"type", "array"},
+              {"items", {{"type", "number"}, {"minimum", -1}, {"maximum", 1}}},
+              {"minItems", 2},
+              {"maxItems", 2}};
+    if (name.find('|') != std::string_view::npos) return {{"enum", split(std::string(name), '|')}};
+    const Fragment* fragment = find_fragment(name);
+    HONE_ASSERT(fragment != nullptr, "the schema has no type '{}'", name);
+    if (!definitions_.contains(name)) {
+      definitions_[name] = nullptr;  // it may hold itself
+      definitions_[name] = of_object(fragment->fields);
+    }
+    return {{"$ref", fmt::format("#/$defs/{}", name)}};
+  }
+
+  Json definitions_ = Json::object();
+};
+
+// "[measurement](#measurement), by name", "list of integer, or null".
+std::string type_text(std::string_view text) {
+  const Type type = parse_type(text);
+  std::string words(type.name);
+  if (type.name.find('|') != std::string_view::npos) {
+    words.clear();
+    for (const std::string& word : split(std::string(type.name), '|'))
+      words += fmt::format("{}`\"{}\"`", words.empty() ? "" : ", ", word);
+  } else if (find_fragment(type.name) != nullptr) {
+    words = fmt::format("[{0}](#{0})", type.name);
+  }
+  for (const std::string_view suffix : type.suffixes) {
+    if (suffix == "[]") words = "list of " + words;
+    if (suffix == "{}") words = "object of " + words;
+    if (suffix == "?") words += " or null";
+  }
+  return words;
+}
+
+std::string fields_table(const std::vector<Field>& fields) {
+  std::string text = "| key | type | unit | there | meaning |\n|---|---|---|---|---|\n";
+  for (const Field& field : fields) {
+    const std::string there(field.presence.empty() ? "always" : field.presence);
+    text += field.key.empty()
+                ? fmt::format("| the keys of [{0}](#{0}) | | | {1} | |\n", field.type, there)
+                : fmt::format("| `{}` | {} | {} | {} | {} |\n", field.key, type_text(field.type),
+                              field.unit, there, field.meaning);
+  }
+  return text + "\n";
+}
+
+constexpr std::string_view kPageHead = R"(# What the commands print for programs
+
+Made from the program itself by `hone schema --markdown`. `hone schema COMMAND` prints the same as JSON Schema (draft 2020-12)
+for a validator.
+
+With `--json` a command prints one object on one line of the standard output; `hone predict` prints one for every text, as
+they come. Output folders have the same object in `results.json`. Every object has `schema_version`, which rises when a key
+changes its meaning or type or goes away; new keys leave it as it is, so readers pass over those they do not know.
+
+- A *share* is a number from 0 to 1, never percent. A key that ends in `_interval` is `[low, high]` at 95 %, of a share or of a
+  difference between two.
+- Numbers have all their digits. JSON has no word for infinity and for what is no number: both are `null`, and the meaning
+  says which of them can occur.
+- "always" means in every such object; other keys are left out where what the column says does not hold.
+- Keys that begin with `eval_` and `train_` are those of Hugging Face's Trainer.
+
+)";
+
+}  // namespace
+
+Json json_schema(const Document& document) {
+  SchemaWriter writer;
+  Json forms = Json::array();
+  for (const Form& form : document.forms) {
+    Json schema = writer.of_object(form.fields);
+    if (!form.when.empty()) schema["title"] = form.when;
+    forms.push_back(schema);
+  }
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                 {"title", document.name},
+                 {"description", document.meaning}};
+  if (forms.size() == 1) {
+    schema.update(forms[0]);
+  } else {
+    schema["anyOf"] = forms;
+  }
+  schema["$defs"] = writer.definitions();
+  return schema;
+}
+
+std::string schema_page() {
+  std::string text(kPageHead);
+  for (const Document& document : documents()) {
+    text += fmt::format("## {}\n\n{}\n\n", document.name, document.meaning);
+    for (const Form& form : document.forms) {
+      if (!form.when.empty()) text += fmt::format("### {} {}\n\n", document.name, form.when);
+      text += fields_table(form.fields);
+    }
+  }
+  text += "# Parts that stand in several places\n\n";
+  for (const Fragment& fragment : fragments())
+    text += fmt::format("## {}\n\n{}\n\n{}", fragment.name, fragment.meaning,
+                        fields_table(fragment.fields));
+  text.pop_back();
+  return text;
+}
+
+}  // namespace hone

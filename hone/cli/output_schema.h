@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/json.h"
+
+/// What the JSON of every command holds, as one table: `hone schema` prints it as JSON Schema for programs and as
+/// docs/output.md for people, and a test holds what the commands print to it. Who adds a key to a result adds its row.
+namespace hone {
+
+/// One key of an object.
+struct Field {
+  std::string_view key;  ///< "": the fields of the fragment `type` stand here themselves
+  /// text, integer, number, share (in [0, 1]), boolean, interval ([low, high], shares or their differences), any, the
+  /// name of a fragment, or words with | between them, one of which it is. Behind it, from left to right: [] a list
+  /// of them, {} an object of them by labels or names, ? them or null.
+  std::string_view type;
+  std::string_view unit;      ///< "": none
+  std::string_view presence;  ///< when the key is there; "": always
+  std::string_view meaning;
+};
+
+/// Fields that stand in several places.
+struct Fragment {
+  std::string_view name;
+  std::string_view meaning;
+  std::vector<Field> fields;
+};
+
+/// One form of an object that is printed or written.
+struct Form {
+  std::string_view when;  ///< "with --seeds"; "": always
+  std::vector<Field> fields;
+};
+
+/// What a command prints with --json, or a file it writes. It has one of the forms.
+struct Document {
+  std::string_view name;  ///< of the command, or the file
+  std::string_view meaning;
+  std::vector<Form> forms;
+};
+
+const std::vector<Fragment>& fragments();
+const std::vector<Document>& documents();
+
+/// The document as JSON Schema, draft 2020-12, fragments among its $defs. No object may have other keys.
+Json json_schema(const Document& document);
+
+/// docs/output.md.
+std::string schema_page();
+
+}  // namespace hone

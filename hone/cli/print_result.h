@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "hone/base/json.h"
+
+/// The only way by which commands print JSON: what they print follows the schema (`hone schema`).
+namespace hone {
+
+/// Prints the result of a command on one line (see `result_of`).
+void print_result(std::string_view command, const Json& fields);
+
+/// One of many rows of a command, as a line without its end, with `schema_version` in front.
+std::string row_line(const Json& fields);
+
+}  // namespace hone

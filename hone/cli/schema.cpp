@@ -1,0 +1,61 @@
+#include "hone/base/text.h"
+#include "hone/cli/command.h"
+#include "hone/cli/output_schema.h"
+#include "hone/cli/print_result.h"
+#include "hone/report/table.h"
+
+namespace hone {
+namespace {
+
+struct Arguments {
+  std::string document;
+  bool markdown = false;
+  bool json = false;
+};
+
+std::vector<std::string> document_names() {
+  std::vector<std::string> names;
+  for (const Document& document : documents()) names.emplace_back(document.name);
+  return names;
+}
+
+void print_schema(const std::string& name) {
+  for (const Document& document : documents())
+    if (document.name == name) return fmt::print("{}", to_document(json_schema(document)));
+  fail("{}: no command or file has a schema of this name{}; `hone schema` lists them", name,
+       did_you_mean(name, document_names()));
+}
+
+void list_documents(bool json) {
+  Table table({{"document", "Document"}, {"meaning", "What it is"}});
+  for (const Document& document : documents()) table.add_row({document.name, document.meaning});
+  if (json) return print_result("schema", {{"documents", to_json(table)}});
+  fmt::print(
+      "{}\n`hone schema DOCUMENT` prints its JSON Schema, `hone schema --markdown` a page on all "
+      "of them.\n",
+      to_text(table));
+}
+
+void schema(const Arguments& a) {
+  if (a.markdown && !a.document.empty())
+    throw UsageError("hone schema: --markdown prints all documents; give one or the other");
+  if (a.markdown) return fmt::print("{}", schema_page());
+  if (!a.document.empty()) return print_schema(a.document);
+  list_documents(a.json);
+}
+
+}  // namespace
+
+Command schema_command() {
+  return {"schema", "describe what commands print with --json, key by key", "hone schema quantize",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<Arguments>();
+            app.add_option("DOCUMENT", a->document,
+                           "a command, or a file of output folders; without it they are listed");
+            app.add_flag("--markdown", a->markdown, "print docs/output.md");
+            app.add_flag("--json", a->json, "print the list as JSON");
+            return [a] { schema(*a); };
+          }};
+}
+
+}  // namespace hone

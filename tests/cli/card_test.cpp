@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include <regex>
+
+#include "hone/base/text.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// README.md of the models that are saved.
+namespace hone::testing {
+namespace {
+
+struct Card {
+  std::string metadata;  // the lines between the two "---"
+  std::string text;
+};
+
+Card card_of(const fs::path& model) {
+  const std::string whole = read_file(model / "README.md");
+  EXPECT_TRUE(whole.starts_with("---\n"));
+  const std::size_t end = whole.find("\n---\n", 4);
+  EXPECT_NE(end, std::string::npos) << whole;
+  return {whole.substr(4, end - 3), whole.substr(end + 5)};
+}
+
+void expect_in(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
+}
+
+// What the header uses of YAML: block mappings and sequences by indentation, plain words, numbers, and strings as JSON.
+void expect_yaml(const std::string& text) {
+  const std::regex line(
+      R"re( *(- )*[A-Za-z_-]+:( ("([^"\\]|\\.)*"|[A-Za-z0-9_.-]+))?| *- ("([^"\\]|\\.)*"|[a-z0-9-]+))re");
+  for (const std::string& one : split(trim(text), '\n'))
+    EXPECT_TRUE(std::regex_match(one, line)) << one;
+}
+
+TEST(Card, OfATrainedModelHasItsFiguresAndWhatTheyStandOn) {
+  const Card card = card_of(workshop() / "model");
+  expect_yaml(card.metadata);
+  const Json result = read_json(workshop() / "model/results.json");
+  expect_in(card.metadata, "library_name: transformers\npipeline_tag: text-classification\n");
+  expect_in(card.metadata, "model-index:\n- name: \"model\"\n");
+  expect_in(card.metadata, "      name: \"reviews.csv\"\n");
+  expect_in(card.metadata, "      split: validation\n");
+  expect_in(card.metadata, fmt::format("    - type: accuracy\n      value: {}\n",
+                                       to_line(result["validation"]["eval_accuracy"])));
+  for (const char* unknown : {"license", "language", "base_model"})
+    EXPECT_EQ(card.metadata.find(unknown), std::string::npos) << unknown;
+  expect_in(card.text, "| this model | validation | 4 | ");
+  expect_in(card.text, "hone train tiny --data reviews.csv --max_steps 1 --output_dir model");
+  expect_in(card.text, "- seed: 42\n");
+  expect_in(card.text, "It tells `bad`, `good` apart.");
+  expect_in(card.text, "Its accuracy was measured on 4 texts only (validation part)");
+  EXPECT_EQ(card.text.find("simulated"), std::string::npos);
+}
+
+TEST(Card, OfAQuantizedModelSaysWhatWasLostAndWhatOthersMakeOfIt) {
+  const TemporaryFolder folder;
+  const Json result = run_json({"quantize", "model", "--format", "integer(width=6,frac=4)",
+                                "--data", "reviews.csv", "-o", folder.path() / "my: \"model\""},
+                               workshop());
+  const Card card = card_of(folder.path() / "my: \"model\"");
+  expect_yaml(card.metadata);
+  expect_in(card.metadata, "- quantized\n- \"ptq\"\n");
+  expect_in(card.metadata, R"(- name: "my: \"model\"")");
+  expect_in(card.text, "| before quantization | validation | 4 | ");
+  expect_in(card.text, "| this model | validation | 4 | ");
+  expect_in(card.text, "Predictions that differ: ");
+  expect_in(card.text, "- format: `integer(width=6,frac=4)`, 6 bits per quantized weight");
+  expect_in(card.text, "It is not smaller or faster yet");
+  expect_in(card.text, "`transformers` does not know the quantizers of what the layers read");
+}
+
+TEST(Card, OfWeightsAloneSaysNothingOfInputs) {
+  const TemporaryFolder folder;
+  run_well({"quantize", "model", "--weight_format", "int(bits=8,per=row)", "--data", "reviews.csv",
+            "-o", folder.path() / "out"},
+           workshop());
+  const std::string text = card_of(folder.path() / "out").text;
+  expect_in(text, "It is not smaller or faster yet");
+  EXPECT_EQ(text.find("does not know the quantizers"), std::string::npos) << text;
+}
+
+TEST(Card, NamesTheModelOfTheHubThatItComesFrom) {
+  const TemporaryFolder folder;
+  const fs::path snapshot = folder.path() / "hub/models--someone--bert/snapshots/0123";
+  fs::create_directories(snapshot);
+  for (const char* file :
+       {"config.json", "model.safetensors", "tokenizer_config.json", "vocab.txt"})
+    fs::copy(workshop() / "model" / file, snapshot);
+  fs::create_directories(snapshot / "../../refs");
+  folder.file("hub/models--someone--bert/refs/main", "0123");
+  ::setenv("HF_HUB_CACHE", (folder.path() / "hub").c_str(), 1);
+  run_well({"train", "someone/bert", "--data", workshop() / "reviews.csv", "--max_steps", "1", "-o",
+            "tuned"},
+           folder.path());
+  ::unsetenv("HF_HUB_CACHE");
+  expect_in(card_of(folder.path() / "tuned").metadata,
+            "base_model: \"someone/bert\"\nbase_model_relation: finetune\n");
+}
+
+TEST(Card, OfGeneratedTextsSaysSo) {
+  const TemporaryFolder folder;
+  run_well({"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "1", "--seeds", "2",
+            "--save_steps", "1", "-o", "seeds"},
+           folder.path());
+  const Card card = card_of(folder.path() / "seeds/seed-43");
+  expect_in(card.metadata, "- name: \"seeds/seed-43\"\n");
+  expect_in(card.metadata, "      split: validation\n");
+  expect_in(card.metadata, "      split: test\n");
+  expect_in(card.text, "It was trained on generated texts that no person wrote");
+  expect_in(card.text, "- seed: 43\n");
+  // A checkpoint is a stage of a job: its figures are not known yet.
+  EXPECT_FALSE(fs::exists(folder.path() / "seeds/seed-43/checkpoint-1/README.md"));
+}
+
+TEST(Card, OfAnotherIsLeftAlone) {
+  const TemporaryFolder folder;
+  fs::copy(workshop() / "model", folder.path() / "model");
+  folder.file("model/README.md", "mine");
+  run_well({"convert", "model", "-o", "converted"}, folder.path());
+  EXPECT_EQ(read_file(folder.path() / "converted/README.md"), "mine");
+  run_well(
+      {"train", "model", "--data", workshop() / "reviews.csv", "--max_steps", "1", "-o", "more"},
+      folder.path());
+  EXPECT_EQ(read_file(folder.path() / "model/README.md"), "mine");
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,117 @@
+#include "tests/cli/json_schema.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace hone::testing {
+namespace {
+
+using Problems = std::vector<std::string>;
+
+bool has_type(const Json& value, const std::string& type) {
+  if (type == "object") return value.is_object();
+  if (type == "array") return value.is_array();
+  if (type == "string") return value.is_string();
+  if (type == "integer") return value.is_number_integer();
+  if (type == "number") return value.is_number();
+  if (type == "boolean") return value.is_boolean();
+  return type == "null" && value.is_null();
+}
+
+/// Checks values against the schemas of one document.
+class Checker {
+ public:
+  explicit Checker(const Json& document) : document_(document) {}
+
+  Problems check(const Json& value, const Json& schema, const std::string& where) const {
+    Problems problems;
+    const auto complain = [&](const std::string& text) { problems.push_back(where + ": " + text); };
+    const auto add = [&](const Problems& more) {
+      problems.insert(problems.end(), more.begin(), more.end());
+    };
+    static const std::set<std::string> words = {"title", "description", "$schema",
+                                                "$defs", "required",    "additionalProperties"};
+    for (const auto& [word, rule] : schema.items()) {
+      if (word == "type") {
+        if (!has_type(value, rule)) complain(fmt::format("{} is no {}", shown(value), rule.dump()));
+      } else if (word == "enum") {
+        bool among = false;
+        for (const Json& one : rule) among |= one == value;
+        if (!among) complain(fmt::format("{} is none of {}", shown(value), rule.dump()));
+      } else if (word == "const") {
+        if (value != rule) complain(fmt::format("{} is not {}", shown(value), rule.dump()));
+      } else if (word == "anyOf") {
+        add(closest(value, rule, where));
+      } else if (word == "$ref") {
+        const std::string name = rule.get<std::string>().substr(std::string("#/$defs/").size());
+        add(check(value, document_.at("$defs").at(name), where));
+      } else if (word == "properties") {
+        if (value.is_object()) add(check_members(value, schema, where));
+      } else if (word == "items") {
+        for (std::size_t i = 0; value.is_array() && i < value.size(); ++i)
+          add(check(value[i], rule, fmt::format("{}[{}]", where, i)));
+      } else if (word == "minItems" || word == "maxItems") {
+        const bool least = word == "minItems";
+        if (value.is_array() && (least ? value.size() < rule : value.size() > rule))
+          complain(fmt::format("{} has {} elements", shown(value), value.size()));
+      } else if (word == "minimum" || word == "maximum") {
+        const bool least = word == "minimum";
+        if (value.is_number() && (least ? value < rule : value > rule))
+          complain(fmt::format("{} lies beyond {}", value.dump(), rule.dump()));
+      } else if (!words.contains(word)) {
+        complain("the schema has the keyword " + word);
+      }
+    }
+    if (!schema.contains("properties") && schema.contains("additionalProperties") &&
+        value.is_object())
+      add(check_members(value, schema, where));
+    return problems;
+  }
+
+ private:
+  static std::string shown(const Json& value) { return value.dump().substr(0, 100); }
+
+  // The problems of the form that has the fewest.
+  Problems closest(const Json& value, const Json& forms, const std::string& where) const {
+    Problems fewest = {where + ": there is no form"};
+    bool first = true;
+    for (const Json& form : forms) {
+      Problems problems = check(value, form, where);
+      if (first || problems.size() < fewest.size()) fewest = std::move(problems);
+      first = false;
+    }
+    return fewest;
+  }
+
+  Problems check_members(const Json& value, const Json& schema, const std::string& where) const {
+    Problems problems;
+    const Json properties = schema.value("properties", Json::object());
+    const Json others = schema.value("additionalProperties", Json(true));
+    for (const auto& [key, member] : value.items()) {
+      const std::string place = where + "." + key;
+      if (!properties.contains(key) && others == false) {
+        problems.push_back(place + ": no such key");
+        continue;
+      }
+      if (!properties.contains(key) && others == true) continue;
+      const Problems more =
+          check(member, properties.contains(key) ? properties.at(key) : others, place);
+      problems.insert(problems.end(), more.begin(), more.end());
+    }
+    for (const Json& key : schema.value("required", Json::array()))
+      if (!value.contains(key.get<std::string>()))
+        problems.push_back(fmt::format("{}: {} is missing", where, key.dump()));
+    return problems;
+  }
+
+  const Json& document_;
+};
+
+}  // namespace
+
+std::vector<std::string> schema_problems(const Json& value, const Json& schema) {
+  return Checker(schema).check(value, schema, "");
+}
+
+}  // namespace hone::testing

@@ -1,0 +1,212 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "hone/base/text.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+#include "tests/support/test_data.h"
+
+namespace hone::testing {
+namespace {
+
+/// Folders of every command, as the version before there was a schema wrote them, without weights.
+fs::path old_runs() { return test_data() / "cli/old_runs"; }
+
+// The rows by the last part of their folder's name, and of several models by the model.
+std::map<std::string, Json> by_name(const Json& result) {
+  std::map<std::string, Json> rows;
+  for (const Json& row : result["runs"]) {
+    std::string name = fs::path(row["folder"].get<std::string>()).filename();
+    if (row.contains("variant")) name += " " + row["variant"].get<std::string>();
+    EXPECT_FALSE(rows.contains(name)) << name;
+    rows[name] = row;
+  }
+  return rows;
+}
+
+TEST(Runs, ReadsWhatVersionsBeforeTheSchemaWrote) {
+  const auto rows = by_name(run_json({"runs", old_runs()}, workshop()));
+  const std::vector<std::string> names = {"compare",
+                                          "eval",
+                                          "formats bf16",
+                                          "formats fp32",
+                                          "formats ternary/none",
+                                          "interrupted.partial",
+                                          "qat",
+                                          "quantize",
+                                          "seeds",
+                                          "train",
+                                          "widths PTQ integer(width=8,frac=4)",
+                                          "widths QAT integer(width=8,frac=4)",
+                                          "widths fp32"};
+  std::vector<std::string> found;
+  for (const auto& [name, row] : rows) found.push_back(name);
+  ASSERT_EQ(found, names);
+  const auto file = [](const char* name) { return read_json(old_runs() / name); };
+  EXPECT_EQ(rows.at("train")["command"], "train");
+  EXPECT_EQ(rows.at("train")["part"], "validation");
+  EXPECT_EQ(rows.at("train")["n"], 4);
+  EXPECT_EQ(rows.at("train")["eval_loss"], file("train/results.json")["validation"]["eval_loss"]);
+  EXPECT_EQ(rows.at("train")["settings"]["learning_rate"], 1e-3);
+  EXPECT_EQ(rows.at("eval")["n"], 40);
+  EXPECT_FALSE(rows.at("eval").contains("part")) << "it was not written down";
+  EXPECT_EQ(rows.at("quantize")["average_weight_bits"], 6);
+  EXPECT_EQ(rows.at("quantize")["eval_loss"], file("quantize/results.json")["after"]["eval_loss"]);
+  EXPECT_FALSE(rows.at("quantize").contains("verdict")) << "it was a sentence then";
+  EXPECT_EQ(rows.at("compare")["model"], "quantize");
+  EXPECT_EQ(rows.at("compare")["arithmetic"], "simulated");
+  EXPECT_EQ(rows.at("compare")["flip_share"], 0);
+  EXPECT_EQ(rows.at("seeds")["seeds"], 2);
+  EXPECT_EQ(rows.at("seeds")["eval_accuracy"], file("seeds/results.json")["validation"]["mean"]);
+  EXPECT_FALSE(rows.at("seeds").contains("eval_accuracy_interval")) << "two seeds tell none";
+  EXPECT_EQ(rows.at("formats bf16")["average_weight_bits"], 16);
+  EXPECT_EQ(rows.at("formats bf16")["model"], "train");
+  EXPECT_EQ(rows.at("widths fp32")["eval_accuracy"], 0.25);
+  const Json& interrupted = rows.at("interrupted.partial");
+  EXPECT_EQ(interrupted["state"], "unfinished");
+  EXPECT_EQ(interrupted["step"], 12);
+  EXPECT_EQ(interrupted["part"], "validation");
+  EXPECT_EQ(interrupted["n"], 30);
+  EXPECT_EQ(interrupted["settings"]["max_steps"], 300);
+}
+
+/// Three trainings with two learning rates, on two data sets.
+const fs::path& trainings() {
+  static const TemporaryFolder folder;
+  if (!fs::exists(folder.path() / "third")) {
+    fs::copy(workshop() / "reviews.csv", folder.path());
+    const auto train = [&](const char* rate, const char* data, const char* name) {
+      run_well({"train", "tiny", "--data", data, "--max_steps", "4", "--eval_steps", "2", "--lr",
+                rate, "-o", name},
+               folder.path());
+    };
+    train("1e-3", "reviews.csv", "first");
+    train("2e-3", "reviews.csv", "second");
+    train("1e-3", "synth:lookup?n=300", "third");
+  }
+  return folder.path();
+}
+
+TEST(Runs, ShowsWhatTellsThemApart) {
+  const std::string text = run_well({"runs", "first", "second"}, trainings()).output;
+  for (const char* there :
+       {"Folder", "Accuracy", "learning_rate", "0.001", "0.002", "first", "second",
+        "The same in all: ", "Part: validation", "n: 4", "Command: train"})
+    EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
+  for (const char* same : {"max_steps", "weight_decay", "output_dir", "group"})
+    EXPECT_EQ(text.find(same), std::string::npos) << same << "\n" << text;
+}
+
+TEST(Runs, SortsByAColumnOrASetting) {
+  const auto order = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "runs");
+    std::vector<std::string> names;
+    const Json result = run_json(words, trainings());
+    for (const Json& row : result["runs"]) names.push_back(row["folder"]);
+    return names;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(order({"second", "first"}), (Names{"second", "first"}));
+  EXPECT_EQ(order({"second", "first", "--sort", "learning_rate"}), (Names{"first", "second"}));
+  EXPECT_EQ(order({"first", "second", "--sort", "learning_rate", "--reverse"}),
+            (Names{"second", "first"}));
+  Names by_loss = order({"first", "second", "--sort", "loss"});
+  Names reversed = order({"first", "second", "--sort", "loss", "--reverse"});
+  std::ranges::reverse(reversed);
+  EXPECT_EQ(by_loss, reversed);
+  const Ending refused = run_hone({"runs", "first", "--sort", "learning_rat"}, trainings());
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.messages.find("no run has 'learning_rat'; did you mean 'learning_rate'?"),
+            std::string::npos)
+      << refused.messages;
+}
+
+TEST(Runs, OfOtherTextsAreNotRankedTogether) {
+  const Json result = run_json(
+      {"runs", "third", "first", "second", "--sort", "accuracy", "--reverse"}, trainings());
+  ASSERT_EQ(result["groups"].size(), 2u);
+  EXPECT_EQ(result["groups"][0]["data"], "synth:lookup?n=300");
+  EXPECT_EQ(result["groups"][1]["part"], "validation");
+  EXPECT_EQ(result["runs"][0]["group"], 1);
+  EXPECT_EQ(result["runs"][0]["folder"], "third");
+  EXPECT_EQ(result["runs"][1]["group"], 2);
+  EXPECT_EQ(result["runs"][2]["group"], 2);
+  const std::string text = run_well({"runs", "first", "second", "third"}, trainings()).output;
+  for (const char* there : {"Group", "cannot be ranked against each other",
+                            "group 1 is validation of "
+                            "reviews.csv, n = 4",
+                            "group 2 is test of synth:lookup?n=300"})
+    EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
+}
+
+TEST(Runs, ShowsTheColumnsThatAreAskedFor) {
+  const std::string text =
+      run_well({"runs", "fir*", "--columns", "max_steps, seed,loss"}, trainings()).output;
+  const std::vector<std::string> lines = split(text, '\n');
+  EXPECT_TRUE(lines[0].starts_with("max_steps  Seed")) << text;
+  EXPECT_NE(lines[0].find("Loss"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Accuracy"), std::string::npos) << text;
+}
+
+TEST(Runs, SkipsWhatIsNoneAndSaysSo) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() / "holiday");
+  fs::create_directories(folder.path() / "foreign");
+  fs::create_directories(folder.path() / "broken");
+  folder.file("holiday/photo.jpg", "");
+  folder.file("foreign/results.json", R"({"accuracy": "good", "runs": 3, "models": {"a": []}})");
+  folder.file("broken/results.json", "{\"eval_accuracy\": ");
+  folder.file("notes.txt", "");
+  const Ending ending = run_well(
+      {"runs", trainings() / "first", "holiday", "foreign", "broken", "notes.txt", "--json"},
+      folder.path());
+  const Json result = json_lines(ending.output).at(0);
+  EXPECT_EQ(result["runs"].size(), 1u);
+  ASSERT_EQ(result["skipped"].size(), 4u);
+  EXPECT_NE(ending.messages.find("warning: skipped holiday: no output folder"), std::string::npos)
+      << ending.messages;
+  EXPECT_NE(ending.messages.find("warning: skipped broken: "), std::string::npos)
+      << ending.messages;
+  EXPECT_NE(ending.messages.find("malformed JSON"), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("warning: skipped notes.txt: not a folder"), std::string::npos)
+      << ending.messages;
+  const Ending none = run_hone({"runs", "holiday"}, folder.path());
+  EXPECT_EQ(none.code, 1);
+  EXPECT_NE(none.messages.find("there is no output folder among them"), std::string::npos);
+  const Ending missing = run_hone({"runs", "nowhere-*"}, folder.path());
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_NE(missing.messages.find("nowhere-*: no such folder"), std::string::npos)
+      << missing.messages;
+}
+
+TEST(Runs, AreDrawnOverEachOtherOnOnePage) {
+  const TemporaryFolder out;
+  const fs::path page = out.path() / "page.html";
+  run_well({"runs", "first", "second", old_runs() / "interrupted.partial", "--html", page},
+           trainings());
+  const std::string text = read_file(page);
+  for (const char* there : {"<svg", "Trainings laid over each other", "first", "second",
+                            "interrupted.<wbr>partial", "cannot be ranked"})
+    EXPECT_NE(text.find(there), std::string::npos) << there;
+  EXPECT_EQ(entries(out.path()), std::vector<std::string>{"page.html"});
+  const Ending again = run_hone({"runs", "first", "--html", page}, trainings());
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.messages.find("exists already; give --overwrite"), std::string::npos)
+      << again.messages;
+  EXPECT_EQ(read_file(page), text);
+  run_well({"runs", "first", "--html", page, "--overwrite"}, trainings());
+  EXPECT_NE(read_file(page), text);
+  run_well({"runs", "first", "second", "--html", out.path() / "folder"}, trainings());
+  EXPECT_EQ(entries(out.path() / "folder"),
+            (std::vector<std::string>{"report.html", "runs.csv", "runs.gp", "runs.png", "runs.svg",
+                                      "runs.tsv"}));
+}
+
+TEST(Runs, FindsFoldersInAFolder) {
+  EXPECT_EQ(run_json({"runs", "."}, trainings())["runs"].size(), 3u);
+}
+
+}  // namespace
+}  // namespace hone::testing
