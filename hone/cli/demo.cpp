@@ -5,6 +5,7 @@
 #include "hone/app/width_study.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/text/bag_of_words.h"
 
@@ -47,7 +48,7 @@ void demo(const Arguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
   const auto say = [&](const std::string& text) {
-    if (!a.run.quiet) fmt::print(stderr, "{}\n", text);
+    if (!a.run.quiet) print_message(text);
   };
   Splits splits = load_splits(a.data, a.run.seed, {}, TrainedOn{}, DataUse::training, context);
   say(fmt::format(
@@ -122,8 +123,8 @@ void demo(const Arguments& a, const CLI::App& app) {
   write_run_report(report, output.path(), context);
   output.commit();
   if (a.run.json) return print_result("demo", report.results);
-  fmt::print("{}\n{} {} One seed. In {}: report.html, model/, results.txt\n", to_text(table),
-             report.headline, words, a.output.folder);
+  print_text(a.run, "{} {} One seed.\n\n{}\nIn {}: report.html, model/, results.txt\n",
+             report.headline, words, to_text(table, text_style(a.run)), a.output.folder);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
 #include "hone/ir/print.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/freeze.h"
@@ -78,7 +79,8 @@ void inspect(const Arguments& a) {
                    bytes(step.parameter_bytes), bytes(step.peak_value_bytes)});
   Table counts = parameter_table(modules);
   counts.add_row({"all", totals.all(), totals.trainable, totals.frozen});
-  fmt::print("{}\n{}", to_text(counts), to_text(costs));
+  print_text(a.run, "{}\n{}", to_text(counts, text_style(a.run)),
+             to_text(costs, text_style(a.run)));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
 #include "hone/report/table.h"
 #include "hone/text/synthetic_words.h"
 #include "hone/text/tokenizer_files.h"
@@ -188,10 +189,11 @@ void tokenize(const Arguments& a) {
                                      {"threads", context.pool.threads()},
                                      {"read_seconds", read_seconds},
                                      {"tokenize_seconds", tokenize_seconds}});
-  fmt::print("{}\n", to_text(table));
+  print_text(a.run, "{}\n", to_text(table, text_style(a.run)));
   constexpr std::size_t kColumns = 100;
-  for (const TokenView& view : views) fmt::print("{}\n", to_text(view, kColumns));
-  fmt::print(
+  for (const TokenView& view : views) print_text(a.run, "{}\n", to_text(view, kColumns));
+  print_text(
+      a.run,
       "Vocabulary: {}.\n"
       "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",

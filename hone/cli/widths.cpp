@@ -4,6 +4,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -75,8 +76,8 @@ void study(Arguments& a, const CLI::App& app) {
   write_run_report(report, output.path(), context);
   output.commit();
   if (a.run.json) return print_result("widths", report.results);
-  fmt::print("{}\n{} One seed; report.html in {}\n", to_text(table), report.headline,
-             a.output.folder);
+  print_text(a.run, "{} One seed.\n\n{}\nreport.html in {}\n", report.headline,
+             to_text(table, text_style(a.run)), a.output.folder);
 }
 
 }  // namespace
