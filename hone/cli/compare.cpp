@@ -93,29 +93,42 @@ struct Outcome {
   Verdict verdict;
 };
 
-Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Context& context,
+/// The texts both models are measured on.
+struct MeasuredExamples {
+  const MeasuredPart& part;
+  const std::vector<Example>& examples;
+
+  /// "B against A, test, n = 4 000: kept: …"
+  std::string headline(const Verdict& verdict) const {
+    return fmt::format("B against A, {}: {}", name_and_size(part), verdict.summary);
+  }
+};
+
+Outcome compare_two(const Arguments& a, const MeasuredExamples& measured, Context& context,
                     std::vector<std::string>& notes) {
   const TextModel first = open_model(a.first, context, a.run.seed),
                   second = open_model(a.second, context, a.run.seed);
+  const std::vector<Example>& examples = measured.examples;
   notes.push_back(untrained_warning(first, a.first));
   notes.push_back(untrained_warning(second, a.second));
-  const ModelComparison c =
+  ModelComparison c =
       compare_models(first, second, examples, a.data.max_seq_length, a.batch_size, context, notes);
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(a.texts));
-  const Table table = comparison_table({c.first, c.second});
   Outcome outcome;
   outcome.verdict = verdict(c.comparison, a.margin());
+  c.second.verdict = outcome.verdict;
+  const Table table = comparison_table({c.first, c.second});
   outcome.result = to_json(c, outcome.verdict, texts);
-  outcome.headline = "B against A: " + outcome.verdict.summary;
-  const std::vector<NamedEvaluation> measured = {{"A", c.first.measurement.evaluation},
-                                                 {"B", c.second.measurement.evaluation}};
-  for (const auto& [name, evaluation] : measured)
+  outcome.headline = measured.headline(outcome.verdict);
+  const std::vector<NamedEvaluation> evaluations = {{"A", c.first.measurement.evaluation},
+                                                    {"B", c.second.measurement.evaluation}};
+  for (const auto& [name, evaluation] : evaluations)
     for (const std::string& concern : concerns(evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", name, concern));
   outcome.text = fmt::format("A: {}\nB: {}\n\n{}\n{}{}\n", a.first, a.second, to_text(table),
-                             class_text(measured, c.labels), outcome.headline);
+                             class_text(evaluations, c.labels), outcome.headline);
   outcome.sections = {{"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table}}},
-                      class_section(measured, c.labels)};
+                      class_section(evaluations, c.labels)};
   if (texts.rows.empty()) return outcome;
   const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
                                           texts.rows.size(), grouped(c.comparison.flips));
@@ -125,11 +138,16 @@ Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Co
 }
 
 Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
-                      const std::vector<Example>& examples, Context& context,
+                      const MeasuredExamples& measured, Context& context,
                       std::vector<std::string>& notes) {
+  const std::vector<Example>& examples = measured.examples;
   std::vector<double> before, after;
-  Table table(
-      {{"seed", "Seed"}, {"a", "A"}, {"b", "B"}, {"flips", "Flips"}, {"mcnemar_p", "McNemar p"}});
+  Table table({{"seed", "Seed"},
+               {"a", "A"},
+               {"b", "B"},
+               {"accuracy_change", "Change"},
+               {"flips", "Flips"},
+               {"mcnemar_p", "McNemar p"}});
   for (const std::string& seed : seeds) {
     const TextModel first = open_model((fs::path(a.first) / seed).string(), context, a.run.seed),
                     second = open_model((fs::path(a.second) / seed).string(), context, a.run.seed);
@@ -140,8 +158,9 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
         notes.push_back(fmt::format("{} of {}: {}", seed, model->label, concern));
     before.push_back(c.first.measurement.evaluation.accuracy);
     after.push_back(c.second.measurement.evaluation.accuracy);
-    table.add_row({seed, percent(before.back(), 2), percent(after.back(), 2),
-                   percent(c.comparison.flip_share, 2), real(c.comparison.mcnemar_p, 3)});
+    table.add_row({seed, accuracy_cell(c.first.measurement.evaluation),
+                   accuracy_cell(c.second.measurement.evaluation), change_cell(c.comparison),
+                   flip_cell(c.comparison), p_value(c.comparison.mcnemar_p)});
   }
   const auto count = static_cast<std::int64_t>(examples.size());
   const SeedSpread spread_of_a = accuracy_spread(before, count),
@@ -152,7 +171,7 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
                     {"a", to_json(spread_of_a)},
                     {"b", to_json(spread_of_b)},
                     {"change", paired_json(before, after, outcome.verdict)}};
-  outcome.headline = "B against A: " + outcome.verdict.summary;
+  outcome.headline = measured.headline(outcome.verdict);
   const std::string spreads =
       fmt::format("A: {}\nB: {}", seed_sentence(spread_of_a), seed_sentence(spread_of_b));
   outcome.text = fmt::format("A: {}\nB: {}\n\n{}\n{}\n{}\n", a.first, a.second, to_text(table),
@@ -179,8 +198,9 @@ void compare_models(Arguments& a, const CLI::App& app) {
   knowing.trained_on = record_of(a, seeds);
   const Splits splits = load_splits(a.data, a.run.seed, knowing, DataUse::measurement, context);
   const auto& [examples, part] = measured_texts(splits, a.split, knowing.trained_on);
-  Outcome outcome = seeds.empty() ? compare_two(a, examples, context, report.notes)
-                                  : compare_seeds(a, seeds, examples, context, report.notes);
+  Outcome outcome = seeds.empty()
+                        ? compare_two(a, {part, examples}, context, report.notes)
+                        : compare_seeds(a, seeds, {part, examples}, context, report.notes);
   for (const std::string& warning : warnings_of(part, knowing.model.config.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");

@@ -210,7 +210,11 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_GT(result["formats"][1]["weight_snr_db"], result["formats"][2]["weight_snr_db"]);
   EXPECT_EQ(result["formats"][2]["input_snr_db"], nullptr);
   EXPECT_EQ(result["layers"].size(), 14 * 2);
-  EXPECT_EQ(result["examples"], kReviews / 10);
+  EXPECT_EQ(result["n"], kReviews / 10);
+  EXPECT_EQ(result["part"], "validation");
+  EXPECT_EQ(result["chosen"], nullptr);
+  EXPECT_NE(result["summary"].get<std::string>().find("none is shown to keep the accuracy"),
+            std::string::npos);
   EXPECT_EQ(entries(folder.path() / "tables"),
             (std::vector<std::string>{"formats.csv", "formats.json", "layers.csv", "layers.json",
                                       "machine.json", "record.json", "report.html", "run.log",
