@@ -4,14 +4,34 @@
 
 namespace hone {
 
+Cell accuracy_cell(const Evaluation& e) {
+  return percent_within(e.accuracy, e.accuracy_interval.low, e.accuracy_interval.high);
+}
+
+Cell change_cell(const Comparison& c) {
+  const Interval interval = accuracy_change_interval(c);
+  return points_within(c.accuracy_change(), interval.low, interval.high);
+}
+
+Cell flip_cell(const Comparison& c) {
+  return percent_within(c.flip_share, c.flip_interval.low, c.flip_interval.high);
+}
+
+Cell verdict_cell(const Verdict& verdict) {
+  const Tone tone = verdict.kept()                              ? Tone::good
+                    : verdict.conclusion == Conclusion::unclear ? Tone::unclear
+                                                                : Tone::bad;
+  return toned(to_string(verdict.conclusion), tone);
+}
+
 Table comparison_table(const std::vector<ComparedModel>& models) {
   Table table({{"model", "Model"},
                {"accuracy", "Accuracy"},
-               {"accuracy_low", "95 % from"},
-               {"accuracy_high", "to"},
-               {"loss", "Loss"},
+               {"accuracy_change", "Change"},
                {"flips", "Flips"},
                {"mcnemar_p", "McNemar p"},
+               {"verdict", "Verdict"},
+               {"loss", "Loss"},
                {"margin_snr_db", "Margin SNR (dB)"},
                {"average_bits", "Bits"},
                {"arithmetic", "Arithmetic"}});
@@ -19,10 +39,9 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
     const Evaluation& e = model.measurement.evaluation;
     const double weight_bits = model.average_weight_bits;
     const auto& c = model.comparison;
-    table.add_row({model.label, percent(e.accuracy, 2), percent(e.accuracy_interval.low, 2),
-                   percent(e.accuracy_interval.high, 2), real(e.loss, 4),
-                   c ? percent(c->flip_share, 2) : Cell(absent),
-                   c ? real(c->mcnemar_p, 3) : Cell(absent),
+    table.add_row({model.label, accuracy_cell(e), c ? change_cell(*c) : Cell(absent),
+                   c ? flip_cell(*c) : Cell(absent), c ? p_value(c->mcnemar_p) : Cell(absent),
+                   model.verdict ? verdict_cell(*model.verdict) : Cell(absent), real(e.loss, 4),
                    c ? real(c->margin_snr_db, 1) : Cell(absent),
                    real(weight_bits, weight_bits == std::round(weight_bits) ? 0 : 2),
                    model.quantized ? "simulated" : "fp32"});
@@ -44,7 +63,9 @@ Json to_json(const ComparedModel& model, const std::vector<std::string>& labels)
                {"average_weight_bits", model.average_weight_bits},
                {"arithmetic", model.quantized ? "simulated" : "fp32"}};
   json.update(to_json(model.measurement, labels));
-  if (model.comparison) json["comparison"] = to_json(*model.comparison, verdict(*model.comparison));
+  if (model.comparison)
+    json["comparison"] =
+        to_json(*model.comparison, model.verdict ? *model.verdict : verdict(*model.comparison));
   return json;
 }
 

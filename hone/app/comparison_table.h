@@ -16,10 +16,11 @@ struct ComparedModel {
   Measurement measurement;
   std::optional<Comparison> comparison;  ///< none: it is the parent
   bool quantized = true;                 ///< its arithmetic is simulated; otherwise fp32
+  std::optional<Verdict> verdict = {};   ///< none: it is the parent, or nothing is judged
 };
 
-/// Accuracy with its 95 % interval, loss, flips, McNemar's p, margin SNR and bits against the parent; "arithmetic" says
-/// fp32 or simulated.
+/// Accuracy, its change and flips against the parent with their 95 % intervals, McNemar's p, verdict, loss, margin SNR and
+/// bits; "arithmetic" says fp32 or simulated.
 Table comparison_table(const std::vector<ComparedModel>& models);
 
 /// What has to be known before any row of the table is looked at (see `concerns` of an evaluation), with the model's
@@ -29,5 +30,12 @@ std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
 /// The same of one model for programs, with its measurement and, unless it is the parent, its comparison. `labels` are
 /// the names of the classes.
 Json to_json(const ComparedModel& model, const std::vector<std::string>& labels);
+
+/// Cells of such tables, each with its 95 % interval.
+Cell accuracy_cell(const Evaluation& evaluation);
+Cell change_cell(const Comparison& comparison);
+Cell flip_cell(const Comparison& comparison);
+/// "kept", "lost", "unclear".
+Cell verdict_cell(const Verdict& verdict);
 
 }  // namespace hone

@@ -86,6 +86,12 @@ struct EncodedSplits {
   std::vector<std::uint64_t> train_rows = {}, validation_rows = {};  ///< their `row_hash`es
   /// What `test` is, which may be any part that was asked for, and `validation`.
   MeasuredPart measured = {}, measured_validation = {};
+
+  /// Where choices are made: what stands as `validation`, unless the protocol chooses on what is reported.
+  const MeasuredPart& measured_choice() const {
+    return protocol == Protocol::original || validation.size() == 0 ? measured
+                                                                    : measured_validation;
+  }
 };
 
 /// Tokenizes `examples` for the model; says in `warnings`, with `name` in front, what was cut or

@@ -27,22 +27,26 @@ bool worth_explaining(const Comparison& comparison) {
   return comparison.accuracy_change() <= -kUsualMargin;
 }
 
-Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
-                   std::int32_t pad_id, const CompressOptions& options, Context& context) {
+Diagnosis diagnose(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+                   const CompressOptions& options, Context& context) {
   Diagnosis diagnosis;
   diagnosis.operands = suggest(parent, options.plan, data.train, pad_id, options.calibration,
                                /*most_bits=*/0, context);
   std::ranges::stable_sort(diagnosis.operands, {}, rank_of);
+  if (data.validation.size() == 0) return diagnosis;
   CompressOptions better = options;
   better.qat = false;
   better.calibration.heed_objections = false;
   better.plan = with_suggestions(options.plan, diagnosis.operands);
+  const ChoicePart part = choice_part(data);
+  const MeasureOptions how = {pad_id, options.calibration.batch_size};
   const Model model = compress(parent, data, pad_id, better, context);
-  Measurement after =
-      measure(model, data.test, pad_id, options.calibration.batch_size, context, "suggested");
-  const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
-  diagnosis.improved = {"PTQ with the better parameters", average_weight_bits(model, context),
-                        std::move(after), comparison};
+  const Measurement before =
+      measure(parent, part.examples, pad_id, how.batch_size, context, "fp32");
+  diagnosis.improved =
+      compared(model, "PTQ with the better parameters", before, part.examples, how, context);
+  diagnosis.improved->verdict = verdict(*diagnosis.improved->comparison);
+  diagnosis.part = part.name;
   return diagnosis;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hone/app/comparison_table.h"
+#include "hone/app/choice.h"
 #include "hone/app/format_search.h"
 
 namespace hone {
@@ -9,15 +9,18 @@ namespace hone {
 /// bits, tried on the operand and, all together, on the whole model.
 struct Diagnosis {
   std::vector<Suggestion> operands;  ///< the noisiest first, biases after all others
-  ComparedModel improved;            ///< the whole model with all suggestions, after training
+  /// The whole model with all suggestions, by rounding alone, beside its parent on the validation part; nothing where
+  /// there is none. Who takes them over chose them there, so the figures of the part that is reported stay honest.
+  std::optional<ComparedModel> improved;
+  std::string part;  ///< where it was measured
 };
 
 /// Whether people will want to know where the accuracy went: half a point or more of it is gone, be that shown to be more
 /// than chance or not.
 bool worth_explaining(const Comparison& comparison);
 
-Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
-                   std::int32_t pad_id, const CompressOptions& options, Context& context);
+Diagnosis diagnose(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+                   const CompressOptions& options, Context& context);
 
 /// Signal-to-noise ratio, share clipped, share flushed to zero, smallest step against the spread of
 /// the values, and the better format, for the operands below `most_snr_db`; the first `most_rows`.

@@ -6,6 +6,7 @@
 
 #include "hone/analysis/precision.h"
 #include "hone/app/recipe.h"
+#include "hone/base/text.h"
 #include "hone/passes/quantize.h"
 
 namespace hone {
@@ -13,21 +14,29 @@ namespace {
 
 Cell snr_cell(double snr_db) { return std::isnan(snr_db) ? Cell(absent) : real(snr_db, 1); }
 
-FormatResult try_choice(const Model& model, const Measurement& before, const EncodedSplits& data,
-                        std::int32_t pad_id, const FormatChoice& choice, CompressOptions options,
-                        Context& context) {
-  const Graph graph = build_graph(model, context.library.ops, {});
+CompressOptions options_for(const FormatChoice& choice, const Graph& graph,
+                            CompressOptions options) {
   options.plan = uniform_plan(graph, choice.formats);
   options.calibration.heed_objections = false;  // what it costs is what is asked
-  const Model quantized = compress(model, data, pad_id, options, context);
-  Measurement after = measure(quantized, data.test, pad_id, options.fine_tune.eval_batch_size,
-                              context, choice.label);
-  const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
-  const PlannedSize size = planned_size(graph, options.plan);
-  return {choice,
-          {choice.label, size.average_weight_bits(), std::move(after), comparison},
-          size.bits / 8,
-          measure_noise(model, options.plan, data.train, pad_id, options.calibration, context)};
+  return options;
+}
+
+void judge(std::vector<FormatResult>& results) {
+  std::vector<Comparison> comparisons;
+  for (const FormatResult& result : results) comparisons.push_back(*result.model.comparison);
+  const std::vector<Verdict> verdicts = verdicts_of_choice(comparisons);
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].model.verdict = verdicts[i];
+}
+
+std::optional<std::size_t> fewest_bits(const std::vector<FormatResult>& results) {
+  std::optional<std::size_t> best;
+  const auto rank = [&](std::size_t i) {
+    const ComparedModel& model = results[i].model;
+    return std::pair(model.average_weight_bits, -model.comparison->margin_snr_db);
+  };
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (results[i].model.verdict->kept() && (!best || rank(i) < rank(*best))) best = i;
+  return best;
 }
 
 double snr_of_layer(const std::vector<OperandNoise>& noise, const std::string& layer,
@@ -80,14 +89,32 @@ std::vector<FormatChoice> usual_choices(const FormatTable& formats) {
   return choices;
 }
 
-std::vector<FormatResult> compare_formats(const Model& model, const Measurement& before,
-                                          const EncodedSplits& data, std::int32_t pad_id,
-                                          const std::vector<FormatChoice>& choices,
-                                          const CompressOptions& options, Context& context) {
-  std::vector<FormatResult> results;
-  for (const FormatChoice& choice : choices)
-    results.push_back(try_choice(model, before, data, pad_id, choice, options, context));
-  return results;
+FormatStudy compare_formats(const Model& model, const EncodedSplits& data, std::int32_t pad_id,
+                            const std::vector<FormatChoice>& choices,
+                            const CompressOptions& options, Context& context) {
+  const MeasureOptions how = {pad_id, options.fine_tune.eval_batch_size};
+  const EncodedSet& examples = choice_part(data).examples;
+  const Graph graph = build_graph(model, context.library.ops, {});
+  FormatStudy study{.choice = begin_choice(model, data, how, context), .results = {}, .chosen = {}};
+  for (const FormatChoice& choice : choices) {
+    const CompressOptions own = options_for(choice, graph, options);
+    const Model quantized = compress(model, data, pad_id, own, context);
+    study.results.push_back(
+        {choice, compared(quantized, choice.label, study.choice.parent, examples, how, context),
+         planned_size(graph, own.plan).bits / 8,
+         measure_noise(model, own.plan, data.train, pad_id, own.calibration, context)});
+  }
+  judge(study.results);
+  study.chosen = fewest_bits(study.results);
+  if (!study.chosen) {
+    report_chosen(study.choice, {}, model, data, how, context);
+    return study;
+  }
+  // Made anew: all models of a long list would not fit into memory beside each other.
+  const FormatChoice& choice = study.results[*study.chosen].choice;
+  const Model chosen = compress(model, data, pad_id, options_for(choice, graph, options), context);
+  report_chosen(study.choice, {{choice.label, &chosen}}, model, data, how, context);
+  return study;
 }
 
 double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand) {
@@ -103,7 +130,7 @@ double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand) {
   return -10 * std::log10(shares / count);
 }
 
-Table choice_table(const std::vector<FormatResult>& results, const Measurement& before) {
+Table choice_table(const FormatStudy& study) {
   Table table({{"format", "Format"},
                {"average_weight_bits", "Bits"},
                {"bytes", "If packed"},
@@ -111,41 +138,111 @@ Table choice_table(const std::vector<FormatResult>& results, const Measurement& 
                {"input_snr_db", "Inputs (dB)"},
                {"output_snr_db", "Outputs (dB)"},
                {"accuracy", "Accuracy"},
+               {"accuracy_change", "Change"},
                {"flips", "Flips"},
                {"margin_snr_db", "Margins (dB)"},
+               {"verdict", "Verdict"},
                {"arithmetic", "Arithmetic"}});
   table.add_row({"fp32", real(32, 2), absent, absent, absent, absent,
-                 percent(before.evaluation.accuracy, 2), absent, absent, "fp32"});
-  for (const FormatResult& r : results) {
+                 accuracy_cell(study.choice.parent.evaluation), absent, absent, absent, absent,
+                 "fp32"});
+  for (const FormatResult& r : study.results) {
     const Comparison& c = *r.model.comparison;
     table.add_row({r.choice.label, real(r.model.average_weight_bits, 2),
                    bytes(static_cast<std::int64_t>(std::ceil(r.bytes))),
                    snr_cell(mean_snr_db(r.noise, Operand::weight)),
                    snr_cell(mean_snr_db(r.noise, Operand::input)),
                    snr_cell(mean_snr_db(r.noise, Operand::output)),
-                   percent(r.model.measurement.evaluation.accuracy, 2), percent(c.flip_share, 2),
-                   snr_cell(c.margin_snr_db), "simulated"});
+                   accuracy_cell(r.model.measurement.evaluation), change_cell(c), flip_cell(c),
+                   snr_cell(c.margin_snr_db), verdict_cell(*r.model.verdict), "simulated"});
   }
   return table;
 }
 
-Json choices_json(const std::vector<FormatResult>& results, const Measurement& before,
-                  const std::vector<std::string>& labels) {
+std::vector<ComparedModel> compared_models(const FormatStudy& study) {
+  std::vector<ComparedModel> models = {parent_row(study.choice.parent)};
+  for (const FormatResult& result : study.results) models.push_back(result.model);
+  return models;
+}
+
+std::string choice_verdict(const FormatStudy& study) {
+  const std::size_t count = study.results.size();
+  const std::string basis =
+      fmt::format("{}{}", study.choice.made_on(),
+                  count > 1 ? fmt::format("; Holm's correction for {}", count) : "");
+  const std::string formats = fmt::format("{} format{}", count, count == 1 ? "" : "s");
+  if (!study.chosen)
+    return fmt::format("Of {}, none is shown to keep the accuracy within {:.2f} points ({}).",
+                       formats, 100 * kUsualMargin, basis);
+  const FormatResult& chosen = study.results[*study.chosen];
+  return fmt::format(
+      "Of {}, {} needs the fewest bits ({:.4g} per weight) among those shown to keep the accuracy "
+      "within {:.2f} points ({}).",
+      formats, chosen.choice.label, chosen.model.average_weight_bits, 100 * kUsualMargin, basis);
+}
+
+std::vector<std::string> choice_findings(const FormatStudy& study) {
+  std::vector<std::string> lines;
+  if (!study.chosen && !study.results.empty()) {
+    const auto likeliest = std::ranges::min_element(
+        study.results, {}, [](const FormatResult& r) { return r.model.verdict->p_value; });
+    lines.push_back(finding(likeliest->model, study.choice.made_on()));
+  }
+  const std::vector<std::string> reported = reported_findings(study.choice);
+  lines.insert(lines.end(), reported.begin(), reported.end());
+  return lines;
+}
+
+Json to_json(const FormatStudy& study, const std::vector<std::string>& labels) {
   Json rows = Json::array();
   const auto add = [&](const ComparedModel& model) {
     rows.push_back({{"format", model.label}});
     rows.back().update(to_json(model, labels));
     rows.back().erase("model");
   };
-  add({"fp32", 32, before, std::nullopt, /*quantized=*/false});
-  for (const FormatResult& r : results) {
+  add(parent_row(study.choice.parent));
+  for (const FormatResult& r : study.results) {
     add(r.model);
     rows.back().update({{"bytes", static_cast<std::int64_t>(std::ceil(r.bytes))},
                         {"weight_snr_db", mean_snr_db(r.noise, Operand::weight)},
                         {"input_snr_db", mean_snr_db(r.noise, Operand::input)},
                         {"output_snr_db", mean_snr_db(r.noise, Operand::output)}});
   }
-  return rows;
+  Json json = to_json(study.choice, labels);
+  json.update({{"formats", rows},
+               {"chosen", study.chosen ? Json(study.results[*study.chosen].choice.label) : Json()},
+               {"summary", choice_verdict(study)},
+               {"findings", choice_findings(study)},
+               {"seeds", 1}});
+  return json;
+}
+
+namespace {
+
+constexpr const char* kNote =
+    "Weights, inputs, outputs: signal-to-noise ratio of every layer alone, mean noise over the "
+    "layers; the others are of the whole model.";
+
+}  // namespace
+
+std::string to_text(const FormatStudy& study, const TextStyle& style) {
+  std::vector<std::string> lines = choice_findings(study);
+  lines.insert(lines.begin(), choice_verdict(study));
+  lines.push_back(kNote);
+  return choice_text(study.choice, choice_table(study), lines, style);
+}
+
+Section choice_section(const FormatStudy& study) {
+  Section section{"Formats", {}};
+  for (const std::string& line : choice_findings(study)) section.blocks.push_back(Paragraph{line});
+  section.blocks.push_back(
+      PageTable{choice_table(study), fmt::format("All of them, on {}, where the choice is made. {}",
+                                                 study.choice.made_on(), kNote)});
+  if (study.choice.reported.size() > 1)
+    section.blocks.push_back(PageTable{
+        comparison_table(study.choice.reported),
+        fmt::format("What was chosen, measured once on {}.", study.choice.reported_on())});
+  return section;
 }
 
 Table layer_table(const std::vector<FormatResult>& results) {

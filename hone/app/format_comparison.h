@@ -1,6 +1,7 @@
 #pragma once
 
-#include "hone/app/comparison_table.h"
+#include "hone/app/choice.h"
+#include "hone/app/run_report.h"
 #include "hone/app/sensitivity.h"
 
 namespace hone {
@@ -20,28 +21,46 @@ std::vector<FormatChoice> usual_choices(const FormatTable& formats);
 
 struct FormatResult {
   FormatChoice choice;
-  ComparedModel model;              ///< the whole model quantized after training
-  double bytes = 0;                 ///< of all parameters, if packed
+  ComparedModel model;  ///< the whole model quantized by rounding alone, with its verdict
+  double bytes = 0;     ///< of all parameters, if packed
   std::vector<OperandNoise> noise;  ///< of every layer alone
 };
 
+/// Formats beside each other.
+struct FormatStudy {
+  Choice choice;
+  std::vector<FormatResult> results;  ///< where the choice is made, in the order they were given
+  /// Of those that are kept, the one of the fewest bits; among equals the one with the highest margin SNR.
+  std::optional<std::size_t> chosen;
+};
+
 /// Quantizes the model to each choice and measures it: every layer alone over the calibration
-/// batches, the whole model on `data.test`.
-std::vector<FormatResult> compare_formats(const Model& model, const Measurement& before,
-                                          const EncodedSplits& data, std::int32_t pad_id,
-                                          const std::vector<FormatChoice>& choices,
-                                          const CompressOptions& options, Context& context);
+/// batches, the whole model on the part that choices are made on. The verdicts are corrected for the number of choices
+/// (`verdicts_of_choice`), and what is chosen by them is measured once on `data.test`.
+/// Throws `UserError` when there is no part to choose on.
+FormatStudy compare_formats(const Model& model, const EncodedSplits& data, std::int32_t pad_id,
+                            const std::vector<FormatChoice>& choices,
+                            const CompressOptions& options, Context& context);
 
 /// The signal-to-noise ratio of the mean noise share of one operand over all layers, in dB; NaN when
 /// no layer has it quantized.
 double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand);
 
-/// One row for each choice: bits, bytes, mean SNR of weights, inputs and outputs, accuracy, flips,
-/// margin SNR.
-Table choice_table(const std::vector<FormatResult>& results, const Measurement& before);
-/// The same for programs, each with its measurement and comparison. `labels` are the names of the classes.
-Json choices_json(const std::vector<FormatResult>& results, const Measurement& before,
-                  const std::vector<std::string>& labels);
+/// One row for each choice: bits, bytes, mean SNR of weights, inputs and outputs, accuracy, its change and flips with
+/// their 95 % intervals, margin SNR, verdict.
+Table choice_table(const FormatStudy& study);
+/// The rows of that table: the model, then every choice.
+std::vector<ComparedModel> compared_models(const FormatStudy& study);
+/// Which format needs the fewest bits of those that are shown to keep the accuracy, on which part and how many texts.
+std::string choice_verdict(const FormatStudy& study);
+/// What was measured once, of what was chosen; or why the likeliest is not shown to be kept. Lines.
+std::vector<std::string> choice_findings(const FormatStudy& study);
+/// The same for programs, with the choice: `formats`, each with its measurement and comparison, `chosen` (a format, or
+/// null), `summary`, `findings`. `labels` are the names of the classes.
+Json to_json(const FormatStudy& study, const std::vector<std::string>& labels);
+/// The same for people.
+std::string to_text(const FormatStudy& study, const TextStyle& style = {});
+Section choice_section(const FormatStudy& study);
 /// One row for each layer and choice: SNR of weights, inputs and outputs.
 Table layer_table(const std::vector<FormatResult>& results);
 

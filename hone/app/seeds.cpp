@@ -44,9 +44,11 @@ SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& 
 
 namespace {
 
-// The ends of an interval of a result, as cells.
-void add_interval(std::vector<Cell>& row, const Json& interval) {
-  for (const Json& end : interval) row.push_back(percent(end.get<double>(), 2));
+// A figure of a result with its interval, in `cell`; results without an accuracy have none.
+Cell with_interval(const Json& figures, const char* key, const char* interval_key,
+                   Cell (*cell)(double, double, double)) {
+  const Json& interval = figures.at(interval_key);
+  return cell(number_of(figures.at(key)), number_of(interval.at(0)), number_of(interval.at(1)));
 }
 
 }  // namespace
@@ -59,34 +61,26 @@ Table seed_table(const std::vector<Json>& results, const std::vector<std::string
     if (!results.front().contains(part)) continue;
     present.push_back(part);
     columns.push_back({part + "_accuracy", part + " accuracy"});
-    columns.push_back({part + "_accuracy_low", "95 % from"});
-    columns.push_back({part + "_accuracy_high", "to"});
     columns.push_back({part + "_loss", part + " loss"});
   }
   if (compared) {
-    for (const auto& [key, header] : {std::pair{"flips", "Flips"},
-                                      {"flips_low", "95 % from"},
-                                      {"flips_high", "to"},
-                                      {"accuracy_change", "Change"},
-                                      {"accuracy_change_low", "95 % from"},
-                                      {"accuracy_change_high", "to"}})
-      columns.push_back({key, header});
+    columns.push_back({"accuracy_change", "Change"});
+    columns.push_back({"flips", "Flips"});
   }
   Table table(std::move(columns));
   for (const Json& result : results) {
     std::vector<Cell> row = {std::to_string(result.at("seed").get<std::int64_t>())};
     for (const std::string& part : present) {
       const Json& measured = result.at(part);
-      row.push_back(percent(number_of(measured.at("eval_accuracy")), 2));
-      add_interval(row, measured.at("eval_accuracy_interval"));
+      row.push_back(
+          with_interval(measured, "eval_accuracy", "eval_accuracy_interval", percent_within));
       row.push_back(real(number_of(measured.at("eval_loss")), 4));
     }
     if (compared) {
       const Json& comparison = result.at("comparison");
-      row.push_back(percent(comparison.at("flip_share").get<double>(), 2));
-      add_interval(row, comparison.at("flip_interval"));
-      row.push_back(percent(comparison.at("accuracy_change").get<double>(), 2));
-      add_interval(row, comparison.at("accuracy_change_interval"));
+      row.push_back(
+          with_interval(comparison, "accuracy_change", "accuracy_change_interval", points_within));
+      row.push_back(with_interval(comparison, "flip_share", "flip_interval", percent_within));
     }
     table.add_row(std::move(row));
   }

@@ -23,9 +23,9 @@ RowSet united(const RowSet& a, const RowSet& b);
 bool contains(const RowSet& set, std::uint64_t hash);
 
 struct TrainedOn {
-  RowSet trained;     ///< weights were fitted to these
-  RowSet chosen;      ///< set aside by trainings, for choices to be made on
-  RowSet calibrated;  ///< ranges of quantizers were taken from these
+  RowSet trained = {};     ///< weights were fitted to these
+  RowSet chosen = {};      ///< set aside by trainings, for choices to be made on
+  RowSet calibrated = {};  ///< ranges of quantizers were taken from these
   /// False: the weights come from somewhere that kept no such record, and may have been fitted to more.
   bool complete = true;
   std::vector<std::string> data = {};  ///< `DataSet::hash` of each data set, the first one first

@@ -2,26 +2,53 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
+#include <tuple>
 
 #include "hone/base/text.h"
 
 namespace hone {
 namespace {
 
-std::string format_text(const FixedPointWidth& width) {
-  return fmt::format("integer(width={},frac={})", width.width, width.frac);
+std::string text_of(const FixedPointWidth& width) {
+  return fmt::format("{}.{}", width.width, width.frac);
 }
 
-ComparedModel quantize_and_measure(const Model& parent, const Measurement& before,
-                                   const EncodedSplits& data, std::int32_t pad_id,
-                                   const CompressOptions& options, Context& context) {
-  const Model model = compress(parent, data, pad_id, options, context);
-  const std::string label =
-      fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(options.plan));
-  Measurement after =
-      measure(model, data.test, pad_id, options.fine_tune.eval_batch_size, context, label);
-  const Comparison comparison = compare(before.view(), after.view(), data.test.labels);
-  return {label, average_weight_bits(model, context), std::move(after), comparison};
+// The order of the tests: fixed before anything is measured.
+std::vector<std::size_t> widest_first(const std::vector<FixedPointWidth>& widths) {
+  std::vector<std::size_t> order(widths.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
+    return std::tuple(widths[i].width, widths[i].frac);
+  });
+  return order;
+}
+
+Format format_of(const FixedPointWidth& width, const Context& context) {
+  return parse_format(fmt::format("integer(width={},frac={})", width.width, width.frac),
+                      context.library.formats);
+}
+
+/// Models from the widest down, of which the last stays at hand that is kept as all before it are.
+struct Descent {
+  bool going_on = true;
+  std::optional<std::size_t> kept = {};
+  std::optional<Model> model = {};
+
+  void consider(std::size_t index, Model candidate, const ComparedModel& measured) {
+    going_on = going_on && verdict(*measured.comparison).kept();
+    if (!going_on) return;
+    kept = index;
+    model = std::move(candidate);
+  }
+};
+
+void judge(std::vector<WidthResult>& results, const std::vector<std::size_t>& order,
+           ComparedModel WidthResult::*model) {
+  std::vector<Comparison> comparisons;
+  for (const std::size_t i : order) comparisons.push_back(*(results[i].*model).comparison);
+  const std::vector<Verdict> verdicts = verdicts_in_sequence(comparisons);
+  for (std::size_t i = 0; i < order.size(); ++i) (results[order[i]].*model).verdict = verdicts[i];
 }
 
 std::vector<Point> curve(const std::vector<WidthResult>& results,
@@ -38,119 +65,174 @@ Point accuracy_point(const WidthResult& result, const ComparedModel& model) {
 }
 
 Point flip_point(const WidthResult& result, const ComparedModel& model) {
-  return {static_cast<double>(result.width.width), 100 * model.comparison->flip_share};
+  const Comparison& c = *model.comparison;
+  return {static_cast<double>(result.width.width), 100 * c.flip_share};
 }
 
-Figure width_figure(const std::vector<WidthResult>& results, const Measurement& parent) {
+Figure width_figure(const WidthStudy& study) {
+  const std::vector<WidthResult>& results = study.results;
   Axis width{.label = "Format (width.fraction, bits)"};
-  for (const WidthResult& result : results) {
-    width.ticks.push_back({static_cast<double>(result.width.width),
-                           fmt::format("{}.{}", result.width.width, result.width.frac)});
-  }
+  for (const WidthResult& result : results)
+    width.ticks.push_back({static_cast<double>(result.width.width), text_of(result.width)});
   const auto ptq = [](auto point) {
     return [point](const WidthResult& r) { return point(r, r.ptq); };
   };
   const auto qat = [](auto point) {
     return [point](const WidthResult& r) { return point(r, r.qat); };
   };
+  const char *by_rounding = "by rounding alone (PTQ)", *by_training = "with training (QAT)";
   const Panel accuracy{.title = "Accuracy",
                        .x = width,
                        .y = {.label = "Accuracy (%)"},
-                       .series = {{.label = "after training (PTQ)",
+                       .series = {{.label = by_rounding,
                                    .points = curve(results, ptq(accuracy_point)),
                                    .spread = Spread::bars},
-                                  {.label = "with training (QAT)",
+                                  {.label = by_training,
                                    .points = curve(results, qat(accuracy_point)),
                                    .spread = Spread::bars}},
-                       .references = {{100 * parent.evaluation.accuracy, "fp32"}}};
-  const Panel flips{
-      .title = "Flips against fp32",
-      .x = width,
-      .y = {.label = "Flips (%)", .logarithmic = true},
-      .series = {{.label = "after training (PTQ)", .points = curve(results, ptq(flip_point))},
-                 {.label = "with training (QAT)", .points = curve(results, qat(flip_point))}}};
-  return {.title = "Fixed point, simulated; one seed", .panels = {accuracy, flips}, .width = 1000};
+                       .references = {{100 * study.choice.parent.evaluation.accuracy, "fp32"}}};
+  const Panel flips{.title = "Flips against fp32",
+                    .x = width,
+                    .y = {.label = "Flips (%)", .logarithmic = true},
+                    .series = {{.label = by_rounding, .points = curve(results, ptq(flip_point))},
+                               {.label = by_training, .points = curve(results, qat(flip_point))}}};
+  return {.title = fmt::format("Fixed point, simulated; {}; one seed", study.choice.made_on()),
+          .panels = {accuracy, flips},
+          .width = 1000};
 }
 
-// "from 8.4 on", "at no width".
-std::string holding_from(std::vector<WidthResult> results, ComparedModel WidthResult::*model) {
-  std::ranges::sort(results, std::greater(), [](const WidthResult& r) { return r.width.width; });
-  const WidthResult* last = nullptr;
-  for (const WidthResult& result : results) {
-    if (!verdict(*(result.*model).comparison).kept()) break;
-    last = &result;
-  }
-  return last == nullptr ? "at no width"
-                         : fmt::format("from {}.{} on", last->width.width, last->width.frac);
+std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept) {
+  if (!kept) return "at no width";
+  return fmt::format("from {} on", text_of(study.results[*kept].width));
+}
+
+const WidthResult& widest(const WidthStudy& study) {
+  std::vector<FixedPointWidth> widths;
+  for (const WidthResult& result : study.results) widths.push_back(result.width);
+  return study.results[widest_first(widths).front()];
 }
 
 }  // namespace
 
-std::vector<WidthResult> study_widths(const Model& parent, const Measurement& parent_measurement,
-                                      const EncodedSplits& data, std::int32_t pad_id,
-                                      const WidthStudyOptions& options, Context& context) {
-  std::vector<WidthResult> results;
-  for (const FixedPointWidth& width : options.widths) {
-    const Format format = parse_format(format_text(width), context.library.formats);
-    CompressOptions compression{.plan = one_format(parent, format, context),
-                                .fine_tune = options.qat};
+WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+                        const WidthStudyOptions& options, Context& context) {
+  const MeasureOptions how = {pad_id, options.qat.eval_batch_size};
+  const EncodedSet& examples = choice_part(data).examples;
+  WidthStudy study{.choice = begin_choice(parent, data, how, context),
+                   .results = std::vector<WidthResult>(options.widths.size()),
+                   .kept_ptq = {},
+                   .kept_qat = {}};
+  // Every width is measured once it is trained; evaluations on the way would only take time, unless they choose.
+  EncodedSplits learnt_from = data;
+  if (!options.qat.chooses()) learnt_from.validation = {};
+  const std::vector<std::size_t> order = widest_first(options.widths);
+  Descent ptq, qat;
+  for (const std::size_t index : order) {
+    WidthResult& result = study.results[index];
+    result.width = options.widths[index];
+    const std::string name = text_of(result.width);
+    CompressOptions compression{
+        .plan = one_format(parent, format_of(result.width, context), context),
+        .fine_tune = options.qat};
     compression.calibration.seed = options.qat.training.seed;
-    compression.fine_tune.title = fmt::format("QAT {}.{}", width.width, width.frac);
+    compression.fine_tune.title = "QAT " + name;
     if (options.checkpoints_of)
-      compression.fine_tune.checkpoints =
-          options.checkpoints_of(fmt::format("qat-{}.{}", width.width, width.frac));
-    ComparedModel ptq =
-        quantize_and_measure(parent, parent_measurement, data, pad_id, compression, context);
+      compression.fine_tune.checkpoints = options.checkpoints_of("qat-" + name);
+    const auto consider = [&](Descent& descent, ComparedModel& row, const char* method) {
+      const Model model = compress(parent, learnt_from, pad_id, compression, context);
+      row = compared(model, fmt::format("{} {}", method, summary(compression.plan)),
+                     study.choice.parent, examples, how, context);
+      descent.consider(index, model, row);
+    };
+    consider(ptq, result.ptq, "PTQ");
     compression.qat = true;
-    ComparedModel qat =
-        quantize_and_measure(parent, parent_measurement, data, pad_id, compression, context);
-    results.push_back({width, std::move(ptq), std::move(qat)});
+    consider(qat, result.qat, "QAT");
   }
-  return results;
+  judge(study.results, order, &WidthResult::ptq);
+  judge(study.results, order, &WidthResult::qat);
+  study.kept_ptq = ptq.kept;
+  study.kept_qat = qat.kept;
+  std::vector<ChosenModel> chosen;
+  if (ptq.kept) chosen.push_back({study.results[*ptq.kept].ptq.label, &*ptq.model});
+  if (qat.kept) chosen.push_back({study.results[*qat.kept].qat.label, &*qat.model});
+  report_chosen(study.choice, chosen, parent, data, how, context);
+  return study;
 }
 
-std::vector<ComparedModel> compared_models(const std::vector<WidthResult>& results,
-                                           const Measurement& parent) {
-  std::vector<ComparedModel> models = {{"fp32", 32, parent, std::nullopt, /*quantized=*/false}};
-  for (const WidthResult& result : results) {
-    models.push_back(result.ptq);
-    models.push_back(result.qat);
+std::vector<ComparedModel> compared_models(const WidthStudy& study) {
+  std::vector<ComparedModel> rows = {parent_row(study.choice.parent)};
+  for (const WidthResult& result : study.results) {
+    rows.push_back(result.ptq);
+    rows.push_back(result.qat);
   }
   return models;
 }
 
-Table width_table(const std::vector<WidthResult>& results, const Measurement& parent) {
-  return comparison_table(compared_models(results, parent));
+Table width_table(const WidthStudy& study) { return comparison_table(compared_models(study)); }
+
+std::string width_verdict(const WidthStudy& study) {
+  return fmt::format(
+      "Fixed point is shown to keep the accuracy within {:.2f} points {} by rounding alone, {} "
+      "with training ({}).",
+      100 * kUsualMargin, holding_from(study, study.kept_ptq), holding_from(study, study.kept_qat),
+      study.choice.made_on());
 }
 
-Json widths_json(const std::vector<WidthResult>& results, const Measurement& parent,
-                 const std::vector<std::string>& labels) {
+std::vector<std::string> width_findings(const WidthStudy& study) {
+  std::vector<std::string> lines;
+  const WidthResult& first = widest(study);
+  if (!study.kept_ptq) lines.push_back(finding(first.ptq, study.choice.made_on()));
+  if (!study.kept_qat) lines.push_back(finding(first.qat, study.choice.made_on()));
+  const std::vector<std::string> reported = reported_findings(study.choice);
+  lines.insert(lines.end(), reported.begin(), reported.end());
+  return lines;
+}
+
+Json to_json(const WidthStudy& study, const std::vector<std::string>& labels) {
+  const auto name = [&](const std::optional<std::size_t>& kept) {
+    return kept ? Json(text_of(study.results[*kept].width)) : Json();
+  };
   Json models = Json::array();
-  for (const ComparedModel& model : compared_models(results, parent))
+  for (const ComparedModel& model : compared_models(study))
     models.push_back(to_json(model, labels));
-  return {{"models", models}, {"seeds", 1}};
+  Json json = to_json(study.choice, labels);
+  json.update({{"models", models},
+               {"kept_ptq", name(study.kept_ptq)},
+               {"kept_qat", name(study.kept_qat)},
+               {"summary", width_verdict(study)},
+               {"findings", width_findings(study)},
+               {"seeds", 1}});
+  return json;
 }
 
-std::string width_verdict(const std::vector<WidthResult>& results) {
-  return fmt::format("Fixed point keeps the accuracy {} by rounding alone, {} with training.",
-                     holding_from(results, &WidthResult::ptq),
-                     holding_from(results, &WidthResult::qat));
+std::string to_text(const WidthStudy& study, const TextStyle& style) {
+  std::vector<std::string> lines = width_findings(study);
+  lines.insert(lines.begin(), width_verdict(study));
+  return choice_text(study.choice, width_table(study), lines, style);
 }
 
-Section width_section(const std::vector<WidthResult>& results, const Measurement& parent,
-                      const fs::path& stem, std::vector<std::string>& notes) {
-  const std::string examples = grouped(static_cast<long long>(parent.evaluation.examples));
-  return {"Accuracy and flips",
-          {figure_block(width_figure(results, parent), stem,
-                        "Accuracy and flips against the width of fixed point, one curve for "
-                        "quantization after training and one for training with it; the table has "
-                        "the figures.",
-                        notes),
-           PageTable{width_table(results, parent),
-                     fmt::format("On {} texts. Flips: predictions that differ from fp32's; "
-                                 "McNemar's test is on those of them that change what is right. "
-                                 "Kept: not worse by half a point or more.",
-                                 examples)}}};
+Section width_section(const WidthStudy& study, const fs::path& stem,
+                      std::vector<std::string>& notes) {
+  Section section{"Accuracy and flips", {}};
+  for (const std::string& line : width_findings(study)) section.blocks.push_back(Paragraph{line});
+  section.blocks.push_back(figure_block(
+      width_figure(study), stem,
+      "Accuracy and flips against the width of fixed point, one curve for quantization by rounding "
+      "alone and one for training with it; the table has the figures.",
+      notes));
+  section.blocks.push_back(PageTable{
+      width_table(study),
+      fmt::format(
+          "All widths, on {}, where the choice is made. Flips: predictions that differ from "
+          "fp32's; McNemar's test is on those of them that change what is right. Verdict: "
+          "kept when the whole 95 % interval of the change is above -{:.2f} points; from the "
+          "widest down, up to the first that is not kept.",
+          study.choice.made_on(), 100 * kUsualMargin)});
+  if (study.choice.reported.size() > 1)
+    section.blocks.push_back(PageTable{
+        comparison_table(study.choice.reported),
+        fmt::format("What was chosen, measured once on {}.", study.choice.reported_on())});
+  return section;
 }
 
 }  // namespace hone

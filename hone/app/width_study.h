@@ -1,9 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "hone/app/comparison_table.h"
+#include "hone/app/choice.h"
 #include "hone/app/compress.h"
 #include "hone/app/run_report.h"
 
@@ -25,31 +26,42 @@ struct WidthStudyOptions {
 
 struct WidthResult {
   FixedPointWidth width;
-  ComparedModel ptq, qat;
+  ComparedModel ptq, qat;  ///< with their verdicts
 };
 
-/// The parent quantized to every width, after training and with training, measured on `data.test`.
-std::vector<WidthResult> study_widths(const Model& parent, const Measurement& parent_measurement,
-                                      const EncodedSplits& data, std::int32_t pad_id,
-                                      const WidthStudyOptions& options, Context& context);
+struct WidthStudy {
+  Choice choice;
+  std::vector<WidthResult> results;  ///< where the choice is made, in the order of the options
+  /// The narrowest that is kept as all wider ones are, for PTQ and for QAT: indices of `results`.
+  std::optional<std::size_t> kept_ptq, kept_qat;
+};
+
+/// The parent quantized to every width, by rounding alone and with training, and measured on the part that choices are
+/// made on. From the widest down, the verdicts stop at the first that is not kept (`verdicts_in_sequence`). What is
+/// chosen so is measured once on `data.test`.
+/// Throws `UserError` when there is no part to choose on.
+WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+                        const WidthStudyOptions& options, Context& context);
 
 /// The parent, then PTQ and QAT of every width.
-std::vector<ComparedModel> compared_models(const std::vector<WidthResult>& results,
-                                           const Measurement& parent);
+std::vector<ComparedModel> compared_models(const WidthStudy& study);
 /// The same as a table.
-Table width_table(const std::vector<WidthResult>& results, const Measurement& parent);
+Table width_table(const WidthStudy& study);
+/// The same for programs, with the choice: `models`, `kept_ptq` and `kept_qat` ("8.4", or null), `summary`, `findings`.
+/// `labels` are the names of the classes.
+Json to_json(const WidthStudy& study, const std::vector<std::string>& labels);
+/// The same for people: tables, verdict and findings.
+std::string to_text(const WidthStudy& study, const TextStyle& style = {});
 
-/// The same for programs: `models`, and `seeds`. `labels` are the names of the classes.
-Json widths_json(const std::vector<WidthResult>& results, const Measurement& parent,
-                 const std::vector<std::string>& labels);
+/// From which width on fixed point is shown to keep the accuracy, by rounding alone and with training, on which part and
+/// how many texts.
+std::string width_verdict(const WidthStudy& study);
+/// What was measured once, of what was chosen; or why the widest is not shown to be kept. Lines.
+std::vector<std::string> width_findings(const WidthStudy& study);
 
-/// From which width on fixed point keeps the accuracy, by PTQ and by QAT, in a sentence: no wider one is worse than the
-/// parent by half a point or more (see `failed`).
-std::string width_verdict(const std::vector<WidthResult>& results);
-
-/// The table, and accuracy and flips against width, one curve each for PTQ and QAT, which is also drawn as `stem`.svg
+/// The tables, and accuracy and flips against width, one curve each for PTQ and QAT, which is also drawn as `stem`.svg
 /// and .png. A figure that could not be drawn is a line of `notes`.
-Section width_section(const std::vector<WidthResult>& results, const Measurement& parent,
-                      const fs::path& stem, std::vector<std::string>& notes);
+Section width_section(const WidthStudy& study, const fs::path& stem,
+                      std::vector<std::string>& notes);
 
 }  // namespace hone

@@ -51,6 +51,8 @@ class Move {
 
   std::vector<Carried> run() {
     folder("");
+    // Last, when all others have the names they had.
+    for (const fs::path& path : changed_) move(path, /*changed=*/true);
     return std::move(carried_);
   }
 
@@ -64,7 +66,7 @@ class Move {
       } else if (is_folder || !own_.named(path)) {
         move(path, /*changed=*/false);
       } else if (!is_real_file(entry) || !own_.unchanged(path)) {
-        move(path, /*changed=*/true);
+        changed_.push_back(path);
       }
     }
   }
@@ -90,6 +92,7 @@ class Move {
   const fs::path& from_;
   const fs::path& to_;
   const OwnFiles& own_;
+  std::vector<fs::path> changed_;
   std::vector<Carried> carried_;
 };
 

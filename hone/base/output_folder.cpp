@@ -52,13 +52,34 @@ void sync_folder(const fs::path& path) {
   ::close(folder);
 }
 
+std::string mark_fingerprint(const fs::path& folder) {
+  const std::optional<fs::path> mark = mark_of(folder);
+  return mark ? recorded(*mark).fingerprint : "";
+}
+
+// The finished folder that was to take the place of the one set aside: a temporary one of the destination.
+fs::path replacement_of(const fs::path& aside, const fs::path& destination) {
+  const fs::path parent = destination.has_parent_path() ? destination.parent_path() : ".";
+  const std::string name = destination.filename().string(), mark = mark_fingerprint(aside);
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
+    const std::string other = entry.path().filename().string();
+    const bool temporary = other == name + ".partial" ||
+                           (other.starts_with("." + name + ".") && is_temporary_name(other));
+    if (!temporary) continue;
+    const std::optional<FolderRecord> record = read_record(entry.path());
+    if (record && record->finished && record->replaces == mark) return entry.path();
+  }
+  return {};
+}
+
 /// A locked folder, whatever it is renamed to meanwhile. -1 when another process has locked it.
 int locked(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   user_check(descriptor >= 0, "{}: cannot open: {}", folder.string(), std::strerror(errno));
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) {
-    struct stat opened {
-    }, now{};
+    struct stat opened {};
+    struct stat now {};
     // Another process may have renamed it in between.
     if (::fstat(descriptor, &opened) == 0 && ::stat(folder.c_str(), &now) == 0 &&
         opened.st_ino == now.st_ino && opened.st_dev == now.st_dev)
@@ -73,9 +94,13 @@ int locked(const fs::path& folder) {
 constexpr const char* kTaken =
     "{}: another process works there; wait for it, or give another output folder";
 
-std::string mark_fingerprint(const fs::path& folder) {
-  const std::optional<fs::path> mark = mark_of(folder);
-  return mark ? recorded(*mark).fingerprint : "";
+// Folders that a job made and had no time to fill.
+void remove_empty_folders_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, error))
+    if (entry.is_directory(error) && !entry.is_symlink(error)) folders.push_back(entry.path());
+  for (auto at = folders.rbegin(); at != folders.rend(); ++at) fs::remove(*at, error);  // if empty
 }
 
 }  // namespace
@@ -197,6 +222,7 @@ void OutputFolder::go_on(const Json& job) {
 // All but the record, by which the folder is known, and what somebody else put there.
 void OutputFolder::clear_temporary() {
   remove_files([&](const fs::path& path) { return role_of(path) != FileRole::foreign; });
+  remove_empty_folders_in(temporary_);
 }
 
 void OutputFolder::remove_scaffolding() {
@@ -319,6 +345,10 @@ void OutputFolder::mend() {
   user_check(lock >= 0, kTaken, aside_.string());
   if (is_free(destination_)) {
     std::error_code error;
+    if (replacement_of(aside_, destination_).empty()) {
+      ::close(lock);
+      return;  // only called so
+    }
     fs::rename(aside_, destination_, error);
     if (!error)
       say(fmt::format("{}: was set aside by a run that was ended while it replaced it, and is back",

@@ -38,7 +38,7 @@ struct OutputFolderOptions {
 /// NAME.kept where it has a NAME of its own; what moved is said on the standard error stream.
 ///
 /// Killed between the two renames, the old folder is whole at `destination`.replaced and the new one in the temporary
-/// folder; the next `OutputFolder` of the destination puts the old one back. Killed after them, the next one finishes
+/// folder, whose record names the one it replaces; the next `OutputFolder` of the destination puts the old one back. Killed after them, the next one finishes
 /// moving and removing.
 class OutputFolder {
  public:

@@ -97,30 +97,44 @@ struct Outcome {
   Verdict verdict;
 };
 
-Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Context& context,
+/// The texts both models are measured on.
+struct MeasuredExamples {
+  const MeasuredPart& part;
+  const std::vector<Example>& examples;
+
+  /// "B against A, test, n = 4 000: kept: …"
+  std::string headline(const Verdict& verdict) const {
+    return fmt::format("B against A, {}: {}", name_and_size(part), verdict.summary);
+  }
+};
+
+Outcome compare_two(const Arguments& a, const MeasuredExamples& measured, Context& context,
                     std::vector<std::string>& notes) {
   const TextModel first = open_model(a.first, context, a.run.seed),
                   second = open_model(a.second, context, a.run.seed);
+  const std::vector<Example>& examples = measured.examples;
   notes.push_back(untrained_warning(first, a.first));
   notes.push_back(untrained_warning(second, a.second));
-  const ModelComparison c =
+  ModelComparison c =
       compare_models(first, second, examples, a.data.max_seq_length, a.batch_size, context, notes);
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(a.texts));
-  const Table table = comparison_table({c.first, c.second});
   Outcome outcome;
   outcome.verdict = verdict(c.comparison, a.margin());
+  c.second.verdict = outcome.verdict;
+  const Table table = comparison_table({c.first, c.second});
   outcome.result = to_json(c, outcome.verdict, texts);
-  outcome.headline = "B against A: " + outcome.verdict.summary;
-  const std::vector<NamedEvaluation> measured = {{"A", c.first.measurement.evaluation},
-                                                 {"B", c.second.measurement.evaluation}};
-  for (const auto& [name, evaluation] : measured)
+  outcome.headline = measured.headline(outcome.verdict);
+  const std::vector<NamedEvaluation> evaluations = {{"A", c.first.measurement.evaluation},
+                                                    {"B", c.second.measurement.evaluation}};
+  for (const auto& [name, evaluation] : evaluations)
     for (const std::string& concern : concerns(evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", name, concern));
-  outcome.text = fmt::format("B against A: {}\n\nA: {}\nB: {}\n\n{}\n{}",
-                             shown_verdict(outcome.verdict, a.run), a.first, a.second,
-                             to_text(table, text_style(a.run)), class_text(measured, c.labels));
+  outcome.text =
+      fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n{}",
+                  toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)), a.first,
+                  a.second, to_text(table, text_style(a.run)), class_text(evaluations, c.labels));
   outcome.sections = {{"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table}}},
-                      class_section(measured, c.labels)};
+                      class_section(evaluations, c.labels)};
   if (texts.rows.empty()) return outcome;
   const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
                                           texts.rows.size(), grouped(c.comparison.flips));
@@ -131,11 +145,16 @@ Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Co
 }
 
 Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds,
-                      const std::vector<Example>& examples, Context& context,
+                      const MeasuredExamples& measured, Context& context,
                       std::vector<std::string>& notes) {
+  const std::vector<Example>& examples = measured.examples;
   std::vector<double> before, after;
-  Table table(
-      {{"seed", "Seed"}, {"a", "A"}, {"b", "B"}, {"flips", "Flips"}, {"mcnemar_p", "McNemar p"}});
+  Table table({{"seed", "Seed"},
+               {"a", "A"},
+               {"b", "B"},
+               {"accuracy_change", "Change"},
+               {"flips", "Flips"},
+               {"mcnemar_p", "McNemar p"}});
   std::vector<Json> runs;
   for (const std::int64_t seed : seeds) {
     const TextModel first = open_model(seed_folder(a.first, seed), context, a.run.seed),
@@ -149,8 +168,9 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds
     after.push_back(c.second.measurement.evaluation.accuracy);
     runs.push_back({{"seed", seed}});
     runs.back().update(to_json(c, verdict(c.comparison, a.margin())));
-    table.add_row({seed, percent(before.back(), 2), percent(after.back(), 2),
-                   percent(c.comparison.flip_share, 2), real(c.comparison.mcnemar_p, 3)});
+    table.add_row({seed, accuracy_cell(c.first.measurement.evaluation),
+                   accuracy_cell(c.second.measurement.evaluation), change_cell(c.comparison),
+                   flip_cell(c.comparison), p_value(c.comparison.mcnemar_p)});
   }
   const auto count = static_cast<std::int64_t>(examples.size());
   const SeedSpread spread_of_a = accuracy_spread(before, count),
@@ -159,12 +179,12 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds
   outcome.verdict = verdict_of_seeds(before, after, a.margin());
   outcome.result = runs_json(runs, {"a", "b"});
   outcome.result["change"] = paired_json(before, after, outcome.verdict);
-  outcome.headline = "B against A: " + outcome.verdict.summary;
+  outcome.headline = measured.headline(outcome.verdict);
   const std::string spreads =
       fmt::format("A: {}\nB: {}", seed_sentence(spread_of_a), seed_sentence(spread_of_b));
-  outcome.text = fmt::format("B against A: {}\n\nA: {}\nB: {}\n\n{}\n{}\n",
-                             shown_verdict(outcome.verdict, a.run), a.first, a.second,
-                             to_text(table, text_style(a.run)), spreads);
+  outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n{}\n",
+                             toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)),
+                             a.first, a.second, to_text(table, text_style(a.run)), spreads);
   outcome.sections = {{"Result",
                        {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table},
                         Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
@@ -187,8 +207,9 @@ void compare_models(Arguments& a, const CLI::App& app) {
   DataIdentity identity;
   const auto& [examples, part] =
       load_measured(a.data, a.split, a.run.seed, config, record_of(a, seeds), context, identity);
-  Outcome outcome = seeds.empty() ? compare_two(a, examples, context, report.notes)
-                                  : compare_seeds(a, seeds, examples, context, report.notes);
+  Outcome outcome = seeds.empty()
+                        ? compare_two(a, {part, examples}, context, report.notes)
+                        : compare_seeds(a, seeds, {part, examples}, context, report.notes);
   for (const std::string& warning : warnings_of(part, config.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");

@@ -3,6 +3,7 @@
 #include "hone/app/result.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/width_study.h"
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
@@ -23,7 +24,9 @@ struct Arguments {
 
 constexpr std::int64_t kBatch = 32;
 constexpr const char* kTrainings = "trainings";  // their checkpoints, until all are done
-constexpr std::size_t kTestTexts = 6000;
+// So many that formats which flip a few of a hundred predictions can be shown to keep the accuracy.
+constexpr std::size_t kTestTexts = 12000;
+constexpr double kValidationSplit = 0.05;  // as many of 240 000
 
 FineTuneOptions training(const Arguments& a, std::int64_t steps, double learning_rate,
                          std::int64_t warmup_steps) {
@@ -40,6 +43,18 @@ FineTuneOptions training(const Arguments& a, std::int64_t steps, double learning
   options.training.eval_steps = steps;
   options.eval_batch_size = kBatch;
   return options;
+}
+
+// "Of the test texts, n = 12 000, a bag of words gets 55.6 % right, the trained model 90.3 % (95 %: 89.7 to 90.8)."
+std::string against_baseline(const WidthStudy& study, double baseline) {
+  const Choice& choice = study.choice;
+  const Evaluation& e = choice.reported.empty() ? choice.parent.evaluation
+                                                : choice.reported.front().measurement.evaluation;
+  return fmt::format(
+      "Of the test texts, n = {}, a bag of words gets {:.1f} % right, the trained model {:.1f} % "
+      "(95 %: {:.1f} to {:.1f}).",
+      grouped(e.examples), 100 * baseline, 100 * e.accuracy, 100 * e.accuracy_interval.low,
+      100 * e.accuracy_interval.high);
 }
 
 void demo(const Arguments& a, const CLI::App& app) {
@@ -83,39 +98,34 @@ void demo(const Arguments& a, const CLI::App& app) {
   FineTuneOptions full = training(a, a.steps, 4e-4, a.steps / 20);
   full.checkpoints = checkpoints_of("fp32");
   fine_tune(source.model, data, pad_id, full, log, context);
-  const Measurement parent = measure(source.model, data.test, pad_id, kBatch, context, "test");
-  const std::vector<WidthResult> results = study_widths(
-      source.model, parent, data, pad_id,
+  const WidthStudy study = study_widths(
+      source.model, data, pad_id,
       {.qat = training(a, a.qat_steps, 2e-4, 0), .checkpoints_of = checkpoints_of}, context);
 
-  const Table table = width_table(results, parent);
   fs::create_directory(output.path() / "model");
   write_model(source, output.path() / "model");
   Json trained = subject_of("tiny", data.identity, data.measured);
-  trained.update({{"test", to_json(parent, source.model.config.labels)},
-                  {"seed", a.run.seed},
-                  {"steps", a.steps},
-                  {"weights_of_step", a.steps}});
+  if (!study.choice.reported.empty())
+    trained["test"] =
+        to_json(study.choice.reported.front().measurement, source.model.config.labels);
+  trained.update({{"seed", a.run.seed}, {"steps", a.steps}, {"weights_of_step", a.steps}});
   write_model_card({fs::path(a.output.folder).filename().string() + "/model",
                     report.invocation.command, result_of("train", trained)},
                    source.model, output.path() / "model");
-  write_file(output.path() / "results.txt", to_text(table));
-  write_file(output.path() / "results.csv", to_csv(table));
-  report.results = subject_of("tiny", data.identity, data.measured);
+  write_file(output.path() / "results.txt", to_text(study));
+  write_file(output.path() / "results.csv", to_csv(width_table(study)));
+  report.results = subject_of("tiny", data.identity, data.measured_choice());
   report.results["bag_of_words_accuracy"] = baseline;
-  report.results.update(widths_json(results, parent, source.model.config.labels));
+  report.results.update(to_json(study, source.model.config.labels));
   std::vector<std::string> undrawn;
-  report.headline = width_verdict(results);
+  report.headline = width_verdict(study);
   report.basis = basis_of(a.data.options.source, data, "simulated fixed point");
-  const std::string words =
-      fmt::format("A bag of words reaches {:.1f} % of these texts, the trained model {:.1f} %.",
-                  100 * baseline, 100 * parent.evaluation.accuracy);
-  report.sections = {width_section(results, parent, output.path() / "fixed_point", undrawn),
+  const std::string words = against_baseline(study, baseline);
+  report.sections = {width_section(study, output.path() / "fixed_point", undrawn),
                      learning_curve_section(log, "tiny trained; one seed",
                                             output.path() / "learning_curve", undrawn)};
   report.sections[0].blocks.insert(report.sections[0].blocks.begin(), Paragraph{words});
-  std::vector<std::string> doubts =
-      concerns(compared_models(results, parent), source.model.config.labels);
+  std::vector<std::string> doubts = concerns(compared_models(study), source.model.config.labels);
   doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
   report.notes = warnings;
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
@@ -123,8 +133,8 @@ void demo(const Arguments& a, const CLI::App& app) {
   write_run_report(report, output.path(), context);
   output.commit();
   if (a.run.json) return print_result("demo", report.results);
-  print_text(a.run, "{} {} One seed.\n\n{}\nIn {}: report.html, model/, results.txt\n",
-             report.headline, words, to_text(table, text_style(a.run)), a.output.folder);
+  print_text(a.run, "{}{} One seed. In {}: report.html, model/, results.txt\n",
+             to_text(study, text_style(a.run)), words, a.output.folder);
 }
 
 }  // namespace
@@ -134,7 +144,7 @@ Command demo_command() {
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<Arguments>();
             a->data.options.source = "synth:negation?seed=7&n=240000";
-            a->data.validation_split = 0.01;
+            a->data.validation_split = kValidationSplit;
             declare(app, a->data, /*required=*/false);
             app.add_option("--max_steps", a->steps, "training steps of 32 texts")
                 ->check(number_from(1));

@@ -6,6 +6,7 @@
 #include "hone/app/format_facts.h"
 #include "hone/app/format_search.h"
 #include "hone/app/result.h"
+#include "hone/app/suggestion_trial.h"
 #include "hone/app/tensor_file.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
@@ -230,10 +231,9 @@ void quantize_tensors(const Arguments& a, const Format& format, Context& context
 struct Opened {
   TextModel source;
   EncodedSplits data;
-  Measurement before;
 
   Json subject(const std::string& model) const {
-    return subject_of(model, data.identity, data.measured);
+    return subject_of(model, data.identity, data.measured_choice());
   }
   const std::vector<std::string>& labels() const { return source.model.config.labels; }
 };
@@ -241,31 +241,10 @@ struct Opened {
 Opened open(const std::string& model, const Arguments& a, Context& context,
             std::vector<std::string>& notes) {
   user_check(!a.data.options.source.empty(), "--data is required: formats are judged on data");
-  Opened opened{open_model(model, context, a.run.seed), {}, {}};
+  Opened opened{open_model(model, context, a.run.seed), {}};
   check_unquantized(opened.source.model);
   opened.data = load_encoded(opened.source, model, a.data, a.split, a.run.seed, context, notes);
-  opened.before = measure(opened.source.model, opened.data.test, opened.source.tokenizer.pad_id(),
-                          a.calibration.run.batch_size, context, "fp32");
   return opened;
-}
-
-constexpr const char* kComparisonNote =
-    "Weights, inputs, outputs: signal-to-noise ratio of every layer alone, mean noise over the "
-    "layers; the others are of the whole model.";
-
-// The fewest bits that are not worse by half a point or more, in a sentence.
-std::string comparison_verdict(const std::vector<FormatResult>& results) {
-  const FormatResult* best = nullptr;
-  for (const FormatResult& result : results) {
-    if (!verdict(*result.model.comparison).kept()) continue;
-    if (best == nullptr || result.model.average_weight_bits < best->model.average_weight_bits)
-      best = &result;
-  }
-  if (best == nullptr) return "Every format is worse by half a point of accuracy or more.";
-  return fmt::format(
-      "Of {} formats, {} needs the fewest bits ({:.4g} per weight) among those not found worse by "
-      "half a point or more.",
-      results.size(), best->choice.label, best->model.average_weight_bits);
 }
 
 // hone formats --compare MODEL
@@ -279,37 +258,31 @@ void compare(const Arguments& a, Context& context, RunReport report) {
   const Opened opened = open(a.compare, a, context, report.notes);
   CompressOptions options{.calibration = a.calibration.parsed(a.run.seed)};
   options.fine_tune.eval_batch_size = a.calibration.run.batch_size;
-  const std::vector<FormatResult> results =
-      compare_formats(opened.source.model, opened.before, opened.data,
-                      opened.source.tokenizer.pad_id(), choices, options, context);
-  const Table models = choice_table(results, opened.before), layers = layer_table(results);
-  std::vector<ComparedModel> compared = {
-      {"fp32", 32, opened.before, std::nullopt, /*quantized=*/false}};
-  for (const FormatResult& one : results) compared.push_back(one.model);
-  const std::vector<std::string> doubts = concerns(compared, opened.source.model.config.labels);
+  const FormatStudy study =
+      compare_formats(opened.source.model, opened.data, opened.source.tokenizer.pad_id(), choices,
+                      options, context);
+  const Table models = choice_table(study), layers = layer_table(study.results);
+  const std::vector<std::string> doubts =
+      concerns(compared_models(study), opened.source.model.config.labels);
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   Json result = opened.subject(a.compare);
-  result.update({{"formats", choices_json(results, opened.before, opened.labels())},
-                 {"layers", to_json(layers)},
-                 {"seeds", 1}});
+  result.update(to_json(study, opened.labels()));
+  result["layers"] = to_json(layers);
   if (output) {
     write_file(output->path() / "formats.csv", to_csv(models));
     write_file(output->path() / "layers.csv", to_csv(layers));
     report.results = result;
-    report.title = fmt::format("{} in {} number formats", a.compare, results.size());
-    report.headline = comparison_verdict(results);
+    report.title = fmt::format("{} in {} number formats", a.compare, study.results.size());
+    report.headline = choice_verdict(study);
     report.basis = basis_of(a.data.options.source, opened.data, "simulated");
-    report.basis.protocol += "; who chooses a format by these figures measures it again on others";
-    report.sections = {{"Formats", {PageTable{models, kComparisonNote}}},
-                       {"Layers", {PageTable{layers}}, /*folded=*/true}};
+    report.sections = {choice_section(study), {"Layers", {PageTable{layers}}, /*folded=*/true}};
     write_run_report(report, output->path(), context);
     output->commit();
   }
   if (a.run.json) return print_result("formats", result);
   if (a.layers) print_text(a.run, "{}\n", to_text(layers, text_style(a.run)));
-  print_text(a.run, "{}\n{} texts; one seed. {}\n", to_text(models, text_style(a.run)),
-             opened.data.test.size(), kComparisonNote);
+  print_text(a.run, "{}One seed.\n", to_text(study, text_style(a.run)));
 }
 
 Table suggestion_table(const std::vector<Suggestion>& suggestions) {
@@ -337,37 +310,24 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
                           .calibration = a.calibration.parsed(a.run.seed)};
   const std::vector<Suggestion> suggestions =
       suggest(model, options.plan, opened.data.train, pad_id, options.calibration, a.bits, context);
-  const auto try_plan = [&](const std::string& label, const QuantizationPlan& plan) {
-    options.plan = plan;
-    const Model quantized = compress(model, opened.data, pad_id, options, context);
-    Measurement measured =
-        measure(quantized, opened.data.test, pad_id, a.calibration.run.batch_size, context, label);
-    const Comparison comparison =
-        hone::compare(opened.before.view(), measured.view(), opened.data.test.labels);
-    return ComparedModel{label, average_weight_bits(quantized, context), std::move(measured),
-                         comparison};
-  };
   const QuantizationPlan given = options.plan, better = with_suggestions(given, suggestions);
-  const std::vector<ComparedModel> compared = {
-      {"fp32", 32, opened.before, std::nullopt, /*quantized=*/false},
-      try_plan("given", given),
-      try_plan("suggested", better)};
-  print_warnings(concerns(compared, model.config.labels));
+  const SuggestionTrial trial =
+      try_suggestions(model, opened.data, pad_id, options, suggestions, context);
+  print_warnings(concerns(trial.models(), model.config.labels));
   const std::string recipe = to_recipe(better, build_graph(model, context.library.ops, {}));
   if (!a.output.empty()) write_file(a.output, recipe);
   const Table table = suggestion_table(suggestions);
   if (a.run.json) {
-    Json result = opened.subject(a.suggest), models = Json::array();
-    for (const ComparedModel& one : compared) models.push_back(to_json(one, opened.labels()));
-    result.update(
-        {{"suggestions", to_json(table)}, {"models", models}, {"recipe", recipe}, {"seeds", 1}});
+    Json result = opened.subject(a.suggest);
+    result.update(to_json(trial, opened.labels()));
+    result["suggestions"] = to_json(table);
+    result["recipe"] = recipe;
     return print_result("formats", result);
   }
   print_text(a.run,
              "{}\n{}\nEach layer's parameters lose least of its weights and of a sample of its "
              "inputs; nothing was trained. {}\n",
-             to_text(table, text_style(a.run)),
-             to_text(comparison_table(compared), text_style(a.run)),
+             to_text(table, text_style(a.run)), to_text(trial, text_style(a.run)),
              a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
 }
 
@@ -441,7 +401,9 @@ Command formats_command() {
                        "with --suggest: most bits per value; 0: as many as FORMAT has")
             ->check(number_from(0));
         app.add_flag("--overwrite", a->overwrite, "replace what --output or --figure names");
-        app.add_option("--split", a->split, "part to measure on: train, validation, test or all");
+        app.add_option("--split", a->split,
+                       "part on which what was chosen is measured once: train, validation, test or "
+                       "all; choices are made on the validation part");
         declare(app, a->data, /*required=*/false);
         declare_train_samples(app, a->data);
         declare(app, a->calibration);

@@ -59,6 +59,7 @@ struct Job {
     return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(options.plan));
   }
   Json subject() const { return subject_of(arguments.model, data.identity, data.measured); }
+  std::string part() const { return name_and_size(data.measured); }
   Graph graph() const { return build_graph(parent.model, context.library.ops, {}); }
 };
 
@@ -80,16 +81,19 @@ Table shown_operands(const Diagnosis& diagnosis) {
   return diagnosis_table(diagnosis, kQuietSnrDb, kShownOperands);
 }
 
+// On the validation part: who takes the better parameters over chooses them there.
 std::string improvement(const Diagnosis& diagnosis) {
-  const Comparison& c = *diagnosis.improved.comparison;
-  return fmt::format(
-      "All of them together, with nothing trained: accuracy {}, flips {}, margin SNR {} dB",
-      display_text(percent(diagnosis.improved.measurement.evaluation.accuracy, 2)),
-      display_text(percent(c.flip_share, 2)), display_text(real(c.margin_snr_db, 1)));
+  if (!diagnosis.improved)
+    return "All of them together were not tried: there is no validation part to try them on.";
+  const ComparedModel& model = *diagnosis.improved;
+  return fmt::format("All of them together, by rounding alone ({}): {}; margin SNR {} dB.",
+                     part_text(diagnosis.part, model.measurement.evaluation.examples),
+                     model.verdict->summary,
+                     display_text(real(model.comparison->margin_snr_db, 1)));
 }
 
 constexpr const char* kOperandsCaption =
-    "Where it is lost: each operand alone, the noisiest first, before any training";
+    "Where it is lost: each operand alone, the noisiest first, without training";
 constexpr const char* kStepNote =
     "Step: the smallest magnitude that is not zero. Better: parameters of the same format at no "
     "more bits.";
@@ -156,10 +160,20 @@ std::string save_better(const Job& job, const Diagnosis& diagnosis, const fs::pa
 }
 
 Json to_json(const Diagnosis& diagnosis, const QuantizationPlan& plan, const Graph& graph) {
+  Json better;
+  if (diagnosis.improved) {
+    better = to_json(*diagnosis.improved->comparison, *diagnosis.improved->verdict);
+    better["part"] = diagnosis.part;
+    better["n"] = diagnosis.improved->measurement.evaluation.examples;
+  }
   return {{"operands", operands_json(diagnosis)},
-          {"with_better_parameters",
-           to_json(*diagnosis.improved.comparison, verdict(*diagnosis.improved.comparison))},
+          {"with_better_parameters", better},
           {"recipe", to_recipe(with_suggestions(plan, diagnosis.operands), graph)}};
+}
+
+// "QAT integer(width=8,frac=4), test, n = 4 000: kept: …"
+std::string headline(const Job& job, const Verdict& verdict) {
+  return fmt::format("{}, {}: {}.", job.label(), job.part(), verdict.summary);
 }
 
 // What a gate says that does not pass; empty when there is none, or it passed.
@@ -167,7 +181,7 @@ std::string failure(const Arguments& a, const Verdict& verdict) {
   return a.max_drop_points && !verdict.kept() ? verdict.summary : "";
 }
 
-// Quantized after training, or trained with a log and a learning curve in the folder.
+// Quantized by rounding alone, or trained with a log and a learning curve in the folder.
 Model quantized_copy(const Job& job, const CompressOptions& options, const fs::path& folder,
                      Quantized& quantized) {
   const std::int32_t pad_id = job.parent.tokenizer.pad_id();
@@ -198,7 +212,8 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   const double weight_bits = average_weight_bits(model.model, job.context);
   std::vector<ComparedModel> compared = {
       {"before", 32, job.before, std::nullopt, /*quantized=*/false},
-      {job.label(), weight_bits, after, quantized.comparison}};
+      {job.label(), weight_bits, after, quantized.comparison, /*quantized=*/true,
+       quantized.verdict}};
   const auto& labels = model.model.config.labels;
   quantized.result = job.subject();
   quantized.result.update({{"format", summary(options.plan)},
@@ -235,12 +250,12 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
     quantized.result["as_transformers"] = to_json(elsewhere, labels);
     quantized.result["as_transformers"]["comparison"] =
         to_json(comparison, verdict(comparison, a.margin()));
-    compared.push_back({"as transformers computes it", weight_bits, elsewhere, comparison});
+    compared.push_back({"as transformers computes it", weight_bits, elsewhere, comparison,
+                        /*quantized=*/true, verdict(comparison, a.margin())});
   }
   quantized.table = comparison_table(compared);
   if (a.explain || worth_explaining(quantized.comparison)) {
-    quantized.diagnosis =
-        diagnose(job.parent.model, job.before, job.data, pad_id, options, job.context);
+    quantized.diagnosis = diagnose(job.parent.model, job.data, pad_id, options, job.context);
     quantized.result["diagnosis"] = to_json(*quantized.diagnosis, options.plan, job.graph());
     quantized.better = save_better(job, *quantized.diagnosis, folder);
     if (!quantized.better.empty()) quantized.result["diagnosis"]["command"] = quantized.better;
@@ -268,8 +283,9 @@ void print_one(const Job& job, const Quantized& quantized) {
   const Arguments& a = job.arguments;
   if (a.run.json) return print_result("quantize", quantized.result);
   print_text(a.run, "{}\n\n{}\n{}{} operations quantized; one seed; written to {}\n",
-             shown_verdict(quantized.verdict, a.run), to_text(quantized.table, text_style(a.run)),
-             quantized.classes, job.options.plan.size(), a.output.folder);
+             toned(headline(job, quantized.verdict), tone_of(quantized.verdict), text_style(a.run)),
+             to_text(quantized.table, text_style(a.run)), quantized.classes,
+             job.options.plan.size(), a.output.folder);
   for (const std::string& line : remarks(job, quantized.size)) print_text(a.run, "{}\n", line);
   if (quantized.diagnosis)
     print_text(a.run, "\n{}",
@@ -280,8 +296,8 @@ void print_one(const Job& job, const Quantized& quantized) {
 std::string quantize_one_seed(const Job& job, RunReport report) {
   const Arguments& a = job.arguments;
   const Quantized quantized = quantize_once(job, a.run.seed, job.output.path());
-  report.headline = fmt::format("{}: {}.", job.label(), quantized.verdict.summary);
-  report.sections = {{"Result", {PageTable{quantized.table}}}};
+  report.headline = headline(job, quantized.verdict);
+  report.sections = {{"Result", {PageTable{quantized.table, "On " + job.part() + "."}}}};
   if (a.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(quantized.verdict)});
   for (const std::string& line : remarks(job, quantized.size))
@@ -324,16 +340,18 @@ std::string quantize_seeds(const Job& job, RunReport report) {
   if (a.max_drop_points) result["gate"] = gate_json(change);
   report.results = result;
   report.basis.seeds = a.seeds;
-  report.headline = fmt::format("{}: {}.", job.label(), change.summary);
-  report.sections = {
-      {"Result", {PageTable{table}, Paragraph{"After: " + seed_sentence(spread) + "."}}}};
+  report.headline = headline(job, change);
+  report.sections = {{"Result",
+                      {PageTable{table, "On " + job.part() + "."},
+                       Paragraph{"After: " + seed_sentence(spread) + "."}}}};
   if (a.max_drop_points) report.sections[0].blocks.push_back(Paragraph{gate_text(change)});
   write_run_report(report, job.output.path(), job.context);
   job.output.commit();
   if (a.run.json) {
     print_result("quantize", result);
   } else {
-    print_text(a.run, "{}\n\n{}\nafter: {}\nwritten to {}\n", shown_verdict(change, a.run),
+    print_text(a.run, "{}\n\n{}\nafter: {}\nwritten to {}\n",
+               toned(headline(job, change), tone_of(change), text_style(a.run)),
                to_text(table, text_style(a.run)), seed_sentence(spread), a.output.folder);
   }
   return failure(a, change);
@@ -342,7 +360,7 @@ std::string quantize_seeds(const Job& job, RunReport report) {
 void quantize_model(Arguments& a, const CLI::App& app) {
   if (a.seeds > 1 && !a.qat)
     throw UsageError(
-        "hone quantize: --seeds repeats training with --qat; quantizing after training draws "
+        "hone quantize: --seeds repeats training with --qat; quantizing by rounding alone draws "
         "nothing at random, so all seeds would give the same model");
   RunReport report;
   report.invocation = invocation_of(app);

@@ -14,11 +14,9 @@ void print_text(const RunArguments& a, std::string_view text) {
   fmt::print("{}", fitted(text, text_style(a).columns));
 }
 
-std::string shown_verdict(const Verdict& verdict, const RunArguments& a) {
-  const Tone tone = verdict.conclusion == Conclusion::kept   ? Tone::good
-                    : verdict.conclusion == Conclusion::lost ? Tone::bad
-                                                             : Tone::unclear;
-  return toned(verdict.summary, tone, text_style(a));
+Tone tone_of(const Verdict& verdict) {
+  if (verdict.conclusion == Conclusion::kept) return Tone::good;
+  return verdict.conclusion == Conclusion::lost ? Tone::bad : Tone::unclear;
 }
 
 void print_message(std::string_view text) {

@@ -29,7 +29,7 @@ void print_text(const RunArguments& arguments, fmt::format_string<First, Rest...
 /// made visible.
 void print_message(std::string_view text);
 
-/// The sentence of a verdict, in the colour of its conclusion.
-std::string shown_verdict(const Verdict& verdict, const RunArguments& arguments);
+/// The colour of a verdict's sentence.
+Tone tone_of(const Verdict& verdict);
 
 }  // namespace hone

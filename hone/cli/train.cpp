@@ -1,3 +1,4 @@
+#include "hone/app/choice.h"
 #include "hone/app/class_table.h"
 #include "hone/app/learning_check.h"
 #include "hone/app/learning_curve.h"
@@ -139,6 +140,7 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
       trained.result["class_weights"][trained.labels[c]] = tuned.class_weights[c];
   // What these weights do on the validation part is known already when the last evaluation, or the best, was of them.
   std::optional<Measurement> known = std::move(tuned.validation);
+  std::vector<Proportion> right;
   for (const char* part : kParts) {
     const bool validation = part == kParts[0];
     const EncodedSet& set = validation ? job.data.validation : job.data.test;
@@ -148,13 +150,16 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
     trained.result[part] = to_json(*known, trained.labels);
     trained.result[part].update(
         to_json(validation ? job.data.measured_validation : job.data.measured));
+    right.push_back({known->evaluation.correct, known->evaluation.examples});
     trained.measured.emplace_back(part, known->evaluation);
   }
   add_doubts(log, trained);
-  if (job.data.test.size() > 0 && job.data.validation.size() > 0)
-    trained.result["validation_test_gap"] =
-        trained.result["validation"]["eval_accuracy"].get<double>() -
-        trained.result["test"]["eval_accuracy"].get<double>();
+  // Under the original protocol both are the same texts.
+  if (right.size() == 2 && job.data.protocol == Protocol::honest) {
+    const Interval gap = difference_interval(right[0], right[1]);
+    trained.result["validation_test_gap"] = right[0].share() - right[1].share();
+    trained.result["validation_test_gap_interval"] = {gap.low, gap.high};
+  }
   trained.curve = learning_curve_section(log, a.model + " trained; one seed",
                                          folder / "learning_curve", trained.notes);
   write_model(source, folder);
@@ -169,13 +174,14 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
 }
 
 std::string headline(const Json& result) {
-  const auto accuracy = [&](const char* part) {
-    return fmt::format("{:.1f} %", 100 * result[part]["eval_accuracy"].get<double>());
-  };
-  if (result.contains("test"))
-    return fmt::format("{} of the test texts are classified right.", accuracy("test"));
-  if (result.contains("validation"))
-    return fmt::format("{} of the validation texts are classified right.", accuracy("validation"));
+  for (const char* part : {"test", "validation"}) {
+    if (!result.contains(part)) continue;
+    const Json &e = result[part], &interval = e["eval_accuracy_interval"];
+    return fmt::format("{}: {:.1f} % are classified right (95 %: {:.1f} to {:.1f}).",
+                       part_text(part, e["eval_samples"].get<std::int64_t>()),
+                       100 * e["eval_accuracy"].get<double>(), 100 * interval[0].get<double>(),
+                       100 * interval[1].get<double>());
+  }
   return "Trained, and measured on nothing: there was neither a test nor a validation part.";
 }
 
@@ -186,9 +192,13 @@ std::string choice_text(const Json& result) {
                                  clock_text(result["train_runtime"].get<double>()),
                                  grouped(result["weights_of_step"].get<std::int64_t>()));
   if (result["ended_early"]) text += "; ended early, no evaluation had become better";
-  if (result.contains("validation_test_gap") && result["protocol"] == "honest")
-    text += fmt::format("; validation accuracy is {:+.1f} points from test",
-                        100 * result["validation_test_gap"].get<double>());
+  if (result.contains("validation_test_gap")) {
+    const Json& interval = result["validation_test_gap_interval"];
+    text +=
+        fmt::format("; validation accuracy is {:+.1f} points from test (95 %: {:+.1f} to {:+.1f})",
+                    100 * result["validation_test_gap"].get<double>(),
+                    100 * interval[0].get<double>(), 100 * interval[1].get<double>());
+  }
   if (result.contains("class_weights"))
     text += "; the training loss weighs the classes, evaluations do not";
   if (result["protocol"] == "original")
@@ -208,6 +218,13 @@ void report_one(const Job& job, const Trained& trained, RunReport report) {
   write_run_report(report, job.output.path(), job.context);
 }
 
+// "test, n = 500: 83.20 % on average over 5 seeds …"
+std::string seeds_text(const std::vector<Json>& results, const char* part) {
+  return fmt::format("{}: {}",
+                     part_text(part, results.front()[part]["eval_samples"].get<std::int64_t>()),
+                     seed_sentence(accuracy_spread(results, part)));
+}
+
 void report_seeds(const Job& job, const std::vector<Json>& results, Json& summary,
                   RunReport report) {
   const Table table = seed_table(results, {kParts[0], kParts[1]});
@@ -217,9 +234,8 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
   summary.update(runs_json(results, {kParts[0], kParts[1]}));
   report.results = summary;
   const char* part = results.front().contains("test") ? "test" : "validation";
-  report.headline = results.front().contains(part)
-                        ? fmt::format("{}: {}", part, seed_sentence(accuracy_spread(results, part)))
-                        : "Trained, and measured on nothing.";
+  report.headline = results.front().contains(part) ? seeds_text(results, part)
+                                                   : "Trained, and measured on nothing.";
   report.basis.seeds = static_cast<std::int64_t>(results.size());
   report.sections = {{"Result", {PageTable{table}, Paragraph{report.headline}}}};
   write_run_report(report, job.output.path(), job.context);
@@ -333,8 +349,7 @@ void train_model(Arguments& a, const CLI::App& app) {
     print_text(a.run, "{}\n",
                to_text(seed_table(results, {kParts[0], kParts[1]}), text_style(a.run)));
     for (const char* part : kParts)
-      if (results.front().contains(part))
-        print_text(a.run, "{}: {}\n", part, seed_sentence(accuracy_spread(results, part)));
+      if (results.front().contains(part)) print_text(a.run, "{}\n", seeds_text(results, part));
     return print_text(a.run, "written to {}\n", a.output.folder);
   }
   const Table table = results_table(result);

@@ -51,33 +51,29 @@ void study(Arguments& a, const CLI::App& app) {
       load_encoded(source, a.model, a.data, a.split, a.run.seed, context, report.notes);
   if (!begin_run(report.invocation, source.model.parameters, data, output))
     return print_finished(output, a.run.json);
-  const std::int32_t pad_id = source.tokenizer.pad_id();
-  const Measurement parent =
-      measure(source.model, data.test, pad_id, options.qat.eval_batch_size, context, "fp32");
   options.checkpoints_of = [&](const std::string& name) {
     return checkpoints_in(output.path() / kTrainings / name, a.resume, source, output);
   };
-  const std::vector<WidthResult> results =
-      study_widths(source.model, parent, data, pad_id, options, context);
-  const Table table = width_table(results, parent);
+  const WidthStudy result =
+      study_widths(source.model, data, source.tokenizer.pad_id(), options, context);
+  const Table table = width_table(result);
   write_file(output.path() / "results.csv", to_csv(table));
-  report.results = subject_of(a.model, data.identity, data.measured);
-  report.results.update(widths_json(results, parent, source.model.config.labels));
-  report.title = fmt::format("{} in fixed point of {} widths", a.model, results.size());
-  report.headline = width_verdict(results);
+  report.results = subject_of(a.model, data.identity, data.measured_choice());
+  report.results.update(to_json(result, source.model.config.labels));
+  report.title = fmt::format("{} in fixed point of {} widths", a.model, result.results.size());
+  report.headline = width_verdict(result);
   report.basis = basis_of(a.data.options.source, data, "simulated fixed point");
   std::vector<std::string> undrawn;
-  report.sections = {width_section(results, parent, output.path() / "fixed_point", undrawn)};
-  std::vector<std::string> doubts =
-      concerns(compared_models(results, parent), source.model.config.labels);
+  report.sections = {width_section(result, output.path() / "fixed_point", undrawn)};
+  std::vector<std::string> doubts = concerns(compared_models(result), source.model.config.labels);
   doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   print_warnings(doubts);
   write_run_report(report, output.path(), context);
   output.commit();
   if (a.run.json) return print_result("widths", report.results);
-  print_text(a.run, "{} One seed.\n\n{}\nreport.html in {}\n", report.headline,
-             to_text(table, text_style(a.run)), a.output.folder);
+  print_text(a.run, "{}One seed; report.html in {}\n", to_text(result, text_style(a.run)),
+             a.output.folder);
 }
 
 }  // namespace
@@ -91,7 +87,8 @@ Command widths_command() {
             app.add_option("MODEL", a->model, "model folder")->required();
             app.add_option("--widths", a->widths, "width.fraction in bits, by comma");
             app.add_option("--split", a->split,
-                           "part to measure on: train, validation, test or all");
+                           "part on which what was chosen is measured once: train, validation, "
+                           "test or all; choices are made on the validation part");
             declare(app, a->data, /*required=*/true);
             declare_train_samples(app, a->data);
             declare(app, a->training);

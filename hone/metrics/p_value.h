@@ -1,15 +1,9 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <vector>
 
 namespace hone {
-
-/// "0.041", "3e-64"; "< 1e-300" below that, never zero; "–" for a NaN.
-std::string p_text(double p_value);
-/// The same after a p in a sentence: "= 0.041", "< 1e-300".
-std::string p_relation(double p_value);
 
 /// Holm's correction (1979, Scandinavian Journal of Statistics 6:65): the p-values of K tests, made larger so that
 /// comparing each with α keeps the chance of any false rejection among them at α, however they depend on each other. The

@@ -30,6 +30,16 @@ inline const EncodedSplits& tiny_splits() {
   return splits;
 }
 
+/// The same with a validation part to choose on: 40 texts, and 24 to report.
+inline const EncodedSplits& choice_splits() {
+  static const EncodedSplits splits = [] {
+    EncodedSplits parts{tiny_texts(32), tiny_texts(40, 2), tiny_texts(24, 3)};
+    parts.measured.facts.part = "test";
+    return parts;
+  }();
+  return splits;
+}
+
 /// The tiny model with biases that are not zero.
 inline Model biased_tiny_model(float bias) {
   Model model = tiny_model();

@@ -10,10 +10,10 @@ namespace hone {
 namespace {
 
 using testing::biased_tiny_model;
+using testing::choice_splits;
 using testing::floats_of;
 using testing::format_called;
 using testing::quiet_context;
-using testing::tiny_splits;
 
 // Of 1000 examples, so many are right in the parent only, and in the candidate only.
 Comparison comparison(std::int64_t lost, std::int64_t gained) {
@@ -40,11 +40,11 @@ struct Case {
       .plan = one_format(parent, format_called("integer(width=6,frac=1)"), quiet_context()),
       .calibration = {.batch_size = 8, .batch_count = 1}};
   Measurement before = measured(parent);
-  Diagnosis diagnosis =
-      diagnose(parent, before, tiny_splits(), /*pad_id=*/0, options, quiet_context());
+  Diagnosis diagnosis = diagnose(parent, choice_splits(), /*pad_id=*/0, options, quiet_context());
 
   static Measurement measured(const Model& model) {
-    return measure(model, tiny_splits().test, /*pad_id=*/0, /*batch_size=*/8, quiet_context(), "");
+    return measure(model, choice_splits().validation, /*pad_id=*/0, /*batch_size=*/8,
+                   quiet_context(), "");
   }
 };
 
@@ -84,15 +84,25 @@ TEST(Diagnose, CountsWhatBecomesZero) {
 
 TEST(Diagnose, FindsParametersThatKeepTheMargins) {
   const Model plain =
-      compress(coarse().parent, tiny_splits(), /*pad_id=*/0, coarse().options, quiet_context());
+      compress(coarse().parent, choice_splits(), /*pad_id=*/0, coarse().options, quiet_context());
   const Measurement after = Case::measured(plain);
+  const ComparedModel& improved = *coarse().diagnosis.improved;
   const double lost = margin_snr_db(coarse().before.view(), after.view());
-  EXPECT_GT(coarse().diagnosis.improved.comparison->margin_snr_db, lost + 6);
-  EXPECT_EQ(coarse().diagnosis.improved.average_weight_bits, 6);
+  EXPECT_GT(improved.comparison->margin_snr_db, lost + 6);
+  EXPECT_EQ(improved.average_weight_bits, 6);
   for (const Suggestion& s : coarse().diagnosis.operands) {
     EXPECT_LE(s.after["width"], 6);
     EXPECT_GE(s.noise_after.snr_db(), s.noise_before.snr_db()) << s.layer;
   }
+}
+
+TEST(Diagnose, TriesItsSuggestionsWhereChoicesAreMade) {
+  EXPECT_EQ(coarse().diagnosis.part, "validation");
+  EXPECT_EQ(coarse().diagnosis.improved->measurement.evaluation.examples, 40);
+  EncodedSplits without = choice_splits();
+  without.validation = {};
+  EXPECT_FALSE(
+      diagnose(coarse().parent, without, /*pad_id=*/0, coarse().options, quiet_context()).improved);
 }
 
 TEST(DiagnosisTable, ShowsTheFirstOfThoseThatAreNoisy) {

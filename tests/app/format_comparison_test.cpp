@@ -12,23 +12,23 @@ namespace hone {
 namespace {
 
 using testing::builtin;
+using testing::choice_splits;
 using testing::format_called;
 using testing::quiet_context;
 using testing::tiny_model;
-using testing::tiny_splits;
 
 FormatChoice choice(std::string_view text) {
   return parse_choice(text, quiet_context().library.formats);
 }
 
-Measurement before() {
-  return measure(tiny_model(), tiny_splits().test, /*pad_id=*/0, /*batch_size=*/8, quiet_context(),
-                 "fp32");
+FormatStudy study_of(const std::vector<FormatChoice>& choices,
+                     const EncodedSplits& data = choice_splits()) {
+  return compare_formats(tiny_model(), data, /*pad_id=*/0, choices,
+                         {.calibration = {.batch_size = 8, .batch_count = 2}}, quiet_context());
 }
 
 std::vector<FormatResult> compared(const std::vector<FormatChoice>& choices) {
-  return compare_formats(tiny_model(), before(), tiny_splits(), /*pad_id=*/0, choices,
-                         {.calibration = {.batch_size = 8, .batch_count = 2}}, quiet_context());
+  return study_of(choices).results;
 }
 
 TEST(ParseChoice, GivesOneFormatToAllThatIsRead) {
@@ -124,19 +124,68 @@ std::string cell(const Table& table, std::size_t row, std::string_view key) {
 }
 
 TEST(ChoiceTable, HasARowForFp32AndEveryChoice) {
-  const std::vector<FormatResult> results =
-      compared({choice("mxint(bits=8)"), choice("ternary/none")});
-  const Table table = choice_table(results, before());
+  const FormatStudy study = study_of({choice("mxint(bits=8)"), choice("ternary/none")});
+  const Table table = choice_table(study);
   ASSERT_EQ(table.rows().size(), 3u);
   EXPECT_EQ(cell(table, 0, "format"), "fp32");
   EXPECT_EQ(cell(table, 0, "arithmetic"), "fp32");
+  EXPECT_EQ(cell(table, 0, "verdict"), "–");
   EXPECT_EQ(cell(table, 1, "format"), "mxint(bits=8)");
   EXPECT_EQ(cell(table, 1, "arithmetic"), "simulated");
   EXPECT_NEAR(std::stod(cell(table, 1, "weight_snr_db")),
-              mean_snr_db(results[0].noise, Operand::weight), 0.05);
+              mean_snr_db(study.results[0].noise, Operand::weight), 0.05);
   EXPECT_EQ(cell(table, 2, "format"), "ternary/none");
   EXPECT_EQ(cell(table, 2, "input_snr_db"), "–");
   EXPECT_NE(cell(table, 2, "weight_snr_db"), "–");
+  // Forty texts tell nothing of half a point, whatever differs.
+  EXPECT_EQ(cell(table, 1, "verdict"), "unclear");
+}
+
+TEST(CompareFormats, ChoosesOnValidationAndReportsTest) {
+  const FormatStudy study = study_of({choice("mxint(bits=8)")});
+  EXPECT_EQ(study.choice.part, "validation");
+  EXPECT_EQ(study.choice.parent.evaluation.examples, 40);
+  EXPECT_EQ(study.results[0].model.measurement.evaluation.examples, 40);
+  // Nothing is shown to be kept, so of the test part only the parent is seen.
+  EXPECT_FALSE(study.chosen);
+  ASSERT_EQ(study.choice.reported.size(), 1u);
+  EXPECT_EQ(study.choice.reported[0].measurement.evaluation.examples, 24);
+  EXPECT_TRUE(choice_verdict(study).ends_with("(validation, n = 40).")) << choice_verdict(study);
+  ASSERT_EQ(choice_findings(study).size(), 1u);
+  EXPECT_TRUE(choice_findings(study)[0].starts_with(
+      "mxint(bits=8), validation, n = 40: cannot tell with n = 40: "))
+      << choice_findings(study)[0];
+}
+
+TEST(CompareFormats, OfTooFewTextsCrownsNone) {
+  const FormatStudy study = study_of({choice("fp16"), choice("mxint(bits=8)")});
+  EXPECT_FALSE(study.chosen) << "no prediction differs, which 40 texts show of little";
+  EXPECT_NE(choice_verdict(study).find("none is shown to keep"), std::string::npos);
+  EXPECT_NE(choice_verdict(study).find("Holm's correction for 2"), std::string::npos);
+}
+
+// Of 2000 texts fp16 changes nothing, and neither does bf16: both are kept, and among equals in bits more is kept of the
+// margins in fp16.
+TEST(CompareFormats, ChoosesTheFewestBitsAndThenTheWidestMargins) {
+  EncodedSplits data = choice_splits();
+  data.validation = testing::tiny_texts(2000, 2);
+  const FormatStudy study =
+      study_of({choice("bf16"), choice("fp16"), choice("integer(width=24,frac=16)")}, data);
+  for (const FormatResult& result : study.results) {
+    SCOPED_TRACE(result.choice.label);
+    ASSERT_LE(result.model.comparison->flips, 1);
+    EXPECT_TRUE(result.model.verdict->kept());
+  }
+  EXPECT_EQ(study.chosen, 1u);
+  ASSERT_EQ(study.choice.reported.size(), 2u);
+  EXPECT_EQ(study.choice.reported[1].label, "fp16");
+  EXPECT_EQ(study.choice.reported[1].measurement.evaluation.examples, 24);
+  const Json json = to_json(study);
+  EXPECT_EQ(json["part"], "validation");
+  EXPECT_EQ(json["n"], 2000);
+  EXPECT_EQ(json["chosen"], "fp16");
+  EXPECT_EQ(json["reported_part"], "test");
+  EXPECT_EQ(json["reported"].size(), 2u);
 }
 
 TEST(LayerTable, HasARowForEveryLayerAndChoice) {

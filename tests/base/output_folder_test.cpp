@@ -346,15 +346,20 @@ TEST(OutputFolder, PutsBackWhatAKilledProgramHadSetAside) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "model", aside = folder.path() / "model.replaced";
   make(path, {{"x", "old"}});
-  fs::rename(path, aside);  // between the two renames
+  // As it is between the two renames.
+  const fs::path made = folder.path() / ".model.1.tmp";
+  fill(made, {{"x", "new"}});
+  write_record({.finished = true, .replaces = recorded(path / "record.json").fingerprint}, made);
+  fs::rename(path, aside);
   const std::string said = messages_of([&] {
     expect_user_error("model: exists already", [&] { OutputFolder out(path, options()); });
   });
   EXPECT_NE(said.find("was set aside by a run that was ended while it replaced it, and is back"),
             std::string::npos)
       << said;
-  EXPECT_EQ(names_in(folder.path()), Names{"model"});
+  EXPECT_EQ(names_in(folder.path()), (Names{".model.1.tmp", "model"}));
   EXPECT_EQ(read_file(path / "x"), "old");
+  EXPECT_EQ(read_file(made / "x"), "new");
 }
 
 TEST(OutputFolder, FinishesWhatAKilledProgramHadReplaced) {
@@ -381,6 +386,11 @@ TEST(OutputFolder, LeavesAFolderAloneThatIsOnlyCalledLikeOneSetAside) {
   fill(aside, {{"thesis.txt", "years"}});
   make(path, {{"x", "old"}});
   EXPECT_EQ(read_file(aside / "thesis.txt"), "years");
+  fs::remove_all(path);
+  fs::remove_all(aside);
+  make(aside, {{"x", "other"}});
+  make(path, {{"x", "old"}});  // takes the name, not that folder
+  EXPECT_EQ(read_file(aside / "x"), "other");
   // One of the program's own that this folder has not replaced.
   fs::remove_all(aside);
   make(aside, {{"x", "other"}});
@@ -396,6 +406,7 @@ TEST(OutputFolder, ThatIsResumableStaysOnceItIsKept) {
     OutputFolder output(destination, resumable());
     EXPECT_EQ(output.path(), partial);
     output.begin({{"seed", 1}});
+    fs::create_directories(output.path() / "seed-42" / "inner");
   }
   EXPECT_FALSE(fs::exists(partial));
   {

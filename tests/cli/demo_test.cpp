@@ -33,9 +33,9 @@ TEST(Demo, LeavesTablesFigureAndModel) {
   EXPECT_TRUE(read_file(demo / "fixed_point.png").starts_with("\x89PNG"));
   EXPECT_NE(read_file(demo / "fixed_point.svg").find("</svg>"), std::string::npos);
   const std::string page = read_file(demo / "report.html");
-  for (const char* part :
-       {"Fixed point keeps the accuracy ", "A bag of words reaches ", "simulated fixed point",
-        "synth:negation?n=200", "set aside by seed 42", "hone demo --data"})
+  for (const char* part : {"Fixed point is shown to keep the accuracy ", "a bag of words gets ",
+                           "simulated fixed point", "synth:negation?n=200", "set aside by seed 42",
+                           "hone demo --data"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
   // The model is one that every other command takes.
   const Json said = run_json({"predict", demo / "model", "not bad"}, folder.path());

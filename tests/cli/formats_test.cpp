@@ -211,6 +211,10 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_EQ(result["formats"][2]["input_snr_db"], nullptr);
   EXPECT_EQ(result["layers"].size(), 14 * 2);
   EXPECT_EQ(result["n"], kReviews / 10);
+  EXPECT_EQ(result["part"], "validation");
+  EXPECT_EQ(result["chosen"], nullptr);
+  EXPECT_NE(result["summary"].get<std::string>().find("none is shown to keep the accuracy"),
+            std::string::npos);
   EXPECT_EQ(entries(folder.path() / "tables"),
             (std::vector<std::string>{"formats.csv", "layers.csv", "machine.json", "record.json",
                                       "report.html", "results.json", "run.log", "settings.json"}));

@@ -59,6 +59,10 @@ TEST(Train, ReportsWithTheKeysOfHuggingFace) {
   EXPECT_EQ(result["train_samples"], 270);
   EXPECT_EQ(result["validation"]["eval_samples"], 30);
   EXPECT_EQ(result["test"]["eval_samples"], 500);
+  // Of 30 and of 500 texts, Newcombe's interval is wide.
+  const Json& gap = result["validation_test_gap_interval"];
+  EXPECT_LT(gap[0], result["validation_test_gap"]);
+  EXPECT_GT(gap[1].get<double>() - gap[0].get<double>(), 0.2);
   for (const char* key : {"train_loss", "train_runtime", "train_samples_per_second"})
     EXPECT_GT(result.value(key, 0.0), 0) << key;
   const std::vector<Json> log = json_lines(read_file(folder.path() / "model/training_log.jsonl"));

@@ -1,0 +1,104 @@
+#include "hone/app/choice.h"
+
+#include "hone/app/compress.h"
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+
+std::string part_text(const std::string& name, std::int64_t examples) {
+  return fmt::format("{}, n = {}", name, grouped(examples));
+}
+
+ChoicePart choice_part(const EncodedSplits& data) {
+  user_check(
+      data.validation.size() > 0,
+      "there is no validation part to choose on; leave --validation_split above 0, give data "
+      "with such a part, or choose on the test part by --protocol original");
+  return {data.protocol == Protocol::original ? "test" : "validation", data.validation};
+}
+
+ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
+                       const EncodedSet& examples, const MeasureOptions& options,
+                       Context& context) {
+  Measurement after = measure(model, examples, options.pad_id, options.batch_size, context, label);
+  const Comparison comparison = compare(parent.view(), after.view(), examples.labels);
+  return {label, average_weight_bits(model, context), std::move(after), comparison,
+          model.quantization.has_value()};
+}
+
+ComparedModel parent_row(const Measurement& parent) {
+  return {"fp32", 32, parent, std::nullopt, /*quantized=*/false};
+}
+
+std::string Choice::made_on() const { return part_text(part, parent.evaluation.examples); }
+
+std::string Choice::reported_on() const {
+  return part_text(reported_part,
+                   reported.empty() ? 0 : reported.front().measurement.evaluation.examples);
+}
+
+Choice begin_choice(const Model& parent, const EncodedSplits& data, const MeasureOptions& options,
+                    Context& context) {
+  const ChoicePart part = choice_part(data);
+  Choice choice{
+      .part = part.name,
+      .parent = measure(parent, part.examples, options.pad_id, options.batch_size, context, "fp32"),
+      .reported_part = data.measured.facts.part,
+      .warning = {},
+      .reported = {}};
+  if (choice.part == choice.reported_part)
+    choice.warning = fmt::format(
+        "The choice is made on the texts that are reported ({}{}), so the figures of what is "
+        "chosen "
+        "flatter.",
+        data.protocol == Protocol::original ? "protocol original: " : "", choice.part);
+  return choice;
+}
+
+void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
+                   const EncodedSplits& data, const MeasureOptions& options, Context& context) {
+  if (choice.part == choice.reported_part) return;
+  const Measurement before =
+      measure(parent, data.test, options.pad_id, options.batch_size, context, "fp32");
+  choice.reported = {parent_row(before)};
+  for (const ChosenModel& one : chosen) {
+    ComparedModel row = compared(*one.model, one.label, before, data.test, options, context);
+    row.verdict = verdict(*row.comparison);
+    choice.reported.push_back(std::move(row));
+  }
+}
+
+std::string finding(const ComparedModel& model, const std::string& measured_on) {
+  return fmt::format("{}, {}: {}.", model.label, measured_on, model.verdict->summary);
+}
+
+std::vector<std::string> reported_findings(const Choice& choice) {
+  std::vector<std::string> lines;
+  for (const ComparedModel& model : choice.reported)
+    if (model.verdict) lines.push_back(finding(model, choice.reported_on()));
+  if (!choice.warning.empty()) lines.push_back(choice.warning);
+  return lines;
+}
+
+Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
+  Json reported = Json::array();
+  for (const ComparedModel& model : choice.reported) reported.push_back(to_json(model, labels));
+  return {{"part", choice.part},
+          {"n", choice.parent.evaluation.examples},
+          {"reported_part", choice.reported_part},
+          {"reported", reported}};
+}
+
+std::string choice_text(const Choice& choice, const Table& candidates,
+                        const std::vector<std::string>& lines, const TextStyle& style) {
+  std::string text = fmt::format("All of them, on {}, where the choice is made:\n\n{}\n",
+                                 choice.made_on(), to_text(candidates, style));
+  if (choice.reported.size() > 1)
+    text += fmt::format("What is chosen, once on {}:\n\n{}\n", choice.reported_on(),
+                        to_text(comparison_table(choice.reported), style));
+  for (const std::string& line : lines) text += line + "\n";
+  return text;
+}
+
+}  // namespace hone

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/app/comparison_table.h"
+#include "hone/app/data.h"
+
+/// Where one of several candidates is chosen, and where what was chosen is measured once, so that its figure does not
+/// profit from the choice.
+///
+///     Choice choice = begin_choice(parent, data, options, context);
+///     ComparedModel row = compared(candidate, "int8", choice.parent, choice_part(data).examples, options, context);
+///     report_chosen(choice, {{"int8", &candidate}}, parent, data, options, context);
+namespace hone {
+
+/// "validation, n = 2 400".
+std::string part_text(const std::string& name, std::int64_t examples);
+
+/// The examples a choice is made on.
+struct ChoicePart {
+  std::string name;  ///< "validation", or "test" under the original protocol
+  const EncodedSet& examples;
+};
+
+/// Throws `UserError` when there is none.
+ChoicePart choice_part(const EncodedSplits& data);
+
+/// What measuring takes, beside a model and the examples.
+struct MeasureOptions {
+  std::int32_t pad_id = 0;
+  std::int64_t batch_size = 32;
+};
+
+/// The model measured on the examples, beside its parent measured on them.
+ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
+                       const EncodedSet& examples, const MeasureOptions& options, Context& context);
+
+/// The parent as a row of a table.
+ComparedModel parent_row(const Measurement& parent);
+
+/// What every choice has, whatever it is among.
+struct Choice {
+  std::string part;    ///< it is made on
+  Measurement parent;  ///< there
+  std::string reported_part;
+  /// Where that is the same part: that the figures of what is chosen flatter. Else empty.
+  std::string warning;
+  /// The parent and what was chosen, with verdicts, on the part that is reported; empty where that is the same.
+  std::vector<ComparedModel> reported;
+
+  /// "validation, n = 2 400", "test, n = 6 000".
+  std::string made_on() const;
+  std::string reported_on() const;
+};
+
+/// Measures the parent where the choice is made. Throws `UserError` as `choice_part` does.
+Choice begin_choice(const Model& parent, const EncodedSplits& data, const MeasureOptions& options,
+                    Context& context);
+
+struct ChosenModel {
+  std::string label;
+  const Model* model = nullptr;
+};
+
+/// Measures the parent and what was chosen on the part that is reported, `data.test`, unless the choice was made on it.
+void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
+                   const EncodedSplits& data, const MeasureOptions& options, Context& context);
+
+/// "int8, validation, n = 2 400: kept: +0.02 points …"
+std::string finding(const ComparedModel& model, const std::string& measured_on);
+/// A finding for each model that is reported, and the warning.
+std::vector<std::string> reported_findings(const Choice& choice);
+
+/// `part`, `n`, `reported_part`, and `reported`: models with their measurements and comparisons. `labels` are the names of
+/// the classes.
+Json to_json(const Choice& choice, const std::vector<std::string>& labels);
+
+/// All candidates in a table and what is reported in another, each with its part, and `lines`.
+std::string choice_text(const Choice& choice, const Table& candidates,
+                        const std::vector<std::string>& lines, const TextStyle& style);
+
+}  // namespace hone

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/app/choice.h"
+#include "hone/app/compress.h"
+#include "hone/app/format_search.h"
+
+namespace hone {
+
+/// What suggestions do to the whole model, beside the plan they were made for.
+struct SuggestionTrial {
+  Choice choice;
+  /// Where the choice is made, with verdicts corrected for the two of them.
+  ComparedModel given, suggested;
+
+  /// The parent there and both.
+  std::vector<ComparedModel> models() const {
+    return {parent_row(choice.parent), given, suggested};
+  }
+};
+
+/// Quantizes the model by `options.plan` and by the plan with the suggestions in it, nothing being trained, and measures
+/// both on the part that choices are made on; the suggested one once on `data.test` too.
+/// Throws `UserError` when there is no part to choose on.
+SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data, std::int32_t pad_id,
+                                const CompressOptions& options,
+                                const std::vector<Suggestion>& suggestions, Context& context);
+
+/// The choice with `models`, `summary` and `findings`. `labels` are the names of the classes.
+Json to_json(const SuggestionTrial& trial, const std::vector<std::string>& labels);
+std::string to_text(const SuggestionTrial& trial, const TextStyle& style = {});
+
+}  // namespace hone
