@@ -33,10 +33,11 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
   const Json& comparison = result["comparison"];
   EXPECT_EQ(comparison["flip_share"].get<double>() * result["after"]["eval_samples"].get<double>(),
             comparison["flips"]);
-  EXPECT_EQ(entries(folder.path() / "quantized"),
-            (std::vector<std::string>{"config.json", "machine.json", "model.safetensors",
-                                      "record.json", "report.html", "results.json", "run.log",
-                                      "settings.json", "tokenizer_config.json", "vocab.txt"}));
+  EXPECT_EQ(
+      entries(folder.path() / "quantized"),
+      (std::vector<std::string>{"config.json", "machine.json", "model.safetensors", "record.json",
+                                "report.html", "results.json", "run.log", "settings.json",
+                                "tokenizer_config.json", "trained_on.safetensors", "vocab.txt"}));
 }
 
 TEST(Quantize, WhatIsSavedComputesWhatWasMeasured) {
@@ -88,7 +89,8 @@ TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
                 "checkpoint-2", "config.json", "learning_curve.csv", "learning_curve.gp",
                 "learning_curve.png", "learning_curve.svg", "learning_curve.tsv", "machine.json",
                 "model.safetensors", "record.json", "report.html", "results.json", "run.log",
-                "settings.json", "tokenizer_config.json", "training_log.jsonl", "vocab.txt"}));
+                "settings.json", "tokenizer_config.json", "trained_on.safetensors",
+                "training_log.jsonl", "vocab.txt"}));
   const std::string svg = read_file(folder.path() / "quantized/learning_curve.svg");
   EXPECT_NE(svg.find("simulated"), std::string::npos);
 }

@@ -43,7 +43,8 @@ TEST(Train, WritesAFolderThatHuggingFaceReads) {
                 "checkpoint-6", "config.json", "learning_curve.csv", "learning_curve.gp",
                 "learning_curve.png", "learning_curve.svg", "learning_curve.tsv", "machine.json",
                 "model.safetensors", "record.json", "report.html", "results.json", "run.log",
-                "settings.json", "tokenizer_config.json", "training_log.jsonl", "vocab.txt"}));
+                "settings.json", "tokenizer_config.json", "trained_on.safetensors",
+                "training_log.jsonl", "vocab.txt"}));
   EXPECT_EQ(read_json(model / "results.json"), result);
   const Json config = read_json(model / "config.json");
   EXPECT_EQ(config["model_type"], "bert");
