@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/frontends/huggingface/other_programs.h"
 #include "hone/runtime/library.h"
 #include "tests/frontends/golden.h"
 #include "tests/support/evaluate.h"
@@ -110,15 +111,17 @@ TEST(Model, QuantizationSurvivesSaving) {
   model.parameters.set("classifier.input_quantizer.frac", Tensor::scalar(6.0f));
   model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(9.0f));
   save_model(model, folder.path());
-  EXPECT_EQ(read_json(folder.path() / "config.json")["quantization_config"],
-            (Json{{"quant_method", "hone"},
-                  {"training", "qat"},
-                  {"arithmetic", "simulated"},
-                  {"layers",
-                   {{"bert.pooler.dense", {{"weight", "integer(width=8,frac=auto)"}}},
-                    {"classifier",
-                     {{"input", "integer(width=8,frac=auto)"},
-                      {"weight", "integer(width=8,frac=auto)"}}}}}}));
+  EXPECT_EQ(
+      read_json(folder.path() / "config.json")["quantization_config"],
+      (Json{
+          {"quant_method", "hone"},
+          {"training", "qat"},
+          {"arithmetic", "simulated"},
+          {"layers",
+           {{"bert.pooler.dense", {{"weight", "integer(width=8,frac=auto)"}}},
+            {"classifier",
+             {{"input", "integer(width=8,frac=auto)"}, {"weight", "integer(width=8,frac=auto)"}}}}},
+          {"notice", notice_for_other_programs(model.quantization->plan)}}));
   Model again = load(folder.path());
   ASSERT_TRUE(again.quantization.has_value());
   EXPECT_EQ(again.quantization->method, "qat");
