@@ -39,9 +39,10 @@ constexpr std::string_view kEarlierResults[] = {"config.json",
                                                 "fixed_point.png",
                                                 "fixed_point.tsv",
                                                 "fixed_point.gp"};
-/// Since then.
-constexpr std::string_view kResults[] = {"README.md", "trained_on.*", "recipe.toml",
-                                         "events.out.tfevents.*"};
+/// Since then; TensorBoard's file lies in a folder of its own.
+constexpr std::string_view kEvents = "events.out.tfevents.*", kEventFolder = "runs";
+constexpr std::string_view kResults[] = {"README.md", "trained_on.safetensors", "better.toml",
+                                         kEvents};
 /// What is needed only to go on.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};
@@ -67,9 +68,11 @@ FileRole role_of(const fs::path& path, Names more_results) {
   for (const fs::path& part : path)
     if (is_temporary_name(part.string()))
       return FileRole::scaffolding;  // of a program that was killed
-  for (const fs::path& folder : path.parent_path())
-    if (!is_job_folder(folder.string())) return FileRole::foreign;
   const std::string name = path.filename().string();
+  const bool events = glob_match(kEvents, name);
+  for (const fs::path& folder : path.parent_path())
+    if (!is_job_folder(folder.string()) && !(events && folder == kEventFolder))
+      return FileRole::foreign;
   if (is_any_of(name, kScaffolding)) return FileRole::scaffolding;
   if (!is_any_of(name, kEarlierResults) && !is_any_of(name, more_results)) return FileRole::foreign;
   return *path.begin() == kTrainings ? FileRole::scaffolding : FileRole::result;

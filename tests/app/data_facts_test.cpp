@@ -1,5 +1,6 @@
 #include "hone/app/data_facts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -111,7 +112,9 @@ TEST(Warnings, NameClassesWithNextToNoTexts) {
 }
 
 DataSet training_data(std::vector<Example> examples, Names labels) {
-  DataSet data{.train = std::move(examples), .label_names = std::move(labels)};
+  DataSet data;
+  data.train = std::move(examples);
+  data.label_names = std::move(labels);
   return data;
 }
 
