@@ -5,12 +5,10 @@
 #include <unordered_map>
 
 #include "hone/base/error.h"
-#include "hone/text/character.h"
+#include "hone/base/printable.h"
 
 namespace hone {
 namespace {
-
-enum AsciiClass : std::uint8_t { kLetter, kPunctuation, kSpace, kRemoved };
 
 void check_unique(const std::vector<std::string>& tokens) {
   std::unordered_map<std::string_view, std::size_t> seen;
@@ -18,7 +16,7 @@ void check_unique(const std::vector<std::string>& tokens) {
     const auto [first, inserted] = seen.try_emplace(tokens[i], i);
     user_check(inserted,
                "vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
-               tokens[i], first->second, i);
+               shown_name(tokens[i]), first->second, i);
   }
 }
 
@@ -47,12 +45,11 @@ struct Tokenizer::Run {
 
 struct Tokenizer::Scratch {
   std::vector<std::int32_t> ids;
-  std::string word;
-  CodePoints points, buffer;
-  std::int64_t replaced = 0;
+  WordSplitter::Scratch words;
 };
 
-Tokenizer::Tokenizer(TokenizerDefinition definition) : definition_(std::move(definition)) {
+Tokenizer::Tokenizer(TokenizerDefinition definition)
+    : definition_(std::move(definition)), splitter_(definition_.normalization) {
   check_unique(definition_.tokens);
   const SpecialTokens& special = definition_.special;
   pad_id_ = find_id(special.pad, "padding");
@@ -73,7 +70,6 @@ Tokenizer::Tokenizer(TokenizerDefinition definition) : definition_(std::move(def
   std::stable_sort(added_.begin(), added_.end(), [](const AddedToken& a, const AddedToken& b) {
     return a.text.size() > b.text.size();
   });
-  classify_bytes();
 }
 
 std::int32_t Tokenizer::find_id(std::string_view token, std::string_view role) const {
@@ -81,20 +77,8 @@ std::int32_t Tokenizer::find_id(std::string_view token, std::string_view role) c
   user_check(found != definition_.tokens.end() && !token.empty(),
              "vocabulary: the {} token '{}' is not among the {} tokens; is this the vocabulary of "
              "a BERT model?",
-             role, token, definition_.tokens.size());
+             role, shown_name(token), definition_.tokens.size());
   return static_cast<std::int32_t>(found - definition_.tokens.begin());
-}
-
-void Tokenizer::classify_bytes() {
-  for (char32_t c = 0; c < 128; ++c) {
-    const bool removed = definition_.normalization.clean_text && is_removed(c);
-    ascii_[c] = removed             ? kRemoved
-                : is_white_space(c) ? kSpace
-                : is_punctuation(c) ? kPunctuation
-                                    : kLetter;
-    const bool capital = c >= 'A' && c <= 'Z' && definition_.normalization.lowercase;
-    lower_[c] = static_cast<char>(capital ? c + ('a' - 'A') : c);
-  }
 }
 
 const Tokenizer::AddedToken* Tokenizer::added_at(std::string_view text) const {
@@ -105,7 +89,6 @@ const Tokenizer::AddedToken* Tokenizer::added_at(std::string_view text) const {
   return nullptr;
 }
 
-// ASCII white space ends a run because no normalization step reaches across it.
 Tokenizer::Run Tokenizer::next_run(std::string_view text) const {
   Run run;
   std::size_t i = 0;
@@ -114,7 +97,7 @@ Tokenizer::Run Tokenizer::next_run(std::string_view text) const {
     if (begins_added_[byte] && (run.added = added_at(text.substr(i))) != nullptr) break;
     if (byte >= 0x80) {
       run.ascii = false;
-    } else if (ascii_[byte] == kSpace) {
+    } else if (splitter_.is_space(byte)) {
       break;
     }
   }
@@ -123,48 +106,12 @@ Tokenizer::Run Tokenizer::next_run(std::string_view text) const {
   return run;
 }
 
-void Tokenizer::encode_ascii(std::string_view run, Scratch& scratch) const {
-  scratch.word.clear();
-  const auto flush = [&] {
-    if (!scratch.word.empty()) word_piece_.encode(scratch.word, scratch.ids);
-    scratch.word.clear();
-  };
-  for (const char c : run) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (ascii_[byte] == kLetter) {
-      scratch.word.push_back(lower_[byte]);
-    } else if (ascii_[byte] == kPunctuation) {
-      flush();
-      word_piece_.encode({&c, 1}, scratch.ids);
-    }
-  }
-  flush();
-}
-
-void Tokenizer::encode_unicode(std::string_view run, Scratch& scratch) const {
-  scratch.points.clear();
-  scratch.replaced += decode_utf8(run, scratch.points);
-  normalize(definition_.normalization, scratch.points, scratch.buffer);
-  scratch.word.clear();
-  const auto flush = [&] {
-    if (!scratch.word.empty()) word_piece_.encode(scratch.word, scratch.ids);
-    scratch.word.clear();
-  };
-  for (const char32_t c : scratch.points) {
-    const bool apart = is_punctuation(c);
-    if (apart || is_white_space(c)) flush();
-    if (!is_white_space(c)) append_utf8(c, scratch.word);
-    if (apart) flush();
-  }
-  flush();
-}
-
 // Appends the pieces of `text`, at least until there are more ids than `limit`.
 void Tokenizer::encode_pieces(std::string_view text, std::size_t limit, Scratch& scratch) const {
+  const auto encode_word = [&](std::string_view word) { word_piece_.encode(word, scratch.ids); };
   while (!text.empty() && scratch.ids.size() <= limit) {
     const Run run = next_run(text);
-    if (!run.text.empty())
-      run.ascii ? encode_ascii(run.text, scratch) : encode_unicode(run.text, scratch);
+    splitter_.split_run(run.text, run.ascii, scratch.words, encode_word);
     if (run.added != nullptr) scratch.ids.push_back(run.added->id);
     text.remove_prefix(run.consumed);
   }
@@ -182,7 +129,7 @@ Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_len
   if (truncated) scratch.ids.resize(room);
   scratch.ids.push_back(sep_id_);
   const auto size = static_cast<std::int32_t>(scratch.ids.size());
-  return {std::move(scratch.ids), truncated, scratch.replaced, size};
+  return {std::move(scratch.ids), truncated, scratch.words.replaced, size};
 }
 
 Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
@@ -199,7 +146,7 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
       pair_sizes(scratch.ids.size(), other.ids.size(), max_length - 3);
   Encoding encoding;
   encoding.truncated = first_size + second_size < scratch.ids.size() + other.ids.size();
-  encoding.replaced_bytes = scratch.replaced + other.replaced;
+  encoding.replaced_bytes = scratch.words.replaced + other.words.replaced;
   encoding.second_begin = static_cast<std::int32_t>(first_size) + 2;
   std::vector<std::int32_t>& ids = encoding.ids;
   ids.reserve(first_size + second_size + 3);
@@ -215,6 +162,21 @@ Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text, std::size_t max_length) const {
   return encode_with_facts(text, max_length).ids;
+}
+
+std::vector<std::string> Tokenizer::unknown_words(std::string_view text) const {
+  std::vector<std::string> words;
+  Scratch scratch;
+  while (!text.empty()) {
+    const Run run = next_run(text);
+    splitter_.split_run(run.text, run.ascii, scratch.words, [&](std::string_view word) {
+      scratch.ids.clear();
+      word_piece_.encode(word, scratch.ids);
+      if (scratch.ids[0] == unknown_id_) words.emplace_back(word);
+    });
+    text.remove_prefix(run.consumed);
+  }
+  return words;
 }
 
 const std::string& Tokenizer::token(std::int32_t id) const {

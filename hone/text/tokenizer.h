@@ -10,6 +10,7 @@
 #include "hone/base/thread_pool.h"
 #include "hone/text/normalizer.h"
 #include "hone/text/word_piece.h"
+#include "hone/text/word_splitter.h"
 
 /// BERT's tokenizer: text to ids, with the same ids as Hugging Face's fast tokenizer.
 ///
@@ -63,6 +64,9 @@ class Tokenizer {
   Encoding encode_pair(std::string_view first, std::string_view second,
                        std::size_t max_length) const;
 
+  /// The words of `text`, normalized, that the vocabulary cannot spell and that become the unknown token, in order.
+  std::vector<std::string> unknown_words(std::string_view text) const;
+
   std::int32_t vocabulary_size() const {
     return static_cast<std::int32_t>(definition_.tokens.size());
   }
@@ -83,20 +87,16 @@ class Tokenizer {
   };
 
   std::int32_t find_id(std::string_view token, std::string_view role) const;
-  void classify_bytes();
   const AddedToken* added_at(std::string_view text) const;
   Run next_run(std::string_view text) const;
-  void encode_ascii(std::string_view run, Scratch& scratch) const;
-  void encode_unicode(std::string_view run, Scratch& scratch) const;
   void encode_pieces(std::string_view text, std::size_t limit, Scratch& scratch) const;
 
   TokenizerDefinition definition_;
+  WordSplitter splitter_;
   WordPiece word_piece_;
   std::int32_t pad_id_, unknown_id_, cls_id_, sep_id_;
-  std::vector<AddedToken> added_;          // longest first
-  std::array<bool, 256> begins_added_{};   // first bytes of added tokens
-  std::array<std::uint8_t, 128> ascii_{};  // AsciiClass after this tokenizer's normalization
-  std::array<char, 128> lower_{};          // ASCII as it is after normalization
+  std::vector<AddedToken> added_;         // longest first
+  std::array<bool, 256> begins_added_{};  // first bytes of added tokens
 };
 
 }  // namespace hone

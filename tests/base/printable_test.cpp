@@ -20,5 +20,48 @@ TEST(Printable, ShowsControlCharacters) {
 
 TEST(Printable, CutsNothingAtTheEnd) { EXPECT_EQ(printable("a\xC2"), "a\xC2"); }
 
+TEST(Printable, CutsEndlessMessagesInTheMiddle) {
+  const std::string message =
+      "a.bin: tensor '" + std::string(5'000'000, 'x') + "': expected a shape";
+  const std::string shown = printable_message(message);
+  EXPECT_LT(shown.size(), 4000);
+  EXPECT_TRUE(shown.starts_with("a.bin: tensor 'xxx"));
+  EXPECT_TRUE(shown.ends_with("xxx': expected a shape"));
+}
+
+TEST(Shorten, LeavesWhatFits) {
+  for (const char* text : {"", "a", "größe", "中国人民"}) EXPECT_EQ(shorten(text, 5), text);
+}
+
+TEST(Shorten, KeepsBothEnds) {
+  EXPECT_EQ(shorten("bert.encoder.layer.0.query.weight", 15), "bert.en….weight");
+  EXPECT_EQ(shorten("abcdef", 5), "ab…ef");
+  EXPECT_EQ(shorten("abcdef", 4), "ab…f");
+  EXPECT_EQ(shorten("abcdef", 1), "…");
+}
+
+TEST(Shorten, CountsCharactersNotBytes) {
+  EXPECT_EQ(shorten("äöüßÄÖÜ", 7), "äöüßÄÖÜ");
+  EXPECT_EQ(shorten("äöüßÄÖÜ", 5), "äö…ÖÜ");
+  EXPECT_EQ(shorten("\U0001f600\U0001f601\U0001f602\U0001f603", 3), "\U0001f600…\U0001f603");
+}
+
+TEST(Shorten, IsShortWhateverTheBytes) {
+  for (const char byte : {'a', '\x80', '\xFF', '\0', '\xC2'})
+    EXPECT_LE(shorten(std::string(5'000'000, byte), 100).size(), 4 * 100) << int{byte};
+}
+
+TEST(OneLine, HasNoLineEnds) {
+  EXPECT_EQ(one_line("a\nb\tc\r\nd", 100), "a b c  d");
+  EXPECT_EQ(one_line("größer\nals", 5), "gr…ls");
+  EXPECT_EQ(character_count("größer"), 6u);
+}
+
+TEST(FirstCharacters, CutsBetweenCharacters) {
+  EXPECT_EQ(first_characters("größer", 3), "grö");
+  EXPECT_EQ(first_characters("größer", 0), "");
+  EXPECT_EQ(first_characters("größer", 9), "größer");
+}
+
 }  // namespace
 }  // namespace hone

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hone/text/character.h"
+#include "hone/text/normalizer.h"
+
+/// BERT's words: normalized text, cut at white space and around punctuation marks, each of which is a word.
+///
+///     const WordSplitter splitter({});
+///     WordSplitter::Scratch scratch;
+///     splitter.split("It's FINE.", scratch, [](std::string_view word) { … });   // it ' s fine .
+namespace hone {
+
+class WordSplitter {
+ public:
+  explicit WordSplitter(const Normalization& normalization);
+
+  /// Buffers of calls, and what they found.
+  struct Scratch {
+    std::string word;
+    CodePoints points, buffer;
+    std::int64_t replaced = 0;  ///< ill-formed parts of UTF-8 that were read as U+FFFD
+  };
+
+  /// Calls `use(word)` for every word of `text` in order; the word lives as long as the call.
+  template <typename Use>
+  void split(std::string_view text, Scratch& scratch, const Use& use) const {
+    while (!text.empty()) {
+      std::size_t size = 0;
+      bool ascii = true;
+      for (; size < text.size(); ++size) {
+        const auto byte = static_cast<unsigned char>(text[size]);
+        if (byte >= 0x80) {
+          ascii = false;
+        } else if (is_space(byte)) {
+          break;
+        }
+      }
+      split_run(text.substr(0, size), ascii, scratch, use);
+      text.remove_prefix(std::min(size + 1, text.size()));
+    }
+  }
+  /// The same for text without ASCII white space, of which is known whether it is all ASCII. Runs between white space
+  /// stand for themselves: no normalization step reaches across it.
+  template <typename Use>
+  void split_run(std::string_view run, bool ascii, Scratch& scratch, const Use& use) const {
+    ascii ? split_ascii(run, scratch, use) : split_unicode(run, scratch, use);
+  }
+  /// Whether a byte of ASCII is white space after normalization.
+  bool is_space(unsigned char ascii) const { return ascii_[ascii] == kSpace; }
+
+ private:
+  enum AsciiClass : std::uint8_t { kLetter, kPunctuation, kSpace, kRemoved };
+
+  template <typename Use>
+  void split_ascii(std::string_view run, Scratch& scratch, const Use& use) const {
+    scratch.word.clear();
+    for (const char c : run) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (ascii_[byte] == kLetter) {
+        scratch.word.push_back(lower_[byte]);
+      } else if (ascii_[byte] == kPunctuation) {
+        finish(scratch, use);
+        use(std::string_view(&c, 1));
+      }
+    }
+    finish(scratch, use);
+  }
+
+  template <typename Use>
+  void split_unicode(std::string_view run, Scratch& scratch, const Use& use) const {
+    normalize_run(run, scratch);
+    scratch.word.clear();
+    for (const char32_t c : scratch.points) {
+      const bool apart = is_punctuation(c), space = is_white_space(c);
+      if (apart || space) finish(scratch, use);
+      if (!space) append_utf8(c, scratch.word);
+      if (apart) finish(scratch, use);
+    }
+    finish(scratch, use);
+  }
+
+  template <typename Use>
+  static void finish(Scratch& scratch, const Use& use) {
+    if (!scratch.word.empty()) use(std::string_view(scratch.word));
+    scratch.word.clear();
+  }
+
+  void normalize_run(std::string_view run, Scratch& scratch) const;
+
+  Normalization normalization_;
+  std::array<AsciiClass, 128> ascii_{};  // after normalization
+  std::array<char, 128> lower_{};        // ASCII as it is after normalization
+};
+
+}  // namespace hone
