@@ -3,6 +3,8 @@
 #include <array>
 
 #include "hone/base/error.h"
+#include "hone/base/json_part.h"
+#include "hone/base/printable.h"
 
 namespace hone {
 
@@ -11,12 +13,19 @@ namespace {
 constexpr int kMaxDepth = 100;
 constexpr std::int64_t kMaxMembers = 20'000;
 
-// The parser's messages begin with the name of its exception, and quote the text, however long.
-std::string shortened(std::string_view message) {
+// What the parser says, without the name of its exception and the place, which is another one in a part of a file. It
+// quotes the text, however long.
+std::string reason(std::string_view message) {
   constexpr std::size_t kShown = 300;
   if (message.starts_with("[json.exception")) message.remove_prefix(message.find("] ") + 2);
-  return message.size() <= kShown ? std::string(message)
-                                  : fmt::format("{} …", message.substr(0, kShown));
+  if (message.starts_with("parse error at line ")) message.remove_prefix(message.find(": ") + 2);
+  return shorten(message, kShown);
+}
+
+// The parser counts the byte at fault from 1; past the end it is one more than there are.
+std::string place_of_error(std::string_view part, std::size_t byte, TextPosition begin) {
+  const TextPosition at = behind(part.substr(0, byte > 0 ? byte - 1 : 0), begin);
+  return fmt::format("line {}, column {}", at.line, at.column);
 }
 
 // Malformed text may be misread here, but only behind the place where the parser stops.
@@ -43,22 +52,39 @@ void check_structure(std::string_view text, std::int64_t most_members) {
 }
 
 template <typename Value>
-Value parse(std::string_view text, std::int64_t most_members) {
-  check_structure(text, most_members);
+Value parse(std::string_view text, TextPosition begin) {
   try {
     return Value::parse(text);
-  } catch (const typename Value::exception& error) {  // also out_of_range, for 1e999
-    fail("malformed JSON: {}", shortened(error.what()));
+  } catch (const typename Value::parse_error& error) {
+    fail("{}: malformed JSON: {}", place_of_error(text, error.byte, begin), reason(error.what()));
+  } catch (const typename Value::exception& error) {  // out_of_range, for 1e999, has no place
+    fail("malformed JSON from line {} on: {}", begin.line, reason(error.what()));
   }
 }
 
 }  // namespace
 
-Json parse_json(std::string_view text, std::string_view where) {
-  return with_context(where, [&] { return parse<Json>(text, kMaxMembers); });
+TextPosition behind(std::string_view text, TextPosition at) {
+  for (const char c : text) at = behind(c, at);
+  return at;
 }
 
-LargeJson parse_large_json(std::string_view text) { return parse<LargeJson>(text, INT64_MAX); }
+Json parse_json(std::string_view text, std::string_view where) {
+  return with_context(where, [&] {
+    check_structure(text, kMaxMembers);
+    return parse<Json>(text, {});
+  });
+}
+
+Json parse_json_part(std::string_view part, TextPosition begin) {
+  with_context(fmt::format("line {}", begin.line), [&] { check_structure(part, kMaxMembers); });
+  return parse<Json>(part, begin);
+}
+
+LargeJson parse_large_json(std::string_view text) {
+  check_structure(text, INT64_MAX);
+  return parse<LargeJson>(text, {});
+}
 
 Json read_json(const fs::path& path) { return parse_json(read_file(path), path.string()); }
 

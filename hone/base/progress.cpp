@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -22,12 +23,6 @@ constexpr double kLinePeriodSeconds = 10;
 // moment is forgotten soon.
 constexpr double kRateMemorySeconds = 15;
 
-// The number of characters of UTF-8 text.
-int characters(std::string_view text) {
-  return static_cast<int>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
-}
-
 std::string joined(const std::vector<LinePart>& parts) {
   std::string line;
   for (const LinePart& part : parts) {
@@ -36,16 +31,6 @@ std::string joined(const std::vector<LinePart>& parts) {
     line += part.text;
   }
   return line;
-}
-
-// The first `columns` characters of UTF-8 text.
-std::string_view cut(std::string_view text, int columns) {
-  std::size_t end = 0;
-  for (int left = columns; end < text.size() && left > 0; --left) {
-    ++end;
-    while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
-  }
-  return text.substr(0, end);
 }
 
 // Three significant digits without an exponent for the rates that occur: "0.284", "28.4", "1 284".
@@ -78,12 +63,12 @@ ProgressOutput progress_on_stderr(bool quiet) {
 std::string fitted_line(std::vector<LinePart> parts, int columns) {
   if (columns <= 0) return joined(parts);
   const auto rank = [](const LinePart& part) { return part.text.empty() ? 0 : part.rank; };
-  while (characters(joined(parts)) > columns) {
+  while (character_count(joined(parts)) > static_cast<std::size_t>(columns)) {
     const auto least_needed = std::ranges::max_element(parts, {}, rank);
     if (least_needed == parts.end() || rank(*least_needed) == 0) break;
     *least_needed = {least_needed->shorter};
   }
-  return std::string(cut(joined(parts), columns));
+  return std::string(first_characters(joined(parts), static_cast<std::size_t>(columns)));
 }
 
 std::string clock_text(double seconds) {

@@ -1,6 +1,7 @@
 #include "hone/app/class_table.h"
 #include "hone/app/model_comparison.h"
 #include "hone/app/seeds.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/settings.h"
@@ -23,22 +24,10 @@ struct Arguments {
 
 constexpr std::size_t kShownCharacters = 100;
 
-// The beginning of a text on one line.
-std::string shortened(const std::string& text) {
-  std::string line;
-  std::size_t characters = 0;
-  for (const char c : text) {
-    const bool continues = (static_cast<unsigned char>(c) & 0xC0) == 0x80;
-    if (!continues && characters++ == kShownCharacters) return line + "…";
-    line += c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
-  }
-  return line;
-}
-
 Table changed_table(const ChangedTexts& texts) {
   Table table({{"label", "Label"}, {"a", "A"}, {"b", "B"}, {"text", "Text"}});
   for (const ChangedText& row : texts.rows)
-    table.add_row({row.label, row.parent, row.candidate, shortened(row.text)});
+    table.add_row({row.label, row.parent, row.candidate, one_line(row.text, kShownCharacters)});
   return table;
 }
 

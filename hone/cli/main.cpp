@@ -123,13 +123,13 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "{}\n", hone::printable(interrupted.what()));
     return 128 + hone::interrupt_signal();
   } catch (const hone::GateFailure& failure) {
-    fmt::print(stderr, "{}\n", hone::printable(failure.what()));
+    fmt::print(stderr, "{}\n", hone::printable_message(failure.what()));
     return hone::kGateFailed;
   } catch (const hone::UsageError& error) {
-    fmt::print(stderr, "error: {}\n", hone::printable(error.what()));
+    fmt::print(stderr, "error: {}\n", hone::printable_message(error.what()));
     return hone::kUsageError;
   } catch (const hone::UserError& error) {
-    fmt::print(stderr, "error: {}\n", hone::printable(error.what()));
+    fmt::print(stderr, "error: {}\n", hone::printable_message(error.what()));
     return hone::kUserError;
   } catch (const hone::fs::filesystem_error& error) {
     fmt::print(stderr, "error: {}: {}\n", hone::printable(error.path1().string()),
@@ -139,7 +139,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr,
                "internal error: {}\nThis is a fault of hone, not yours; please report it with the "
                "command line.\n",
-               hone::printable(error.what()));
+               hone::printable_message(error.what()));
     return hone::kInternalError;
   }
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/base/printable.h"
 
 namespace hone {
 namespace {
@@ -53,14 +54,14 @@ HeaderJson parse_header(std::string_view text) {
     user_check(!opens || depth < 3, "the header is nested deeper than the format allows");
     if (event == Event::key && depth == 1) {
       const auto& name = parsed.get_ref<const std::string&>();
-      user_check(names.insert(name).second, "the header names tensor '{}' twice", name);
+      user_check(names.insert(name).second, "the header names tensor '{}' twice", shown_name(name));
     }
     return true;
   };
   try {
     return HeaderJson::parse(text, check);
   } catch (const HeaderJson::exception& error) {  // its message says where
-    fail("the header is malformed JSON: {}", error.what());
+    fail("the header is malformed JSON: {}", shorten(error.what(), 300));
   }
 }
 
@@ -69,8 +70,8 @@ std::map<std::string, std::string> read_metadata(const HeaderJson& json) {
              json.type_name());
   std::map<std::string, std::string> metadata;
   for (const auto& [key, value] : json.items()) {
-    user_check(value.is_string(), "{}: expected a string for '{}', got {}", kMetadata, key,
-               value.type_name());
+    user_check(value.is_string(), "{}: expected a string for '{}', got {}", kMetadata,
+               shown_name(key), value.type_name());
     metadata[key] = value.get<std::string>();
   }
   return metadata;
@@ -134,7 +135,7 @@ void check_layout(std::vector<Entry>& entries, std::uint64_t data_bytes) {
   for (const Entry& entry : entries) {
     user_check(entry.begin == end,
                "tensor '{}': expected its data at byte {}, where the one before ends, got {}",
-               entry.name, end, entry.begin);
+               shown_name(entry.name), end, entry.begin);
     end = entry.end;
   }
   user_check(end == data_bytes,
@@ -188,14 +189,14 @@ Safetensors read_safetensors(const SharedBytes& file) {
       result.metadata = read_metadata(json);
     } else {
       entries.push_back(
-          with_context(fmt::format("tensor '{}'", name),
+          with_context(fmt::format("tensor '{}'", shown_name(name)),
                        [&, &name = name, &json = json] { return read_entry(name, json); }));
     }
   }
   check_layout(entries, data.size());
   for (Entry& entry : entries) {
     const auto bytes = data.substr(entry.begin, entry.end - entry.begin);
-    const auto storage = with_context(fmt::format("tensor '{}'", entry.name),
+    const auto storage = with_context(fmt::format("tensor '{}'", shown_name(entry.name)),
                                       [&] { return storage_in_file(file, bytes, entry.dtype); });
     const Sizes strides = contiguous_strides(entry.sizes);
     result.tensors[entry.name] =

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "hone/base/error.h"
-#include "hone/base/json.h"
+#include "hone/base/json_part.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/text/data_table.h"
 #include "hone/text/utf8.h"
@@ -12,10 +14,10 @@
 namespace hone {
 namespace {
 
-// The text of one JSON object and the line on which it begins.
+// The text of one JSON object and where it begins.
 struct Source {
   std::string_view text;
-  std::int64_t line;
+  TextPosition begin;
 };
 
 std::vector<Source> lines_of(std::string_view text) {
@@ -23,7 +25,7 @@ std::vector<Source> lines_of(std::string_view text) {
   for (std::int64_t line = 1; !text.empty(); ++line) {
     const std::string_view source = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(source.size() + 1, text.size()));
-    if (!trim(source).empty()) sources.push_back({source, line});
+    if (!trim(source).empty()) sources.push_back({source, {.line = line}});
   }
   return sources;
 }
@@ -32,50 +34,49 @@ std::vector<Source> lines_of(std::string_view text) {
 // judge.
 std::vector<Source> elements_of(std::string_view array) {
   std::vector<Source> sources;
-  std::int64_t line = 1, begin_line = 1, depth = 0;
-  std::size_t begin = 0;
+  TextPosition at;
+  std::int64_t depth = 0;
+  std::optional<Source>
+      open;  // an element whose end is not yet seen; its text reaches to that of the array
   bool quoted = false, ended = false;
-  const auto add = [&](std::size_t end) {
-    const std::string_view element = array.substr(begin, end - begin);
-    if (!trim(element).empty()) sources.push_back({element, begin_line});
-    begin = end + 1;
-    begin_line = line;
+  const auto close = [&](std::size_t end) {
+    if (!open) return;
+    open->text.remove_suffix(array.size() - end);
+    sources.push_back(*open);
+    open.reset();
   };
   for (std::size_t i = 0; i < array.size(); ++i) {
     const char c = array[i];
-    if (c == '\n') ++line;
-    user_check(!ended || trim({&c, 1}).empty(), "line {}: text behind the end of the array", line);
+    const bool space = trim({&c, 1}).empty();
+    user_check(!ended || space, "line {}: text behind the end of the array", at.line);
+    if (depth == 1 && !open && !space && c != ',' && c != ']') open = {array.substr(i), at};
     if (quoted) {
-      if (c == '\\') ++i;
+      if (c == '\\' && i + 1 < array.size()) at = behind(array[i++], at);
       quoted = c != '"';
     } else if (c == '"') {
       quoted = true;
     } else if (c == '[' || c == '{') {
-      if (++depth == 1) begin = i + 1;
-      if (depth == 2) begin_line = line;
+      ++depth;
     } else if (c == ']' || c == '}') {
       if (--depth == 0) {
-        add(i);
+        close(i);
         ended = true;
       }
     } else if (c == ',' && depth == 1) {
-      add(i);
+      close(i);
     }
+    at = behind(array[i], at);
   }
-  user_check(ended, "line {}: the array is not closed; is the file cut off?", line);
+  user_check(ended, "line {}: the array is not closed; is the file cut off?", at.line);
   return sources;
 }
 
 Json parse_object(const Source& source, std::int64_t& replaced) {
-  const std::string where = fmt::format("line {}", source.line);
-  Json object;
-  if (is_utf8(source.text)) {
-    object = parse_json(source.text, where);
-  } else {
-    object = parse_json(repair_utf8(source.text, replaced), where);
-  }
-  user_check(object.is_object(), "{}: expected a JSON object, got {}", where,
-             to_line(object).substr(0, 60));
+  Json object = is_utf8(source.text)
+                    ? parse_json_part(source.text, source.begin)
+                    : parse_json_part(repair_utf8(source.text, replaced), source.begin);
+  user_check(object.is_object(), "line {}: expected a JSON object, got {}", source.begin.line,
+             shorten(to_line(object), 60));
   return object;
 }
 
@@ -91,7 +92,7 @@ Json& find_key(Json& object, const std::string& name, std::int64_t line) {
 std::string take_text(Json& object, const std::string& name, std::int64_t line) {
   Json& value = find_key(object, name, line);
   user_check(value.is_string(), "line {}: '{}' is no string: {}", line, name,
-             to_line(value).substr(0, 60));
+             shorten(to_line(value), 60));
   return std::move(value.get_ref<std::string&>());
 }
 
@@ -102,17 +103,17 @@ std::string take_label(Json& object, const std::string& name, std::int64_t line)
       value.is_number_float() && std::trunc(value.get<double>()) == value.get<double>();
   user_check(value.is_number_integer() || value.is_boolean() || whole,
              "line {}: '{}' is neither a whole number nor a string: {}", line, name,
-             to_line(value).substr(0, 60));
+             shorten(to_line(value), 60));
   return value.dump();
 }
 
 Record read_record(const Source& source, const ColumnChoice& choice) {
-  Record record{.number = source.line};
+  const std::int64_t line = source.begin.line;
+  Record record{.number = line};
   Json object = parse_object(source, record.replaced_bytes);
-  record.text = take_text(object, choice.text, source.line);
-  if (!choice.text_pair.empty())
-    record.text_pair = take_text(object, choice.text_pair, source.line);
-  if (!choice.label.empty()) record.label = take_label(object, choice.label, source.line);
+  record.text = take_text(object, choice.text, line);
+  if (!choice.text_pair.empty()) record.text_pair = take_text(object, choice.text_pair, line);
+  if (!choice.label.empty()) record.label = take_label(object, choice.label, line);
   return record;
 }
 

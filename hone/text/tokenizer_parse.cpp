@@ -6,6 +6,8 @@
 
 #include "hone/base/error.h"
 #include "hone/base/json.h"
+#include "hone/base/printable.h"
+#include "hone/text/utf8.h"
 
 namespace hone {
 namespace {
@@ -19,7 +21,7 @@ Members parse_members(std::string_view text) {
 }
 
 std::string excerpt(const Members& value) {
-  return value.dump(-1, ' ', false, Members::error_handler_t::replace).substr(0, 60);
+  return shorten(value.dump(-1, ' ', false, Members::error_handler_t::replace), 60);
 }
 
 // `object[key]`, or null where it is not there or `object` is none.
@@ -58,7 +60,7 @@ using NumberedTokens = std::vector<NumberedToken>;
 
 void add_token(NumberedTokens& tokens, const Members& id, const std::string& token) {
   user_check(id.is_number_integer() && id >= 0 && id <= INT32_MAX,
-             "token '{}': expected an id from 0, got {}", token, excerpt(id));
+             "token '{}': expected an id from 0, got {}", shown_name(token), excerpt(id));
   tokens.push_back({id.get<std::int64_t>(), token});
 }
 
@@ -71,7 +73,7 @@ std::vector<std::string> in_order(NumberedTokens numbered) {
   for (NumberedToken& next : numbered) {
     const bool again = next.id + 1 == std::ssize(tokens);
     user_check(!again || tokens.back() == next.token, "id {} belongs to two tokens, '{}' and '{}'",
-               next.id, tokens.empty() ? "" : tokens.back(), next.token);
+               next.id, tokens.empty() ? "" : shown_name(tokens.back()), shown_name(next.token));
     if (again) continue;
     user_check(next.id == std::ssize(tokens) && !next.token.empty(),
                "id {} has no token; expected every id from 0 to {}", std::ssize(tokens),
@@ -79,6 +81,16 @@ std::vector<std::string> in_order(NumberedTokens numbered) {
     tokens.push_back(std::move(next.token));
   }
   return tokens;
+}
+
+// Text is read as UTF-8, so a token in another encoding would never be found in it.
+void check_token(std::string_view token, std::size_t line) {
+  if (is_utf8(token)) return;
+  std::int64_t replaced = 0;
+  fail(
+      "line {}: the token '{}' is not UTF-8; take the file from where the model comes from, or "
+      "convert it with `iconv -f ENCODING -t UTF-8`",
+      line, shown_name(repair_utf8(token, replaced)));
 }
 
 // One token per line.
@@ -89,6 +101,7 @@ void read_vocabulary(std::string_view text, NumberedTokens& tokens) {
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     user_check(!line.empty(), "id {} has no token, its line is empty", tokens.size());
+    check_token(line, tokens.size() + 1);
     tokens.push_back({std::ssize(tokens), std::string(line)});
   }
 }
@@ -125,7 +138,7 @@ void read_added_token(const Members& added, const Members& id, NumberedTokens& t
              "added token '{}' asks for \"normalized\" or \"single_word\" matching; only literal "
              "matching of the raw "
              "text is supported",
-             content);
+             shown_name(content));
   add_token(tokens, id, content);
   definition.added.push_back(content);
 }

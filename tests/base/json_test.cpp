@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/base/json_part.h"
 #include "tests/support/expect.h"
 
 namespace hone {
@@ -28,12 +29,28 @@ TEST(Json, ReplacesInvalidUtf8WhenWriting) {
 
 TEST(Json, SaysWhereTextIsMalformed) {
   const std::string message = user_error_of([] { parse_json("{\"a\": }", "config.json"); });
-  EXPECT_TRUE(message.starts_with("config.json: malformed JSON: parse error at line 1, column 7"))
+  EXPECT_TRUE(message.starts_with("config.json: line 1, column 7: malformed JSON: syntax error"))
       << message;
 }
 
+TEST(Json, CountsCharactersInTheColumn) {
+  expect_user_error("x.json: line 2, column 8: malformed JSON",
+                    [] { parse_json("{\n\"äöü\": ,\n}", "x.json"); });
+}
+
+TEST(Json, SaysWhereAPartIsMalformedInItsFile) {
+  const std::string message =
+      user_error_of([] { parse_json_part("{\"a\":\n  b}", {.line = 3, .column = 5}); });
+  EXPECT_TRUE(message.starts_with("line 4, column 3: malformed JSON: ")) << message;
+  EXPECT_EQ(message.find("line 1"), std::string::npos) << message;
+  EXPECT_EQ(message.find("line 2"), std::string::npos) << message;
+  expect_user_error("line 3, column 6: malformed JSON",
+                    [] { parse_json_part("{]", {.line = 3, .column = 5}); });
+}
+
 TEST(Json, NumbersBeyondAllRangeAreErrors) {
-  expect_user_error("config.json: malformed JSON", [] { parse_json("[1e999]", "config.json"); });
+  expect_user_error("config.json: malformed JSON from line 1 on",
+                    [] { parse_json("[1e999]", "config.json"); });
 }
 
 // Files made to exhaust the stack or the patience of their reader.
@@ -61,7 +78,7 @@ TEST(Json, ReadsFiles) {
   const fs::path path = folder.file("x.json", "[1]");
   EXPECT_EQ(read_json(path), Json::array({1}));
   folder.file("x.json", "[1");
-  expect_user_error(path.string() + ": malformed JSON", [&] { read_json(path); });
+  expect_user_error(path.string() + ": line 1, column 3: malformed JSON", [&] { read_json(path); });
   expect_user_error("cannot open", [&] { read_json(folder.path() / "none"); });
 }
 

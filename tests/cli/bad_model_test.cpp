@@ -179,7 +179,7 @@ TEST_F(BadModel, WithAbsurdSizes) {
 
 TEST_F(BadModel, WithConfigsThatAreNone) {
   write("config.json", "{\"model_type\": ");
-  expect_refused("config.json: malformed JSON");
+  expect_refused("config.json: line 1, column 16: malformed JSON");
   write("config.json", std::string(100'000, '['));
   expect_refused("config.json: the JSON is nested deeper than 100");
   fs::remove(model() / "config.json");
@@ -192,6 +192,9 @@ TEST_F(BadModel, WithAVocabularyOfAnotherModel) {
   expect_refused("tokens, the embedding only");
   write("vocab.txt", vocabulary + vocabulary.substr(0, vocabulary.find('\n') + 1));
   expect_refused("vocab.txt: vocabulary: the token '[PAD]' stands at ids 0 and");
+  write("vocab.txt", vocabulary + "caf\xE9\n");
+  const auto lines = std::count(vocabulary.begin(), vocabulary.end(), '\n');
+  expect_refused(fmt::format("vocab.txt: line {}: the token 'caf\uFFFD' is not UTF-8", lines + 1));
   fs::remove(model() / "vocab.txt");
   expect_refused("model: no tokenizer; expected model/tokenizer.json or model/vocab.txt");
 }

@@ -96,7 +96,12 @@ TEST(JsonTable, NamesTheLineAtFault) {
           "line 1: 'label' is neither a whole number nor a string: 0.5");
   refuses("{\"text\": \"a\", \"label\": null}\n",
           "line 1: 'label' is neither a whole number nor a string: null");
-  refuses("{\"text\": \n", "line 1: malformed JSON");
+  refuses("{\"text\": \n", "line 1, column 10: malformed JSON");
+  refuses("{\"text\": \"a\", \"label\": 1}\n\n{\"text\": \"ä\" \"label\": 1}\n",
+          "line 3, column 20: malformed JSON");
+  refuses("[{\"text\": \"ä\", \"label\": 1}, {\"text\": \"b\",\n \"label\": }]",
+          "line 2, column 11: malformed JSON");
+  refuses("[{\"text\": \"ä\", \"label\": 1}, 7.x]", "line 1, column 31: malformed JSON");
   refuses("[{\"text\": \"a\", \"label\": 1},\n {\"text\": \"b]",
           "line 2: the array is not closed; is the file cut off?");
   refuses("[]\n7", "line 2: text behind the end of the array");

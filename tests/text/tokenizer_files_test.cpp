@@ -216,7 +216,18 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
 TEST(LoadTokenizer, SaysWhereJsonIsMalformed) {
   TemporaryFolder folder;
   folder.write("tokenizer.json", "{\"model\": ");
-  expect_user_error([&] { load_tokenizer(folder.path()); }, "tokenizer.json: malformed JSON: ");
+  expect_user_error([&] { load_tokenizer(folder.path()); },
+                    "tokenizer.json: line 1, column 11: malformed JSON: ");
+}
+
+TEST(LoadTokenizer, RefusesVocabulariesThatAreNotUtf8) {
+  TemporaryFolder folder;
+  folder.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\ncaf\xe9\n");
+  expect_user_error([&] { load_tokenizer(folder.path()); },
+                    "vocab.txt: line 5: the token 'caf\ufffd' is not UTF-8; ");
+  folder.write("tokenizer.json", "{\"model\": {\"vocab\": {\"[PAD]\": 0,\n \"caf\xe9\": 1}}}");
+  expect_user_error([&] { load_tokenizer(folder.path()); },
+                    "tokenizer.json: line 2, column 7: malformed JSON: ");
 }
 
 TEST(SaveTokenizer, IsReadBackTheSame) {

@@ -6,6 +6,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/json.h"
+#include "hone/base/printable.h"
 #include "hone/frontends/huggingface/torch_file.h"
 
 namespace hone {
@@ -37,13 +38,13 @@ Index read_index(const fs::path& path) {
   Index index;
   for (const auto& [name, value] : json["weight_map"].items()) {
     user_check(value.is_string(), "{}: weight_map: expected a file name for '{}', got {}", where,
-               name, value.type_name());
+               shown_name(name), value.type_name());
     const auto file = value.get<std::string>();
     const bool plain =
         !file.empty() && file.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
     user_check(plain && file != "." && file != "..",
                "{}: weight_map: expected the name of a file in the same folder for '{}', got '{}'",
-               where, name, file);
+               where, shown_name(name), shown_name(file));
     index.file_of[name] = file;
     index.files.insert(file);
   }
@@ -62,12 +63,14 @@ TensorMap read_shards(const fs::path& index_path, TensorMap (*read)(const fs::pa
     refuse_git_lfs_pointer(path);
     for (auto& [name, tensor] : read(path)) {
       user_check(tensors.emplace(name, std::move(tensor)).second,
-                 "{}: tensor '{}' is in another file of the model too", path.string(), name);
+                 "{}: tensor '{}' is in another file of the model too", path.string(),
+                 shown_name(name));
     }
   }
   for (const auto& [name, file] : index.file_of) {
     user_check(tensors.contains(name), "{}: expected tensor '{}', which {} says is there",
-               (index_path.parent_path() / file).string(), name, index_path.filename().string());
+               (index_path.parent_path() / file).string(), shown_name(name),
+               index_path.filename().string());
   }
   return tensors;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "hone/base/printable.h"
 #include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/checkpoint.h"
@@ -167,8 +168,9 @@ bool is_head(const Architecture& arch, const std::string& name) {
 
 std::string list_some(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 4;
-  const std::vector<std::string> shown(
-      names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, names.size())));
+  std::vector<std::string> shown;
+  for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i)
+    shown.push_back(shown_name(names[i]));
   const std::string more =
       names.size() > kShown ? fmt::format(" and {} more", names.size() - kShown) : "";
   return fmt::format("{}{}", fmt::join(shown, ", "), more);

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "hone/base/byte_reader.h"
+#include "hone/base/printable.h"
 #include "hone/frontends/huggingface/archive.h"
 #include "hone/frontends/huggingface/unpickler.h"
 
@@ -16,7 +17,7 @@ using FindStorage = std::function<StoragePointer(const StorageRecord&)>;
 std::uint64_t size_bytes(const StorageRecord& storage) {
   std::uint64_t bytes = 0;
   user_check(!__builtin_mul_overflow(storage.count, info(storage.dtype).size_bytes, &bytes),
-             "storage '{}' of {} elements is too large", storage.key, storage.count);
+             "storage '{}' of {} elements is too large", shown_name(storage.key), storage.count);
   return bytes;
 }
 
@@ -44,14 +45,15 @@ class StorageCache {
     auto& [dtype, storage] = found_[record.key];
     if (storage == nullptr) {
       dtype = record.dtype;
-      storage =
-          with_context(fmt::format("storage '{}'", record.key), [&] { return find_(record); });
+      storage = with_context(fmt::format("storage '{}'", shown_name(record.key)),
+                             [&] { return find_(record); });
       user_check(storage->size_bytes == size_bytes(record),
-                 "storage '{}': expected {} bytes for {} {}, the file holds {}", record.key,
-                 size_bytes(record), record.count, info(record.dtype).name, storage->size_bytes);
+                 "storage '{}': expected {} bytes for {} {}, the file holds {}",
+                 shown_name(record.key), size_bytes(record), record.count, info(record.dtype).name,
+                 storage->size_bytes);
     }
-    user_check(dtype == record.dtype, "storage '{}' is said to hold {} and {}", record.key,
-               info(dtype).name, info(record.dtype).name);
+    user_check(dtype == record.dtype, "storage '{}' is said to hold {} and {}",
+               shown_name(record.key), info(dtype).name, info(record.dtype).name);
     return storage;
   }
 
@@ -70,8 +72,8 @@ TensorMap make_tensors(const PickleDict& dict, std::uint64_t file_bytes, const F
                dict.items[i]->kind());
     const auto* pointer = dict.items[i + 1]->as<std::unique_ptr<const TensorRecord>>();
     user_check(pointer != nullptr,
-               "'{}': expected a tensor, got {}; save the model's state_dict() alone", *name,
-               dict.items[i + 1]->kind());
+               "'{}': expected a tensor, got {}; save the model's state_dict() alone",
+               shown_name(*name), dict.items[i + 1]->kind());
     const TensorRecord& record = **pointer;
     const StoragePointer storage = storages(record.storage);
     Tensor tensor =
@@ -83,7 +85,7 @@ TensorMap make_tensors(const PickleDict& dict, std::uint64_t file_bytes, const F
         tensor.size_bytes() <= limit - tensor_bytes,
         "with tensor '{}' of shape {} the tensors take more than {} times the {} bytes of the "
         "file; it is damaged",
-        *name, to_string(record.sizes), kMaxExpansion, file_bytes);
+        shown_name(*name), to_string(record.sizes), kMaxExpansion, file_bytes);
     tensor_bytes += tensor.size_bytes();
     tensors.insert_or_assign(std::string(*name), std::move(tensor));
   }
@@ -160,8 +162,8 @@ std::map<std::string_view, std::string_view> locate_storages(const Pickle& main,
     user_check(record != records.end(), "the list of storages names one that no tensor uses");
     const auto count = reader.number<std::int64_t>();
     user_check(count == record->second.count,
-               "storage '{}': expected {} elements, the file says {}", *key, record->second.count,
-               count);
+               "storage '{}': expected {} elements, the file says {}", shown_name(*key),
+               record->second.count, count);
     places[*key] = reader.take(size_bytes(record->second));
   }
   return places;
