@@ -4,6 +4,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "hone/app/vocabulary.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -235,6 +236,8 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
     if (std::ranges::find(warnings, shorter) == warnings.end()) warnings.push_back(shorter);
   }
   EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);
+  if (std::string spelling = spelling_warning(source.tokenizer, set, name); !spelling.empty())
+    warnings.push_back(std::move(spelling));
   if (set.truncated_texts > 0)
     warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens", name,
                                    set.truncated_texts, set.size(), limit));

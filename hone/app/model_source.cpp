@@ -95,8 +95,13 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
     check_vocabulary(opened);
     return opened;
   }
-  TextModel made{{}, synthetic_tokenizer(), {}, TrainedOn{}};
-  BertConfig config = fresh_config(source);
+  return make_model(source, synthetic_tokenizer(), context, seed, labels);
+}
+
+TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
+                     std::uint64_t seed, const std::vector<std::string>& labels) {
+  TextModel made{{}, std::move(tokenizer), {}, TrainedOn{}};
+  BertConfig config = fresh_config(name);
   config.vocab_size = made.tokenizer.vocabulary_size();
   if (!labels.empty()) config.labels = labels;
   made.model = new_model(config, context.library.ops, seed);

@@ -19,7 +19,7 @@ struct TextModel {
   std::optional<TrainedOn> trained_on = {};
 };
 
-/// Shapes that can be had without a folder: with fresh weights and the built-in data's vocabulary.
+/// Shapes that can be had without a folder, with fresh weights; `open_model` gives them the built-in data's vocabulary.
 /// "tiny" is that of bert-tiny (2 layers, hidden 128), "base" that of BERT-base (12 layers, hidden 768).
 std::vector<std::string> fresh_model_names();
 /// The shape behind such a name, with BERT's vocabulary of 30 522. Throws `UserError` for an unknown name.
@@ -36,6 +36,11 @@ bool is_fresh(const std::string& name);
 /// `labels` and `head`: see load_model.
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
                      const std::vector<std::string>& labels = {}, HeadFit head = HeadFit::must_fit);
+
+/// A fresh model of the shape called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`.
+/// `labels`: the names of its classes; empty: two without names.
+TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
+                     std::uint64_t seed, const std::vector<std::string>& labels);
 
 /// Writes the tokenizer into an existing folder; the files of a folder it was read from are copied as they are.
 void write_tokenizer(const TextModel& source, const fs::path& folder);

@@ -231,6 +231,14 @@ void declare(CLI::App& app, ResumeArguments& a) {
                "is left to resume; they are twice the weights' size");
 }
 
+void declare_vocab_size(CLI::App& app, std::int64_t& vocab_size) {
+  app.add_option("--vocab_size", vocab_size,
+                 "most tokens of the vocabulary that fresh weights (tiny, base) learn from the "
+                 "training texts; 0: "
+                 "30 522, and for built-in data its own")
+      ->check(number_from(0));
+}
+
 void declare_seeds(CLI::App& app, std::int64_t& seeds) {
   app.add_option("--seeds", seeds,
                  "repeat the job with so many seeds, from --seed on, and report mean and spread")
@@ -412,12 +420,12 @@ std::vector<std::string> known_labels(const std::string& model) {
 
 void print_notes(const std::vector<std::string>& notes, const Context& context) {
   for (const std::string& note : notes)
-    if (!context.progress.quiet) fmt::print(stderr, "note: {}\n", printable(note));
+    if (!context.progress.quiet) fmt::print(stderr, "note: {}\n", printable_message(note));
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings)
-    if (!warning.empty()) fmt::print(stderr, "warning: {}\n", printable(warning));
+    if (!warning.empty()) fmt::print(stderr, "warning: {}\n", printable_message(warning));
 }
 
 }  // namespace hone

@@ -69,6 +69,9 @@ struct ResumeArguments {
 };
 void declare(CLI::App& app, ResumeArguments& arguments);
 
+/// `--vocab_size`, of commands that make fresh weights for data.
+void declare_vocab_size(CLI::App& app, std::int64_t& vocab_size);
+
 /// `--seeds`, of jobs that can be repeated.
 void declare_seeds(CLI::App& app, std::int64_t& seeds);
 

@@ -1,14 +1,23 @@
-#include <algorithm>
-#include <cmath>
+#include <signal.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "hone/app/prediction.h"
+#include "hone/base/line_reader.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/metrics/classification.h"
 #include "hone/report/table.h"
-#include "hone/train/predictor.h"
 
 namespace hone {
 namespace {
+
+constexpr std::string_view kStandardInput = "-";
+enum class Form { table, json_lines, csv };
 
 struct Arguments {
   std::string model;
@@ -16,127 +25,243 @@ struct Arguments {
   std::string text_pair;
   bool pair = false;  // whether text_pair was given
   std::string split;
+  std::vector<std::string> fields;
   std::int64_t batch_size = 32;
   DataArguments data;
+  std::string output;
+  bool overwrite = false;
   RunArguments run;
+
+  bool from_stream() const { return data.options.source.empty() && text == kStandardInput; }
+  Form form() const {
+    if (output.ends_with(".csv")) return Form::csv;
+    return run.json || !output.empty() ? Form::json_lines : Form::table;
+  }
 };
 
-std::vector<double> softmax(std::span<const float> logits) {
-  const double top = static_cast<double>(std::ranges::max(logits));
-  std::vector<double> probabilities;
-  double sum = 0;
-  for (const float logit : logits)
-    sum += probabilities.emplace_back(std::exp(static_cast<double>(logit) - top));
-  for (double& p : probabilities) p /= sum;
-  return probabilities;
+void check(const Arguments& a) {
+  if (a.text.empty() && a.data.options.source.empty())
+    throw UsageError(
+        "hone predict: give a text, - for standard input, or --data; see `hone predict --help`");
+  if (a.from_stream() && a.pair)
+    throw UsageError(
+        "--text_pair: standard input has one text on each line; give pairs by --data and "
+        "--text_pair_column");
+  if (!a.fields.empty() && a.form() == Form::table)
+    throw UsageError("--fields chooses what programs get; add --json or -o FILE");
+  if (a.output.empty()) return;
+  if (!a.output.ends_with(".csv") && !a.output.ends_with(".jsonl"))
+    throw UsageError(
+        fmt::format("-o: expected a file that ends in .jsonl or .csv, got '{}'", a.output));
+  check_output_file(a.output, a.overwrite);
 }
 
-struct Prediction {
-  Example example;
-  std::vector<std::int32_t> input_ids;
-  std::span<const float> logits;
-  std::vector<double> probabilities;
-  std::optional<std::string> label;  ///< none where a logit is no number
+/// Texts in stretches, as they come; an empty one at the end.
+using Source = std::function<std::vector<TextRow>()>;
+
+// Lines as they are typed, or many at once from a file.
+Source lines_of_standard_input(std::size_t most) {
+  auto reader = std::make_shared<LineReader>(STDIN_FILENO, "standard input");
+  return [reader, most, number = std::int64_t{0}]() mutable {
+    std::vector<TextRow> rows;
+    for (std::string& line : reader->next(most))
+      rows.push_back({.id = ++number, .text = std::move(line)});
+    return rows;
+  };
+}
+
+// Short stretches first, so that there is something to see, then longer ones, which are faster.
+Source stretches_of(std::vector<TextRow> rows, std::size_t first, std::size_t most) {
+  auto all = std::make_shared<std::vector<TextRow>>(std::move(rows));
+  return [all, most, size = first, begin = std::size_t{0}]() mutable {
+    const std::size_t end = std::min(all->size(), begin + size);
+    std::vector<TextRow> some(
+        std::make_move_iterator(all->begin() + static_cast<std::ptrdiff_t>(begin)),
+        std::make_move_iterator(all->begin() + static_cast<std::ptrdiff_t>(end)));
+    begin = end;
+    size = std::min(most, 2 * size);
+    return some;
+  };
+}
+
+/// Predictions as lines of text.
+class Lines {
+ public:
+  Lines(const Arguments& a, const TextRows& rows, const std::vector<std::string>& labels)
+      : form_(a.form()),
+        pairs_(rows.pairs),
+        labelled_(rows.labelled),
+        numbered_(a.from_stream() || !a.data.options.source.empty()),
+        labels_(labels),
+        fields_(choose_fields(a.fields, rows, form_ == Form::csv)) {
+    for (const std::string& label : labels)
+      label_width_ = std::max(label_width_, character_count(shown_name(label)));
+  }
+
+  std::string header() const {
+    if (form_ == Form::json_lines) return "";
+    if (form_ == Form::csv) return csv_header(fields_);
+    return table_line("Row", "Label", "Probability", "Gold", "Text", pairs_ ? "Second text" : "");
+  }
+
+  std::string line(const Prediction& p) const {
+    if (form_ == Form::json_lines) return to_line(to_json(p, fields_, labels_)) + '\n';
+    if (form_ == Form::csv) return to_csv(p, fields_, labels_);
+    const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
+    return table_line(id, p.label.value_or(prediction_name(kNoPrediction, labels_)), p.score ? display_text(percent(*p.score)) : "–",
+                      p.row.gold.value_or("–"), p.row.text, p.row.text_pair.value_or(""));
+  }
+
+ private:
+  // The rows of a table that is printed while it grows: its widths are known before.
+  std::string table_line(std::string_view id, std::string_view label, std::string_view score,
+                         std::string_view gold, std::string_view text,
+                         std::string_view pair) const {
+    constexpr std::size_t kShownCharacters = 100;
+    std::string line = numbered_ ? fmt::format("{:>6}  ", shown_name(id)) : "";
+    line += fmt::format("{:<{}}  {:>11}  ", shown_name(label), label_width_, score);
+    if (labelled_) line += fmt::format("{:<{}}  ", shown_name(gold), label_width_);
+    line += one_line(text, kShownCharacters);
+    if (pairs_) line += "  |  " + one_line(pair, kShownCharacters);
+    return printable(line) + '\n';
+  }
+
+  Form form_;
+  bool pairs_, labelled_, numbered_;
+  const std::vector<std::string>& labels_;
+  std::vector<PredictionField> fields_;
+  std::size_t label_width_ = std::string_view("Label").size();
 };
 
-Json to_json(const Prediction& p) {
-  Json json = {{"text", p.example.text},
-               {"input_ids", p.input_ids},
-               {"logits", std::vector<float>(p.logits.begin(), p.logits.end())},
-               {"probabilities", p.probabilities},
-               {"label", p.label ? Json(*p.label) : Json()}};
-  if (p.example.text_pair) json["text_pair"] = *p.example.text_pair;
-  return json;
+// Where lines go to.
+using Sink = std::function<void(std::string_view)>;
+
+void print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  user_check(written && std::fflush(stdout) == 0, "standard output: cannot write: {}",
+             std::strerror(errno));
 }
 
-std::vector<Example> texts_to_predict(const Arguments& a, Context& context) {
-  if (a.data.options.source.empty())
-    return {{a.text, 0, a.pair ? std::optional(a.text_pair) : std::nullopt}};
-  DataOptions options = a.data.options;
-  options.labelled = false;
-  const Splits splits{load_data_set(options, context.pool)};
-  print_notes(splits.source.notes, context);
-  print_warnings(splits.source.warnings);
-  return part(splits, a.split);
+void run_all(const Source& source, Classifier& classifier, const Lines& lines, const Sink& sink,
+             Progress* progress) {
+  sink(lines.header());
+  for (std::vector<TextRow> rows = source(); !rows.empty(); rows = source()) {
+    std::string text;
+    for (const Prediction& prediction : classifier.classify(std::move(rows)))
+      text += lines.line(prediction);
+    sink(text);
+    if (progress != nullptr) progress->update(classifier.texts);
+  }
+  if (progress != nullptr) progress->finish();
 }
 
 void predict(const Arguments& a) {
-  RunArguments run = a.run;
-  run.quiet |= a.data.options.source.empty();  // one text is no progress
-  Context context = make_context(run);
-  const TextModel source = open_model(a.model, context, a.run.seed);
-  const std::vector<Example> texts = texts_to_predict(a, context);
-  std::vector<std::string> warnings = source.model.warnings;
-  const EncodedSet data =
-      encode_part(source, texts, "data", a.data.max_seq_length, context, warnings);
-  print_warnings(warnings);
-  Predictor predictor(model_graph(source.model, context, {}), source.model.parameters,
-                      context.library, context.pool);
-  Progress progress("predict", data.size(), {.unit = "texts", .output = context.progress});
-  const std::vector<float> logits =
-      predictor.logits(data, a.batch_size, source.tokenizer.pad_id(),
-                       [&](std::int64_t done) { progress.update(done); });
-  progress.finish();
-  const auto classes = static_cast<std::size_t>(predictor.classes());
-  const bool pairs = !data.second_begins.empty();
-  std::vector<Column> columns = {
-      {"label", "Label"}, {"probability", "Probability"}, {"text", "Text"}};
-  if (pairs) columns.push_back({"text_pair", "Second text"});
-  Table table(columns);
-  std::int64_t without = 0;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const std::span<const float> row = std::span(logits).subspan(i * classes, classes);
-    const std::int32_t best = prediction(row);
-    const std::string label = prediction_name(best, source.model.config.labels);
-    const bool predicted = best != kNoPrediction;
-    without += predicted ? 0 : 1;
-    const Prediction said{texts[i], data.ids[i], row, softmax(row),
-                          predicted ? std::optional(label) : std::nullopt};
-    if (a.run.json) {
-      fmt::print("{}\n", to_line(to_json(said)));
-    } else {
-      std::vector<Cell> cells = {
-          label,
-          predicted ? percent(said.probabilities[static_cast<std::size_t>(best)]) : Cell(absent),
-          texts[i].text};
-      if (pairs) cells.emplace_back(texts[i].text_pair.value_or(""));
-      table.add_row(std::move(cells));
-    }
+  // Who reads no further (`| head`) ends the program without a word, also where a parent process ignores this signal.
+  ::signal(SIGPIPE, SIG_DFL);
+  check(a);
+  Context context = make_context(a.run);
+  const TextModel model = open_model(a.model, context, a.run.seed);
+  const auto first = static_cast<std::size_t>(a.batch_size), most = 32 * first;
+  TextRows rows;
+  Source source;
+  if (!a.data.options.source.empty()) {
+    rows = read_text_rows(a.data.options, a.split, model.model.config.labels, context.pool);
+    print_notes(rows.notes, context);
+    print_warnings(rows.warnings);
+  } else if (a.from_stream()) {
+    source = lines_of_standard_input(most);
+    if (::isatty(STDIN_FILENO) == 1)
+      print_notes({"a text on each line, answered as it comes; Ctrl-D ends"}, context);
+  } else {
+    rows.pairs = a.pair;
+    rows.rows = {
+        {.id = 1, .text = a.text, .text_pair = a.pair ? std::optional(a.text_pair) : std::nullopt}};
   }
-  if (!a.run.json) fmt::print("{}", to_text(table));
-  if (without > 0) print_warnings({without_prediction_text(without, data.size())});
+  print_warnings(model.model.warnings);
+  const Lines lines(a, rows, model.model.config.labels);
+  Classifier classifier(model, a.data.max_seq_length, a.batch_size, context);
+  const auto total = std::ssize(rows.rows);
+  if (!source) source = stretches_of(std::move(rows.rows), first, most);
+  // Not between the lines of a table that somebody reads.
+  const bool shown = total > 1 && (!a.output.empty() || ::isatty(STDOUT_FILENO) == 0);
+  std::optional<Progress> progress;
+  if (shown)
+    progress.emplace("predict", total,
+                     ProgressOptions{.unit = "texts", .output = context.progress});
+  const auto run = [&](const Sink& sink) {
+    run_all(source, classifier, lines, sink, progress ? &*progress : nullptr);
+  };
+  if (a.output.empty()) {
+    run(print);
+  } else {
+    write_file(a.output, [&](const ByteSink& sink) {
+      run([&](std::string_view text) { sink(std::as_bytes(std::span(text))); });
+    });
+    print_notes({fmt::format("{} predictions written to {}", grouped(classifier.texts), a.output)},
+                context);
+  }
+  print_warnings(classifier.warnings());
+}
+
+std::string field_names() {
+  std::vector<std::string_view> names;
+  for (const PredictionField& field : prediction_fields()) names.push_back(field.name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
 
 Command predict_command() {
-  return {"predict", "classify one text, or many",
-          "hone predict my-model \"a film that is not bad\" --json",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
-            app.add_option("MODEL", a->model, "model folder")->required();
-            auto* text = app.add_option("TEXT", a->text, "the text to classify");
-            auto* data = app.add_option("--data", a->data.options.source,
-                                        fmt::format("texts to classify instead: {}", kDataSources));
-            data->excludes(text);
-            auto* pair = app.add_option("--text_pair", a->text_pair, "the second text of a pair");
-            pair->needs(text);
-            declare_texts(app, a->data);
-            app.add_option(
-                "--split", a->split,
-                "part of the data: train, validation or test; by default test, or all of a "
-                "single file");
-            app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
-                           "texts per batch")
-                ->check(number_from(1));
-            declare(app, a->run);
-            return [a, text, pair, data] {
-              a->pair = !pair->empty();
-              if (text->empty() && data->empty())
-                throw UsageError("hone predict: give a text or --data; see `hone predict --help`");
-              predict(*a);
-            };
-          }};
+  return {
+      "predict", "classify one text, or many",
+      "hone predict my-model \"a film that is not bad\" --json",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<Arguments>();
+        app.add_option("MODEL", a->model, "model folder")->required();
+        auto* text = app.add_option("TEXT", a->text,
+                                    "the text to classify; -: the lines of standard input, each "
+                                    "answered as it comes");
+        auto* data = app.add_option("--data", a->data.options.source,
+                                    fmt::format("texts to classify instead: a .txt file, a text on "
+                                                "each line, {}",
+                                                kDataSources));
+        data->excludes(text);
+        auto* pair = app.add_option("--text_pair", a->text_pair, "the second text of a pair");
+        pair->needs(text);
+        declare_texts(app, a->data);
+        app.add_option(
+               "--label_column", a->data.options.label_column,
+               "column or key of the gold label, to stand beside the prediction; by default "
+               "label, or what it is usually called")
+            ->needs(data);
+        app.add_option(
+               "--id_column", a->data.options.id_column,
+               "column or key that tells rows apart; by default id, or the number of the line "
+               "or row")
+            ->needs(data);
+        app.add_option("--split", a->split,
+                       "part of the data: train, validation or test; by default test, or all of a "
+                       "single file")
+            ->needs(data);
+        app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
+                       "texts per batch")
+            ->check(number_from(1));
+        app.add_option(
+               "--fields", a->fields,
+               fmt::format("what JSON and CSV tell of each text, by comma: {}; by default all "
+                           "there is, in CSV without lists",
+                           field_names()))
+            ->allow_extra_args(false)
+            ->delimiter(',');
+        app.add_option("-o,--output", a->output,
+                       "file to write, JSON lines (.jsonl) or CSV (.csv)");
+        app.add_flag("--overwrite", a->overwrite, "replace the file if it exists");
+        declare(app, a->run);
+        return [a, pair] {
+          a->pair = !pair->empty();
+          predict(*a);
+        };
+      }};
 }
 
 }  // namespace hone

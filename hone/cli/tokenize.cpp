@@ -2,6 +2,8 @@
 #include <chrono>
 #include <numeric>
 
+#include "hone/app/token_view.h"
+#include "hone/app/vocabulary.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/report/table.h"
@@ -15,6 +17,8 @@ struct Arguments {
   std::string model;
   DataArguments data;
   std::int64_t batch_size = 32;
+  std::int64_t texts = 0;
+  std::int64_t vocab_size = 0;
   RunArguments run;
 };
 
@@ -87,26 +91,68 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 struct TokenizerOfModel {
   Tokenizer tokenizer;
   std::int64_t positions;
+  std::string vocabulary;  ///< where it comes from, for people
 };
 
-TokenizerOfModel open_tokenizer(const std::string& model) {
-  if (is_fresh(model)) return {synthetic_tokenizer(), fresh_config(model).max_position_embeddings};
-  const fs::path folder = find_model(model);
-  const std::string where = (folder / "config.json").string();
-  return {load_tokenizer(folder),
-          bert_config(read_json(folder / "config.json"), where).max_position_embeddings};
+std::string size_text(const Tokenizer& tokenizer) {
+  return fmt::format("{} word pieces", grouped(tokenizer.vocabulary_size()));
+}
+
+// Of fresh weights as `hone train` would learn it: from texts of which a part is set aside.
+TokenizerOfModel open_tokenizer(const Arguments& a, DataSet& data, Context& context) {
+  const VocabularyOptions options{a.model, a.data.options.source, a.vocab_size};
+  const bool learns = learns_vocabulary(options);
+  if (!is_fresh(a.model)) {
+    const fs::path folder = find_model(a.model);
+    const std::string where = (folder / "config.json").string();
+    Tokenizer tokenizer = load_tokenizer(folder);
+    std::string vocabulary = fmt::format("{}, those of {}", size_text(tokenizer), a.model);
+    return {std::move(tokenizer),
+            bert_config(read_json(folder / "config.json"), where).max_position_embeddings,
+            std::move(vocabulary)};
+  }
+  const std::int64_t positions = fresh_config(a.model).max_position_embeddings;
+  if (learns) data = split(std::move(data), {.validation_split = 0.1, .seed = a.run.seed}).source;
+  if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context)) {
+    std::string vocabulary =
+        fmt::format("{}, learnt from {} training texts as `hone train {}` learns them",
+                    size_text(learnt->tokenizer), grouped(learnt->texts), a.model);
+    return {std::move(learnt->tokenizer), positions, std::move(vocabulary)};
+  }
+  Tokenizer tokenizer = synthetic_tokenizer();
+  std::string vocabulary = fmt::format("{}, those of the built-in data", size_text(tokenizer));
+  return {std::move(tokenizer), positions, std::move(vocabulary)};
+}
+
+std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer, std::size_t limit,
+                                std::int64_t most) {
+  std::vector<TokenView> views;
+  for (const auto& [name, examples] :
+       {std::pair{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}})
+    for (std::int64_t i = 0; i < std::min(most, std::ssize(*examples)); ++i) {
+      views.push_back(view_tokens(tokenizer, (*examples)[static_cast<std::size_t>(i)], limit));
+      views.back().part = name;
+      views.back().row = i + 1;
+    }
+  return views;
+}
+
+Json to_json(const std::vector<TokenView>& views) {
+  Json rows = Json::array();
+  for (const TokenView& view : views) rows.push_back(to_json(view));
+  return rows;
 }
 
 void tokenize(const Arguments& a) {
   Context context = make_context(a.run);
-  const TokenizerOfModel model = open_tokenizer(a.model);
   DataOptions options = a.data.options;
   options.labelled = false;
   const auto start = std::chrono::steady_clock::now();
-  const DataSet data = load_data_set(options, context.pool);
+  DataSet data = load_data_set(options, context.pool);
   const double read_seconds = seconds_since(start);
   print_notes(data.notes, context);
   print_warnings(data.warnings);
+  const TokenizerOfModel model = open_tokenizer(a, data, context);
 
   const auto middle = std::chrono::steady_clock::now();
   const std::size_t limit = text_limit(a.data.max_seq_length, model.positions);
@@ -123,18 +169,25 @@ void tokenize(const Arguments& a) {
   const Table table = facts_table(parts);
   std::int64_t texts = 0;
   for (const TokenFacts& part : parts) texts += part.texts;
+  const std::vector<TokenView> views = views_of(data, model.tokenizer, limit, a.texts);
   if (a.run.json)
-    return fmt::print("{}\n", to_line(Json{{"parts", to_json(table)},
+    return fmt::print("{}\n", to_line(Json{{"vocabulary", model.vocabulary},
+                                           {"vocab_size", model.tokenizer.vocabulary_size()},
+                                           {"texts", to_json(views)},
+                                           {"parts", to_json(table)},
                                            {"max_seq_length", limit},
                                            {"batch", a.batch_size},
                                            {"threads", context.pool.threads()},
                                            {"read_seconds", read_seconds},
                                            {"tokenize_seconds", tokenize_seconds}}));
   fmt::print("{}\n", to_text(table));
+  constexpr std::size_t kColumns = 100;
+  for (const TokenView& view : views) fmt::print("{}\n", to_text(view, kColumns));
   fmt::print(
+      "Vocabulary: {}.\n"
       "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
-      a.batch_size, limit, read_seconds, tokenize_seconds,
+      model.vocabulary, a.batch_size, limit, read_seconds, tokenize_seconds,
       grouped(
           static_cast<long long>(static_cast<double>(texts) / (read_seconds + tokenize_seconds))),
       context.pool.threads());
@@ -153,6 +206,10 @@ Command tokenize_command() {
             app.add_option("--batch_size,--batch", a->batch_size,
                            "texts per batch, for the share of padding")
                 ->check(number_from(1));
+            app.add_option("--texts", a->texts,
+                           "first texts of each part to show with their tokens")
+                ->check(number_from(0));
+            declare_vocab_size(app, a->vocab_size);
             declare(app, a->run);
             return [a] { tokenize(*a); };
           }};

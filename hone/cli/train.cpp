@@ -5,6 +5,7 @@
 #include "hone/app/model_size.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
+#include "hone/app/vocabulary.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/settings.h"
@@ -22,6 +23,7 @@ struct Arguments {
   ResumeArguments resume;
   std::int64_t seeds = 1;
   bool row_hashes = true;
+  std::int64_t vocab_size = 0;
   OutputArguments output;
   RunArguments run;
 };
@@ -78,6 +80,7 @@ struct Job {
   const EncodedSplits& data;
   std::optional<TrainedOn>
       trained_on;  ///< what the trained models have learnt from; none: it is not kept
+  const std::optional<LearntVocabulary>& vocabulary;
   OutputFolder& output;
   Context& context;
 };
@@ -119,6 +122,7 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
                     {"seed", seed},
                     {"seeds", 1},
                     {"data", to_json(job.data.identity)}};
+  if (job.vocabulary) trained.result["vocabulary"] = to_json(*job.vocabulary, job.data.train);
   trained.labels = source.model.config.labels;
   if (!tuned.class_weights.empty())
     for (std::size_t c = 0; c < trained.labels.size(); ++c)
@@ -257,6 +261,14 @@ std::vector<std::string> parts_told(const Splits& splits) {
   return lines;
 }
 
+TextModel open_for_training(const Arguments& a, const std::optional<LearntVocabulary>& vocabulary,
+                            const Splits& splits, std::uint64_t seed, const Context& context) {
+  const std::vector<std::string>& labels = splits.source.label_names;
+  if (vocabulary) return make_model(a.model, vocabulary->tokenizer, context, seed, labels);
+  const HeadFit head = a.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
+  return open_model(a.model, context, seed, labels, head);
+}
+
 void train_model(Arguments& a, const CLI::App& app) {
   RunReport report;
   report.title = fmt::format("{} trained on {}", a.model, a.data.options.source);
@@ -269,16 +281,18 @@ void train_model(Arguments& a, const CLI::App& app) {
   const TrainedOn after =
       after_training(before, splits.identity.hash, row_hashes(splits.source.train),
                      row_hashes(splits.source.validation));
-  const HeadFit head = a.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
-  const TextModel source =
-      open_model(a.model, context, a.run.seed, splits.source.label_names, head);
+  const std::optional<LearntVocabulary> vocabulary = learn_vocabulary(
+      {a.model, a.data.options.source, a.vocab_size, a.resume.resume ? output.path() : fs::path()},
+      splits.source.train, context);
+  const TextModel source = open_for_training(a, vocabulary, splits, a.run.seed, context);
   report.notes = source.model.warnings;
   const MeasuredTexts test =
       splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", after);
   const EncodedSplits data =
       encode_splits(source, splits, test, after, a.data.max_seq_length, context, report.notes);
   print_warnings(report.notes);
-  const std::vector<std::string> told = parts_told(splits);
+  std::vector<std::string> told = parts_told(splits);
+  if (vocabulary) told.push_back(vocabulary_text(*vocabulary, data.train));
   print_notes(told, context);
   for (const auto& lines : {splits.source.notes, splits.source.warnings, told})
     report.notes.insert(report.notes.end(), lines.begin(), lines.end());
@@ -287,7 +301,7 @@ void train_model(Arguments& a, const CLI::App& app) {
   report.basis = basis_of(a.data.options.source, data, "fp32");
 
   const Job job{a,      splits, data, a.row_hashes ? std::optional(after) : std::nullopt,
-                output, context};
+                vocabulary, output, context};
   std::vector<Json> results;
   Json result;
   std::string classes, size;
@@ -301,11 +315,11 @@ void train_model(Arguments& a, const CLI::App& app) {
   } else {
     for (const SeedFolder& seed : seed_folders(output.path(), a.run.seed, a.seeds)) {
       if (!seed.done)
-        print_warnings(of_seed(seed.seed, train_once(job,
-                                                     open_model(a.model, context, seed.seed,
-                                                                splits.source.label_names, head),
-                                                     seed.seed, seed.path)
-                                              .notes));
+        print_warnings(of_seed(
+            seed.seed,
+            train_once(job, open_for_training(a, vocabulary, splits, seed.seed, context), seed.seed,
+                       seed.path)
+                .notes));
       output.keep();
       results.push_back(read_json(seed.path / "results.json"));
     }
@@ -346,6 +360,7 @@ Command train_command() {
                          "them");
             declare(app, a->resume);
             declare_row_hashes(app, a->row_hashes);
+            declare_vocab_size(app, a->vocab_size);
             declare_seeds(app, a->seeds);
             declare(app, a->output);
             declare(app, a->run);

@@ -67,10 +67,10 @@ const std::vector<Row>& rows() {
       {{"calibration"},
        {.shown = "minmax|percentile|mse", .words = {"minmax", "percentile", "mse"}}},
       {{"SHELL"}, {.shown = "bash|zsh|fish", .words = {"bash", "zsh", "fish"}}},
-      {{"text_column", "text_pair_column", "label_column"}, {.shown = "COLUMN"}},
+      {{"text_column", "text_pair_column", "label_column", "id_column"}, {.shown = "COLUMN"}},
       {{"freeze", "tensor"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
-      {{"widths", "inputs"}, {.shown = "LIST"}},
+      {{"widths", "inputs", "fields"}, {.shown = "LIST"}},
   };
   return table;
 }

@@ -33,6 +33,7 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
   EncodedSet set;
   set.ids.resize(examples.size());
   set.labels.resize(examples.size());
+  set.truncated.resize(examples.size());
   if (is_pairs(examples)) set.second_begins.resize(examples.size());
   std::atomic<std::int64_t> truncated{0}, replaced{0};
   parallel_ranges(pool, static_cast<std::int64_t>(examples.size()), kTextsPerChunk,
@@ -47,6 +48,7 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
                       set.ids[i] = std::move(encoding.ids);
                       set.labels[i] = example.label;
                       if (!set.second_begins.empty()) set.second_begins[i] = encoding.second_begin;
+                      set.truncated[i] = encoding.truncated;
                       truncated += encoding.truncated;
                       replaced += encoding.replaced_bytes;
                     }
@@ -56,11 +58,12 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
   return set;
 }
 
-Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows, std::int32_t pad_id) {
+Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows, std::int32_t pad_id,
+                 std::int64_t least_tokens) {
   HONE_ASSERT(!rows.empty(), "a batch of no rows");
   Batch batch;
   batch.batch = static_cast<std::int64_t>(rows.size());
-  batch.tokens = longest_of(set, rows);
+  batch.tokens = std::max(least_tokens, longest_of(set, rows));
   const auto size = static_cast<std::size_t>(batch.batch * batch.tokens);
   batch.input_ids.assign(size, pad_id);
   batch.attention_mask.assign(size, 0);

@@ -24,6 +24,7 @@ struct EncodedSet {
   std::vector<std::int32_t> labels;
   /// Per pair, where its second text begins (`Encoding::second_begin`); empty for single texts.
   std::vector<std::int32_t> second_begins = {};
+  std::vector<char> truncated = {};  ///< per text, whether pieces were left out
   std::int64_t truncated_texts = 0;
   /// Ill-formed parts of UTF-8 in the parts of the texts that were read.
   std::int64_t replaced_bytes = 0;
@@ -46,8 +47,10 @@ struct Batch {
   std::vector<std::int64_t> labels;          // (batch)
 };
 
-/// The examples `rows` of `set` in this order. `rows` must not be empty.
-Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows, std::int32_t pad_id);
+/// The examples `rows` of `set` in this order, padded to the longest, or to `least_tokens` if that is more. `rows` must
+/// not be empty.
+Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows, std::int32_t pad_id,
+                 std::int64_t least_tokens = 0);
 
 /// The order in which epoch `epoch` sees `count` examples: 0, 1, … or, with `shuffle`, a
 /// permutation that depends on count, seed and epoch alone.

@@ -116,7 +116,7 @@ std::size_t find_column(std::span<const DataColumn> columns, const std::string& 
 ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptions& options,
                             std::vector<std::string>& notes) {
   check_unique(columns);
-  ColumnChoice choice{options.text_column, options.text_pair_column, options.label_column};
+  ColumnChoice choice{options.text_column, options.text_pair_column, options.label_column, {}, {}};
   for (const std::string& name : {choice.text, choice.text_pair, choice.label})
     if (!name.empty()) find_column(columns, name);
   if (choice.label.empty()) choice.label = first_called(columns, kLabelNames);
@@ -127,6 +127,9 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
   if (!options.labelled) {
     choice.label.clear();
   } else if (options.label_column.empty()) {
+    user_check(columns.size() != 1,
+               "there is one column, '{}', and so no labels; give texts with labels",
+               columns.empty() ? "" : columns[0].name);
     user_check(!choice.label.empty() && choice.label != choice.text,
                "which column is the label? None is called {}; name it by --label_column; {}",
                fmt::join(kLabelNames, ", "), listed(columns));
@@ -137,6 +140,20 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
                  (choice.label.empty() || choice.label != choice.text_pair),
              "text '{}', second text '{}' and label '{}' must be different columns", choice.text,
              choice.text_pair, choice.label);
+  return choice;
+}
+
+ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const DataOptions& options,
+                                  std::vector<std::string>& notes) {
+  DataOptions unlabelled = options;
+  unlabelled.labelled = false;
+  ColumnChoice choice = choose_columns(columns, unlabelled, notes);
+  choice.gold =
+      options.label_column.empty() ? first_called(columns, kLabelNames) : options.label_column;
+  if (choice.gold == choice.text || choice.gold == choice.text_pair) choice.gold.clear();
+  choice.id = options.id_column;
+  if (choice.id.empty()) choice.id = called(columns, "id");
+  if (!choice.id.empty()) find_column(columns, choice.id);
   return choice;
 }
 

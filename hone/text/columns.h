@@ -18,8 +18,10 @@ struct DataColumn {
 /// Names of the columns to read. Empty: there is none.
 struct ColumnChoice {
   std::string text;
-  std::string text_pair;
-  std::string label;
+  std::string text_pair = {};
+  std::string label = {};
+  /// Columns that are only shown, whatever they hold: what tells rows apart, and the label somebody gave.
+  std::string id = {}, gold = {};
 };
 
 /// The columns that `options` names, else by name: `text`, sentence, review, content, comment or
@@ -32,6 +34,11 @@ struct ColumnChoice {
 /// more than one column that could be it, two columns that look like pairs when none were asked for.
 ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptions& options,
                             std::vector<std::string>& notes);
+
+/// The columns for texts that need no labels: as above, but without a label; `gold` is the one that would be it and `id`
+/// that of `options`, else the one called id, where there are such.
+ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const DataOptions& options,
+                                  std::vector<std::string>& notes);
 
 /// Index of the column called `name`. Throws `UserError` with the nearest name and all of them.
 std::size_t find_column(std::span<const DataColumn> columns, const std::string& name);

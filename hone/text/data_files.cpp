@@ -171,7 +171,7 @@ DataFiles files_of_glob(const fs::path& pattern) {
 DataFiles find_data_files(const std::string& source) {
   if (is_folder(source)) return files_of_folder(source);
   if (path_exists(source)) {
-    user_check(!labelled_file_ending(source).empty(), "data '{}': expected one of {}", source,
+    user_check(!text_file_ending(source).empty(), "data '{}': expected one of {}, .txt", source,
                fmt::join(labelled_file_endings(), ", "));
     return {.train = {source}};
   }

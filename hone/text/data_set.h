@@ -41,6 +41,8 @@ struct DataOptions {
   std::string text_column = {};
   std::string text_pair_column = {};  ///< of the second text of a pair; empty: single texts
   std::string label_column = {};
+  std::string id_column =
+      {};  ///< that tells rows apart where they are shown; empty: id, or their numbers
   bool labelled = true;  ///< false: labels are not looked at, all are 0
   bool strict = false;   ///< refuse text that is not UTF-8
   /// The classes a model already knows, in the order of its outputs (hone/text/labels.h). Empty: the

@@ -16,7 +16,8 @@ namespace hone {
 /// Texts and label of one record as they stand in the file; empty where no column was chosen.
 struct Record {
   std::string text = {}, text_pair = {}, label = {};
-  std::int64_t number = 0;  ///< of its line or row, from 1
+  std::string id = {}, gold = {};  ///< as they are written; empty too for a null
+  std::int64_t number = 0;         ///< of its line or row, from 1
   std::int64_t replaced_bytes =
       0;  ///< ill-formed parts of UTF-8 that had to be replaced to read it
 };
@@ -39,6 +40,9 @@ DataTable open_delimited(std::string_view text, char separator);
 
 /// JSON objects, one per line or the elements of one array. `text` must outlive the table.
 DataTable open_json(std::string_view text);
+
+/// Plain text, a record for each line, in the column `text`; empty lines are records too. `text` must outlive the table.
+DataTable open_lines(std::string_view text);
 
 /// A Parquet file in memory. `bytes` must outlive the table; `where` opens the messages of its
 /// parser.

@@ -49,12 +49,20 @@ std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& c
   const bool pairs = !choice.text_pair.empty(), labelled = !choice.label.empty();
   const std::size_t pair = pairs ? find_column(columns, choice.text_pair) : 0;
   const std::size_t label = labelled ? find_column(columns, choice.label) : 0;
+  const bool has_id = !choice.id.empty(), has_gold = !choice.gold.empty();
+  const std::size_t id = has_id ? find_column(columns, choice.id) : 0;
+  const std::size_t gold = has_gold ? find_column(columns, choice.gold) : 0;
   std::vector<Record> records;
   std::vector<std::string> fields;
   while (reader.next(fields)) {
     check_fields(reader, columns.size(), fields.size());
-    records.push_back({std::move(fields[text]), pairs ? std::move(fields[pair]) : "",
-                       labelled ? std::move(fields[label]) : "", reader.line(), 0});
+    Record& record = records.emplace_back();
+    record.number = reader.line();
+    if (has_id) record.id = fields[id];
+    if (has_gold) record.gold = fields[gold];
+    record.text = std::move(fields[text]);
+    if (pairs) record.text_pair = std::move(fields[pair]);
+    if (labelled) record.label = std::move(fields[label]);
   }
   return records;
 }

@@ -107,10 +107,19 @@ std::string take_label(Json& object, const std::string& name, std::int64_t line)
   return value.dump();
 }
 
+// Of a column that is only shown: any value, or none.
+std::string written(const Json& object, const std::string& name) {
+  const auto found = object.find(name);
+  if (name.empty() || found == object.end() || found->is_null()) return "";
+  return found->is_string() ? found->get<std::string>() : to_line(*found);
+}
+
 Record read_record(const Source& source, const ColumnChoice& choice) {
   const std::int64_t line = source.begin.line;
   Record record{.number = line};
   Json object = parse_object(source, record.replaced_bytes);
+  record.id = written(object, choice.id);
+  record.gold = written(object, choice.gold);
   record.text = take_text(object, choice.text, line);
   if (!choice.text_pair.empty()) record.text_pair = take_text(object, choice.text_pair, line);
   if (!choice.label.empty()) record.label = take_label(object, choice.label, line);

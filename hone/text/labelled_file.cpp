@@ -20,6 +20,7 @@ void check_not_utf16(std::string_view text) {
 DataTable open_table(std::string_view content, const std::string& ending) {
   if (ending == ".parquet") return open_parquet(content);
   check_not_utf16(content);
+  if (ending.starts_with(".txt")) return open_lines(content);
   if (ending.starts_with(".json")) return open_json(content);
   return open_delimited(content, ending.starts_with(".tsv") ? '\t' : ',');
 }
@@ -32,6 +33,18 @@ const std::vector<std::string>& labelled_file_endings() {
   return endings;
 }
 
+const std::vector<std::string>& text_file_endings() {
+  static const std::vector<std::string> endings = {".txt", ".txt.gz"};
+  return endings;
+}
+
+std::string text_file_ending(const fs::path& path) {
+  for (const auto* endings : {&labelled_file_endings(), &text_file_endings()})
+    for (const std::string& ending : *endings)
+      if (path.filename().string().ends_with(ending)) return ending;
+  return "";
+}
+
 std::string labelled_file_ending(const fs::path& path) {
   for (const std::string& ending : labelled_file_endings())
     if (path.filename().string().ends_with(ending)) return ending;
@@ -39,7 +52,7 @@ std::string labelled_file_ending(const fs::path& path) {
 }
 
 LabelledFile open_labelled_file(const fs::path& path) {
-  const std::string ending = labelled_file_ending(path);
+  const std::string ending = text_file_ending(path);
   user_check(!ending.empty(), "{}: expected a file that ends in one of {}", path.string(),
              fmt::join(labelled_file_endings(), ", "));
   LabelledFile file{path, std::make_shared<const MappedFile>(path), nullptr, {}};

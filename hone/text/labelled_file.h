@@ -11,6 +11,13 @@ namespace hone {
 /// Endings of the names of such files: ".csv", ".jsonl.gz", ….
 const std::vector<std::string>& labelled_file_endings();
 
+/// Endings of files of texts alone, a line each: ".txt", ".txt.gz". They are read where somebody names them; in a folder
+/// of data they are not looked for, for a readme is one too.
+const std::vector<std::string>& text_file_endings();
+
+/// The ending among all of these that the name has; "" if none.
+std::string text_file_ending(const fs::path& path);
+
 /// The ending among `labelled_file_endings` that the name has; "" if none.
 std::string labelled_file_ending(const fs::path& path);
 

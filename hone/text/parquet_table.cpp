@@ -55,19 +55,36 @@ std::vector<std::string> read_labels(const ParquetFile& file, const std::string&
   return labels;
 }
 
+// Of a column that is only shown: any number too.
+std::vector<std::string> read_written(const ParquetFile& file, const std::string& column,
+                                      ThreadPool& pool) {
+  if (column.empty()) return {};
+  const ParquetColumn read = file.read(column, pool);
+  const auto* reals = std::get_if<std::vector<double>>(&read.values);
+  if (reals == nullptr) return read_labels(file, column, pool);
+  std::vector<std::string> texts;
+  for (const double value : *reals) texts.push_back(fmt::format("{}", value));
+  return texts;
+}
+
 std::vector<Record> read_rows(const ParquetFile& file, const std::vector<DataColumn>& columns,
                               const ColumnChoice& choice, ThreadPool& pool) {
-  for (const std::string& name : {choice.text, choice.text_pair, choice.label})
+  for (const std::string& name :
+       {choice.text, choice.text_pair, choice.label, choice.id, choice.gold})
     if (!name.empty()) find_column(columns, name);
   std::vector<std::string> texts = read_texts(file, choice.text, pool), pairs, labels;
   if (!choice.text_pair.empty()) pairs = read_texts(file, choice.text_pair, pool);
   if (!choice.label.empty()) labels = read_labels(file, choice.label, pool);
+  std::vector<std::string> ids = read_written(file, choice.id, pool);
+  std::vector<std::string> golds = read_written(file, choice.gold, pool);
   std::vector<Record> records(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
     Record& row = records[i];
     row.text = std::move(texts[i]);
     if (!pairs.empty()) row.text_pair = std::move(pairs[i]);
     if (!labels.empty()) row.label = std::move(labels[i]);
+    if (!ids.empty()) row.id = std::move(ids[i]);
+    if (!golds.empty()) row.gold = std::move(golds[i]);
     row.number = static_cast<std::int64_t>(i) + 1;
   }
   return records;

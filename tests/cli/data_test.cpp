@@ -159,6 +159,98 @@ TEST(Data, ThatIsDamagedIsRefused) {
   refuses(".", "data '.': expected the layout of aclImdb");
 }
 
+// Words that stand in no lexicon of the generators.
+void write_films(const TemporaryFolder& folder) {
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 60; ++i)
+    rows += fmt::format("\"The {} acting is {} unforgettable; film {}\",{}\n",
+                        i % 2 ? "splendid" : "dreadful", i % 3 ? "quite" : "truly", i % 7, i % 2);
+  folder.file("films.csv", rows);
+}
+
+TEST(Data, OfOnesOwnTeachesFreshWeightsItsWords) {
+  const TemporaryFolder folder;
+  write_films(folder);
+  const Words train = {"train", "tiny", "--data", "films.csv", "--max_steps", "2"};
+  Words command = train;
+  command.insert(command.end(), {"-o", "model"});
+  const Ending ending = run_well(command, folder.path());
+  EXPECT_NE(ending.messages.find("note: vocabulary of "), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find(" word pieces learnt from 54 training texts: "), std::string::npos)
+      << ending.messages;
+  EXPECT_EQ(ending.messages.find("does not know"), std::string::npos) << ending.messages;
+  const Json result = read_json(folder.path() / "model/results.json");
+  EXPECT_EQ(result["vocabulary"]["texts"], 54);
+  EXPECT_LT(result["vocabulary"]["tokens_per_text"], 12);
+  const std::string vocabulary = read_file(folder.path() / "model/vocab.txt");
+  EXPECT_NE(vocabulary.find("\nunforgettable\n"), std::string::npos) << vocabulary;
+  // The same bits whatever the number of threads, and another size when asked for.
+  command = train;
+  command.insert(command.end(), {"-o", "again", "--threads", "3"});
+  run_well(command, folder.path());
+  EXPECT_EQ(read_file(folder.path() / "again/vocab.txt"), vocabulary);
+  EXPECT_TRUE(read_file(folder.path() / "again/model.safetensors") ==
+              read_file(folder.path() / "model/model.safetensors"));
+  command = train;
+  command.insert(command.end(), {"-o", "small", "--vocab_size", "60"});
+  run_well(command, folder.path());
+  const std::string small = read_file(folder.path() / "small/vocab.txt");
+  EXPECT_EQ(std::count(small.begin(), small.end(), '\n'), 60);
+  // What is set aside teaches nothing.
+  const Json shown =
+      run_json({"tokenize", "tiny", "--data", "films.csv", "--texts", "1"}, folder.path());
+  EXPECT_EQ(shown["vocab_size"], std::count(vocabulary.begin(), vocabulary.end(), '\n'));
+  ASSERT_EQ(shown["parts"].size(), 2);
+  EXPECT_EQ(shown["parts"][0]["texts"], 54);
+  EXPECT_EQ(shown["parts"][1]["part"], "validation");
+}
+
+TEST(Data, ThatIsBuiltInKeepsItsVocabulary) {
+  const TemporaryFolder folder;
+  const Ending ending =
+      run_well({"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "1", "-o", "model"},
+               folder.path());
+  EXPECT_EQ(ending.messages.find("vocabulary"), std::string::npos) << ending.messages;
+  EXPECT_NE(run_well({"tokenize", "tiny", "--data", "synth:lookup?n=300"}, folder.path())
+                .output.find("word pieces, those of the built-in data."),
+            std::string::npos);
+}
+
+TEST(Data, ThatAModelHasNoWordsForIsWarnedOf) {
+  const TemporaryFolder folder;
+  write_films(folder);
+  const Ending ending = run_well({"eval", "tiny", "--data", "films.csv"}, folder.path());
+  EXPECT_NE(ending.messages.find("warning: data: the vocabulary does not know these words and cuts "
+                                 "them into "),
+            std::string::npos)
+      << ending.messages;
+}
+
+TEST(Data, IsShownAsTokens) {
+  const TemporaryFolder folder;
+  folder.file("texts.csv", "text\na fine film \xF0\x9F\x8E\xAC\n" + std::string(50, '!') + "\n");
+  const Words words = {"tokenize", workshop() / "model", "--data", "texts.csv", "--texts",
+                       "2",        "--max_seq_length",   "10"};
+  const Json shown = run_json(words, folder.path())["texts"];
+  ASSERT_EQ(shown.size(), 2);
+  EXPECT_EQ(shown[0]["part"], "train");
+  EXPECT_EQ(shown[0]["row"], 1);
+  EXPECT_EQ(shown[0]["tokens"].size(), shown[0]["input_ids"].size());
+  EXPECT_EQ(shown[0]["tokens"].front(), "[CLS]");
+  EXPECT_EQ(shown[0]["tokens"].back(), "[SEP]");
+  EXPECT_EQ(shown[0]["unknown_words"][0], "a");  // there is none in the words of the workshop
+  EXPECT_EQ(shown[0]["unknown_words"].back(), "\xF0\x9F\x8E\xAC");
+  EXPECT_EQ(shown[0]["cut_tokens"], 0);
+  EXPECT_EQ(shown[1]["tokens"].size(), 10);
+  EXPECT_EQ(shown[1]["cut_tokens"], 42);
+  const std::string text = run_well(words, folder.path()).output;
+  EXPECT_NE(text.find("\ntrain 1: a fine film \xF0\x9F\x8E\xAC\n  [CLS]  "), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("; unknown: a "), std::string::npos) << text;
+  EXPECT_NE(text.find("  10 tokens; 42 more were cut"), std::string::npos) << text;
+  EXPECT_NE(text.find("Vocabulary: "), std::string::npos) << text;
+}
+
 TEST(Data, IsSaidAsTokens) {
   const TemporaryFolder folder;
   folder.file("texts.csv", "text\na film\n\"\"\n" + std::string(2000, '!') + "\n");

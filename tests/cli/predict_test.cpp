@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <signal.h>
+
 #include <cmath>
 
 #include "hone/tensor/safetensors.h"
+#include "tests/cli/dialogue.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -22,6 +25,10 @@ TEST(Predict, ShowsWhatTheModelSawAndSaid) {
   EXPECT_NEAR(probabilities[0], 1 / (1 + std::exp(logits[1] - logits[0])), 1e-15);
   EXPECT_NEAR(probabilities[0] + probabilities[1], 1, 1e-15);
   EXPECT_EQ(said["label"], logits[0] > logits[1] ? "bad" : "good");
+  EXPECT_EQ(said["score"], std::max(probabilities[0], probabilities[1]));
+  EXPECT_EQ(said["labels"], Json({"bad", "good"}));
+  EXPECT_EQ(said["cut"], false);
+  EXPECT_FALSE(said.contains("gold"));
 }
 
 TEST(Predict, ReadsManyTextsWithoutLabels) {
@@ -34,12 +41,13 @@ TEST(Predict, ReadsManyTextsWithoutLabels) {
   ASSERT_EQ(said.size(), 3);
   EXPECT_EQ(said[0]["text"], "a fine film");
   EXPECT_EQ(said[1]["text"], "dull, long");
-  EXPECT_EQ(said[2], said[0]);
-  // The same as alone, but for what padding does to the order of float32 sums.
-  const Json alone = run_json({"predict", "model", "a fine film"}, workshop());
-  EXPECT_EQ(said[0]["input_ids"], alone["input_ids"]);
-  for (int i = 0; i < 2; ++i)
-    EXPECT_NEAR(said[0]["logits"][i].get<double>(), alone["logits"][i].get<double>(), 1e-6);
+  EXPECT_EQ(said[2]["id"], 3);
+  // The same bits alone.
+  Json alone = run_json({"predict", "model", "a fine film"}, workshop());
+  for (const int row : {0, 2}) {
+    alone["id"] = row + 1;
+    EXPECT_EQ(said[static_cast<std::size_t>(row)], alone);
+  }
 }
 
 TEST(Predict, TakesATextThatLooksLikeAFlagAfterTwoDashes) {
@@ -91,6 +99,219 @@ TEST(Predict, ShowsPeopleATable) {
   EXPECT_NE(ending.output.find("Probability"), std::string::npos);
   EXPECT_NE(ending.output.find("a fine film"), std::string::npos);
   EXPECT_EQ(ending.messages, "");
+}
+
+// Texts of many lengths, so that batches do not keep their order.
+std::string many_texts(int count) {
+  std::string lines;
+  for (int i = 0; i < count; ++i) {
+    lines += fmt::format("{}", i);
+    for (int k = 0; k < i * 7 % 40; ++k) lines += " film";
+    lines += '\n';
+  }
+  return lines;
+}
+
+TEST(Predict, AnswersALineAsSoonAsItComes) {
+  Dialogue hone({"predict", "model", "-", "--json", "--fields", "id,text,label"}, workshop());
+  for (int i = 1; i <= 3; ++i) {
+    const std::string text = fmt::format("film {}", i);
+    hone.say(text + "\n");
+    const Json answer = parse_json(hone.answer(), "answer");
+    EXPECT_EQ(answer["id"], i);
+    EXPECT_EQ(answer["text"], text);
+    EXPECT_TRUE(answer["label"] == "good" || answer["label"] == "bad");
+    EXPECT_EQ(answer.size(), 3);
+  }
+  // Half a line is no line yet; at the end it is one.
+  hone.say("half");
+  hone.say(" a line");
+  hone.finish();
+  EXPECT_EQ(parse_json(hone.answer(), "answer")["text"], "half a line");
+  EXPECT_EQ(hone.answer(), "");
+  EXPECT_EQ(hone.wait(), 0);
+}
+
+TEST(Predict, AnswersPeopleLineByLineToo) {
+  Dialogue hone({"predict", "model", "-"}, workshop());
+  EXPECT_NE(hone.answer().find("Probability"), std::string::npos);
+  hone.say("a fine film\n");
+  const std::string answer = hone.answer();
+  EXPECT_NE(answer.find("a fine film"), std::string::npos) << answer;
+  EXPECT_EQ(answer.find("     1  "), 0u) << answer;
+  hone.finish();
+  EXPECT_EQ(hone.wait(), 0);
+}
+
+TEST(Predict, KeepsTheOrderOfTenThousandTexts) {
+  constexpr int kTexts = 10'000;
+  const TemporaryFolder folder;
+  const std::string lines = many_texts(kTexts);
+  folder.file("texts.txt", lines);
+  run_well({"predict", workshop() / "model", "--data", "texts.txt", "-o", "said.jsonl"},
+           folder.path());
+  const std::vector<Json> said = json_lines(read_file(folder.path() / "said.jsonl"));
+  ASSERT_EQ(said.size(), kTexts);
+  std::string again;
+  for (int i = 0; i < kTexts; ++i) {
+    const Json& row = said[static_cast<std::size_t>(i)];
+    ASSERT_EQ(row["id"], i + 1);
+    again += row["text"].get<std::string>() + '\n';
+  }
+  EXPECT_TRUE(again == lines);
+}
+
+// What comes slowly is answered in other batches than what is there at once.
+TEST(Predict, SaysTheSameBitsHoweverTheTextsCome) {
+  const std::string lines = many_texts(300);
+  const TemporaryFolder folder;
+  folder.file("texts.txt", lines);
+  const fs::path model = workshop() / "model";
+  const std::string of_file =
+      run_well({"predict", model, "--data", "texts.txt", "--json"}, folder.path()).output;
+  EXPECT_EQ(run_well({"predict", model, "--data", "texts.txt", "--json", "--batch", "5",
+                      "--threads", "3"},
+                     folder.path())
+                .output,
+            of_file);
+  Dialogue hone({"predict", model, "-", "--json"}, folder.path());
+  std::string of_stream;
+  // The first thirty one by one, the others at once.
+  std::size_t begin = 0;
+  for (int i = 0; i < 30; ++i) {
+    const std::size_t end = lines.find('\n', begin) + 1;
+    hone.say(lines.substr(begin, end - begin));
+    of_stream += hone.answer() + '\n';
+    begin = end;
+  }
+  hone.say(lines.substr(begin));
+  hone.finish();
+  for (std::string line = hone.answer(); !line.empty(); line = hone.answer())
+    of_stream += line + '\n';
+  EXPECT_EQ(hone.wait(), 0);
+  EXPECT_TRUE(of_stream == of_file);
+}
+
+TEST(Predict, TakesEmptyLinesForTexts) {
+  const TemporaryFolder folder;
+  folder.file("texts.txt",
+              "\xEF\xBB\xBF"
+              "a film\r\n\n  \nthe end");
+  const Ending ending =
+      run_well({"predict", workshop() / "model", "--data", "texts.txt", "--json"}, folder.path());
+  const std::vector<Json> said = json_lines(ending.output);
+  ASSERT_EQ(said.size(), 4);
+  EXPECT_EQ(said[0]["text"], "a film");
+  EXPECT_EQ(said[1]["text"], "");
+  EXPECT_EQ(said[1]["input_ids"].size(), 2);
+  EXPECT_EQ(said[2]["text"], "  ");
+  EXPECT_EQ(said[3]["text"], "the end");
+  EXPECT_NE(ending.messages.find("warning: 2 of 4 texts are empty"), std::string::npos)
+      << ending.messages;
+}
+
+TEST(Predict, EndsQuietlyWhenNobodyReadsOn) {
+  const TemporaryFolder folder;
+  folder.file("texts.txt", many_texts(5000));
+  Dialogue hone({"predict", workshop() / "model", "--data", "texts.txt", "--json", "--quiet"},
+                folder.path());
+  EXPECT_NE(hone.answer(), "");
+  hone.hang_up();
+  EXPECT_EQ(hone.wait(), 128 + SIGPIPE);
+  EXPECT_EQ(hone.messages(), "");
+}
+
+TEST(Predict, StopsWaitingOnCtrlC) {
+  Dialogue hone({"predict", "model", "-", "--json"}, workshop());
+  hone.say("a film\n");
+  EXPECT_NE(hone.answer(), "");
+  hone.interrupt();
+  EXPECT_EQ(hone.wait(), 128 + SIGINT);
+}
+
+TEST(Predict, TellsIdGoldAndWhetherTheTextWasCut) {
+  const TemporaryFolder folder;
+  folder.file("texts.csv", "id,text,label\na7,a fine film,good\n12," + std::string(900, '!') +
+                               ",0\n007,dull,\n");
+  const std::vector<Json> said = json_lines(
+      run_well({"predict", workshop() / "model", "--data", "texts.csv", "--json"}, folder.path())
+          .output);
+  ASSERT_EQ(said.size(), 3);
+  EXPECT_EQ(said[0]["id"], "a7");
+  EXPECT_EQ(said[0]["gold"], "good");
+  EXPECT_EQ(said[0]["cut"], false);
+  EXPECT_EQ(said[1]["id"], 12);
+  EXPECT_EQ(said[1]["gold"], "bad");  // class 0 of the model
+  EXPECT_EQ(said[1]["cut"], true);
+  EXPECT_EQ(said[1]["input_ids"].size(), 512);
+  EXPECT_EQ(said[2]["id"], "007");
+  EXPECT_EQ(said[2]["gold"], Json());
+}
+
+TEST(Predict, TakesGoldLabelsTheModelDoesNotKnow) {
+  const TemporaryFolder folder;
+  folder.file("texts.jsonl",
+              "{\"text\": \"a\", \"label\": \"spam\"}\n{\"text\": \"b\", \"label\": 0.5}\n"
+              "{\"text\": \"c\", \"label\": null}\n");
+  const Ending ending =
+      run_well({"predict", workshop() / "model", "--data", "texts.jsonl", "--json"}, folder.path());
+  const std::vector<Json> said = json_lines(ending.output);
+  ASSERT_EQ(said.size(), 3);
+  EXPECT_EQ(said[0]["gold"], "spam");
+  EXPECT_EQ(said[1]["gold"], "0.5");
+  EXPECT_EQ(said[2]["gold"], Json());
+  EXPECT_NE(ending.messages.find("note: gold labels are shown as they are written: "),
+            std::string::npos)
+      << ending.messages;
+}
+
+TEST(Predict, WritesFilesWholeAndOverNoOther) {
+  const TemporaryFolder folder;
+  const fs::path model = workshop() / "model";
+  folder.file("texts.txt", "a \"fine\" film\nso, so\n");
+  const auto predict = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"predict", model, "--data", "texts.txt"});
+    return run_hone(more, folder.path());
+  };
+  EXPECT_EQ(predict({"-o", "said.csv"}).output, "");
+  const std::string csv = read_file(folder.path() / "said.csv");
+  EXPECT_TRUE(csv.starts_with("id,text,label,score,cut\n1,\"a \"\"fine\"\" film\",")) << csv;
+  EXPECT_NE(csv.find("\n2,\"so, so\","), std::string::npos) << csv;
+  Ending ending = predict({"-o", "said.csv", "--fields", "id,label"});
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("said.csv: exists already; give another name or --overwrite"),
+            std::string::npos)
+      << ending.messages;
+  EXPECT_EQ(read_file(folder.path() / "said.csv"), csv);
+  EXPECT_EQ(predict({"-o", "said.csv", "--fields", "label,id", "--overwrite"}).code, 0);
+  EXPECT_TRUE(read_file(folder.path() / "said.csv").starts_with("label,id\n"));
+  EXPECT_EQ(predict({"-o", "texts.txt", "--overwrite"}).code, 2);
+  EXPECT_EQ(entries(folder.path()), (std::vector<std::string>{"said.csv", "texts.txt"}));
+}
+
+TEST(Predict, RefusesWhatItCannotTell) {
+  const TemporaryFolder folder;
+  folder.file("texts.csv", "text\na\n");
+  const auto refuses = [&](int code, std::string_view fragment, std::vector<std::string> more) {
+    more.insert(more.begin(), {"predict", workshop() / "model"});
+    const Ending ending = run_hone(more, folder.path());
+    EXPECT_EQ(ending.code, code) << fragment;
+    EXPECT_EQ(ending.output, "") << fragment;
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
+  };
+  refuses(1, "--fields: expected some of id, text, text_pair, label, ",
+          {"a film", "--json", "--fields", "id,lable"});
+  refuses(1, "did you mean 'label'?", {"a film", "--json", "--fields", "id,lable"});
+  refuses(1, "--fields: the data has no labels (gold)",
+          {"--data", "texts.csv", "--json", "--fields", "gold"});
+  refuses(1, "--fields: id is there twice", {"a film", "--json", "--fields", "id,text,id"});
+  refuses(2, "--fields chooses what programs get; add --json or -o FILE",
+          {"a film", "--fields", "id"});
+  refuses(2, "-o: expected a file that ends in .jsonl or .csv, got 'said.xlsx'",
+          {"a film", "-o", "said.xlsx"});
+  refuses(2, "--text_pair: standard input has one text on each line", {"-", "--text_pair", "b"});
+  refuses(1, "texts.csv: no column 'name'",
+          {"--data", "texts.csv", "--json", "--id_column", "name"});
 }
 
 }  // namespace

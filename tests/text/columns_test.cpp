@@ -116,5 +116,20 @@ TEST(Columns, ThatLookLikePairsAreNotHalved) {
       "sentence");
 }
 
+TEST(ChooseShownColumns, NeedsNoLabels) {
+  std::vector<std::string> notes;
+  const auto choose = [&](const std::vector<DataColumn>& columns, DataOptions options = {}) {
+    const ColumnChoice c = choose_shown_columns(columns, options, notes);
+    return c.text + "|" + c.label + "|" + c.gold + "|" + c.id;
+  };
+  EXPECT_EQ(choose({{"text"}}), "text|||");
+  EXPECT_EQ(choose({{"ID", false}, {"text"}, {"stars", false}}), "text||stars|ID");
+  EXPECT_EQ(choose({{"id"}, {"text"}, {"label"}, {"mine"}, {"key"}},
+                   {.label_column = "mine", .id_column = "key"}),
+            "text||mine|key");
+  // A text that is called like a label is none.
+  EXPECT_EQ(choose({{"class"}}, {.text_column = "class"}), "class|||");
+}
+
 }  // namespace
 }  // namespace hone

@@ -107,6 +107,30 @@ TEST(JsonTable, NamesTheLineAtFault) {
   refuses("[]\n7", "line 2: text behind the end of the array");
 }
 
+TEST(LineTable, HasARecordForEachLine) {
+  const DataTable table = open_lines(
+      "\xef\xbb\xbf"
+      "a\r\n\n b \nlast");
+  EXPECT_EQ(table.unit, "line");
+  EXPECT_EQ(rows(read(table, {"text"})), (Names{"a|||1", "||||2", " b |||3", "last|||4"}));
+  EXPECT_TRUE(read(open_lines(""), {"text"}).empty());
+}
+
+TEST(DataTables, GiveColumnsThatAreOnlyShownAsTheyAreWritten) {
+  const auto shown = [](const DataTable& table) {
+    Names lines;
+    for (const Record& record : read(table, {.text = "text", .id = "id", .gold = "label"}))
+      lines.push_back(record.id + "|" + record.gold);
+    return lines;
+  };
+  EXPECT_EQ(shown(open_delimited("id,text,label\n007,a,0.5\nx,b,\n", ',')),
+            (Names{"007|0.5", "x|"}));
+  EXPECT_EQ(shown(open_json("{\"id\": 7, \"text\": \"a\", \"label\": [1]}\n"
+                            "{\"id\": \"x\", \"text\": \"b\", \"label\": null}\n"
+                            "{\"text\": \"c\"}\n")),
+            (Names{"7|[1]", "x|", "|"}));
+}
+
 MappedFile golden(const char* name) {
   return MappedFile(test_data() / "text/golden/parquet" / name);
 }

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/text/data_set.h"
+#include "hone/text/tokenizer.h"
+
+/// What a tokenizer makes of one text, to be looked at.
+namespace hone {
+
+struct TokenView {
+  std::string part;      ///< of the data: "train"
+  std::int64_t row = 0;  ///< in the part, from 1
+  Example example;
+  std::vector<std::int32_t> input_ids;
+  std::vector<std::string> tokens;         ///< of these ids
+  std::int64_t cut_tokens = 0;             ///< that did not fit
+  std::vector<std::string> unknown_words;  ///< normalized, in order, of the whole text
+};
+
+/// `max_length` as in `Tokenizer::encode`.
+TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length);
+
+/// The tokens with their ids below them, in lines of at most `columns` characters where the tokens allow it:
+///
+///     train 3: A fine film 🎬
+///       [CLS]     a  fine  film  [UNK]  [SEP]
+///           2  1037  2986  2143      1      3
+///       6 tokens; unknown: 🎬
+std::string to_text(const TokenView& view, std::size_t columns);
+Json to_json(const TokenView& view);
+
+}  // namespace hone

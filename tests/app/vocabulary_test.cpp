@@ -1,0 +1,88 @@
+#include "hone/app/vocabulary.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/text/synthetic_words.h"
+#include "hone/text/tokenizer_files.h"
+#include "tests/app/app_testing.h"
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+Context& context() { return testing::quiet_context(); }
+
+const std::vector<Example> kTexts = {
+    {"the film is fine"}, {"the film is dull"}, {"a fine, fine film"}};
+
+EncodedSet encoded(const Tokenizer& tokenizer) {
+  return encode_examples(context().pool, tokenizer, kTexts, 512);
+}
+
+TEST(LearnVocabulary, OfFreshWeightsOnOtherThanBuiltInData) {
+  EXPECT_TRUE(learn_vocabulary({"tiny", "reviews.csv"}, kTexts, context()));
+  EXPECT_TRUE(learn_vocabulary({"base", "folder"}, kTexts, context()));
+  EXPECT_FALSE(learn_vocabulary({"tiny", "synth:lookup"}, kTexts, context()));
+  EXPECT_FALSE(learn_vocabulary({"my-model", "reviews.csv"}, kTexts, context()));
+  EXPECT_TRUE(learn_vocabulary({"tiny", "synth:lookup", 40}, kTexts, context()));
+}
+
+TEST(LearnVocabulary, HasAtMostSoManyTokens) {
+  const auto small = learn_vocabulary({"tiny", "reviews.csv", 40}, kTexts, context());
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->tokenizer.vocabulary_size(), 40);
+  EXPECT_EQ(small->texts, 3);
+  expect_user_error("--vocab_size: expected at least", [] {
+    learn_vocabulary({"tiny", "reviews.csv", 7}, kTexts, context());
+  });
+}
+
+TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
+  expect_user_error(
+      "--vocab_size: my-model has its vocabulary; only fresh weights (tiny, base) learn one", [] {
+        learn_vocabulary({"my-model", "reviews.csv", 40}, kTexts, context());
+      });
+}
+
+TEST(LearnVocabulary, OfAnInterruptedRunIsThatOfItsCheckpoints) {
+  const TemporaryFolder folder;
+  const VocabularyOptions options{"tiny", "reviews.csv", 0, folder.path()};
+  const auto learnt = learn_vocabulary(options, kTexts, context());
+  const fs::path checkpoint = folder.path() / "seed-1" / "checkpoint-2";
+  fs::create_directories(checkpoint);
+  save_tokenizer(synthetic_tokenizer(), checkpoint);
+  const auto resumed = learn_vocabulary(options, kTexts, context());
+  ASSERT_TRUE(learnt && resumed);
+  EXPECT_NE(learnt->tokenizer.definition().tokens, resumed->tokenizer.definition().tokens);
+  EXPECT_EQ(resumed->tokenizer.definition().tokens, synthetic_tokenizer().definition().tokens);
+}
+
+TEST(VocabularyText, TellsWhatWasLearnt) {
+  const auto learnt = learn_vocabulary({"tiny", "reviews.csv"}, kTexts, context());
+  ASSERT_TRUE(learnt);
+  const EncodedSet set = encoded(learnt->tokenizer);
+  const Json json = to_json(*learnt, set);
+  std::size_t tokens = 0;
+  for (const auto& ids : set.ids) tokens += ids.size();
+  EXPECT_EQ(json["tokens"], learnt->tokenizer.vocabulary_size());
+  EXPECT_EQ(json["texts"], 3);
+  EXPECT_DOUBLE_EQ(json["tokens_per_text"], static_cast<double>(tokens) / 3);
+  EXPECT_EQ(
+      vocabulary_text(*learnt, set),
+      fmt::format("vocabulary of {} word pieces learnt from 3 training texts: {:.1f} tokens a text",
+                  learnt->tokenizer.vocabulary_size(), static_cast<double>(tokens) / 3));
+}
+
+TEST(SpellingWarning, TellsOfTextsInOtherWords) {
+  const Tokenizer built_in = synthetic_tokenizer();
+  const std::string warning = spelling_warning(built_in, encoded(built_in), "train");
+  EXPECT_TRUE(
+      warning.starts_with("train: the vocabulary does not know these words and cuts them into 2."))
+      << warning;
+  const auto learnt = learn_vocabulary({"tiny", "reviews.csv"}, kTexts, context());
+  EXPECT_EQ(spelling_warning(learnt->tokenizer, encoded(learnt->tokenizer), "train"), "");
+  EXPECT_EQ(spelling_warning(built_in, EncodedSet(), "train"), "");
+}
+
+}  // namespace
+}  // namespace hone
