@@ -19,7 +19,7 @@ struct TextRow {
 };
 
 struct TextRows {
-  std::vector<TextRow> rows;
+  std::vector<TextRow> rows = {};
   bool pairs = false;     ///< the rows have a second text
   bool labelled = false;  ///< some have a gold label
   std::vector<std::string> notes = {}, warnings = {};

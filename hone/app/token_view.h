@@ -11,13 +11,13 @@
 namespace hone {
 
 struct TokenView {
-  std::string part;      ///< of the data: "train"
-  std::int64_t row = 0;  ///< in the part, from 1
-  Example example;
-  std::vector<std::int32_t> input_ids;
-  std::vector<std::string> tokens;         ///< of these ids
-  std::int64_t cut_tokens = 0;             ///< that did not fit
-  std::vector<std::string> unknown_words;  ///< normalized, in order, of the whole text
+  std::string part = {};  ///< of the data: "train"
+  std::int64_t row = 0;   ///< in the part, from 1
+  Example example = {};
+  std::vector<std::int32_t> input_ids = {};
+  std::vector<std::string> tokens = {};         ///< of these ids
+  std::int64_t cut_tokens = 0;                  ///< that did not fit
+  std::vector<std::string> unknown_words = {};  ///< normalized, in order, of the whole text
 };
 
 /// `max_length` as in `Tokenizer::encode`.

@@ -108,8 +108,9 @@ class Lines {
     if (form_ == Form::json_lines) return row_line(to_json(p, fields_, labels_)) + '\n';
     if (form_ == Form::csv) return to_csv(p, fields_, labels_);
     const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
-    return table_line(id, p.label.value_or("–"), p.score ? display_text(percent(*p.score)) : "–",
-                      p.row.gold.value_or("–"), p.row.text, p.row.text_pair.value_or(""));
+    return table_line(id, p.label.value_or(prediction_name(kNoPrediction, labels_)),
+                      p.score ? display_text(percent(*p.score)) : "–", p.row.gold.value_or("–"),
+                      p.row.text, p.row.text_pair.value_or(""));
   }
 
  private:

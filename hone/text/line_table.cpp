@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "hone/text/data_table.h"
 
 namespace hone {
