@@ -23,6 +23,19 @@ std::vector<Point> loss_points(const std::vector<StepRecord>& steps, std::size_t
   return points;
 }
 
+// The mean of each point and its neighbours, a twentieth of all at most: what the noise of single steps hides.
+std::vector<Point> smoothed(const std::vector<Point>& points) {
+  const std::size_t reach = points.size() / 40;
+  std::vector<Point> means = points;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::size_t near = std::min({reach, i, points.size() - 1 - i});
+    double sum = 0;
+    for (std::size_t j = i - near; j <= i + near; ++j) sum += points[j].y;
+    means[i].y = sum / static_cast<double>(2 * near + 1);
+  }
+  return means;
+}
+
 Point accuracy_point(const Json& line) {
   const Json& interval = line["eval_accuracy_interval"];
   return {line["epoch"].get<double>(), 100 * line["eval_accuracy"].get<double>(),
@@ -32,9 +45,9 @@ Point accuracy_point(const Json& line) {
 Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
   const std::size_t window = (log.steps().size() + kMostPoints - 1) / kMostPoints;
   const std::string of_each = window == 1 ? "" : fmt::format(", mean of {} steps", window);
-  const Series loss{.label = "training loss" + of_each,
-                    .points = loss_points(log.steps(), window),
-                    .draw = Draw::line};
+  const std::vector<Point> losses = loss_points(log.steps(), window);
+  const Series single{.label = "training loss" + of_each, .points = losses, .draw = Draw::faint},
+      loss{.label = single.label, .points = smoothed(losses), .draw = Draw::line};
   Series validation_loss{.label = "validation loss"};
   Series accuracy{.label = "validation accuracy", .spread = Spread::bars};
   for (const Json& line : log.lines()) {
@@ -47,10 +60,10 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
   const Axis epochs{.label = "Epoch"};
   Figure figure{
       .title = title,
-      .panels = {{.title = "Loss", .x = epochs, .y = {.label = "Loss"}, .series = {loss}}},
+      .panels = {{.title = "Loss", .x = epochs, .y = {.label = "Loss"}, .series = {single, loss}}},
       .width = 1000};
-  if (!accuracy.points.empty()) {
-    figure.panels[0].series.push_back(validation_loss);
+  figure.panels[0].series.push_back(validation_loss);
+  if (accuracy.points.size() >= 2) {
     figure.panels.push_back(
         {.title = "Accuracy", .x = epochs, .y = {.label = "Accuracy (%)"}, .series = {accuracy}});
   }

@@ -16,8 +16,9 @@
 ///     out/accuracy.svg, .png, .gp, .tsv
 ///
 /// Series with the same label have the same colour and marker in all panels and share one entry of
-/// the legend. The colours are told apart with any colour vision; markers and, after twelve series,
-/// dashes repeat the distinction.
+/// the legend. The colours are told apart with any colour vision; markers and dashes repeat the
+/// distinction, and show curves that coincide. In the SVG a marker tells its values when the mouse is
+/// over it.
 namespace hone {
 
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
@@ -36,6 +37,7 @@ enum class Draw {
   line,    ///< straight lines with a few markers, for many points
   steps,   ///< each value holds until the next point, with a few markers: best so far
   points,  ///< markers alone
+  faint,   ///< a thin, light line without markers: single values behind the line of their mean
 };
 
 enum class Spread { none, bars, band };

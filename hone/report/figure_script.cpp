@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/error.h"
 #include "hone/report/figure_colours.h"
@@ -26,10 +27,17 @@ std::string_view colour_of(std::size_t style) {
   return kSeriesColours[style % std::size(kSeriesColours)].light;
 }
 
-// Solid for the first round of colours, then dashed, dotted, …
+// Every other style has gaps, of lengths of its own: where two curves coincide, one is seen through those of the other.
+constexpr std::string_view kDashes[] = {"1", "(14,7)", "1", "(5,5)", "1", "(16,5,4,5)"};
+
 std::string line_style(std::size_t style) {
   return fmt::format("lc rgb '{}' lw 2 dt {}", colour_of(style),
-                     style / std::size(kSeriesColours) + 1);
+                     kDashes[style % std::size(kDashes)]);
+}
+
+// What is drawn faintly is the light half of its colour, without gaps.
+std::string faint_line_style(std::size_t style) {
+  return fmt::format("lc rgb '#A0{}' lw 1 dt 1", colour_of(style).substr(1));
 }
 
 std::string marker_style(std::size_t style) {
@@ -53,6 +61,27 @@ std::string bold_literal(std::string_view text, int size) {
     escaped += c;
   }
   return literal(fmt::format("{{/:Bold={} {}}}", size, escaped));
+}
+
+std::string axis_label(const Axis& axis) {
+  return axis.logarithmic && !axis.label.empty() ? axis.label + ", logarithmic" : axis.label;
+}
+
+// Labels without text are markers that tell their values in the SVG. gnuplot 5.4 crashes on them where none can be
+// drawn, or one has no place on the x axis.
+bool has_drawable_points(const Panel& panel, const Series& series) {
+  const auto on = [](const Axis& axis, double value) {
+    return std::isfinite(value) && (!axis.logarithmic || value > 0);
+  };
+  return std::ranges::all_of(series.points, [&](const Point& p) { return on(panel.x, p.x); }) &&
+         std::ranges::any_of(series.points, [&](const Point& p) { return on(panel.y, p.y); });
+}
+
+// gnuplot's expression for "PTQ: Width (bits) 8, Accuracy (%) 88.45".
+std::string value_text(const Panel& panel, const Series& series) {
+  return fmt::format("(sprintf('%s%s %.5g, %s %.5g', {}, {}, column(3), {}, column(4)))",
+                     literal(series.label.empty() ? "" : series.label + ": "),
+                     literal(panel.x.label), literal(panel.y.label));
 }
 
 // Every point of a curve has its marker; a line has a few, not at the same places as those of other
@@ -194,10 +223,20 @@ void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
       item(curves, "", fmt::format("{}:(0):({} - {})", low, high, low),
            "vectors nohead lw 1.6 lc " + colour);
     }
-    if (series.draw != Draw::points) {
+    if (series.draw == Draw::faint) {
+      item(curves, "", y, "lines " + faint_line_style(style));
+    } else if (series.draw != Draw::points) {
       item(curves, "", y, (series.draw == Draw::steps ? "steps " : "lines ") + line_style(style));
     }
-    item(curves, marker_interval(series, style), y, "points " + marker_style(style));
+    if (series.draw != Draw::faint) {
+      const std::string every = marker_interval(series, style);
+      if (has_drawable_points(panel, series)) {
+        item(curves, every, y + ":" + value_text(panel, series),
+             "labels hypertext noenhanced point " + marker_style(style));
+      } else {
+        item(curves, every, y, "points " + marker_style(style));
+      }
+    }
     ++block_;
   }
   // The last item draws nothing: it ends the list, and a panel without points still gets its axes.
@@ -221,9 +260,9 @@ void ScriptWriter::add_panel(std::size_t index) {
   add_axis('x', layout.x);
   add_axis('y', layout.y);
   const Box& plot = layout.plot;
-  add_text(panel.x.label, (plot.left + plot.right) / 2, layout.x_label_y, "center", kInk);
-  add_text(panel.y.label, layout.y_label_x, (plot.bottom + plot.top) / 2, "center rotate by 90",
-           kInk);
+  add_text(axis_label(panel.x), (plot.left + plot.right) / 2, layout.x_label_y, "center", kInk);
+  add_text(axis_label(panel.y), layout.y_label_x, (plot.bottom + plot.top) / 2,
+           "center rotate by 90", kInk);
   if (!layout.has_points) {
     add_text("no data", (plot.left + plot.right) / 2, (plot.bottom + plot.top) / 2, "center",
              kReferenceInk);

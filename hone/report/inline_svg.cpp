@@ -107,8 +107,9 @@ std::string inline_svg(std::string_view svg, std::string_view prefix,
     if (tag == close) break;
     at = std::min(svg.find('>', tag), close - 1) + 1;
     const std::string_view element = svg.substr(tag, at - tag);
-    if (element.starts_with("<title") || element.starts_with("<desc")) {
-      // The drawing program's name, which browsers would show as a tooltip.
+    const bool value = tag >= 3 && svg.substr(tag - 3, 3) == "<g>";
+    if ((element.starts_with("<title") && !value) || element.starts_with("<desc")) {
+      // The drawing program's name, which browsers would show as a tooltip; the values of points stay.
       at = std::min(svg.find('>', at), close - 1) + 1;
     } else {
       result += rewritten(element, rewrite);

@@ -6,7 +6,8 @@
 namespace hone {
 
 /// A figure's SVG (see `write_figure`) made fit to stand inside of an HTML page:
-/// - without prolog, height and gnuplot's title; the style sheet may narrow it;
+/// - without prolog, height and gnuplot's own titles; the style sheet may narrow it; the values of points, which a
+///   browser shows when the mouse is over them, stay;
 /// - colours are custom properties, `figure_colours_css`, so that it follows light and dark;
 /// - ids begin with `prefix`, so that several can stand in one page;
 /// - `description` is what a screen reader says.

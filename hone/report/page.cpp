@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "hone/report/html_text.h"
 #include "hone/report/inline_svg.h"
@@ -11,7 +13,38 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kLongText = 36;  // characters of a cell that may wrap
+constexpr std::size_t kLongText = 36;   // characters of a cell that may wrap
+constexpr std::size_t kMostCards = 40;  // rows that a phone shows as cards
+
+// Makes the headers of tables buttons that sort: numbers from the largest, texts from A, and the other way when clicked
+// again; what was not measured comes last.
+constexpr std::string_view kSortScript = R"js(
+for (const table of document.querySelectorAll("table")) {
+  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
+  if (body.rows.length < 3) continue;
+  heads.forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.onclick = () => {
+      const before = head.getAttribute("aria-sort");
+      const number = head.classList.contains("number");
+      const up = before ? before === "descending" : !number;
+      heads.forEach(other => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      const sign = up ? 1 : -1, key = row => row.cells[column].dataset.value;
+      const compared = (a, b) => {
+        if (!number) return sign * a.cells[column].textContent.localeCompare(b.cells[column].textContent);
+        if (key(a) === undefined || key(b) === undefined)
+          return (key(a) === undefined) - (key(b) === undefined);
+        return sign * (Number(key(a)) - Number(key(b)));
+      };
+      body.append(...[...body.rows].sort(compared));
+    };
+  });
+}
+)js";
 
 bool is_numeric(const Table& table, std::size_t column) {
   for (const auto& row : table.rows())
@@ -37,8 +70,31 @@ std::string breakable(std::string_view text) {
   return html;
 }
 
-std::string cell_html(const Cell& cell) {
-  return cell.is_text() ? breakable(display_text(cell)) : html_text(display_text(cell));
+// The number that a cell sorts by; none for texts and for what was not measured.
+std::string sort_attribute(const Cell& cell) {
+  const double value = std::visit(
+      [](const auto& one) -> double {
+        using Kind = std::decay_t<decltype(one)>;
+        if constexpr (std::is_same_v<Kind, std::int64_t>) return static_cast<double>(one);
+        if constexpr (std::is_same_v<Kind, Percent>) return one.share;
+        if constexpr (std::is_same_v<Kind, Bytes>) return static_cast<double>(one.count);
+        if constexpr (requires { one.value; }) return one.value;
+        return std::numeric_limits<double>::quiet_NaN();
+      },
+      cell.value());
+  return std::isnan(value) ? "" : fmt::format(" data-value=\"{}\"", value);
+}
+
+std::string tone_class(Tone tone) {
+  return tone == Tone::good      ? "good"
+         : tone == Tone::bad     ? "bad"
+         : tone == Tone::unclear ? "unclear"
+                                 : "";
+}
+
+std::string class_attribute(const std::string& first, const std::string& second) {
+  const std::string both = first + (first.empty() || second.empty() ? "" : " ") + second;
+  return both.empty() ? "" : fmt::format(" class=\"{}\"", both);
 }
 
 // "Margin SNR (dB)" may break, but not before its unit.
@@ -62,7 +118,7 @@ class PageWriter {
     if (!page.subtitle.empty()) add("<p class=\"subtitle\">{}</p>\n", html_text(page.subtitle));
     add("</header>\n");
     for (const Section& section : page.sections) write_section(section);
-    add("</main>\n</body>\n</html>\n");
+    add("</main>\n<script>{}</script>\n</body>\n</html>\n", kSortScript);
     return std::move(html_);
   }
 
@@ -77,32 +133,30 @@ class PageWriter {
     add("</dl>\n");
   }
 
-  // A table that is wider than the page scrolls in a box of its own, also by keyboard.
+  // A table that is wider than the page scrolls in a box of its own, also by keyboard. On a phone one of few rows is a
+  // card for each row instead, so that all its figures are seen.
   void operator()(const PageTable& block) {
-    const Table& table = block.table;
+    const LiftedTable lifted = lift_constants(block.table);
+    const Table& table = lifted.table;
     const std::string name = block.caption.empty() ? "Table" : block.caption;
-    add("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table>\n",
-        html_text(name));
+    const bool cards = table.columns().size() > 3 && table.rows().size() <= kMostCards;
+    if (!lifted.lines.empty())
+      add("<p class=\"constant\">{}</p>\n",
+          html_text(fmt::format("{}", fmt::join(lifted.lines, ". "))));
+    add("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n",
+        html_text(name), cards ? " class=\"cards\"" : "");
     if (!block.caption.empty())
       add("<caption><span>{}</span></caption>\n", html_text(block.caption));
     std::vector<std::string> classes;
     add("<thead><tr>");
     for (std::size_t column = 0; column < table.columns().size(); ++column) {
       const bool number = is_numeric(table, column);
-      classes.emplace_back(number                   ? " class=\"number\""
-                           : is_long(table, column) ? " class=\"long\""
-                                                    : "");
-      add("<th scope=\"col\"{}>{}</th>", number ? classes.back() : "",
+      classes.emplace_back(number ? "number" : is_long(table, column) ? "long" : "");
+      add("<th scope=\"col\"{}>{}</th>", class_attribute(number ? "number" : "", ""),
           header_html(table.columns()[column].header));
     }
     add("</tr></thead>\n<tbody>\n");
-    for (const auto& row : table.rows()) {
-      add("<tr>");
-      for (std::size_t column = 0; column < row.size(); ++column)
-        add(column == 0 ? "<th scope=\"row\"{}>{}</th>" : "<td{}>{}</td>", classes[column],
-            cell_html(row[column]));
-      add("</tr>\n");
-    }
+    write_rows(table, classes);
     add("</tbody>\n</table>\n</div>\n");
   }
 
@@ -136,6 +190,29 @@ class PageWriter {
   }
 
  private:
+  void write_rows(const Table& table, const std::vector<std::string>& classes) {
+    std::vector<std::vector<std::string>> texts;
+    for (std::size_t column = 0; column < table.columns().size(); ++column)
+      texts.push_back(display_column(table, column));
+    for (std::size_t row = 0; row < table.rows().size(); ++row) {
+      add("<tr>");
+      for (std::size_t column = 0; column < table.columns().size(); ++column) {
+        const Cell& cell = table.rows()[row][column];
+        const std::string& text = texts[column][row];
+        const std::string html = cell.is_text() ? breakable(text) : html_text(text);
+        const std::string attributes =
+            class_attribute(classes[column], tone_class(cell.tone)) + sort_attribute(cell);
+        if (column == 0) {
+          add("<th scope=\"row\"{}>{}</th>", attributes, html);
+        } else {
+          add("<td data-label=\"{}\"{}>{}</td>", html_text(table.columns()[column].header),
+              attributes, html);
+        }
+      }
+      add("</tr>\n");
+    }
+  }
+
   template <typename... Args>
   void add(fmt::string_view format, const Args&... args) {
     html_ += fmt::vformat(format, fmt::make_format_args(args...));

@@ -6,7 +6,8 @@
 
 #include "hone/report/table.h"
 
-/// One self-contained HTML page: no scripts, no network, no other files; it can be mailed.
+/// One self-contained HTML page: no network, no other files; it can be mailed. A small script sorts tables by the column
+/// that is clicked; without it everything is there, unsorted.
 ///
 ///     Page page{.title = "my-model, 8 bits", .headline = "No difference found.", .sections = {}};
 ///     page.sections.push_back({"Result", {PageTable{table, "On 6 000 test texts"}}});

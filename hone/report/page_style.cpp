@@ -10,10 +10,10 @@ namespace {
 // Every pair of text and ground that is used below has a contrast of at least 4.5 to 1.
 constexpr std::string_view kLight =
     "color-scheme:light;--ground:#faf9f6;--card:#ffffff;--ink:#1b1d21;--quiet:#5a5f68;"
-    "--line:#e2dfd8;--strong-line:#b9b5ab;--accent:#0f5c8c;--good:#1a6b45;--bad:#a3341a;";
+    "--line:#e2dfd8;--strong-line:#b9b5ab;--accent:#0f5c8c;--good:#1a6b45;--bad:#a3341a;--unclear:#7a5500;--shade:#1b1d2133;";
 constexpr std::string_view kDark =
     "color-scheme:dark;--ground:#15171a;--card:#1e2126;--ink:#e8e7e4;--quiet:#a3a8b1;"
-    "--line:#32363d;--strong-line:#565c66;--accent:#86c1ea;--good:#6fd0a0;--bad:#f29b82;";
+    "--line:#32363d;--strong-line:#565c66;--accent:#86c1ea;--good:#6fd0a0;--bad:#f29b82;--unclear:#e3b95c;--shade:#000000b0;";
 
 constexpr std::string_view kRules = R"css(
 *{box-sizing:border-box}
@@ -34,8 +34,11 @@ dl{display:grid;grid-template-columns:minmax(8rem,max-content) minmax(0,1fr);gap
 margin:.75rem 0;max-width:54rem}
 dt{color:var(--quiet)}
 dd{margin:0;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
-.scroll{overflow-x:auto;margin:.75rem 0;max-width:100%;width:fit-content;background:var(--card);
-border:1px solid var(--line);border-radius:.5rem}
+.constant{color:var(--quiet);margin:.75rem 0 .4rem;font-size:.92rem}
+.scroll{overflow-x:auto;margin:.75rem 0;max-width:100%;width:fit-content;
+border:1px solid var(--line);border-radius:.5rem;
+background:linear-gradient(to left,var(--card) 40%,transparent) right/3rem 100% no-repeat local,
+linear-gradient(to left,var(--shade),transparent) right/1rem 100% no-repeat scroll var(--card)}
 .scroll:focus-visible,summary:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 table{border-collapse:separate;border-spacing:0;font-size:.92rem;line-height:1.4;
 font-variant-numeric:tabular-nums lining-nums}
@@ -43,12 +46,21 @@ caption{caption-side:bottom;text-align:left;color:var(--quiet);padding:.6rem .9r
 border-top:1px solid var(--line)}
 caption span{display:block;position:sticky;left:.9rem;width:fit-content;
 max-width:min(62ch,calc(100vw - 4.5rem))}
-th,td{padding:.42rem .9rem;text-align:left;vertical-align:baseline;white-space:nowrap}
+th,td{padding:.42rem .7rem;text-align:left;vertical-align:baseline;white-space:nowrap}
 thead th{font-weight:600;color:var(--quiet);border-bottom:1px solid var(--strong-line);
 vertical-align:bottom;white-space:normal}
 tbody th{font-weight:500}
 tbody tr+tr>*{border-top:1px solid var(--line)}
 .number{text-align:right}
+.good{color:var(--good)}
+.bad{color:var(--bad)}
+.unclear{color:var(--unclear)}
+thead button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:pointer;
+text-align:inherit}
+thead button:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
+[aria-sort] button{color:var(--ink)}
+[aria-sort=ascending] button::after{content:" ↑"}
+[aria-sort=descending] button::after{content:" ↓"}
 .long{white-space:normal;min-width:16rem;max-width:32rem;overflow-wrap:anywhere}
 tr>:first-child{position:sticky;left:0;background:var(--card)}
 figure{margin:.75rem 0}
@@ -82,6 +94,16 @@ dd{margin-bottom:.6rem}
 th,td{padding:.42rem .6rem}
 tbody th{white-space:normal;min-width:7rem;max-width:36vw;overflow-wrap:anywhere}
 .long{min-width:13rem}
+.scroll:has(.cards){width:auto}
+.cards,.cards tbody,.cards caption{display:block}
+.cards thead{display:none}
+.cards tr{display:grid;grid-template-columns:1fr 1fr;column-gap:1rem;padding:.5rem .7rem}
+.cards tbody tr+tr{border-top:1px solid var(--line)}
+.cards tbody tr+tr>*{border-top:0}
+.cards tbody th{grid-column:1/-1;position:static;max-width:none;padding:0 0 .2rem;font-weight:600}
+.cards td{padding:.1rem 0;text-align:left;white-space:normal;min-width:0;overflow-wrap:anywhere}
+.cards td.long{grid-column:1/-1}
+.cards td::before{content:attr(data-label);display:block;color:var(--quiet);font-size:.8rem}
 tbody th.long{min-width:7rem}
 td:not(.long)>wbr{display:none}
 .wide{display:none}
@@ -96,6 +118,7 @@ section,details{margin-top:1.5rem}
 h1{font-size:1.5rem}
 table{font-size:.7rem}
 th,td{padding:.2rem .4rem}
+.scroll{background:none}
 figure,li,tr{break-inside:avoid}
 h2{break-after:avoid}
 .scroll,blockquote{overflow:visible;max-height:none}

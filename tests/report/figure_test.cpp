@@ -8,6 +8,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/process.h"
+#include "hone/report/figure_layout.h"
 #include "hone/report/figure_script.h"
 
 namespace hone {
@@ -142,6 +143,52 @@ TEST_F(WriteFigure, DrawsWhatHasNoPoints) {
   const std::size_t first = svg.find("no data");
   ASSERT_NE(first, std::string::npos);
   EXPECT_NE(svg.find("no data", first + 1), std::string::npos);
+}
+
+TEST_F(WriteFigure, TellsTheValuesOfPoints) {
+  write_figure(example(), folder_ / "figure");
+  const std::string svg = read_file(folder_ / "figure.svg");
+  EXPECT_NE(svg.find(" 8, "), std::string::npos);
+  EXPECT_NE(svg.find("<g><title>PTQ: "), std::string::npos) << svg;
+  EXPECT_EQ(svg.find("gnuplot_svg"), std::string::npos) << "no script is called";
+}
+
+TEST_F(WriteFigure, DrawsPointsThatHaveNoPlace) {
+  for (const bool logarithmic : {false, true}) {
+    Panel panel{.x = {.label = "x"}, .y = {.label = "y", .logarithmic = logarithmic}};
+    panel.series = {{.label = "gap", .points = {{1, kNoValue}, {2, 3}}},
+                    {.label = "out", .points = {{1, -1}, {2, 0}}},
+                    {.label = "nowhere", .points = {{kNoValue, 1}, {1, 1}}},
+                    {.label = "far", .points = {{1, INFINITY}, {2, INFINITY}}}};
+    write_figure({.panels = {panel}}, folder_ / "figure");
+    EXPECT_NE(read_file(folder_ / "figure.svg").find("</svg>"), std::string::npos);
+  }
+}
+
+TEST(FigureScript, TellsCoincidingCurvesApart) {
+  Panel panel{.x = {.label = "x"}, .y = {.label = "y"}};
+  for (const char* label : {"a", "b", "c", "d"})
+    panel.series.push_back({.label = label, .points = {{1, 1}, {2, 2}}});
+  const std::string script = figure_script({.panels = {panel}}, "figure");
+  for (const char* dash : {"dt 1", "dt (14,7)", "dt (5,5)"})
+    EXPECT_NE(script.find(dash), std::string::npos) << dash;
+}
+
+TEST(FigureScript, SaysWhereAnAxisIsLogarithmic) {
+  Panel panel{.x = {.label = "Width"}, .y = {.label = "Flips", .logarithmic = true}};
+  panel.series = {{.points = {{1, 1}, {2, 10}}}};
+  const std::string script = figure_script({.panels = {panel}}, "figure");
+  EXPECT_NE(script.find("'Flips, logarithmic'"), std::string::npos) << script;
+  EXPECT_EQ(script.find("'Width, logarithmic'"), std::string::npos);
+}
+
+TEST(FigureScript, DrawsSingleValuesFaintlyBehindTheirMean) {
+  Panel panel{.x = {.label = "x"}, .y = {.label = "y"}};
+  panel.series = {{.label = "loss", .points = {{1, 1}, {2, 2}}, .draw = Draw::faint},
+                  {.label = "loss", .points = {{1, 1.5}, {2, 1.5}}, .draw = Draw::line}};
+  const std::string script = figure_script({.panels = {panel}}, "figure");
+  EXPECT_NE(script.find("lines lc rgb '#A00072B2' lw 1"), std::string::npos) << script;
+  EXPECT_EQ(lay_out({.panels = {panel}}).legend.size(), 1);
 }
 
 TEST_F(WriteFigure, ReplacesAnEarlierFigure) {

@@ -50,8 +50,9 @@ TEST(Page, NeedsNothingBesideItself) {
   Page page{.title = "t", .headline = "h", .sections = {}};
   page.sections.push_back({"all", {PageTable{example()}, PageFigure{std::string(kSvg), "", "d"}}});
   const std::string html = to_html(page);
-  for (const char* reference : {"<script", "<link", "src=", "url(", "@import", "http:", "https:"})
+  for (const char* reference : {"<script ", "<link", "src=", "url(", "@import", "http:", "https:"})
     EXPECT_EQ(html.find(reference), std::string::npos) << reference;
+  EXPECT_EQ(count(html, "<script>"), 1) << "the one that sorts";
 }
 
 TEST(Page, ClosesWhatItOpens) {
@@ -96,10 +97,46 @@ TEST(Page, TableHasHeadersAndAlignsNumbers) {
   for (const char* part :
        {"<caption><span>On 9 texts</span></caption>", "<th scope=\"col\">Format</th>",
         "<th scope=\"col\" class=\"number\">Accuracy&nbsp;(%)</th>",
-        "<th scope=\"row\">mxint(<wbr>bits=8)</th><td class=\"number\">83.8 %</td>",
-        "<td class=\"number\">–</td><td class=\"long\">a text that",
+        "<th scope=\"row\">mxint(<wbr>bits=8)</th><td data-label=\"Accuracy (%)\" class=\"number\" "
+        "data-value=\"0.838\">83.8 %</td>",
+        "class=\"number\">–</td><td data-label=\"Why\" class=\"long\">a text that",
         "role=\"region\" tabindex=\"0\" aria-label=\"On 9 texts\""})
     EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
+}
+
+Table comparison() {
+  Table table({{"model", "Model"},
+               {"accuracy", "Accuracy"},
+               {"flips", "Flips"},
+               {"p", "p"},
+               {"verdict", "Verdict"},
+               {"arithmetic", "Arithmetic"}});
+  table.add_row({"before", percent_within(0.9, 0.8, 0.96), absent, absent, absent, "fp32"});
+  for (const char* name : {"a", "b"})
+    table.add_row({name, percent_within(0.8, 0.7, 0.9), percent(0.2), p_value(0.04),
+                   toned("lost", Tone::bad), "simulated"});
+  return table;
+}
+
+TEST(Page, TablesCanBeSorted) {
+  const std::string html = html_of(PageTable{comparison()});
+  EXPECT_EQ(count(html, "data-value=\"0.8\""), 2) << html;
+  EXPECT_EQ(count(html, "data-value=\"0.04\""), 2) << "the number, not what is shown";
+}
+
+TEST(Page, WideTablesAreCardsOnAPhone) {
+  const std::string html = html_of(PageTable{comparison()});
+  EXPECT_EQ(count(html, "<table class=\"cards\">"), 1);
+  EXPECT_EQ(count(html, "data-label=\"Flips\""), 3) << "each figure has its name with it";
+  EXPECT_EQ(count(html_of(PageTable{example()}), "<table class=\"cards\">"), 0);
+}
+
+TEST(Page, SaysOnceWhatAllRowsSayAndColoursVerdicts) {
+  const std::string html = html_of(PageTable{comparison()});
+  EXPECT_EQ(count(html, "<p class=\"constant\">Arithmetic: simulated; first row: fp32</p>"), 1)
+      << html;
+  EXPECT_EQ(count(html, ">simulated<"), 0);
+  EXPECT_EQ(count(html, "class=\"bad\">lost</td>"), 2);
 }
 
 TEST(Page, FiguresHaveIdsOfTheirOwn) {
