@@ -1,5 +1,6 @@
 #include "hone/analysis/draw.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -74,10 +75,121 @@ std::string group_of(const std::string& name) {
   return name.substr(0, end);
 }
 
+bool is_layer(const std::string& group) { return group.find(".layer.") != std::string::npos; }
+
+// A name without the path of its group.
+std::string relative(const std::string& name, const std::string& group) {
+  return group.empty() || !name.starts_with(group + ".") ? name : name.substr(group.size() + 1);
+}
+
+/// A layer of a stack, and what makes two of them equal.
+struct Layer {
+  std::string name;
+  std::int64_t operations = 0;
+  std::string description;
+};
+
+// What an operation is but for where it stands. Whole numbers among its attributes do not count: the streams of random
+// numbers, which differ from layer to layer, are such.
+std::string description_of(const Node& node, const std::string& layer) {
+  std::string text = fmt::format("{} {}", relative(node.name(), layer), node.op().name);
+  for (const auto& [key, value] : node.attributes().items()) {
+    if (const auto* format = std::get_if<Format>(&value)) text += " " + to_string(*format);
+    if (const auto* number = std::get_if<double>(&value)) text += fmt::format(" {}", *number);
+  }
+  for (const Type& type : node.types()) text += " " + to_string(type);
+  for (const Value& input : node.inputs()) {
+    const std::string& name = input.node->name();
+    const bool inside = name.starts_with(layer + ".");
+    text +=
+        fmt::format(" {}:{}", inside ? relative(name, layer) : "outside", to_string(input.type()));
+  }
+  return text + "\n";
+}
+
+std::vector<Layer> layers_of(const Graph& graph) {
+  std::vector<Layer> layers;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    const std::string group = group_of(node->name());
+    if (!is_layer(group)) continue;
+    auto layer = std::ranges::find(layers, group, &Layer::name);
+    if (layer == layers.end()) layer = layers.insert(layer, {group, 0, ""});
+    ++layer->operations;
+    layer->description += description_of(*node, group);
+  }
+  return layers;
+}
+
+std::string stack_of(const Layer& layer) { return layer.name.substr(0, layer.name.rfind('.')); }
+
+/// Which layers are not drawn, and what stands for them.
+struct Folding {
+  std::map<std::string, std::string> drawn_as;  ///< a folded layer -> the one that stands for it
+  std::map<std::string, std::string> labels;    ///< of layers that stand for others
+
+  bool folds(const std::string& group) const { return drawn_as.contains(group); }
+  // The node that is drawn in the place of the one called so.
+  std::string drawn(const std::string& name) const {
+    const std::string group = group_of(name);
+    const auto to = drawn_as.find(group);
+    return to == drawn_as.end() ? name : to->second + name.substr(group.size());
+  }
+};
+
+Folding fold(const std::vector<Layer>& layers, std::int64_t depth) {
+  Folding folding;
+  const auto drawn_of_a_row = static_cast<std::size_t>(depth);
+  for (std::size_t begin = 0, end = 0; depth > 0 && begin < layers.size(); begin = end) {
+    while (end < layers.size() && layers[end].description == layers[begin].description &&
+           stack_of(layers[end]) == stack_of(layers[begin]))
+      ++end;
+    if (end - begin <= drawn_of_a_row) continue;
+    const std::size_t standing = begin + drawn_of_a_row - 1;
+    for (std::size_t i = standing + 1; i < end; ++i)
+      folding.drawn_as[layers[i].name] = layers[standing].name;
+    const std::string& last = layers[end - 1].name;
+    folding.labels[layers[standing].name] = fmt::format(
+        "{} to {} (×{})", layers[standing].name, last.substr(last.rfind('.') + 1), end - standing);
+  }
+  return folding;
+}
+
+/// A colour for each format that quantizers have, in the order in which they are met; they repeat.
+class FormatColours {
+ public:
+  std::string_view of(const Node& quantizer) {
+    static constexpr std::string_view kColours[] = {"#ffc078", "#8ce99a", "#74c0fc", "#e599f7",
+                                                    "#ffe066", "#ffa8a8", "#63e6be", "#b197fc"};
+    const std::string format = to_string(quantizer.attributes().get<Format>("format"));
+    const auto found = std::ranges::find(formats_, format);
+    const auto index = static_cast<std::size_t>(found - formats_.begin());
+    if (found == formats_.end()) formats_.push_back(format);
+    colours_.resize(formats_.size(), kColours[index % std::size(kColours)]);
+    return colours_[index];
+  }
+  std::string legend() const {
+    if (formats_.empty()) return "";
+    std::string text =
+        "  subgraph cluster_legend { label=\"quantized to\"; fontsize=12; style=rounded; "
+        "color=\"#bbbbbb\";\n";
+    for (std::size_t i = 0; i < formats_.size(); ++i)
+      text +=
+          fmt::format("  {} [fillcolor=\"{}\", label={}];\n", dot_string("format " + formats_[i]),
+                      colours_[i], dot_string(formats_[i]));
+    return text + "  }\n";
+  }
+
+ private:
+  std::vector<std::string> formats_;
+  std::vector<std::string_view> colours_;
+};
+
 std::string operation_label(const Node& node, const std::string& group) {
-  std::string name = node.name();
-  if (!group.empty()) name = name.substr(group.size() + 1);
-  std::string label = fmt::format("<b>{}</b><br/>{}", node.op().name, markup(name));
+  std::string label =
+      fmt::format("<b>{}</b><br/>{}", node.op().name, markup(relative(node.name(), group)));
+  if (node.is("quantize"))
+    label +=
+        fmt::format("<br/><b>{}</b>", markup(to_string(node.attributes().get<Format>("format"))));
   for (const Value& input : node.inputs()) {
     if (input.node->kind() != NodeKind::parameter) continue;
     const std::string& parameter = input.node->name();
@@ -88,31 +200,40 @@ std::string operation_label(const Node& node, const std::string& group) {
   return label + fmt::format("<br/><font color=\"#444444\">{}</font>", to_string(node.types()[0]));
 }
 
-std::string statement(const Node& node, const std::string& group) {
+std::string statement(const Node& node, const std::string& group, FormatColours& formats) {
   if (node.kind() == NodeKind::input) {
     return fmt::format(
         "  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b><br/>{}>];\n",
         dot_string(node.name()), markup(node.name()), to_string(node.types()[0]));
   }
   return fmt::format("  {} [fillcolor=\"{}\", label=<{}>];\n", dot_string(node.name()),
-                     fill_of(node.op().trait), operation_label(node, group));
+                     node.is("quantize") ? formats.of(node) : fill_of(node.op().trait),
+                     operation_label(node, group));
 }
 
 }  // namespace
 
-std::string to_dot(const Graph& graph, const std::string& title) {
+Drawing draw(const Graph& graph, const DrawOptions& options) {
+  const Folding folding = fold(layers_of(graph), options.depth);
+  Drawing drawing;
+  drawing.folded_layers = static_cast<std::int64_t>(folding.drawn_as.size());
+  FormatColours formats;
   std::map<std::string, std::string> groups;
   std::vector<std::string> order;
   std::string edges;
   for (const auto& node : graph.nodes()) {
     if (node->kind() == NodeKind::parameter) continue;
-    const std::string group = node->kind() == NodeKind::operation ? group_of(node->name()) : "";
+    const bool operation = node->kind() == NodeKind::operation;
+    const std::string group = operation ? group_of(node->name()) : "";
+    drawing.operations += operation ? 1 : 0;
+    if (folding.folds(group)) continue;
+    drawing.drawn += operation ? 1 : 0;
     if (!groups.contains(group)) order.push_back(group);
-    groups[group] += statement(*node, group);
+    groups[group] += statement(*node, group, formats);
     for (const Value& input : node->inputs()) {
       if (input.node->kind() != NodeKind::parameter)
-        edges +=
-            fmt::format("  {} -> {};\n", dot_string(input.node->name()), dot_string(node->name()));
+        edges += fmt::format("  {} -> {};\n", dot_string(folding.drawn(input.node->name())),
+                             dot_string(node->name()));
     }
   }
   std::string dot = fmt::format(
@@ -121,37 +242,48 @@ std::string to_dot(const Graph& graph, const std::string& title) {
       "  node [shape=box, style=\"filled,rounded\", fontname=\"DejaVu Sans\", fontsize=10, "
       "color=\"#888888\"];\n"
       "  edge [color=\"#555555\", arrowsize=0.6];\n",
-      dot_string(title));
+      dot_string(options.title));
   for (std::size_t i = 0; i < order.size(); ++i) {
     const bool boxed = !order[i].empty();
+    const auto label = folding.labels.find(order[i]);
     if (boxed)
       dot += fmt::format(
           "  subgraph cluster_{} {{ label={}; fontsize=12; style=rounded; color=\"#bbbbbb\";\n", i,
-          dot_string(order[i]));
+          dot_string(label == folding.labels.end() ? order[i] : label->second));
     dot += groups[order[i]];
     if (boxed) dot += "  }\n";
   }
-  dot += edges;
+  dot += formats.legend() + edges;
   for (const auto& [name, value] : graph.outputs()) {
     const std::string id = dot_string("output " + name);
     dot += fmt::format(
         "  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b>>];\n  {} -> "
         "{};\n",
-        id, markup(name), dot_string(value.node->name()), id);
+        id, markup(name), dot_string(folding.drawn(value.node->name())), id);
   }
-  return dot + "}\n";
+  drawing.dot = dot + "}\n";
+  return drawing;
 }
 
-void draw_graph(const Graph& graph, const std::string& title, const fs::path& file) {
+std::string drawn_sentence(const Drawing& drawing) {
+  if (drawing.folded_layers == 0)
+    return fmt::format("drawn: all {} operations", grouped(drawing.operations));
+  const std::int64_t folded = drawing.operations - drawing.drawn;
+  return fmt::format("drawn: {} operations; {} equal {} with {} operations folded; {} in all",
+                     grouped(drawing.drawn), drawing.folded_layers,
+                     drawing.folded_layers == 1 ? "layer" : "layers", grouped(folded),
+                     grouped(drawing.operations));
+}
+
+void write_drawing(const Drawing& drawing, const fs::path& file) {
   const std::string extension = file.extension().string();
-  const std::string dot = to_dot(graph, title);
-  if (extension == ".dot") return write_file(file, dot);
+  if (extension == ".dot") return write_file(file, drawing.dot);
   user_check(extension == ".svg" || extension == ".png" || extension == ".pdf",
              "{}: cannot draw into this kind of file; expected .svg, .png, .pdf or .dot",
              file.string());
   // Graphviz reads and writes in a folder of its own, so that the picture appears whole or not at all.
   const ScratchFolder work(fs::temp_directory_path() / "hone-draw");
-  write_file(work.path() / "graph.dot", dot);
+  write_file(work.path() / "graph.dot", drawing.dot);
   run_program({"dot", "-T" + extension.substr(1), "graph.dot", "-o", "picture"}, work.path(),
               "graphviz");
   write_file(file, read_file(work.path() / "picture"));

@@ -133,9 +133,9 @@ struct AskedFor {
 }  // namespace
 
 Json result_settings(Json settings) {
-  for (const char* key :
-       {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume", "save_steps",
-        "save_total_limit", "report_to", "save_optimizer_state", "threads", "json", "quiet"})
+  for (const char* key : {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume",
+                          "save_steps", "save_total_limit", "report_to", "save_optimizer_state",
+                          "threads", "json", "quiet", "color"})
     settings.erase(key);
   return settings;
 }

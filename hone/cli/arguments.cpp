@@ -11,7 +11,9 @@
 #include "hone/app/job_files.h"
 #include "hone/base/json.h"
 #include "hone/base/printable.h"
+#include "hone/base/terminal.h"
 #include "hone/base/text.h"
+#include "hone/cli/screen.h"
 #include "hone/frontends/huggingface/config.h"
 #include "hone/metrics/metric.h"
 
@@ -91,6 +93,9 @@ void declare(CLI::App& app, RunArguments& a) {
   app.add_option("--seed", a.seed, "of everything random: fresh weights, splits, order, dropout");
   app.add_flag("--json", a.json, "print the result as JSON");
   app.add_flag("--quiet", a.quiet, "no progress on the standard error stream");
+  app.add_option("--color", a.colour,
+                 "auto: on a terminal, unless NO_COLOR is set; always; or never")
+      ->check(one_of({"auto", "always", "never"}));
   app.add_option("--plugin", a.plugins,
                  "shared library that adds number formats, operations or kernels; may be repeated")
       ->allow_extra_args(false);
@@ -334,7 +339,8 @@ void print_finished(const OutputFolder& output, bool json) {
   const std::string message =
       fmt::format("{}: this run is finished already; there is nothing left to do",
                   output.destination().string());
-  fmt::print(json ? stderr : stdout, "{}\n", printable(message));
+  std::FILE* const stream = json ? stderr : stdout;
+  fmt::print(stream, "{}\n", fitted(printable(message), terminal_columns(stream)));
   const fs::path file = output.destination() / "results.json";
   if (!path_exists(file)) return;
   const Json results = read_json(file);
@@ -412,12 +418,12 @@ std::vector<std::string> known_labels(const std::string& model) {
 
 void print_notes(const std::vector<std::string>& notes, const Context& context) {
   for (const std::string& note : notes)
-    if (!context.progress.quiet) fmt::print(stderr, "note: {}\n", printable(note));
+    if (!context.progress.quiet) print_message("note: " + note);
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings)
-    if (!warning.empty()) fmt::print(stderr, "warning: {}\n", printable(warning));
+    if (!warning.empty()) print_message("warning: " + warning);
 }
 
 }  // namespace hone

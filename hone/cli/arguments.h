@@ -26,6 +26,7 @@ struct RunArguments {
   int threads = available_processors();
   bool json = false;
   bool quiet = false;
+  std::string colour = "auto";
   std::uint64_t seed = 42;
   std::vector<std::string> plugins;  ///< paths
 };

@@ -3,6 +3,7 @@
 #include "hone/app/bench.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -79,10 +80,11 @@ void run_bench(Arguments& a) {
                {"share_of_peak", fmt::format("Share of {:.0f} GFLOP/s", r.peak.value)}});
   table.add_row({r.what, real(r.first_ms, 2), real(r.min_ms, 2), real(r.median_ms, 2), r.runs,
                  real(r.gflop, 2), percent(r.share_of_peak())});
-  fmt::print("{}\nPeak: {:.0f} GFLOP/s of fp32 multiply-adds on {}, {}.\n", to_text(table),
-             r.peak.value, r.threads == 1 ? "one thread" : fmt::format("{} threads", r.threads),
+  print_text(a.run, "{}\nPeak: {:.0f} GFLOP/s of fp32 multiply-adds on {}, {}.\n",
+             to_text(table, text_style(a.run)), r.peak.value,
+             r.threads == 1 ? "one thread" : fmt::format("{} threads", r.threads),
              provenance(r.peak));
-  if (a.profile) fmt::print("\n{}", to_text(profile_table(r)));
+  if (a.profile) print_text(a.run, "\n{}", to_text(profile_table(r), text_style(a.run)));
 }
 
 }  // namespace

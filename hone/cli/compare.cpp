@@ -3,6 +3,7 @@
 #include "hone/app/seeds.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -112,14 +113,16 @@ Outcome compare_two(const Arguments& a, const std::vector<Example>& examples, Co
   for (const auto& [name, evaluation] : measured)
     for (const std::string& concern : concerns(evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", name, concern));
-  outcome.text = fmt::format("A: {}\nB: {}\n\n{}\n{}{}\n", a.first, a.second, to_text(table),
-                             class_text(measured, c.labels), outcome.headline);
+  outcome.text = fmt::format("B against A: {}\n\nA: {}\nB: {}\n\n{}\n{}",
+                             shown_verdict(outcome.verdict, a.run), a.first, a.second,
+                             to_text(table, text_style(a.run)), class_text(measured, c.labels));
   outcome.sections = {{"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table}}},
                       class_section(measured, c.labels)};
   if (texts.rows.empty()) return outcome;
   const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
                                           texts.rows.size(), grouped(c.comparison.flips));
-  outcome.text += fmt::format("\n{}\n\n{}", heading, to_text(changed_table(texts)));
+  outcome.text +=
+      fmt::format("\n{}\n\n{}", heading, to_text(changed_table(texts), text_style(a.run)));
   outcome.sections.push_back({heading, {texts}});
   return outcome;
 }
@@ -155,8 +158,9 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::string>& seeds,
   outcome.headline = "B against A: " + outcome.verdict.summary;
   const std::string spreads =
       fmt::format("A: {}\nB: {}", seed_sentence(spread_of_a), seed_sentence(spread_of_b));
-  outcome.text = fmt::format("A: {}\nB: {}\n\n{}\n{}\n{}\n", a.first, a.second, to_text(table),
-                             spreads, outcome.headline);
+  outcome.text = fmt::format("B against A: {}\n\nA: {}\nB: {}\n\n{}\n{}\n",
+                             shown_verdict(outcome.verdict, a.run), a.first, a.second,
+                             to_text(table, text_style(a.run)), spreads);
   outcome.sections = {{"Result",
                        {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table},
                         Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
@@ -204,7 +208,11 @@ void compare_models(Arguments& a, const CLI::App& app) {
     write_run_report(report, output->path(), context);
     output->commit();
   }
-  fmt::print("{}", a.run.json ? to_line(outcome.result) + "\n" : outcome.text);
+  if (a.run.json) {
+    fmt::print("{}\n", to_line(outcome.result));
+  } else {
+    print_text(a.run, outcome.text);
+  }
   if (a.max_drop_points && !outcome.verdict.kept()) throw GateFailure(outcome.verdict.summary);
 }
 

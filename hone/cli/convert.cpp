@@ -3,6 +3,7 @@
 #include "hone/app/convert.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -41,8 +42,9 @@ void convert(const Arguments& a) {
                          {"bytes", conversion.bytes}};
     return fmt::print("{}\n", to_line(result));
   }
-  fmt::print("{}\n{} tensors, {}, from {} written to {}; copied: {}\n",
-             to_text(tensor_table(conversion)), conversion.tensors.size(),
+  const RunArguments run;  // of the flags for printing it has --json alone
+  print_text(run, "{}\n{} tensors, {}, from {} written to {}; copied: {}\n",
+             to_text(tensor_table(conversion), text_style(run)), conversion.tensors.size(),
              human_bytes(static_cast<double>(conversion.bytes)), conversion.source,
              (fs::path(a.output.folder) / "model.safetensors").string(),
              conversion.copied.empty() ? "nothing"

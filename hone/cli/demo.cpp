@@ -2,6 +2,7 @@
 #include "hone/app/run_identity.h"
 #include "hone/app/width_study.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/text/bag_of_words.h"
 
@@ -44,7 +45,7 @@ void demo(const Arguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
   const auto say = [&](const std::string& text) {
-    if (!a.run.quiet) fmt::print(stderr, "{}\n", text);
+    if (!a.run.quiet) print_message(text);
   };
   Splits splits = load_splits(a.data, a.run.seed, {}, TrainedOn{}, DataUse::training, context);
   say(fmt::format(
@@ -112,8 +113,8 @@ void demo(const Arguments& a, const CLI::App& app) {
         {"bag_of_words_accuracy", baseline}, {"seeds", 1}, {"results", to_json(table)}};
     return fmt::print("{}\n", to_line(result));
   }
-  fmt::print("{}\n{} {} One seed. In {}: report.html, model/, results.txt\n", to_text(table),
-             report.headline, words, a.output.folder);
+  print_text(a.run, "{} {} One seed.\n\n{}\nIn {}: report.html, model/, results.txt\n",
+             report.headline, words, to_text(table, text_style(a.run)), a.output.folder);
 }
 
 }  // namespace

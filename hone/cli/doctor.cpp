@@ -7,6 +7,7 @@
 #include "hone/base/process.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/kernels/peak.h"
 #include "hone/report/table.h"
@@ -190,10 +191,10 @@ void check_up(const RunArguments& a) {
   check_software(machine, c);
   c.json["problems"] = c.problems;
   if (a.json) return fmt::print("{}\n", to_line(c.json));
-  fmt::print("{}", to_text(c.table));
-  if (c.problems.empty()) return fmt::print("\nNothing is missing.\n");
-  fmt::print("\nProblems:\n");
-  for (const std::string& problem : c.problems) fmt::print("- {}\n", problem);
+  print_text(a, to_text(c.table, text_style(a)));
+  if (c.problems.empty()) return print_text(a, "\nNothing is missing.\n");
+  print_text(a, "\nProblems:\n");
+  for (const std::string& problem : c.problems) print_text(a, "- {}\n", problem);
 }
 
 }  // namespace

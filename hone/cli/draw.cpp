@@ -3,6 +3,7 @@
 #include "hone/analysis/draw.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/remove_dropout.h"
 
@@ -13,7 +14,8 @@ struct Arguments {
   std::string model;
   std::string output;
   std::string inputs = "input_ids,attention_mask,token_type_ids";
-  bool inference = false;
+  bool train = false;
+  std::int64_t depth = 1;
   bool overwrite = false;
   RunArguments run;
 };
@@ -34,20 +36,28 @@ GraphInputs parse_inputs(const std::string& text) {
   return {has("attention_mask"), has("token_type_ids"), has("labels")};
 }
 
-void draw(const Arguments& a) {
+void draw_model(const Arguments& a) {
   check_output_file(a.output, a.overwrite);
   Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
-  Graph graph = model_graph(source.model, context, parse_inputs(a.inputs));
-  if (a.inference) {
+  GraphInputs inputs = parse_inputs(a.inputs);
+  inputs.labels |= a.train;
+  Graph graph = model_graph(source.model, context, inputs);
+  if (!a.train) {
     remove_dropout(graph);
     remove_dead_code(graph);
   }
-  draw_graph(graph, fmt::format("{} ({})", a.model, a.inference ? "inference" : "training"),
-             a.output);
-  const Json result = {{"file", a.output}, {"nodes", graph.nodes().size()}};
+  const Drawing drawing =
+      draw(graph, {.title = fmt::format("{} ({})", a.model, a.train ? "training" : "inference"),
+                   .depth = a.depth});
+  write_drawing(drawing, a.output);
+  const Json result = {{"file", a.output},
+                       {"nodes", graph.nodes().size()},
+                       {"operations", drawing.operations},
+                       {"drawn_operations", drawing.drawn},
+                       {"folded_layers", drawing.folded_layers}};
   if (a.run.json) return fmt::print("{}\n", to_line(result));
-  fmt::print("{} nodes drawn to {}\n", graph.nodes().size(), a.output);
+  print_text(a.run, fmt::format("{}; written to {}\n", drawn_sentence(drawing), a.output));
 }
 
 }  // namespace
@@ -65,9 +75,14 @@ Command draw_command() {
                 "inputs the graph has; without labels it has no loss, without attention_mask "
                 "the mask is made inside");
             app.add_flag("--overwrite", a->overwrite, "replace the file if it exists");
-            app.add_flag("--inference", a->inference, "draw it without dropout");
+            app.add_flag("--train", a->train,
+                         "draw it as it is trained: with labels, loss and dropout");
+            app.add_option("--depth", a->depth,
+                           "layers to draw of equal ones in a row; the last stands for the others "
+                           "(0: draw all)")
+                ->check(number_from(0));
             declare(app, a->run);
-            return [a] { draw(*a); };
+            return [a] { draw_model(*a); };
           }};
 }
 

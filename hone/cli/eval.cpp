@@ -5,6 +5,7 @@
 #include "hone/app/model_size.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -104,7 +105,8 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
     output->commit();
   }
   if (a.run.json) return fmt::print("{}\n", to_line(result));
-  fmt::print("{}\n{}{}\n", to_text(figures(measured, part, result, labels)),
+  print_text(a.run, "{}\n{}{}\n",
+             to_text(figures(measured, part, result, labels), text_style(a.run)),
              class_text({{"measured", measured.evaluation}}, labels), to_text(size));
 }
 

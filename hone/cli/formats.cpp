@@ -7,6 +7,7 @@
 #include "hone/app/format_search.h"
 #include "hone/app/tensor_file.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -31,7 +32,7 @@ struct Arguments {
 constexpr std::size_t kListedValues = 64;
 
 // hone formats
-void list_formats(const Context& context, bool json) {
+void list_formats(const Context& context, const RunArguments& run) {
   Table table({{"format", "Format"},
                {"average_bits", "Bits"},
                {"state", "State"},
@@ -44,12 +45,12 @@ void list_formats(const Context& context, bool json) {
                    states.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(states, ", "))),
                    def.summary});
   }
-  if (json) return fmt::print("{}\n", to_line(to_json(table)));
-  fmt::print(
-      "{}\nBits: per weight of a 768 x 768 matrix, shared exponents and scales included.\n"
-      "`hone formats NAME` shows parameters and values, `hone formats NAME NUMBER` a number "
-      "spelled out.\n",
-      to_text(table));
+  if (run.json) return fmt::print("{}\n", to_line(to_json(table)));
+  print_text(run,
+             "{}\nBits: per weight of a 768 x 768 matrix, shared exponents and scales included.\n"
+             "`hone formats NAME` shows parameters and values, `hone formats NAME NUMBER` a number "
+             "spelled out.\n",
+             to_text(table, text_style(run)));
 }
 
 std::string range_text(const FormatParameterDef& p) {
@@ -86,11 +87,11 @@ std::string list_values(const std::vector<float>& values) {
 }
 
 // hone formats FORMAT
-void show_format(const Format& format, const Context& context, bool json) {
+void show_format(const Format& format, const Context& context, const RunArguments& run) {
   const FormatGrid grid = format_grid(format);
   const std::vector<std::string> kernels = quantizer_kernels(context.library);
   const bool straight = gradient_rule_of(format) == GradientRule::straight_through;
-  if (json) {
+  if (run.json) {
     return fmt::print("{}\n", to_line({{"format", to_string(format)},
                                        {"summary", format.def->summary},
                                        {"source", format.def->source},
@@ -106,24 +107,26 @@ void show_format(const Format& format, const Context& context, bool json) {
                                        {"arithmetic", "simulated"},
                                        {"exporters", {"huggingface"}}}));
   }
-  fmt::print("{}: {}\n", to_string(format), format.def->summary);
-  if (!format.def->source.empty()) fmt::print("source: {}\n", format.def->source);
-  if (!format.def->parameters.empty()) fmt::print("\n{}", to_text(parameter_table(format)));
-  fmt::print(
-      "\nWhat rounding gives{}:\nvalues         {}\nrange          {} to {}\n",
+  print_text(run, "{}: {}\n", to_string(format), format.def->summary);
+  if (!format.def->source.empty()) print_text(run, "source: {}\n", format.def->source);
+  if (!format.def->parameters.empty())
+    print_text(run, "\n{}", to_text(parameter_table(format), text_style(run)));
+  print_text(
+      run, "\nWhat rounding gives{}:\nvalues         {}\nrange          {} to {}\n",
       grid.scaled ? ", with the scale of a block, row or tensor whose largest magnitude is 1" : "",
       grid.values.empty() ? "more than 65 536" : list_values(grid.values), grid.lowest,
       grid.highest);
   if (!grid.values.empty())
-    fmt::print("smallest step  {}\nhow many       {}\n", grid.smallest_step, grid.values.size());
+    print_text(run, "smallest step  {}\nhow many       {}\n", grid.smallest_step,
+               grid.values.size());
   if (!grid.unwritten.empty())
-    fmt::print("never given    {}, for which there are codes\n", list_values(grid.unwritten));
-  fmt::print(
-      "bits           {:.4g} per weight of a 768 x 768 matrix\n"
-      "gradient       {}\nkernels        {}; arithmetic simulated\n"
-      "exporters      Hugging Face folder (weights as the values they take)\n",
-      grid.average_bits, straight ? "straight through" : "the format's own rule",
-      fmt::join(kernels, ", "));
+    print_text(run, "never given    {}, for which there are codes\n", list_values(grid.unwritten));
+  print_text(run,
+             "bits           {:.4g} per weight of a 768 x 768 matrix\n"
+             "gradient       {}\nkernels        {}; arithmetic simulated\n"
+             "exporters      Hugging Face folder (weights as the values they take)\n",
+             grid.average_bits, straight ? "straight through" : "the format's own rule",
+             fmt::join(kernels, ", "));
 }
 
 float parse_number(const std::string& text) {
@@ -156,11 +159,12 @@ Json to_json(const SpelledNumbers& spelled, const Format& format,
 }
 
 // hone formats FORMAT NUMBER...
-void spell_numbers(const Format& format, const std::vector<std::string>& given, bool json) {
+void spell_numbers(const Format& format, const std::vector<std::string>& given,
+                   const RunArguments& run) {
   std::vector<float> values;
   for (const std::string& text : given) values.push_back(parse_number(text));
   const SpelledNumbers spelled = spell(format, values);
-  if (json) return fmt::print("{}\n", to_line(to_json(spelled, format, given)));
+  if (run.json) return fmt::print("{}\n", to_line(to_json(spelled, format, given)));
   Table table({{"number", "Number"},
                {"becomes", "Becomes"},
                {"error", "Error"},
@@ -174,10 +178,10 @@ void spell_numbers(const Format& format, const std::vector<std::string>& given, 
                    s.shared.empty() ? Cell(absent) : Cell(s.shared),
                    fmt::format("{}", fmt::join(s.parts, ", "))});
   }
-  fmt::print("{}, {}:\n", to_string(format), spelled.sharing);
+  print_text(run, "{}, {}:\n", to_string(format), spelled.sharing);
   for (const auto& [name, state] : spelled.state)
-    fmt::print("calibrated on them: {} {:.6g}\n", name, fmt::join(state, " "));
-  fmt::print("\n{}", to_text(table));
+    print_text(run, "calibrated on them: {} {:.6g}\n", name, fmt::join(state, " "));
+  print_text(run, "\n{}", to_text(table, text_style(run)));
 }
 
 // hone formats FORMAT --input FILE [--output FILE] [--figure STEM]
@@ -198,7 +202,7 @@ void quantize_tensors(const Arguments& a, const Format& format, Context& context
     table.add_row({t.name, to_string(t.sizes), real(t.average_bits, 2), real(t.noise.snr_db(), 1),
                    percent(t.noise.clipped_share(), 2), percent(t.noise.flushed_share(), 2)});
   if (a.run.json) return fmt::print("{}\n", to_line(to_json(table)));
-  fmt::print("{}", to_text(table));
+  print_text(a.run, to_text(table, text_style(a.run)));
 }
 
 /// A model and its data, ready to be quantized.
@@ -280,9 +284,9 @@ void compare(const Arguments& a, Context& context, RunReport report) {
     result.update(to_json(opened.data.measured));
     return fmt::print("{}\n", to_line(result));
   }
-  if (a.layers) fmt::print("{}\n", to_text(layers));
-  fmt::print("{}\n{} texts; one seed. {}\n", to_text(models), opened.data.test.size(),
-             kComparisonNote);
+  if (a.layers) print_text(a.run, "{}\n", to_text(layers, text_style(a.run)));
+  print_text(a.run, "{}\n{} texts; one seed. {}\n", to_text(models, text_style(a.run)),
+             opened.data.test.size(), kComparisonNote);
 }
 
 Table suggestion_table(const std::vector<Suggestion>& suggestions) {
@@ -339,11 +343,11 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
     result.update(to_json(opened.data.measured));
     return fmt::print("{}\n", to_line(result));
   }
-  fmt::print(
-      "{}\n{}\nEach layer's parameters lose least of its weights and of a sample of its "
-      "inputs; nothing was trained. {}\n",
-      to_text(table), to_text(models),
-      a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
+  print_text(a.run,
+             "{}\n{}\nEach layer's parameters lose least of its weights and of a sample of its "
+             "inputs; nothing was trained. {}\n",
+             to_text(table, text_style(a.run)), to_text(models, text_style(a.run)),
+             a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
 }
 
 // Flags that would do nothing are refused.
@@ -377,13 +381,13 @@ void formats(const Arguments& a, const CLI::App& app) {
   }
   if (a.format.empty()) {
     if (!a.input.empty() || !a.suggest.empty()) throw UsageError("hone formats: give a FORMAT");
-    return list_formats(context, a.run.json);
+    return list_formats(context, a.run);
   }
   const Format format = parse_format(a.format, context.library.formats);
   if (!a.suggest.empty()) return suggest_formats(a, format, context);
   if (!a.input.empty()) return quantize_tensors(a, format, context);
-  if (!a.numbers.empty()) return spell_numbers(format, a.numbers, a.run.json);
-  show_format(format, context, a.run.json);
+  if (!a.numbers.empty()) return spell_numbers(format, a.numbers, a.run);
+  show_format(format, context, a.run);
 }
 
 }  // namespace

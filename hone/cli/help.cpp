@@ -4,8 +4,16 @@
 
 #include "hone/cli/command.h"
 #include "hone/cli/settings.h"
+#include "hone/report/text_layout.h"
 
 namespace hone {
+namespace {
+
+// Columns from which on there is room for flags and their meaning side by side.
+constexpr std::size_t kRoomForTwo = 72;
+constexpr std::size_t kRoomForMore = 100;
+
+}  // namespace
 
 std::string HelpFormatter::make_option_name(const CLI::Option* option, bool is_positional) const {
   if (is_positional) return option->get_name(true, false);
@@ -30,18 +38,49 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   return fmt::format("{} (default {})", option->get_description(), value);
 }
 
-std::string overview() {
+std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positional) const {
+  if (columns_ == 0) return Formatter::make_option(option, is_positional);
+  const std::string names =
+      "  " + make_option_name(option, is_positional) + make_option_opts(option);
+  const std::size_t indent = columns_ < kRoomForTwo ? 6 : columns_ < kRoomForMore ? 30 : 42;
+  std::string text;
+  for (const std::string& line : broken_line(names, columns_)) text += line + "\n";
+  const std::vector<std::string> meaning = broken_line(make_option_desc(option), columns_ - indent);
+  if (display_width(names) + 2 <= indent) {
+    // One line for both.
+    text.pop_back();
+    text += std::string(indent - display_width(names), ' ') + meaning[0] + "\n";
+  } else {
+    text += std::string(indent, ' ') + meaning[0] + "\n";
+  }
+  for (std::size_t i = 1; i < meaning.size(); ++i)
+    text += std::string(indent, ' ') + meaning[i] + "\n";
+  return text;
+}
+
+std::string overview(std::size_t columns) {
   std::string text =
       "hone fine-tunes and quantizes transformers, and measures what that costs\n"
       "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n\n";
+  const bool narrow = columns > 0 && columns < kRoomForTwo;
+  const std::size_t indent = narrow ? 14 : 21;
   for (const CommandGroup& group : command_groups()) {
     std::string_view heading = group.name;
+    if (narrow) text += fmt::format("{}\n", heading);
     for (const Command& command : group.commands) {
-      text += fmt::format("{:<9}{:<11} {}\n", heading, command.name, command.summary);
+      std::string start = narrow ? fmt::format("  {:<11} ", command.name)
+                                 : fmt::format("{:<9}{:<11} ", heading, command.name);
+      for (const std::string& line :
+           broken_line(command.summary, columns > indent ? columns - indent : columns)) {
+        text += start + line + "\n";
+        start = std::string(indent, ' ');
+      }
       heading = "";
     }
   }
-  return text + "\nMODEL is a Hugging Face folder (BERT), or tiny or base for fresh weights.\n";
+  return fitted(
+      text + "\nMODEL is a Hugging Face folder (BERT), or tiny or base for fresh weights.\n",
+      columns);
 }
 
 }  // namespace hone

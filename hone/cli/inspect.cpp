@@ -2,6 +2,7 @@
 #include "hone/analysis/parameters.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/ir/print.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/freeze.h"
@@ -75,7 +76,8 @@ void inspect(const Arguments& a) {
   if (totals.trainable > 0)
     costs.add_row({"training step with AdamW", real(step.flops / 1e9, 3),
                    bytes(step.parameter_bytes), bytes(step.peak_value_bytes)});
-  fmt::print("{}\n{}", to_text(parameter_table(modules, totals)), to_text(costs));
+  print_text(a.run, "{}\n{}", to_text(parameter_table(modules, totals), text_style(a.run)),
+             to_text(costs, text_style(a.run)));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "hone/base/terminal.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
 #include "hone/cli/help.h"
@@ -49,7 +50,7 @@ std::function<void()> declare_command(const Command& command, CLI::App& app) {
   app.name("hone " + std::string(command.name));
   app.description(std::string(command.summary));
   app.footer(fmt::format("Example:\n  {}\n", command.example));
-  app.formatter(std::make_shared<HelpFormatter>());
+  app.formatter(std::make_shared<HelpFormatter>(terminal_columns(stdout)));
   app.set_help_flag("-h,--help", "show this and end");
   app.option_defaults()->always_capture_default();
   std::function<void()> run = command.declare(app);

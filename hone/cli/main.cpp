@@ -4,11 +4,12 @@
 #include "hone/app/machine.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/output_folder.h"
-#include "hone/base/printable.h"
+#include "hone/base/terminal.h"
 #include "hone/base/text.h"
 #include "hone/cli/command.h"
 #include "hone/cli/help.h"
 #include "hone/cli/output_check.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/trainer_flags.h"
 
@@ -80,7 +81,7 @@ void run_command(const Command& command, std::vector<std::string> arguments) {
   try {
     app.parse(arguments);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    fmt::print("{}", fitted(app.help(), terminal_columns(stdout)));
     return;
   } catch (const CLI::ParseError& error) {
     throw UsageError(fmt::format("hone {}: {}; see `hone {} --help`", command.name,
@@ -96,7 +97,8 @@ void run_command(const Command& command, std::vector<std::string> arguments) {
 
 int run(std::vector<std::string> arguments) {
   if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h") {
-    fmt::print(arguments.empty() ? stderr : stdout, "{}", overview());
+    std::FILE* const stream = arguments.empty() ? stderr : stdout;
+    fmt::print(stream, "{}", overview(terminal_columns(stream)));
     return arguments.empty() ? kUsageError : 0;
   }
   if (arguments[0] == "--version") {
@@ -120,26 +122,26 @@ int main(int argc, char** argv) {
   try {
     return hone::run({argv + 1, argv + argc});
   } catch (const hone::Interrupted& interrupted) {
-    fmt::print(stderr, "{}\n", hone::printable(interrupted.what()));
+    hone::print_message(interrupted.what());
     return 128 + hone::interrupt_signal();
   } catch (const hone::GateFailure& failure) {
-    fmt::print(stderr, "{}\n", hone::printable(failure.what()));
+    hone::print_message(failure.what());
     return hone::kGateFailed;
   } catch (const hone::UsageError& error) {
-    fmt::print(stderr, "error: {}\n", hone::printable(error.what()));
+    hone::print_message(fmt::format("error: {}", error.what()));
     return hone::kUsageError;
   } catch (const hone::UserError& error) {
-    fmt::print(stderr, "error: {}\n", hone::printable(error.what()));
+    hone::print_message(fmt::format("error: {}", error.what()));
     return hone::kUserError;
   } catch (const hone::fs::filesystem_error& error) {
-    fmt::print(stderr, "error: {}: {}\n", hone::printable(error.path1().string()),
-               error.code().message());
+    hone::print_message(
+        fmt::format("error: {}: {}", error.path1().string(), error.code().message()));
     return hone::kUserError;
   } catch (const std::exception& error) {
-    fmt::print(stderr,
-               "internal error: {}\nThis is a fault of hone, not yours; please report it with the "
-               "command line.\n",
-               hone::printable(error.what()));
+    hone::print_message(
+        fmt::format("internal error: {}\nThis is a fault of hone, not yours; please report it with "
+                    "the command line.",
+                    error.what()));
     return hone::kInternalError;
   }
 }

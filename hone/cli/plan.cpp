@@ -1,6 +1,7 @@
 #include "hone/analysis/precision.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -55,11 +56,13 @@ void print_plan(const Arguments& a) {
     return fmt::print("{}\n", to_line(result));
   }
   const Cell whole = bytes(4 * size.parameters), packed = bytes(bytes_of(size.bits));
-  fmt::print(
+  print_text(
+      a.run,
       "{}\n{} of {} parameters in {:.2f} bits on average; the model: {} in fp32, {} if packed. "
       "Arithmetic is simulated: values are rounded, sums are in fp32.\n",
-      to_text(table), grouped(size.quantized_parameters), grouped(size.parameters),
-      size.average_weight_bits(), display_text(whole), display_text(packed));
+      to_text(table, text_style(a.run)), grouped(size.quantized_parameters),
+      grouped(size.parameters), size.average_weight_bits(), display_text(whole),
+      display_text(packed));
 }
 
 }  // namespace

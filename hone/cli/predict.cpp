@@ -3,6 +3,7 @@
 
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/metrics/classification.h"
 #include "hone/report/table.h"
 #include "hone/train/predictor.h"
@@ -103,7 +104,7 @@ void predict(const Arguments& a) {
       table.add_row(std::move(cells));
     }
   }
-  if (!a.run.json) fmt::print("{}", to_text(table));
+  if (!a.run.json) print_text(a.run, to_text(table, text_style(a.run)));
   if (without > 0) print_warnings({without_prediction_text(without, data.size())});
 }
 

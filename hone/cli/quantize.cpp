@@ -10,6 +10,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command_line.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/frontends/huggingface/other_programs.h"
 
@@ -98,12 +99,13 @@ std::string all_quiet() {
 constexpr const char* kBetterNote =
     "The better parameters are saved as a recipe; this quantizes with them:";
 
-std::string explanation(const Diagnosis& diagnosis, const std::string& better) {
+std::string explanation(const Diagnosis& diagnosis, const std::string& better,
+                        const TextStyle& style) {
   const Table table = shown_operands(diagnosis);
   std::string text = table.rows().empty()
                          ? all_quiet() + "\n"
-                         : fmt::format("{}\n\n{}\n{}\n{}\n", kOperandsCaption, to_text(table),
-                                       kStepNote, improvement(diagnosis));
+                         : fmt::format("{}\n\n{}\n{}\n{}\n", kOperandsCaption,
+                                       to_text(table, style), kStepNote, improvement(diagnosis));
   return better.empty() ? text : text + fmt::format("{}\n\n  {}\n", kBetterNote, better);
 }
 
@@ -261,11 +263,13 @@ std::vector<std::string> remarks(const Job& job, const ModelSize& size) {
 void print_one(const Job& job, const Quantized& quantized) {
   const Arguments& a = job.arguments;
   if (a.run.json) return fmt::print("{}\n", to_line(quantized.result));
-  fmt::print("{}\n{}{}\n{} operations quantized; one seed; written to {}\n",
-             to_text(quantized.table), quantized.classes, quantized.verdict.summary,
-             job.options.plan.size(), a.output.folder);
-  for (const std::string& line : remarks(job, quantized.size)) fmt::print("{}\n", line);
-  if (quantized.diagnosis) fmt::print("\n{}", explanation(*quantized.diagnosis, quantized.better));
+  print_text(a.run, "{}\n\n{}\n{}{} operations quantized; one seed; written to {}\n",
+             shown_verdict(quantized.verdict, a.run), to_text(quantized.table, text_style(a.run)),
+             quantized.classes, job.options.plan.size(), a.output.folder);
+  for (const std::string& line : remarks(job, quantized.size)) print_text(a.run, "{}\n", line);
+  if (quantized.diagnosis)
+    print_text(a.run, "\n{}",
+               explanation(*quantized.diagnosis, quantized.better, text_style(a.run)));
 }
 
 // Returns what the gate says: empty when there is none, or it passed.
@@ -328,8 +332,8 @@ std::string quantize_seeds(const Job& job, RunReport report) {
   if (a.run.json) {
     fmt::print("{}\n", to_line(result));
   } else {
-    fmt::print("{}\nafter: {}\n{}\nwritten to {}\n", to_text(table), seed_sentence(spread),
-               change.summary, a.output.folder);
+    print_text(a.run, "{}\n\n{}\nafter: {}\nwritten to {}\n", shown_verdict(change, a.run),
+               to_text(table, text_style(a.run)), seed_sentence(spread), a.output.folder);
   }
   return failure(a, change);
 }

@@ -4,6 +4,7 @@
 
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/report/table.h"
 #include "hone/text/synthetic_words.h"
 #include "hone/text/tokenizer_files.h"
@@ -130,8 +131,9 @@ void tokenize(const Arguments& a) {
                                            {"threads", context.pool.threads()},
                                            {"read_seconds", read_seconds},
                                            {"tokenize_seconds", tokenize_seconds}}));
-  fmt::print("{}\n", to_text(table));
-  fmt::print(
+  print_text(a.run, "{}\n", to_text(table, text_style(a.run)));
+  print_text(
+      a.run,
       "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
       a.batch_size, limit, read_seconds, tokenize_seconds,

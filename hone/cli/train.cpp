@@ -6,6 +6,7 @@
 #include "hone/app/seeds.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/text/labels.h"
 
@@ -298,18 +299,21 @@ void train_model(Arguments& a, const CLI::App& app) {
   output.commit();
   if (a.run.json) return fmt::print("{}\n", to_line(result));
   if (a.seeds > 1) {
-    fmt::print("{}\n", to_text(seed_table(results, {kParts[0], kParts[1]})));
+    print_text(a.run, "{}\n",
+               to_text(seed_table(results, {kParts[0], kParts[1]}), text_style(a.run)));
     for (const char* part : kParts)
       if (results.front().contains(part))
-        fmt::print("{}: {}\n", part, seed_sentence(accuracy_spread(results, part)));
-    return fmt::print("written to {}\n", a.output.folder);
+        print_text(a.run, "{}: {}\n", part, seed_sentence(accuracy_spread(results, part)));
+    return print_text(a.run, "written to {}\n", a.output.folder);
   }
   const Table table = results_table(result);
-  if (!table.rows().empty()) fmt::print("{}\n{}", to_text(table), classes);
-  fmt::print("{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n", choice_text(result),
+  if (!table.rows().empty())
+    print_text(a.run, "{}\n{}", to_text(table, text_style(a.run)), classes);
+  print_text(a.run, "{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n",
+             choice_text(result),
              static_cast<long long>(result["train_samples_per_second"].get<double>()),
              result["train_loss"].get<double>(), a.output.folder);
-  fmt::print("{}\n", size);
+  print_text(a.run, "{}\n", size);
 }
 
 }  // namespace

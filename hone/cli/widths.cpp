@@ -2,6 +2,7 @@
 #include "hone/app/width_study.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
 namespace hone {
@@ -75,8 +76,8 @@ void study(Arguments& a, const CLI::App& app) {
     result.update(to_json(data.measured));
     return fmt::print("{}\n", to_line(result));
   }
-  fmt::print("{}\n{} One seed; report.html in {}\n", to_text(table), report.headline,
-             a.output.folder);
+  print_text(a.run, "{} One seed.\n\n{}\nreport.html in {}\n", report.headline,
+             to_text(table, text_style(a.run)), a.output.folder);
 }
 
 }  // namespace

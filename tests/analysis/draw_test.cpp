@@ -6,6 +6,7 @@
 #include "hone/frontends/huggingface/bert.h"
 #include "hone/ir/parse.h"
 #include "hone/ops/list.h"
+#include "hone/passes/quantize.h"
 #include "tests/support/expect.h"
 
 namespace hone {
@@ -31,7 +32,7 @@ Graph small_graph() {
 }
 
 TEST(Draw, GivesBoxesByModuleWithTheirParametersInside) {
-  EXPECT_EQ(to_dot(small_graph(), "a \"small\" graph"), R"(digraph {
+  EXPECT_EQ(draw(small_graph(), {"a \"small\" graph"}).dot, R"(digraph {
   label="a \"small\" graph"; labelloc=t; fontname="DejaVu Sans"; fontsize=18; rankdir=TB; nodesep=0.25; ranksep=0.3;
   node [shape=box, style="filled,rounded", fontname="DejaVu Sans", fontsize=10, color="#888888"];
   edge [color="#555555", arrowsize=0.6];
@@ -59,7 +60,7 @@ std::int64_t count(const std::string& text, std::string_view fragment) {
 TEST(Draw, GroupsABertByLayer) {
   BertConfig config;
   config.num_hidden_layers = 2;
-  const std::string dot = to_dot(build_bert(ops(), config, {}), "bert");
+  const std::string dot = draw(build_bert(ops(), config, {}), {"bert", /*depth=*/0}).dot;
   EXPECT_EQ(count(dot, "subgraph"), 4);  // embeddings, two layers, pooler
   EXPECT_EQ(count(dot, "label=\"bert.encoder.layer.1\""), 1);
   EXPECT_EQ(count(dot, "label=\"bert.embeddings\""), 1);
@@ -72,7 +73,7 @@ TEST(Draw, DrawsEveryOperationAndEdgeOnce) {
   BertConfig config;
   config.num_hidden_layers = 1;
   const Graph graph = build_bert(ops(), config, {.labels = true});
-  const std::string dot = to_dot(graph, "bert");
+  const std::string dot = draw(graph, {"bert"}).dot;
   std::int64_t nodes = 0, edges = 0;
   for (const auto& node : graph.nodes()) {
     if (node->kind() == NodeKind::parameter) continue;
@@ -85,42 +86,94 @@ TEST(Draw, DrawsEveryOperationAndEdgeOnce) {
   EXPECT_EQ(count(dot, "label=<"), nodes + outputs);
 }
 
+Graph bert_of(int layers) {
+  BertConfig config;
+  config.num_hidden_layers = layers;
+  return build_bert(ops(), config, {});
+}
+
+TEST(Draw, FoldsEqualLayers) {
+  const Drawing one = draw(bert_of(1), {"bert"}), six = draw(bert_of(6), {"bert"});
+  EXPECT_EQ(count(six.dot, "label=\"bert.encoder.layer.0 to 5 (×6)\""), 1) << six.dot;
+  EXPECT_EQ(count(six.dot, "label=<"), count(one.dot, "label=<")) << "one layer is drawn";
+  EXPECT_EQ(count(six.dot, " -> "), count(one.dot, " -> "));
+  EXPECT_EQ(six.dot.find("layer.1."), std::string::npos);
+  EXPECT_EQ(six.drawn, one.drawn);
+  EXPECT_EQ(six.folded_layers, 5);
+  const std::int64_t layer = (six.operations - six.drawn) / 5;
+  EXPECT_EQ(six.operations, six.drawn + 5 * layer);
+  EXPECT_EQ(drawn_sentence(six),
+            fmt::format("drawn: {} operations; 5 equal layers with {} operations folded; {} in all",
+                        six.drawn, 5 * layer, six.operations));
+}
+
+TEST(Draw, DrawsAsManyEqualLayersAsAskedFor) {
+  const Graph graph = bert_of(4);
+  const Drawing two = draw(graph, {"bert", /*depth=*/2});
+  EXPECT_EQ(count(two.dot, "label=\"bert.encoder.layer.0\""), 1);
+  EXPECT_EQ(count(two.dot, "label=\"bert.encoder.layer.1 to 3 (×3)\""), 1);
+  EXPECT_EQ(two.folded_layers, 2);
+  const Drawing all = draw(graph, {"bert", /*depth=*/0});
+  EXPECT_EQ(all.folded_layers, 0);
+  EXPECT_EQ(all.drawn, all.operations);
+  EXPECT_EQ(drawn_sentence(all), fmt::format("drawn: all {} operations", all.operations));
+}
+
+TEST(Draw, TellsLayersApartByFormatAndNamesFormats) {
+  static const FormatTable formats = builtin_formats();
+  Graph graph = bert_of(3);
+  const Format eight = parse_format("integer(width=8,frac=4)", formats),
+               four = parse_format("int(bits=4)", formats);
+  QuantizationPlan plan = uniform_plan(graph, {.weight = eight});
+  for (auto& [layer, chosen] : plan)
+    if (layer.starts_with("bert.encoder.layer.2.")) chosen.weight = four;
+  quantize(graph, plan);
+  const Drawing drawing = draw(graph, {"bert"});
+  EXPECT_EQ(drawing.folded_layers, 1) << "layer 2 is another";
+  EXPECT_EQ(count(drawing.dot, "label=\"bert.encoder.layer.0 to 1 (×2)\""), 1) << drawing.dot;
+  EXPECT_EQ(count(drawing.dot, "label=\"" + to_string(eight) + "\""), 1) << "in the legend";
+  EXPECT_EQ(count(drawing.dot, "label=\"" + to_string(four) + "\""), 1);
+  // One layer in each format, pooler and classifier.
+  EXPECT_EQ(count(drawing.dot, "<b>" + to_string(four) + "</b>"), 6);
+  EXPECT_EQ(count(drawing.dot, "<b>" + to_string(eight) + "</b>"), 8);
+  EXPECT_EQ(count(drawing.dot, "fillcolor=\"#8ce99a\""), 7) << "quantizers and legend";
+}
+
 TEST(Draw, EscapesNamesThatLookLikeMarkup) {
   const TemporaryFolder folder;
   Graph graph(ops());
   const Value x = graph.add_input("a<b>&c", {DType::f32, {2}});
   const Value w = graph.add_parameter("m.n.<w>", {DType::f32, {2}}, /*trainable=*/true);
   graph.set_output("<y>", graph.add("add", {x, w}, {}, "m.n.\"<op>\""));
-  const std::string dot = to_dot(graph, "<b>");
+  const std::string dot = draw(graph, {"<b>"}).dot;
   EXPECT_NE(dot.find("<b>a&lt;b&gt;&amp;c</b>"), std::string::npos) << dot;
-  draw_graph(graph, "<b>", folder.path() / "odd.svg");
+  write_drawing(draw(graph, {"<b>"}), folder.path() / "odd.svg");
   EXPECT_NE(read_file(folder.path() / "odd.svg").find("&lt;w&gt;"), std::string::npos);
 }
 
 TEST(Draw, WritesPicturesByExtension) {
   const TemporaryFolder folder;
-  const auto draw = [&](const char* name) {
-    draw_graph(small_graph(), "small", folder.path() / name);
+  const Drawing drawing = draw(small_graph(), {"small"});
+  const auto written = [&](const char* name) {
+    write_drawing(drawing, folder.path() / name);
     return read_file(folder.path() / name);
   };
-  const std::string svg = draw("graph.svg");
+  const std::string svg = written("graph.svg");
   EXPECT_NE(svg.find("<svg"), std::string::npos);
   EXPECT_NE(svg.find("layer.0"), std::string::npos);
-  EXPECT_TRUE(draw("graph.png").starts_with("\x89PNG"));
-  EXPECT_TRUE(draw("graph.pdf").starts_with("%PDF"));
-  EXPECT_EQ(draw("graph.dot"), to_dot(small_graph(), "small"));
+  EXPECT_TRUE(written("graph.png").starts_with("\x89PNG"));
+  EXPECT_TRUE(written("graph.pdf").starts_with("%PDF"));
+  EXPECT_EQ(written("graph.dot"), drawing.dot);
 }
 
 TEST(Draw, RefusesOtherExtensions) {
   expect_user_error("cannot draw into this kind of file; expected .svg, .png, .pdf or .dot",
-                    [] { draw_graph(small_graph(), "small", "graph.jpeg"); });
+                    [] { write_drawing({}, "graph.jpeg"); });
 }
 
 TEST(Draw, NamesAFolderThatIsNotThere) {
   const TemporaryFolder folder;
-  expect_user_error("nowhere", [&] {
-    draw_graph(small_graph(), "small", folder.path() / "nowhere" / "graph.dot");
-  });
+  expect_user_error("nowhere", [&] { write_drawing({}, folder.path() / "nowhere" / "graph.dot"); });
 }
 
 }  // namespace

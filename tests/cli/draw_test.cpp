@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "hone/base/text.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -18,7 +19,7 @@ TEST(Draw, WritesAPicture) {
   const std::string picture = read_file(folder.path() / "graph.svg");
   EXPECT_TRUE(picture.starts_with("<?xml"));
   EXPECT_TRUE(picture.ends_with("</svg>\n"));
-  for (const char* text : {"input_ids", "attention_mask", "labels", "layer.1", "loss"})
+  for (const char* text : {"input_ids", "attention_mask", "labels", "layer.0 to 1", "loss"})
     EXPECT_NE(picture.find(text), std::string::npos) << text;
 }
 
@@ -34,12 +35,32 @@ TEST(Draw, EveryChoiceOfInputsIsAnotherGraph) {
   EXPECT_EQ(drawings.size(), 4);
 }
 
-TEST(Draw, InferenceHasNoDropout) {
+TEST(Draw, IsTheGraphOfInferenceUnlessTrainingIsAskedFor) {
   const TemporaryFolder folder;
-  run_well({"draw", "tiny", "-o", "training.dot"}, folder.path());
-  run_well({"draw", "tiny", "-o", "inference.dot", "--inference"}, folder.path());
-  EXPECT_NE(read_file(folder.path() / "training.dot").find("dropout"), std::string::npos);
-  EXPECT_EQ(read_file(folder.path() / "inference.dot").find("dropout"), std::string::npos);
+  run_well({"draw", "tiny", "-o", "inference.dot"}, folder.path());
+  run_well({"draw", "tiny", "-o", "training.dot", "--train"}, folder.path());
+  const std::string inference = read_file(folder.path() / "inference.dot"),
+                    training = read_file(folder.path() / "training.dot");
+  for (const char* word : {"<b>dropout</b>", "<b>labels</b>", "<b>loss</b>"}) {
+    EXPECT_EQ(inference.find(word), std::string::npos) << word;
+    EXPECT_NE(training.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(Draw, CountsWhatItDraws) {
+  const TemporaryFolder folder;
+  for (const auto& [depth, title] : {std::pair("1", "bert.encoder.layer.0 to 1 (×2)"),
+                                     std::pair("0", "\"bert.encoder.layer.1\"")}) {
+    const std::string file = fmt::format("graph-{}.dot", depth);
+    const Json result = run_json({"draw", "tiny", "-o", file, "--depth", depth}, folder.path());
+    const std::string dot = read_file(folder.path() / file);
+    EXPECT_NE(dot.find(title), std::string::npos) << dot;
+    std::int64_t boxes = 0;
+    for (const std::string& line : split(dot, '\n'))
+      boxes += line.find("[fillcolor=") != std::string::npos ? 1 : 0;
+    EXPECT_EQ(boxes, result["drawn_operations"]);
+    EXPECT_EQ(result["folded_layers"], depth == std::string("1") ? 1 : 0);
+  }
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "hone/cli/arguments.h"
+#include "hone/metrics/verdict.h"
+#include "hone/report/text_layout.h"
+
+/// How commands print for people: within the width of the terminal, in colours where it has them. In pipes and files
+/// lines have any length and no colour.
+namespace hone {
+
+/// Of the standard output, as the arguments want it.
+TextStyle text_style(const RunArguments& arguments);
+
+/// Writes text to the standard output, its lines broken at spaces to fit the terminal. Tables in it are laid out by
+/// `to_text(table, text_style(arguments))` before.
+void print_text(const RunArguments& arguments, std::string_view text);
+template <typename First, typename... Rest>
+void print_text(const RunArguments& arguments, fmt::format_string<First, Rest...> format,
+                First&& first, Rest&&... rest) {
+  print_text(arguments,
+             fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
+}
+
+/// The same to the standard error stream: for what is not the result. Characters that would control the terminal are
+/// made visible.
+void print_message(std::string_view text);
+
+/// The sentence of a verdict, in the colour of its conclusion.
+std::string shown_verdict(const Verdict& verdict, const RunArguments& arguments);
+
+}  // namespace hone
