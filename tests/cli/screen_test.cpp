@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "hone/base/text.h"
+#include "hone/report/text_layout.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+/// What `hone ARGUMENTS` shows on a terminal of `columns` columns, with a variable of the environment set; both streams.
+std::string on_terminal(const std::vector<std::string>& arguments, unsigned short columns,
+                        const char* variable = "TERM", const char* value = "xterm") {
+  winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  int terminal = -1;
+  const pid_t process = ::forkpty(&terminal, nullptr, nullptr, &size);
+  if (process == 0) {
+    ::unsetenv("COLUMNS");
+    ::unsetenv("NO_COLOR");
+    ::setenv(variable, value, 1);
+    std::vector<std::string> words = {HONE_PROGRAM};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    ::execv(pointers[0], pointers.data());
+    ::_exit(127);
+  }
+  std::string shown;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = ::read(terminal, buffer, sizeof buffer)) > 0;)
+    shown.append(buffer, static_cast<std::size_t>(got));
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  ::close(terminal);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << shown;
+  std::erase(shown, '\r');
+  return shown;
+}
+
+// The lines of `text` that are wider than `columns`, but for those of a single word.
+std::string too_wide(const std::string& text, std::size_t columns) {
+  std::string wide;
+  for (const std::string& line : split(text, '\n')) {
+    const bool breakable = trim(line).find(' ') != std::string_view::npos;
+    if (breakable && display_width(line) > columns) wide += line + "\n";
+  }
+  return wide;
+}
+
+TEST(Screen, HelpFitsEveryWidth) {
+  std::vector<std::string> names = command_names();
+  for (const unsigned short columns : {40, 80, 160}) {
+    EXPECT_EQ(too_wide(on_terminal({"--help"}, columns), columns), "");
+    for (const std::string& name : names)
+      EXPECT_EQ(too_wide(on_terminal({name, "--help"}, columns), columns), "") << name;
+  }
+}
+
+TEST(Screen, TablesAndSentencesFitEveryWidth) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"formats"},
+      {"formats", "int(bits=4)"},
+      {"plan", "tiny", "--format", "integer(width=8,frac=4)"},
+      {"inspect", "tiny", "--no_graph"}};
+  for (const auto& command : commands) {
+    for (const unsigned short columns : {40, 80, 160})
+      EXPECT_EQ(too_wide(on_terminal(command, columns), columns), "") << command[0];
+  }
+}
+
+TEST(Screen, ColoursAreForTerminalsThatWantThem) {
+  const std::vector<std::string> command = {"inspect", "tiny", "--no_graph"};
+  const std::string escape = "\x1b[2m";  // dim headers
+  EXPECT_NE(on_terminal(command, 80).find(escape), std::string::npos);
+  EXPECT_EQ(on_terminal(command, 80, "NO_COLOR", "1").find(escape), std::string::npos);
+  EXPECT_EQ(on_terminal(command, 80, "TERM", "dumb").find(escape), std::string::npos);
+  std::vector<std::string> never = command, always = command;
+  never.insert(never.end(), {"--color", "never"});
+  always.insert(always.end(), {"--color", "always"});
+  EXPECT_EQ(on_terminal(never, 80).find(escape), std::string::npos);
+  EXPECT_EQ(run_well(command, fs::temp_directory_path()).output.find('\x1b'), std::string::npos);
+  EXPECT_NE(run_well(always, fs::temp_directory_path()).output.find(escape), std::string::npos);
+}
+
+TEST(Screen, PipesGetWholeLines) {
+  const std::string output =
+      run_well({"plan", "tiny", "--format", "integer(width=8,frac=4)"}, fs::temp_directory_path())
+          .output;
+  EXPECT_NE(output.find("bert.encoder.layer.0.attention.output.dense"), std::string::npos);
+  EXPECT_NE(too_wide(output, 80), "") << "nothing is broken for 80 columns";
+}
+
+TEST(Screen, AColourThatThereIsNotIsAnError) {
+  const Ending ending = run_hone({"doctor", "--color", "blue"}, fs::temp_directory_path());
+  EXPECT_EQ(ending.code, 2);
+  EXPECT_NE(ending.messages.find("never"), std::string::npos) << ending.messages;
+}
+
+}  // namespace
+}  // namespace hone::testing
