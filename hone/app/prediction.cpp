@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-using Rows = PredictionField::Rows;
+using WhichRows = PredictionField::Rows;
 using Labels = std::vector<std::string>;
 
 template <typename T>
@@ -26,19 +26,20 @@ constexpr PredictionField kFields[] = {
     {"id", [](const Prediction& p, const Labels&) { return p.row.id; }},
     {"text", [](const Prediction& p, const Labels&) { return Json(p.row.text); }},
     {"text_pair", [](const Prediction& p, const Labels&) { return or_null(p.row.text_pair); },
-     Rows::pairs},
+     WhichRows::pairs},
     {"label", [](const Prediction& p, const Labels&) { return or_null(p.label); }},
     {"score", [](const Prediction& p, const Labels&) { return or_null(p.score); }},
     {"gold", [](const Prediction& p, const Labels&) { return or_null(p.row.gold); },
-     Rows::labelled},
+     WhichRows::labelled},
     {"cut", [](const Prediction& p, const Labels&) { return Json(p.cut); }},
-    {"labels", [](const Prediction&, const Labels& labels) { return Json(labels); }, Rows::all,
+    {"labels", [](const Prediction&, const Labels& labels) { return Json(labels); }, WhichRows::all,
      true},
     {"probabilities", [](const Prediction& p, const Labels&) { return Json(p.probabilities); },
-     Rows::all, true},
-    {"logits", [](const Prediction& p, const Labels&) { return Json(p.logits); }, Rows::all, true},
-    {"input_ids", [](const Prediction& p, const Labels&) { return Json(p.input_ids); }, Rows::all,
+     WhichRows::all, true},
+    {"logits", [](const Prediction& p, const Labels&) { return Json(p.logits); }, WhichRows::all,
      true},
+    {"input_ids", [](const Prediction& p, const Labels&) { return Json(p.input_ids); },
+     WhichRows::all, true},
 };
 
 std::vector<double> softmax(std::span<const float> logits) {
@@ -52,8 +53,8 @@ std::vector<double> softmax(std::span<const float> logits) {
 }
 
 // What the rows have of a field, said of one they do not.
-bool has(const TextRows& rows, Rows of) {
-  return of == Rows::all || (of == Rows::pairs ? rows.pairs : rows.labelled);
+bool has(const TextRows& rows, WhichRows of) {
+  return of == WhichRows::all || (of == WhichRows::pairs ? rows.pairs : rows.labelled);
 }
 
 std::string csv_cell(std::string_view text) {
@@ -167,8 +168,8 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
     user_check(found != std::end(kFields), "--fields: expected some of {}, got '{}'{}",
                fmt::join(known, ", "), name, did_you_mean(name, known));
     user_check(has(rows, found->of), "--fields: the data has no {}",
-               found->of == Rows::pairs ? "second texts (text_pair); give --text_pair_column"
-                                        : "labels (gold); give --label_column");
+               found->of == WhichRows::pairs ? "second texts (text_pair); give --text_pair_column"
+                                             : "labels (gold); give --label_column");
     user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
                "--fields: {} is there twice", name);
     chosen.push_back(*found);

@@ -165,7 +165,7 @@ std::vector<ComparedModel> compared_models(const WidthStudy& study) {
     rows.push_back(result.ptq);
     rows.push_back(result.qat);
   }
-  return models;
+  return rows;
 }
 
 Table width_table(const WidthStudy& study) { return comparison_table(compared_models(study)); }

@@ -65,7 +65,8 @@ void demo(const Arguments& a, const CLI::App& app) {
   const auto say = [&](const std::string& text) {
     if (!a.run.quiet) print_message(text);
   };
-  Splits splits = load_splits(a.data, a.run.seed, {}, TrainedOn{}, DataUse::training, context);
+  Splits splits = load_splits(a.data, a.run.seed, std::vector<std::string>{}, TrainedOn{},
+                              DataUse::training, context);
   say(fmt::format(
       "data: {}; \"{}\" is {}", splits.source.description, splits.source.train[0].text,
       splits.source.label_names[static_cast<std::size_t>(splits.source.train[0].label)]));

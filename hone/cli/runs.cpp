@@ -3,6 +3,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/report/figure_layout.h"
 #include "hone/report/page.h"
@@ -96,12 +97,10 @@ void write_page(const Arguments& a, const CLI::App& app, const Shown& s, const R
   const Figure figure = runs_figure(runs, left_out);
   const Page page = page_of(app, s, figure, left_out);
   if (a.html.ends_with(".html")) {
-    std::error_code error;
-    user_check(a.overwrite || !fs::exists(a.html, error), "{}: exists already; give --overwrite",
-               a.html);
+    check_output_file(a.html, a.overwrite);
     return write_file(a.html, to_html(page));
   }
-  OutputFolder folder(a.html, a.overwrite);
+  OutputFolder folder(a.html, OutputArguments{a.html, a.overwrite}.options());
   write_file(folder.path() / "runs.csv", to_csv(s.table));
   write_file(folder.path() / "report.html", to_html(page));
   if (!figure.panels.empty()) write_figure(figure, folder.path() / "runs");
@@ -117,9 +116,10 @@ void list_runs(const Arguments& a, const CLI::App& app) {
   const Shown s = shown(ranked, a.columns);
   if (!a.html.empty()) write_page(a, app, s, runs);
   if (a.json) return print_result("runs", to_json(ranked, runs));
-  fmt::print("{}", to_text(s.table));
-  for (const std::string& line : s.lines) fmt::print("\n{}\n", line);
-  if (!a.html.empty()) fmt::print("\nwritten to {}\n", a.html);
+  const RunArguments run;  // of the flags for printing it has --json alone
+  print_text(run, to_text(s.table, text_style(run)));
+  for (const std::string& line : s.lines) print_text(run, "\n{}\n", line);
+  if (!a.html.empty()) print_text(run, "\nwritten to {}\n", a.html);
 }
 
 }  // namespace

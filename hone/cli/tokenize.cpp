@@ -170,7 +170,9 @@ void tokenize(const Arguments& a) {
     parts.push_back(facts_of(name, set, model.tokenizer, a.batch_size));
   const Table table = facts_table(parts);
   std::int64_t texts = 0;
-  DataIdentity identity{.source = a.data.options.source, .hash = data.hash};
+  DataIdentity identity;
+  identity.source = a.data.options.source;
+  identity.hash = data.hash;
   for (const TokenFacts& part : parts) {
     texts += part.texts;
     identity.parts.push_back({.part = part.part, .rows = part.texts});

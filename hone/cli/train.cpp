@@ -251,7 +251,8 @@ Splits splits_to_train_on(const Arguments& a, const std::optional<TrainedOn>& be
     if (!a.ignore_mismatched_sizes)
       fail("{}; give --ignore_mismatched_sizes to begin with a fresh head for the data's labels",
            mismatch.what());
-    return load_splits(a.data, a.run.seed, {}, before, DataUse::training, context);
+    return load_splits(a.data, a.run.seed, std::vector<std::string>{}, before, DataUse::training,
+                       context);
   }
 }
 
