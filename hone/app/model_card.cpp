@@ -201,14 +201,16 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
       lines.push_back(fmt::format(
           "Its accuracy was measured on {} texts only ({} part): it may be anywhere from {}.",
           grouped(n), row.part, interval_text(at(m, "eval_accuracy_interval"))));
-    for (const auto& [label, recall] : m.value("eval_recall", Json::object()).items())
+    for (const auto& [label, figures] : at(m, "eval_classes").items()) {
+      const Json& recall = at(figures, "recall");
       if (recall.is_number() && recall.get<double>() < kRarelyFound)
         lines.push_back(fmt::format("Texts of {} are found in {} of cases ({} part, n = {}).",
                                     code(label), percent_text(recall), row.part, grouped(n)));
+    }
   }
-  for (const Json& part : data.value("parts", Json::array()))
+  for (const Json& part : at(data, "parts"))
     if (text_at(part, "part") == "train")
-      for (const auto& [label, rows] : part.value("classes", Json::object()).items())
+      for (const auto& [label, rows] : at(part, "classes").items())
         if (rows.is_number() && rows.get<std::int64_t>() < kFewOfAClass)
           lines.push_back(
               fmt::format("It has seen {} texts of {} in training.", to_line(rows), code(label)));

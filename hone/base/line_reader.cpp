@@ -48,6 +48,8 @@ bool LineReader::take_line(std::vector<std::string>& lines) {
 // False when nothing comes: at the end, and for now if it is not to wait.
 bool LineReader::read_more(bool wait) {
   if (ended_) return false;
+  user_check(buffer_.size() - begin_ < kMostBytes,
+             "{}: line {} has more than 64 MiB; expected a text on each line", name_, lines_ + 1);
   pollfd ready{.fd = descriptor_, .events = POLLIN, .revents = 0};
   int count = 0;
   // A signal ends the waiting, so that Ctrl-C is heeded while nothing comes.
@@ -57,8 +59,6 @@ bool LineReader::read_more(bool wait) {
   buffer_.erase(0, begin_);
   scanned_ -= begin_;
   begin_ = 0;
-  user_check(buffer_.size() < kMostBytes,
-             "{}: line {} has more than 64 MiB; expected a text on each line", name_, lines_ + 1);
   constexpr std::size_t kBlock = 1 << 16;
   const std::size_t size = buffer_.size();
   buffer_.resize(size + kBlock);

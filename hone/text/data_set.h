@@ -36,7 +36,7 @@ struct DataSet {
 
 struct DataOptions {
   /// See `load_data_set`.
-  std::string source;
+  std::string source = {};
   /// Columns (keys, in JSON) by name; empty: found by their usual names (hone/text/columns.h).
   std::string text_column = {};
   std::string text_pair_column = {};  ///< of the second text of a pair; empty: single texts
