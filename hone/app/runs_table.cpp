@@ -175,7 +175,8 @@ bool is_constant(const std::vector<Json>& rows, const std::string& key) {
       rows, [&](const Json& row) { return value_of(row, key) == value_of(rows.front(), key); });
 }
 
-// Those that tell the rows apart, and always which run it is and how accurate.
+// Those that tell the rows apart, and always which run it is and how accurate. Of settings those alone that every run has:
+// what one command was told says nothing beside another.
 std::vector<std::string> telling_columns(const std::vector<Json>& rows,
                                          std::vector<std::string>& common) {
   std::vector<std::string> chosen;
@@ -192,7 +193,7 @@ std::vector<std::string> telling_columns(const std::vector<Json>& rows,
     if (among(kUnasked, column.key)) consider(std::string(column.key));
   for (const std::string& key : keys_of(rows))
     if (known_column(key) == nullptr && !rows.front().contains(key) && !among(kNoDifference, key) &&
-        std::ranges::any_of(rows, [&](const Json& row) { return row["settings"].contains(key); }) &&
+        std::ranges::all_of(rows, [&](const Json& row) { return row["settings"].contains(key); }) &&
         !is_constant(rows, key))
       chosen.push_back(key);
   return chosen;

@@ -180,7 +180,7 @@ TEST(CompareFormats, ChoosesTheFewestBitsAndThenTheWidestMargins) {
   ASSERT_EQ(study.choice.reported.size(), 2u);
   EXPECT_EQ(study.choice.reported[1].label, "fp16");
   EXPECT_EQ(study.choice.reported[1].measurement.evaluation.examples, 24);
-  const Json json = to_json(study);
+  const Json json = to_json(study, {"negative", "positive"});
   EXPECT_EQ(json["part"], "validation");
   EXPECT_EQ(json["n"], 2000);
   EXPECT_EQ(json["chosen"], "fp16");

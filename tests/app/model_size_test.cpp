@@ -61,6 +61,7 @@ TEST(ModelSize, OfAQuantizedModelIsNotSmallerYet) {
 TEST(ModelSize, NamesEmbeddingsWhereTheyAreMostOfIt) {
   ModelSize size{.parameters = 100,
                  .memory_bytes = 400,
+                 .disk_bytes = {},
                  .packed_bytes = 100,
                  .packed_embedding_bytes = 89,
                  .quantized = true};

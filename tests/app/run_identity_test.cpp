@@ -186,7 +186,8 @@ class Earlier {
   static std::string checksum_of_model() {
     std::string bytes;
     std::int64_t count = 0;
-    for (const auto& [name, tensor] : tiny_model().parameters.tensors()) {
+    const Model model = tiny_model();
+    for (const auto& [name, tensor] : model.parameters.tensors()) {
       add(bytes, std::as_bytes(std::span(name)));
       add(bytes, std::as_bytes(tensor.values<float>()));
       count += tensor.count();

@@ -42,14 +42,14 @@ std::string form_of(const Json& value, const std::string& document) {
 }
 
 /// A command line, and the folder with results.json that it leaves, if any.
-struct Run {
+struct SchemaRun {
   std::string line;
   std::string folder = {};
 };
 
 // Together they print every form of every document, and every key that is not always there.
-const std::vector<Run>& runs() {
-  static const std::vector<Run> all = {
+const std::vector<SchemaRun>& runs() {
+  static const std::vector<SchemaRun> all = {
       {"train tiny --data synth:lookup?n=300 --max_steps 2 --logging_steps 1 --eval_steps 1 -o "
        "trained",
        "trained"},
@@ -93,11 +93,12 @@ TEST(Schema, HoldsForWhatEveryCommandPrintsAndWrites) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
   fs::copy(workshop() / "reviews.csv", folder.path());
-  std::vector<Run> ordered = runs();
+  std::vector<SchemaRun> ordered = runs();
   // What others read comes first.
-  std::ranges::stable_partition(ordered, [](const Run& run) { return run.folder == "coarse"; });
+  std::ranges::stable_partition(ordered,
+                                [](const SchemaRun& run) { return run.folder == "coarse"; });
   std::map<std::string, std::set<std::string>> forms;
-  for (const Run& run : ordered) {
+  for (const SchemaRun& run : ordered) {
     std::vector<std::string> words = shell_words(run.line);
     words.emplace_back("--json");
     const Ending ending = run_hone(words, folder.path());
@@ -138,7 +139,7 @@ TEST(Schema, KnowsEveryCommandThatPrintsJson) {
   std::set<std::string> documents, tried;
   for (const Json& row : run_json({"schema"}, fs::temp_directory_path())["documents"])
     documents.insert(row["document"]);
-  for (const Run& run : runs()) tried.insert(shell_words(run.line)[0]);
+  for (const SchemaRun& run : runs()) tried.insert(shell_words(run.line)[0]);
   for (const std::string& name : command_names()) {
     const bool prints =
         run_well({name, "--help"}, fs::temp_directory_path()).output.find("--json") !=

@@ -55,7 +55,7 @@ std::string too_wide(const std::string& text, std::size_t columns) {
 
 TEST(Screen, HelpFitsEveryWidth) {
   std::vector<std::string> names = command_names();
-  for (const unsigned short columns : {40, 80, 160}) {
+  for (const unsigned short columns : std::initializer_list<unsigned short>{40, 80, 160}) {
     EXPECT_EQ(too_wide(on_terminal({"--help"}, columns), columns), "");
     for (const std::string& name : names)
       EXPECT_EQ(too_wide(on_terminal({name, "--help"}, columns), columns), "") << name;
@@ -69,7 +69,7 @@ TEST(Screen, TablesAndSentencesFitEveryWidth) {
       {"plan", "tiny", "--format", "integer(width=8,frac=4)"},
       {"inspect", "tiny", "--no_graph"}};
   for (const auto& command : commands) {
-    for (const unsigned short columns : {40, 80, 160})
+    for (const unsigned short columns : std::initializer_list<unsigned short>{40, 80, 160})
       EXPECT_EQ(too_wide(on_terminal(command, columns), columns), "") << command[0];
   }
 }

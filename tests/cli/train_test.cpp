@@ -143,8 +143,8 @@ TEST(Train, WeighsClasses) {
   };
   const Json plain = result("plain", {}), balanced = result("b", {"--class_weights", "balanced"});
   EXPECT_FALSE(plain.contains("class_weights"));
-  EXPECT_FLOAT_EQ(balanced["class_weights"]["bad"], 40 / (2 * 30.0));
-  EXPECT_FLOAT_EQ(balanced["class_weights"]["good"], 40 / (2 * 10.0));
+  EXPECT_FLOAT_EQ(balanced["class_weights"]["bad"], 40 / (2 * 30.0f));
+  EXPECT_FLOAT_EQ(balanced["class_weights"]["good"], 40 / (2 * 10.0f));
   EXPECT_NE(plain["train_loss"], balanced["train_loss"]);
   const Ending refused = run_hone({"train", "tiny", "--data", "reviews.csv", "--max_steps", "1",
                                    "-o", "no", "--class_weights", "1,2,3"},

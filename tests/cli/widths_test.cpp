@@ -71,15 +71,16 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
   EXPECT_EQ(result["part"], "validation");
   EXPECT_EQ(result["n"], 1800);
   ASSERT_EQ(result["models"].size(), 7);
-  EXPECT_EQ(result["models"][1]["verdict"], "kept");
-  EXPECT_EQ(result["models"][3]["verdict"], "kept");
+  EXPECT_EQ(result["models"][1]["comparison"]["verdict"], "kept");
+  EXPECT_EQ(result["models"][3]["comparison"]["verdict"], "kept");
   EXPECT_EQ(result["models"][5]["model"], "PTQ integer(width=4,frac=2)");
-  EXPECT_EQ(result["kept_ptq"], result["models"][5]["verdict"] == "kept" ? "4.2" : "16.10");
+  EXPECT_EQ(result["kept_ptq"],
+            result["models"][5]["comparison"]["verdict"] == "kept" ? "4.2" : "16.10");
   EXPECT_EQ(result["reported_part"], "test");
   ASSERT_EQ(result["reported"].size(), 3);
   EXPECT_EQ(result["reported"][0]["model"], "fp32");
   // 500 texts cannot show half a point, and say so.
-  EXPECT_EQ(result["reported"][1]["verdict"], "unclear");
+  EXPECT_EQ(result["reported"][1]["comparison"]["verdict"], "unclear");
   EXPECT_NE(result["findings"].dump().find("test, n = 500: cannot tell with n = 500"),
             std::string::npos)
       << result["findings"].dump();
