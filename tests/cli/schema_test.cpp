@@ -109,7 +109,9 @@ TEST(Schema, HoldsForWhatEveryCommandPrintsAndWrites) {
     SCOPED_TRACE(run.line);
     for (const Json& line : lines) {
       expect_valid(line, command);
-      if (command != "predict") EXPECT_EQ(line["command"], command);
+      if (command != "predict") {
+        EXPECT_EQ(line["command"], command);
+      }
       EXPECT_EQ(line["schema_version"], 1);
       forms[command].insert(form_of(line, command));
     }
