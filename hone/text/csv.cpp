@@ -1,5 +1,7 @@
 #include "hone/text/csv.h"
 
+#include <algorithm>
+
 #include "hone/base/error.h"
 
 namespace hone {
@@ -16,6 +18,10 @@ bool CsvReader::next(std::vector<std::string>& fields) {
   record_line_ = line_;
   read_record(fields);
   return true;
+}
+
+std::size_t CsvReader::most_records() const {
+  return static_cast<std::size_t>(std::ranges::count(rest_, '\n')) + (rest_.empty() ? 0 : 1);
 }
 
 bool CsvReader::at_line_end() const {

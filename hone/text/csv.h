@@ -21,6 +21,8 @@ class CsvReader {
   bool next(std::vector<std::string>& fields);
   /// Line on which the last record began, from 1.
   std::int64_t line() const { return record_line_; }
+  /// An upper bound of the records that are left: as many as there are lines.
+  std::size_t most_records() const;
 
  private:
   void read_record(std::vector<std::string>& fields);

@@ -53,6 +53,7 @@ std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& c
   const std::size_t id = has_id ? find_column(columns, choice.id) : 0;
   const std::size_t gold = has_gold ? find_column(columns, choice.gold) : 0;
   std::vector<Record> records;
+  records.reserve(reader.most_records());
   std::vector<std::string> fields;
   while (reader.next(fields)) {
     check_fields(reader, columns.size(), fields.size());

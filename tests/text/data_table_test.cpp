@@ -112,7 +112,7 @@ TEST(LineTable, HasARecordForEachLine) {
       "\xef\xbb\xbf"
       "a\r\n\n b \nlast");
   EXPECT_EQ(table.unit, "line");
-  EXPECT_EQ(rows(read(table, {"text"})), (Names{"a|||1", "||||2", " b |||3", "last|||4"}));
+  EXPECT_EQ(rows(read(table, {"text"})), (Names{"a|||1", "|||2", " b |||3", "last|||4"}));
   EXPECT_TRUE(read(open_lines(""), {"text"}).empty());
 }
 
