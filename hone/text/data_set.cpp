@@ -64,7 +64,9 @@ std::string hash_of(DataSet& data, const std::function<std::string_view(std::int
 DataSet finish(WrittenData written, const DataOptions& options) {
   DataSet data = std::move(written.data);
   data.hash = hash_of(data, [&](std::int32_t label) -> std::string_view {
-    return written.labels.empty() ? "" : written.labels[static_cast<std::size_t>(label)].text;
+    // No ?: between a literal and a string: it makes a copy, which the view would outlive.
+    if (written.labels.empty()) return "";
+    return written.labels[static_cast<std::size_t>(label)].text;
   });
   if (!written.labels.empty()) {
     LabelClasses classes =

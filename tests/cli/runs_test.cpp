@@ -193,15 +193,16 @@ TEST(Runs, AreDrawnOverEachOtherOnOnePage) {
   EXPECT_EQ(entries(out.path()), std::vector<std::string>{"page.html"});
   const Ending again = run_hone({"runs", "first", "--html", page}, trainings());
   EXPECT_EQ(again.code, 1);
-  EXPECT_NE(again.messages.find("exists already; give --overwrite"), std::string::npos)
+  EXPECT_NE(again.messages.find("exists already; give another name or --overwrite"),
+            std::string::npos)
       << again.messages;
   EXPECT_EQ(read_file(page), text);
   run_well({"runs", "first", "--html", page, "--overwrite"}, trainings());
   EXPECT_NE(read_file(page), text);
   run_well({"runs", "first", "second", "--html", out.path() / "folder"}, trainings());
   EXPECT_EQ(entries(out.path() / "folder"),
-            (std::vector<std::string>{"report.html", "runs.csv", "runs.gp", "runs.png", "runs.svg",
-                                      "runs.tsv"}));
+            (std::vector<std::string>{"record.json", "report.html", "runs.csv", "runs.gp",
+                                      "runs.png", "runs.svg", "runs.tsv"}));
 }
 
 TEST(Runs, FindsFoldersInAFolder) {

@@ -4,6 +4,8 @@
 
 #include <fstream>
 
+#include "hone/base/hash.h"
+#include "hone/text/row_hash.h"
 #include "tests/text/temporary_folder.h"
 #include "tests/text/user_error.h"
 
@@ -266,6 +268,25 @@ TEST(DataFolder, ReadsAllFilesByTheColumnsOfTheFirst) {
   const fs::path test = folder.write("test.csv", "text,label\nb,1\n");
   expect_user_error([&] { load(folder.path()); },
                     test.string() + ": no column 'review'; the columns are: text, label");
+}
+
+TEST(DataSet, HasTheFingerprintOfItsTextsAndLabels) {
+  TemporaryFolder folder;
+  const std::string rows = "text,label\ngood film,good\nbad film,bad\n";
+  folder.write("reviews.csv", rows);
+  folder.write("copy.csv", rows);
+  folder.write("other_label.csv", "text,label\ngood film,good\nbad film,good\n");
+  folder.write("other_text.csv", "text,label\ngood film,good\nbad plot,bad\n");
+  folder.write("other_order.csv", "text,label\nbad film,bad\ngood film,good\n");
+  const DataSet data = load(folder.path() / "reviews.csv");
+  Fingerprint expected;
+  expected.add("train 2\n");
+  expected.add(fmt::format("{:016x} good\n", row_hash({"good film"})));
+  expected.add(fmt::format("{:016x} bad\n", row_hash({"bad film"})));
+  EXPECT_EQ(data.hash, expected.text());
+  EXPECT_EQ(load(folder.path() / "copy.csv").hash, data.hash);
+  for (const char* other : {"other_label.csv", "other_text.csv", "other_order.csv"})
+    EXPECT_NE(load(folder.path() / other).hash, data.hash) << other;
 }
 
 TEST(DataSet, RefusesSourcesItDoesNotKnow) {
