@@ -135,6 +135,9 @@ void save_training(const CheckpointOptions& options, const Model& model,
   for (const auto& [name, tensor] : parameters.tensors())
     if (!now.parameters.contains(name)) moments.emplace(name, tensor.on(cpu()));
   moments.emplace(kSteps, to_tensor(checkpoint.steps));
+  std::error_code error;
+  fs::create_directories(options.folder, error);  // of one training among those of a study
+  user_check(!error, "{}: cannot make a folder: {}", options.folder.string(), error.message());
   write_folder(checkpoint_folder(options, checkpoint.state.step), [&](const fs::path& folder) {
     options.write_model(now, folder);
     write_safetensors(folder / kMoments, moments, {});
