@@ -18,16 +18,23 @@ void set_aside(DataSet& data, const std::vector<char>& chosen) {
   data.train = std::move(train);
 }
 
-// A random `count` of the training examples. All rows with one text go where the first of them goes, so that none is
-// trained on and measured.
+// A random `count` of the training examples, or as near to it as can be: all rows with one text go to one side, so that
+// none is trained on and measured. Without doubles these are the first `count` of a shuffled order.
 std::vector<char> chosen_by_seed(const DataSet& data, std::int64_t count, std::uint64_t seed) {
-  std::vector<char> chosen(data.train.size(), 0);
   const auto all = static_cast<std::int64_t>(data.train.size());
-  for (const std::int64_t row : sample_rows(all, count, seed, "validation split"))
-    chosen[static_cast<std::size_t>(row)] = 1;
-  std::unordered_map<std::uint64_t, std::size_t> first;
-  for (std::size_t i = 0; i < chosen.size(); ++i)
-    chosen[i] = chosen[first.emplace(row_hash(data.train[i]), i).first->second];
+  std::unordered_map<std::uint64_t, std::vector<std::int64_t>> rows_of_text;
+  for (std::int64_t i = 0; i < all; ++i)
+    rows_of_text[row_hash(data.train[static_cast<std::size_t>(i)])].push_back(i);
+  std::vector<char> chosen(data.train.size(), 0);
+  for (const std::int64_t row : sample_rows(all, all, seed, "validation split")) {
+    if (count <= 0) break;
+    std::vector<std::int64_t>& rows =
+        rows_of_text.at(row_hash(data.train[static_cast<std::size_t>(row)]));
+    if (std::ssize(rows) >= 2 * count) continue;  // nearer without it
+    for (const std::int64_t i : rows) chosen[static_cast<std::size_t>(i)] = 1;
+    count -= std::ssize(rows);
+    rows.clear();
+  }
   return chosen;
 }
 
@@ -218,16 +225,19 @@ void check_trainable(const Splits& splits) {
              splits.source.label_names[facts.majority_class()]);
 }
 
+void check_takes_pairs(const BertConfig& config) {
+  user_check(config.type_vocab_size >= 2,
+             "pairs of texts need a model with two types of tokens, this one has {} "
+             "(type_vocab_size in its config.json); leave the second text out, or take another "
+             "model",
+             config.type_vocab_size);
+}
+
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
                        const std::string& name, std::int64_t max_seq_length, Context& context,
                        std::vector<std::string>& warnings) {
   const std::size_t limit = text_limit(max_seq_length, source.model.config.max_position_embeddings);
-  const bool pairs = !examples.empty() && examples[0].text_pair.has_value();
-  user_check(!pairs || source.model.config.type_vocab_size >= 2,
-             "pairs of texts need a model with two types of tokens, this one has {} "
-             "(type_vocab_size in its config.json); leave --text_pair_column out, or take another "
-             "model",
-             source.model.config.type_vocab_size);
+  if (!examples.empty() && examples[0].text_pair) check_takes_pairs(source.model.config);
   const std::int64_t positions = source.model.config.max_position_embeddings;
   if (max_seq_length > positions) {
     const std::string shorter =

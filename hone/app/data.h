@@ -94,6 +94,9 @@ struct EncodedSplits {
   }
 };
 
+/// Throws `UserError` unless the model tells the second text of a pair from the first.
+void check_takes_pairs(const BertConfig& config);
+
 /// Tokenizes `examples` for the model; says in `warnings`, with `name` in front, what was cut or
 /// replaced, and that the model has fewer positions than `max_seq_length`.
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,

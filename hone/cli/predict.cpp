@@ -92,6 +92,7 @@ class Lines {
         pairs_(rows.pairs),
         labelled_(rows.labelled),
         numbered_(a.from_stream() || !a.data.options.source.empty()),
+        chosen_(!a.fields.empty()),
         labels_(labels),
         fields_(choose_fields(a.fields, rows, form_ == Form::csv)) {
     for (const std::string& label : labels)
@@ -105,7 +106,10 @@ class Lines {
   }
 
   std::string line(const Prediction& p) const {
-    if (form_ == Form::json_lines) return row_line(to_json(p, fields_, labels_)) + '\n';
+    if (form_ == Form::json_lines) {
+      const Json row = to_json(p, fields_, labels_);
+      return (chosen_ ? to_line(row) : row_line(row)) + '\n';
+    }
     if (form_ == Form::csv) return to_csv(p, fields_, labels_);
     const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
     return table_line(id, p.label.value_or(prediction_name(kNoPrediction, labels_)),
@@ -128,7 +132,7 @@ class Lines {
   }
 
   Form form_;
-  bool pairs_, labelled_, numbered_;
+  bool pairs_, labelled_, numbered_, chosen_;
   const std::vector<std::string>& labels_;
   std::vector<PredictionField> fields_;
   std::size_t label_width_ = std::string_view("Label").size();
@@ -178,6 +182,7 @@ void predict(const Arguments& a) {
     rows.rows = {
         {.id = 1, .text = a.text, .text_pair = a.pair ? std::optional(a.text_pair) : std::nullopt}};
   }
+  if (rows.pairs) check_takes_pairs(model.model.config);
   print_warnings(model.model.warnings);
   const Lines lines(a, rows, model.model.config.labels);
   Classifier classifier(model, a.data.max_seq_length, a.batch_size, context);

@@ -285,7 +285,11 @@ TEST(Predict, WritesFilesWholeAndOverNoOther) {
   EXPECT_EQ(read_file(folder.path() / "said.csv"), csv);
   EXPECT_EQ(predict({"-o", "said.csv", "--fields", "label,id", "--overwrite"}).code, 0);
   EXPECT_TRUE(read_file(folder.path() / "said.csv").starts_with("label,id\n"));
-  EXPECT_EQ(predict({"-o", "texts.txt", "--overwrite"}).code, 2);
+  ending = predict({"-o", "texts.txt", "--overwrite"});
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("texts.txt: is the data texts.txt, which this command reads"),
+            std::string::npos)
+      << ending.messages;
   EXPECT_EQ(entries(folder.path()), (std::vector<std::string>{"said.csv", "texts.txt"}));
 }
 
