@@ -196,6 +196,10 @@ FormatGrid format_grid(const Format& format) {
   if (bits > kListedBits) return grid;
   std::ranges::set_difference(coded, written, std::back_inserter(grid.unwritten));
   grid.values = written;
+  constexpr float kTiny = 0x1.234566p-30f;  // needs more bits than the formats of these lists have
+  Coded tiny = frame;
+  grid.passes_tiny =
+      quantized(format, tiny, kTiny) == kTiny && !std::ranges::binary_search(written, kTiny);
   for (std::size_t i = 1; i < grid.values.size(); ++i) {
     const float step = grid.values[i] - grid.values[i - 1];
     if (i == 1 || step < grid.smallest_step) grid.smallest_step = step;

@@ -16,6 +16,8 @@ struct FormatGrid {
   std::vector<float> values;
   /// Finite values of codes that quantization never writes, rising: the -2 of `mxint`, whose rounding is symmetric.
   std::vector<float> unwritten;
+  /// Whether magnitudes next to nothing come out as they are beside `values`, as MASE lets them (mase_rounding.h).
+  bool passes_tiny = false;
   float lowest = 0;  ///< of `values`
   float highest = 0;
   float smallest_step = 0;  ///< between neighbours; 0 when `values` is empty

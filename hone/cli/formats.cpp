@@ -122,6 +122,7 @@ void show_format(const Format& format, const Context& context, const RunArgument
                                     {"average_bits", grid.average_bits},
                                     {"values", grid.values},
                                     {"unwritten_values", grid.unwritten},
+                                    {"passes_tiny_values", grid.passes_tiny},
                                     {"lowest", grid.lowest},
                                     {"highest", grid.highest},
                                     {"smallest_step", grid.smallest_step},
@@ -142,6 +143,8 @@ void show_format(const Format& format, const Context& context, const RunArgument
   if (!grid.values.empty())
     print_text(run, "smallest step  {}\nhow many       {}\n", grid.smallest_step,
                grid.values.size());
+  if (grid.passes_tiny)
+    print_text(run, "besides        magnitudes up to 1e-08, which come out as they are\n");
   if (!grid.unwritten.empty())
     print_text(run, "never given    {}, for which there are codes\n", list_values(grid.unwritten));
   print_text(run,

@@ -601,6 +601,8 @@ const std::vector<Document>& documents() {
            "more than 65 536"},
           {"unwritten_values", "number[]", "", "",
            "values that have a code and that rounding never gives"},
+          {"passes_tiny_values", "boolean", "", "",
+           "magnitudes up to 1e-8 come out as they are, as MASE lets them"},
           {"lowest", "number", "", "", "the lowest of them"},
           {"highest", "number", "", "", "the highest of them"},
           {"smallest_step", "number", "", "", "between neighbours; 0: not known"},

@@ -112,9 +112,9 @@ bool takes(const Format& format, std::int64_t count) {
 // they share.
 std::vector<float> reached(const Format& format) {
   std::vector<float> inputs;
-  for (int exponent = -40; exponent <= 40; ++exponent)
-    for (int step = 0; step < 256; ++step)
-      inputs.push_back(std::ldexp(1 + static_cast<float>(step) / 256, exponent));
+  for (int exponent = -149; exponent <= 127; ++exponent)
+    for (int step = 0; step < 128; ++step)
+      inputs.push_back(std::ldexp(1 + static_cast<float>(step) / 128, exponent));
   for (int i = 0; i <= 1 << 14; ++i) inputs.push_back(static_cast<float>(i) / (1 << 12));
   for (int i = 0; i <= 120; ++i) inputs.push_back(static_cast<float>(i) / 60);  // sums of thirds
   std::int64_t count = 3;  // -1, 1 and the value; mode=mase takes whole blocks
@@ -180,7 +180,15 @@ TEST(FormatGrid, ListsWhatTheQuantizerGives) {
     const Format format = format_called(text);
     SCOPED_TRACE(to_string(format));
     const FormatGrid grid = format_grid(format);
-    EXPECT_EQ(grid.values, reached(format));
+    // Only the differences, as the lists are long.
+    std::vector<float> truth = reached(format);
+    if (grid.passes_tiny)
+      std::erase_if(truth, [](float value) { return value != 0 && std::fabs(value) <= 1e-8f; });
+    std::vector<float> missing, invented;
+    std::ranges::set_difference(truth, grid.values, std::back_inserter(missing));
+    std::ranges::set_difference(grid.values, truth, std::back_inserter(invented));
+    EXPECT_EQ(missing, std::vector<float>{});
+    EXPECT_EQ(invented, std::vector<float>{});
     EXPECT_EQ(grid.lowest, grid.values.front());
     EXPECT_EQ(grid.highest, grid.values.back());
     EXPECT_GE(grid.average_bits, 1);
