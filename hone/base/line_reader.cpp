@@ -14,6 +14,7 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kMostBytes = 64 << 20;  // of a line
+constexpr int kMostMilliseconds = 200;        // of waiting without a look around
 
 }  // namespace
 
@@ -52,10 +53,13 @@ bool LineReader::read_more(bool wait) {
              "{}: line {} has more than 64 MiB; expected a text on each line", name_, lines_ + 1);
   pollfd ready{.fd = descriptor_, .events = POLLIN, .revents = 0};
   int count = 0;
-  // A signal ends the waiting, so that Ctrl-C is heeded while nothing comes.
-  while ((count = ::poll(&ready, 1, wait ? -1 : 0)) < 0 && errno == EINTR) stop_if_interrupted();
+  // Ctrl-C is heeded while nothing comes: a signal ends the waiting, and one that comes just before it is seen soon.
+  while ((count = ::poll(&ready, 1, wait ? kMostMilliseconds : 0)) <= 0) {
+    if (count < 0 && errno != EINTR) break;
+    if (count == 0 && !wait) return false;
+    stop_if_interrupted();
+  }
   user_check(count >= 0, "{}: cannot read: {}", name_, std::strerror(errno));
-  if (count == 0) return false;
   buffer_.erase(0, begin_);
   scanned_ -= begin_;
   begin_ = 0;
