@@ -75,8 +75,9 @@ std::vector<fs::path> outputs_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const ValueKind* kind = value_kind(*option);
     if (kind == nullptr || kind->access != Access::writes || option->count() == 0) continue;
-    const fs::path path = option->results().front();
+    fs::path path = option->results().front();
     if (path.empty()) continue;
+    if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // "out/"
     outputs.push_back(path);
     for (const char* ending : kind->written_as) outputs.push_back(fs::path(path).concat(ending));
     if (kind->folders) outputs.push_back(partial_folder(path));
@@ -89,6 +90,9 @@ std::vector<fs::path> outputs_of(const CLI::App& app) {
 void check_outputs(const CLI::App& app) {
   const std::vector<fs::path> outputs = outputs_of(app);
   if (outputs.empty()) return;
+  std::error_code error;
+  for (const fs::path& output : outputs)
+    if (fs::is_directory(output, error)) check_unprotected(output);
   for (const Input& input : inputs_of(app)) {
     for (const fs::path& output : outputs) {
       const bool holds = lies_in(input.path, output), is_in = lies_in(output, input.path);

@@ -50,6 +50,7 @@ std::vector<Example> read_part(const fs::path& folder, const DataOptions& option
 }  // namespace
 
 bool is_review_folder(const fs::path& folder) {
+  if (!is_folder(folder)) return false;
   for (const char* part : {"train", "test"})
     for (const char* name : kClasses)
       if (is_folder(folder / part / name)) return true;
