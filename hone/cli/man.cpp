@@ -9,7 +9,9 @@ namespace {
 // Text as it stands on a line of its own: roff's own characters escaped.
 std::string roff(std::string_view text) {
   std::string result;
-  for (const char c : text) {
+  constexpr std::string_view kEllipsis = "…";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     if (c == '\\') {
       result += "\\e";
     } else if (c == '-') {
@@ -20,6 +22,9 @@ std::string roff(std::string_view text) {
       result += "\\(ga";
     } else if (c == '\n') {
       result += ' ';
+    } else if (text.substr(i).starts_with(kEllipsis)) {
+      result += "...";  // of the characters beyond ASCII the only one that help uses
+      i += kEllipsis.size() - 1;
     } else {
       result += c;
     }
