@@ -117,8 +117,10 @@ TEST(RunIdentity, NamesSettingsWithBothValues) {
 
 TEST(BeginRun, HasNothingToDoWhereTheSameRunIsFinished) {
   const Begun begun(/*finished=*/true);
-  OutputFolder output = resumed(begun.destination());
-  EXPECT_FALSE(begin(output));
+  {
+    OutputFolder output = resumed(begun.destination());
+    EXPECT_FALSE(begin(output));
+  }
   const std::string message = begun.difference(splits(), tiny_model(), {{"seed", 7}});
   EXPECT_NE(message.find("model: another run is finished there:"), std::string::npos) << message;
   EXPECT_NE(message.find("\n  seed: 42 then, 7 now"), std::string::npos) << message;

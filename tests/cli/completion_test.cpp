@@ -55,7 +55,7 @@ TEST_F(BashCompletion, KnowsTheFlagsOfACommand) {
 
 TEST_F(BashCompletion, KnowsValues) {
   EXPECT_EQ(offers({"hone", "eval", "my-model", "--split", ""}),
-            (Words{"test", "train", "validation"}));
+            (Words{"all", "test", "train", "validation"}));
   EXPECT_EQ(offers({"hone", "eval", "my-model", "--split", "=", "v"}), Words{"validation"});
   EXPECT_EQ(offers({"hone", "quantize", "my-model", "--weight-format", "mxi"}),
             (Words{"mxint", "mxint_hardware"}));

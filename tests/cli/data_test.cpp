@@ -17,7 +17,7 @@ using Words = std::vector<std::string>;
 class Reviews : public TemporaryFolder {
  public:
   Reviews() {
-    fs::create_directory(path() / "data");
+    fs::create_directories(path() / "hub/data");
     write("train", 30);
     write("validation", 10);
     write("test", 6);
@@ -29,7 +29,7 @@ class Reviews : public TemporaryFolder {
     for (int i = 0; i < count; ++i)
       text += fmt::format("\"{} {}, {}\",{}\n", part, i, i % 2 ? "fine" : "dull",
                           i % 2 ? "good" : "bad");
-    file(fmt::format("data/{}-00000-of-00001.csv.gz", part), gzipped(text));
+    file(fmt::format("hub/data/{}-00000-of-00001.csv.gz", part), gzipped(text));
   }
 };
 
@@ -50,7 +50,7 @@ void expect_refusal(const Words& words, const fs::path& folder, const std::strin
 
 TEST(Data, OfAFolderIsUsedPartByPart) {
   const Reviews folder;
-  const Ending ending = run_well(train(".", {"--json"}), folder.path());
+  const Ending ending = run_well(train("hub", {"--json"}), folder.path());
   const Json result = json_lines(ending.output).at(0);
   EXPECT_EQ(result["train_samples"], 30);
   EXPECT_EQ(result["validation"]["eval_samples"], 10);
@@ -66,8 +66,8 @@ TEST(Data, OfAFolderIsUsedPartByPart) {
 
 TEST(Data, WithoutAValidationPartLendsSomeOfTrain) {
   const Reviews folder;
-  fs::remove(folder.path() / "data/validation-00000-of-00001.csv.gz");
-  const Ending ending = run_well(train(".", {"--json"}), folder.path());
+  fs::remove(folder.path() / "hub/data/validation-00000-of-00001.csv.gz");
+  const Ending ending = run_well(train("hub", {"--json"}), folder.path());
   EXPECT_NE(ending.messages.find("note: validation: 3 of 30 training texts, set aside by seed 42"),
             std::string::npos)
       << ending.messages;
@@ -78,17 +78,17 @@ TEST(Data, WithoutAValidationPartLendsSomeOfTrain) {
 
 TEST(Data, UnderTheOriginalProtocolIsChosenByOnTest) {
   const Reviews folder;
-  const Ending ending = run_well(train(".", {"--protocol", "original", "--json"}), folder.path());
+  const Ending ending = run_well(train("hub", {"--protocol", "original", "--json"}), folder.path());
   EXPECT_NE(ending.messages.find("note: validation: the test part: choices are made on it"),
             std::string::npos)
       << ending.messages;
   const Json result = json_lines(ending.output).at(0);
   EXPECT_EQ(result["train_samples"], 30);
   expect_refusal(
-      {"eval", "model", "--data", "data/train-00000-of-00001.csv.gz", "--protocol", "original"},
+      {"eval", "model", "--data", "hub/data/train-00000-of-00001.csv.gz", "--protocol", "original"},
       folder.path(),
       "--protocol original chooses on the test part, which the data does "
-      "not have (data/train-00000-of-00001.csv.gz: 30 examples)");
+      "not have (hub/data/train-00000-of-00001.csv.gz: 30 examples)");
 }
 
 TEST(Data, MayBePairs) {
@@ -220,7 +220,7 @@ TEST(Data, ThatAModelHasNoWordsForIsWarnedOf) {
   const TemporaryFolder folder;
   write_films(folder);
   const Ending ending = run_well({"eval", "tiny", "--data", "films.csv"}, folder.path());
-  EXPECT_NE(ending.messages.find("warning: data: the vocabulary does not know these words and cuts "
+  EXPECT_NE(ending.messages.find("warning: all: the vocabulary does not know these words and cuts "
                                  "them into "),
             std::string::npos)
       << ending.messages;

@@ -63,7 +63,7 @@ TEST_F(Refusal, OfMissingArgumentsNamesThem) {
   expect(kUsageError, "--output_dir is required", {"train", "tiny", "--data", "reviews.csv"});
   expect(kUsageError, "give --format FORMAT, or a --recipe",
          {"quantize", "model", "--data", "reviews.csv", "-o", "out"});
-  expect(kUsageError, "give a text or --data", {"predict", "model"});
+  expect(kUsageError, "give a text, - for standard input, or --data", {"predict", "model"});
 }
 
 TEST_F(Refusal, OfValuesSaysWhatWasExpected) {

@@ -81,7 +81,8 @@ TEST(Eval, WarnsOfAModelThatPredictsOneClassOnly) {
   const std::string data = workshop() / "reviews.csv";
   const std::string warning =
       "the model predicts one class only: all 40 texts are taken for 'good', 20 of them are";
-  const Ending ending = run_well({"eval", "model", "--data", data, "--json"}, folder.path());
+  const Ending ending =
+      run_well({"eval", "model", "--data", data, "--split", "all", "--json"}, folder.path());
   EXPECT_NE(ending.messages.find("warning: " + warning), std::string::npos) << ending.messages;
   EXPECT_EQ(json_lines(ending.output)[0]["eval_only_predicts"], "good");
   const Ending quantized = run_well(
@@ -91,7 +92,8 @@ TEST(Eval, WarnsOfAModelThatPredictsOneClassOnly) {
         quantized.messages.find(fmt::format("warning: {} quantizing, the model predicts", when)),
         std::string::npos)
         << quantized.messages;
-  const Ending compared = run_well({"compare", "model", "model", "--data", data}, folder.path());
+  const Ending compared =
+      run_well({"compare", "model", "model", "--data", data, "--split", "all"}, folder.path());
   EXPECT_NE(compared.messages.find("warning: B: " + warning), std::string::npos)
       << compared.messages;
 }

@@ -166,6 +166,10 @@ TEST_F(Overwrite, ReplacesItsOwnFolderAndLosesNothingOfOthers) {
 TEST_F(Overwrite, KnowsTheFoldersOfVersionsBeforeRecords) {
   run_well(joined(kTrain, {"-o", "new"}), folder());
   fs::remove(at("new/record.json"));
+  fs::remove(at("new/README.md"));  // nor had they these
+  fs::remove(at("new/trained_on.safetensors"));
+  for (const char* file : {"README.md", "trained_on.safetensors"})
+    fs::remove(at("new/checkpoint-2") / file);
   write_file(at("new/thesis.tex"), "years");
   run_well({"eval", "new", "--data", "reviews.csv"}, folder());
   run_well({"eval", "model", "--data", "reviews.csv", "-o", "new", "--overwrite"}, folder());

@@ -79,7 +79,9 @@ TEST(Plugin, TrainsQuantized) {
   EXPECT_EQ(result["format"], "nf4(block=32)");
   const std::vector<Json> log =
       json_lines(read_file(folder.path() / "quantized/training_log.jsonl"));
-  ASSERT_EQ(log.size(), 2);
+  const auto steps =
+      std::ranges::count_if(log, [](const Json& line) { return line.contains("loss"); });
+  ASSERT_EQ(steps, 2);
   EXPECT_GT(log[0]["grad_norm"], 0);
 }
 
@@ -115,7 +117,7 @@ TEST(Plugin, RefusalSaysWhatIsWrongWithTheFile) {
   };
   refuse("nothing.so", "no such file");
   refuse("reviews.csv", "cannot be loaded: ");
-  refuse(workshop(), "cannot be loaded: ");
+  refuse(workshop(), "expected a file, found a folder");
   refuse(plugin("unresolved"), "cannot be loaded: ");
   refuse(plugin("empty"), "is a shared library, but no plugin of hone");
   refuse(plugin("other_headers"), "was built with other headers than this program");
