@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "hone/base/error.h"
+#include "hone/base/hash.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -46,6 +47,20 @@ Json share_or_null(double share) { return share == share ? Json(share) : Json();
 bool is_stray(std::int64_t rows, const PartFacts& facts) {
   const std::int64_t even = facts.rows / static_cast<std::int64_t>(facts.classes_present());
   return rows > 0 && rows < kFewRows && rows * kStrayFactor < even;
+}
+
+std::string hash_of_texts(const std::vector<Example>& examples,
+                          const std::vector<std::string>& labels) {
+  std::vector<std::string> lines;
+  for (const Example& example : examples) {
+    const auto label = static_cast<std::size_t>(example.label);
+    lines.push_back(fmt::format("{:016x} {}\n", row_hash(example),
+                                label < labels.size() ? labels[label] : std::to_string(label)));
+  }
+  std::ranges::sort(lines);
+  Fingerprint print;
+  for (const std::string& line : lines) print.add(line);
+  return print.text();
 }
 
 void warn_of_stray_classes(const DataSet& data, const PartFacts& facts,
@@ -158,12 +173,14 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   if (record) part.calibrated_on_rows = count_in(record->calibrated);
   if (part.facts.rows > 0 && part.facts.majority_class() < labels.size())
     part.majority_label = labels[part.facts.majority_class()];
+  part.texts_hash = hash_of_texts(examples, labels);
   return part;
 }
 
 Json to_json(const MeasuredPart& part) {
   return {{"part", part.facts.part},
           {"n", part.facts.rows},
+          {"texts_hash", part.texts_hash},
           {"trained_on_rows", count_or_null(part.trained_on_rows)},
           {"chosen_on_rows", count_or_null(part.chosen_on_rows)},
           {"calibrated_on_rows", count_or_null(part.calibrated_on_rows)},

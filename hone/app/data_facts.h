@@ -53,6 +53,8 @@ struct MeasuredPart {
   /// taken from. None: that is not known of this model.
   std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
   std::string majority_label = {};
+  /// Fingerprint of the texts with their labels, whatever their order: only what stands on equal ones may be ranked.
+  std::string texts_hash = {};
 };
 
 /// `record` is what the model that is measured has learnt from.
@@ -61,7 +63,7 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<std::string>& labels,
                            const std::optional<TrainedOn>& record);
 
-/// {"part", "n", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows", "majority_share",
+/// {"part", "n", "texts_hash", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows", "majority_share",
 /// "measured_on": a sentence}; null for what is not known.
 Json to_json(const MeasuredPart& part);
 

@@ -133,7 +133,7 @@ double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand) {
 Table choice_table(const FormatStudy& study) {
   Table table({{"format", "Format"},
                {"average_weight_bits", "Bits"},
-               {"bytes", "If packed"},
+               {"packed_bytes", "If packed"},
                {"weight_snr_db", "Weights (dB)"},
                {"input_snr_db", "Inputs (dB)"},
                {"output_snr_db", "Outputs (dB)"},
@@ -203,7 +203,7 @@ Json to_json(const FormatStudy& study, const std::vector<std::string>& labels) {
   add(parent_row(study.choice.parent));
   for (const FormatResult& r : study.results) {
     add(r.model);
-    rows.back().update({{"bytes", static_cast<std::int64_t>(std::ceil(r.bytes))},
+    rows.back().update({{"packed_bytes", static_cast<std::int64_t>(std::ceil(r.bytes))},
                         {"weight_snr_db", mean_snr_db(r.noise, Operand::weight)},
                         {"input_snr_db", mean_snr_db(r.noise, Operand::input)},
                         {"output_snr_db", mean_snr_db(r.noise, Operand::output)}});

@@ -47,24 +47,27 @@ void take(Json& row, const Json& from, std::initializer_list<const char*> keys) 
     if (!at(from, key).is_null()) row[key] = from[key];
 }
 
+// Recall was an object of the classes before each of them had figures of its own.
+bool is_of_classes(const std::string& key, const Json& value) {
+  return key == "eval_recall" && value.is_object();
+}
+
 void take_measurement(Json& row, const Json& measurement) {
   if (!measurement.is_object()) return;
   for (const auto& [key, value] : measurement.items())
-    if (key.starts_with("eval_") && !value.is_null()) row[key] = value;
+    if (key.starts_with("eval_") && !value.is_null() && !is_of_classes(key, value))
+      row[key] = value;
   if (!at(measurement, "eval_samples").is_null()) row["n"] = measurement["eval_samples"];
-}
-
-// It was a sentence before it was a word.
-void take_verdict(Json& row, const Json& from) {
-  const Json& verdict = at(from, "verdict");
-  if (verdict == "kept" || verdict == "lost" || verdict == "unclear") row["verdict"] = verdict;
 }
 
 void take_comparison(Json& row, const Json& comparison) {
   take(row, comparison,
-       {"flips", "flip_share", "flip_interval", "accuracy_change", "accuracy_change_interval",
-        "mcnemar_p", "margin_snr_db", "examples_needed"});
-  take_verdict(row, comparison);
+       {"flips", "flip_share", "flip_interval", "only_parent_right", "only_candidate_right",
+        "mcnemar_p", "margin_snr_db", "margin", "accuracy_change", "accuracy_change_interval",
+        "examples_needed", "seeds_needed", "summary"});
+  // It was a sentence before it was a word.
+  const Json& verdict = at(comparison, "verdict");
+  if (verdict == "kept" || verdict == "lost" || verdict == "unclear") row["verdict"] = verdict;
 }
 
 // The mean over seeds stands where a single run has its figure. Of a few seeds no interval can be told.
@@ -88,7 +91,7 @@ std::string judged_part(const Json& result) {
 
 Json model_row(const Json& row, const Json& model) {
   Json own = row;
-  take(own, model, {"average_weight_bits", "arithmetic", "bytes"});
+  take(own, model, {"average_weight_bits", "arithmetic", "packed_bytes"});
   const Json& label = at(model, model.contains("format") ? "format" : "model");
   if (label.is_string()) own["variant"] = label;
   take_measurement(own, model);
@@ -143,7 +146,7 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
     const std::string measured = at(own, "part").is_string() ? own["part"] : Json(key);
     if (spreads.is_object() && spreads.contains(measured)) key = measured;
     take_spread(own, spreads.is_object() ? at(spreads, key) : at(result, key));
-    take_verdict(own, at(result, "change"));
+    take_comparison(own, at(result, "change"));
     // What all seeds were measured on.
     const Json& first = result["runs"].empty() ? Json() : result["runs"][0];
     if (!at(at(first, key), "eval_samples").is_null()) own["n"] = first[key]["eval_samples"];
@@ -179,8 +182,8 @@ Json job_row(const fs::path& folder, const Json& settings_file, const Json& resu
   if (at(settings, "data").is_string() && settings["data"] != "") row["data"] = settings["data"];
   if (at(settings, "split").is_string() && settings["split"] != "") row["part"] = settings["split"];
   take(row, result,
-       {"command", "model", "part", "n", "format", "method", "arithmetic", "average_weight_bits",
-        "seed", "seeds", "steps", "weights_of_step", "protocol"});
+       {"command", "model", "part", "n", "texts_hash", "format", "method", "arithmetic",
+        "average_weight_bits", "seed", "seeds", "steps", "weights_of_step", "protocol"});
   // Of both models of a comparison; the second is the one it is about.
   for (const char* key : {"arithmetic", "average_weight_bits"})
     if (at(row, key).is_array()) row[key] = Json(row[key].empty() ? Json() : row[key].back());

@@ -17,7 +17,7 @@ namespace {
 struct RunColumn {
   std::string_view key;
   std::string_view header;
-  enum Kind { plain, share, points, number } kind = plain;
+  enum Kind { plain, share, points, number, bits } kind = plain;
   int digits = 2;
 };
 
@@ -37,6 +37,7 @@ constexpr RunColumn kColumns[] = {
     {"protocol", "Protocol"},
     {"part", "Part"},
     {"n", "n"},
+    {"texts_hash", "Texts' hash"},
     {"seeds", "Seeds"},
     {"seed", "Seed"},
     {"steps", "Steps"},
@@ -46,7 +47,7 @@ constexpr RunColumn kColumns[] = {
     {"verdict", "Verdict"},
     {"flip_share", "Flips", RunColumn::share},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
-    {"average_weight_bits", "Bits", RunColumn::number, 2},
+    {"average_weight_bits", "Bits", RunColumn::bits},
     {"arithmetic", "Arithmetic"},
 };
 
@@ -120,11 +121,12 @@ std::string resolve_key(const std::string& name, const std::vector<Json>& rows) 
 
 RunGroup group_of(const Json& row) {
   return {row.value("data", ""), row.value("data_hash", ""), row.value("part", ""),
-          row.value("n", std::int64_t{0})};
+          row.value("n", std::int64_t{0}), row.value("texts_hash", "")};
 }
 
-// Data with a hash is known by it wherever it lies.
+// Texts are known by their fingerprint wherever they lie, and so is data.
 bool same(const RunGroup& a, const RunGroup& b) {
+  if (!a.texts_hash.empty() || !b.texts_hash.empty()) return a.texts_hash == b.texts_hash;
   const bool data =
       a.data_hash.empty() && b.data_hash.empty() ? a.data == b.data : a.data_hash == b.data_hash;
   return data && a.part == b.part && a.n == b.n;
@@ -159,6 +161,8 @@ Cell cell_of(const Json& row, const std::string& key) {
       return percent_within(number, interval.low, interval.high);
     case RunColumn::points:
       return points_within(number, interval.low, interval.high);
+    case RunColumn::bits:
+      return real(number, number == std::round(number) ? 0 : 2);
     default:
       return real(number, column->digits);
   }
@@ -175,8 +179,16 @@ bool is_constant(const std::vector<Json>& rows, const std::string& key) {
       rows, [&](const Json& row) { return value_of(row, key) == value_of(rows.front(), key); });
 }
 
-// Those that tell the rows apart, and always which run it is and how accurate. Of settings those alone that every run has:
-// what one command was told says nothing beside another.
+// What one command was told says nothing beside another. An interrupted run does not say which command it is of.
+bool are_of_one_command(const std::vector<Json>& rows) {
+  std::set<std::string> commands;
+  for (const Json& row : rows)
+    if (row.contains("command")) commands.insert(row["command"].get<std::string>());
+  return commands.size() <= 1;
+}
+
+// Those that tell the rows apart, and always which run it is and how accurate. Of the settings of one command those alone
+// that every run has: a version may lack some.
 std::vector<std::string> telling_columns(const std::vector<Json>& rows,
                                          std::vector<std::string>& common) {
   std::vector<std::string> chosen;
@@ -191,6 +203,7 @@ std::vector<std::string> telling_columns(const std::vector<Json>& rows,
   };
   for (const RunColumn& column : kColumns)
     if (among(kUnasked, column.key)) consider(std::string(column.key));
+  if (!are_of_one_command(rows)) return chosen;
   for (const std::string& key : keys_of(rows))
     if (known_column(key) == nullptr && !rows.front().contains(key) && !among(kNoDifference, key) &&
         std::ranges::all_of(rows, [&](const Json& row) { return row["settings"].contains(key); }) &&
@@ -247,13 +260,20 @@ std::string groups_note(const RankedRuns& runs) {
   std::string note =
       "The figures do not stand on the same texts, so they cannot be ranked against each other "
       "across groups:";
+  std::vector<std::string> told;
   for (std::size_t i = 0; i < runs.groups.size(); ++i) {
     const RunGroup& g = runs.groups[i];
-    note += fmt::format("{} group {} is {} of {}{}{}", i == 0 ? "" : ";", i + 1,
-                        g.part.empty() ? "an unknown part" : g.part,
-                        g.data.empty() ? "unknown data" : g.data,
-                        g.n == 0 ? "" : fmt::format(", n = {}", grouped(g.n)),
-                        g.data_hash.empty() ? " (its hash is unknown)" : "");
+    const std::string texts = fmt::format("{} of {}{}", g.part.empty() ? "an unknown part" : g.part,
+                                          g.data.empty() ? "unknown data" : g.data,
+                                          g.n == 0 ? "" : fmt::format(", n = {}", grouped(g.n)));
+    const auto alike = std::ranges::find(told, texts);
+    note += fmt::format("{} group {} is {}", i == 0 ? "" : ";", i + 1, texts);
+    if (g.texts_hash.empty()) {
+      note += " (which texts was not recorded)";
+    } else if (alike != told.end()) {
+      note += fmt::format(" (other texts than group {})", alike - told.begin() + 1);
+    }
+    told.push_back(texts);
   }
   return note + ".";
 }

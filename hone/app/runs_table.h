@@ -6,13 +6,14 @@
 /// The rows of many runs as one table.
 namespace hone {
 
-/// Runs whose figures may be ranked: measured on as many texts of the same part of the same data. Where the data's hash
-/// is unknown, as of folders before there was one, its name stands for it.
+/// Runs whose figures may be ranked: measured on the same texts. Where it is unknown which these were, as of folders
+/// before their fingerprint was kept, as many texts of the same part of the same data are taken for the same.
 struct RunGroup {
   std::string data;
-  std::string data_hash;  ///< "": unknown
-  std::string part;       ///< "": unknown
-  std::int64_t n = 0;     ///< 0: unknown
+  std::string data_hash;   ///< "": unknown
+  std::string part;        ///< "": unknown
+  std::int64_t n = 0;      ///< 0: unknown
+  std::string texts_hash;  ///< "": unknown
 };
 
 struct RankedRuns {

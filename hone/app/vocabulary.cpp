@@ -70,8 +70,9 @@ std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet
 }
 
 Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train) {
-  return {{"tokens", vocabulary.tokenizer.vocabulary_size()},
-          {"texts", vocabulary.texts},
+  return {{"vocab_size", vocabulary.tokenizer.vocabulary_size()},
+          {"source", fmt::format("learnt from {} training texts", grouped(vocabulary.texts))},
+          {"training_texts", vocabulary.texts},
           {"tokens_per_text", tokens_per_text(train)}};
 }
 

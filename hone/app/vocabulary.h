@@ -37,7 +37,7 @@ std::optional<LearntVocabulary> learn_vocabulary(const VocabularyOptions& option
 
 /// "vocabulary of 8 192 word pieces learnt from 18 000 training texts: 29.8 tokens a text"; `train` are these texts.
 std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet& train);
-/// The same for programs: tokens, texts, tokens_per_text.
+/// The same for programs: vocab_size, source, training_texts, tokens_per_text.
 Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train);
 
 /// Says, with `name` in front, that the vocabulary cuts the words of these texts into more than two pieces each, so that

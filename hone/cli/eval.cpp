@@ -27,6 +27,13 @@ std::string averages(const PrecisionRecall& mean) {
                      display_text(percent(mean.recall)), display_text(percent(mean.f1)));
 }
 
+// "simulated integer(width=8,frac=4)"
+std::string arithmetic_text(const Json& result) {
+  std::string text = result["arithmetic"];
+  if (result.contains("format")) text += " " + result["format"].get<std::string>();
+  return text;
+}
+
 Table figures(const Measurement& measured, const MeasuredPart& part, const Json& result,
               const std::vector<std::string>& labels) {
   const Evaluation& e = measured.evaluation;
@@ -46,7 +53,7 @@ Table figures(const Measurement& measured, const MeasuredPart& part, const Json&
                        ? "–"
                        : fmt::format("{:.4f} (95 %: {:.4f} to {:.4f})", e.auc.value,
                                      e.auc.interval.low, e.auc.interval.high)});
-  table.add_row({"arithmetic", result["arithmetic"].get<std::string>()});
+  table.add_row({"arithmetic", arithmetic_text(result)});
   table.add_row({"time", fmt::format("{:.2f} s, {:.0f} texts/s", measured.seconds,
                                      static_cast<double>(e.examples) / measured.seconds)});
   return table;
@@ -60,8 +67,8 @@ void write_report(const Arguments& a, const Measurement& measured, const Measure
   report.title = fmt::format("{} measured on {}", a.model, a.data.options.source);
   report.headline = fmt::format("{:.2f} % of {} texts are classified right ({}).", 100 * e.accuracy,
                                 grouped(e.examples), part.facts.part);
-  report.basis = {result["arithmetic"], 0, data_text(a.data.options.source, data), describe(part),
-                  "nothing was chosen on these texts by this command"};
+  report.basis = {arithmetic_text(result), 0, data_text(a.data.options.source, data),
+                  describe(part), "nothing was chosen on these texts by this command"};
   report.sections = {
       {"Figures", {PageTable{figures(measured, part, result, labels)}, Paragraph{to_text(size)}}},
       class_section({{"measured", e}}, labels)};
@@ -96,9 +103,10 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   Json result = subject_of(a.model, identity, part);
+  result["average_weight_bits"] = average_weight_bits(source.model, context);
+  result["arithmetic"] = source.model.quantization ? "simulated" : "fp32";
+  if (source.model.quantization) result["format"] = summary(source.model.quantization->plan);
   result.update(to_json(measured, labels));
-  result["arithmetic"] =
-      source.model.quantization ? "simulated " + summary(source.model.quantization->plan) : "fp32";
   const ModelSize size = model_size(source.model, source.folder, context);
   result["size"] = to_json(size);
   if (output) {

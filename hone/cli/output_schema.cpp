@@ -7,10 +7,47 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/cli/output_fields.h"
 
-// The table (output_fields.cpp) as JSON Schema and as a page.
+// The table as JSON Schema and as a page.
 namespace hone {
 namespace {
+
+/// What is counted or measured in a unit.
+struct Quantity {
+  std::string_view name;  ///< as types call it
+  std::string_view type;  ///< integer, number or text
+  std::string_view unit;
+};
+
+constexpr Quantity kQuantities[] = {
+    {"texts", "integer", "texts"},
+    {"rows", "integer", "rows"},
+    {"tokens", "integer", "tokens"},
+    {"steps", "integer", "steps"},
+    {"seeds", "integer", "seeds"},
+    {"bytes", "integer", "bytes"},
+    {"bits", "number", "bits"},
+    {"nats", "number", "nats"},
+    {"logits", "number", "logits"},
+    {"dB", "number", "dB"},
+    {"s", "number", "s"},
+    {"ms", "number", "ms"},
+    {"texts/s", "number", "texts/s"},
+    {"steps/s", "number", "steps/s"},
+    {"FLOP", "number", "FLOP"},
+    {"GFLOP", "number", "GFLOP"},
+    {"GFLOP/s", "number", "GFLOP/s"},
+    {"GB/s", "number", "GB/s"},
+    {"difference", "number", "share"},
+    {"ratio", "number", "share"},
+    {"UTC", "text", "UTC"},
+};
+
+const Quantity* find_quantity(std::string_view name) {
+  const auto found = std::ranges::find(kQuantities, name, &Quantity::name);
+  return found == std::end(kQuantities) ? nullptr : &*found;
+}
 
 const Fragment* find_fragment(std::string_view name) {
   const auto found = std::ranges::find(fragments(), name, &Fragment::name);
@@ -33,6 +70,11 @@ Type parse_type(std::string_view text) {
       type.suffixes.insert(type.suffixes.begin(), type.name.substr(type.name.size() - taken));
   }
   return type;
+}
+
+std::string_view unit_of(const Field& field) {
+  const Quantity* quantity = find_quantity(parse_type(field.type).name);
+  return quantity == nullptr ? "" : quantity->unit;
 }
 
 // The fields of an object, those of fragments that stand for themselves among them.
@@ -61,7 +103,8 @@ class SchemaWriter {
     for (const Field& field : flattened(fields)) {
       Json property = of_type(field.type);
       std::string text(field.meaning);
-      if (!field.unit.empty()) text += fmt::format(" ({})", field.unit);
+      if (const std::string_view unit = unit_of(field); !unit.empty())
+        text += fmt::format(" ({})", unit);
       property["description"] = text;
       HONE_ASSERT(!properties.contains(field.key), "the schema has '{}' twice", field.key);
       properties[field.key] = property;
@@ -93,6 +136,7 @@ class SchemaWriter {
  private:
   Json of_name(std::string_view name) {
     if (name == "any") return Json::object();
+    if (const Quantity* quantity = find_quantity(name)) name = quantity->type;
     if (name == "text") return {{"type", "string"}};
     if (name == "integer" || name == "number" || name == "boolean") return {{"type", name}};
     if (name == "share") return {{"type", "number"}, {"minimum", 0}, {"maximum", 1}};
@@ -117,7 +161,8 @@ class SchemaWriter {
 // "[measurement](#measurement), by name", "list of integer, or null".
 std::string type_text(std::string_view text) {
   const Type type = parse_type(text);
-  std::string words(type.name);
+  const Quantity* quantity = find_quantity(type.name);
+  std::string words(quantity == nullptr ? type.name : quantity->type);
   if (type.name.find('|') != std::string_view::npos) {
     words.clear();
     for (const std::string& word : split(std::string(type.name), '|'))
@@ -140,7 +185,7 @@ std::string fields_table(const std::vector<Field>& fields) {
     text += field.key.empty()
                 ? fmt::format("| the keys of [{0}](#{0}) | | | {1} | |\n", field.type, there)
                 : fmt::format("| `{}` | {} | {} | {} | {} |\n", field.key, type_text(field.type),
-                              field.unit, there, field.meaning);
+                              unit_of(field), there, field.meaning);
   }
   return text + "\n";
 }
@@ -152,10 +197,11 @@ for a validator.
 
 With `--json` a command prints one object on one line of the standard output; `hone predict` prints one for every text, as
 they come. Output folders have the same object in `results.json`. Every object has `schema_version`, which rises when a key
-changes its meaning or type or goes away; new keys leave it as it is, so readers pass over those they do not know.
+changes its meaning or type or goes away; new keys leave it as it is, so readers pass over those they do not know. What
+`hone predict --fields` chooses stands alone.
 
-- A *share* is a number from 0 to 1, never percent. A key that ends in `_interval` is `[low, high]` at 95 %, of a share or of a
-  difference between two.
+- A *share* is a number from 0 to 1, never percent. A key that ends in `_interval` is `[low, high]` at 95 %, of a share, of a
+  difference between two, or of a mean.
 - Numbers have all their digits. JSON has no word for infinity and for what is no number: both are `null`, and the meaning
   says which of them can occur.
 - "always" means in every such object; other keys are left out where what the column says does not hold.
@@ -164,6 +210,15 @@ changes its meaning or type or goes away; new keys leave it as it is, so readers
 )";
 
 }  // namespace
+
+const std::vector<Fragment>& fragments() {
+  static const std::vector<Fragment> all = [] {
+    std::vector<Fragment> fragments = figure_fragments();
+    for (Fragment& row : row_fragments()) fragments.push_back(std::move(row));
+    return fragments;
+  }();
+  return all;
+}
 
 Json json_schema(const Document& document) {
   SchemaWriter writer;

@@ -13,13 +13,13 @@ namespace hone {
 /// One key of an object.
 struct Field {
   std::string_view key;  ///< "": the fields of the fragment `type` stand here themselves
-  /// text, integer, number, share (in [0, 1]), boolean, interval ([low, high], shares or their differences), any, the
-  /// name of a fragment, or words with | between them, one of which it is. Behind it, from left to right: [] a list
-  /// of them, {} an object of them by labels or names, ? them or null.
+  /// text, integer, number, share (in [0, 1]), boolean, interval ([low, high], shares or their differences), any; a
+  /// quantity by its unit ("bytes", "dB": output_schema.cpp lists them); the name of a fragment; or words with | between
+  /// them, one of which it is. Behind it, from left to right: [] a list of them, {} an object of them by labels or names,
+  /// ? them or null.
   std::string_view type;
-  std::string_view unit;      ///< "": none
-  std::string_view presence;  ///< when the key is there; "": always
-  std::string_view meaning;
+  std::string_view meaning = {};
+  std::string_view presence = {};  ///< when the key is there; "": always
 };
 
 /// Fields that stand in several places.

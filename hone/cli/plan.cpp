@@ -26,7 +26,7 @@ Table plan_table(const std::vector<PlannedTensor>& tensors) {
                {"format", "Format"},
                {"average_bits", "Bits"},
                {"fp32_bytes", "fp32"},
-               {"bytes", "In format"},
+               {"packed_bytes", "In format"},
                {"arithmetic", "Arithmetic"}});
   for (const PlannedTensor& t : tensors) {
     const auto elements = static_cast<double>(element_count(t.sizes));
@@ -53,7 +53,7 @@ void print_plan(const Arguments& a) {
                          {"quantized_parameters", size.quantized_parameters},
                          {"average_weight_bits", size.average_weight_bits()},
                          {"fp32_bytes", 4 * size.parameters},
-                         {"bytes_if_packed", bytes_of(size.bits)},
+                         {"packed_bytes", bytes_of(size.bits)},
                          {"arithmetic", "simulated"}};
     return print_result("plan", result);
   }

@@ -335,7 +335,8 @@ std::string quantize_seeds(const Job& job, RunReport report) {
                  {"protocol", to_string(job.data.protocol)},
                  {"calibration_texts", job.calibration_texts},
                  {"change", paired_json(before, after, change)}});
-  if (results.front().contains("size")) result["size"] = results.front()["size"];
+  for (const char* key : {"average_weight_bits", "quantized_modules", "size", "class_weights"})
+    if (results.front().contains(key)) result[key] = results.front()[key];
   result.update(runs_json(results, {"before", "after"}));
   if (a.max_drop_points) result["gate"] = gate_json(change);
   report.results = result;

@@ -28,7 +28,8 @@ Json to_json(const RankedRuns& ranked, const Runs& runs) {
                       {"data", known(g.data)},
                       {"data_hash", known(g.data_hash)},
                       {"part", known(g.part)},
-                      {"n", g.n == 0 ? Json() : Json(g.n)}});
+                      {"n", g.n == 0 ? Json() : Json(g.n)},
+                      {"texts_hash", known(g.texts_hash)}});
   }
   for (const SkippedPath& one : runs.skipped)
     skipped.push_back({{"path", one.path}, {"reason", one.reason}});

@@ -67,7 +67,7 @@ TokenFacts facts_of(const std::string& part, const EncodedSet& set, const Tokeni
 
 Table facts_table(const std::vector<TokenFacts>& parts) {
   Table table({{"part", "Part"},
-               {"texts", "Texts"},
+               {"n", "Texts"},
                {"tokens", "Tokens"},
                {"median_tokens", "Median"},
                {"p90_tokens", "90 %"},
@@ -93,11 +93,14 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 struct TokenizerOfModel {
   Tokenizer tokenizer;
   std::int64_t positions;
-  std::string vocabulary;  ///< where it comes from, for people
+  std::string source;                               ///< of the vocabulary, for people
+  std::optional<std::int64_t> training_texts = {};  ///< that it was learnt from
 };
 
-std::string size_text(const Tokenizer& tokenizer) {
-  return fmt::format("{} word pieces", grouped(tokenizer.vocabulary_size()));
+Json to_json(const TokenizerOfModel& model) {
+  Json json = {{"vocab_size", model.tokenizer.vocabulary_size()}, {"source", model.source}};
+  if (model.training_texts) json["training_texts"] = *model.training_texts;
+  return json;
 }
 
 // Of fresh weights as `hone train` would learn it: from texts of which a part is set aside.
@@ -107,23 +110,18 @@ TokenizerOfModel open_tokenizer(const Arguments& a, DataSet& data, Context& cont
   if (!is_fresh(a.model)) {
     const fs::path folder = find_model(a.model);
     const std::string where = (folder / "config.json").string();
-    Tokenizer tokenizer = load_tokenizer(folder);
-    std::string vocabulary = fmt::format("{}, those of {}", size_text(tokenizer), a.model);
-    return {std::move(tokenizer),
+    return {load_tokenizer(folder),
             bert_config(read_json(folder / "config.json"), where).max_position_embeddings,
-            std::move(vocabulary)};
+            fmt::format("those of {}", a.model)};
   }
   const std::int64_t positions = fresh_config(a.model).max_position_embeddings;
   if (learns) data = split(std::move(data), {.validation_split = 0.1, .seed = a.run.seed}).source;
-  if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context)) {
-    std::string vocabulary =
-        fmt::format("{}, learnt from {} training texts as `hone train {}` learns them",
-                    size_text(learnt->tokenizer), grouped(learnt->texts), a.model);
-    return {std::move(learnt->tokenizer), positions, std::move(vocabulary)};
-  }
-  Tokenizer tokenizer = synthetic_tokenizer();
-  std::string vocabulary = fmt::format("{}, those of the built-in data", size_text(tokenizer));
-  return {std::move(tokenizer), positions, std::move(vocabulary)};
+  if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
+    return {std::move(learnt->tokenizer), positions,
+            fmt::format("learnt from {} training texts as `hone train {}` learns them",
+                        grouped(learnt->texts), a.model),
+            learnt->texts};
+  return {synthetic_tokenizer(), positions, "those of the built-in data"};
 }
 
 std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer, std::size_t limit,
@@ -182,8 +180,7 @@ void tokenize(const Arguments& a) {
   if (a.run.json)
     return print_result("tokenize", {{"model", a.model},
                                      {"data", to_json(identity)},
-                                     {"vocabulary", model.vocabulary},
-                                     {"vocab_size", model.tokenizer.vocabulary_size()},
+                                     {"vocabulary", to_json(model)},
                                      {"texts", to_json(views)},
                                      {"parts", to_json(table)},
                                      {"max_seq_length", limit},
@@ -196,10 +193,11 @@ void tokenize(const Arguments& a) {
   for (const TokenView& view : views) print_text(a.run, "{}\n", to_text(view, kColumns));
   print_text(
       a.run,
-      "Vocabulary: {}.\n"
+      "Vocabulary: {} word pieces, {}.\n"
       "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
-      model.vocabulary, a.batch_size, limit, read_seconds, tokenize_seconds,
+      grouped(model.tokenizer.vocabulary_size()), model.source, a.batch_size, limit, read_seconds,
+      tokenize_seconds,
       grouped(
           static_cast<long long>(static_cast<double>(texts) / (read_seconds + tokenize_seconds))),
       context.pool.threads());

@@ -230,7 +230,8 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
   const Table table = seed_table(results, {kParts[0], kParts[1]});
   summary = job.subject();
   summary["protocol"] = to_string(job.data.protocol);
-  if (results.front().contains("size")) summary["size"] = results.front()["size"];
+  for (const char* key : {"size", "vocabulary", "class_weights"})
+    if (results.front().contains(key)) summary[key] = results.front()[key];
   summary.update(runs_json(results, {kParts[0], kParts[1]}));
   report.results = summary;
   const char* part = results.front().contains("test") ? "test" : "validation";

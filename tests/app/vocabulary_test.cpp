@@ -64,8 +64,8 @@ TEST(VocabularyText, TellsWhatWasLearnt) {
   const Json json = to_json(*learnt, set);
   std::size_t tokens = 0;
   for (const auto& ids : set.ids) tokens += ids.size();
-  EXPECT_EQ(json["tokens"], learnt->tokenizer.vocabulary_size());
-  EXPECT_EQ(json["texts"], 3);
+  EXPECT_EQ(json["vocab_size"], learnt->tokenizer.vocabulary_size());
+  EXPECT_EQ(json["training_texts"], 3);
   EXPECT_DOUBLE_EQ(json["tokens_per_text"], static_cast<double>(tokens) / 3);
   EXPECT_EQ(
       vocabulary_text(*learnt, set),

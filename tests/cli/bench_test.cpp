@@ -17,7 +17,7 @@ Json bench(std::vector<std::string> more) {
 TEST(Bench, ReportsTimesAndWhatTheyWereTakenOf) {
   const Json result = bench({"--threads", "1"});
   EXPECT_NE(result["what"].get<std::string>().find("1x4"), std::string::npos);
-  EXPECT_EQ(result["runs"], 3);
+  EXPECT_EQ(result["timed_runs"], 3);
   EXPECT_EQ(result["threads"], 1);
   EXPECT_GT(result["first_ms"], 0);
   EXPECT_GT(result["min_ms"], 0);

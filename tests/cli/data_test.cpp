@@ -180,7 +180,7 @@ TEST(Data, OfOnesOwnTeachesFreshWeightsItsWords) {
       << ending.messages;
   EXPECT_EQ(ending.messages.find("does not know"), std::string::npos) << ending.messages;
   const Json result = read_json(folder.path() / "model/results.json");
-  EXPECT_EQ(result["vocabulary"]["texts"], 54);
+  EXPECT_EQ(result["vocabulary"]["training_texts"], 54);
   EXPECT_LT(result["vocabulary"]["tokens_per_text"], 12);
   const std::string vocabulary = read_file(folder.path() / "model/vocab.txt");
   EXPECT_NE(vocabulary.find("\nunforgettable\n"), std::string::npos) << vocabulary;
@@ -199,9 +199,10 @@ TEST(Data, OfOnesOwnTeachesFreshWeightsItsWords) {
   // What is set aside teaches nothing.
   const Json shown =
       run_json({"tokenize", "tiny", "--data", "films.csv", "--texts", "1"}, folder.path());
-  EXPECT_EQ(shown["vocab_size"], std::count(vocabulary.begin(), vocabulary.end(), '\n'));
+  EXPECT_EQ(shown["vocabulary"]["vocab_size"],
+            std::count(vocabulary.begin(), vocabulary.end(), '\n'));
   ASSERT_EQ(shown["parts"].size(), 2);
-  EXPECT_EQ(shown["parts"][0]["texts"], 54);
+  EXPECT_EQ(shown["parts"][0]["n"], 54);
   EXPECT_EQ(shown["parts"][1]["part"], "validation");
 }
 
@@ -260,7 +261,7 @@ TEST(Data, IsSaidAsTokens) {
   ASSERT_EQ(result["parts"].size(), 1);
   const Json& part = result["parts"][0];
   EXPECT_EQ(part["part"], "train");
-  EXPECT_EQ(part["texts"], 3);
+  EXPECT_EQ(part["n"], 3);
   EXPECT_EQ(part["longest_tokens"], 100);
   EXPECT_EQ(part["cut_texts"], 1);
   EXPECT_DOUBLE_EQ(part["padding_share"], 1 - part["tokens"].get<double>() / 300);

@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
+#include <stdlib.h>
 #include <unistd.h>
+
+#include <utility>
 
 #include "hone/base/error.h"
 #include "tests/cli/run_hone.h"
@@ -15,25 +16,12 @@ namespace hone::testing {
 
 Dialogue::Dialogue(const std::vector<std::string>& arguments, const fs::path& folder) {
   std::string messages = (fs::temp_directory_path() / "hone_messages.XXXXXX").string();
-  ::close(::mkstemp(messages.data()));
+  const int written = ::mkostemp(messages.data(), O_CLOEXEC);
   messages_ = messages;
   int input[2], output[2];
   HONE_ASSERT(::pipe2(input, O_CLOEXEC) == 0 && ::pipe2(output, O_CLOEXEC) == 0, "no pipes");
-  std::vector<std::string> words = {hone_program()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  ::posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages_.c_str(), O_WRONLY, 0);
-  const int error =
-      ::posix_spawn(&process_, words[0].c_str(), &actions, nullptr, pointers.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  HONE_ASSERT(error == 0, "cannot start {}: error {}", words[0], error);
+  process_ = start_hone(arguments, folder, {input[0], output[1], written});
+  ::close(written);
   ::close(input[0]);
   ::close(output[1]);
   input_ = input[1];
@@ -88,12 +76,7 @@ std::string Dialogue::answer() {
 
 void Dialogue::interrupt() { ::kill(process_, SIGINT); }
 
-int Dialogue::wait() {
-  int status = 0;
-  HONE_ASSERT(::waitpid(process_, &status, 0) == process_, "lost process {}", process_);
-  process_ = 0;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+int Dialogue::wait() { return wait_for(std::exchange(process_, 0)); }
 
 std::string Dialogue::messages() const { return read_file(messages_); }
 

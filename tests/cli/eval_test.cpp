@@ -45,7 +45,9 @@ TEST(Eval, SaysThatAQuantizedModelIsSimulated) {
            folder.path());
   const Json result =
       run_json({"eval", "quantized", "--data", workshop() / "reviews.csv"}, folder.path());
-  EXPECT_EQ(result["arithmetic"], "simulated " + format);
+  EXPECT_EQ(result["arithmetic"], "simulated");
+  EXPECT_EQ(result["format"], format);
+  EXPECT_EQ(result["average_weight_bits"], 8);
 }
 
 TEST(Eval, SaysWhatTheWeightsTake) {

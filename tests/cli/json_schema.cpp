@@ -9,6 +9,8 @@ namespace {
 
 using Problems = std::vector<std::string>;
 
+constexpr std::string_view kDefinitions = "#/$defs/";
+
 bool has_type(const Json& value, const std::string& type) {
   if (type == "object") return value.is_object();
   if (type == "array") return value.is_array();
@@ -44,7 +46,7 @@ class Checker {
       } else if (word == "anyOf") {
         add(closest(value, rule, where));
       } else if (word == "$ref") {
-        const std::string name = rule.get<std::string>().substr(std::string("#/$defs/").size());
+        const std::string name = rule.get<std::string>().substr(kDefinitions.size());
         add(check(value, document_.at("$defs").at(name), where));
       } else if (word == "properties") {
         if (value.is_object()) add(check_members(value, schema, where));
@@ -108,10 +110,63 @@ class Checker {
   const Json& document_;
 };
 
+/// Finds the keys of values that are valid.
+class KeyFinder {
+ public:
+  explicit KeyFinder(const Json& document) : document_(document) {}
+
+  void find(const Json& value, const Json& schema, const std::string& owner) {
+    if (schema.contains("$ref")) {
+      const std::string name = schema["$ref"].get<std::string>().substr(kDefinitions.size());
+      return find(value, document_.at("$defs").at(name), name);
+    }
+    for (const Json& form : schema.value("anyOf", Json::array()))
+      if (Checker(document_).check(value, form, "").empty())
+        return find(value, form, form.value("title", owner));
+    if (value.is_array() && schema.contains("items"))
+      for (const Json& item : value) find(item, schema["items"], owner);
+    if (!value.is_object()) return;
+    const Json properties = schema.value("properties", Json::object());
+    for (const auto& [key, member] : value.items()) {
+      if (properties.contains(key)) {
+        keys.insert(owner + "/" + key);
+        find(member, properties[key], owner);
+      } else if (schema.contains("additionalProperties") &&
+                 schema["additionalProperties"].is_object()) {
+        find(member, schema["additionalProperties"], owner);
+      }
+    }
+  }
+
+  std::set<std::string> keys;
+
+ private:
+  const Json& document_;
+};
+
+void add_keys(const Json& schema, const std::string& owner, std::set<std::string>& keys) {
+  const Json properties = schema.value("properties", Json::object());
+  for (const auto& [key, rule] : properties.items()) keys.insert(owner + "/" + key);
+}
+
 }  // namespace
 
 std::vector<std::string> schema_problems(const Json& value, const Json& schema) {
   return Checker(schema).check(value, schema, "");
+}
+
+std::set<std::string> schema_keys(const Json& schema) {
+  std::set<std::string> keys;
+  add_keys(schema, schema["title"], keys);
+  for (const Json& form : schema.value("anyOf", Json::array())) add_keys(form, form["title"], keys);
+  for (const auto& [name, fragment] : schema["$defs"].items()) add_keys(fragment, name, keys);
+  return keys;
+}
+
+std::set<std::string> keys_in(const Json& value, const Json& schema) {
+  KeyFinder finder(schema);
+  finder.find(value, schema, schema["title"]);
+  return finder.keys;
 }
 
 }  // namespace hone::testing

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,5 +12,12 @@ namespace hone::testing {
 /// 2020-12 what the project's schemas use: type, enum, const, anyOf, properties, required, additionalProperties, items,
 /// minItems, maxItems, minimum, maximum, $ref to $defs. A keyword it does not know is a complaint too.
 std::vector<std::string> schema_problems(const Json& value, const Json& schema);
+
+/// The keys that objects of a schema may have, each behind the form (its title) or the fragment it belongs to:
+/// "of one seed/steps", "measurement/eval_loss".
+std::set<std::string> schema_keys(const Json& schema);
+
+/// Those of them that `value`, which is valid, has.
+std::set<std::string> keys_in(const Json& value, const Json& schema);
 
 }  // namespace hone::testing

@@ -23,11 +23,10 @@ bias = "none"
   EXPECT_EQ(last["format"], "integer(width=4,frac=2)");
   EXPECT_EQ(last["average_bits"], 4);
   EXPECT_EQ(last["fp32_bytes"], 2 * 128 * 4);
-  EXPECT_EQ(last["bytes"], 2 * 128 / 2);
+  EXPECT_EQ(last["packed_bytes"], 2 * 128 / 2);
   EXPECT_EQ(last["arithmetic"], "simulated");
   EXPECT_EQ(plan["layers"][0]["shape"], (Json{8, 128, 128}));
-  const auto whole = plan["fp32_bytes"].get<double>(),
-             packed = plan["bytes_if_packed"].get<double>();
+  const auto whole = plan["fp32_bytes"].get<double>(), packed = plan["packed_bytes"].get<double>();
   const auto quantized = plan["quantized_parameters"].get<double>();
   EXPECT_NEAR(packed, whole - 3 * quantized - 128, 1);
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"recipe.toml"});

@@ -33,35 +33,49 @@ std::string reviews() {
 
 std::string hone_program() { return HONE_PROGRAM; }
 
+pid_t start_hone(const std::vector<std::string>& arguments, const fs::path& folder,
+                 const Streams& streams) {
+  keep_caches_apart();
+  std::vector<std::string> words = {hone_program()};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
+  ::posix_spawn_file_actions_adddup2(&actions, streams.input, STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, streams.output, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, streams.messages, STDERR_FILENO);
+  pid_t process = 0;
+  const int error =
+      ::posix_spawn(&process, words[0].c_str(), &actions, nullptr, pointers.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  HONE_ASSERT(error == 0, "cannot start {}: error {}", words[0], error);
+  return process;
+}
+
+int wait_for(pid_t process) {
+  int status = 0;
+  HONE_ASSERT(::waitpid(process, &status, 0) == process, "lost process {}", process);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder) {
   return run_hone_until(arguments, folder, 0, {});
 }
 
 Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path& folder, int signal,
                       const std::function<bool()>& ready) {
-  keep_caches_apart();
   // Files, not pipes: neither stream can fill up while the other is read.
-  const TemporaryFolder streams;
-  const fs::path output = streams.path() / "output", messages = streams.path() / "messages";
-  std::vector<std::string> words = {hone_program()};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  constexpr int kNew = O_WRONLY | O_CREAT | O_TRUNC;
-  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), kNew, 0600);
-  ::posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), kNew, 0600);
-  pid_t process = 0;
-  const int error =
-      ::posix_spawn(&process, words[0].c_str(), &actions, nullptr, pointers.data(), environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  HONE_ASSERT(error == 0, "cannot start {}: error {}", words[0], error);
-  int status = 0;
+  const TemporaryFolder files;
+  const fs::path output = files.path() / "output", messages = files.path() / "messages";
+  constexpr int kNew = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  const Streams streams = {::open("/dev/null", O_RDONLY | O_CLOEXEC),
+                           ::open(output.c_str(), kNew, 0600),
+                           ::open(messages.c_str(), kNew, 0600)};
+  const pid_t process = start_hone(arguments, folder, streams);
+  for (const int stream : {streams.input, streams.output, streams.messages}) ::close(stream);
   const auto ended = [&] {
     siginfo_t info{};
     ::waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOHANG | WNOWAIT);
@@ -75,9 +89,8 @@ Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path&
     ::kill(process, signal);
     break;
   }
-  HONE_ASSERT(::waitpid(process, &status, 0) == process, "lost process {}", process);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_file(output),
-          read_file(messages)};
+  const int code = wait_for(process);
+  return {code, read_file(output), read_file(messages)};
 }
 
 Ending run_well(const std::vector<std::string>& arguments, const fs::path& folder) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,6 +19,18 @@ struct Ending {
 
 /// The path of the program.
 std::string hone_program();
+
+/// File descriptors that a program gets as its standard streams.
+struct Streams {
+  int input = -1, output = -1, messages = -1;
+};
+
+/// Starts `hone ARGUMENTS` in `folder`, without a shell.
+pid_t start_hone(const std::vector<std::string>& arguments, const fs::path& folder,
+                 const Streams& streams);
+
+/// Waits for its end: the exit code; 128 + n when signal n ended it.
+int wait_for(pid_t process);
 
 /// Runs `hone ARGUMENTS` to its end in `folder`, without a shell.
 Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folder);

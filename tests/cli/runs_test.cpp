@@ -141,6 +141,52 @@ TEST(Runs, OfOtherTextsAreNotRankedTogether) {
     EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
 }
 
+TEST(Runs, OfTheSameTextsAreRankedTogetherWhateverTheyWereCalled) {
+  const TemporaryFolder folder;
+  fs::copy(workshop() / "reviews.csv", folder.path() / "reviews.csv");
+  std::vector<std::string> lines = split(read_file(folder.path() / "reviews.csv"), '\n');
+  std::reverse(lines.begin() + 1, lines.end() - 1);
+  folder.file("reversed.csv", fmt::format("{}", fmt::join(lines, "\n")));
+  const auto evaluate = [&](const char* data, const char* name, std::vector<std::string> flags) {
+    std::vector<std::string> words = {"eval",   workshop() / "model", "--data", data, "-o", name,
+                                      "--split"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    run_well(words, folder.path());
+  };
+  evaluate("reviews.csv", "all", {"all"});
+  evaluate("reversed.csv", "reversed", {"all"});
+  evaluate("reviews.csv", "some", {"all", "--max_eval_samples", "10", "--seed", "1"});
+  evaluate("reviews.csv", "others", {"all", "--max_eval_samples", "10", "--seed", "2"});
+  const std::vector<std::string> words = {"runs", "all", "reversed", "some", "others"};
+  const Json result = run_json(words, folder.path());
+  std::vector<int> groups;
+  for (const Json& row : result["runs"]) groups.push_back(row["group"]);
+  EXPECT_EQ(groups, (std::vector<int>{1, 1, 2, 3}));
+  EXPECT_NE(result["runs"][0]["data_hash"], result["runs"][1]["data_hash"]);
+  const std::string text = run_well(words, folder.path()).output;
+  for (const char* there :
+       {"group 1 is all of reviews.csv, n = 40; ", "group 2 is all of reviews.csv, n = 10; ",
+        "group 3 is all of reviews.csv, n = 10 (other texts than group 2)."})
+    EXPECT_NE(text.find(there), std::string::npos) << there << "\n" << text;
+}
+
+TEST(Runs, OfUnlikeCommandsShowSettingsOnlyWhenAsked) {
+  const TemporaryFolder folder;
+  run_well({"eval", workshop() / "model", "--data", workshop() / "reviews.csv", "--batch", "4",
+            "-o", "measured"},
+           folder.path());
+  const fs::path measured = folder.path() / "measured";
+  const std::string text = run_well({"runs", "first", measured}, trainings()).output;
+  EXPECT_NE(text.find("Command"), std::string::npos) << text;
+  for (const char* setting : {"per_device_eval_batch_size", "max_seq_length", "validation_split"})
+    EXPECT_EQ(text.find(setting), std::string::npos) << setting << "\n" << text;
+  const std::string asked =
+      run_well({"runs", "first", measured, "--columns", "folder,per_device_eval_batch_size"},
+               trainings())
+          .output;
+  EXPECT_NE(asked.find("per_device_eval_batch_size"), std::string::npos) << asked;
+}
+
 TEST(Runs, ShowsTheColumnsThatAreAskedFor) {
   const std::string text =
       run_well({"runs", "fir*", "--columns", "max_steps, seed,loss"}, trainings()).output;

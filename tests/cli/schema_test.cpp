@@ -23,22 +23,19 @@ Json schema_of(const std::string& document) {
   return found->second;
 }
 
+std::set<std::string> document_names() {
+  const Json all = run_json({"schema"}, fs::temp_directory_path())["documents"];
+  std::set<std::string> names;
+  for (const Json& row : all) names.insert(row["document"]);
+  EXPECT_FALSE(names.empty());
+  return names;
+}
+
 // Of one line of JSON: the command, or else the document called so.
 void expect_valid(const Json& value, const std::string& document) {
   const std::vector<std::string> problems = schema_problems(value, schema_of(document));
   EXPECT_TRUE(problems.empty()) << document << ":\n"
                                 << fmt::format("{}", fmt::join(problems, "\n"));
-}
-
-// "" for a document of one form; else the title of the one that `value` has.
-std::string form_of(const Json& value, const std::string& document) {
-  const Json schema = schema_of(document);
-  if (!schema.contains("anyOf")) return "";
-  for (Json form : schema["anyOf"]) {
-    form["$defs"] = schema["$defs"];
-    if (schema_problems(value, form).empty()) return form["title"];
-  }
-  return "none";
 }
 
 /// A command line, and the folder with results.json that it leaves, if any.
@@ -47,100 +44,155 @@ struct SchemaRun {
   std::string folder = {};
 };
 
-// Together they print every form of every document, and every key that is not always there.
+// Together they print every key of every document and every form of it. Those that others read come first.
 const std::vector<SchemaRun>& runs() {
   static const std::vector<SchemaRun> all = {
+      {"train model --data reviews.csv --max_steps 30 --lr 1e-3 --batch 4 -o learnt", "learnt"},
+      {"quantize learnt --format integer(width=4,frac=3) --data reviews.csv --explain --max_drop "
+       "100 -o coarse",
+       "coarse"},
       {"train tiny --data synth:lookup?n=300 --max_steps 2 --logging_steps 1 --eval_steps 1 -o "
        "trained",
        "trained"},
-      {"train tiny --data reviews.csv --max_steps 1 --seeds 2 -o seeds", "seeds"},
+      {"train tiny --data synth:lookup?n=300 --max_steps 2 --logging_steps 1 --eval_steps 1 -o "
+       "trained --resume"},
+      {"train tiny --data synth:lookup?n=300 --max_steps 1 --protocol original -o original",
+       "original"},
+      {"train tiny --data topics.csv --max_steps 1 --class_weights balanced -o topics", "topics"},
+      {"train tiny --data reviews.csv --max_steps 1 --validation_split 0 -o unmeasured",
+       "unmeasured"},
+      {"train tiny --data synth:lookup?n=300 --vocab_size 60 --max_steps 1 --seeds 5 "
+       "--class_weights balanced -o seeds",
+       "seeds"},
       {"eval model --data reviews.csv -o measured", "measured"},
-      {"compare model coarse --data reviews.csv --max_drop 100 -o compared", "compared"},
-      {"compare seeds seeds --data reviews.csv --max_drop 100"},
+      {"eval coarse --data reviews.csv --split all"},
+      {"eval topics --data topics.csv"},
+      {"eval model --data good.csv"},
+      {"compare learnt coarse --data reviews.csv --split all --max_drop 100 -o compared",
+       "compared"},
+      {"compare seeds seeds --data synth:lookup?n=300"},
       {"predict model --data reviews.csv"},
       {"predict model dull --text_pair fine"},
-      {"quantize model --format integer(width=4,frac=3) --data reviews.csv --explain --max_drop "
-       "100 -o coarse",
-       "coarse"},
+      {"predict model --data reviews.csv --fields "
+       "id,text,label,score,gold,cut,labels,probabilities,logits,input_ids"},
+      {"predict model dull --text_pair fine --fields text_pair"},
+      {"quantize model --weight_format int(bits=4) --data reviews.csv -o weights", "weights"},
+      {"quantize unmeasured --format integer(width=4,frac=3) --split train --validation_split 0 "
+       "--explain --data reviews.csv -o unchosen",
+       "unchosen"},
+      {"quantize model --format integer(width=8,frac=4) --qat --max_steps 1 --class_weights "
+       "balanced --data reviews.csv -o trained_quantized",
+       "trained_quantized"},
       {"quantize model --format integer(width=8,frac=4) --qat --max_steps 1 --seeds 2 --max_drop "
-       "100 --data reviews.csv -o qat",
+       "0.5 --class_weights balanced --data reviews.csv -o qat",
        "qat"},
+      {"compare qat qat --data reviews.csv --max_drop 0"},
       {"formats"},
-      {"formats mxint(bits=8)"},
       {"formats int(bits=4,scale=learned)"},
       {"formats bf16 0.3 inf -7"},
+      {"formats int(bits=4) 0.3 1.7"},
       {"formats int(bits=4) --input model/model.safetensors --tensor *LayerNorm*"},
       {"formats --compare model --choice bf16 --choice ternary/none --data reviews.csv -o formats",
        "formats"},
+      {"formats --compare trained --choice bf16 --data synth:lookup?n=300 -o fine_formats",
+       "fine_formats"},
       {"formats int(bits=4) --suggest model --data reviews.csv"},
       {"plan model --format integer(width=8,frac=4)"},
       {"widths model --widths 8.4 --max_steps 1 --data reviews.csv -o widths", "widths"},
+      {"widths trained --widths 32.16 --max_steps 1 --data synth:lookup?n=300 -o wide", "wide"},
       {"inspect model"},
+      {"inspect model --freeze * --no_graph"},
       {"draw model -o graph.dot"},
-      {"tokenize model --data reviews.csv"},
+      {"tokenize model --data reviews.csv --texts 1"},
+      {"tokenize tiny --data reviews.csv --text_pair_column label --texts 1"},
       {"bench model --batch 2 --tokens 8 --runs 1 --profile"},
+      {"bench model --batch 2 --tokens 8 --runs 1 --qat int(bits=8)"},
       {"doctor"},
       {"convert model -o converted"},
       {"schema"},
       {"demo --max_steps 1 --qat_steps 1 --data synth:negation?n=100 --max_seq_length 16 -o demo",
        "demo"},
-      {"runs trained seeds coarse widths formats demo"},
+      {fmt::format(
+          "runs reviews.csv trained topics unmeasured seeds measured compared coarse qat widths "
+          "formats demo '{}'",
+          (test_data() / "cli/old_runs").string())},
   };
   return all;
+}
+
+/// What is printed and written, held to its documents; and which keys of them were there.
+struct Contract {
+  std::map<std::string, std::set<std::string>> seen;
+
+  void hold(const Json& value, const std::string& document) {
+    expect_valid(value, document);
+    seen[document].merge(keys_in(value, schema_of(document)));
+  }
+};
+
+void run_all(Contract& contract, const fs::path& folder) {
+  for (const SchemaRun& run : runs()) {
+    SCOPED_TRACE(run.line);
+    std::vector<std::string> words = shell_words(run.line);
+    words.emplace_back("--json");
+    const Ending ending = run_hone(words, folder);
+    ASSERT_TRUE(ending.code == 0 || ending.code == 3) << ending.messages;
+    const std::string& command = words[0];
+    const std::vector<Json> lines = json_lines(ending.output);
+    ASSERT_FALSE(lines.empty());
+    for (const Json& line : lines) {
+      contract.hold(line, command);
+      if (command != "predict") {
+        EXPECT_EQ(line["command"], command);
+      }
+      if (run.line.find(" --fields ") == std::string::npos) {
+        EXPECT_EQ(line["schema_version"], 1);
+      }
+    }
+    if (run.folder.empty()) continue;
+    const fs::path written = folder / run.folder;
+    EXPECT_EQ(read_json(written / "results.json"), lines.front());
+    for (const char* file : {"settings.json", "machine.json", "record.json"})
+      contract.hold(read_json(written / file), file);
+    for (const fs::directory_entry& entry : fs::directory_iterator(written))
+      if (entry.path().filename().string().starts_with("seed-"))
+        contract.hold(read_json(entry.path() / "results.json"), command);
+    if (!fs::exists(written / "training_log.jsonl")) continue;
+    for (const Json& line : json_lines(read_file(written / "training_log.jsonl")))
+      contract.hold(line, "training_log.jsonl");
+  }
 }
 
 TEST(Schema, HoldsForWhatEveryCommandPrintsAndWrites) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
   fs::copy(workshop() / "reviews.csv", folder.path());
-  std::vector<SchemaRun> ordered = runs();
-  // What others read comes first.
-  std::ranges::stable_partition(ordered,
-                                [](const SchemaRun& run) { return run.folder == "coarse"; });
-  std::map<std::string, std::set<std::string>> forms;
-  for (const SchemaRun& run : ordered) {
-    std::vector<std::string> words = shell_words(run.line);
-    words.emplace_back("--json");
-    const Ending ending = run_hone(words, folder.path());
-    ASSERT_TRUE(ending.code == 0 || ending.code == 3) << run.line << "\n" << ending.messages;
-    const std::string& command = words[0];
-    const std::vector<Json> lines = json_lines(ending.output);
-    ASSERT_FALSE(lines.empty()) << run.line;
-    SCOPED_TRACE(run.line);
-    for (const Json& line : lines) {
-      expect_valid(line, command);
-      if (command != "predict") {
-        EXPECT_EQ(line["command"], command);
-      }
-      EXPECT_EQ(line["schema_version"], 1);
-      forms[command].insert(form_of(line, command));
-    }
-    if (run.folder.empty()) continue;
-    EXPECT_EQ(read_json(folder.path() / run.folder / "results.json"), lines.front());
-    for (const char* file : {"settings.json", "machine.json"})
-      expect_valid(read_json(folder.path() / run.folder / file), file);
-  }
-  for (const Json& line : json_lines(read_file(folder.path() / "trained/training_log.jsonl"))) {
-    expect_valid(line, "training_log.jsonl");
-    forms["training_log.jsonl"].insert(form_of(line, "training_log.jsonl"));
-  }
-  for (const char* seed : {"seeds/seed-42", "qat/seed-43"})
-    expect_valid(read_json(folder.path() / seed / "results.json"),
-                 std::string_view(seed).starts_with("qat") ? "quantize" : "train");
-  // No form without a run that prints it.
-  for (const Json& row : run_json({"schema"}, folder.path())["documents"]) {
-    const std::string name = row["document"];
-    const Json schema = schema_of(name);
-    if (!schema.contains("anyOf")) continue;
-    for (const Json& form : schema["anyOf"])
-      EXPECT_TRUE(forms[name].contains(form["title"])) << name << " " << form["title"];
+  folder.file("good.csv", "text,label\nfine,good\nvery fine,good\n");
+  std::string topics = "text,label\n";
+  for (int i = 0; i < 30; ++i)
+    topics += fmt::format("text {},{}\n", i, i % 3 == 0 ? "art" : i % 3 == 1 ? "sport" : "trade");
+  folder.file("topics.csv", topics);
+  Contract contract;
+  run_all(contract, folder.path());
+  // No row of the schema without a run that has its key.
+  for (const std::string& name : document_names())
+    for (const std::string& key : schema_keys(schema_of(name)))
+      EXPECT_TRUE(contract.seen[name].contains(key)) << name << ": no run has " << key;
+}
+
+TEST(Schema, HoldsForEveryFormat) {
+  const Json all = run_json({"formats"}, workshop())["formats"];
+  for (const Json& row : all) {
+    const std::string format = row["format"];
+    SCOPED_TRACE(format);
+    expect_valid(run_json({"formats", format}, workshop()), "formats");
+    expect_valid(run_json({"formats", format, "0.3", "-1e30", "1e-30"}, workshop()), "formats");
   }
 }
 
 TEST(Schema, KnowsEveryCommandThatPrintsJson) {
-  std::set<std::string> documents, tried;
-  for (const Json& row : run_json({"schema"}, fs::temp_directory_path())["documents"])
-    documents.insert(row["document"]);
+  const std::set<std::string> documents = document_names();
+  std::set<std::string> tried;
   for (const SchemaRun& run : runs()) tried.insert(shell_words(run.line)[0]);
   for (const std::string& name : command_names()) {
     const bool prints =
