@@ -98,7 +98,9 @@ void demo(const Arguments& a, const CLI::App& app) {
   };
   FineTuneOptions full = training(a, a.steps, 4e-4, a.steps / 20);
   full.checkpoints = checkpoints_of("fp32");
-  fine_tune(source.model, data, pad_id, full, log, context);
+  EncodedSplits learnt_from = data;
+  learnt_from.validation = {};  // the study measures the trained model there
+  fine_tune(source.model, learnt_from, pad_id, full, log, context);
   const WidthStudy study = study_widths(
       source.model, data, pad_id,
       {.qat = training(a, a.qat_steps, 2e-4, 0), .checkpoints_of = checkpoints_of}, context);

@@ -33,10 +33,8 @@ std::string change_text(const Verdict& v, const std::string& over = "") {
 std::string decided_text(const Verdict& v, const std::string& over = "") {
   const bool lost = v.conclusion == Conclusion::lost;
   const Interval& interval = *v.change_interval;
-  const char* word = lost                ? "lost"
-                     : interval.low > 0  ? "kept, and better"
-                     : interval.high < 0 ? "kept, though worse"
-                                         : "kept";
+  if (!lost && interval.low > 0) return "kept, and better: " + change_text(v, over);
+  const char* word = lost ? "lost" : interval.high < 0 ? "kept, though worse" : "kept";
   return fmt::format("{}: {}, {} the margin of {:.2f}", word, change_text(v, over),
                      lost ? "beyond" : "within", 100 * v.margin);
 }

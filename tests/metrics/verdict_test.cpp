@@ -67,6 +67,7 @@ TEST(Verdict, SaysItInASentence) {
             "1.10 % flips");
   // What is shown to be a gain, or a loss, is called one.
   EXPECT_TRUE(verdict(counted(10000, 10, 100), 0).summary.starts_with("kept, and better: +0.90"));
+  EXPECT_EQ(verdict(counted(10000, 10, 100), 0).summary.find("within"), std::string::npos);
   EXPECT_TRUE(verdict(counted(10000, 40, 10)).summary.starts_with("kept, though worse: -0.30"));
   EXPECT_TRUE(verdict(counted(10000, 0, 0)).summary.ends_with("; no prediction differs"));
 }
