@@ -14,10 +14,6 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 
 Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 
-Json interval_or_null(const Interval& i) {
-  return std::isfinite(i.low) && std::isfinite(i.high) ? interval(i) : Json();
-}
-
 Json to_json(const ClassFigures& one) {
   return {{"precision", number(one.figures.precision)},
           {"precision_interval", interval(wilson_interval(one.found, one.predicted))},
@@ -67,7 +63,7 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
     const std::string key = fmt::format("eval_{}", metric.name);
     json[key] = number(metric.value(e));
     if (metric.name == "accuracy") json[key + "_interval"] = interval(e.accuracy_interval);
-    if (metric.name == "auc") json[key + "_interval"] = interval_or_null(e.auc.interval);
+    if (metric.name == "auc") json[key + "_interval"] = interval(e.auc.interval);
   }
   json["eval_majority_share"] = number(e.majority_share);
   Json classes = Json::object();

@@ -64,6 +64,18 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
   EXPECT_EQ(describe(part), "test, n = 5: where from; always 'bad' would be right for 60.0 %");
 }
 
+TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
+  const std::vector<Example> examples = reviews(3, 2);
+  std::vector<Example> reversed(examples.rbegin(), examples.rend()), relabelled = examples,
+                                                                     others = reviews(2, 3);
+  relabelled[0].label = 1;
+  const std::string hash = to_json(measured(examples))["texts_hash"];
+  EXPECT_EQ(hash.size(), 32u);
+  EXPECT_EQ(measured(reversed).texts_hash, hash);
+  EXPECT_NE(measured(relabelled).texts_hash, hash);
+  EXPECT_NE(measured(others).texts_hash, hash);
+}
+
 TEST(MeasuredPart, OfAModelWithoutRecordHasNoCounts) {
   const Json json = to_json(measured(reviews(1, 1)));
   for (const char* key : {"trained_on_rows", "chosen_on_rows", "calibrated_on_rows"})

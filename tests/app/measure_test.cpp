@@ -61,6 +61,7 @@ TEST(Measure, SaysNullWhereThereIsNoNumber) {
   const Json json = to_json(measured(testing::tiny_model(), one_class), {"odd", "even"});
   EXPECT_TRUE(json["eval_classes"]["odd"]["recall"].is_null());
   EXPECT_TRUE(json["eval_auc"].is_null());
+  EXPECT_EQ(json["eval_auc_interval"], Json({0, 1}));
 }
 
 TEST(Measure, ComparesModelsInJson) {
