@@ -29,10 +29,11 @@ std::string with_titles(std::string svg) {
   return svg;
 }
 
-// Draws `figure` as `name`.svg, .png and so on in `folder`.
-void draw(const Figure& figure, const std::string& name, const fs::path& folder) {
+// Draws `figure` as `name`.svg, beside it what it is drawn from and, if `pictures` has it, `name`.png in `folder`.
+void draw(const Figure& figure, const std::string& name, const fs::path& folder,
+          std::string_view pictures) {
   write_file(folder / (name + ".tsv"), figure_data(figure));
-  write_file(folder / (name + ".gp"), figure_script(figure, name));
+  write_file(folder / (name + ".gp"), figure_script(figure, name, pictures));
   // The user's own gnuplot settings stay out of it.
   with_context("figure", [&] {
     run_program({"gnuplot", "--default-settings", name + ".gp"}, folder, "gnuplot-nox");
@@ -50,7 +51,7 @@ void write_figure(const Figure& figure, const fs::path& stem) {
   // gnuplot works in a folder of its own; what it leaves half done there is never seen under the
   // figure's name.
   const ScratchFolder folder(stem);
-  draw(figure, name, folder.path());
+  draw(figure, name, folder.path(), "svg png");
   for (const char* ending : {".tsv", ".gp", ".svg", ".png"}) {
     write_file(fs::path(stem) += ending, read_file(folder.path() / (name + ending)));
   }
@@ -58,7 +59,7 @@ void write_figure(const Figure& figure, const fs::path& stem) {
 
 std::string draw_svg(const Figure& figure, const fs::path& folder) {
   const ScratchFolder temporary(folder / "drawing");
-  draw(figure, "drawing", temporary.path());
+  draw(figure, "drawing", temporary.path(), "svg");
   return read_file(temporary.path() / "drawing.svg");
 }
 

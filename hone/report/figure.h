@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/base/file.h"
+#include "hone/report/text_layout.h"
 
 /// Figures: panels of curves, drawn by gnuplot as SVG and PNG.
 ///
@@ -17,8 +18,9 @@
 ///
 /// Series with the same label have the same colour and marker in all panels and share one entry of
 /// the legend. The colours are told apart with any colour vision; markers and dashes repeat the
-/// distinction, and show curves that coincide. In the SVG a marker tells its values when the mouse is
-/// over it.
+/// distinction, and show curves that coincide. Where a marker or an interval would cover that of
+/// another series it stands beside it, a little sideways; its values are those it has. In the SVG a
+/// marker tells them when the mouse is over it.
 namespace hone {
 
 inline constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
@@ -30,6 +32,7 @@ struct Point {
   double y = 0;
   double low = kNoValue;
   double high = kNoValue;
+  std::string name = {};  ///< told with its values
 };
 
 enum class Draw {
@@ -38,6 +41,9 @@ enum class Draw {
   steps,   ///< each value holds until the next point, with a few markers: best so far
   points,  ///< markers alone
   faint,   ///< a thin, light line without markers: single values behind the line of their mean
+  edge,    ///< steps without markers: what bounds the points of other series
+  bars,    ///< from the y axis to the point, along x, with a marker at its end; series that share
+           ///< the room of a row stand one below the other
 };
 
 enum class Spread { none, bars, band };
@@ -47,6 +53,10 @@ struct Series {
   std::vector<Point> points = {};
   Draw draw = Draw::curve;
   Spread spread = Spread::none;  ///< how `low` and `high` of the points show
+  /// The names of the points are written beside them, each once in a panel, where there is room: the
+  /// points of the first series first.
+  bool with_names = false;
+  Tone tone = Tone::plain;  ///< its colour, where that says something; otherwise one of its own
 };
 
 /// A dashed horizontal line: a baseline.
@@ -91,7 +101,7 @@ struct Figure {
 };
 
 /// Writes `stem`.svg and `stem`.png, and beside them what they were drawn from: `stem`.tsv (columns
-/// panel, series, x, y, low, high) and `stem`.gp, which draws them again by `gnuplot NAME.gp` in
+/// panel, series, x, y, low, high, the x and y it is drawn at, name) and `stem`.gp, which draws them again by `gnuplot NAME.gp` in
 /// their folder. Each file appears whole. Throws `UserError` if gnuplot is missing or fails, or a
 /// file cannot be written.
 void write_figure(const Figure& figure, const fs::path& stem);

@@ -89,6 +89,11 @@ double AxisView::fraction(double value) const {
   return std::log(value / range.low) / std::log(range.high / range.low);
 }
 
+double AxisView::value(double fraction) const {
+  if (!logarithmic) return range.low + fraction * (range.high - range.low);
+  return range.low * std::pow(range.high / range.low, fraction);
+}
+
 AxisView view_axis(const Axis& axis, std::span<const double> values, int tick_count,
                    bool with_zero) {
   AxisView view;

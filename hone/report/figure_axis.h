@@ -16,6 +16,8 @@ struct AxisView {
 
   /// Where `value` lies between low (0) and high (1).
   double fraction(double value) const;
+  /// The value that lies there.
+  double value(double fraction) const;
 };
 
 /// The view of an axis that shows `values` (those that are not finite do not count) with at most

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "hone/base/error.h"
+#include "hone/report/figure_places.h"
 
 namespace hone {
 namespace {
@@ -34,12 +36,19 @@ std::vector<std::string> distinct_labels(const Figure& figure) {
   return labels;
 }
 
-bool has_line(const Figure& figure, const std::string& label) {
-  return std::ranges::any_of(figure.panels, [&](const Panel& panel) {
-    return std::ranges::any_of(panel.series, [&](const Series& series) {
-      return series.label == label && series.draw != Draw::points;
-    });
-  });
+// How the legend shows what all series of this label have in common.
+LegendEntry legend_entry(const Figure& figure, const std::string& label) {
+  LegendEntry entry{.label = label};
+  for (const Panel& panel : figure.panels) {
+    for (const Series& series : panel.series) {
+      if (series.label != label) continue;
+      entry.line |= series.draw != Draw::points;
+      entry.marker |= series.draw != Draw::faint && series.draw != Draw::edge;
+      entry.bar |= series.draw == Draw::bars;
+      if (series.tone != Tone::plain) entry.tone = series.tone;
+    }
+  }
+  return entry;
 }
 
 // Packs the entries into lines from `top` downwards.
@@ -54,7 +63,9 @@ std::vector<LegendEntry> lay_out_legend(const Figure& figure,
       x = kFigureMargin;
       y -= kLineHeight;
     }
-    legend.push_back({label, x, y, has_line(figure, label)});
+    legend.push_back(legend_entry(figure, label));
+    legend.back().x = x;
+    legend.back().y = y;
     x += entry_width + 1.5 * kGap;
   }
   return legend;
@@ -82,6 +93,7 @@ std::vector<Box> cells(const Figure& figure, double top) {
 std::vector<double> x_values(const Panel& panel) {
   std::vector<double> values;
   for (const Series& series : panel.series) {
+    if (series.draw == Draw::bars) values.push_back(0);  // where they begin
     for (const Point& point : series.points) values.push_back(point.x);
   }
   return values;
@@ -105,35 +117,12 @@ double widest(const std::vector<Tick>& ticks) {
   return width;
 }
 
-// Pixels of a panel's plot where its curves pass, sampled every few pixels.
-std::vector<std::pair<double, double>> curve_pixels(const Panel& panel, const PanelLayout& layout) {
-  const Box& plot = layout.plot;
-  std::vector<std::pair<double, double>> pixels;
-  for (const Series& series : panel.series) {
-    for (std::size_t i = 0; i < series.points.size(); ++i) {
-      const auto at = [&](const Point& point) {
-        return std::pair(plot.left + layout.x.fraction(point.x) * (plot.right - plot.left),
-                         plot.bottom + layout.y.fraction(point.y) * (plot.top - plot.bottom));
-      };
-      const auto [x1, y1] = at(series.points[i]);
-      const auto [x0, y0] = at(series.points[i == 0 ? 0 : i - 1]);
-      const double length = std::hypot(x1 - x0, y1 - y0);
-      const double steps =
-          std::isfinite(length) ? std::clamp(std::ceil(length / 4), 1.0, 500.0) : 0;
-      for (double step = 1; step <= steps; ++step) {
-        pixels.emplace_back(x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps);
-      }
-    }
-  }
-  return pixels;
-}
-
 // Above or below its line, at the right, the left or between: where the fewest curves pass; the
 // first wins ties.
 ReferenceLabel place_label(const Reference& reference, const PanelLayout& layout,
-                           const std::vector<std::pair<double, double>>& curves) {
+                           const std::vector<Pixel>& curves) {
   const Box& plot = layout.plot;
-  const double line = plot.bottom + layout.y.fraction(reference.y) * (plot.top - plot.bottom);
+  const double line = layout.pixel_y(reference.y);
   const double width = text_width(reference.label, kFontSize), half = 0.6 * kFontSize;
   ReferenceLabel best;
   std::ptrdiff_t fewest = -1;
@@ -143,9 +132,9 @@ ReferenceLabel place_label(const Reference& reference, const PanelLayout& layout
           reference, plot.left + kGap / 2 + share * (plot.right - plot.left - width - kGap),
           line + side * (half + 5)};
       if (place.y + half > plot.top + kGap || place.y - half < plot.bottom) continue;
-      const std::ptrdiff_t crossed = std::ranges::count_if(curves, [&](const auto& pixel) {
-        return place.x - 4 < pixel.first && pixel.first < place.x + width + 4 &&
-               std::abs(pixel.second - place.y) < half + 4;
+      const std::ptrdiff_t crossed = std::ranges::count_if(curves, [&](const Pixel& pixel) {
+        return place.x - 4 < pixel.x && pixel.x < place.x + width + 4 &&
+               std::abs(pixel.y - place.y) < half + 4;
       });
       if (fewest < 0 || crossed < fewest) best = place, fewest = crossed;
     }
@@ -182,8 +171,7 @@ void thin_out(std::vector<Tick>& ticks, const PanelLayout& layout) {
   double free = 0;
   for (Tick& tick : ticks) {
     const double width = text_width(tick.label, kFontSize);
-    const double middle =
-        layout.plot.left + layout.x.fraction(tick.value) * (layout.plot.right - layout.plot.left);
+    const double middle = layout.pixel_x(tick.value);
     if (middle - width / 2 < free) {
       tick.label.clear();
     } else {
@@ -199,16 +187,42 @@ void lay_out_width(const Panel& panel, PanelLayout& layout) {
   layout.x = view_axis(panel.x, x_values(panel), std::max(2, static_cast<int>(width / 60)),
                        /*with_zero=*/false);
   thin_out(layout.x.ticks, layout);
-  const auto curves = curve_pixels(panel, layout);
+  layout.places = places_of(panel, layout);
+  const std::vector<Pixel> curves = curve_pixels(panel, layout);
   layout.has_points = !curves.empty();
   for (const Reference& reference : panel.references) {
     const double height = layout.y.fraction(reference.y);
     if (height < 0 || height > 1) continue;
     layout.reference_labels.push_back(place_label(reference, layout, curves));
   }
+  layout.names = place_names(panel, layout, curves);
+}
+
+// The names on the y axis cut in their middle, if they can still be told apart then.
+bool shorten_names(Axis& axis, double width) {
+  std::set<std::string> names;
+  for (Tick& tick : axis.ticks) {
+    for (std::size_t columns = display_width(tick.label);
+         columns > 0 && text_width(tick.label, kFontSize) > width; --columns)
+      tick.label = shortened(tick.label, columns);
+    if (!names.insert(tick.label).second) return false;
+  }
+  return true;
+}
+
+bool has_bars(const Panel& panel) {
+  return std::ranges::find(panel.series, Draw::bars, &Series::draw) != panel.series.end();
 }
 
 }  // namespace
+
+double PanelLayout::pixel_x(double value) const {
+  return plot.left + x.fraction(value) * (plot.right - plot.left);
+}
+
+double PanelLayout::pixel_y(double value) const {
+  return plot.bottom + y.fraction(value) * (plot.top - plot.bottom);
+}
 
 double text_width(std::string_view text, int font_size) {
   double width = 0;
@@ -237,8 +251,11 @@ FigureLayout lay_out(const Figure& figure) {
 }
 
 std::optional<Figure> narrow_figure(Figure figure) {
-  for (const Panel& panel : figure.panels)
-    if (widest(panel.y.ticks) > kNarrowWidth / 2.0) return std::nullopt;
+  int plots = 0;
+  for (Panel& panel : figure.panels) {
+    if (!shorten_names(panel.y, kNarrowWidth / 2.0)) return std::nullopt;
+    plots += has_bars(panel) ? figure.height : kNarrowPanelHeight;
+  }
   figure.stacked = true;
   figure.width = kNarrowWidth;
   // The legend needs more lines than in a wide figure; how many does not depend on the height.
@@ -246,7 +263,7 @@ std::optional<Figure> narrow_figure(Figure figure) {
   const std::vector<std::string> labels = distinct_labels(figure);
   const auto legend = lay_out_legend(figure, labels, kAnyHeight);
   const int above = legend.empty() ? 0 : kAnyHeight - static_cast<int>(legend.back().y);
-  figure.height = above + kNarrowPanelHeight * static_cast<int>(figure.panels.size());
+  figure.height = above + plots;
   return figure;
 }
 

@@ -28,9 +28,12 @@ struct Box {
 /// One distinct label of the figure's series.
 struct LegendEntry {
   std::string label;
-  double x = 0;       ///< left end of the sample of the line
-  double y = 0;       ///< middle of the line of text
-  bool line = false;  ///< whether the sample has a line through its marker
+  double x = 0;         ///< left end of the sample of the line
+  double y = 0;         ///< middle of the line of text
+  bool line = false;    ///< whether the sample has a line
+  bool marker = false;  ///< and a marker on it
+  bool bar = false;     ///< the line is as thick as a bar
+  Tone tone = Tone::plain;
 };
 
 inline constexpr double kLegendSampleWidth = 26;
@@ -42,14 +45,34 @@ struct ReferenceLabel {
   double y = 0;  ///< its middle
 };
 
+/// The name of a point, and where it stands.
+struct PointName {
+  std::string text;
+  double x = 0;  ///< left end of the text
+  double y = 0;  ///< its middle
+};
+
+inline constexpr int kNameSize = 11;
+
+/// Where a point is drawn, in the units of the axes.
+struct Place {
+  double x = 0;
+  double y = 0;
+};
+
 struct PanelLayout {
   Box plot;  ///< the area inside the axes
   AxisView x;
   AxisView y;
+  std::vector<std::vector<Place>> places;  ///< of each point of each series
+  std::vector<PointName> names;
   double x_label_y = 0;                          ///< middle of the line of text
   double y_label_x = 0;                          ///< middle of the rotated line of text
   bool has_points = false;                       ///< any that can be drawn, in view or not
   std::vector<ReferenceLabel> reference_labels;  ///< one for each reference in view
+
+  double pixel_x(double value) const;
+  double pixel_y(double value) const;
 };
 
 struct FigureLayout {
@@ -64,8 +87,9 @@ inline constexpr double kFigureMargin = 16;
 /// Throws `UserError` for an axis range that cannot be shown.
 FigureLayout lay_out(const Figure& figure);
 
-/// The figure for a phone: 360 pixels wide, its panels one below the other, as high as that needs.
-/// Nothing when the names on a y axis would leave the plot no room.
+/// The figure for a phone: 360 pixels wide, its panels one below the other, as high as that needs;
+/// those with bars as high as they are. Nothing when the names on a y axis would leave the plot no
+/// room.
 std::optional<Figure> narrow_figure(Figure figure);
 
 /// Index of the series' style in `styles`.

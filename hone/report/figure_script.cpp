@@ -23,25 +23,42 @@ constexpr std::string_view kAxisInk = kAxisColour.light;
 constexpr std::string_view kGridInk = kGridColour.light;
 constexpr std::string_view kReferenceInk = kReferenceColour.light;
 
-std::string_view colour_of(std::size_t style) {
+// Green, red and yellow of tables are, for any colour vision, these of the figures' colours.
+std::string_view colour_of(std::size_t style, Tone tone) {
+  switch (tone) {
+    case Tone::good:
+      return kSeriesColours[2].light;
+    case Tone::bad:
+      return kSeriesColours[1].light;
+    case Tone::unclear:
+      return kSeriesColours[4].light;
+    case Tone::quiet:
+      return kReferenceInk;
+    case Tone::plain:
+      break;
+  }
   return kSeriesColours[style % std::size(kSeriesColours)].light;
 }
 
 // Every other style has gaps, of lengths of its own: where two curves coincide, one is seen through those of the other.
 constexpr std::string_view kDashes[] = {"1", "(14,7)", "1", "(5,5)", "1", "(16,5,4,5)"};
 
-std::string line_style(std::size_t style) {
-  return fmt::format("lc rgb '{}' lw 2 dt {}", colour_of(style),
+std::string line_style(std::size_t style, Tone tone) {
+  return fmt::format("lc rgb '{}' lw 2 dt {}", colour_of(style, tone),
                      kDashes[style % std::size(kDashes)]);
 }
 
 // What is drawn faintly is the light half of its colour, without gaps.
-std::string faint_line_style(std::size_t style) {
-  return fmt::format("lc rgb '#A0{}' lw 1 dt 1", colour_of(style).substr(1));
+std::string faint_line_style(std::size_t style, Tone tone) {
+  return fmt::format("lc rgb '#A0{}' lw 1 dt 1", colour_of(style, tone).substr(1));
 }
 
-std::string marker_style(std::size_t style) {
-  return fmt::format("lc rgb '{}' pt {} ps 0.7", colour_of(style),
+std::string bar_style(std::size_t style, Tone tone) {
+  return fmt::format("lc rgb '{}' lw 4", colour_of(style, tone));
+}
+
+std::string marker_style(std::size_t style, Tone tone) {
+  return fmt::format("lc rgb '{}' pt {} ps 0.7", colour_of(style, tone),
                      kMarkers[style % std::size(kMarkers)]);
 }
 
@@ -77,17 +94,31 @@ bool has_drawable_points(const Panel& panel, const Series& series) {
          std::ranges::any_of(series.points, [&](const Point& p) { return on(panel.y, p.y); });
 }
 
-// gnuplot's expression for "PTQ: Width (bits) 8, Accuracy (%) 88.45".
+// gnuplot's expression for "PTQ, 8.4: Width (bits) 8, Accuracy (%) 88.45". What has no name is not told.
 std::string value_text(const Panel& panel, const Series& series) {
-  return fmt::format("(sprintf('%s%s %.5g, %s %.5g', {}, {}, column(3), {}, column(4)))",
-                     literal(series.label.empty() ? "" : series.label + ": "),
-                     literal(panel.x.label), literal(panel.y.label));
+  const bool named =
+      std::ranges::any_of(series.points, [](const Point& p) { return !p.name.empty(); });
+  std::string format, values;
+  const auto add = [&](std::string_view conversion, const std::string& value) {
+    format += conversion;
+    values += ", " + value;
+  };
+  if (!series.label.empty()) add(named ? "%s, " : "%s: ", literal(series.label));
+  if (named) add("%s: ", "strcol(9)");
+  const char* separator = "";
+  for (const auto& [axis, column] : {std::pair{&panel.x, 3}, {&panel.y, 4}}) {
+    if (axis->label.empty()) continue;
+    add(fmt::format("{}%s %.5g", separator),
+        fmt::format("{}, column({})", literal(axis->label), column));
+    separator = ", ";
+  }
+  return fmt::format("(sprintf('{}'{}))", format, values);
 }
 
 // Every point of a curve has its marker; a line has a few, not at the same places as those of other
 // styles.
 std::string marker_interval(const Series& series, std::size_t style) {
-  if (series.draw == Draw::curve || series.draw == Draw::points) return "";
+  if (series.draw != Draw::line && series.draw != Draw::steps) return "";
   const std::size_t interval = std::max<std::size_t>(1, series.points.size() / kMarkersOnLine);
   return fmt::format(" every {}::{}", interval, (2 * style + 1) * interval / 5 % interval);
 }
@@ -96,8 +127,8 @@ std::string marker_interval(const Series& series, std::size_t style) {
 /// the screen.
 class ScriptWriter {
  public:
-  ScriptWriter(const Figure& figure, std::string_view name)
-      : figure_(figure), layout_(lay_out(figure)), name_(name) {}
+  ScriptWriter(const Figure& figure, std::string_view name, std::string_view pictures)
+      : figure_(figure), layout_(lay_out(figure)), name_(name), pictures_(pictures) {}
 
   std::string write() {
     add_head();
@@ -117,9 +148,9 @@ class ScriptWriter {
   }
   // Text beside, above and in the plots; `how`: left, center, "center rotate by 90".
   void add_text(std::string_view text, double x, double y, std::string_view how,
-                std::string_view colour) {
-    add("set label {} at {} {} tc rgb '{}' noenhanced front\n", literal(text), screen(x, y), how,
-        colour);
+                std::string_view colour, int size = kFontSize) {
+    add("set label {} at {} {} tc rgb '{}' font ',{}' noenhanced front\n", literal(text),
+        screen(x, y), how, colour, size);
   }
   void add_title(std::string_view text, double x, double y, int size) {
     add("set label {} at {} left tc rgb '{}' front\n", bold_literal(text, size), screen(x, y),
@@ -136,14 +167,15 @@ class ScriptWriter {
   const Figure& figure_;
   FigureLayout layout_;
   std::string name_;
+  std::string_view pictures_;
   std::string text_;
   int block_ = 0;  // of the data file
 };
 
 void ScriptWriter::add_head() {
-  add("# Draws {0}.svg and {0}.png from {0}.tsv.\n", one_line(name_));
+  add("# Draws {0} ({1}) from {0}.tsv.\n", one_line(name_), pictures_);
   add("set encoding utf8\nset datafile separator \"\\t\"\n");
-  add("do for [picture in \"svg png\"] {{\n");
+  add("do for [picture in \"{}\"] {{\n", pictures_);
   add("if (picture eq \"svg\") {{\n");
   add("  set terminal svg size {},{} font 'DejaVu Sans,{}' background rgb 'white'\n", figure_.width,
       figure_.height, kFontSize);
@@ -168,10 +200,13 @@ void ScriptWriter::add_title_and_legend() {
     const std::size_t style = style_of(layout_, {.label = entry.label});
     if (entry.line) {
       add("set arrow from {} to {} nohead {} front\n", screen(entry.x, entry.y),
-          screen(entry.x + kLegendSampleWidth, entry.y), line_style(style));
+          screen(entry.x + kLegendSampleWidth, entry.y),
+          entry.bar ? bar_style(style, entry.tone) : line_style(style, entry.tone));
     }
-    add("set label '' at {} point {} front\n", screen(entry.x + kLegendSampleWidth / 2, entry.y),
-        marker_style(style));
+    if (entry.marker) {
+      add("set label '' at {} point {} front\n", screen(entry.x + kLegendSampleWidth / 2, entry.y),
+          marker_style(style, entry.tone));
+    }
     add_text(entry.label, entry.x + kLegendSampleWidth + 6, entry.y, "left", kInk);
   }
 }
@@ -205,17 +240,18 @@ void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
                                               layout.y.range.low)
                                 : fmt::format("(column({}))", index);
   };
-  const std::string y = column(4), low = column(5), high = column(6);
+  const std::string y = column(8), low = column(5), high = column(6);
   std::string bands, curves;
   const auto item = [&](std::string& list, std::string_view every, const std::string& columns,
                         const std::string& how) {
-    list += fmt::format("  {} index {}{} using 3:{} with {} notitle, \\\n", literal(name_ + ".tsv"),
+    list += fmt::format("  {} index {}{} using 7:{} with {} notitle, \\\n", literal(name_ + ".tsv"),
                         block_, every, columns, how);
   };
   for (const Series& series : panel.series) {
     if (series.points.empty()) continue;
     const std::size_t style = style_of(layout_, series);
-    const std::string colour = fmt::format("rgb '{}'", colour_of(style));
+    const Tone tone = series.tone;
+    const std::string colour = fmt::format("rgb '{}'", colour_of(style, tone));
     if (series.spread == Spread::band) {
       item(bands, "", low + ":" + high,
            "filledcurves fs transparent solid 0.18 noborder fc " + colour);
@@ -223,18 +259,21 @@ void ScriptWriter::add_series(const Panel& panel, const PanelLayout& layout) {
       item(curves, "", fmt::format("{}:(0):({} - {})", low, high, low),
            "vectors nohead lw 1.6 lc " + colour);
     }
+    const bool steps = series.draw == Draw::steps || series.draw == Draw::edge;
     if (series.draw == Draw::faint) {
-      item(curves, "", y, "lines " + faint_line_style(style));
+      item(curves, "", y, "lines " + faint_line_style(style, tone));
+    } else if (series.draw == Draw::bars) {
+      item(curves, "", y + ":(-column(7)):(0)", "vectors nohead " + bar_style(style, tone));
     } else if (series.draw != Draw::points) {
-      item(curves, "", y, (series.draw == Draw::steps ? "steps " : "lines ") + line_style(style));
+      item(curves, "", y, (steps ? "steps " : "lines ") + line_style(style, tone));
     }
-    if (series.draw != Draw::faint) {
+    if (series.draw != Draw::faint && series.draw != Draw::edge) {
       const std::string every = marker_interval(series, style);
       if (has_drawable_points(panel, series)) {
         item(curves, every, y + ":" + value_text(panel, series),
-             "labels hypertext noenhanced point " + marker_style(style));
+             "labels hypertext noenhanced point " + marker_style(style, tone));
       } else {
-        item(curves, every, y, "points " + marker_style(style));
+        item(curves, every, y, "points " + marker_style(style, tone));
       }
     }
     ++block_;
@@ -268,6 +307,8 @@ void ScriptWriter::add_panel(std::size_t index) {
              kReferenceInk);
   }
   add_references(layout);
+  for (const PointName& name : layout.names)
+    add_text(name.text, name.x, name.y, "left", kInk, kNameSize);
   add_series(panel, layout);
   add("unset label\nunset arrow\n");
 }
@@ -275,24 +316,30 @@ void ScriptWriter::add_panel(std::size_t index) {
 }  // namespace
 
 std::string figure_data(const Figure& figure) {
-  std::string text = "# panel\tseries\tx\ty\tlow\thigh\n";
+  const FigureLayout layout = lay_out(figure);
+  std::string text = "# panel\tseries\tx\ty\tlow\thigh\tdrawn_x\tdrawn_y\tname\n";
   bool first = true;
   for (std::size_t i = 0; i < figure.panels.size(); ++i) {
-    for (const Series& series : figure.panels[i].series) {
+    const std::vector<Series>& all = figure.panels[i].series;
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      const Series& series = all[j];
       if (series.points.empty()) continue;
       if (!first) text += "\n\n";
       first = false;
-      for (const Point& point : series.points) {
-        text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", i + 1, one_line(series.label), point.x,
-                            point.y, point.low, point.high);
+      for (std::size_t k = 0; k < series.points.size(); ++k) {
+        const Point& point = series.points[k];
+        const Place& place = layout.panels[i].places[j][k];
+        text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", i + 1, one_line(series.label),
+                            point.x, point.y, point.low, point.high, place.x, place.y,
+                            one_line(point.name));
       }
     }
   }
   return text;
 }
 
-std::string figure_script(const Figure& figure, std::string_view name) {
-  return ScriptWriter(figure, name).write();
+std::string figure_script(const Figure& figure, std::string_view name, std::string_view pictures) {
+  return ScriptWriter(figure, name, pictures).write();
 }
 
 }  // namespace hone

@@ -53,9 +53,10 @@ std::vector<Word> words_of(std::string_view line, bool shell) {
   std::vector<Word> words;
   bool quoted = false, after_space = true;
   std::string space;
-  for (const char c : line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
     if (shell && c == '\'') quoted = !quoted;
-    if (c == ' ' && !quoted) {
+    if (c == ' ' && !quoted && (shell || !is_within_figure(line, i))) {
       space += c;
       after_space = true;
       continue;
@@ -127,6 +128,26 @@ std::string shortened(std::string_view text, std::size_t columns) {
     used += glyphs[last - 1].width;
   }
   return head + std::string(kEllipsis) + tail;
+}
+
+bool is_within_figure(std::string_view text, std::size_t space) {
+  constexpr std::string_view kWithin = "±";
+  const std::string_view before = text.substr(0, space), after = text.substr(space + 1);
+  const auto digit = [](std::string_view of, std::size_t at) {
+    return at < of.size() && '0' <= of[at] && of[at] <= '9';
+  };
+  if (before.ends_with(kWithin)) return true;
+  if (digit(before, before.size() - 1)) {
+    const bool thousands =
+        digit(after, 0) && digit(after, 1) && digit(after, 2) && !digit(after, 3);
+    return thousands || after.starts_with('%') || after.starts_with(kWithin);
+  }
+  const auto word = [&](std::string_view end) {
+    if (!before.ends_with(end)) return false;
+    const std::size_t at = before.size() - end.size();
+    return at == 0 || before[at - 1] == ' ' || before[at - 1] == '(';
+  };
+  return (word("n") && after.starts_with("= ")) || (word("n =") && digit(after, 0));
 }
 
 std::vector<std::string> broken_line(std::string_view line, std::size_t columns) {

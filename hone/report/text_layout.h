@@ -33,8 +33,12 @@ std::size_t display_width(std::string_view text);
 /// more of the end is kept than of the beginning: "bert.enc…attention.self.query".
 std::string shortened(std::string_view text, std::size_t columns);
 
-/// The lines of one line that is broken at spaces so that none is wider than `columns`, but for words that are; lines
-/// after the first begin with the spaces the first begins with. `columns` 0: the line itself.
+/// Whether the space at this place is part of a figure, so that no line ends there: "4 000", "62.5 %", "91.8 ± 2.7",
+/// "n = 36".
+bool is_within_figure(std::string_view text, std::size_t space);
+
+/// The lines of one line that is broken at spaces, but not within figures, so that none is wider than `columns`, but for
+/// words that are; lines after the first begin with the spaces the first begins with. `columns` 0: the line itself.
 std::vector<std::string> broken_line(std::string_view line, std::size_t columns);
 
 /// Text of several lines, each broken as above. A line that is a command ("  hone train …") is broken so that a shell

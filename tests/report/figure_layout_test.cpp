@@ -118,10 +118,27 @@ TEST(NarrowFigure, StacksPanelsUnderALegendOfAnyLength) {
       << "the legend takes lines of its own";
 }
 
-TEST(NarrowFigure, IsNoneWhereNamesLeaveNoRoom) {
+TEST(NarrowFigure, CutsNamesThatLeaveNoRoom) {
   Panel panel = panel_with({"one"});
   panel.y.ticks = {{0.5, "bert.encoder.layer.0.attention.self.query"}};
+  const std::optional<Figure> narrow = narrow_figure({.panels = {panel}});
+  ASSERT_TRUE(narrow);
+  const std::string& name = narrow->panels[0].y.ticks[0].label;
+  EXPECT_TRUE(name.ends_with("tion.self.query")) << name;
+  EXPECT_LE(text_width(name, kFontSize), 180);
+}
+
+TEST(NarrowFigure, IsNoneWhereCutNamesAreAlike) {
+  Panel panel = panel_with({"one"});
+  panel.y.ticks = {{0.5, "bert.encoder.layer.0.attention.self.query"},
+                   {0.6, "bert.encoder.layer.1.attention.self.query"}};
   EXPECT_FALSE(narrow_figure({.panels = {panel}}));
+}
+
+TEST(NarrowFigure, IsAsHighAsItsBars) {
+  Panel panel = panel_with({"one"});
+  panel.series[0].draw = Draw::bars;
+  EXPECT_GE(narrow_figure({.panels = {panel}, .height = 1200})->height, 1200);
 }
 
 }  // namespace

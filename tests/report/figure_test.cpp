@@ -85,11 +85,11 @@ TEST(FigureData, HasABlockForEachSeriesThatHasPoints) {
                              {.label = "none"}};
   figure.panels[1].series = {{.points = {{1e-9, 1e300}}}};
   EXPECT_EQ(figure_data(figure),
-            "# panel\tseries\tx\ty\tlow\thigh\n"
-            "1\ta b\t1\t0.5\t0.25\t0.75\n"
-            "1\ta b\t2\tnan\tnan\tnan\n"
+            "# panel\tseries\tx\ty\tlow\thigh\tdrawn_x\tdrawn_y\tname\n"
+            "1\ta b\t1\t0.5\t0.25\t0.75\t1\t0.5\t\n"
+            "1\ta b\t2\tnan\tnan\tnan\t2\tnan\t\n"
             "\n\n"
-            "2\t\t1e-09\t1e+300\tnan\tnan\n");
+            "2\t\t1e-09\t1e+300\tnan\tnan\t1e-09\t1e+300\t\n");
 }
 
 TEST(FigureScript, QuotesTextSoThatItCannotBecomeCommands) {
@@ -153,6 +153,18 @@ TEST_F(WriteFigure, TellsTheValuesOfPoints) {
   EXPECT_EQ(svg.find("gnuplot_svg"), std::string::npos) << "no script is called";
 }
 
+TEST_F(WriteFigure, TellsTheNamesOfPoints) {
+  Panel panel{.x = {.label = "Bits"}};
+  Point point{8, 40};
+  point.name = "it's mxint";
+  panel.series = {{.label = "kept", .points = {point}, .draw = Draw::points, .with_names = true},
+                  {.label = "row", .points = {point}, .draw = Draw::bars}};
+  write_figure({.panels = {panel}}, folder_ / "figure");
+  const std::string svg = read_file(folder_ / "figure.svg");
+  EXPECT_NE(svg.find("<g><title>kept, it's mxint: Bits 8</title>"), std::string::npos) << svg;
+  EXPECT_NE(svg.find("<g><title>row, it's mxint: Bits 8</title>"), std::string::npos) << svg;
+}
+
 TEST_F(WriteFigure, DrawsPointsThatHaveNoPlace) {
   for (const bool logarithmic : {false, true}) {
     Panel panel{.x = {.label = "x"}, .y = {.label = "y", .logarithmic = logarithmic}};
@@ -180,6 +192,17 @@ TEST(FigureScript, SaysWhereAnAxisIsLogarithmic) {
   const std::string script = figure_script({.panels = {panel}}, "figure");
   EXPECT_NE(script.find("'Flips, logarithmic'"), std::string::npos) << script;
   EXPECT_EQ(script.find("'Width, logarithmic'"), std::string::npos);
+}
+
+TEST(FigureScript, ColoursWhatSaysSomething) {
+  Panel panel{.x = {.label = "x"}, .y = {.label = "y"}};
+  panel.series = {
+      {.label = "front", .points = {{1, 1}, {2, 2}}, .draw = Draw::edge, .tone = Tone::quiet},
+      {.label = "lost", .points = {{1, 1}}, .draw = Draw::points, .tone = Tone::bad}};
+  const std::string script = figure_script({.panels = {panel}}, "figure");
+  EXPECT_NE(script.find("steps lc rgb '#666666'"), std::string::npos) << script;
+  EXPECT_NE(script.find("point lc rgb '#D55E00' pt 5"), std::string::npos) << script;
+  EXPECT_EQ(script.find("point lc rgb '#666666'"), std::string::npos) << "an edge has no markers";
 }
 
 TEST(FigureScript, DrawsSingleValuesFaintlyBehindTheirMean) {

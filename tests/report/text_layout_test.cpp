@@ -35,6 +35,13 @@ TEST(BrokenLine, BreaksAtSpacesOnly) {
   EXPECT_EQ(broken_line("", 5), (Lines{""}));
 }
 
+TEST(BrokenLine, KeepsFiguresInOnePiece) {
+  EXPECT_EQ(broken_line("of 4 000 texts", 6), (Lines{"of", "4 000", "texts"}));
+  EXPECT_EQ(broken_line("is 62.5 ± 1.5 % here", 9), (Lines{"is", "62.5 ± 1.5 %", "here"}));
+  EXPECT_EQ(broken_line("test, n = 36", 9), (Lines{"test,", "n = 36"}));
+  EXPECT_EQ(broken_line("from 4 on 2000 a", 4), (Lines{"from", "4 on", "2000", "a"}));
+}
+
 TEST(Fitted, BreaksEveryLineOfAText) {
   EXPECT_EQ(fitted("one two three\n\nfour\n", 8), "one two\nthree\n\nfour\n");
   EXPECT_EQ(fitted("any length at all", 0), "any length at all");

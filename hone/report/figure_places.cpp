@@ -1,0 +1,218 @@
+#include "hone/report/figure_places.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+namespace hone {
+namespace {
+
+constexpr double kMarker = 8;              // width and height of a marker
+constexpr int kMostSteps = 12;             // sideways
+constexpr std::size_t kMostPoints = 2000;  // of more no marker is seen alone
+constexpr double kRow = 0.7;               // share of a row that its bars take
+
+bool has_marker_each(const Series& series) {
+  return series.draw == Draw::curve || series.draw == Draw::points;
+}
+
+/// What a point covers of the column of pixels it stands in.
+struct Mark {
+  std::size_t series;
+  double x;  // of the point, not where it is drawn
+  double low, high;
+};
+
+Mark mark_of(std::size_t index, const Series& series, const Point& point,
+             const PanelLayout& layout) {
+  const double y = layout.pixel_y(point.y);
+  Mark mark{index, point.x, y - kMarker / 2, y + kMarker / 2};
+  if (series.spread == Spread::bars && std::isfinite(point.low + point.high)) {
+    mark.low = std::min(mark.low, layout.pixel_y(point.low));
+    mark.high = std::max(mark.high, layout.pixel_y(point.high));
+  }
+  return mark;
+}
+
+/// Marks from left to right where they are drawn.
+class Marks {
+ public:
+  bool leave_room(double x, const Mark& mark) const {
+    const auto end = marks_.upper_bound(x + kMarker);
+    return std::none_of(marks_.lower_bound(x - kMarker), end, [&](const auto& entry) {
+      const Mark& other = entry.second;
+      return (other.series != mark.series || other.x == mark.x) && other.low < mark.high &&
+             mark.low < other.high;
+    });
+  }
+  void add(double x, const Mark& mark) { marks_.emplace(x, mark); }
+
+ private:
+  std::multimap<double, Mark> marks_;
+};
+
+// The nearest place for it, first to the right.
+double free_pixel(double x, const Mark& mark, const Marks& marks, const Box& plot) {
+  for (int step = 0; step <= kMostSteps; ++step) {
+    for (const double side : {1.0, -1.0}) {
+      const double place = x + side * step * (kMarker + 1);
+      const bool inside = step == 0 || (plot.left + kMarker / 2 <= place && place <= plot.right);
+      if (inside && marks.leave_room(place, mark)) return place;
+    }
+  }
+  return x;
+}
+
+void dodge(const Panel& panel, const PanelLayout& layout, std::vector<std::vector<Place>>& places) {
+  Marks marks;
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    const Series& series = panel.series[i];
+    if (!has_marker_each(series)) continue;
+    for (std::size_t j = 0; j < series.points.size(); ++j) {
+      const Point& point = series.points[j];
+      const double x = layout.pixel_x(point.x);
+      const Mark mark = mark_of(i, series, point, layout);
+      if (!std::isfinite(x + mark.low + mark.high)) continue;
+      const double drawn = free_pixel(x, mark, marks, layout.plot);
+      marks.add(drawn, mark);
+      if (drawn == x) continue;
+      const Box& plot = layout.plot;
+      places[i][j].x = layout.x.value((drawn - plot.left) / (plot.right - plot.left));
+    }
+  }
+}
+
+// Bars of several series share the room of a row.
+void share_rows(const Panel& panel, std::vector<std::vector<Place>>& places) {
+  const auto count =
+      static_cast<double>(std::ranges::count(panel.series, Draw::bars, &Series::draw));
+  double number = 0;
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    if (panel.series[i].draw != Draw::bars) continue;
+    for (Place& place : places[i]) place.y += kRow * ((count - 1) / 2 - number) / count;
+    ++number;
+  }
+}
+
+void add_line(std::vector<Pixel>& pixels, Pixel from, Pixel to) {
+  const double length = std::hypot(to.x - from.x, to.y - from.y);
+  const double steps = std::isfinite(length) ? std::clamp(std::ceil(length / 4), 1.0, 500.0) : 0;
+  for (double step = 1; step <= steps; ++step)
+    pixels.push_back(
+        {from.x + (to.x - from.x) * step / steps, from.y + (to.y - from.y) * step / steps});
+}
+
+bool overlap(const Box& a, const Box& b) {
+  return a.left < b.right && b.left < a.right && a.bottom < b.top && b.bottom < a.top;
+}
+
+// What names must not cover, but for lines.
+std::vector<Box> covered_boxes(const Panel& panel, const PanelLayout& layout) {
+  std::vector<Box> boxes;
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    const Series& series = panel.series[i];
+    if (!has_marker_each(series)) continue;
+    for (std::size_t j = 0; j < series.points.size(); ++j) {
+      const Mark mark = mark_of(i, series, series.points[j], layout);
+      const double x = layout.pixel_x(layout.places[i][j].x);
+      if (std::isfinite(x + mark.low + mark.high))
+        boxes.push_back({x - kMarker / 2, mark.low, x + kMarker / 2, mark.high});
+    }
+  }
+  for (const ReferenceLabel& label : layout.reference_labels) {
+    const double half = 0.6 * kFontSize;
+    boxes.push_back({label.x, label.y - half,
+                     label.x + text_width(label.reference.label, kFontSize), label.y + half});
+  }
+  return boxes;
+}
+
+// Boxes for a text of this size beside a marker, the most usual first.
+std::vector<Box> boxes_beside(Pixel marker, double width, double height) {
+  const double gap = kMarker / 2 + 3;
+  std::vector<Box> boxes;
+  const auto add = [&](double left, double middle) {
+    boxes.push_back({left, middle - height / 2, left + width, middle + height / 2});
+  };
+  for (const double up : {0.0, 0.7, -0.7}) {
+    add(marker.x + gap, marker.y + up * height);
+    add(marker.x - gap - width, marker.y + up * height);
+  }
+  for (const double side : {1.0, -1.0})
+    for (const double share : {0.5, 0.15, 0.85})
+      add(marker.x - share * width, marker.y + side * (gap + height / 2));
+  return boxes;
+}
+
+}  // namespace
+
+std::vector<std::vector<Place>> places_of(const Panel& panel, const PanelLayout& layout) {
+  std::vector<std::vector<Place>> places;
+  std::size_t points = 0;
+  for (const Series& series : panel.series) {
+    std::vector<Place>& own = places.emplace_back();
+    for (const Point& point : series.points) own.push_back({point.x, point.y});
+    if (has_marker_each(series)) points += series.points.size();
+  }
+  if (points <= kMostPoints) dodge(panel, layout, places);
+  share_rows(panel, places);
+  return places;
+}
+
+std::vector<Pixel> curve_pixels(const Panel& panel, const PanelLayout& layout) {
+  std::vector<Pixel> pixels;
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    const Draw draw = panel.series[i].draw;
+    const auto at = [&](const Place& place) {
+      return Pixel{layout.pixel_x(place.x), layout.pixel_y(place.y)};
+    };
+    const std::vector<Place>& places = layout.places[i];
+    for (std::size_t j = 0; j < places.size(); ++j) {
+      const Pixel to = at(places[j]), before = at(places[j == 0 ? 0 : j - 1]);
+      const Pixel corner = draw == Draw::bars     ? Pixel{layout.pixel_x(0), to.y}
+                           : draw == Draw::points ? to
+                           : draw == Draw::steps || draw == Draw::edge ? Pixel{to.x, before.y}
+                                                                       : before;
+      if (draw == Draw::steps || draw == Draw::edge) add_line(pixels, before, corner);
+      add_line(pixels, corner, to);
+    }
+  }
+  return pixels;
+}
+
+std::vector<PointName> place_names(const Panel& panel, const PanelLayout& layout,
+                                   const std::vector<Pixel>& curves) {
+  std::vector<Box> covered = covered_boxes(panel, layout);
+  std::vector<PointName> names;
+  std::set<std::string> written;
+  const auto is_free = [&](const Box& box) {
+    const Box& plot = layout.plot;
+    if (box.left < plot.left + 2 || box.right > plot.right || box.bottom < plot.bottom + 2 ||
+        box.top > plot.top)
+      return false;
+    return std::ranges::none_of(covered, [&](const Box& other) { return overlap(box, other); }) &&
+           std::ranges::none_of(curves, [&](const Pixel& pixel) {
+             return box.left - 2 < pixel.x && pixel.x < box.right + 2 && box.bottom < pixel.y &&
+                    pixel.y < box.top;
+           });
+  };
+  for (std::size_t i = 0; i < panel.series.size(); ++i) {
+    const Series& series = panel.series[i];
+    for (std::size_t j = 0; series.with_names && j < series.points.size(); ++j) {
+      const std::string& name = series.points[j].name;
+      const Pixel at{layout.pixel_x(layout.places[i][j].x), layout.pixel_y(layout.places[i][j].y)};
+      if (name.empty() || !std::isfinite(at.x + at.y) || written.contains(name)) continue;
+      const std::vector<Box> boxes =
+          boxes_beside(at, text_width(name, kNameSize), 1.25 * kNameSize);
+      const auto box = std::ranges::find_if(boxes, is_free);
+      if (box == boxes.end()) continue;
+      covered.push_back(*box);
+      written.insert(name);
+      names.push_back({name, box->left, (box->bottom + box->top) / 2});
+    }
+  }
+  return names;
+}
+
+}  // namespace hone

@@ -1,0 +1,45 @@
+#include "hone/report/scattered_curve.h"
+
+#include <algorithm>
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kReach = 40;  // a mean takes in this part of all points on either side
+
+// At the ends it takes in fewer, as many on either side.
+std::vector<Point> smoothed(const std::vector<Point>& points) {
+  std::vector<Point> means = points;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::size_t near = std::min({points.size() / kReach, i, points.size() - 1 - i});
+    double sum = 0;
+    for (std::size_t j = i - near; j <= i + near; ++j) sum += points[j].y;
+    means[i].y = sum / static_cast<double>(2 * near + 1);
+  }
+  return means;
+}
+
+}  // namespace
+
+ThinnedPoints thinned(const std::vector<Point>& points, std::size_t most) {
+  ThinnedPoints result{.points = {}, .mean_of = (points.size() + most - 1) / most};
+  if (result.mean_of <= 1) return {points, 1};
+  for (std::size_t begin = 0; begin < points.size(); begin += result.mean_of) {
+    const std::size_t end = std::min(begin + result.mean_of, points.size());
+    Point mean;
+    for (std::size_t i = begin; i < end; ++i) {
+      mean.x += points[i].x / static_cast<double>(end - begin);
+      mean.y += points[i].y / static_cast<double>(end - begin);
+    }
+    result.points.push_back(mean);
+  }
+  return result;
+}
+
+std::vector<Series> scattered_curve(const std::string& label, const std::vector<Point>& points) {
+  if (points.size() < kReach) return {{.label = label, .points = points, .draw = Draw::line}};
+  return {{.label = label, .points = points, .draw = Draw::faint},
+          {.label = label, .points = smoothed(points), .draw = Draw::line}};
+}
+
+}  // namespace hone

@@ -1,0 +1,44 @@
+#include "hone/report/scattered_curve.h"
+
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+std::vector<Point> zigzag(int count) {
+  std::vector<Point> points;
+  for (int i = 0; i < count; ++i)
+    points.push_back({static_cast<double>(i), i % 2 == 0 ? 1.0 : 3.0});
+  return points;
+}
+
+TEST(Thinned, TakesMeansOfNeighbours) {
+  const ThinnedPoints all = thinned(zigzag(10), 10), few = thinned(zigzag(10), 4);
+  EXPECT_EQ(all.mean_of, 1);
+  EXPECT_EQ(all.points.size(), 10);
+  EXPECT_EQ(few.mean_of, 3);
+  ASSERT_EQ(few.points.size(), 4);
+  EXPECT_EQ(few.points[0].x, 1);
+  EXPECT_DOUBLE_EQ(few.points[0].y, 5.0 / 3);
+  EXPECT_EQ(few.points[3].y, 3) << "the last of one alone";
+  EXPECT_TRUE(thinned({}, 4).points.empty());
+}
+
+TEST(ScatteredCurve, IsFaintBehindItsMeans) {
+  const std::vector<Series> curve = scattered_curve("loss", zigzag(400));
+  ASSERT_EQ(curve.size(), 2);
+  EXPECT_EQ(curve[0].draw, Draw::faint);
+  EXPECT_EQ(curve[0].points[7].y, 3);
+  EXPECT_EQ(curve[1].label, curve[0].label);
+  EXPECT_EQ(curve[1].points[0].y, 1) << "the ends are as they are";
+  for (std::size_t i = 20; i < 380; ++i) EXPECT_NEAR(curve[1].points[i].y, 2, 0.05);
+}
+
+TEST(ScatteredCurve, OfFewPointsIsOneLine) {
+  const std::vector<Series> curve = scattered_curve("loss", zigzag(39));
+  ASSERT_EQ(curve.size(), 1);
+  EXPECT_EQ(curve[0].draw, Draw::line);
+}
+
+}  // namespace
+}  // namespace hone
