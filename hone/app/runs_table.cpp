@@ -23,8 +23,8 @@ struct RunColumn {
 
 // In the order of the table. Intervals follow their figure.
 constexpr RunColumn kColumns[] = {
-    {"group", "Group"},
     {"folder", "Folder"},
+    {"group", "Group"},
     {"state", "State"},
     {"step", "Step"},
     {"command", "Command"},
@@ -52,8 +52,8 @@ constexpr RunColumn kColumns[] = {
 };
 
 // Shown without being asked for, where they tell rows apart. The others are there for --columns.
-constexpr std::string_view kUnasked[] = {"group",
-                                         "folder",
+constexpr std::string_view kUnasked[] = {"folder",
+                                         "group",
                                          "state",
                                          "step",
                                          "command",

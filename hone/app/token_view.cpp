@@ -7,6 +7,7 @@
 
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/report/text_layout.h"
 
 namespace hone {
 namespace {
@@ -49,10 +50,10 @@ std::string to_text(const TokenView& view, std::size_t columns) {
   };
   for (std::size_t i = 0; i < view.tokens.size(); ++i) {
     const std::string token = shown_name(view.tokens[i]), id = std::to_string(view.input_ids[i]);
-    const std::size_t width = std::max(character_count(token), id.size());
-    if (used + 2 + width > columns) flush();
-    tokens += fmt::format("  {:>{}}", token, width);
-    ids += fmt::format("  {:>{}}", id, width);
+    const std::size_t width = std::max(display_width(token), id.size());
+    if (columns > 0 && used + 2 + width > columns) flush();
+    tokens += std::string(2 + width - display_width(token), ' ') + token;
+    ids += std::string(2 + width - id.size(), ' ') + id;
     used += 2 + width;
   }
   flush();

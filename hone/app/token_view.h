@@ -23,7 +23,8 @@ struct TokenView {
 /// `max_length` as in `Tokenizer::encode`.
 TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length);
 
-/// The tokens with their ids below them, in lines of at most `columns` characters where the tokens allow it:
+/// The tokens with their ids below them, in lines of at most `columns` columns of a terminal where the tokens allow it (0:
+/// of any length):
 ///
 ///     train 3: A fine film 🎬
 ///       [CLS]     a  fine  film  [UNK]  [SEP]

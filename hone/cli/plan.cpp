@@ -72,8 +72,7 @@ void print_plan(const Arguments& a) {
 Command plan_command() {
   return {
       "plan", "show which format every layer would take, before any work",
-      "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'name = \"classifier\", weight = "
-      "\"none\"'",
+      "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'op = \"linear\", bias = \"none\"'",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<Arguments>();
         app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();

@@ -1,3 +1,4 @@
+#include "hone/base/terminal.h"
 #include "hone/base/text.h"
 #include "hone/cli/command.h"
 #include "hone/cli/output_schema.h"
@@ -30,10 +31,12 @@ void list_documents(bool json) {
   Table table({{"document", "Document"}, {"meaning", "What it is"}});
   for (const Document& document : documents()) table.add_row({document.name, document.meaning});
   if (json) return print_result("schema", {{"documents", to_json(table)}});
+  const TextStyle style{.columns = terminal_columns(stdout)};
   fmt::print(
-      "{}\n`hone schema DOCUMENT` prints its JSON Schema, `hone schema --markdown` a page on all "
-      "of them.\n",
-      to_text(table));
+      "{}\n{}", to_text(table, style),
+      fitted("`hone schema DOCUMENT` prints its JSON Schema, `hone schema --markdown` a page "
+             "on all of them.\n",
+             style.columns));
 }
 
 void schema(const Arguments& a) {

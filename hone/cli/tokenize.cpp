@@ -189,8 +189,8 @@ void tokenize(const Arguments& a) {
                                      {"read_seconds", read_seconds},
                                      {"tokenize_seconds", tokenize_seconds}});
   print_text(a.run, "{}\n", to_text(table, text_style(a.run)));
-  constexpr std::size_t kColumns = 100;
-  for (const TokenView& view : views) print_text(a.run, "{}\n", to_text(view, kColumns));
+  for (const TokenView& view : views)
+    print_text(a.run, "{}\n", to_text(view, text_style(a.run).columns));
   print_text(
       a.run,
       "Vocabulary: {} word pieces, {}.\n"

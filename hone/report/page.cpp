@@ -13,8 +13,10 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kLongText = 36;   // characters of a cell that may wrap
-constexpr std::size_t kMostCards = 40;  // rows that a phone shows as cards
+constexpr std::size_t kLongWord = 24;    // characters
+constexpr std::size_t kLongText = 36;    // characters of a cell that may wrap
+constexpr std::size_t kMostCards = 40;   // rows that a phone shows as cards
+constexpr std::size_t kManyColumns = 9;  // of more the text is smaller
 
 // Makes the headers of tables buttons that sort: numbers from the largest, texts from A, and the other way when clicked
 // again; what was not measured comes last.
@@ -58,14 +60,47 @@ bool is_long(const Table& table, std::size_t column) {
   return false;
 }
 
+// Lines for a shell, whose words with signs in them are not to be broken at these: "--output_dir".
+std::string words_html(std::string_view text) {
+  std::string html;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(" \n", begin), text.size());
+    const std::string word = html_text(text.substr(begin, end - begin));
+    const bool plain = word.find_first_of("-?/&;") == std::string::npos;
+    html += plain ? word : "<span>" + word + "</span>";
+    if (end < text.size()) html += text[end];
+    begin = end + 1;
+  }
+  return html;
+}
+
+// An interval may stand below its figure: "0.15 (0.05 to 0.44) %".
+std::string number_html(std::string_view text) {
+  std::string html = html_text(text);
+  if (const std::size_t at = html.find(" ("); at != std::string::npos) html.insert(at + 1, "<wbr>");
+  return html;
+}
+
 // Text of a cell that may break inside of "integer(width=8,frac=4)" and of
 // "bert.encoder.layer.0", though there are no spaces.
 std::string breakable(std::string_view text) {
   std::string html;
   for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
-    end = std::min(text.find_first_of("(,./_", begin), text.size() - 1) + 1;
+    end = std::min(text.find_first_of("(,./_?", begin), text.size() - 1) + 1;
     html += html_text(text.substr(begin, end - begin));
     if (end < text.size() && text[end] != ' ') html += "<wbr>";
+  }
+  return html;
+}
+
+// Sentences, whose figures stay in one piece; a word as long as a line of a phone may break where its parts end.
+std::string prose(std::string_view text) {
+  std::string html;
+  for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
+    end = std::min(text.find(' ', begin), text.size());
+    const std::string_view word = text.substr(begin, end - begin);
+    html += word.size() > kLongWord ? breakable(word) : html_text(word);
+    if (end < text.size()) html += is_within_figure(text, end) ? "\u00A0" : " ";
   }
   return html;
 }
@@ -97,11 +132,20 @@ std::string class_attribute(const std::string& first, const std::string& second)
   return both.empty() ? "" : fmt::format(" class=\"{}\"", both);
 }
 
-// "Margin SNR (dB)" may break, but not before its unit.
+// "Margin SNR (dB)" breaks once: a unit of several words and a short word stay with their neighbour. Long names of settings
+// break at their underscores.
 std::string header_html(const std::string& header) {
-  std::string html = html_text(header);
-  if (const std::size_t unit = html.rfind(" ("); unit != std::string::npos)
-    html.replace(unit, 1, "&nbsp;");
+  std::string joined;
+  const bool words = header.find(' ') != header.rfind(' ');
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    const std::size_t next = std::min(header.find(' ', i + 1), header.size());
+    const bool unit = header.substr(i + 1).starts_with('(');
+    const bool bound = header[i] == ' ' && ((unit && words) || next - i <= 2 || i <= 2);
+    joined += bound ? "\u00A0" : std::string(1, header[i]);
+  }
+  std::string html = html_text(joined);
+  for (std::size_t at = 0; (at = html.find('_', at)) != std::string::npos; ++at)
+    html.insert(at + 1, "<wbr>");
   return html;
 }
 
@@ -114,7 +158,7 @@ class PageWriter {
     add("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n", html_text(page.title),
         page_style());
     add("<header>\n<p class=\"title\">{}</p>\n<h1>{}</h1>\n", html_text(page.title),
-        html_text(page.headline));
+        prose(page.headline));
     if (!page.subtitle.empty()) add("<p class=\"subtitle\">{}</p>\n", html_text(page.subtitle));
     add("</header>\n");
     for (const Section& section : page.sections) write_section(section);
@@ -122,14 +166,14 @@ class PageWriter {
     return std::move(html_);
   }
 
-  void operator()(const Paragraph& block) { add("<p>{}</p>\n", html_text(block.text)); }
+  void operator()(const Paragraph& block) { add("<p>{}</p>\n", prose(block.text)); }
 
-  void operator()(const Preformatted& block) { add("<pre>{}</pre>\n", html_text(block.text)); }
+  void operator()(const Preformatted& block) { add("<pre>{}</pre>\n", words_html(block.text)); }
 
   void operator()(const Facts& block) {
     add("<dl>\n");
     for (const Fact& fact : block.rows)
-      add("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name), html_text(fact.value));
+      add("<dt>{}</dt><dd>{}</dd>\n", html_text(fact.name), prose(fact.value));
     add("</dl>\n");
   }
 
@@ -144,9 +188,10 @@ class PageWriter {
       add("<p class=\"constant\">{}</p>\n",
           html_text(fmt::format("{}", fmt::join(lifted.lines, ". "))));
     add("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n",
-        html_text(name), cards ? " class=\"cards\"" : "");
-    if (!block.caption.empty())
-      add("<caption><span>{}</span></caption>\n", html_text(block.caption));
+        html_text(name),
+        class_attribute(cards ? "cards" : "",
+                        table.columns().size() > kManyColumns ? "dense" : ""));
+    if (!block.caption.empty()) add("<caption><span>{}</span></caption>\n", prose(block.caption));
     std::vector<std::string> classes;
     add("<thead><tr>");
     for (std::size_t column = 0; column < table.columns().size(); ++column) {
@@ -167,7 +212,7 @@ class PageWriter {
     if (narrow)
       add("<div class=\"narrow\">{}</div>\n",
           inline_svg(block.narrow_svg, next_name(), block.description));
-    if (!block.caption.empty()) add("<figcaption>{}</figcaption>\n", html_text(block.caption));
+    if (!block.caption.empty()) add("<figcaption>{}</figcaption>\n", prose(block.caption));
     add("</figure>\n");
   }
 
@@ -199,9 +244,10 @@ class PageWriter {
       for (std::size_t column = 0; column < table.columns().size(); ++column) {
         const Cell& cell = table.rows()[row][column];
         const std::string& text = texts[column][row];
-        const std::string html = cell.is_text() ? breakable(text) : html_text(text);
+        const std::string html = cell.is_text() ? breakable(text) : number_html(text);
         const std::string attributes =
-            class_attribute(classes[column], tone_class(cell.tone)) + sort_attribute(cell);
+            class_attribute(classes[column], cell.is_absent() ? "absent" : tone_class(cell.tone)) +
+            sort_attribute(cell);
         if (column == 0) {
           add("<th scope=\"row\"{}>{}</th>", attributes, html);
         } else {

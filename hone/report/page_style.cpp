@@ -10,10 +10,12 @@ namespace {
 // Every pair of text and ground that is used below has a contrast of at least 4.5 to 1.
 constexpr std::string_view kLight =
     "color-scheme:light;--ground:#faf9f6;--card:#ffffff;--ink:#1b1d21;--quiet:#5a5f68;"
-    "--line:#e2dfd8;--strong-line:#b9b5ab;--accent:#0f5c8c;--good:#1a6b45;--bad:#a3341a;--unclear:#7a5500;--shade:#1b1d2133;";
+    "--line:#e2dfd8;--strong-line:#b9b5ab;--accent:#0f5c8c;--good:#1a6b45;--bad:#a3341a;--unclear:#"
+    "7a5500;--shade:#1b1d2133;";
 constexpr std::string_view kDark =
     "color-scheme:dark;--ground:#15171a;--card:#1e2126;--ink:#e8e7e4;--quiet:#a3a8b1;"
-    "--line:#32363d;--strong-line:#565c66;--accent:#86c1ea;--good:#6fd0a0;--bad:#f29b82;--unclear:#e3b95c;--shade:#000000b0;";
+    "--line:#32363d;--strong-line:#565c66;--accent:#86c1ea;--good:#6fd0a0;--bad:#f29b82;--unclear:#"
+    "e3b95c;--shade:#000000b0;";
 
 constexpr std::string_view kRules = R"css(
 *{box-sizing:border-box}
@@ -75,6 +77,7 @@ figcaption{color:var(--quiet);margin-top:.5rem;max-width:68ch;font-size:.92rem}
 pre{background:var(--card);border:1px solid var(--line);border-radius:.5rem;margin:.75rem 0;
 padding:.8rem .9rem;white-space:pre-wrap;overflow-wrap:anywhere;font-size:.86rem;line-height:1.5;
 font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace}
+pre span{display:inline-block;max-width:100%}
 .changed{list-style:none;padding:0;margin:.75rem 0;display:grid;gap:.75rem;
 grid-template-columns:repeat(auto-fill,minmax(min(100%,26rem),1fr))}
 .changed li{background:var(--card);border:1px solid var(--line);border-radius:.5rem;
@@ -87,7 +90,10 @@ blockquote{margin:.4rem 0 0;overflow-wrap:anywhere;white-space:pre-line;max-heig
 overflow-y:auto}
 summary{cursor:pointer;width:fit-content}
 summary h2{display:inline;margin:0}
-@media (min-width:40.01rem){:not(.long)>wbr{display:none}}
+@media (min-width:40.01rem){
+.dense{font-size:.8rem}
+.dense th,.dense td{padding:.4rem .45rem}
+}
 @media (max-width:40rem){
 dl{grid-template-columns:1fr;gap:0}
 dd{margin-bottom:.6rem}
@@ -103,9 +109,9 @@ tbody th{white-space:normal;min-width:7rem;max-width:36vw;overflow-wrap:anywhere
 .cards tbody th{grid-column:1/-1;position:static;max-width:none;padding:0 0 .2rem;font-weight:600}
 .cards td{padding:.1rem 0;text-align:left;white-space:normal;min-width:0;overflow-wrap:anywhere}
 .cards td.long{grid-column:1/-1}
+.cards td.absent{display:none}
 .cards td::before{content:attr(data-label);display:block;color:var(--quiet);font-size:.8rem}
 tbody th.long{min-width:7rem}
-td:not(.long)>wbr{display:none}
 .wide{display:none}
 .narrow{display:block}
 figure>div{padding:.5rem .25rem;width:auto}

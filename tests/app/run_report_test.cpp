@@ -49,7 +49,8 @@ TEST(RunReport, SaysOnThePageWhatItStandsOn) {
        {"<h1>No difference found.</h1>", "It is as good.", "<p>3 texts were cut</p>",
         "<dd>simulated int(bits=8)</dd>", "<dd>1: how far another seed would lie",
         "<dd>reviews.csv</dd>", "<dd>test 40 texts</dd>", "<dd>honest: as ever</dd>",
-        "<pre>hone quantize my-model --format &#39;int(bits=8)&#39;</pre>",
+        "<pre>hone quantize <span>my-model</span> <span>--format</span> "
+        "<span>&#39;int(bits=8)&#39;</span></pre>",
         "<dt>seed</dt><dd>42</dd>", "<dt>quiet</dt><dd>false</dd>", "<dd>int(bits=8)</dd>",
         "<dt>Processor</dt>"})
     EXPECT_NE(page.find(part), std::string::npos) << part;

@@ -96,10 +96,10 @@ TEST(Page, TableHasHeadersAndAlignsNumbers) {
   const std::string html = html_of(PageTable{example(), "On 9 texts"});
   for (const char* part :
        {"<caption><span>On 9 texts</span></caption>", "<th scope=\"col\">Format</th>",
-        "<th scope=\"col\" class=\"number\">Accuracy&nbsp;(%)</th>",
+        "<th scope=\"col\" class=\"number\">Accuracy (%)</th>",
         "<th scope=\"row\">mxint(<wbr>bits=8)</th><td data-label=\"Accuracy (%)\" class=\"number\" "
         "data-value=\"0.838\">83.8 %</td>",
-        "class=\"number\">–</td><td data-label=\"Why\" class=\"long\">a text that",
+        "class=\"number absent\">–</td><td data-label=\"Why\" class=\"long\">a text that",
         "role=\"region\" tabindex=\"0\" aria-label=\"On 9 texts\""})
     EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
 }
@@ -129,6 +129,45 @@ TEST(Page, WideTablesAreCardsOnAPhone) {
   EXPECT_EQ(count(html, "<table class=\"cards\">"), 1);
   EXPECT_EQ(count(html, "data-label=\"Flips\""), 3) << "each figure has its name with it";
   EXPECT_EQ(count(html_of(PageTable{example()}), "<table class=\"cards\">"), 0);
+}
+
+TEST(Page, BreaksNoLineWithinAFigureOrAFlag) {
+  const std::string html = html_of(Paragraph{"test, n = 4 000: 62.5 ± 1.5 % of them"});
+  EXPECT_EQ(html, "<p>test, n\u00A0=\u00A04\u00A0000: 62.5\u00A0±\u00A01.5\u00A0% of them</p>\n");
+  EXPECT_EQ(html_of(Paragraph{"minifloat_denorm(width=8,exponent_width=4) of 0.5"}),
+            "<p>minifloat_<wbr>denorm(<wbr>width=8,<wbr>exponent_<wbr>width=4) of 0.5</p>\n");
+  EXPECT_EQ(html_of(Preformatted{"hone eval my-model\n  --data a.csv"}),
+            "<pre>hone eval <span>my-model</span>\n  <span>--data</span> a.csv</pre>\n");
+}
+
+TEST(Page, GivesWideTablesRoom) {
+  std::vector<Column> columns = {{"format", "Format"}};
+  std::vector<Cell> row = {"integer(width=8,frac=4)"};
+  for (const char* header : {"McNemar p", "Margin SNR (dB)", "Weights (dB)", "eval_steps"}) {
+    columns.push_back({header, header});
+    row.push_back(percent_within(0.0015, 0.0005, 0.0044));
+  }
+  Table narrow(columns);
+  narrow.add_row(row);
+  const std::string html = html_of(PageTable{narrow});
+  for (const char* part : {">McNemar\u00A0p</th>", ">Margin SNR\u00A0(dB)</th>",
+                           ">Weights (dB)</th>", ">eval_<wbr>steps</th>",
+                           "integer(<wbr>width=8,<wbr>frac=4)", ">0.15 <wbr>(0.05 to 0.44) %</td>"})
+    EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
+  EXPECT_EQ(count(html, "dense"), 0);
+  for (const char* key : {"f", "g", "h", "i", "j"}) {
+    columns.push_back({key, key});
+    row.push_back(1);
+  }
+  Table wide(columns);
+  wide.add_row(row);
+  EXPECT_EQ(count(html_of(PageTable{wide}), "<table class=\"cards dense\">"), 1);
+}
+
+TEST(Page, CardsLeaveOutWhatWasNotMeasured) {
+  EXPECT_EQ(count(html_of(PageTable{comparison()}), "class=\"number absent\""), 2);
+  const std::string page = to_html({.title = "t", .headline = "h", .sections = {}});
+  EXPECT_EQ(count(page, ".cards td.absent{display:none}"), 1);
 }
 
 TEST(Page, SaysOnceWhatAllRowsSayAndColoursVerdicts) {
