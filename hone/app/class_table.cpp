@@ -44,13 +44,14 @@ Table class_table(const Evaluation& e, const std::vector<std::string>& labels, b
 }
 
 std::string class_text(const std::vector<NamedEvaluation>& measured,
-                       const std::vector<std::string>& labels) {
+                       const std::vector<std::string>& labels, const TextStyle& style) {
   std::string text;
   if (labels.size() > kTerminalRows) return text;
   for (const NamedEvaluation& one : measured)
     text += fmt::format("{}:\n\n{}\n", caption(one),
                         to_text(class_table(one.second, labels,
-                                            /*confusion=*/labels.size() <= kTerminalColumns)));
+                                            /*confusion=*/labels.size() <= kTerminalColumns),
+                                style));
   return text;
 }
 

@@ -22,7 +22,7 @@ Table class_table(const Evaluation& evaluation, const std::vector<std::string>& 
 /// The tables for a terminal, each under what it is of and its number of texts. Of more than a few classes the
 /// confusion is left to the page, of many more everything.
 std::string class_text(const std::vector<NamedEvaluation>& measured,
-                       const std::vector<std::string>& labels);
+                       const std::vector<std::string>& labels, const TextStyle& style);
 
 /// The section of a page with the same tables. Of very many classes, results.json has the matrix alone.
 Section class_section(const std::vector<NamedEvaluation>& measured,

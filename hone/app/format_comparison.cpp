@@ -219,6 +219,64 @@ Json to_json(const FormatStudy& study, const std::vector<std::string>& labels) {
 
 namespace {
 
+double bits_of(const FormatResult& result) { return result.model.average_weight_bits; }
+double snr_of(const FormatResult& result) { return result.model.comparison->margin_snr_db; }
+bool has_place(const FormatResult& result) { return std::isfinite(snr_of(result)); }
+
+std::string without_place(const std::vector<FormatResult>& results) {
+  std::vector<std::string> names;
+  for (const FormatResult& result : results)
+    if (!has_place(result)) names.push_back(result.choice.label);
+  if (names.empty()) return "";
+  return fmt::format("Not in the figure, since their margins have no finite ratio: {}.",
+                     fmt::join(names, ", "));
+}
+
+Point point_of(const FormatResult& result) {
+  Point point{bits_of(result), snr_of(result)};
+  point.name = result.choice.label;
+  return point;
+}
+
+// Those of which no other has as few bits and a higher margin SNR, or fewer bits and one as high.
+std::vector<Point> pareto_front(const std::vector<FormatResult>& results) {
+  std::vector<Point> points, front;
+  for (const FormatResult& result : results)
+    if (has_place(result)) points.push_back(point_of(result));
+  std::ranges::stable_sort(points, {}, [](const Point& p) { return std::pair(p.x, -p.y); });
+  for (const Point& point : points)
+    if (front.empty() || point.y > front.back().y) front.push_back(point);
+  return front;
+}
+
+Figure front_figure(const FormatStudy& study) {
+  Panel panel{.x = {.label = "Bits per weight", .logarithmic = true},
+              .y = {.label = "Margin SNR (dB)"}};
+  for (const int bits : {1, 2, 4, 8, 16, 32})
+    panel.x.ticks.push_back({static_cast<double>(bits), std::to_string(bits)});
+  panel.series.push_back({.label = "Pareto front",
+                          .points = pareto_front(study.results),
+                          .draw = Draw::edge,
+                          .with_names = true,
+                          .tone = Tone::quiet});
+  const std::tuple<Conclusion, const char*, Tone> verdicts[] = {
+      {Conclusion::kept, "accuracy kept", Tone::good},
+      {Conclusion::unclear, "unclear", Tone::unclear},
+      {Conclusion::lost, "lost", Tone::bad}};
+  for (const auto& [conclusion, label, tone] : verdicts) {
+    Series series{.label = label, .draw = Draw::points, .with_names = true, .tone = tone};
+    for (const FormatResult& result : study.results)
+      if (has_place(result) && result.model.verdict->conclusion == conclusion)
+        series.points.push_back(point_of(result));
+    if (!series.points.empty()) panel.series.push_back(std::move(series));
+  }
+  return {.title = fmt::format("Bits against margin SNR, simulated; {}; one seed",
+                               study.choice.made_on()),
+          .panels = {panel},
+          .width = 1000,
+          .height = 600};
+}
+
 constexpr const char* kNote =
     "Weights, inputs, outputs: signal-to-noise ratio of every layer alone, mean noise over the "
     "layers; the others are of the whole model.";
@@ -232,9 +290,19 @@ std::string to_text(const FormatStudy& study, const TextStyle& style) {
   return choice_text(study.choice, choice_table(study), lines, style);
 }
 
-Section choice_section(const FormatStudy& study) {
+Section choice_section(const FormatStudy& study, const fs::path& stem,
+                       std::vector<std::string>& notes) {
   Section section{"Formats", {}};
   for (const std::string& line : choice_findings(study)) section.blocks.push_back(Paragraph{line});
+  if (std::ranges::count_if(study.results, has_place) >= 2) {
+    section.blocks.push_back(figure_block(
+        front_figure(study), stem,
+        "Margin signal-to-noise ratio against bits per weight, a point for each format, and the "
+        "Pareto front of those that no other beats in both; the table has the figures.",
+        notes));
+    const std::string exact = without_place(study.results);
+    if (!exact.empty()) section.blocks.push_back(Paragraph{exact});
+  }
   section.blocks.push_back(
       PageTable{choice_table(study), fmt::format("All of them, on {}, where the choice is made. {}",
                                                  study.choice.made_on(), kNote)});

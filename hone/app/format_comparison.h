@@ -60,7 +60,10 @@ std::vector<std::string> choice_findings(const FormatStudy& study);
 Json to_json(const FormatStudy& study, const std::vector<std::string>& labels);
 /// The same for people.
 std::string to_text(const FormatStudy& study, const TextStyle& style = {});
-Section choice_section(const FormatStudy& study);
+/// With the figure that is drawn as `stem`.svg and .png: margin SNR against bits, and the front of those that no other
+/// beats in both. A figure that could not be drawn is a line of `notes`.
+Section choice_section(const FormatStudy& study, const fs::path& stem,
+                       std::vector<std::string>& notes);
 /// One row for each layer and choice: SNR of weights, inputs and outputs.
 Table layer_table(const std::vector<FormatResult>& results);
 

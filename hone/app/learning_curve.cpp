@@ -1,39 +1,18 @@
 #include "hone/app/learning_curve.h"
 
-#include <algorithm>
 #include <map>
+
+#include "hone/report/scattered_curve.h"
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kMostPoints = 400;
 
-// Loss against epochs; of more steps than points, means of as many as it takes.
-std::vector<Point> loss_points(const std::vector<StepRecord>& steps, std::size_t window) {
+std::vector<Point> loss_points(const std::vector<StepRecord>& steps) {
   std::vector<Point> points;
-  for (std::size_t begin = 0; begin < steps.size(); begin += window) {
-    const std::size_t end = std::min(begin + window, steps.size());
-    Point mean{0, 0};
-    for (std::size_t i = begin; i < end; ++i) {
-      mean.x += steps[i].epoch / static_cast<double>(end - begin);
-      mean.y += steps[i].loss / static_cast<double>(end - begin);
-    }
-    points.push_back(mean);
-  }
+  for (const StepRecord& step : steps) points.push_back({step.epoch, step.loss});
   return points;
-}
-
-// The mean of each point and its neighbours, a twentieth of all at most: what the noise of single steps hides.
-std::vector<Point> smoothed(const std::vector<Point>& points) {
-  const std::size_t reach = points.size() / 40;
-  std::vector<Point> means = points;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::size_t near = std::min({reach, i, points.size() - 1 - i});
-    double sum = 0;
-    for (std::size_t j = i - near; j <= i + near; ++j) sum += points[j].y;
-    means[i].y = sum / static_cast<double>(2 * near + 1);
-  }
-  return means;
 }
 
 Point accuracy_point(const Json& line) {
@@ -43,11 +22,9 @@ Point accuracy_point(const Json& line) {
 }
 
 Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
-  const std::size_t window = (log.steps().size() + kMostPoints - 1) / kMostPoints;
-  const std::string of_each = window == 1 ? "" : fmt::format(", mean of {} steps", window);
-  const std::vector<Point> losses = loss_points(log.steps(), window);
-  const Series single{.label = "training loss" + of_each, .points = losses, .draw = Draw::faint},
-      loss{.label = single.label, .points = smoothed(losses), .draw = Draw::line};
+  const ThinnedPoints losses = thinned(loss_points(log.steps()), kMostPoints);
+  const std::string of_each =
+      losses.mean_of == 1 ? "" : fmt::format(", mean of {} steps", losses.mean_of);
   Series validation_loss{.label = "validation loss"};
   Series accuracy{.label = "validation accuracy", .spread = Spread::bars};
   for (const Json& line : log.lines()) {
@@ -58,10 +35,12 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
           {line["epoch"].get<double>(), line["eval_loss"].get<double>()});
   }
   const Axis epochs{.label = "Epoch"};
-  Figure figure{
-      .title = title,
-      .panels = {{.title = "Loss", .x = epochs, .y = {.label = "Loss"}, .series = {single, loss}}},
-      .width = 1000};
+  Figure figure{.title = title,
+                .panels = {{.title = "Loss",
+                            .x = epochs,
+                            .y = {.label = "Loss"},
+                            .series = scattered_curve("training loss" + of_each, losses.points)}},
+                .width = 1000};
   figure.panels[0].series.push_back(validation_loss);
   if (accuracy.points.size() >= 2) {
     figure.panels.push_back(

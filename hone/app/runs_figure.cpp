@@ -6,6 +6,7 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/report/figure_colours.h"
+#include "hone/report/scattered_curve.h"
 
 namespace hone {
 namespace {
@@ -38,23 +39,6 @@ std::vector<Training> trainings_of(const Runs& runs) {
   return trainings;
 }
 
-// Of many points means of as many as it takes.
-std::vector<Point> thinned(const std::vector<Point>& points) {
-  const std::size_t window = (points.size() + kMostPoints - 1) / kMostPoints;
-  if (window <= 1) return points;
-  std::vector<Point> means;
-  for (std::size_t begin = 0; begin < points.size(); begin += window) {
-    const std::size_t end = std::min(begin + window, points.size());
-    Point mean{0, 0};
-    for (std::size_t i = begin; i < end; ++i) {
-      mean.x += points[i].x / static_cast<double>(end - begin);
-      mean.y += points[i].y / static_cast<double>(end - begin);
-    }
-    means.push_back(mean);
-  }
-  return means;
-}
-
 // Every step of a finished training.
 std::vector<Point> steps_of(const fs::path& folder) {
   std::vector<Point> points;
@@ -81,9 +65,9 @@ double number(const Json& line, const char* key) {
 
 /// Its curves; a log that breaks off is read as far as it goes.
 void add_training(const Training& training, Panel& loss, Panel& accuracy) {
-  Series losses{.label = training.label, .points = steps_of(training.folder), .draw = Draw::line};
+  std::vector<Point> losses = steps_of(training.folder);
   Series accuracies{.label = training.label, .spread = Spread::bars};
-  const bool every_step = !losses.points.empty();
+  const bool every_step = !losses.empty();
   for (const std::string& text : split(read_file(training.folder / "training_log.jsonl"), '\n')) {
     Json line;
     try {
@@ -93,8 +77,7 @@ void add_training(const Training& training, Panel& loss, Panel& accuracy) {
     }
     if (!line.is_object()) continue;
     const double epoch = number(line, "epoch");
-    if (!every_step && line.contains("loss"))
-      losses.points.push_back({epoch, number(line, "loss")});
+    if (!every_step && line.contains("loss")) losses.push_back({epoch, number(line, "loss")});
     if (!line.contains("eval_accuracy")) continue;
     Point point{epoch, 100 * number(line, "eval_accuracy")};
     const Json interval = line.value("eval_accuracy_interval", Json());
@@ -105,8 +88,9 @@ void add_training(const Training& training, Panel& loss, Panel& accuracy) {
     }
     accuracies.points.push_back(point);
   }
-  losses.points = thinned(losses.points);
-  if (!losses.points.empty()) loss.series.push_back(losses);
+  if (!losses.empty())
+    for (Series& series : scattered_curve(training.label, thinned(losses, kMostPoints).points))
+      loss.series.push_back(std::move(series));
   if (!accuracies.points.empty()) accuracy.series.push_back(accuracies);
 }
 

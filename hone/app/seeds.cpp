@@ -4,9 +4,12 @@
 
 #include "hone/app/measure.h"
 #include "hone/base/error.h"
+#include "hone/base/text.h"
 
 namespace hone {
 namespace {
+
+constexpr double kBesideDots = 0.3;  // of the room of a part
 
 double number_of(const Json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
 
@@ -85,6 +88,37 @@ Table seed_table(const std::vector<Json>& results, const std::vector<std::string
     table.add_row(std::move(row));
   }
   return table;
+}
+
+Figure seed_figure(const std::vector<Json>& results, const std::vector<std::string>& parts,
+                   const std::string& title) {
+  Series dots{.label = "one seed", .draw = Draw::points},
+      means{.label = "mean", .draw = Draw::points, .spread = Spread::bars};
+  Panel panel{.y = {.label = "Accuracy (%)"}};
+  for (const std::string& part : parts) {
+    if (!results.front().contains(part)) continue;
+    const auto row = static_cast<double>(panel.x.ticks.size());
+    panel.x.ticks.push_back(
+        {row, fmt::format("{}, n = {}", part,
+                          grouped(results.front()[part]["eval_samples"].get<std::int64_t>()))});
+    for (const Json& result : results) {
+      Point dot{row, 100 * number_of(result.at(part).at("eval_accuracy"))};
+      dot.name = fmt::format("seed {}, {}", result.at("seed").get<std::int64_t>(), part);
+      dots.points.push_back(std::move(dot));
+    }
+    const SeedSpread s = accuracy_spread(results, part);
+    Point mean{row + kBesideDots, 100 * s.mean};
+    if (s.interval) {
+      mean.low = 100 * s.interval->low;
+      mean.high = 100 * s.interval->high;
+      means.label = "mean, with its 95 % interval";
+    }
+    mean.name = part;
+    means.points.push_back(std::move(mean));
+  }
+  panel.x.range = Range{-0.5, static_cast<double>(panel.x.ticks.size()) - 0.5};
+  panel.series = {dots, means};
+  return {.title = title, .panels = {panel}, .width = 640, .height = 420};
 }
 
 Json runs_json(const std::vector<Json>& results, const std::vector<std::string>& parts) {

@@ -6,6 +6,7 @@
 #include "hone/base/json.h"
 #include "hone/metrics/seeds.h"
 #include "hone/metrics/verdict.h"
+#include "hone/report/figure.h"
 #include "hone/report/table.h"
 
 /// A job repeated with several seeds: a folder and results of its own for each, and what they say together.
@@ -28,6 +29,11 @@ std::vector<double> accuracies(const std::vector<Json>& results, const std::stri
 /// A row per seed: accuracy with its interval and loss of every one of `parts` that is there, and where the results
 /// compare two models the flips and the change of accuracy with theirs.
 Table seed_table(const std::vector<Json>& results, const std::vector<std::string>& parts);
+
+/// A dot for the accuracy of each seed on each of `parts` that is there, beside them their mean, from five seeds on with
+/// its 95 % interval.
+Figure seed_figure(const std::vector<Json>& results, const std::vector<std::string>& parts,
+                   const std::string& title);
 
 /// The accuracies of one part, which has as many examples in every result, over the seeds.
 SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part);

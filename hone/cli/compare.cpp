@@ -129,10 +129,10 @@ Outcome compare_two(const Arguments& a, const MeasuredExamples& measured, Contex
   for (const auto& [name, evaluation] : evaluations)
     for (const std::string& concern : concerns(evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", name, concern));
-  outcome.text =
-      fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n{}",
-                  toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)), a.first,
-                  a.second, to_text(table, text_style(a.run)), class_text(evaluations, c.labels));
+  outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n{}",
+                             toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)),
+                             a.first, a.second, to_text(table, text_style(a.run)),
+                             class_text(evaluations, c.labels, text_style(a.run)));
   outcome.sections = {{"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table}}},
                       class_section(evaluations, c.labels)};
   if (texts.rows.empty()) return outcome;

@@ -115,9 +115,9 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
     output->commit();
   }
   if (a.run.json) return print_result("eval", result);
-  print_text(a.run, "{}\n{}{}\n",
-             to_text(figures(measured, part, result, labels), text_style(a.run)),
-             class_text({{"measured", measured.evaluation}}, labels), to_text(size));
+  print_text(
+      a.run, "{}\n{}{}\n", to_text(figures(measured, part, result, labels), text_style(a.run)),
+      class_text({{"measured", measured.evaluation}}, labels, text_style(a.run)), to_text(size));
 }
 
 }  // namespace

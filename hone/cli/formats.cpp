@@ -279,7 +279,11 @@ void compare(const Arguments& a, Context& context, RunReport report) {
     report.title = fmt::format("{} in {} number formats", a.compare, study.results.size());
     report.headline = choice_verdict(study);
     report.basis = basis_of(a.data.options.source, opened.data, "simulated");
-    report.sections = {choice_section(study), {"Layers", {PageTable{layers}}, /*folded=*/true}};
+    std::vector<std::string> undrawn;
+    report.sections = {choice_section(study, output->path() / "formats", undrawn),
+                       {"Layers", {PageTable{layers}}, /*folded=*/true}};
+    report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
+    print_warnings(undrawn);
     write_run_report(report, output->path(), context);
     output->commit();
   }
@@ -387,7 +391,7 @@ Command formats_command() {
         app.add_option("--tensor", a->tensor, "glob of the tensors of --input");
         app.add_option("--output,-o", a->output,
                        "with --input: safetensors file to write; with --compare: folder for the "
-                       "tables; with --suggest: recipe to write");
+                       "report; with --suggest: recipe to write");
         app.add_option(
             "--figure", a->figure,
             "with --input: histogram of the first tensor with the grid on it, written as "

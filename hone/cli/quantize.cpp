@@ -2,7 +2,7 @@
 #include "hone/app/class_weights.h"
 #include "hone/app/comparison_table.h"
 #include "hone/app/compress.h"
-#include "hone/app/diagnosis.h"
+#include "hone/app/layer_figure.h"
 #include "hone/app/learning_curve.h"
 #include "hone/app/model_card.h"
 #include "hone/app/model_size.h"
@@ -115,14 +115,30 @@ std::string explanation(const Diagnosis& diagnosis, const std::string& better,
   return better.empty() ? text : text + fmt::format("{}\n\n  {}\n", kBetterNote, better);
 }
 
-Section explanation_section(const Diagnosis& diagnosis, const std::string& better) {
+// What each layer costs: of the diagnosis, where there is one, else of the weights before and after they were rounded.
+std::vector<Block> layers_of(const Job& job, const Model& before, const Model& after,
+                             const fs::path& folder, Quantized& quantized) {
+  const Graph graph = job.graph();
+  const auto& diagnosis = quantized.diagnosis;
+  const std::vector<LayerBar> bars = diagnosis ? layer_bars(*diagnosis, graph)
+                                               : layer_bars(before, after, job.options.plan, graph);
+  const std::string title = fmt::format(
+      "What is left of each layer's {}, {}",
+      diagnosis ? "operands, each alone, without training" : "weights", summary(job.options.plan));
+  return layer_figure(bars, title, folder / "layers", quantized.notes);
+}
+
+Section explanation_section(const Diagnosis& diagnosis, std::vector<Block> layers,
+                            const std::string& better) {
   const Table table = shown_operands(diagnosis);
-  Section section{"Where it is lost", {}};
+  Section section{"Where it is lost", std::move(layers)};
   if (table.rows().empty()) {
-    section.blocks = {Paragraph{all_quiet()}};
+    section.blocks.push_back(Paragraph{all_quiet()});
   } else {
-    section.blocks = {PageTable{table, kOperandsCaption}, Paragraph{kStepNote},
-                      Paragraph{improvement(diagnosis)}};
+    for (const Block& block :
+         std::initializer_list<Block>{PageTable{table, kOperandsCaption}, Paragraph{kStepNote},
+                                      Paragraph{improvement(diagnosis)}})
+      section.blocks.push_back(block);
   }
   if (!better.empty()) {
     section.blocks.push_back(Paragraph{kBetterNote});
@@ -203,7 +219,8 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   if (a.row_hashes) model.trained_on = record_of_copy(job.parent, job.data, options, job.context);
   options.fine_tune.checkpoints = checkpoints_in(folder, a.resume, model, job.output);
   Quantized quantized;
-  model.model = round_weights(quantized_copy(job, options, folder, quantized), job.context);
+  const Model unrounded = quantized_copy(job, options, folder, quantized);
+  model.model = round_weights(unrounded, job.context);
   const std::int32_t pad_id = model.tokenizer.pad_id();
   const Measurement after = measure(model.model, job.data.test, pad_id,
                                     options.fine_tune.eval_batch_size, job.context, "after");
@@ -239,7 +256,7 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
     quantized.notes.push_back(fmt::format("after quantizing, {}", concern));
   const std::vector<NamedEvaluation> measured = {{"before", job.before.evaluation},
                                                  {"after", after.evaluation}};
-  quantized.classes = class_text(measured, labels);
+  quantized.classes = class_text(measured, labels, text_style(a.run));
   quantized.sections.push_back(class_section(measured, labels));
   if (!notice_for_other_programs(options.plan).empty()) {
     const Measurement elsewhere =
@@ -259,8 +276,12 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
     quantized.result["diagnosis"] = to_json(*quantized.diagnosis, options.plan, job.graph());
     quantized.better = save_better(job, *quantized.diagnosis, folder);
     if (!quantized.better.empty()) quantized.result["diagnosis"]["command"] = quantized.better;
-    quantized.sections.push_back(explanation_section(*quantized.diagnosis, quantized.better));
   }
+  std::vector<Block> layers = layers_of(job, unrounded, model.model, folder, quantized);
+  quantized.sections.push_back(
+      quantized.diagnosis
+          ? explanation_section(*quantized.diagnosis, std::move(layers), quantized.better)
+          : Section{"Layers", std::move(layers)});
   write_model(model, folder);
   quantized.size = model_size(model.model, folder, job.context);
   quantized.result["size"] = to_json(quantized.size);
@@ -342,10 +363,18 @@ std::string quantize_seeds(const Job& job, RunReport report) {
   report.results = result;
   report.basis.seeds = a.seeds;
   report.headline = headline(job, change);
+  std::vector<std::string> undrawn;
+  const Figure dots =
+      seed_figure(results, {"before", "after"},
+                  fmt::format("{}, {}; {} seeds", job.label(), job.part(), a.seeds));
   report.sections = {{"Result",
                       {PageTable{table, "On " + job.part() + "."},
-                       Paragraph{"After: " + seed_sentence(spread) + "."}}}};
+                       Paragraph{"After: " + seed_sentence(spread) + "."},
+                       figure_block(dots, job.output.path() / "seeds",
+                                    "Accuracy before and after, a dot for each seed", undrawn)}}};
   if (a.max_drop_points) report.sections[0].blocks.push_back(Paragraph{gate_text(change)});
+  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
+  print_warnings(undrawn);
   write_run_report(report, job.output.path(), job.context);
   job.output.commit();
   if (a.run.json) {

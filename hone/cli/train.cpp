@@ -46,8 +46,6 @@ Table results_table(const Json& result) {
   Table table({{"split", "Split"},
                {"examples", "Examples"},
                {"accuracy", "Accuracy"},
-               {"low", "95 % from"},
-               {"high", "to"},
                {"majority_share", "Majority"},
                {"loss", "Loss"},
                {"f1_macro", "F1 (macro)"},
@@ -57,8 +55,8 @@ Table results_table(const Json& result) {
     const Json& e = result[part];
     const Json& interval = e["eval_accuracy_interval"];
     table.add_row({part, e["eval_samples"].get<std::int64_t>(),
-                   percent(e["eval_accuracy"].get<double>()), percent(interval[0].get<double>()),
-                   percent(interval[1].get<double>()),
+                   percent_within(e["eval_accuracy"].get<double>(), interval[0].get<double>(),
+                                  interval[1].get<double>()),
                    percent(e["eval_majority_share"].get<double>()),
                    figure(e, "eval_loss", [](double loss) { return real(loss, 4); }),
                    figure(e, "eval_f1_macro", [](double share) { return percent(share); }),
@@ -238,7 +236,17 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
   report.headline = results.front().contains(part) ? seeds_text(results, part)
                                                    : "Trained, and measured on nothing.";
   report.basis.seeds = static_cast<std::int64_t>(results.size());
+  std::vector<std::string> undrawn;
   report.sections = {{"Result", {PageTable{table}, Paragraph{report.headline}}}};
+  if (results.front().contains(part)) {
+    const Figure dots =
+        seed_figure(results, {kParts[0], kParts[1]},
+                    fmt::format("{} trained; {} seeds", job.arguments.model, results.size()));
+    report.sections[0].blocks.push_back(figure_block(
+        dots, job.output.path() / "seeds", "Accuracy on each part, a dot for each seed", undrawn));
+  }
+  print_warnings(undrawn);
+  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
   write_run_report(report, job.output.path(), job.context);
 }
 
@@ -329,7 +337,7 @@ void train_model(Arguments& a, const CLI::App& app) {
   if (a.seeds == 1) {
     const Trained trained = train_once(job, source, a.run.seed, output.path());
     result = trained.result;
-    classes = class_text(trained.measured, trained.labels);
+    classes = class_text(trained.measured, trained.labels, text_style(a.run));
     size = trained.size;
     report_one(job, trained, std::move(report));
     print_warnings(trained.notes);

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "tests/app/app_testing.h"
@@ -220,6 +222,43 @@ TEST(UsualChoices, RunOnAModelAndKeepItsOrder) {
     EXPECT_GT(results[i].bytes, 0);
     for (const float logit : results[i].model.measurement.logits) ASSERT_TRUE(std::isfinite(logit));
   }
+}
+
+// Of 4 bits the better one is in front, of 8 none: 4 have as much.
+TEST(ChoiceSection, DrawsBitsAgainstMarginSnrWithTheParetoFront) {
+  FormatStudy study = study_of({choice("ternary/none"), choice("mxint(bits=4)"),
+                                choice("int(bits=4)"), choice("int(bits=8)"), choice("fp16")});
+  const std::pair<double, double> places[] = {
+      {2, 5}, {4, 20}, {4, 10}, {8, 20}, {16, std::numeric_limits<double>::infinity()}};
+  for (std::size_t i = 0; i < std::size(places); ++i) {
+    study.results[i].model.average_weight_bits = places[i].first;
+    study.results[i].model.comparison->margin_snr_db = places[i].second;
+  }
+  const TemporaryFolder folder;
+  std::vector<std::string> notes;
+  const Section section = choice_section(study, folder.path() / "formats", notes);
+  EXPECT_TRUE(notes.empty());
+  const std::string data = read_file(folder.path() / "formats.tsv");
+  EXPECT_NE(data.find("1\tPareto front\t2\t5\tnan\tnan\t2\t5\tternary/none\n"
+                      "1\tPareto front\t4\t20\tnan\tnan\t4\t20\tmxint(bits=4)\n\n"),
+            std::string::npos)
+      << data;
+  EXPECT_EQ(data.find("fp16"), std::string::npos);
+  const auto says = [&](const std::string& text) {
+    return std::ranges::any_of(section.blocks, [&](const Block& block) {
+      const auto* paragraph = std::get_if<Paragraph>(&block);
+      return paragraph != nullptr && paragraph->text.find(text) != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(says("Not in the figure")) << "infinite";
+  EXPECT_TRUE(says("fp16"));
+}
+
+TEST(ChoiceSection, OfOneFormatHasNoFigure) {
+  const TemporaryFolder folder;
+  std::vector<std::string> notes;
+  choice_section(study_of({choice("mxint(bits=8)")}), folder.path() / "formats", notes);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 }  // namespace

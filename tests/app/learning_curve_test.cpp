@@ -44,10 +44,11 @@ std::string drawn(const TrainingLog& log) {
 const std::vector<StepRecord> kTwoSteps = {step(1, 0.5, 0.75), step(2, 1, 0.5)};
 
 TEST(LearningCurve, ShowsLossAndAccuracyAgainstEpochs) {
-  const std::string data = drawn(log_of(kTwoSteps, {evaluation(2, 1, 0.625, 0.75)}));
+  const std::string data =
+      drawn(log_of(kTwoSteps, {evaluation(1, 0.5, 0.75, 0.5), evaluation(2, 1, 0.625, 0.75)}));
   for (const char* fragment :
        {"training loss\t0.5\t0.75", "training loss\t1\t0.5", "validation loss\t1\t0.625",
-        "validation accuracy\t1\t75\t62.5\t87.5"})
+        "2\tvalidation accuracy\t0.5\t50", "2\tvalidation accuracy\t1\t75\t62.5\t87.5"})
     EXPECT_NE(data.find(fragment), std::string::npos) << fragment << " in\n" << data;
 }
 
@@ -55,12 +56,19 @@ TEST(LearningCurve, LeavesOutWhatWasNotMeasured) {
   const std::string losses = drawn(log_of(kTwoSteps));
   EXPECT_NE(losses.find("training loss"), std::string::npos);
   EXPECT_EQ(losses.find("validation"), std::string::npos);
-  const std::string accuracy = drawn(log_of(kTwoSteps, {evaluation(2, 1, nullptr, 0.5)}));
+  const std::string accuracy =
+      drawn(log_of(kTwoSteps, {evaluation(1, 0.5, nullptr, 0.25), evaluation(2, 1, nullptr, 0.5)}));
   EXPECT_NE(accuracy.find("validation accuracy\t1\t50"), std::string::npos) << accuracy;
   EXPECT_EQ(accuracy.find("validation loss\t"), std::string::npos) << accuracy;
   Json diverged = evaluation(2, 1, nullptr, 0.5);
   diverged["eval_accuracy"] = nullptr;
   EXPECT_EQ(drawn(log_of(kTwoSteps, {diverged})).find("validation"), std::string::npos);
+}
+
+TEST(LearningCurve, HasNoPanelForOnePoint) {
+  const std::string data = drawn(log_of(kTwoSteps, {evaluation(2, 1, 0.625, 0.75)}));
+  EXPECT_NE(data.find("validation loss\t1\t0.625"), std::string::npos) << "beside training's";
+  EXPECT_EQ(data.find("validation accuracy"), std::string::npos) << data;
 }
 
 TEST(LearningCurve, ShowsMeansOfManySteps) {
@@ -69,7 +77,8 @@ TEST(LearningCurve, ShowsMeansOfManySteps) {
   const std::string data = drawn(log_of(steps));
   EXPECT_NE(data.find("training loss, mean of 3 steps\t2\t2"), std::string::npos) << data;
   EXPECT_NE(data.find("\t800\t800"), std::string::npos);
-  EXPECT_EQ(std::ranges::count(data, '\n'), 1 + 267);
+  // As many single values, faint, as means of them.
+  EXPECT_EQ(std::ranges::count(data, '\n'), 1 + 267 + 2 + 267);
 }
 
 TEST(LearningCurve, OfFewerThanTwoStepsIsNone) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace hone {
 namespace {
 
@@ -37,6 +39,30 @@ TEST(SeedTable, HasARowForEachSeedAndNoneBeside) {
   EXPECT_EQ(rows[1]["test_accuracy"], 0.6);
   EXPECT_EQ(rows[1]["test_accuracy_interval"][1], 0.61);
   EXPECT_FALSE(rows[1].contains("validation_accuracy"));
+}
+
+TEST(SeedFigure, HasADotForEachSeedAndMarksTheMean) {
+  const Figure figure = seed_figure(results_with({0.5, 0.6, 0.7}), {"validation", "test"}, "title");
+  const Panel& panel = figure.panels.at(0);
+  ASSERT_EQ(panel.x.ticks.size(), 1u) << "there is no validation part";
+  EXPECT_EQ(panel.x.ticks[0].label, "test, n = 1 000");
+  ASSERT_EQ(panel.series.size(), 2u);
+  ASSERT_EQ(panel.series[0].points.size(), 3u);
+  EXPECT_EQ(panel.series[0].points[1].y, 60);
+  EXPECT_EQ(panel.series[0].points[1].name, "seed 43, test");
+  EXPECT_EQ(panel.series[1].label, "mean");
+  EXPECT_DOUBLE_EQ(panel.series[1].points.at(0).y, 60);
+  EXPECT_TRUE(std::isnan(panel.series[1].points[0].low)) << "three seeds tell no interval";
+}
+
+TEST(SeedFigure, HasAnIntervalFromFiveSeedsOn) {
+  const Figure figure = seed_figure(results_with({0.5, 0.6, 0.7, 0.6, 0.6}), {"test"}, "title");
+  const Series& mean = figure.panels.at(0).series.at(1);
+  EXPECT_EQ(mean.label, "mean, with its 95 % interval");
+  EXPECT_LT(mean.points.at(0).low, 60);
+  EXPECT_GT(mean.points.at(0).high, 60);
+  const Figure same = seed_figure(results_with({0.5, 0.5, 0.5, 0.5, 0.5}), {"test"}, "title");
+  EXPECT_EQ(same.panels.at(0).series.at(1).label, "mean") << "and none where all are the same";
 }
 
 TEST(SeedSpreadJson, IsNullWhereFewSeedsTellNone) {

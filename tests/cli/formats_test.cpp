@@ -216,8 +216,11 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_NE(result["summary"].get<std::string>().find("none is shown to keep the accuracy"),
             std::string::npos);
   EXPECT_EQ(entries(folder.path() / "tables"),
-            (std::vector<std::string>{"formats.csv", "layers.csv", "machine.json", "record.json",
+            (std::vector<std::string>{"formats.csv", "formats.gp", "formats.png", "formats.svg",
+                                      "formats.tsv", "layers.csv", "machine.json", "record.json",
                                       "report.html", "results.json", "run.log", "settings.json"}));
+  EXPECT_NE(read_file(folder.path() / "tables/report.html").find("Pareto front"),
+            std::string::npos);
   EXPECT_EQ(read_json(folder.path() / "tables/results.json"), result);
 
   const std::vector<std::string> words = {"formats",     "--compare", "model",        "--data",

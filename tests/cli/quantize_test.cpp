@@ -33,11 +33,12 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
   const Json& comparison = result["comparison"];
   EXPECT_EQ(comparison["flip_share"].get<double>() * result["after"]["eval_samples"].get<double>(),
             comparison["flips"]);
-  EXPECT_EQ(entries(folder.path() / "quantized"),
-            (std::vector<std::string>{
-                "README.md", "config.json", "machine.json", "model.safetensors", "record.json",
-                "report.html", "results.json", "run.log", "settings.json", "tokenizer_config.json",
-                "trained_on.safetensors", "vocab.txt"}));
+  EXPECT_EQ(
+      entries(folder.path() / "quantized"),
+      (std::vector<std::string>{"README.md", "config.json", "layers.gp", "layers.png", "layers.svg",
+                                "layers.tsv", "machine.json", "model.safetensors", "record.json",
+                                "report.html", "results.json", "run.log", "settings.json",
+                                "tokenizer_config.json", "trained_on.safetensors", "vocab.txt"}));
 }
 
 TEST(Quantize, WhatIsSavedComputesWhatWasMeasured) {
@@ -85,12 +86,29 @@ TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
   const TemporaryFolder folder;
   quantize(folder, {"--qat", "--max_steps", "2", "--logging_steps", "1"});
   EXPECT_EQ(entries(folder.path() / "quantized"),
-            (std::vector<std::string>{
-                "README.md", "checkpoint-2", "config.json", "learning_curve.csv",
-                "learning_curve.gp", "learning_curve.png", "learning_curve.svg",
-                "learning_curve.tsv", "machine.json", "model.safetensors", "record.json",
-                "report.html", "results.json", "run.log", "settings.json", "tokenizer_config.json",
-                "trained_on.safetensors", "training_log.jsonl", "vocab.txt"}));
+            (std::vector<std::string>{"README.md",
+                                      "checkpoint-2",
+                                      "config.json",
+                                      "layers.gp",
+                                      "layers.png",
+                                      "layers.svg",
+                                      "layers.tsv",
+                                      "learning_curve.csv",
+                                      "learning_curve.gp",
+                                      "learning_curve.png",
+                                      "learning_curve.svg",
+                                      "learning_curve.tsv",
+                                      "machine.json",
+                                      "model.safetensors",
+                                      "record.json",
+                                      "report.html",
+                                      "results.json",
+                                      "run.log",
+                                      "settings.json",
+                                      "tokenizer_config.json",
+                                      "trained_on.safetensors",
+                                      "training_log.jsonl",
+                                      "vocab.txt"}));
   const std::string svg = read_file(folder.path() / "quantized/learning_curve.svg");
   EXPECT_NE(svg.find("simulated"), std::string::npos);
 }

@@ -30,6 +30,7 @@ TEST(Train, SaysWhatTheWeightsTake) {
   EXPECT_EQ(size["memory_bytes"], 4 * size["parameters"].get<std::int64_t>());
   const std::string shown = run_well(text, folder.path()).output;
   EXPECT_NE(shown.find("\nWeights: "), std::string::npos) << shown;
+  EXPECT_EQ(shown.find("95 % from"), std::string::npos) << "the interval stands beside its figure";
   EXPECT_NE(read_file(folder.path() / "text/report.html").find("Weights: "), std::string::npos);
 }
 
