@@ -10,7 +10,7 @@ namespace hone {
 namespace {
 
 constexpr std::size_t kMostLayers = 40;
-constexpr int kRowHeight = 20, kBarHeight = 9;
+constexpr int kRowHeight = 20, kBarHeight = 9, kFewestRows = 5;
 constexpr int kAroundRows = 100;  // title, legend, axis
 
 std::map<std::string, std::size_t> order_of(const Graph& graph) {
@@ -88,7 +88,7 @@ Figure drawn(const std::vector<LayerBar>& bars, const std::vector<std::string>& 
   return {.title = title,
           .panels = {panel},
           .width = 1000,
-          .height = kAroundRows + row * static_cast<int>(layers.size())};
+          .height = kAroundRows + row * std::max(kFewestRows, static_cast<int>(layers.size()))};
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ TEST(Demo, LeavesTablesFigureAndModel) {
   EXPECT_TRUE(ending.output.starts_with(read_file(demo / "results.txt")));
   EXPECT_TRUE(read_file(demo / "fixed_point.png").starts_with("\x89PNG"));
   EXPECT_NE(read_file(demo / "fixed_point.svg").find("</svg>"), std::string::npos);
-  const std::string page = read_file(demo / "report.html");
+  const std::string page = read_page(demo / "report.html");
   for (const char* part : {"Fixed point is shown to keep the accuracy ", "a bag of words gets ",
                            "simulated fixed point", "synth:negation?n=200", "set aside by seed 42",
                            "hone demo --data"})

@@ -109,7 +109,7 @@ TEST(Eval, LeavesAReportWhereItIsAskedTo) {
   EXPECT_EQ(entries(out), (std::vector<std::string>{"machine.json", "record.json", "report.html",
                                                     "results.json", "run.log", "settings.json"}));
   EXPECT_EQ(read_json(out / "results.json"), result);
-  const std::string page = read_file(out / "report.html");
+  const std::string page = read_page(out / "report.html");
   const double accuracy = result["eval_accuracy"];
   for (const std::string& part :
        {fmt::format("<h1>{:.2f} % of 40 texts are classified right (all).</h1>", 100 * accuracy),

@@ -161,6 +161,16 @@ std::vector<Json> json_lines(std::string_view text) {
   return lines;
 }
 
+std::string read_page(const fs::path& file) {
+  std::string page = read_file(file);
+  for (const auto& [binding, plain] : {std::pair<std::string_view, std::string_view>{"\u00A0", " "},
+                                       {"<span>", ""},
+                                       {"</span>", ""}})
+    for (std::size_t at = 0; (at = page.find(binding, at)) != std::string::npos;)
+      page.replace(at, binding.size(), plain);
+  return page;
+}
+
 std::vector<std::string> entries(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());

@@ -60,6 +60,9 @@ inline constexpr int kReviews = 40;
 /// Each object of a file of JSON lines.
 std::vector<Json> json_lines(std::string_view text);
 
+/// A page as it reads: its spaces are plain ones, and nothing keeps words together.
+std::string read_page(const fs::path& file);
+
 /// The names of what lies in a folder, sorted.
 std::vector<std::string> entries(const fs::path& folder);
 

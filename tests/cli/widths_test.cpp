@@ -41,7 +41,7 @@ TEST(Widths, WritesATableAndAFigureOfPtqAndQat) {
 TEST(Widths, SaysInItsReportWhatItStandsOn) {
   const TemporaryFolder folder;
   const Ending ending = run_well(study(folder, "16.8"), workshop());
-  const std::string page = read_file(folder.path() / "widths/report.html");
+  const std::string page = read_page(folder.path() / "widths/report.html");
   for (const char* part :
        {"<h1>Fixed point is shown to keep the accuracy within 0.50 points at no width by rounding "
         "alone, at no width with training (validation, n = 4).",
