@@ -30,11 +30,12 @@ std::string change_text(const Verdict& v, const std::string& over = "") {
 }
 
 // A change that is shown to be none or one is called so, beside whether it is within the margin.
-std::string decided_text(const Verdict& v, const std::string& over = "") {
+// `differ`: that the exact test, which asks for more where few predictions differ, sees a change too.
+std::string decided_text(const Verdict& v, bool differ, const std::string& over = "") {
   const bool lost = v.conclusion == Conclusion::lost;
   const Interval& interval = *v.change_interval;
-  if (!lost && interval.low > 0) return "kept, and better: " + change_text(v, over);
-  const char* word = lost ? "lost" : interval.high < 0 ? "kept, though worse" : "kept";
+  if (!lost && differ && interval.low > 0) return "kept, and better: " + change_text(v, over);
+  const char* word = lost ? "lost" : differ && interval.high < 0 ? "kept, though worse" : "kept";
   return fmt::format("{}: {}, {} the margin of {:.2f}", word, change_text(v, over),
                      lost ? "beyond" : "within", 100 * v.margin);
 }
@@ -93,7 +94,7 @@ Verdict verdict_by(const Comparison& c, double margin, double kept_p, double los
                                          : fmt::format("; {:.2f} % flips", 100 * c.flip_share);
   if (kept_p <= kLevel || lost_p <= kLevel) {
     v.conclusion = kept_p <= kLevel ? Conclusion::kept : Conclusion::lost;
-    v.summary = decided_text(v) + flips;
+    v.summary = decided_text(v, mcnemar_p(c.only_parent, c.only_candidate) <= 2 * kLevel) + flips;
     return v;
   }
   const Plan plan = plan_of(v, c, z);
@@ -200,7 +201,7 @@ Verdict verdict_of_seeds(std::span<const double> before, std::span<const double>
   v.p_value = t > 0 ? tail : 1 - tail;
   if (v.p_value <= kLevel || 1 - v.p_value <= kLevel) {
     v.conclusion = v.p_value <= kLevel ? Conclusion::kept : Conclusion::lost;
-    v.summary = decided_text(v, fmt::format(" on average over {}", seeds));
+    v.summary = decided_text(v, /*differ=*/true, fmt::format(" on average over {}", seeds));
     return v;
   }
   const Plan plan = plan_of(v, s.count, planned_seeds(margin, *s.deviation),

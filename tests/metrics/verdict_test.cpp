@@ -69,6 +69,9 @@ TEST(Verdict, SaysItInASentence) {
   EXPECT_TRUE(verdict(counted(10000, 10, 100), 0).summary.starts_with("kept, and better: +0.90"));
   EXPECT_EQ(verdict(counted(10000, 10, 100), 0).summary.find("within"), std::string::npos);
   EXPECT_TRUE(verdict(counted(10000, 40, 10)).summary.starts_with("kept, though worse: -0.30"));
+  // Four predictions that all change for the better: the interval leaves zero out, the exact test, p = 0.125, does not.
+  EXPECT_GT(accuracy_change_interval(counted(39, 0, 4)).low, 0);
+  EXPECT_TRUE(verdict(counted(39, 0, 4)).summary.starts_with("kept: +10.26"));
   EXPECT_TRUE(verdict(counted(10000, 0, 0)).summary.ends_with("; no prediction differs"));
 }
 
