@@ -161,6 +161,9 @@ void OutputFolder::take_over_temporary() {
              "output folder",
              temporary_.string());
   if (!is_free(temporary_)) {
+    const int lock = locked(temporary_);
+    user_check(lock >= 0, kTaken, temporary_.string());  // it is not interrupted, it runs
+    ::close(lock);
     const std::optional<FolderRecord> left = read_record(temporary_);
     user_check(left.has_value(),
                "{}: exists already and was not left by an interrupted run of this program, which "
