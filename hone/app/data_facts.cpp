@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
@@ -113,12 +114,14 @@ PartFacts part_facts(const std::string& part, const std::vector<Example>& exampl
                      std::size_t classes, const RowSet& training_rows) {
   PartFacts facts{.part = part, .rows = static_cast<std::int64_t>(examples.size())};
   facts.class_rows.assign(classes, 0);
+  std::unordered_set<std::uint64_t> seen;
   for (const Example& example : examples) {
     const auto label = static_cast<std::size_t>(example.label);
     if (label >= facts.class_rows.size()) facts.class_rows.resize(label + 1);
     ++facts.class_rows[label];
-    if (!training_rows.empty() && contains(training_rows, row_hash(example)))
-      ++facts.duplicate_rows;
+    const std::uint64_t hash = row_hash(example);
+    if (!training_rows.empty() && contains(training_rows, hash)) ++facts.duplicate_rows;
+    if (!seen.insert(hash).second) ++facts.repeated_rows;
   }
   return facts;
 }
@@ -133,7 +136,8 @@ Json to_json(const DataIdentity& identity) {
                      {"rows", facts.rows},
                      {"classes", classes},
                      {"majority_share", share_or_null(facts.majority_share())},
-                     {"duplicate_rows", facts.duplicate_rows}});
+                     {"duplicate_rows", facts.duplicate_rows},
+                     {"repeated_rows", facts.repeated_rows}});
   }
   return {{"source", identity.source},
           {"hash", identity.hash},
@@ -185,6 +189,7 @@ Json to_json(const MeasuredPart& part) {
           {"chosen_on_rows", count_or_null(part.chosen_on_rows)},
           {"calibrated_on_rows", count_or_null(part.calibrated_on_rows)},
           {"duplicate_rows", part.facts.duplicate_rows},
+          {"repeated_rows", part.facts.repeated_rows},
           {"majority_share", share_or_null(part.facts.majority_share())},
           {"measured_on", describe(part)}};
 }
@@ -224,6 +229,11 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
     warnings.push_back(
         fmt::format("{} of {} {} texts are in the training part too, which flatters the figures",
                     number(facts.duplicate_rows), number(facts.rows), facts.part));
+  if (facts.repeated_rows > 0)
+    warnings.push_back(fmt::format(
+        "{}: {} of {} texts repeat another one of them; intervals and verdicts count each as new "
+        "evidence, so that they look surer than they are",
+        facts.part, number(facts.repeated_rows), number(facts.rows)));
   if (facts.rows > 0 && facts.classes_present() == 1 && !part.majority_label.empty()) {
     warnings.push_back(
         fmt::format("{}: all {} texts are '{}'; figures of one class do not say whether the model "

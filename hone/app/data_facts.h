@@ -19,6 +19,7 @@ struct PartFacts {
   std::vector<std::int64_t> class_rows = {};  ///< (classes)
   std::int64_t duplicate_rows =
       0;  ///< their text is in the training part too; 0 for that part itself
+  std::int64_t repeated_rows = 0;  ///< their text stands in a row before them in this part
 
   /// The share of the most frequent class: the accuracy of always giving it. NaN without rows.
   double majority_share() const;
@@ -38,7 +39,7 @@ struct DataIdentity {
   std::vector<PartFacts> parts;     ///< those that have rows
 };
 
-/// {"source", "hash", "rows", "parts": [{"part", "rows", "classes": {label: rows}, "majority_share", "duplicate_rows"}]}
+/// {"source", "hash", "rows", "parts": [{"part", "rows", "classes": {label: rows}, "majority_share", "duplicate_rows", "repeated_rows"}]}
 Json to_json(const DataIdentity& identity);
 
 /// "bad 900, good 1 100"; of many classes how many there are, and the rarest and the most frequent.
@@ -63,7 +64,7 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<std::string>& labels,
                            const std::optional<TrainedOn>& record);
 
-/// {"part", "n", "texts_hash", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows", "majority_share",
+/// {"part", "n", "texts_hash", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows", "repeated_rows", "majority_share",
 /// "measured_on": a sentence}; null for what is not known.
 Json to_json(const MeasuredPart& part);
 

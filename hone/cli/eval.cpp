@@ -65,8 +65,12 @@ void write_report(const Arguments& a, const Measurement& measured, const Measure
                   const OutputFolder& output, const Context& context) {
   const Evaluation& e = measured.evaluation;
   report.title = fmt::format("{} measured on {}", a.model, a.data.options.source);
-  report.headline = fmt::format("{:.2f} % of {} texts are classified right ({}).", 100 * e.accuracy,
-                                grouped(e.examples), part.facts.part);
+  report.headline =
+      fmt::format("{:.2f} % of {} texts are classified right ({}; 95 %: {:.2f} to {:.2f}).",
+                  100 * e.accuracy, grouped(e.examples), part.facts.part,
+                  100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high);
+  if (part.trained_on_rows.value_or(0) > 0)
+    report.headline += fmt::format(" {} of them were trained on.", grouped(*part.trained_on_rows));
   report.basis = {arithmetic_text(result), 0, data_text(a.data.options.source, data),
                   describe(part), "nothing was chosen on these texts by this command"};
   report.sections = {

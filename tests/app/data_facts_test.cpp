@@ -167,6 +167,18 @@ TEST(TrainingWarnings, CountTextsWithTwoLabels) {
             Names{"2 texts of the training part stand there with different labels"});
 }
 
+TEST(MeasuredPart, SaysThatTextsRepeat) {
+  std::vector<Example> examples = reviews(20, 20);
+  for (int i = 0; i < 3; ++i) examples.push_back(examples.front());
+  const MeasuredPart part =
+      measured_part(part_facts("test", examples, 2, {}), "", examples, kLabels, std::nullopt);
+  EXPECT_EQ(part.facts.repeated_rows, 3);
+  EXPECT_EQ(to_json(part)["repeated_rows"], 3);
+  ASSERT_FALSE(warnings_of(part, kLabels).empty());
+  EXPECT_TRUE(warnings_of(part, kLabels)[0].starts_with(
+      "test: 3 of 43 texts repeat another one of them; intervals and verdicts count each"));
+}
+
 TEST(DataIdentity, SaysWhichDataAndWhichParts) {
   const DataIdentity identity{
       "reviews.csv",
@@ -178,9 +190,9 @@ TEST(DataIdentity, SaysWhichDataAndWhichParts) {
   EXPECT_EQ(to_json(identity),
             Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "parts": [
               {"part": "train", "rows": 4, "classes": {"bad": 2, "good": 2},
-               "majority_share": 0.5, "duplicate_rows": 0},
+               "majority_share": 0.5, "duplicate_rows": 0, "repeated_rows": 0},
               {"part": "test", "rows": 2, "classes": {"bad": 1, "good": 1},
-               "majority_share": 0.5, "duplicate_rows": 1}]})"));
+               "majority_share": 0.5, "duplicate_rows": 1, "repeated_rows": 0}]})"));
 }
 
 }  // namespace
