@@ -95,7 +95,8 @@ TEST(LineReader, RefusesLinesWithoutEnd) {
 }
 
 TEST(LineReader, SaysWhatCannotBeRead) {
-  expect_user_error("pipe: cannot read: ", [] { LineReader(/*none that is open*/ 1'000'000, "pipe").next(1); });
+  expect_user_error("pipe: cannot read: ",
+                    [] { LineReader(/*none that is open*/ 1'000'000, "pipe").next(1); });
 }
 
 }  // namespace
