@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "hone/app/vocabulary.h"
 #include "hone/base/text.h"
@@ -21,20 +22,19 @@ void set_aside(DataSet& data, const std::vector<char>& chosen) {
 // A random `count` of the training examples, or as near to it as can be: all rows with one text go to one side, so that
 // none is trained on and measured. Without doubles these are the first `count` of a shuffled order.
 std::vector<char> chosen_by_seed(const DataSet& data, std::int64_t count, std::uint64_t seed) {
-  const auto all = static_cast<std::int64_t>(data.train.size());
-  std::unordered_map<std::uint64_t, std::vector<std::int64_t>> rows_of_text;
-  for (std::int64_t i = 0; i < all; ++i)
-    rows_of_text[row_hash(data.train[static_cast<std::size_t>(i)])].push_back(i);
-  std::vector<char> chosen(data.train.size(), 0);
+  const std::vector<std::uint64_t> texts = row_hashes(data.train);
+  std::unordered_map<std::uint64_t, std::int64_t> rows_of;
+  for (const std::uint64_t text : texts) ++rows_of[text];
+  std::unordered_set<std::uint64_t> taken;
+  const std::int64_t all = std::ssize(texts);
   for (const std::int64_t row : sample_rows(all, all, seed, "validation split")) {
     if (count <= 0) break;
-    std::vector<std::int64_t>& rows =
-        rows_of_text.at(row_hash(data.train[static_cast<std::size_t>(row)]));
-    if (std::ssize(rows) >= 2 * count) continue;  // nearer without it
-    for (const std::int64_t i : rows) chosen[static_cast<std::size_t>(i)] = 1;
-    count -= std::ssize(rows);
-    rows.clear();
+    const std::uint64_t text = texts[static_cast<std::size_t>(row)];
+    if (rows_of[text] >= 2 * count) continue;  // nearer without it
+    if (taken.insert(text).second) count -= rows_of[text];
   }
+  std::vector<char> chosen;
+  for (const std::uint64_t text : texts) chosen.push_back(taken.contains(text) ? 1 : 0);
   return chosen;
 }
 

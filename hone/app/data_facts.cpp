@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
@@ -50,12 +49,18 @@ bool is_stray(std::int64_t rows, const PartFacts& facts) {
   return rows > 0 && rows < kFewRows && rows * kStrayFactor < even;
 }
 
-std::string hash_of_texts(const std::vector<Example>& examples,
+std::int64_t rows_in(const RowSet& set, const std::vector<std::uint64_t>& texts) {
+  return std::ranges::count_if(texts, [&](std::uint64_t text) { return contains(set, text); });
+}
+
+// `texts` are the `row_hashes` of the examples.
+std::string hash_of_texts(const std::vector<std::uint64_t>& texts,
+                          const std::vector<Example>& examples,
                           const std::vector<std::string>& labels) {
   std::vector<std::string> lines;
-  for (const Example& example : examples) {
-    const auto label = static_cast<std::size_t>(example.label);
-    lines.push_back(fmt::format("{:016x} {}\n", row_hash(example),
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto label = static_cast<std::size_t>(examples[i].label);
+    lines.push_back(fmt::format("{:016x} {}\n", texts[i],
                                 label < labels.size() ? labels[label] : std::to_string(label)));
   }
   std::ranges::sort(lines);
@@ -114,15 +119,14 @@ PartFacts part_facts(const std::string& part, const std::vector<Example>& exampl
                      std::size_t classes, const RowSet& training_rows) {
   PartFacts facts{.part = part, .rows = static_cast<std::int64_t>(examples.size())};
   facts.class_rows.assign(classes, 0);
-  std::unordered_set<std::uint64_t> seen;
   for (const Example& example : examples) {
     const auto label = static_cast<std::size_t>(example.label);
     if (label >= facts.class_rows.size()) facts.class_rows.resize(label + 1);
     ++facts.class_rows[label];
-    const std::uint64_t hash = row_hash(example);
-    if (!training_rows.empty() && contains(training_rows, hash)) ++facts.duplicate_rows;
-    if (!seen.insert(hash).second) ++facts.repeated_rows;
   }
+  std::vector<std::uint64_t> texts = row_hashes(examples);
+  facts.duplicate_rows = rows_in(training_rows, texts);
+  facts.repeated_rows = facts.rows - std::ssize(row_set(std::move(texts)));
   return facts;
 }
 
@@ -166,10 +170,8 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<std::string>& labels,
                            const std::optional<TrainedOn>& record) {
   MeasuredPart part{.facts = std::move(facts), .origin = std::move(origin)};
-  const auto count_in = [&](const RowSet& set) {
-    return std::ranges::count_if(examples,
-                                 [&](const Example& one) { return contains(set, row_hash(one)); });
-  };
+  const std::vector<std::uint64_t> texts = row_hashes(examples);
+  const auto count_in = [&](const RowSet& set) { return rows_in(set, texts); };
   if (record && record->known()) {
     part.trained_on_rows = count_in(record->trained);
     part.chosen_on_rows = count_in(record->chosen);
@@ -177,7 +179,7 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   if (record) part.calibrated_on_rows = count_in(record->calibrated);
   if (part.facts.rows > 0 && part.facts.majority_class() < labels.size())
     part.majority_label = labels[part.facts.majority_class()];
-  part.texts_hash = hash_of_texts(examples, labels);
+  part.texts_hash = hash_of_texts(texts, examples, labels);
   return part;
 }
 

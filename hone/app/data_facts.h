@@ -39,7 +39,7 @@ struct DataIdentity {
   std::vector<PartFacts> parts;     ///< those that have rows
 };
 
-/// {"source", "hash", "rows", "parts": [{"part", "rows", "classes": {label: rows}, "majority_share", "duplicate_rows", "repeated_rows"}]}
+/// {"source", "hash", "rows", "parts": [{"part", "rows", "classes", "majority_share", "duplicate_rows", "repeated_rows"}]}
 Json to_json(const DataIdentity& identity);
 
 /// "bad 900, good 1 100"; of many classes how many there are, and the rarest and the most frequent.
@@ -64,8 +64,8 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<std::string>& labels,
                            const std::optional<TrainedOn>& record);
 
-/// {"part", "n", "texts_hash", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows", "repeated_rows", "majority_share",
-/// "measured_on": a sentence}; null for what is not known.
+/// {"part", "n", "texts_hash", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows",
+/// "repeated_rows", "majority_share", "measured_on": a sentence}; null for what is not known.
 Json to_json(const MeasuredPart& part);
 
 /// "validation, n = 200"

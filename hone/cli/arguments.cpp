@@ -193,7 +193,7 @@ void declare(CLI::App& app, FineTuneOptions& a) {
   app.add_option(
          "--metric_for_best_model", a.metric_for_best_model,
          "what the best evaluation is told by, on the validation part: accuracy, loss, "
-         "f1_macro, f1_weighted, …, and of two classes f1, precision, recall (of the second "
+         "f1_macro, f1_weighted, ..., and of two classes f1, precision, recall (of the second "
          "one) and auc")
       ->check(metric_name());
   app.add_option("--early_stopping_patience", a.early_stopping_patience,

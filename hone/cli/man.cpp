@@ -9,9 +9,7 @@ namespace {
 // Text as it stands on a line of its own: roff's own characters escaped.
 std::string roff(std::string_view text) {
   std::string result;
-  constexpr std::string_view kEllipsis = "…";
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
+  for (const char c : text) {
     if (c == '\\') {
       result += "\\e";
     } else if (c == '-') {
@@ -22,9 +20,6 @@ std::string roff(std::string_view text) {
       result += "\\(ga";
     } else if (c == '\n') {
       result += ' ';
-    } else if (text.substr(i).starts_with(kEllipsis)) {
-      result += "...";  // of the characters beyond ASCII the only one that help uses
-      i += kEllipsis.size() - 1;
     } else {
       result += c;
     }

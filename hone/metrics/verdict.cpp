@@ -94,7 +94,7 @@ Verdict verdict_by(const Comparison& c, double margin, double kept_p, double los
                                          : fmt::format("; {:.2f} % flips", 100 * c.flip_share);
   if (kept_p <= kLevel || lost_p <= kLevel) {
     v.conclusion = kept_p <= kLevel ? Conclusion::kept : Conclusion::lost;
-    v.summary = decided_text(v, mcnemar_p(c.only_parent, c.only_candidate) <= 2 * kLevel) + flips;
+    v.summary = decided_text(v, c.mcnemar_p <= 2 * kLevel) + flips;
     return v;
   }
   const Plan plan = plan_of(v, c, z);

@@ -101,9 +101,9 @@ struct Figure {
 };
 
 /// Writes `stem`.svg and `stem`.png, and beside them what they were drawn from: `stem`.tsv (columns
-/// panel, series, x, y, low, high, the x and y it is drawn at, name) and `stem`.gp, which draws them again by `gnuplot NAME.gp` in
-/// their folder. Each file appears whole. Throws `UserError` if gnuplot is missing or fails, or a
-/// file cannot be written.
+/// panel, series, x, y, low, high, the x and y it is drawn at, name) and `stem`.gp, which draws them
+/// again by `gnuplot NAME.gp` in their folder. Each file appears whole. Throws `UserError` if gnuplot
+/// is missing or fails, or a file cannot be written.
 void write_figure(const Figure& figure, const fs::path& stem);
 
 /// The text of the SVG alone. gnuplot works in a folder inside of `folder` that is gone afterwards.

@@ -16,12 +16,13 @@ Comparison counted(std::int64_t examples, std::int64_t lost, std::int64_t gained
   c.examples = examples;
   c.only_parent = lost;
   c.only_candidate = gained;
+  c.mcnemar_p = mcnemar_p(lost, gained);
   c.flips = lost + gained;
   c.flip_share = static_cast<double>(c.flips) / static_cast<double>(examples);
   return c;
 }
 
-// The rule as the issue states it, by the interval alone. The ends are found by halving, to 1e-15.
+// The rule by the interval alone. The ends are found by halving, to 1e-15.
 Conclusion by_interval(const Comparison& c, double margin) {
   const Interval change = accuracy_change_interval(c);
   if (change.low >= -margin) return Conclusion::kept;
