@@ -3,11 +3,12 @@
 #include "hone/app/compress.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
 
 namespace hone {
 
-std::string part_text(const std::string& name, std::int64_t examples) {
-  return fmt::format("{}, n = {}", name, grouped(examples));
+std::string part_text(const std::string& name, const Evaluation& e) {
+  return name + ", " + sample_size_text(e.examples, effective_examples(e.examples, e.evidence));
 }
 
 ChoicePart choice_part(const EncodedSplits& data) {
@@ -22,7 +23,8 @@ ComparedModel compared(const Model& model, const std::string& label, const Measu
                        const EncodedSet& examples, const MeasureOptions& options,
                        Context& context) {
   Measurement after = measure(model, examples, options.pad_id, options.batch_size, context, label);
-  const Comparison comparison = compare(parent.view(), after.view(), examples.labels);
+  const Comparison comparison =
+      compare(parent.view(), after.view(), examples.labels, examples.text_numbers);
   return {label, average_weight_bits(model, context), std::move(after), comparison,
           model.quantization.has_value()};
 }
@@ -31,11 +33,11 @@ ComparedModel parent_row(const Measurement& parent) {
   return {"fp32", 32, parent, std::nullopt, /*quantized=*/false};
 }
 
-std::string Choice::made_on() const { return part_text(part, parent.evaluation.examples); }
+std::string Choice::made_on() const { return part_text(part, parent.evaluation); }
 
 std::string Choice::reported_on() const {
   return part_text(reported_part,
-                   reported.empty() ? 0 : reported.front().measurement.evaluation.examples);
+                   reported.empty() ? Evaluation{} : reported.front().measurement.evaluation);
 }
 
 Choice begin_choice(const Model& parent, const EncodedSplits& data, const MeasureOptions& options,

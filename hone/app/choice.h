@@ -14,8 +14,8 @@
 ///     report_chosen(choice, {{"int8", &candidate}}, parent, data, options, context);
 namespace hone {
 
-/// "validation, n = 2 400".
-std::string part_text(const std::string& name, std::int64_t examples);
+/// "validation, n = 2 400". With repeated texts: "validation, n = 2 400 (effective 2 310)".
+std::string part_text(const std::string& name, const Evaluation& evaluation);
 
 /// The examples a choice is made on.
 struct ChoicePart {

@@ -2,6 +2,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
 
 namespace hone {
 namespace {
@@ -16,7 +17,9 @@ constexpr const char* kNote =
     "counts as 0.";
 
 std::string caption(const NamedEvaluation& measured) {
-  return fmt::format("{}, n = {}", measured.first, grouped(measured.second.examples));
+  const Evaluation& e = measured.second;
+  return fmt::format("{}, {}", measured.first,
+                     sample_size_text(e.examples, effective_examples(e.examples, e.evidence)));
 }
 
 }  // namespace
@@ -26,15 +29,19 @@ Table class_table(const Evaluation& e, const std::vector<std::string>& labels, b
                                  {"support", "Texts"},
                                  {"precision", "Precision"},
                                  {"recall", "Recall"},
-                                 {"f1", "F1"}};
+                                 {"f1", "F1", 1}};
   if (confusion)
     for (std::size_t c = 0; c < labels.size(); ++c)
       columns.push_back({fmt::format("taken_for_{}", c), "taken for " + labels[c]});
   Table table(std::move(columns));
   for (std::size_t row = 0; row < labels.size(); ++row) {
     const ClassFigures& one = e.of_class[row];
-    std::vector<Cell> cells = {labels[row], one.support, percent(one.figures.precision),
-                               percent(one.figures.recall), percent(one.figures.f1)};
+    const Interval precision = wilson_interval(one.found, one.predicted, e.evidence),
+                   recall = wilson_interval(one.found, one.support, e.evidence);
+    std::vector<Cell> cells = {labels[row], one.support,
+                               percent_within(one.figures.precision, precision.low, precision.high),
+                               percent_within(one.figures.recall, recall.low, recall.high),
+                               percent(one.figures.f1)};
     if (confusion)
       for (std::size_t column = 0; column < labels.size(); ++column)
         cells.emplace_back(e.confusion[row * labels.size() + column]);

@@ -29,10 +29,10 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
                {"accuracy", "Accuracy"},
                {"accuracy_change", "Change"},
                {"flips", "Flips"},
-               {"mcnemar_p", "McNemar p"},
+               {"mcnemar_p", "McNemar p", 1},
                {"verdict", "Verdict"},
-               {"loss", "Loss"},
-               {"margin_snr_db", "Margin SNR (dB)"},
+               {"loss", "Loss", 3},
+               {"margin_snr_db", "Margin SNR (dB)", 2},
                {"average_bits", "Bits"},
                {"arithmetic", "Arithmetic"}});
   for (const ComparedModel& model : models) {

@@ -246,6 +246,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
     if (std::ranges::find(warnings, shorter) == warnings.end()) warnings.push_back(shorter);
   }
   EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);
+  set.text_numbers = text_numbers(examples);
   if (std::string spelling = spelling_warning(source.tokenizer, set, name); !spelling.empty())
     warnings.push_back(std::move(spelling));
   if (set.truncated_texts > 0)

@@ -9,6 +9,7 @@
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
 #include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
 
 namespace hone {
 namespace {
@@ -101,6 +102,8 @@ void warn_of_contradictions(const std::vector<Example>& examples,
 
 }  // namespace
 
+std::int64_t PartFacts::effective_rows() const { return effective_examples(rows, evidence); }
+
 double PartFacts::majority_share() const {
   if (rows == 0 || class_rows.empty()) return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(class_rows[majority_class()]) / static_cast<double>(rows);
@@ -124,9 +127,10 @@ PartFacts part_facts(const std::string& part, const std::vector<Example>& exampl
     if (label >= facts.class_rows.size()) facts.class_rows.resize(label + 1);
     ++facts.class_rows[label];
   }
-  std::vector<std::uint64_t> texts = row_hashes(examples);
-  facts.duplicate_rows = rows_in(training_rows, texts);
-  facts.repeated_rows = facts.rows - std::ssize(row_set(std::move(texts)));
+  facts.duplicate_rows = rows_in(training_rows, row_hashes(examples));
+  const std::vector<std::int32_t> texts = text_numbers(examples);
+  if (!texts.empty()) facts.repeated_rows = facts.rows - 1 - std::ranges::max(texts);
+  facts.evidence = evidence(texts);
   return facts;
 }
 
@@ -141,7 +145,8 @@ Json to_json(const DataIdentity& identity) {
                      {"classes", classes},
                      {"majority_share", share_or_null(facts.majority_share())},
                      {"duplicate_rows", facts.duplicate_rows},
-                     {"repeated_rows", facts.repeated_rows}});
+                     {"repeated_rows", facts.repeated_rows},
+                     {"effective_rows", facts.effective_rows()}});
   }
   return {{"source", identity.source},
           {"hash", identity.hash},
@@ -186,6 +191,7 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
 Json to_json(const MeasuredPart& part) {
   return {{"part", part.facts.part},
           {"n", part.facts.rows},
+          {"effective_n", part.facts.effective_rows()},
           {"texts_hash", part.texts_hash},
           {"trained_on_rows", count_or_null(part.trained_on_rows)},
           {"chosen_on_rows", count_or_null(part.chosen_on_rows)},
@@ -193,11 +199,27 @@ Json to_json(const MeasuredPart& part) {
           {"duplicate_rows", part.facts.duplicate_rows},
           {"repeated_rows", part.facts.repeated_rows},
           {"majority_share", share_or_null(part.facts.majority_share())},
+          {"cautions", cautions(part)},
           {"measured_on", describe(part)}};
 }
 
+std::vector<std::string> cautions(const MeasuredPart& part) {
+  std::vector<std::string> words;
+  const auto add = [&](std::int64_t rows, const char* what) {
+    if (rows > 0)
+      words.push_back((rows == part.facts.rows ? "all" : number(rows)) + std::string(what));
+  };
+  add(std::max(part.trained_on_rows.value_or(0), part.facts.duplicate_rows), " trained on");
+  // Elsewhere the part's name says it.
+  if (part.facts.part == "test") add(part.chosen_on_rows.value_or(0), " chosen on");
+  return words;
+}
+
 std::string name_and_size(const MeasuredPart& part) {
-  return fmt::format("{}, n = {}", part.facts.part, number(part.facts.rows));
+  std::string text =
+      part.facts.part + ", " + sample_size_text(part.facts.rows, part.facts.effective_rows());
+  for (const std::string& words : cautions(part)) text += ", " + words;
+  return text;
 }
 
 std::string describe(const MeasuredPart& part) {
@@ -232,10 +254,12 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
         fmt::format("{} of {} {} texts are in the training part too, which flatters the figures",
                     number(facts.duplicate_rows), number(facts.rows), facts.part));
   if (facts.repeated_rows > 0)
-    warnings.push_back(fmt::format(
-        "{}: {} of {} texts repeat another one of them; intervals and verdicts count each as new "
-        "evidence, so that they look surer than they are",
-        facts.part, number(facts.repeated_rows), number(facts.rows)));
+    warnings.push_back(
+        fmt::format("{}: {} of {} texts repeat another one of them; intervals and verdicts take "
+                    "them for {}, as "
+                    "a text that stands twice tells no more than once",
+                    facts.part, number(facts.repeated_rows), number(facts.rows),
+                    number(facts.effective_rows())));
   if (facts.rows > 0 && facts.classes_present() == 1 && !part.majority_label.empty()) {
     warnings.push_back(
         fmt::format("{}: all {} texts are '{}'; figures of one class do not say whether the model "

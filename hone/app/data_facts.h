@@ -20,7 +20,10 @@ struct PartFacts {
   std::int64_t duplicate_rows =
       0;  ///< their text is in the training part too; 0 for that part itself
   std::int64_t repeated_rows = 0;  ///< their text stands in a row before them in this part
+  double evidence = 1;             ///< of each row, as some repeat others: hone/metrics/evidence.h
 
+  /// The number of different texts that would say as much as these rows.
+  std::int64_t effective_rows() const;
   /// The share of the most frequent class: the accuracy of always giving it. NaN without rows.
   double majority_share() const;
   std::size_t majority_class() const;
@@ -39,7 +42,8 @@ struct DataIdentity {
   std::vector<PartFacts> parts;     ///< those that have rows
 };
 
-/// {"source", "hash", "rows", "parts": [{"part", "rows", "classes", "majority_share", "duplicate_rows", "repeated_rows"}]}
+/// {"source", "hash", "rows", "parts": [{"part", "rows", "classes", "majority_share", "duplicate_rows", "repeated_rows",
+/// "effective_rows"}]}
 Json to_json(const DataIdentity& identity);
 
 /// "bad 900, good 1 100"; of many classes how many there are, and the rarest and the most frequent.
@@ -64,11 +68,14 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<std::string>& labels,
                            const std::optional<TrainedOn>& record);
 
-/// {"part", "n", "texts_hash", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows",
-/// "repeated_rows", "majority_share", "measured_on": a sentence}; null for what is not known.
+/// {"part", "n", "effective_n", "texts_hash", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows",
+/// "repeated_rows", "majority_share", "cautions", "measured_on": a sentence}; null for what is not known.
 Json to_json(const MeasuredPart& part);
 
-/// "validation, n = 200"
+/// What flatters the figures of the part, a few words each: "80 trained on", "all chosen on". `warnings_of` has sentences.
+std::vector<std::string> cautions(const MeasuredPart& part);
+
+/// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on".
 std::string name_and_size(const MeasuredPart& part);
 
 /// "validation, n = 200: 200 of 2 000 training texts, set aside by seed 42; always 'good' would be right for 50.5 %"

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "hone/app/class_weights.h"
+#include "hone/app/comparison_table.h"
 #include "hone/app/memory_check.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
@@ -177,9 +178,7 @@ class Run {
   std::string evaluation_line(const Evaluation& e, const StepRecord& record) const {
     const Selection& selection = checkpoint_.selection;
     const std::string loss = fmt::format("loss {:.3f}", e.loss),
-                      accuracy =
-                          fmt::format("{:.1f} ± {:.1f} %", 100 * e.accuracy,
-                                      50 * (e.accuracy_interval.high - e.accuracy_interval.low));
+                      accuracy = display_text(accuracy_cell(e));
     std::vector<LinePart> parts = {{options_.title, 3},
                                    {fmt::format("step {}", grouped(record.step))},
                                    {fmt::format("epoch {:.2f}", record.epoch), 4},

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hone/app/memory_check.h"
+#include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
 #include "hone/train/predictor.h"
 
@@ -14,11 +15,11 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 
 Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 
-Json to_json(const ClassFigures& one) {
+Json to_json(const ClassFigures& one, double evidence) {
   return {{"precision", number(one.figures.precision)},
-          {"precision_interval", interval(wilson_interval(one.found, one.predicted))},
+          {"precision_interval", interval(wilson_interval(one.found, one.predicted, evidence))},
           {"recall", number(one.figures.recall)},
-          {"recall_interval", interval(wilson_interval(one.found, one.support))},
+          {"recall_interval", interval(wilson_interval(one.found, one.support, evidence))},
           {"f1", number(one.figures.f1)},
           {"support", one.support},
           {"predicted", one.predicted}};
@@ -51,7 +52,7 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
   measured.classes = predictor.classes();
   measured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  measured.evaluation = evaluate(measured.view(), data.labels);
+  measured.evaluation = evaluate(measured.view(), data.labels, data.text_numbers);
   return measured;
 }
 
@@ -67,13 +68,15 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
   }
   json["eval_majority_share"] = number(e.majority_share);
   Json classes = Json::object();
-  for (std::size_t c = 0; c < e.of_class.size(); ++c) classes[labels[c]] = to_json(e.of_class[c]);
+  for (std::size_t c = 0; c < e.of_class.size(); ++c)
+    classes[labels[c]] = to_json(e.of_class[c], e.evidence);
   json["eval_classes"] = classes;
   json["eval_confusion"] = confusion_rows(e);
   const std::optional<std::int32_t> only = only_predicted_class(e);
   json["eval_only_predicts"] = only ? Json(labels[static_cast<std::size_t>(*only)]) : Json();
   json["eval_without_prediction"] = e.without_prediction;
   json["eval_samples"] = e.examples;
+  json["eval_effective_samples"] = effective_examples(e.examples, e.evidence);
   json["eval_runtime"] = measurement.seconds;
   json["eval_samples_per_second"] = static_cast<double>(e.examples) / measurement.seconds;
   return json;
@@ -109,8 +112,8 @@ Json gate_json(const Verdict& v) {
   return json;
 }
 
-std::string gate_text(const Verdict& v) {
-  return fmt::format("Gate, {:.2f} points may be lost: {}.", 100 * v.margin,
+std::string gate_text(const Verdict& v, const std::string& measured_on) {
+  return fmt::format("Gate on {} ({:.2f} points may be lost): {}.", measured_on, 100 * v.margin,
                      v.kept() ? "passed" : "failed");
 }
 

@@ -37,7 +37,7 @@ Json to_json(const Comparison& comparison, const Verdict& verdict);
 
 /// A gate's verdict, and whether it passes: what is not shown to be kept does not.
 Json gate_json(const Verdict& verdict);
-/// "Gate, 0.50 points may be lost: passed."
-std::string gate_text(const Verdict& verdict);
+/// "Gate on test, n = 200 (0.50 points may be lost): passed."
+std::string gate_text(const Verdict& verdict, const std::string& measured_on);
 
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/app/machine.h"
+#include "hone/app/result.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/hub_cache.h"
@@ -45,7 +46,8 @@ std::vector<Row> rows_of(const ModelCard& card) {
     add("this model", part, "after");
     add("this model in `transformers`", part, "as_transformers");
   } else {
-    add("this model", "validation", "validation");
+    // Under the original protocol they are the same texts.
+    if (text_at(result, "protocol") != "original") add("this model", "validation", "validation");
     add("this model", "test", "test");
   }
   return rows;
@@ -69,6 +71,13 @@ std::string interval_text(const Json& interval) {
     return "–";
   return fmt::format("{:.2f} to {:.2f} %", 100 * interval[0].get<double>(),
                      100 * interval[1].get<double>());
+}
+
+// "80 trained on, effective n = 120"; empty: nothing that is known flatters the row.
+std::string cautions_text(const ModelCard& card, const Row& row) {
+  // Of a quantization what is known of the texts stands beside its rows.
+  const Json& figures = is_quantized(card) ? card.result : *row.measurement;
+  return fmt::format("{}", fmt::join(cautions_of(card.result, figures), ", "));
 }
 
 // A string in YAML: JSON's are among them, and so is what no plain scalar may hold.
@@ -96,10 +105,15 @@ std::string metadata(const ModelCard& card, const Model& model) {
   std::string results;
   for (const Row& row : own_rows(card)) {
     const Json& m = *row.measurement;
+    const std::string cautions = cautions_text(card, row);
     std::string metrics;
-    for (const auto& [type, key] : {std::pair{"accuracy", "eval_accuracy"}, {"loss", "eval_loss"}})
-      if (at(m, key).is_number())
-        metrics += fmt::format("    - type: {}\n      value: {}\n", type, to_line(m[key]));
+    for (const auto& [type, key] :
+         {std::pair{"accuracy", "eval_accuracy"}, {"loss", "eval_loss"}}) {
+      if (!at(m, key).is_number()) continue;
+      metrics += fmt::format("    - type: {}\n      value: {}\n", type, to_line(m[key]));
+      if (!cautions.empty())
+        metrics += fmt::format("      name: {}\n", yaml(fmt::format("{} ({})", type, cautions)));
+    }
     if (metrics.empty()) continue;
     results += fmt::format(
         "  - task:\n      type: text-classification\n    dataset:\n      name: {}\n      type: {}\n"
@@ -147,6 +161,11 @@ std::string figures(const ModelCard& card) {
         loss.is_number() ? fmt::format("{:.4f}", loss.get<double>()) : "–");
   }
   text += "\n";
+  std::string flattered;
+  for (const Row& row : own_rows(card))
+    if (const std::string cautions = cautions_text(card, row); !cautions.empty())
+      flattered += fmt::format("{}{}: {}", flattered.empty() ? "" : "; ", row.part, cautions);
+  if (!flattered.empty()) text += fmt::format("To be read with: {}.\n\n", flattered);
   const Json& comparison = at(card.result, "comparison");
   if (comparison.is_object()) {
     const std::string sentence =
@@ -180,8 +199,6 @@ std::string origin(const ModelCard& card) {
     text += fmt::format("- format: {}, {:.4g} bits per quantized weight; arithmetic {}\n",
                         code(text_at(r, "format")), r.value("average_weight_bits", 32.0),
                         text_at(r, "arithmetic"));
-  if (text_at(r, "protocol") == "original")
-    text += "- choices were made on the test part, so its figures flatter\n";
   return text + "\n";
 }
 

@@ -6,6 +6,7 @@
 
 #include "hone/app/compress.h"
 #include "hone/base/error.h"
+#include "hone/text/row_hash.h"
 
 namespace hone {
 namespace {
@@ -64,7 +65,7 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
   const Logits a = result.first.measurement.view(), b = result.second.measurement.view();
   std::vector<std::int32_t> truth;
   for (const Example& example : examples) truth.push_back(example.label);
-  result.comparison = compare(a, b, truth);
+  result.comparison = compare(a, b, truth, text_numbers(examples));
   result.second.comparison = result.comparison;
   result.flips = find_flips(a, b, examples);
   return result;

@@ -1,5 +1,8 @@
 #include "hone/app/result.h"
 
+#include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
+
 namespace hone {
 
 Json result_of(std::string_view command, const Json& fields) {
@@ -12,6 +15,26 @@ Json subject_of(const std::string& model, const DataIdentity& data, const Measur
   Json subject = {{"model", model}, {"data", to_json(data)}};
   if (part.facts.rows > 0) subject.update(to_json(part));
   return subject;
+}
+
+std::string sample_size_text(const Json& figures) {
+  const std::int64_t examples = figures.at("eval_samples");
+  return sample_size_text(examples, figures.value("eval_effective_samples", examples));
+}
+
+std::vector<std::string> cautions_of(const Json& result, const Json& figures) {
+  std::vector<std::string> words;
+  const auto at = [](const Json& object, const char* key) {
+    return object.is_object() && object.contains(key) ? object[key] : Json();
+  };
+  for (const Json& caution : at(figures, "cautions"))
+    if (caution.is_string()) words.push_back(caution);
+  const Json n = at(figures, "n"), effective = at(figures, "effective_n");
+  if (n.is_number_integer() && effective.is_number_integer() && n != effective)
+    words.push_back("effective n = " + grouped(effective.get<std::int64_t>()));
+  if (figures.is_object() && at(result, "protocol") == "original")
+    words.emplace_back("choices made on these texts");
+  return words;
 }
 
 void write_results(std::string_view command, const Json& fields, const fs::path& folder) {

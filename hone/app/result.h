@@ -22,4 +22,12 @@ Json subject_of(const std::string& model, const DataIdentity& data, const Measur
 /// Writes it as `folder`/results.json. Throws `UserError`.
 void write_results(std::string_view command, const Json& fields, const fs::path& folder);
 
+/// "n = 1 072 (effective 850)", from the `eval_` figures of a result; of an earlier version's, which did not know the
+/// effective size, "n = 1 072".
+std::string sample_size_text(const Json& figures);
+
+/// What the figures of a result, which say `part` and `n`, are to be read with, a few words each: their `cautions`, an
+/// effective size below n, and choices on what is reported. Results of before these keys have none.
+std::vector<std::string> cautions_of(const Json& result, const Json& figures);
+
 }  // namespace hone

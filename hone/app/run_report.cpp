@@ -78,11 +78,10 @@ std::string data_text(const std::string& source, const DataIdentity& identity) {
 
 Basis basis_of(const std::string& source, const EncodedSplits& data, std::string arithmetic,
                std::int64_t seeds) {
-  const auto count = [](const EncodedSet& set) {
-    return grouped(static_cast<long long>(set.size()));
-  };
-  std::string splits = fmt::format("train {}, validation {}, test {} texts", count(data.train),
-                                   count(data.validation), count(data.test));
+  std::string splits;
+  for (const PartFacts& facts : data.identity.parts)
+    splits += fmt::format("{}{} {}", splits.empty() ? "" : ", ", facts.part, grouped(facts.rows));
+  splits += " texts";
   if (data.validation.size() > 0) splits += fmt::format("; validation: {}", data.validation_source);
   const bool honest = data.protocol == Protocol::honest;
   return {std::move(arithmetic), seeds, data_text(source, data.identity), splits,

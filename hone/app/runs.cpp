@@ -70,6 +70,15 @@ void take_comparison(Json& row, const Json& comparison) {
   if (verdict == "kept" || verdict == "lost" || verdict == "unclear") row["verdict"] = verdict;
 }
 
+// What its figures are to be read with.
+void take_cautions(Json& row, const Json& result, const Json& figures) {
+  take(row, figures,
+       {"effective_n", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows",
+        "repeated_rows"});
+  if (const std::vector<std::string> words = cautions_of(result, figures); !words.empty())
+    row["cautions"] = words;
+}
+
 // The mean over seeds stands where a single run has its figure. Of a few seeds no interval can be told.
 void take_spread(Json& row, const Json& spread) {
   constexpr double kFewestSeeds = 5;
@@ -150,10 +159,15 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
     // What all seeds were measured on.
     const Json& first = result["runs"].empty() ? Json() : result["runs"][0];
     if (!at(at(first, key), "eval_samples").is_null()) own["n"] = first[key]["eval_samples"];
+    take_cautions(own, result, at(first, key));
+    for (const Json& run : result["runs"])
+      if (at(at(run, key), "eval_accuracy").is_number())
+        own["eval_accuracy_values"].push_back(run[key]["eval_accuracy"]);
     if (key == "test" || key == "validation") own["part"] = key;
   } else {
     const Json& measurement = judged.empty() ? result : at(result, judged);
     take_measurement(own, measurement);
+    take_cautions(own, result, measurement);
     if (measurement.is_object()) take(own, measurement, {"average_weight_bits", "arithmetic"});
     if (judged == "test" || judged == "validation") own["part"] = judged;
     take_comparison(own, at(result, "comparison"));
@@ -184,6 +198,7 @@ Json job_row(const fs::path& folder, const Json& settings_file, const Json& resu
   take(row, result,
        {"command", "model", "part", "n", "texts_hash", "format", "method", "arithmetic",
         "average_weight_bits", "seed", "seeds", "steps", "weights_of_step", "protocol"});
+  take_cautions(row, result, result);
   // Of both models of a comparison; the second is the one it is about.
   for (const char* key : {"arithmetic", "average_weight_bits"})
     if (at(row, key).is_array()) row[key] = Json(row[key].empty() ? Json() : row[key].back());

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "hone/app/seeds.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/metrics/proportion.h"
@@ -48,6 +49,7 @@ constexpr RunColumn kColumns[] = {
     {"flip_share", "Flips", RunColumn::share},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
     {"average_weight_bits", "Bits", RunColumn::bits},
+    {"cautions", "Caution"},
     {"arithmetic", "Arithmetic"},
 };
 
@@ -69,7 +71,9 @@ constexpr std::string_view kUnasked[] = {"folder",
                                          "verdict",
                                          "flip_share",
                                          "accuracy_change",
-                                         "average_weight_bits"};
+                                         "average_weight_bits",
+                                         "protocol",
+                                         "cautions"};
 
 // Settings that say where something is written or how it is shown, or that stand in a column of their own.
 constexpr std::string_view kNoDifference[] = {
@@ -151,6 +155,11 @@ Cell cell_of(const Json& row, const std::string& key) {
   const RunColumn* column = known_column(key);
   const Json value = value_of(row, key);
   if (value.is_null()) return absent;
+  if (key == "cautions") return fmt::format("{}", fmt::join(value, "; "));
+  // Of a few seeds no mean and no spread is shown.
+  if (key == "eval_accuracy" && row.contains("eval_accuracy_values") &&
+      !row.contains("eval_accuracy_interval"))
+    return percents_text(row["eval_accuracy_values"].get<std::vector<double>>());
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_number()) return value.is_string() ? value.get<std::string>() : to_line(value);
   const double number = value.get<double>();
@@ -245,7 +254,8 @@ Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns
   for (const std::string& name : columns) keys.push_back(resolve_key(name, runs.rows));
   if (keys.empty()) keys = telling_columns(runs.rows, common);
   std::vector<Column> shown;
-  for (const std::string& key : keys) shown.push_back({key, header_of(key)});
+  for (const std::string& key : keys)
+    shown.push_back({key, header_of(key), key == "eval_loss" ? 1 : 0});
   Table table(shown);
   for (const Json& row : runs.rows) {
     std::vector<Cell> cells;

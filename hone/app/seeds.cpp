@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "hone/app/measure.h"
+#include "hone/app/result.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 
@@ -99,8 +100,7 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<std::stri
     if (!results.front().contains(part)) continue;
     const auto row = static_cast<double>(panel.x.ticks.size());
     panel.x.ticks.push_back(
-        {row, fmt::format("{}, n = {}", part,
-                          grouped(results.front()[part]["eval_samples"].get<std::int64_t>()))});
+        {row, fmt::format("{}, {}", part, sample_size_text(results.front()[part]))});
     for (const Json& result : results) {
       Point dot{row, 100 * number_of(result.at(part).at("eval_accuracy"))};
       dot.name = fmt::format("seed {}, {}", result.at("seed").get<std::int64_t>(), part);
@@ -142,6 +142,7 @@ Json runs_json(const std::vector<Json>& results, const std::vector<std::string>&
 Json to_json(const SeedSpread& s) {
   return {
       {"seeds", s.count},
+      {"values", s.values},
       {"mean", s.mean},
       {"least", s.least},
       {"greatest", s.greatest},
@@ -149,11 +150,18 @@ Json to_json(const SeedSpread& s) {
       {"mean_interval", s.interval ? Json::array({s.interval->low, s.interval->high}) : Json()}};
 }
 
+std::string percents_text(const std::vector<double>& shares) {
+  std::string text;
+  for (const double share : shares)
+    text += fmt::format("{}{:.2f}", text.empty() ? "" : ", ", 100 * share);
+  return text + " %";
+}
+
 std::string seed_sentence(const SeedSpread& s) {
   if (s.count == 1) return fmt::format("{:.2f} % with one seed", 100 * s.mean);
   if (s.count < kFewestSeeds)
-    return fmt::format("{:.2f} to {:.2f} % with {} seeds; it takes {} to tell a spread",
-                       100 * s.least, 100 * s.greatest, s.count, kFewestSeeds);
+    return fmt::format("{} with {} seeds; it takes {} to tell a spread", percents_text(s.values),
+                       s.count, kFewestSeeds);
   if (!s.interval) return fmt::format("{:.2f} % with each of {} seeds", 100 * s.mean, s.count);
   return fmt::format(
       "{:.2f} % on average over {} seeds (95 %: {:.2f} to {:.2f}; standard deviation {:.2f} "

@@ -101,15 +101,17 @@ Figure width_figure(const WidthStudy& study) {
           .width = 1000};
 }
 
-std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept) {
-  if (!kept) return "at no width";
-  return fmt::format("from {} on", text_of(study.results[*kept].width));
-}
-
-const WidthResult& widest(const WidthStudy& study) {
+std::size_t widest(const WidthStudy& study) {
   std::vector<FixedPointWidth> widths;
   for (const WidthResult& result : study.results) widths.push_back(result.width);
-  return study.results[widest_first(widths).front()];
+  return widest_first(widths).front();
+}
+
+std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept) {
+  if (!kept) return "at no width";
+  const std::string width = text_of(study.results[*kept].width);
+  return *kept == widest(study) ? fmt::format("at {}, the widest,", width)
+                                : fmt::format("from {} on", width);
 }
 
 }  // namespace
@@ -180,9 +182,13 @@ std::string width_verdict(const WidthStudy& study) {
 
 std::vector<std::string> width_findings(const WidthStudy& study) {
   std::vector<std::string> lines;
-  const WidthResult& first = widest(study);
-  if (!study.kept_ptq) lines.push_back(finding(first.ptq, study.choice.made_on()));
-  if (!study.kept_qat) lines.push_back(finding(first.qat, study.choice.made_on()));
+  const WidthResult& first = study.results[widest(study)];
+  const auto not_even_the_widest = [&](const char* how, const ComparedModel& model) {
+    lines.push_back(fmt::format("Not even the widest is shown to keep it {}: {}", how,
+                                finding(model, study.choice.made_on())));
+  };
+  if (!study.kept_ptq) not_even_the_widest("by rounding alone", first.ptq);
+  if (!study.kept_qat) not_even_the_widest("with training", first.qat);
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;

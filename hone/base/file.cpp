@@ -213,6 +213,9 @@ bool path_exists(const fs::path& path) {
 bool is_folder(const fs::path& path) { return status_of(path).type() == fs::file_type::directory; }
 
 void check_output_file(const fs::path& path, bool overwrite) {
+  const fs::path folder = path.parent_path();
+  user_check(folder.empty() || is_folder(folder), "{}: cannot write there: {} is no folder",
+             path.string(), folder.string());
   std::error_code error;
   const fs::file_status there = fs::symlink_status(path, error);
   if (there.type() == fs::file_type::not_found) return;

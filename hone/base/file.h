@@ -76,7 +76,7 @@ bool path_exists(const fs::path& path);
 bool is_folder(const fs::path& path);
 
 /// Refuses to write a file over what must not be lost: throws `UserError` when something is at `path`, unless it is a
-/// regular file and `overwrite` is given.
+/// regular file and `overwrite` is given; also where its folder is missing.
 void check_output_file(const fs::path& path, bool overwrite);
 
 }  // namespace hone

@@ -28,9 +28,10 @@ struct Arguments {
 constexpr std::size_t kShownCharacters = 100;
 
 Table changed_table(const ChangedTexts& texts) {
-  Table table({{"label", "Label"}, {"a", "A"}, {"b", "B"}, {"text", "Text"}});
+  Table table({{"change", "A → B"}, {"label", "Label"}, {"text", "Text"}});
   for (const ChangedText& row : texts.rows)
-    table.add_row({row.label, row.parent, row.candidate, one_line(row.text, kShownCharacters)});
+    table.add_row(
+        {row.parent + " → " + row.candidate, row.label, one_line(row.text, kShownCharacters)});
   return table;
 }
 
@@ -124,11 +125,12 @@ Outcome compare_two(const Arguments& a, const MeasuredExamples& measured, Contex
   const Table table = comparison_table({c.first, c.second});
   outcome.result = to_json(c, outcome.verdict, texts);
   outcome.headline = measured.headline(outcome.verdict);
-  const std::vector<NamedEvaluation> evaluations = {{"A", c.first.measurement.evaluation},
-                                                    {"B", c.second.measurement.evaluation}};
-  for (const auto& [name, evaluation] : evaluations)
-    for (const std::string& concern : concerns(evaluation, c.labels))
-      notes.push_back(fmt::format("{}: {}", name, concern));
+  const std::vector<NamedEvaluation> evaluations = {
+      {"A, " + measured.part.facts.part, c.first.measurement.evaluation},
+      {"B, " + measured.part.facts.part, c.second.measurement.evaluation}};
+  for (const ComparedModel* model : {&c.first, &c.second})
+    for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
+      notes.push_back(fmt::format("{}: {}", model->label, concern));
   outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n{}",
                              toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)),
                              a.first, a.second, to_text(table, text_style(a.run)),
@@ -221,7 +223,8 @@ void compare_models(Arguments& a, const CLI::App& app) {
   result.update(outcome.result);
   if (a.max_drop_points) {
     result["gate"] = gate_json(outcome.verdict);
-    outcome.sections[0].blocks.push_back(Paragraph{gate_text(outcome.verdict)});
+    outcome.sections[0].blocks.push_back(
+        Paragraph{gate_text(outcome.verdict, name_and_size(part))});
   }
   if (output) {
     report.title = fmt::format("{} and {} compared", a.first, a.second);

@@ -65,17 +65,14 @@ void write_report(const Arguments& a, const Measurement& measured, const Measure
                   const OutputFolder& output, const Context& context) {
   const Evaluation& e = measured.evaluation;
   report.title = fmt::format("{} measured on {}", a.model, a.data.options.source);
-  report.headline =
-      fmt::format("{:.2f} % of {} texts are classified right ({}; 95 %: {:.2f} to {:.2f}).",
-                  100 * e.accuracy, grouped(e.examples), part.facts.part,
-                  100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high);
-  if (part.trained_on_rows.value_or(0) > 0)
-    report.headline += fmt::format(" {} of them were trained on.", grouped(*part.trained_on_rows));
+  report.headline = fmt::format("{:.2f} % are classified right ({}; 95 %: {:.2f} to {:.2f}).",
+                                100 * e.accuracy, name_and_size(part),
+                                100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high);
   report.basis = {arithmetic_text(result), 0, data_text(a.data.options.source, data),
                   describe(part), "nothing was chosen on these texts by this command"};
   report.sections = {
       {"Figures", {PageTable{figures(measured, part, result, labels)}, Paragraph{to_text(size)}}},
-      class_section({{"measured", e}}, labels)};
+      class_section({{part.facts.part, e}}, labels)};
   report.results = result;
   write_run_report(report, output.path(), context);
 }
@@ -119,9 +116,10 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
     output->commit();
   }
   if (a.run.json) return print_result("eval", result);
-  print_text(
-      a.run, "{}\n{}{}\n", to_text(figures(measured, part, result, labels), text_style(a.run)),
-      class_text({{"measured", measured.evaluation}}, labels, text_style(a.run)), to_text(size));
+  print_text(a.run, "{}\n{}{}\n",
+             to_text(figures(measured, part, result, labels), text_style(a.run)),
+             class_text({{part.facts.part, measured.evaluation}}, labels, text_style(a.run)),
+             to_text(size));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -94,7 +95,8 @@ class Lines {
         numbered_(a.from_stream() || !a.data.options.source.empty()),
         chosen_(!a.fields.empty()),
         labels_(labels),
-        fields_(choose_fields(a.fields, rows, form_ == Form::csv)) {
+        fields_(choose_fields(a.fields, rows, form_ == Form::csv)),
+        columns_(text_style(a.run).columns) {
     for (const std::string& label : labels)
       label_width_ = std::max(label_width_, character_count(shown_name(label)));
   }
@@ -122,19 +124,34 @@ class Lines {
   std::string table_line(std::string_view id, std::string_view label, std::string_view score,
                          std::string_view gold, std::string_view text,
                          std::string_view pair) const {
-    constexpr std::size_t kShownCharacters = 100;
+    constexpr std::size_t kShownCharacters = 100, kFewestColumns = 12;
     std::string line = numbered_ ? fmt::format("{:>6}  ", shown_name(id)) : "";
     line += fmt::format("{:<{}}  {:>11}  ", shown_name(label), label_width_, score);
     if (labelled_) line += fmt::format("{:<{}}  ", shown_name(gold), label_width_);
-    line += one_line(text, kShownCharacters);
-    if (pairs_) line += "  |  " + one_line(pair, kShownCharacters);
-    return printable(line) + '\n';
+    // On a terminal the texts take what is left of the line, or a line below where that is next to nothing.
+    constexpr std::string_view kBetween = "  |  ";
+    const std::size_t between = pairs_ ? kBetween.size() : 0, texts = pairs_ ? 2 : 1;
+    std::size_t before = display_width(line) + between;
+    std::string start;
+    if (columns_ > 0 && columns_ < before + texts * kFewestColumns) {
+      start = "\n  ";
+      before = 2 + between;
+    }
+    const auto shown = [&](std::string_view whole) {
+      const std::string cut = one_line(whole, kShownCharacters);
+      return columns_ == 0 ? cut
+                           : shortened(cut, columns_ > before ? (columns_ - before) / texts : 1);
+    };
+    std::string shown_texts = shown(text);
+    if (pairs_) shown_texts.append(kBetween) += shown(pair);
+    return printable(line) + start + printable(shown_texts) + '\n';
   }
 
   Form form_;
   bool pairs_, labelled_, numbered_, chosen_;
   const std::vector<std::string>& labels_;
   std::vector<PredictionField> fields_;
+  std::size_t columns_;  ///< of the terminal; 0: as long as it is
   std::size_t label_width_ = std::string_view("Label").size();
 };
 

@@ -87,7 +87,7 @@ std::string improvement(const Diagnosis& diagnosis) {
     return "All of them together were not tried: there is no validation part to try them on.";
   const ComparedModel& model = *diagnosis.improved;
   return fmt::format("All of them together, by rounding alone ({}): {}; margin SNR {} dB.",
-                     part_text(diagnosis.part, model.measurement.evaluation.examples),
+                     part_text(diagnosis.part, model.measurement.evaluation),
                      model.verdict->summary,
                      display_text(real(model.comparison->margin_snr_db, 1)));
 }
@@ -224,7 +224,8 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   const std::int32_t pad_id = model.tokenizer.pad_id();
   const Measurement after = measure(model.model, job.data.test, pad_id,
                                     options.fine_tune.eval_batch_size, job.context, "after");
-  quantized.comparison = compare(job.before.view(), after.view(), job.data.test.labels);
+  quantized.comparison =
+      compare(job.before.view(), after.view(), job.data.test.labels, job.data.test.text_numbers);
   quantized.verdict = verdict(quantized.comparison, a.margin());
   const double weight_bits = average_weight_bits(model.model, job.context);
   std::vector<ComparedModel> compared = {
@@ -254,16 +255,17 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   if (a.max_drop_points) quantized.result["gate"] = gate_json(quantized.verdict);
   for (const std::string& concern : concerns(after.evaluation, labels))
     quantized.notes.push_back(fmt::format("after quantizing, {}", concern));
-  const std::vector<NamedEvaluation> measured = {{"before", job.before.evaluation},
-                                                 {"after", after.evaluation}};
+  const std::string& part = job.data.measured.facts.part;
+  const std::vector<NamedEvaluation> measured = {{"before, " + part, job.before.evaluation},
+                                                 {"after, " + part, after.evaluation}};
   quantized.classes = class_text(measured, labels, text_style(a.run));
   quantized.sections.push_back(class_section(measured, labels));
   if (!notice_for_other_programs(options.plan).empty()) {
     const Measurement elsewhere =
         measure(without_quantizers(model.model), job.data.test, pad_id,
                 options.fine_tune.eval_batch_size, job.context, "as transformers");
-    const Comparison comparison =
-        compare(job.before.view(), elsewhere.view(), job.data.test.labels);
+    const Comparison comparison = compare(job.before.view(), elsewhere.view(), job.data.test.labels,
+                                          job.data.test.text_numbers);
     quantized.result["as_transformers"] = to_json(elsewhere, labels);
     quantized.result["as_transformers"]["comparison"] =
         to_json(comparison, verdict(comparison, a.margin()));
@@ -320,7 +322,7 @@ std::string quantize_one_seed(const Job& job, RunReport report) {
   report.headline = headline(job, quantized.verdict);
   report.sections = {{"Result", {PageTable{quantized.table, "On " + job.part() + "."}}}};
   if (a.max_drop_points)
-    report.sections[0].blocks.push_back(Paragraph{gate_text(quantized.verdict)});
+    report.sections[0].blocks.push_back(Paragraph{gate_text(quantized.verdict, job.part())});
   for (const std::string& line : remarks(job, quantized.size))
     report.sections[0].blocks.push_back(Paragraph{line});
   report.sections.insert(report.sections.end(), quantized.sections.begin(),
@@ -372,7 +374,8 @@ std::string quantize_seeds(const Job& job, RunReport report) {
                        Paragraph{"After: " + seed_sentence(spread) + "."},
                        figure_block(dots, job.output.path() / "seeds",
                                     "Accuracy before and after, a dot for each seed", undrawn)}}};
-  if (a.max_drop_points) report.sections[0].blocks.push_back(Paragraph{gate_text(change)});
+  if (a.max_drop_points)
+    report.sections[0].blocks.push_back(Paragraph{gate_text(change, job.part())});
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
   print_warnings(undrawn);
   write_run_report(report, job.output.path(), job.context);

@@ -148,7 +148,8 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
     trained.result[part] = to_json(*known, trained.labels);
     trained.result[part].update(
         to_json(validation ? job.data.measured_validation : job.data.measured));
-    right.push_back({known->evaluation.correct, known->evaluation.examples});
+    const Evaluation& e = known->evaluation;
+    right.push_back({e.correct, e.examples, e.evidence});
     trained.measured.emplace_back(part, known->evaluation);
   }
   add_doubts(log, trained);
@@ -171,14 +172,18 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
   return trained;
 }
 
+// "test, n = 500"
+std::string part_text(const char* part, const Json& figures) {
+  return fmt::format("{}, {}", part, sample_size_text(figures));
+}
+
 std::string headline(const Json& result) {
   for (const char* part : {"test", "validation"}) {
     if (!result.contains(part)) continue;
     const Json &e = result[part], &interval = e["eval_accuracy_interval"];
     return fmt::format("{}: {:.1f} % are classified right (95 %: {:.1f} to {:.1f}).",
-                       part_text(part, e["eval_samples"].get<std::int64_t>()),
-                       100 * e["eval_accuracy"].get<double>(), 100 * interval[0].get<double>(),
-                       100 * interval[1].get<double>());
+                       part_text(part, e), 100 * e["eval_accuracy"].get<double>(),
+                       100 * interval[0].get<double>(), 100 * interval[1].get<double>());
   }
   return "Trained, and measured on nothing: there was neither a test nor a validation part.";
 }
@@ -218,8 +223,7 @@ void report_one(const Job& job, const Trained& trained, RunReport report) {
 
 // "test, n = 500: 83.20 % on average over 5 seeds …"
 std::string seeds_text(const std::vector<Json>& results, const char* part) {
-  return fmt::format("{}: {}",
-                     part_text(part, results.front()[part]["eval_samples"].get<std::int64_t>()),
+  return fmt::format("{}: {}", part_text(part, results.front()[part]),
                      seed_sentence(accuracy_spread(results, part)));
 }
 

@@ -6,6 +6,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
 
 namespace hone {
 namespace {
@@ -48,7 +49,7 @@ PrecisionRecall mean(const std::vector<ClassFigures>& classes, Weight&& weight) 
   return {sum.precision / weights, sum.recall / weights, sum.f1 / weights};
 }
 
-RocAuc auc_of(const Logits& logits, std::span<const std::int32_t> labels) {
+RocAuc auc_of(const Logits& logits, std::span<const std::int32_t> labels, double evidence) {
   if (logits.classes != 2) return {kNaN, {0, 1}};
   std::vector<double> scores;
   std::vector<char> positive;
@@ -57,7 +58,7 @@ RocAuc auc_of(const Logits& logits, std::span<const std::int32_t> labels) {
     scores.push_back(double{row[1]} - double{row[0]});
     positive.push_back(labels[i] == 1 ? 1 : 0);
   }
-  return roc_auc(scores, positive);
+  return roc_auc(scores, positive, evidence);
 }
 
 }  // namespace
@@ -91,13 +92,15 @@ void check_labels(std::span<const std::int32_t> labels, std::int64_t classes) {
       bad - labels.begin(), *bad, classes, classes - 1);
 }
 
-Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels) {
+Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
+                    std::span<const std::int32_t> texts) {
   HONE_ASSERT(static_cast<std::size_t>(logits.examples()) == labels.size(),
               "{} rows of logits, {} labels", logits.examples(), labels.size());
   check_labels(labels, logits.classes);
   const auto classes = static_cast<std::size_t>(logits.classes);
   Evaluation result;
   result.examples = logits.examples();
+  result.evidence = evidence(texts);
   result.confusion.assign(classes * classes, 0);
   std::vector<std::int64_t> members(classes, 0), taken(classes, 0);
   const std::vector<std::int32_t> predicted = predictions(logits);
@@ -120,12 +123,12 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels) 
   }
   result.accuracy = share(result.correct, result.examples);
   result.majority_share = share(std::ranges::max(members), result.examples);
-  result.accuracy_interval = wilson_interval(result.correct, result.examples);
+  result.accuracy_interval = wilson_interval(result.correct, result.examples, result.evidence);
   result.loss = result.examples == 0 ? kNaN : result.loss / static_cast<double>(result.examples);
   result.macro = mean(result.of_class, [](const ClassFigures&) { return 1.0; });
   result.weighted = mean(result.of_class,
                          [](const ClassFigures& one) { return static_cast<double>(one.support); });
-  result.auc = auc_of(logits, labels);
+  result.auc = auc_of(logits, labels, result.evidence);
   return result;
 }
 
@@ -152,6 +155,17 @@ std::vector<std::string> concerns(const Evaluation& e, const std::vector<std::st
     sentences.push_back(fmt::format(
         "the model predicts one class only: all {} texts are taken for '{}', {} of them are",
         grouped(e.examples), labels[label], grouped(e.of_class[label].support)));
+  } else {
+    std::vector<std::string> never;
+    for (std::size_t c = 0; c < e.of_class.size(); ++c)
+      if (e.of_class[c].support > 0 && e.of_class[c].predicted == 0)
+        never.push_back(fmt::format("'{}' ({} texts)", labels[c], grouped(e.of_class[c].support)));
+    constexpr std::size_t kNamed = 6;
+    const std::size_t more = never.size() - std::min(never.size(), kNamed);
+    never.resize(never.size() - more);
+    if (more > 0) never.push_back(fmt::format("{} more", more));
+    if (!never.empty())
+      sentences.push_back(fmt::format("the model never predicts {}", fmt::join(never, ", ")));
   }
   if (e.without_prediction > 0)
     sentences.push_back(without_prediction_text(e.without_prediction, e.examples));

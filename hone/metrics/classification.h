@@ -55,6 +55,7 @@ struct ClassFigures {
 
 struct Evaluation {
   std::int64_t examples = 0;
+  double evidence = 1;  ///< of each example, as some repeat others; what intervals rest on
   std::int64_t correct = 0;
   std::int64_t without_prediction =
       0;                ///< rows with a NaN: not zero means that the model has diverged
@@ -78,8 +79,10 @@ struct Evaluation {
   }
 };
 
-/// One label per row of logits. Throws `UserError` for a label that is not a class of the logits.
-Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels);
+/// One label per row of logits. `texts`: as in `evidence` (hone/metrics/evidence.h).
+/// Throws `UserError` for a label that is not a class of the logits.
+Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
+                    std::span<const std::int32_t> texts = {});
 
 /// The class that all examples were taken for although they are not all of one class: the model has collapsed.
 std::optional<std::int32_t> only_predicted_class(const Evaluation& evaluation);
@@ -88,7 +91,7 @@ std::optional<std::int32_t> only_predicted_class(const Evaluation& evaluation);
 std::string without_prediction_text(std::int64_t without, std::int64_t examples);
 
 /// What has to be known before any figure of the evaluation is looked at, a sentence each: that one class only is
-/// predicted, that logits are no numbers. `labels` are the names of the classes.
+/// predicted, or some never, that logits are no numbers. `labels` are the names of the classes.
 std::vector<std::string> concerns(const Evaluation& evaluation,
                                   const std::vector<std::string>& labels);
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "hone/base/error.h"
+#include "hone/metrics/evidence.h"
 
 namespace hone {
 namespace {
@@ -47,6 +48,16 @@ std::pair<std::size_t, std::size_t> top_two(std::span<const float> row) {
   return {first, second};
 }
 
+// McNemar's p-value where each text counts once. `gains`: per example 1 where the candidate alone is right, -1 where the
+// parent alone is.
+double mcnemar_p_of_texts(std::span<const int> gains, std::span<const std::int32_t> texts) {
+  std::vector<std::int64_t> gain_of_text(gains.size(), 0);
+  for (std::size_t i = 0; i < gains.size(); ++i)
+    gain_of_text[texts.empty() ? i : static_cast<std::size_t>(texts[i])] += gains[i];
+  return mcnemar_p(std::ranges::count_if(gain_of_text, [](std::int64_t gain) { return gain < 0; }),
+                   std::ranges::count_if(gain_of_text, [](std::int64_t gain) { return gain > 0; }));
+}
+
 }  // namespace
 
 double mcnemar_p(std::int64_t only_parent, std::int64_t only_candidate) {
@@ -71,7 +82,7 @@ double margin_snr_db(const Logits& parent, const Logits& candidate) {
 }
 
 Comparison compare(const Logits& parent, const Logits& candidate,
-                   std::span<const std::int32_t> labels) {
+                   std::span<const std::int32_t> labels, std::span<const std::int32_t> texts) {
   check_same_examples(parent, candidate);
   HONE_ASSERT(static_cast<std::size_t>(parent.examples()) == labels.size(),
               "{} rows of logits, {} labels", parent.examples(), labels.size());
@@ -79,6 +90,8 @@ Comparison compare(const Logits& parent, const Logits& candidate,
   const std::vector<std::int32_t> before = predictions(parent), after = predictions(candidate);
   Comparison result;
   result.examples = parent.examples();
+  result.evidence = evidence(texts);
+  std::vector<int> gains(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const bool was_right = before[i] == labels[i], is_right = after[i] == labels[i];
     result.flips += before[i] != after[i];
@@ -86,17 +99,19 @@ Comparison compare(const Logits& parent, const Logits& candidate,
     result.both_wrong += !was_right && !is_right;
     result.only_parent += was_right && !is_right;
     result.only_candidate += !was_right && is_right;
+    gains[i] = static_cast<int>(is_right) - static_cast<int>(was_right);
   }
   result.flip_share = static_cast<double>(result.flips) / static_cast<double>(result.examples);
-  result.flip_interval = wilson_interval(result.flips, result.examples);
-  result.mcnemar_p = mcnemar_p(result.only_parent, result.only_candidate);
+  result.flip_interval = wilson_interval(result.flips, result.examples, result.evidence);
+  result.mcnemar_p = mcnemar_p_of_texts(gains, texts);
   result.margin_snr_db = margin_snr_db(parent, candidate);
   return result;
 }
 
 double tango_score(const Comparison& c, double change) {
-  const double n = static_cast<double>(c.examples), gained = static_cast<double>(c.only_candidate),
-               lost = static_cast<double>(c.only_parent);
+  const double n = c.evidence * static_cast<double>(c.examples),
+               gained = c.evidence * static_cast<double>(c.only_candidate),
+               lost = c.evidence * static_cast<double>(c.only_parent);
   if (c.examples == 0) return 0;
   // The likeliest share of lost examples under the hypothesis: the root of a q² + b q + d = 0.
   const double a = 2 * n, b = (2 * n - gained + lost) * change - gained - lost,

@@ -18,6 +18,7 @@ double mcnemar_p(std::int64_t only_parent, std::int64_t only_candidate);
 
 struct Comparison {
   std::int64_t examples = 0;
+  double evidence = 1;     ///< of each example, as some repeat others (hone/metrics/evidence.h)
   std::int64_t flips = 0;  ///< predictions that differ, right or wrong
   double flip_share = 0;   ///< flips / examples; NaN without examples
   Interval flip_interval;  ///< Wilson, 95 %
@@ -25,7 +26,7 @@ struct Comparison {
   std::int64_t both_wrong = 0;
   std::int64_t only_parent = 0;     ///< right in the parent, wrong in the candidate
   std::int64_t only_candidate = 0;  ///< wrong in the parent, right in the candidate
-  double mcnemar_p = 1;             ///< see `mcnemar_p`
+  double mcnemar_p = 1;             ///< see `mcnemar_p` and `compare`
   double margin_snr_db = 0;         ///< see `margin_snr_db`
 
   /// Accuracy of the candidate minus that of the parent.
@@ -34,10 +35,12 @@ struct Comparison {
   }
 };
 
-/// Both logits and the labels describe the same examples in the same order.
+/// Both logits and the labels describe the same examples in the same order. `texts`: as in `evidence`. Examples are
+/// counted as they are; the intervals rest on their evidence, and McNemar's test takes each text once: for the side on
+/// which more of its rows are right alone.
 /// Throws `UserError` for a label that is not a class of the logits.
 Comparison compare(const Logits& parent, const Logits& candidate,
-                   std::span<const std::int32_t> labels);
+                   std::span<const std::int32_t> labels, std::span<const std::int32_t> texts = {});
 
 /// How well the candidate keeps the parent's margins, in decibels:
 ///
@@ -51,7 +54,7 @@ double margin_snr_db(const Logits& parent, const Logits& candidate);
 
 /// Tango's score (1998, Statistics in Medicine 17:891, section 2): how many standard errors, under the hypothesis that
 /// the candidate is right `change` more often than the parent, the observed change lies above it. `change` is within
-/// [-1, 1]; 0 without examples.
+/// [-1, 1]; 0 without examples. All counts are taken times the evidence.
 double tango_score(const Comparison& comparison, double change);
 
 /// The 95 % interval of the candidate's accuracy minus the parent's, from paired examples: where Tango's score is within

@@ -18,11 +18,11 @@ double normal_above(double tail) {
   return (low + high) / 2;
 }
 
-Interval wilson_interval(std::int64_t successes, std::int64_t trials) {
+Interval wilson_interval(std::int64_t successes, std::int64_t trials, double evidence) {
   HONE_ASSERT(0 <= successes && successes <= trials, "{} of {}", successes, trials);
   if (trials == 0) return {0, 1};
-  const double n = static_cast<double>(trials);
-  const double p = static_cast<double>(successes) / n;
+  const double n = static_cast<double>(trials) * evidence;
+  const double p = static_cast<double>(successes) / static_cast<double>(trials);
   const double z2 = kNormal975 * kNormal975;
   const double centre = p + z2 / (2 * n);
   const double half_width = kNormal975 * std::sqrt(p * (1 - p) / n + z2 / (4 * n * n));
@@ -34,8 +34,8 @@ Interval wilson_interval(std::int64_t successes, std::int64_t trials) {
 
 Interval difference_interval(const Proportion& a, const Proportion& b) {
   HONE_ASSERT(a.trials > 0 && b.trials > 0, "{} and {} trials", a.trials, b.trials);
-  const Interval of_a = wilson_interval(a.successes, a.trials),
-                 of_b = wilson_interval(b.successes, b.trials);
+  const Interval of_a = wilson_interval(a.successes, a.trials, a.evidence),
+                 of_b = wilson_interval(b.successes, b.trials, b.evidence);
   const double difference = a.share() - b.share();
   return {difference - std::hypot(a.share() - of_a.low, of_b.high - b.share()),
           difference + std::hypot(of_a.high - a.share(), b.share() - of_b.low)};

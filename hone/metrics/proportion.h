@@ -25,13 +25,15 @@ double normal_above(double tail);
 ///
 ///     (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n),   p = successes / trials, z = 1.96
 ///
-/// Within [0, 1] and of positive width even at 0 or all successes; [0, 1] for no trials.
-Interval wilson_interval(std::int64_t successes, std::int64_t trials);
+/// Within [0, 1] and of positive width even at 0 or all successes; [0, 1] for no trials. Where trials repeat one another,
+/// n is their number times their `evidence` (hone/metrics/evidence.h).
+Interval wilson_interval(std::int64_t successes, std::int64_t trials, double evidence = 1);
 
 /// A counted share.
 struct Proportion {
   std::int64_t successes = 0;
   std::int64_t trials = 0;
+  double evidence = 1;  ///< see `wilson_interval`
   double share() const { return static_cast<double>(successes) / static_cast<double>(trials); }
 };
 

@@ -33,15 +33,16 @@ double end_between(double inside, double outside, double auc, double positives, 
 
 }  // namespace
 
-Interval auc_interval(double auc, std::int64_t positives, std::int64_t negatives) {
+Interval auc_interval(double auc, std::int64_t positives, std::int64_t negatives, double evidence) {
   HONE_ASSERT(0 <= auc && auc <= 1 && positives > 0 && negatives > 0, "{} of {} and {}", auc,
               positives, negatives);
-  const auto m = static_cast<double>(positives), n = static_cast<double>(negatives);
+  const double m = evidence * static_cast<double>(positives),
+               n = evidence * static_cast<double>(negatives);
   return {auc == 0 ? 0 : end_between(auc, 0, auc, m, n),
           auc == 1 ? 1 : end_between(auc, 1, auc, m, n)};
 }
 
-RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive) {
+RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive, double evidence) {
   HONE_ASSERT(scores.size() == positive.size(), "{} scores, {} labels", scores.size(),
               positive.size());
   const std::int64_t positives = std::ranges::count_if(positive, [](char yes) { return yes != 0; });
@@ -67,7 +68,7 @@ RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive) {
   }
   const double auc = static_cast<double>(twice_won) /
                      (2 * static_cast<double>(positives) * static_cast<double>(negatives));
-  return {auc, auc_interval(auc, positives, negatives)};
+  return {auc, auc_interval(auc, positives, negatives, evidence)};
 }
 
 }  // namespace hone

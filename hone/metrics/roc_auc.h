@@ -16,8 +16,8 @@ struct RocAuc {
 
 /// From a score for each example and whether it is positive, by the sum of ranks (Mann and Whitney 1947), ties at their
 /// mean rank: in O(n log n), and exact but for one division. Not defined (NaN) without positives, without negatives,
-/// or with a score that is NaN.
-RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive);
+/// or with a score that is NaN. `evidence`: as in `auc_interval`.
+RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive, double evidence = 1);
 
 /// The 95 % interval of an area `auc` seen on so many positives and negatives: the areas θ with
 ///
@@ -25,7 +25,9 @@ RocAuc roc_auc(std::span<const double> scores, std::span<const char> positive);
 ///
 /// N = (positives + negatives)/2 - 1: method 5 of Newcombe (2006, Statistics in Medicine 25, 559–573), which turns the
 /// variance of Hanley and McNeil (1982) into a score interval. Like Wilson's for a share, it lies within [0, 1] and has
-/// a positive width at 0 and at 1, where the usual intervals have none.
-Interval auc_interval(double auc, std::int64_t positives, std::int64_t negatives);
+/// a positive width at 0 and at 1, where the usual intervals have none. Where examples repeat one another, both numbers
+/// are taken times their `evidence` (hone/metrics/evidence.h).
+Interval auc_interval(double auc, std::int64_t positives, std::int64_t negatives,
+                      double evidence = 1);
 
 }  // namespace hone

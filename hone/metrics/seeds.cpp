@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <vector>
 
 #include "hone/base/error.h"
 
@@ -52,6 +51,7 @@ SeedSpread seed_spread(std::span<const double> values) {
   HONE_ASSERT(!values.empty(), "the spread of nothing");
   SeedSpread s;
   s.count = static_cast<std::int64_t>(values.size());
+  s.values.assign(values.begin(), values.end());
   s.least = std::ranges::min(values);
   s.greatest = std::ranges::max(values);
   const double count = static_cast<double>(values.size());

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "hone/metrics/proportion.h"
 
@@ -16,6 +17,7 @@ struct SeedSpread {
   std::int64_t count = 0;
   double mean = 0;
   double least = 0, greatest = 0;
+  std::vector<double> values = {};  ///< in the order in which they were given
   /// Sample standard deviation; nothing under `kFewestSeeds`.
   std::optional<double> deviation;
   /// 95 %, of the mean, by Student's t; nothing under `kFewestSeeds`, and where all are the same: a width of zero would

@@ -6,6 +6,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
 #include "hone/metrics/p_value.h"
 #include "hone/metrics/seeds.h"
 
@@ -70,10 +71,12 @@ Plan plan_of(const Verdict& v, std::int64_t present, std::optional<std::int64_t>
 }
 
 Plan plan_of(const Verdict& v, const Comparison& c, double z) {
-  const double n = static_cast<double>(c.examples), lost = static_cast<double>(c.only_parent),
-               gained = static_cast<double>(c.only_candidate);
+  const double n = c.evidence * static_cast<double>(c.examples),
+               lost = c.evidence * static_cast<double>(c.only_parent),
+               gained = c.evidence * static_cast<double>(c.only_candidate);
   const double half = (lost + gained + 0.5) / (n + 1) / 2;
-  return plan_of(v, c.examples, planned_examples({half, half}, v.margin, z),
+  return plan_of(v, effective_examples(c.examples, c.evidence),
+                 planned_examples({half, half}, v.margin, z),
                  planned_examples({lost / n, gained / n}, v.margin, z), "");
 }
 
@@ -99,7 +102,8 @@ Verdict verdict_by(const Comparison& c, double margin, double kept_p, double los
   }
   const Plan plan = plan_of(v, c, z);
   v.examples_needed = plan.count;
-  v.summary = fmt::format("cannot tell with n = {}: {}, margin {:.2f}{}; {}", grouped(c.examples),
+  v.summary = fmt::format("cannot tell with {}: {}, margin {:.2f}{}; {}",
+                          sample_size_text(c.examples, effective_examples(c.examples, c.evidence)),
                           change_text(v), 100 * margin, flips, plan.text);
   return v;
 }
@@ -189,9 +193,10 @@ Verdict verdict_of_seeds(std::span<const double> before, std::span<const double>
   if (!s.interval) {
     const bool few = s.count < kFewestSeeds;
     if (few) v.seeds_needed = kFewestSeeds;
-    v.summary = fmt::format("cannot tell with {}: {} ({} to {}), margin {:.2f}; {}", seeds,
-                            change_text(v, " on average"), points(s.least), points(s.greatest),
-                            100 * margin,
+    std::string changes;
+    for (const double change : s.values) changes += (changes.empty() ? "" : ", ") + points(change);
+    v.summary = fmt::format("cannot tell with {}: {} points of accuracy, margin {:.2f}; {}", seeds,
+                            changes, 100 * margin,
                             few ? fmt::format("it takes {} seeds at least", kFewestSeeds)
                                 : "all change by the same, which says nothing of other seeds");
     return v;

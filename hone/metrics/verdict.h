@@ -47,8 +47,8 @@ struct Verdict {
   bool kept() const { return conclusion == Conclusion::kept; }
 };
 
-/// The rule, by Tango's score at a loss of `margin`: kept and lost are each claimed falsely in 2.5 % of cases at most, as
-/// is usual for non-inferiority.
+/// The rule, by Tango's score at a loss of `margin`: kept and lost are each claimed falsely in 2.5 % of cases, as is usual
+/// for non-inferiority (an enumeration of all outcomes finds at most 2.7 % from 172 examples on, 3.0 % with 50).
 Verdict verdict(const Comparison& comparison, double margin = kUsualMargin);
 
 /// The verdicts on K candidates of which one is to be chosen: both claims hold at their level for all of them together,

@@ -81,29 +81,41 @@ std::string number_html(std::string_view text) {
   return html;
 }
 
-// Text of a cell that may break inside of "integer(width=8,frac=4)" and of
-// "bert.encoder.layer.0", though there are no spaces.
-std::string breakable(std::string_view text) {
+// A word that may break inside of "integer(width=8,frac=4)" and of "bert.encoder.layer.0", but not of "91.8".
+std::string breakable_word(std::string_view text) {
+  const auto breaks_after = [&](std::size_t at) {
+    const auto is_digit = [&](std::size_t place) {
+      return place < text.size() && text[place] >= '0' && text[place] <= '9';
+    };
+    const bool in_number = at > 0 && is_digit(at - 1) && is_digit(at + 1);
+    return std::string_view("(,./_?").find(text[at]) != std::string_view::npos && !in_number;
+  };
   std::string html;
-  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
-    end = std::min(text.find_first_of("(,./_?", begin), text.size() - 1) + 1;
-    html += html_text(text.substr(begin, end - begin));
-    if (end < text.size() && text[end] != ' ') html += "<wbr>";
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool last = i + 1 == text.size();
+    if (!last && !breaks_after(i)) continue;
+    html += html_text(text.substr(begin, i + 1 - begin));
+    if (!last && text[i + 1] != ' ') html += "<wbr>";
+    begin = i + 1;
   }
   return html;
 }
 
-// Sentences, whose figures stay in one piece; a word as long as a line of a phone may break where its parts end.
-std::string prose(std::string_view text) {
+// Figures stay in one piece; words of more characters than `longest` may break where their parts end.
+std::string breakable(std::string_view text, std::size_t longest = 0) {
   std::string html;
   for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
     end = std::min(text.find(' ', begin), text.size());
     const std::string_view word = text.substr(begin, end - begin);
-    html += word.size() > kLongWord ? breakable(word) : html_text(word);
+    html += word.size() > longest ? breakable_word(word) : html_text(word);
     if (end < text.size()) html += is_within_figure(text, end) ? "\u00A0" : " ";
   }
   return html;
 }
+
+// Sentences: of their words only those break that are as long as a line of a phone.
+std::string prose(std::string_view text) { return breakable(text, kLongWord); }
 
 // The number that a cell sorts by; none for texts and for what was not measured.
 std::string sort_attribute(const Cell& cell) {

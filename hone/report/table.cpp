@@ -50,10 +50,11 @@ std::string display_estimate(const Estimate& e, int digits) {
   if (std::isnan(e.low)) return signed_shown(e.value) + unit;
   const double below = e.value - e.low, above = e.high - e.value;
   const double half = std::max(below, above), shorter = std::min(below, above);
-  const bool possible = e.points || (e.value - half >= 0 && e.value + half <= 1);
-  if (possible && shorter >= half / 1.5)
-    return fmt::format("{} ± {}{}", signed_shown(e.value), shown(half), unit);
-  return fmt::format("{} ({} to {}){}", signed_shown(e.value), shown(e.low), shown(e.high), unit);
+  const bool even = e.points ? shown(below) == shown(above)
+                             : shorter >= half / 1.5 && e.value - half >= 0 && e.value + half <= 1;
+  if (even) return fmt::format("{} ± {}{}", signed_shown(e.value), shown(half), unit);
+  return fmt::format("{} ({} to {}){}", signed_shown(e.value), signed_shown(e.low),
+                     signed_shown(e.high), unit);
 }
 
 std::string display_p(double p) {

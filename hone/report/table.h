@@ -53,6 +53,7 @@ struct Bytes {
 ///     100.0 (90.4 to 100.0) %  where that would say too much: one half is half as long again as the other, or a share
 ///                              would lie outside of 0 to 100 %
 ///     -0.23 ± 0.41             points: the difference, times 100
+///     -0.23 (-0.61 to +0.18)   points, unless both halves read the same: which side of a margin an end lies on decides
 ///
 /// For programs: the share under the column's key, the interval under KEY_interval (CSV: KEY_low, KEY_high). Where low
 /// is NaN no interval is known.
@@ -124,6 +125,8 @@ inline Cell toned(Cell cell, Tone tone) {
 struct Column {
   std::string key;     ///< in CSV and JSON: "margin_snr_db"
   std::string header;  ///< for people: "Margin SNR (dB)"
+  /// Above 0: a terminal that is too narrow can do without it, the highest first.
+  int detail = 0;
 };
 
 class Table {
@@ -168,6 +171,7 @@ Json to_json(const Table& table);
 /// - texts of more than 28 columns shortened in the middle, as long as all names in the first column differ; of a table
 ///   of two columns the second is broken into lines instead;
 /// - the first column on lines of its own, above the others;
+/// - one of these without columns of `detail`, as few as will do; a line below says which;
 /// - a record for each row: the first cell, then a line for each other cell that is not absent, after its header.
 std::string to_text(const Table& table, const TextStyle& style = {});
 

@@ -215,12 +215,12 @@ std::string records(const Table& table, const TextColumns& columns, const TextSt
   return text;
 }
 
-std::string laid_out(const Table& table, const TextStyle& style) {
+// A line for each row, or two; nothing where they do not fit.
+std::optional<std::string> in_lines(const Table& table, const TextStyle& style) {
   const std::size_t rows = table.rows().size();
   TextColumns columns = text_columns(table);
   const auto fits = [&] { return style.columns == 0 || total_width(columns) <= style.columns; };
   if (fits()) return grid(columns, rows, style);
-  const TextColumns whole = columns;
   for (TextColumn& column : columns) break_header(column);
   if (fits()) return grid(columns, rows, style);
   if (columns.size() == 2 && columns[1].text && columns[0].width + kGap + 12 <= style.columns)
@@ -231,7 +231,31 @@ std::string laid_out(const Table& table, const TextStyle& style) {
     if (const auto cut = shortened_to(figures, style.columns - kIndent.size()))
       return under_names(columns[0], *cut, rows, style);
   }
-  return records(table, whole, style);
+  return std::nullopt;
+}
+
+Table without_column(const Table& table, std::size_t column) {
+  const auto without = [&](auto cells) {
+    cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(column));
+    return cells;
+  };
+  Table rest(without(table.columns()));
+  for (const std::vector<Cell>& row : table.rows()) rest.add_row(without(row));
+  return rest;
+}
+
+std::string laid_out(const Table& table, const TextStyle& style) {
+  std::optional<std::string> text = in_lines(table, style);
+  std::string left_out;
+  for (Table rest = table; !text; text = in_lines(rest, style)) {
+    const auto dispensable = std::ranges::max_element(rest.columns(), {}, &Column::detail);
+    if (dispensable->detail == 0) return records(table, text_columns(table), style);
+    left_out += (left_out.empty() ? "" : ", ") + dispensable->header;
+    rest = without_column(rest, static_cast<std::size_t>(dispensable - rest.columns().begin()));
+  }
+  if (!left_out.empty())
+    *text += fitted("not shown, for want of width: " + left_out, style.columns) + "\n";
+  return *text;
 }
 
 }  // namespace

@@ -26,6 +26,8 @@ struct EncodedSet {
   std::vector<std::int32_t> second_begins = {};
   std::vector<char> truncated = {};  ///< per text, whether pieces were left out
   std::int64_t truncated_texts = 0;
+  /// Per text, `text_numbers` (hone/text/row_hash.h), where something is measured; else empty.
+  std::vector<std::int32_t> text_numbers = {};
   /// Ill-formed parts of UTF-8 in the parts of the texts that were read.
   std::int64_t replaced_bytes = 0;
 

@@ -1,5 +1,7 @@
 #include "hone/text/row_hash.h"
 
+#include <unordered_map>
+
 #include "hone/base/hash.h"
 #include "hone/base/text.h"
 
@@ -18,6 +20,17 @@ std::vector<std::uint64_t> row_hashes(std::span<const Example> examples) {
   hashes.reserve(examples.size());
   for (const Example& example : examples) hashes.push_back(row_hash(example));
   return hashes;
+}
+
+std::vector<std::int32_t> text_numbers(std::span<const Example> examples) {
+  std::unordered_map<std::uint64_t, std::int32_t> number_of;
+  std::vector<std::int32_t> numbers;
+  numbers.reserve(examples.size());
+  for (const Example& example : examples)
+    numbers.push_back(
+        number_of.emplace(row_hash(example), static_cast<std::int32_t>(number_of.size()))
+            .first->second);
+  return numbers;
 }
 
 }  // namespace hone

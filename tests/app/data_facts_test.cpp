@@ -61,7 +61,9 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
   EXPECT_EQ(json["chosen_on_rows"], 1);
   EXPECT_EQ(json["calibrated_on_rows"], 1);
   EXPECT_EQ(json["majority_share"], 0.6);
-  EXPECT_EQ(describe(part), "test, n = 5: where from; always 'bad' would be right for 60.0 %");
+  EXPECT_EQ(
+      describe(part),
+      "test, n = 5, 2 trained on, 1 chosen on: where from; always 'bad' would be right for 60.0 %");
 }
 
 TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
@@ -176,7 +178,12 @@ TEST(MeasuredPart, SaysThatTextsRepeat) {
   EXPECT_EQ(to_json(part)["repeated_rows"], 3);
   ASSERT_FALSE(warnings_of(part, kLabels).empty());
   EXPECT_TRUE(warnings_of(part, kLabels)[0].starts_with(
-      "test: 3 of 43 texts repeat another one of them; intervals and verdicts count each"));
+      "test: 3 of 43 texts repeat another one of them; intervals and verdicts take them for 34, "))
+      << warnings_of(part, kLabels)[0];
+  // One text four times, 39 once: 43² / (4² + 39).
+  EXPECT_DOUBLE_EQ(43 * part.facts.evidence, 43.0 * 43 / 55);
+  EXPECT_EQ(to_json(part)["effective_n"], 34);
+  EXPECT_EQ(name_and_size(part), "test, n = 43 (effective 34)");
 }
 
 TEST(DataIdentity, SaysWhichDataAndWhichParts) {
@@ -190,9 +197,9 @@ TEST(DataIdentity, SaysWhichDataAndWhichParts) {
   EXPECT_EQ(to_json(identity),
             Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "parts": [
               {"part": "train", "rows": 4, "classes": {"bad": 2, "good": 2},
-               "majority_share": 0.5, "duplicate_rows": 0, "repeated_rows": 0},
+               "majority_share": 0.5, "duplicate_rows": 0, "repeated_rows": 0, "effective_rows": 4},
               {"part": "test", "rows": 2, "classes": {"bad": 1, "good": 1},
-               "majority_share": 0.5, "duplicate_rows": 1, "repeated_rows": 0}]})"));
+               "majority_share": 0.5, "duplicate_rows": 1, "repeated_rows": 0, "effective_rows": 2}]})"));
 }
 
 }  // namespace

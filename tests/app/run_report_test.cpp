@@ -71,12 +71,13 @@ TEST(RunReport, LeavesResultsToJobsThatWriteThemselves) {
 
 TEST(Basis, CountsThePartsAndSaysWhereChoicesWereMade) {
   EncodedSplits data = tiny_splits();
-  EXPECT_EQ(basis_of("x.csv", data, "fp32").splits, "train 32, validation 0, test 40 texts");
+  data.identity.parts = {{.part = "train", .rows = 32}, {.part = "test", .rows = 40}};
+  EXPECT_EQ(basis_of("x.csv", data, "fp32").splits, "train 32, test 40 texts");
   data.validation = data.test;
   data.validation_source = "the test part";
   data.protocol = Protocol::original;
   const Basis basis = basis_of("x.csv", data, "fp32", 3);
-  EXPECT_EQ(basis.splits, "train 32, validation 40, test 40 texts; validation: the test part");
+  EXPECT_EQ(basis.splits, "train 32, test 40 texts; validation: the test part");
   EXPECT_TRUE(basis.protocol.starts_with("original: ")) << basis.protocol;
   EXPECT_EQ(basis.seeds, 3);
   EXPECT_EQ(basis.arithmetic, "fp32");

@@ -100,6 +100,19 @@ TEST(Card, NamesTheModelOfTheHubThatItComesFrom) {
             "base_model: \"someone/bert\"\nbase_model_relation: finetune\n");
 }
 
+TEST(Card, OfTheOriginalProtocolHasOneMarkedFigure) {
+  const TemporaryFolder folder;
+  run_well({"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "1", "--protocol",
+            "original", "-o", "out"},
+           folder.path());
+  const Card card = card_of(folder.path() / "out");
+  expect_yaml(card.metadata);
+  EXPECT_EQ(card.metadata.find("split: validation"), std::string::npos) << card.metadata;
+  expect_in(card.metadata, "choices made on these texts");
+  EXPECT_EQ(card.text.find("| this model | validation |"), std::string::npos) << card.text;
+  expect_in(card.text, "To be read with: test: ");
+}
+
 TEST(Card, OfGeneratedTextsSaysSo) {
   const TemporaryFolder folder;
   run_well({"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "1", "--seeds", "2",

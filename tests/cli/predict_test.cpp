@@ -290,6 +290,11 @@ TEST(Predict, WritesFilesWholeAndOverNoOther) {
   EXPECT_NE(ending.messages.find("texts.txt: is the data texts.txt, which this command reads"),
             std::string::npos)
       << ending.messages;
+  ending = predict({"-o", "nowhere/said.csv"});
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("nowhere/said.csv: cannot write there: nowhere is no folder"),
+            std::string::npos)
+      << ending.messages;
   EXPECT_EQ(entries(folder.path()), (std::vector<std::string>{"said.csv", "texts.txt"}));
 }
 

@@ -69,7 +69,9 @@ TEST(Screen, TablesAndSentencesFitEveryWidth) {
       {"plan", "tiny", "--format", "integer(width=8,frac=4)"},
       {"inspect", "tiny", "--no_graph"},
       {"schema"},
-      {"tokenize", "tiny", "--data", "synth:lookup?n=20", "--texts", "2"}};
+      {"tokenize", "tiny", "--data", "synth:lookup?n=20", "--texts", "2"},
+      {"predict", workshop() / "model", "--data", workshop() / "reviews.csv"},
+      {"eval", workshop() / "model", "--data", workshop() / "reviews.csv"}};
   for (const auto& command : commands) {
     for (const unsigned short columns : std::initializer_list<unsigned short>{40, 80, 160})
       EXPECT_EQ(too_wide(on_terminal(command, columns), columns), "") << command[0];

@@ -99,6 +99,51 @@ TEST_F(TrainedModel, SaysHowMuchOfItsTrainingTextsItIsMeasuredOn) {
   EXPECT_EQ(all["trained_on_rows"], 180);
 }
 
+// Wherever its figures are named, also where a gate decides by them.
+TEST_F(TrainedModel, SaysItBesideEveryFigure) {
+  const std::string said = eval_messages({"reviews.csv", "--split", "train"}).output;
+  EXPECT_NE(said.find("train, n = 180, all trained on"), std::string::npos) << said;
+  const Json all = eval({"reviews.csv", "--split", "all"});
+  EXPECT_EQ(all["cautions"], Json({"180 trained on"}));
+  EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json::array());
+
+  const Ending gate = run_well({"compare", "model", "model", "--data", "reviews.csv", "--split",
+                                "train", "--max_drop", "50", "-o", "gate"},
+                               path());
+  EXPECT_NE(gate.output.find("B against A, train, n = 180, all trained on: kept"),
+            std::string::npos)
+      << gate.output;
+  EXPECT_NE(read_page(path() / "gate/report.html")
+                .find("Gate on train, n = 180, all trained on (50.00 points may be lost): passed."),
+            std::string::npos);
+
+  run_well({"eval", "model", "--data", "reviews.csv", "-o", "honest"}, path());
+  const std::string runs = run_well({"runs", "gate", "honest"}, path()).output;
+  EXPECT_NE(runs.find("Caution"), std::string::npos) << runs;
+  EXPECT_NE(runs.find("all trained on"), std::string::npos) << runs;
+}
+
+// Every text thrice is no more evidence than once.
+TEST_F(TrainedModel, IsNoSurerByTextsThatRepeat) {
+  std::string rows = reviews(200, 230);
+  folder_.file("once.csv", rows);
+  const std::string lines = rows.substr(rows.find('\n') + 1);
+  folder_.file("thrice.csv", rows + lines + lines);
+  const Json once = eval({"once.csv", "--split", "all"}),
+             thrice = eval({"thrice.csv", "--split", "all"});
+  EXPECT_EQ(thrice["n"], 90);
+  EXPECT_EQ(thrice["effective_n"], 30);
+  EXPECT_EQ(thrice["repeated_rows"], 60);
+  EXPECT_EQ(thrice["eval_accuracy"], once["eval_accuracy"]);
+  for (int end = 0; end < 2; ++end)
+    EXPECT_NEAR(thrice["eval_accuracy_interval"][end].get<double>(),
+                once["eval_accuracy_interval"][end].get<double>(), 1e-14);
+  EXPECT_TRUE(
+      says(eval_messages({"thrice.csv", "--split", "all"}),
+           "warning: all: 60 of 90 texts repeat another one of them; intervals and verdicts "
+           "take them for 30, "));
+}
+
 TEST_F(TrainedModel, SaysHowManyTextsOfOtherDataItWasTrainedOn) {
   folder_.file("other.csv", reviews(190, 500));
   const Json other = eval({"other.csv"});

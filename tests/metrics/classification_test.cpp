@@ -107,6 +107,13 @@ TEST(Concerns, NameTheOnlyClassThatIsPredicted) {
   EXPECT_TRUE(concerns(evaluate({{}, 2}, {}), labels).empty());
 }
 
+TEST(Concerns, NameTheClassesThatAreNeverPredicted) {
+  EXPECT_EQ(concerns(of_predictions({0, 1, 2, 2}, {0, 1, 1, 0}, 3), {"bad", "good", "so so"}),
+            (std::vector<std::string>{"the model never predicts 'so so' (2 texts)"}));
+  // Of a class without texts nothing is known.
+  EXPECT_TRUE(concerns(of_predictions({0, 1}, {0, 1}, 3), {"a", "b", "c"}).empty());
+}
+
 TEST(Concerns, CountTheTextsWithoutAPrediction) {
   const std::vector<float> logits = {kNaN, 1, /**/ 0, 1, /**/ 1, 0};
   EXPECT_EQ(concerns(evaluate({logits, 2}, std::vector<std::int32_t>{0, 1, 0}), {"bad", "good"}),

@@ -48,6 +48,8 @@ TEST(DisplayText, GivesAShareWithHalfItsInterval) {
 }
 
 TEST(DisplayText, GivesBothEndsOfAnIntervalThatIsNotSymmetric) {
+  // Half of it read from one side would say that half a point may be lost.
+  EXPECT_EQ(display_text(points_within(-0.001, -0.0049, 0.0031)), "-0.10 (-0.49 to +0.31)");
   EXPECT_EQ(display_text(percent_within(1, 0.904, 1)), "100.0 (90.4 to 100.0) %");
   EXPECT_EQ(display_text(percent_within(0.05, 0.02, 0.12)), "5.0 (2.0 to 12.0) %");
   // A half of 1.3 would reach beyond 100 %.

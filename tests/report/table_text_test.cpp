@@ -107,6 +107,20 @@ TEST(TableLayout, ThenPutsNamesAbove) {
             "  50.55 ± 1.27 %  0.6931  49.4 %  < 1e-300       0.0  lost\n");
 }
 
+TEST(TableLayout, ThenLeavesOutDetails) {
+  Table table({{"name", "Name"}, {"a", "First", 1}, {"b", "Second"}, {"c", "Third", 2}});
+  table.add_row({"x", 100000, 200000, 300000});
+  table.add_row({"y", 100001, 200001, 300001});
+  EXPECT_EQ(to_text(table, {.columns = 22}),
+            "Name    First   Second\n"
+            "────  ───────  ───────\n"
+            "x     100 000  200 000\n"
+            "y     100 001  200 001\n"
+            "not shown, for want of\n"
+            "width: Third\n");
+  EXPECT_TRUE(to_text(table, {.columns = 14}).ends_with("Third, First\n"));
+}
+
 TEST(TableLayout, ThenMakesRecords) {
   const std::string text = to_text(comparison(), {.columns = 40});
   EXPECT_TRUE(

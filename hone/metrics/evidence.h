@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+/// How much examples say that are not all different.
+namespace hone {
+
+/// The number of different examples that say as much as these, divided by their number (Kish 1965, Survey Sampling, the
+/// design effect of unequal weights):
+///
+///     evidence = (Σ m)² / (n Σ m²),   m: in how many rows each text stands, Σ m = n
+///
+/// A model gives one text one answer however often it stands there, so its rows are one observation of weight m. 1 where
+/// no text repeats; 1/3 where each stands three times. `texts` holds for each example the number of its text, which is
+/// below n; empty: all differ.
+double evidence(std::span<const std::int32_t> texts);
+
+/// n times its evidence, rounded: the effective sample size.
+std::int64_t effective_examples(std::int64_t examples, double evidence);
+
+/// "n = 1 072"; with fewer effective ones: "n = 1 072 (effective 850)".
+std::string sample_size_text(std::int64_t examples, std::int64_t effective);
+
+}  // namespace hone
