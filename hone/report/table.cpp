@@ -40,17 +40,33 @@ int digits_of(const Estimate& estimate) {
   return 100 * half < 1 ? 2 : 1;  // one where the interval is not known
 }
 
-std::string display_estimate(const Estimate& e, int digits) {
+std::string shown_share(double share, int digits) {
+  return fmt::format("{:.{}f}", 100 * share, digits);
+}
+
+// Whether both halves of the interval of a difference read the same.
+bool has_even_halves(const Estimate& e, int digits) {
+  return !e.points || std::isnan(e.low) ||
+         shown_share(e.value - e.low, digits) == shown_share(e.high - e.value, digits);
+}
+
+/// How the estimates of a column are shown.
+struct EstimateForm {
+  int digits = 1;
+  bool both_ends = false;  ///< of differences, though the halves of this one read the same
+};
+
+std::string display_estimate(const Estimate& e, const EstimateForm& form) {
   if (std::isnan(e.value)) return std::string(kAbsent);
-  const auto shown = [&](double share) { return fmt::format("{:.{}f}", 100 * share, digits); };
+  const auto shown = [&](double share) { return shown_share(share, form.digits); };
   const auto signed_shown = [&](double share) {
-    return e.points ? fmt::format("{:+.{}f}", 100 * share, digits) : shown(share);
+    return e.points ? fmt::format("{:+.{}f}", 100 * share, form.digits) : shown(share);
   };
   const std::string unit = e.points ? "" : " %";
   if (std::isnan(e.low)) return signed_shown(e.value) + unit;
   const double below = e.value - e.low, above = e.high - e.value;
   const double half = std::max(below, above), shorter = std::min(below, above);
-  const bool even = e.points ? shown(below) == shown(above)
+  const bool even = e.points ? !form.both_ends && has_even_halves(e, form.digits)
                              : shorter >= half / 1.5 && e.value - half >= 0 && e.value + half <= 1;
   if (even) return fmt::format("{} ± {}{}", signed_shown(e.value), shown(half), unit);
   return fmt::format("{} ({} to {}){}", signed_shown(e.value), signed_shown(e.low),
@@ -124,21 +140,24 @@ std::string display_text(const Cell& cell) {
             [](Real cell) { return display_real(cell.value, cell.digits, ""); },
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
             [](Bytes cell) { return human_bytes(static_cast<double>(cell.count)); },
-            [](const Estimate& cell) { return display_estimate(cell, digits_of(cell)); },
+            [](const Estimate& cell) { return display_estimate(cell, {digits_of(cell)}); },
             [](PValue cell) { return display_p(cell.value); },
             [](const Cell::List& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }},
       cell.value());
 }
 
 std::vector<std::string> display_column(const Table& table, std::size_t column) {
-  int digits = 0;
-  for (const std::vector<Cell>& row : table.rows())
-    if (const auto* estimate = std::get_if<Estimate>(&row[column].value()))
-      digits = std::max(digits, digits_of(*estimate));
+  EstimateForm form{.digits = 0};
+  const auto for_estimates = [&](auto look) {
+    for (const std::vector<Cell>& row : table.rows())
+      if (const auto* estimate = std::get_if<Estimate>(&row[column].value())) look(*estimate);
+  };
+  for_estimates([&](const Estimate& one) { form.digits = std::max(form.digits, digits_of(one)); });
+  for_estimates([&](const Estimate& one) { form.both_ends |= !has_even_halves(one, form.digits); });
   std::vector<std::string> texts;
   for (const std::vector<Cell>& row : table.rows()) {
     const auto* estimate = std::get_if<Estimate>(&row[column].value());
-    texts.push_back(estimate ? display_estimate(*estimate, digits) : display_text(row[column]));
+    texts.push_back(estimate ? display_estimate(*estimate, form) : display_text(row[column]));
   }
   return texts;
 }

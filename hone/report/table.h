@@ -53,7 +53,8 @@ struct Bytes {
 ///     100.0 (90.4 to 100.0) %  where that would say too much: one half is half as long again as the other, or a share
 ///                              would lie outside of 0 to 100 %
 ///     -0.23 ± 0.41             points: the difference, times 100
-///     -0.23 (-0.61 to +0.18)   points, unless both halves read the same: which side of a margin an end lies on decides
+///     -0.23 (-0.61 to +0.18)   points, unless both halves read the same in all of a column: which side of a margin an
+///                              end lies on decides
 ///
 /// For programs: the share under the column's key, the interval under KEY_interval (CSV: KEY_low, KEY_high). Where low
 /// is NaN no interval is known.

@@ -72,6 +72,16 @@ TEST(DisplayColumn, HasAsManyDecimalsInAllRows) {
             (std::vector<std::string>{"90.27 ± 0.78 %", "50.55 ± 1.27 %", "–"}));
 }
 
+TEST(DisplayColumn, HasBothEndsOfDifferencesInAllRowsOrNone) {
+  Table table({{"model", "Model"}, {"change", "Change"}});
+  table.add_row({"a", points_within(-0.0023, -0.0064, 0.0018)});
+  table.add_row({"b", absent});
+  EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"-0.23 ± 0.41", "–"}));
+  table.add_row({"c", points_within(-0.001, -0.0049, 0.0031)});
+  EXPECT_EQ(display_column(table, 1),
+            (std::vector<std::string>{"-0.23 (-0.64 to +0.18)", "–", "-0.10 (-0.49 to +0.31)"}));
+}
+
 TEST(DisplayText, KeepsTextOnOneLine) { EXPECT_EQ(display_text("a\nb\tc"), "a b c"); }
 
 Table example() {
