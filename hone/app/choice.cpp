@@ -7,8 +7,12 @@
 
 namespace hone {
 
-std::string part_text(const std::string& name, const Evaluation& e) {
-  return name + ", " + sample_size_text(e.examples, effective_examples(e.examples, e.evidence));
+std::string part_text(const std::string& name, const Evaluation& e,
+                      const std::vector<std::string>& cautions) {
+  std::string text =
+      name + ", " + sample_size_text(e.examples, effective_examples(e.examples, e.evidence));
+  for (const std::string& words : cautions) text += ", " + words;
+  return text;
 }
 
 ChoicePart choice_part(const EncodedSplits& data) {
@@ -33,11 +37,12 @@ ComparedModel parent_row(const Measurement& parent) {
   return {"fp32", 32, parent, std::nullopt, /*quantized=*/false};
 }
 
-std::string Choice::made_on() const { return part_text(part, parent.evaluation); }
+std::string Choice::made_on() const { return part_text(part, parent.evaluation, cautions); }
 
 std::string Choice::reported_on() const {
   return part_text(reported_part,
-                   reported.empty() ? Evaluation{} : reported.front().measurement.evaluation);
+                   reported.empty() ? Evaluation{} : reported.front().measurement.evaluation,
+                   reported_cautions);
 }
 
 Choice begin_choice(const Model& parent, const EncodedSplits& data, const MeasureOptions& options,
@@ -45,8 +50,10 @@ Choice begin_choice(const Model& parent, const EncodedSplits& data, const Measur
   const ChoicePart part = choice_part(data);
   Choice choice{
       .part = part.name,
+      .cautions = cautions(data.measured_choice()),
       .parent = measure(parent, part.examples, options.pad_id, options.batch_size, context, "fp32"),
       .reported_part = data.measured.facts.part,
+      .reported_cautions = cautions(data.measured),
       .warning = {},
       .reported = {}};
   if (choice.part == choice.reported_part)
@@ -94,12 +101,14 @@ Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
 
 std::string choice_text(const Choice& choice, const Table& candidates,
                         const std::vector<std::string>& lines, const TextStyle& style) {
-  std::string text = fmt::format("All of them, on {}, where the choice is made:\n\n{}\n",
-                                 choice.made_on(), to_text(candidates, style));
-  if (choice.reported.size() > 1)
-    text += fmt::format("What is chosen, once on {}:\n\n{}\n", choice.reported_on(),
-                        to_text(comparison_table(choice.reported), style));
+  std::string text;
   for (const std::string& line : lines) text += line + "\n";
+  text += fmt::format("\nAll of them, on {}, where the choice is made; {}:\n\n{}", choice.made_on(),
+                      majority_text(choice.parent.evaluation), to_text(candidates, style));
+  if (choice.reported.size() > 1)
+    text += fmt::format("\nWhat is chosen, once on {}; {}:\n\n{}", choice.reported_on(),
+                        majority_text(choice.reported.front().measurement.evaluation),
+                        to_text(comparison_table(choice.reported), style));
   return text;
 }
 

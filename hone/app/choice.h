@@ -14,8 +14,9 @@
 ///     report_chosen(choice, {{"int8", &candidate}}, parent, data, options, context);
 namespace hone {
 
-/// "validation, n = 2 400". With repeated texts: "validation, n = 2 400 (effective 2 310)".
-std::string part_text(const std::string& name, const Evaluation& evaluation);
+/// "validation, n = 2 400". With repeated texts: "validation, n = 2 400 (effective 2 310)". `cautions` stand behind.
+std::string part_text(const std::string& name, const Evaluation& evaluation,
+                      const std::vector<std::string>& cautions = {});
 
 /// The examples a choice is made on.
 struct ChoicePart {
@@ -41,9 +42,11 @@ ComparedModel parent_row(const Measurement& parent);
 
 /// What every choice has, whatever it is among.
 struct Choice {
-  std::string part;    ///< it is made on
-  Measurement parent;  ///< there
+  std::string part;                        ///< it is made on
+  std::vector<std::string> cautions = {};  ///< of that part, see hone/app/data_facts.h
+  Measurement parent;                      ///< there
   std::string reported_part;
+  std::vector<std::string> reported_cautions = {};
   /// Where that is the same part: that the figures of what is chosen flatter. Else empty.
   std::string warning;
   /// The parent and what was chosen, with verdicts, on the part that is reported; empty where that is the same.

@@ -276,6 +276,8 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
                         .validation_rows = row_hashes(data.validation),
                         .measured = test.part};
   const std::string& measured_part = test.part.facts.part;
+  if (splits.protocol == Protocol::original && measured_part == "test")
+    encoded.measured.chosen_on_rows = encoded.measured.facts.rows;
   const auto is_all_of = [&](const std::vector<Example>& examples, const char* name) {
     return measured_part == name && test.examples.size() == examples.size();
   };
@@ -293,7 +295,7 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
   if (!data.validation.empty())
     encoded.measured_validation = measured_texts(splits, "validation", record).part;
   if (!data.validation.empty() && measured_part != "validation") warn(encoded.measured_validation);
-  if (!test.examples.empty()) warn(test.part);
+  if (!test.examples.empty()) warn(encoded.measured);
   return encoded;
 }
 

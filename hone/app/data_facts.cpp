@@ -209,7 +209,10 @@ std::vector<std::string> cautions(const MeasuredPart& part) {
     if (rows > 0)
       words.push_back((rows == part.facts.rows ? "all" : number(rows)) + std::string(what));
   };
-  add(std::max(part.trained_on_rows.value_or(0), part.facts.duplicate_rows), " trained on");
+  const std::int64_t trained = part.trained_on_rows.value_or(0);
+  add(trained, " trained on");
+  if (part.facts.duplicate_rows > trained)
+    add(part.facts.duplicate_rows, " in the training part too");
   // Elsewhere the part's name says it.
   if (part.facts.part == "test") add(part.chosen_on_rows.value_or(0), " chosen on");
   return words;

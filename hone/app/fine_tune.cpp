@@ -179,11 +179,12 @@ class Run {
     const Selection& selection = checkpoint_.selection;
     const std::string loss = fmt::format("loss {:.3f}", e.loss),
                       accuracy = display_text(accuracy_cell(e));
-    std::vector<LinePart> parts = {{options_.title, 3},
-                                   {fmt::format("step {}", grouped(record.step))},
-                                   {fmt::format("epoch {:.2f}", record.epoch), 4},
-                                   {"validation " + loss, 2, loss},
-                                   {"accuracy " + accuracy, 1, accuracy}};
+    std::vector<LinePart> parts = {
+        {options_.title, 4},
+        {fmt::format("step {}", grouped(record.step))},
+        {fmt::format("epoch {:.2f}", record.epoch), 5},
+        {"validation " + loss, 3, "val " + loss},
+        {"accuracy " + accuracy, 2, fmt::format("acc {:.1f} %", 100 * e.accuracy)}};
     if (metric_.name != "loss" && metric_.name != "accuracy")
       parts.push_back(
           {fmt::format("{} {}", metric_.name, figure_text(metric_, metric_.value(e))), 1});
@@ -192,7 +193,7 @@ class Run {
              ? "best so far"
              : fmt::format("best {} at step {}", figure_text(metric_, selection.best_value),
                            grouped(selection.best_step)),
-         2});
+         1});
     if (const auto only = only_predicted_class(e))
       parts.push_back(
           {fmt::format("predicts '{}' only", model_.config.labels[static_cast<std::size_t>(*only)]),

@@ -303,13 +303,15 @@ Section choice_section(const FormatStudy& study, const fs::path& stem,
     const std::string exact = without_place(study.results);
     if (!exact.empty()) section.blocks.push_back(Paragraph{exact});
   }
-  section.blocks.push_back(
-      PageTable{choice_table(study), fmt::format("All of them, on {}, where the choice is made. {}",
-                                                 study.choice.made_on(), kNote)});
+  section.blocks.push_back(PageTable{
+      choice_table(study),
+      fmt::format("All of them, on {}, where the choice is made; {}. {}", study.choice.made_on(),
+                  majority_text(study.choice.parent.evaluation), kNote)});
   if (study.choice.reported.size() > 1)
     section.blocks.push_back(PageTable{
         comparison_table(study.choice.reported),
-        fmt::format("What was chosen, measured once on {}.", study.choice.reported_on())});
+        fmt::format("What was chosen, measured once on {}; {}.", study.choice.reported_on(),
+                    majority_text(study.choice.reported.front().measurement.evaluation))});
   return section;
 }
 

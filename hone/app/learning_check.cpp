@@ -24,18 +24,19 @@ std::string accuracy_sign(const std::string& part, const Evaluation& e,
   const double baseline = static_cast<double>(most->support) / static_cast<double>(e.examples);
   if (e.accuracy_interval.low > baseline) return "";
   std::string text = fmt::format(
-      "no learning shows: {} accuracy is {:.1f} % (95 %: {:.1f} to {:.1f}, n = {}), and saying "
-      "'{}' "
-      "to every text makes {:.1f} %",
+      "{}: the accuracy does not show that it learnt: {:.1f} % (95 %: {:.1f} to {:.1f}, n = {}), "
+      "and "
+      "saying '{}' to every text makes {:.1f} %",
       part, 100 * e.accuracy, 100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high,
       grouped(e.examples), labels[static_cast<std::size_t>(most - e.of_class.begin())],
       100 * baseline);
   constexpr double kChance = 0.5;
   if (e.auc.interval.low > kChance)
     text += fmt::format(
-        "; yet it ranks the two classes better than chance (AUC {:.3f}), so look at precision and "
-        "recall",
-        e.auc.value);
+        "; that it ranks the classes better than chance does (AUC {:.3f}, 95 %: {:.3f} to {:.3f}), "
+        "so "
+        "look at precision and recall",
+        e.auc.value, e.auc.interval.low, e.auc.interval.high);
   return text;
 }
 

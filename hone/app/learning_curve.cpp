@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "hone/app/result.h"
 #include "hone/report/scattered_curve.h"
 
 namespace hone {
@@ -30,6 +31,8 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
   for (const Json& line : log.lines()) {
     if (!line.contains("eval_accuracy") || line["eval_accuracy"].is_null()) continue;
     accuracy.points.push_back(accuracy_point(line));
+    if (line.contains("eval_samples"))
+      accuracy.label = "validation accuracy, " + sample_size_text(line);
     if (!line["eval_loss"].is_null())
       validation_loss.points.push_back(
           {line["epoch"].get<double>(), line["eval_loss"].get<double>()});

@@ -56,6 +56,10 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
   return measured;
 }
 
+std::string majority_text(const Evaluation& e) {
+  return fmt::format("the most frequent class alone makes {:.1f} %", 100 * e.majority_share);
+}
+
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels) {
   const Evaluation& e = measurement.evaluation;
   Json json = Json::object();
@@ -88,6 +92,8 @@ Json to_json(const Verdict& v) {
       {"margin", v.margin},
       {"accuracy_change", number(v.change)},
       {"accuracy_change_interval", v.change_interval ? interval(*v.change_interval) : Json()},
+      {"p_value", number(v.p_value)},
+      {"candidates", v.candidates},
       {"examples_needed", v.examples_needed ? Json(*v.examples_needed) : Json()},
       {"summary", v.summary}};
   if (v.seeds_needed) json["seeds_needed"] = *v.seeds_needed;

@@ -25,6 +25,9 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
                     std::int64_t batch_size, Context& context, const std::string& title,
                     ProgressEnd end = ProgressEnd::stays);
 
+/// "the most frequent class alone makes 50.1 %"
+std::string majority_text(const Evaluation& evaluation);
+
 /// With Hugging Face's keys: eval_loss, eval_accuracy, eval_f1, eval_runtime, … (see hone/metrics/metric.h), the figures
 /// of each class by its name, and the confusion matrix. What is not defined is null.
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels);

@@ -60,6 +60,8 @@ std::vector<Row> own_rows(const ModelCard& card) {
   return rows;
 }
 
+constexpr std::string_view kUnknown = "–";
+
 // "90.27 %", "–"
 std::string percent_text(const Json& share) {
   return share.is_number() ? fmt::format("{:.2f} %", 100 * share.get<double>()) : "–";
@@ -77,7 +79,7 @@ std::string interval_text(const Json& interval) {
 std::string cautions_text(const ModelCard& card, const Row& row) {
   // Of a quantization what is known of the texts stands beside its rows.
   const Json& figures = is_quantized(card) ? card.result : *row.measurement;
-  return fmt::format("{}", fmt::join(cautions_of(card.result, figures), ", "));
+  return fmt::format("{}", fmt::join(cautions_of(figures), ", "));
 }
 
 // A string in YAML: JSON's are among them, and so is what no plain scalar may hold.
@@ -106,13 +108,19 @@ std::string metadata(const ModelCard& card, const Model& model) {
   for (const Row& row : own_rows(card)) {
     const Json& m = *row.measurement;
     const std::string cautions = cautions_text(card, row);
+    std::string basis = at(m, "eval_samples").is_number() ? sample_size_text(m) : "";
+    if (!cautions.empty()) basis += (basis.empty() ? "" : ", ") + cautions;
     std::string metrics;
     for (const auto& [type, key] :
          {std::pair{"accuracy", "eval_accuracy"}, {"loss", "eval_loss"}}) {
       if (!at(m, key).is_number()) continue;
       metrics += fmt::format("    - type: {}\n      value: {}\n", type, to_line(m[key]));
-      if (!cautions.empty())
-        metrics += fmt::format("      name: {}\n", yaml(fmt::format("{} ({})", type, cautions)));
+      const std::string interval = interval_text(at(m, fmt::format("{}_interval", key)));
+      if (!basis.empty())
+        metrics += fmt::format(
+            "      name: {}\n",
+            yaml(fmt::format("{} ({}{})", type, basis,
+                             interval == kUnknown ? "" : fmt::format("; 95 %: {}", interval))));
     }
     if (metrics.empty()) continue;
     results += fmt::format(
@@ -150,14 +158,16 @@ std::string figures(const ModelCard& card) {
   std::string text = "## Figures\n\n";
   const std::vector<Row> rows = rows_of(card);
   if (rows.empty()) return text + "It was measured on nothing: the data had no part for that.\n\n";
-  text += "| | part | n | accuracy | 95 % interval | loss |\n|---|---|---|---|---|---|\n";
+  text += "| | part | n | accuracy | 95 % interval | most frequent class alone | loss |\n";
+  text += "|---|---|---|---|---|---|---|\n";
   for (const Row& row : rows) {
     const Json& m = *row.measurement;
     const Json& loss = at(m, "eval_loss");
     text += fmt::format(
-        "| {} | {} | {} | {} | {} | {} |\n", row.what, row.part,
+        "| {} | {} | {} | {} | {} | {} | {} |\n", row.what, row.part,
         at(m, "eval_samples").is_number() ? grouped(m["eval_samples"].get<std::int64_t>()) : "–",
         percent_text(at(m, "eval_accuracy")), interval_text(at(m, "eval_accuracy_interval")),
+        percent_text(at(m, "eval_majority_share")),
         loss.is_number() ? fmt::format("{:.4f}", loss.get<double>()) : "–");
   }
   text += "\n";
@@ -174,7 +184,7 @@ std::string figures(const ModelCard& card) {
                         sentence, percent_text(at(comparison, "flip_share")),
                         interval_text(at(comparison, "flip_interval")));
   }
-  return text + "One seed: how far another would lie from these figures was not measured.\n\n";
+  return text + "These are the figures of one seed; another gives others.\n\n";
 }
 
 std::string origin(const ModelCard& card) {
@@ -218,11 +228,16 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
       lines.push_back(fmt::format(
           "Its accuracy was measured on {} texts only ({} part): it may be anywhere from {}.",
           grouped(n), row.part, interval_text(at(m, "eval_accuracy_interval"))));
+    if (at(m, "eval_only_predicts").is_string())
+      lines.push_back(
+          fmt::format("It predicts one class only: every text of the {} part was taken for {}.",
+                      row.part, code(m["eval_only_predicts"].get<std::string>())));
     for (const auto& [label, figures] : at(m, "eval_classes").items()) {
       const Json& recall = at(figures, "recall");
       if (recall.is_number() && recall.get<double>() < kRarelyFound)
-        lines.push_back(fmt::format("Texts of {} are found in {} of cases ({} part, n = {}).",
-                                    code(label), percent_text(recall), row.part, grouped(n)));
+        lines.push_back(fmt::format(
+            "Texts of {} are found in {} of cases ({} part, {} such texts).", code(label),
+            percent_text(recall), row.part, grouped(figures.value("support", std::int64_t{0}))));
     }
   }
   for (const Json& part : at(data, "parts"))
@@ -244,9 +259,9 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
     if (inputs)
       lines.push_back(fmt::format(
           "`transformers` does not know the quantizers of what the layers read, and computes with "
-          "the rounded weights alone: figures differ there{}.",
+          "the rounded weights alone, which may give other figures{}.",
           elsewhere.is_object()
-              ? fmt::format(" (accuracy {} instead of {}, {} part, n = {})",
+              ? fmt::format(" (accuracy {} there, {} here, {} part, n = {})",
                             percent_text(at(elsewhere, "eval_accuracy")),
                             percent_text(at(at(r, "after"), "eval_accuracy")), text_at(r, "part"),
                             to_line(at(elsewhere, "eval_samples")))

@@ -22,7 +22,7 @@ std::string sample_size_text(const Json& figures) {
   return sample_size_text(examples, figures.value("eval_effective_samples", examples));
 }
 
-std::vector<std::string> cautions_of(const Json& result, const Json& figures) {
+std::vector<std::string> cautions_of(const Json& figures) {
   std::vector<std::string> words;
   const auto at = [](const Json& object, const char* key) {
     return object.is_object() && object.contains(key) ? object[key] : Json();
@@ -32,8 +32,6 @@ std::vector<std::string> cautions_of(const Json& result, const Json& figures) {
   const Json n = at(figures, "n"), effective = at(figures, "effective_n");
   if (n.is_number_integer() && effective.is_number_integer() && n != effective)
     words.push_back("effective n = " + grouped(effective.get<std::int64_t>()));
-  if (figures.is_object() && at(result, "protocol") == "original")
-    words.emplace_back("choices made on these texts");
   return words;
 }
 

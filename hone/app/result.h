@@ -26,8 +26,8 @@ void write_results(std::string_view command, const Json& fields, const fs::path&
 /// effective size, "n = 1 072".
 std::string sample_size_text(const Json& figures);
 
-/// What the figures of a result, which say `part` and `n`, are to be read with, a few words each: their `cautions`, an
-/// effective size below n, and choices on what is reported. Results of before these keys have none.
-std::vector<std::string> cautions_of(const Json& result, const Json& figures);
+/// What the figures of a result, which say `part` and `n`, are to be read with, a few words each: their `cautions`, and an
+/// effective size below n. Results of before these keys have none.
+std::vector<std::string> cautions_of(const Json& figures);
 
 }  // namespace hone

@@ -64,18 +64,18 @@ void take_comparison(Json& row, const Json& comparison) {
   take(row, comparison,
        {"flips", "flip_share", "flip_interval", "only_parent_right", "only_candidate_right",
         "mcnemar_p", "margin_snr_db", "margin", "accuracy_change", "accuracy_change_interval",
-        "examples_needed", "seeds_needed", "summary"});
+        "p_value", "candidates", "examples_needed", "seeds_needed", "summary"});
   // It was a sentence before it was a word.
   const Json& verdict = at(comparison, "verdict");
   if (verdict == "kept" || verdict == "lost" || verdict == "unclear") row["verdict"] = verdict;
 }
 
 // What its figures are to be read with.
-void take_cautions(Json& row, const Json& result, const Json& figures) {
+void take_cautions(Json& row, const Json& figures) {
   take(row, figures,
        {"effective_n", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows",
         "repeated_rows"});
-  if (const std::vector<std::string> words = cautions_of(result, figures); !words.empty())
+  if (const std::vector<std::string> words = cautions_of(figures); !words.empty())
     row["cautions"] = words;
 }
 
@@ -87,8 +87,10 @@ void take_spread(Json& row, const Json& spread) {
   const Json& interval =
       at(spread, spread.contains("mean_interval") ? "mean_interval" : "interval");
   if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
-      interval[1].is_number())
+      interval[1].is_number()) {
     row["eval_accuracy_interval"] = interval;
+    row["cautions"].push_back("interval: other seeds, the same texts");
+  }
 }
 
 // "test", or where that was not measured "validation".
@@ -159,7 +161,7 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
     // What all seeds were measured on.
     const Json& first = result["runs"].empty() ? Json() : result["runs"][0];
     if (!at(at(first, key), "eval_samples").is_null()) own["n"] = first[key]["eval_samples"];
-    take_cautions(own, result, at(first, key));
+    take_cautions(own, at(first, key));
     for (const Json& run : result["runs"])
       if (at(at(run, key), "eval_accuracy").is_number())
         own["eval_accuracy_values"].push_back(run[key]["eval_accuracy"]);
@@ -167,7 +169,7 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
   } else {
     const Json& measurement = judged.empty() ? result : at(result, judged);
     take_measurement(own, measurement);
-    take_cautions(own, result, measurement);
+    take_cautions(own, measurement);
     if (measurement.is_object()) take(own, measurement, {"average_weight_bits", "arithmetic"});
     if (judged == "test" || judged == "validation") own["part"] = judged;
     take_comparison(own, at(result, "comparison"));
@@ -198,7 +200,7 @@ Json job_row(const fs::path& folder, const Json& settings_file, const Json& resu
   take(row, result,
        {"command", "model", "part", "n", "texts_hash", "format", "method", "arithmetic",
         "average_weight_bits", "seed", "seeds", "steps", "weights_of_step", "protocol"});
-  take_cautions(row, result, result);
+  take_cautions(row, result);
   // Of both models of a comparison; the second is the one it is about.
   for (const char* key : {"arithmetic", "average_weight_bits"})
     if (at(row, key).is_array()) row[key] = Json(row[key].empty() ? Json() : row[key].back());

@@ -42,8 +42,7 @@ std::vector<double> accuracies(const std::vector<Json>& results, const std::stri
 }
 
 SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part) {
-  return accuracy_spread(accuracies(results, part),
-                         results.front().at(part).at("eval_samples").get<std::int64_t>());
+  return accuracy_spread(accuracies(results, part));
 }
 
 namespace {
@@ -164,22 +163,52 @@ std::string seed_sentence(const SeedSpread& s) {
                        s.count, kFewestSeeds);
   if (!s.interval) return fmt::format("{:.2f} % with each of {} seeds", 100 * s.mean, s.count);
   return fmt::format(
-      "{:.2f} % on average over {} seeds (95 %: {:.2f} to {:.2f}; standard deviation {:.2f} "
-      "points, "
-      "{:.2f} to {:.2f})",
+      "{:.2f} % on average over {} seeds (95 % for other seeds on the same texts: {:.2f} to "
+      "{:.2f}; "
+      "standard deviation {:.2f} points, {:.2f} to {:.2f})",
       100 * s.mean, s.count, 100 * s.interval->low, 100 * s.interval->high, 100 * *s.deviation,
       100 * s.least, 100 * s.greatest);
 }
 
-Json paired_json(const std::vector<double>& before, const std::vector<double>& after,
-                 const Verdict& verdict) {
+SeedChanges seed_changes(const std::vector<Json>& results) {
+  SeedChanges changes{accuracies(results, "before"), accuracies(results, "after"), {}};
+  for (const Json& result : results) {
+    const Json &after = result.at("after"), &counted = result.at("comparison");
+    const std::int64_t examples = after.at("eval_samples");
+    changes.comparisons.push_back(
+        {.examples = examples,
+         .evidence = after.value("eval_effective_samples", static_cast<double>(examples)) /
+                     static_cast<double>(examples),
+         .flip_share = number_of(counted.at("flip_share")),
+         .flip_interval = {},
+         .only_parent = counted.at("only_parent_right"),
+         .only_candidate = counted.at("only_candidate_right")});
+  }
+  return changes;
+}
+
+Json paired_json(const SeedChanges& changes, const Verdict& verdict) {
   std::vector<double> differences;
-  for (std::size_t i = 0; i < before.size(); ++i) differences.push_back(after[i] - before[i]);
+  for (std::size_t i = 0; i < changes.before.size(); ++i)
+    differences.push_back(changes.after[i] - changes.before[i]);
   const std::optional<double> p = paired_t_test(differences);
-  Json json = to_json(change_spread(before, after));
+  Json json = to_json(change_spread(changes.before, changes.after));
   json["paired_t_test_p"] = p ? Json(*p) : Json();
   json.update(to_json(verdict));
   return json;
+}
+
+std::vector<std::string> seed_concerns(const std::vector<Json>& results,
+                                       const std::vector<std::string>& parts) {
+  std::vector<std::string> sentences;
+  for (const Json& result : results)
+    for (const std::string& part : parts)
+      if (result.contains(part) && result[part].contains("eval_only_predicts") &&
+          result[part]["eval_only_predicts"].is_string())
+        sentences.push_back(fmt::format("seed {}, {}: the model predicts one class only, '{}'",
+                                        result.at("seed").get<std::int64_t>(), part,
+                                        result[part]["eval_only_predicts"].get<std::string>()));
+  return sentences;
 }
 
 }  // namespace hone

@@ -35,24 +35,30 @@ Table seed_table(const std::vector<Json>& results, const std::vector<std::string
 Figure seed_figure(const std::vector<Json>& results, const std::vector<std::string>& parts,
                    const std::string& title);
 
-/// The accuracies of one part, which has as many examples in every result, over the seeds.
+/// The accuracies of one part over the seeds.
 SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part);
 
 /// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `accuracy_spread` and
 /// `loss_spread` by part.
 Json runs_json(const std::vector<Json>& results, const std::vector<std::string>& parts);
 
-/// Mean, least and greatest, deviation and interval of the mean; null where few seeds tell none.
+/// Values, mean, least and greatest, deviation and interval of the mean; null where few seeds tell none.
 Json to_json(const SeedSpread& spread);
 
-/// "83.20 % on average over 5 seeds (95 %: 82.90 to 83.50; standard deviation 0.24 points, 82.80 to 83.50)". Under five
-/// seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10 % with 3 seeds; it takes 5 to tell a spread".
+/// "83.20 % on average over 5 seeds (95 % for other seeds on the same texts: 82.90 to 83.50; standard deviation 0.24 points,
+/// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10 % with 3 seeds; it takes 5 to tell a spread".
 std::string seed_sentence(const SeedSpread& accuracies);
 /// "83.50, 82.80, 83.10 %"
 std::string percents_text(const std::vector<double>& shares);
 
-/// The change from one list of accuracies to the other, seed by seed: its spread, the paired t-test and the verdict.
-Json paired_json(const std::vector<double>& before, const std::vector<double>& after,
-                 const Verdict& verdict);
+/// Of results that compare "before" with "after".
+SeedChanges seed_changes(const std::vector<Json>& results);
+
+/// The change seed by seed: its spread, the paired t-test and the verdict.
+Json paired_json(const SeedChanges& changes, const Verdict& verdict);
+
+/// What speaks against the figures of `parts`, a sentence each: "seed 43, test: the model predicts one class only, 'good'".
+std::vector<std::string> seed_concerns(const std::vector<Json>& results,
+                                       const std::vector<std::string>& parts);
 
 }  // namespace hone

@@ -172,6 +172,20 @@ std::vector<ComparedModel> compared_models(const WidthStudy& study) {
 
 Table width_table(const WidthStudy& study) { return comparison_table(compared_models(study)); }
 
+std::string width_csv(const WidthStudy& study) {
+  const Table table = width_table(study);
+  std::vector<Column> columns = table.columns();
+  columns.push_back({"part", "Part"});
+  columns.push_back({"n", "n"});
+  Table whole(columns);
+  for (std::vector<Cell> row : table.rows()) {
+    row.emplace_back(study.choice.part);
+    row.emplace_back(study.choice.parent.evaluation.examples);
+    whole.add_row(std::move(row));
+  }
+  return to_csv(whole);
+}
+
 std::string width_verdict(const WidthStudy& study) {
   return fmt::format(
       "Fixed point is shown to keep the accuracy within {:.2f} points {} by rounding alone, {} "
@@ -229,15 +243,17 @@ Section width_section(const WidthStudy& study, const fs::path& stem,
   section.blocks.push_back(PageTable{
       width_table(study),
       fmt::format(
-          "All widths, on {}, where the choice is made. Flips: predictions that differ from "
+          "All widths, on {}, where the choice is made; {}. Flips: predictions that differ from "
           "fp32's; McNemar's test is on those of them that change what is right. Verdict: "
           "kept when the whole 95 % interval of the change is above -{:.2f} points; from the "
           "widest down, up to the first that is not kept.",
-          study.choice.made_on(), 100 * kUsualMargin)});
+          study.choice.made_on(), majority_text(study.choice.parent.evaluation),
+          100 * kUsualMargin)});
   if (study.choice.reported.size() > 1)
     section.blocks.push_back(PageTable{
         comparison_table(study.choice.reported),
-        fmt::format("What was chosen, measured once on {}.", study.choice.reported_on())});
+        fmt::format("What was chosen, measured once on {}; {}.", study.choice.reported_on(),
+                    majority_text(study.choice.reported.front().measurement.evaluation))});
   return section;
 }
 

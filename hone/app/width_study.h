@@ -17,8 +17,7 @@ struct FixedPointWidth {
 };
 
 struct WidthStudyOptions {
-  std::vector<FixedPointWidth> widths = {{4, 2},  {6, 3},   {8, 4},  {12, 6},
-                                         {16, 8}, {24, 12}, {32, 16}};
+  std::vector<FixedPointWidth> widths = {{6, 3}, {8, 4}, {12, 6}, {16, 8}, {24, 12}, {32, 16}};
   FineTuneOptions qat;  ///< how each width is trained
   /// Where the training called so ("qat-8.4") keeps its checkpoints; empty: none does.
   std::function<CheckpointOptions(const std::string&)> checkpoints_of = {};
@@ -47,6 +46,8 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int
 std::vector<ComparedModel> compared_models(const WidthStudy& study);
 /// The same as a table.
 Table width_table(const WidthStudy& study);
+/// The table as CSV, each row with the part and the number of its texts.
+std::string width_csv(const WidthStudy& study);
 /// The same for programs, with the choice: `models`, `kept_ptq` and `kept_qat` ("8.4", or null), `summary`, `findings`.
 /// `labels` are the names of the classes.
 Json to_json(const WidthStudy& study, const std::vector<std::string>& labels);

@@ -48,10 +48,19 @@ std::optional<FolderRecord> parse_record(const Json& json) {
   }
 }
 
+// Other programs have a settings.json too. Ours names a command line of this program, when it ran and for how long.
+bool is_of_a_job(const Json& settings) {
+  const Json& command = settings[settings.contains("command_line") ? "command_line" : "command"];
+  return command.is_string() && command.get<std::string>().starts_with("hone ") &&
+         settings["settings"].is_object() && settings.contains("start") &&
+         settings.contains("seconds");
+}
+
 const EarlierMark* earlier_mark(const fs::path& folder) {
   for (const EarlierMark& mark : kEarlierMarks) {
     const std::optional<Json> json = object_in(folder / mark.file);
-    if (json && json->contains(mark.keys[0]) && json->contains(mark.keys[1])) return &mark;
+    if (!json || !json->contains(mark.keys[0]) || !json->contains(mark.keys[1])) continue;
+    if (!mark.finished || is_of_a_job(*json)) return &mark;
   }
   return nullptr;
 }

@@ -24,8 +24,8 @@ struct FolderRecord {
   std::map<std::string, RecordedFile> files = {};  ///< of a finished folder, by path in it
   /// Fingerprint of the mark (see `mark_of`) of the folder that this one took the place of; "": of none.
   std::string replaces = {};
-  /// The folder is one of a version before records: finished with settings.json, interrupted with resume.json. Which
-  /// files that version wrote is known by their names alone.
+  /// The folder is one of a version before records: finished with a settings.json that names a command line of this
+  /// program, or interrupted with resume.json. Which files that version wrote is known by their names and times alone.
   bool by_name = false;
 };
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -90,6 +91,10 @@ int locked(const fs::path& folder) {
   ::close(descriptor);
   return -1;
 }
+
+// There are no fingerprints of the files of earlier versions: what was written later than the last of them, with time to
+// write or copy a folder, is taken for edited.
+constexpr std::chrono::seconds kWritingTime{60};
 
 constexpr const char* kTaken =
     "{}: another process works there; wait for it, or give another output folder";
@@ -200,7 +205,9 @@ OwnFiles OutputFolder::files_of(const fs::path& folder, const FolderRecord& reco
               return path == mark->filename() ||
                      (options_.earlier_role && options_.earlier_role(path) != FileRole::foreign);
             },
-            [](const fs::path&) { return true; }};
+            [folder, written = fs::last_write_time(*mark_of(folder))](const fs::path& path) {
+              return fs::last_write_time(folder / path) <= written + kWritingTime;
+            }};
   return {[&](const fs::path& path) {
             return path == kRecordFile || record.files.contains(path.string());
           },

@@ -122,7 +122,8 @@ void declare(CLI::App& app, DataArguments& a, bool required) {
                  "column or key of the label; by default label, or what it is usually called");
   app.add_option("--validation_split", a.validation_split,
                  "share of the training texts set aside to choose by, if the data has no "
-                 "validation part; 0: none");
+                 "validation part; 0: none")
+      ->check(number_from(0, 1));
   app.add_option("--max_eval_samples", a.max_eval_samples,
                  "most texts of each part that is measured, drawn by --seed, since the first ones "
                  "may be of one class; 0: all")
@@ -159,7 +160,7 @@ void declare(CLI::App& app, FineTuneOptions& a) {
   AdamWOptions& o = t.optimizer;
   app.add_option("--num_train_epochs,--epochs", t.epochs,
                  "passes over the training texts; may be a fraction")
-      ->check(number_from(0));
+      ->check(number_from(0, kMostEpochs));
   app.add_option("--max_steps", t.max_steps, "optimizer steps, instead of epochs; 0: by epochs")
       ->check(number_from(0));
   app.add_option("--per_device_train_batch_size,--batch_size,--batch", t.batch_size,

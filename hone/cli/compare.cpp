@@ -131,12 +131,15 @@ Outcome compare_two(const Arguments& a, const MeasuredExamples& measured, Contex
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
-  outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n{}",
+  const std::string baseline =
+      "On these texts " + majority_text(c.first.measurement.evaluation) + ".";
+  outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n\n{}\n{}",
                              toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)),
-                             a.first, a.second, to_text(table, text_style(a.run)),
+                             a.first, a.second, baseline, to_text(table, text_style(a.run)),
                              class_text(evaluations, c.labels, text_style(a.run)));
-  outcome.sections = {{"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table}}},
-                      class_section(evaluations, c.labels)};
+  outcome.sections = {
+      {"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table, baseline}}},
+      class_section(evaluations, c.labels)};
   if (texts.rows.empty()) return outcome;
   const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
                                           texts.rows.size(), grouped(c.comparison.flips));
@@ -150,7 +153,7 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds
                       const MeasuredExamples& measured, Context& context,
                       std::vector<std::string>& notes) {
   const std::vector<Example>& examples = measured.examples;
-  std::vector<double> before, after;
+  SeedChanges changes;
   Table table({{"seed", "Seed"},
                {"a", "A"},
                {"b", "B"},
@@ -165,22 +168,22 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds
                                              a.batch_size, context, notes);
     for (const ComparedModel* model : {&c.first, &c.second})
       for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
-        notes.push_back(fmt::format("{} of {}: {}", seed, model->label, concern));
-    before.push_back(c.first.measurement.evaluation.accuracy);
-    after.push_back(c.second.measurement.evaluation.accuracy);
+        notes.push_back(fmt::format("seed {} of {}: {}", seed, model->label, concern));
+    changes.before.push_back(c.first.measurement.evaluation.accuracy);
+    changes.after.push_back(c.second.measurement.evaluation.accuracy);
+    changes.comparisons.push_back(c.comparison);
     runs.push_back({{"seed", seed}});
     runs.back().update(to_json(c, verdict(c.comparison, a.margin())));
     table.add_row({seed, accuracy_cell(c.first.measurement.evaluation),
                    accuracy_cell(c.second.measurement.evaluation), change_cell(c.comparison),
                    flip_cell(c.comparison), p_value(c.comparison.mcnemar_p)});
   }
-  const auto count = static_cast<std::int64_t>(examples.size());
-  const SeedSpread spread_of_a = accuracy_spread(before, count),
-                   spread_of_b = accuracy_spread(after, count);
+  const SeedSpread spread_of_a = accuracy_spread(changes.before),
+                   spread_of_b = accuracy_spread(changes.after);
   Outcome outcome;
-  outcome.verdict = verdict_of_seeds(before, after, a.margin());
+  outcome.verdict = verdict_of_seeds(changes, a.margin());
   outcome.result = runs_json(runs, {"a", "b"});
-  outcome.result["change"] = paired_json(before, after, outcome.verdict);
+  outcome.result["change"] = paired_json(changes, outcome.verdict);
   outcome.headline = measured.headline(outcome.verdict);
   const std::string spreads =
       fmt::format("A: {}\nB: {}", seed_sentence(spread_of_a), seed_sentence(spread_of_b));

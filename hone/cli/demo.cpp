@@ -116,7 +116,7 @@ void demo(const Arguments& a, const CLI::App& app) {
                     report.invocation.command, result_of("train", trained)},
                    source.model, output.path() / "model");
   write_file(output.path() / "results.txt", to_text(study));
-  write_file(output.path() / "results.csv", to_csv(width_table(study)));
+  write_file(output.path() / "results.csv", width_csv(study));
   report.results = subject_of("tiny", data.identity, data.measured_choice());
   report.results["bag_of_words_accuracy"] = baseline;
   report.results.update(to_json(study, source.model.config.labels));

@@ -1,6 +1,9 @@
 #include "hone/cli/output_check.h"
 
+#include <fnmatch.h>
+
 #include "hone/app/model_source.h"
+#include "hone/app/runs.h"
 #include "hone/base/output_folder.h"
 #include "hone/base/protected_folders.h"
 #include "hone/cli/value_kind.h"
@@ -43,10 +46,17 @@ std::vector<fs::path> paths_of_data(const std::string& source) {
   return paths;
 }
 
+std::vector<fs::path> paths_of_runs(const std::string& name) {
+  std::vector<fs::path> paths;
+  for (const RunFolder& run : read_runs({name}).folders) paths.push_back(run.path);
+  return paths;
+}
+
 std::vector<fs::path> paths_of(Access access, const std::string& value) {
   try {
     if (access == Access::reads_model) return paths_of_model(value);
     if (access == Access::reads_data) return paths_of_data(value);
+    if (access == Access::reads_runs) return paths_of_runs(value);
   } catch (const UserError&) {
     // What it is to stand for cannot be found: the command says so when it looks for it.
   }
@@ -61,11 +71,14 @@ std::vector<Input> inputs_of(const CLI::App& app) {
     const char* what = kind->access == Access::reads_model  ? "the model"
                        : kind->access == Access::reads_data ? "the data"
                        : kind->access == Access::reads_file ? "the file"
+                       : kind->access == Access::reads_runs ? "the run"
                                                             : nullptr;
     if (what == nullptr) continue;
     for (const std::string& value : option->results())
       for (const fs::path& path : paths_of(kind->access, value))
-        inputs.push_back({path, fmt::format("{} {}", what, value)});
+        inputs.push_back(
+            {path, fmt::format("{} {}", what,
+                               kind->access == Access::reads_runs ? path.string() : value)});
   }
   return inputs;
 }
@@ -85,6 +98,18 @@ std::vector<fs::path> outputs_of(const CLI::App& app) {
   return outputs;
 }
 
+// The data that are a glob.
+std::vector<std::string> data_globs_of(const CLI::App& app) {
+  std::vector<std::string> globs;
+  for (const CLI::Option* option : app.get_options()) {
+    const ValueKind* kind = value_kind(*option);
+    if (kind == nullptr || kind->access != Access::reads_data) continue;
+    for (const std::string& value : option->results())
+      if (value.find_first_of("*?[") != std::string::npos) globs.push_back(value);
+  }
+  return globs;
+}
+
 }  // namespace
 
 void check_outputs(const CLI::App& app) {
@@ -93,6 +118,11 @@ void check_outputs(const CLI::App& app) {
   std::error_code error;
   for (const fs::path& output : outputs)
     if (fs::is_directory(output, error)) check_unprotected(output);
+  for (const std::string& glob : data_globs_of(app))
+    for (const fs::path& output : outputs)
+      user_check(::fnmatch(glob.c_str(), output.c_str(), FNM_PATHNAME | FNM_PERIOD) != 0,
+                 "{}: would be one of the data {} from now on; write somewhere else",
+                 output.string(), glob);
   for (const Input& input : inputs_of(app)) {
     for (const fs::path& output : outputs) {
       const bool holds = lies_in(input.path, output), is_in = lies_in(output, input.path);

@@ -153,18 +153,26 @@ std::vector<Fragment> figure_fragments() {
        "Whether a model keeps the accuracy of its parent.",
        {{"verdict", "kept|lost|unclear",
          "kept: the whole interval of the loss lies within the margin; lost: it lies outside; "
-         "unclear: too few examples, or seeds, to tell"},
+         "unclear: too few examples, or seeds, to tell. Among several `candidates` by the p-values "
+         "that Holm corrects, and of widths after one that is not kept none is"},
         {"margin", "difference", "the loss of accuracy that is allowed"},
         {"accuracy_change", "difference?",
          "accuracy minus that of the parent; of several seeds the mean"},
         {"accuracy_change_interval", "interval?",
-         "of that change, by Tango's score; null where seeds are too few to tell"},
+         "of that change, by Tango's score, and of this candidate alone; over seeds with Student's "
+         "t "
+         "beside it, for other seeds and other texts; null where seeds are too few to tell"},
+        {"p_value", "number?",
+         "one-sided, of a loss of the margin or more: kept is 0.025 at most; null over seeds"},
+        {"candidates", "integer", "from how many the choice is made; 1: no correction"},
         {"examples_needed", "texts?",
-         "about how many would tell; null: it is clear, or no number would do"},
+         "about how many different ones would tell; null: it is clear, or not tested, or no number "
+         "would do, or more seeds would"},
         {"summary", "text", "the same in a sentence"}}},
       {"seed_verdict",
        "The same by the means over several seeds.",
-       {{"", "verdict"}, {"seeds_needed", "seeds", "about how many would tell", "where unclear"}}},
+       {{"", "verdict"},
+        {"seeds_needed", "seeds", "about how many would tell", "where more seeds would tell"}}},
       {"tried_comparison",
        "A comparison with the part it was made on.",
        {{"", "comparison"},
@@ -201,8 +209,8 @@ std::vector<Fragment> figure_fragments() {
         {"greatest", "number?", "the largest value"},
         {"standard_deviation", "number?", "of the sample; null under five seeds"},
         {"mean_interval", "number[]?",
-         "[low, high] of the mean at 95 %, by Student's t; null under five seeds, and where all "
-         "are the same"}}},
+         "[low, high] of the mean at 95 %, by Student's t, for other seeds on the same texts; null "
+         "under five seeds, and where all are the same"}}},
       {"seed_change",
        "The change of accuracy between two models, paired by seed.",
        {{"", "seed_spread"},

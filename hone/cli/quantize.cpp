@@ -60,7 +60,17 @@ struct Job {
   }
   Json subject() const { return subject_of(arguments.model, data.identity, data.measured); }
   std::string part() const { return name_and_size(data.measured); }
+  std::string caption() const {
+    return fmt::format("On {}; {}.", part(), majority_text(before.evaluation));
+  }
   Graph graph() const { return build_graph(parent.model, context.library.ops, {}); }
+};
+
+/// What can be done about a loss.
+struct NextStep {
+  std::string note;
+  std::string command = {};  ///< for a shell; "" where there is none
+  bool better_parameters = false;
 };
 
 /// One quantized model, written to its folder, and what the report says of it.
@@ -71,7 +81,7 @@ struct Quantized {
   Verdict verdict;
   std::optional<Diagnosis> diagnosis;
   std::string classes;  ///< for the terminal
-  std::string better;   ///< command that quantizes with better parameters; "" without any
+  NextStep next;
   ModelSize size;
   std::vector<Section> sections;
   std::vector<std::string> notes;
@@ -94,25 +104,24 @@ std::string improvement(const Diagnosis& diagnosis) {
 
 constexpr const char* kOperandsCaption =
     "Where it is lost: each operand alone, the noisiest first, without training";
-constexpr const char* kStepNote =
-    "Step: the smallest magnitude that is not zero. Better: parameters of the same format at no "
-    "more bits.";
+std::string step_note(const NextStep& next) {
+  return fmt::format(
+      "Step: the smallest magnitude that is not zero.{}",
+      next.better_parameters ? " Better: parameters of the same format at no more bits." : "");
+}
 
 std::string all_quiet() {
   return fmt::format("Every operand alone keeps {} dB or more.", kQuietSnrDb);
 }
 
-constexpr const char* kBetterNote =
-    "The better parameters are saved as a recipe; this quantizes with them:";
-
-std::string explanation(const Diagnosis& diagnosis, const std::string& better,
-                        const TextStyle& style) {
+std::string explanation(const Diagnosis& diagnosis, const NextStep& next, const TextStyle& style) {
   const Table table = shown_operands(diagnosis);
-  std::string text = table.rows().empty()
-                         ? all_quiet() + "\n"
-                         : fmt::format("{}\n\n{}\n{}\n{}\n", kOperandsCaption,
-                                       to_text(table, style), kStepNote, improvement(diagnosis));
-  return better.empty() ? text : text + fmt::format("{}\n\n  {}\n", kBetterNote, better);
+  std::string text = all_quiet() + "\n";
+  if (!table.rows().empty())
+    text = fmt::format("{}\n\n{}\n{}\n", kOperandsCaption, to_text(table, style), step_note(next));
+  if (next.better_parameters) text += improvement(diagnosis) + "\n";
+  text += next.note + "\n";
+  return next.command.empty() ? text : text + fmt::format("\n  {}\n", next.command);
 }
 
 // What each layer costs: of the diagnosis, where there is one, else of the weights before and after they were rounded.
@@ -129,50 +138,59 @@ std::vector<Block> layers_of(const Job& job, const Model& before, const Model& a
 }
 
 Section explanation_section(const Diagnosis& diagnosis, std::vector<Block> layers,
-                            const std::string& better) {
+                            const NextStep& next) {
   const Table table = shown_operands(diagnosis);
   Section section{"Where it is lost", std::move(layers)};
   if (table.rows().empty()) {
     section.blocks.push_back(Paragraph{all_quiet()});
   } else {
-    for (const Block& block :
-         std::initializer_list<Block>{PageTable{table, kOperandsCaption}, Paragraph{kStepNote},
-                                      Paragraph{improvement(diagnosis)}})
-      section.blocks.push_back(block);
+    section.blocks.push_back(PageTable{table, kOperandsCaption});
+    section.blocks.push_back(Paragraph{step_note(next)});
   }
-  if (!better.empty()) {
-    section.blocks.push_back(Paragraph{kBetterNote});
-    section.blocks.push_back(Preformatted{better});
-  }
+  if (next.better_parameters) section.blocks.push_back(Paragraph{improvement(diagnosis)});
+  section.blocks.push_back(Paragraph{next.note});
+  if (!next.command.empty()) section.blocks.push_back(Preformatted{next.command});
   return section;
 }
 
-// Writes the better parameters into `folder`, which will be named after the output, and returns the line for a shell that
-// quantizes with them, in the same way in all else; "" where no parameters are better.
-std::string save_better(const Job& job, const Diagnosis& diagnosis, const fs::path& folder) {
-  const QuantizationPlan better = with_suggestions(job.options.plan, diagnosis.operands);
-  if (better == job.options.plan) return "";
-  constexpr const char* kFile = "better.toml";
-  write_file(folder / kFile, to_recipe(better, job.graph()));
+// A name beside the output that is not taken.
+std::string free_name(const Job& job, const char* ending) {
   const fs::path output = fs::path(job.arguments.output.folder) / "";  // with one slash at its end
-  const fs::path recipe =
-      (output / folder.lexically_relative(job.output.path()) / kFile).lexically_normal();
-  const std::string stem = output.parent_path().string() + "-better";
+  const std::string stem = output.parent_path().string() + ending;
   std::string name = stem;
   std::error_code error;
   for (int number = 2; fs::exists(name, error); ++number) name = fmt::format("{}-{}", stem, number);
-  return command_line(job.app, {{"recipe", recipe.string()},
-                                {"format", ""},
-                                {"input_format", ""},
-                                {"weight_format", ""},
-                                {"bias_format", ""},
-                                {"output_format", ""},
-                                {"rule", ""},
-                                {"seeds", ""},
-                                {"explain", ""},
-                                {"resume", ""},
-                                {"overwrite_output_dir", ""},
-                                {"output_dir", name}});
+  return name;
+}
+
+// What loses less: better parameters, which are written into `folder` (it will be named after the output), or training,
+// each as a line for a shell that quantizes in the same way in all else.
+NextStep next_step(const Job& job, const Diagnosis& diagnosis, const fs::path& folder) {
+  const QuantizationPlan better = with_suggestions(job.options.plan, diagnosis.operands);
+  std::map<std::string, std::string> instead = {
+      {"seeds", ""}, {"explain", ""}, {"resume", ""}, {"overwrite_output_dir", ""}};
+  if (better == job.options.plan) {
+    constexpr const char* kNone = "No parameters of the same format at no more bits lose less";
+    if (job.options.qat) return {fmt::format("{}; more bits would.", kNone)};
+    instead.insert({{"qat", "true"}, {"output_dir", free_name(job, "-qat")}});
+    return {fmt::format("{}. Training through the quantizers may:", kNone),
+            command_line(job.app, instead)};
+  }
+  constexpr const char* kFile = "better.toml";
+  write_file(folder / kFile, to_recipe(better, job.graph()));
+  const fs::path recipe =
+      (fs::path(job.arguments.output.folder) / folder.lexically_relative(job.output.path()) / kFile)
+          .lexically_normal();
+  instead.insert({{"recipe", recipe.string()},
+                  {"format", ""},
+                  {"input_format", ""},
+                  {"weight_format", ""},
+                  {"bias_format", ""},
+                  {"output_format", ""},
+                  {"rule", ""},
+                  {"output_dir", free_name(job, "-better")}});
+  return {"The better parameters are saved as a recipe; this quantizes with them:",
+          command_line(job.app, instead), /*better_parameters=*/true};
 }
 
 Json to_json(const Diagnosis& diagnosis, const QuantizationPlan& plan, const Graph& graph) {
@@ -276,13 +294,14 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   if (a.explain || worth_explaining(quantized.comparison)) {
     quantized.diagnosis = diagnose(job.parent.model, job.data, pad_id, options, job.context);
     quantized.result["diagnosis"] = to_json(*quantized.diagnosis, options.plan, job.graph());
-    quantized.better = save_better(job, *quantized.diagnosis, folder);
-    if (!quantized.better.empty()) quantized.result["diagnosis"]["command"] = quantized.better;
+    quantized.next = next_step(job, *quantized.diagnosis, folder);
+    if (!quantized.next.command.empty())
+      quantized.result["diagnosis"]["command"] = quantized.next.command;
   }
   std::vector<Block> layers = layers_of(job, unrounded, model.model, folder, quantized);
   quantized.sections.push_back(
       quantized.diagnosis
-          ? explanation_section(*quantized.diagnosis, std::move(layers), quantized.better)
+          ? explanation_section(*quantized.diagnosis, std::move(layers), quantized.next)
           : Section{"Layers", std::move(layers)});
   write_model(model, folder);
   quantized.size = model_size(model.model, folder, job.context);
@@ -305,14 +324,13 @@ std::vector<std::string> remarks(const Job& job, const ModelSize& size) {
 void print_one(const Job& job, const Quantized& quantized) {
   const Arguments& a = job.arguments;
   if (a.run.json) return print_result("quantize", quantized.result);
-  print_text(a.run, "{}\n\n{}\n{}{} operations quantized; one seed; written to {}\n",
+  print_text(a.run, "{}\n\n{}\n\n{}\n{}{} operations quantized; one seed; written to {}\n",
              toned(headline(job, quantized.verdict), tone_of(quantized.verdict), text_style(a.run)),
-             to_text(quantized.table, text_style(a.run)), quantized.classes,
+             job.caption(), to_text(quantized.table, text_style(a.run)), quantized.classes,
              job.options.plan.size(), a.output.folder);
   for (const std::string& line : remarks(job, quantized.size)) print_text(a.run, "{}\n", line);
   if (quantized.diagnosis)
-    print_text(a.run, "\n{}",
-               explanation(*quantized.diagnosis, quantized.better, text_style(a.run)));
+    print_text(a.run, "\n{}", explanation(*quantized.diagnosis, quantized.next, text_style(a.run)));
 }
 
 // Returns what the gate says: empty when there is none, or it passed.
@@ -320,7 +338,7 @@ std::string quantize_one_seed(const Job& job, RunReport report) {
   const Arguments& a = job.arguments;
   const Quantized quantized = quantize_once(job, a.run.seed, job.output.path());
   report.headline = headline(job, quantized.verdict);
-  report.sections = {{"Result", {PageTable{quantized.table, "On " + job.part() + "."}}}};
+  report.sections = {{"Result", {PageTable{quantized.table, job.caption()}}}};
   if (a.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(quantized.verdict, job.part())});
   for (const std::string& line : remarks(job, quantized.size))
@@ -346,10 +364,9 @@ std::string quantize_seeds(const Job& job, RunReport report) {
     job.output.keep();
     results.push_back(read_json(seed.path / "results.json"));
   }
-  const std::vector<double> before = accuracies(results, "before"),
-                            after = accuracies(results, "after");
+  const SeedChanges changes = seed_changes(results);
   const Table table = seed_table(results, {"before", "after"});
-  const Verdict change = verdict_of_seeds(before, after, a.margin());
+  const Verdict change = verdict_of_seeds(changes, a.margin());
   const SeedSpread spread = accuracy_spread(results, "after");
   Json result = job.subject();
   result.update({{"format", summary(job.options.plan)},
@@ -357,7 +374,7 @@ std::string quantize_seeds(const Job& job, RunReport report) {
                  {"arithmetic", "simulated"},
                  {"protocol", to_string(job.data.protocol)},
                  {"calibration_texts", job.calibration_texts},
-                 {"change", paired_json(before, after, change)}});
+                 {"change", paired_json(changes, change)}});
   for (const char* key : {"average_weight_bits", "quantized_modules", "size", "class_weights"})
     if (results.front().contains(key)) result[key] = results.front()[key];
   result.update(runs_json(results, {"before", "after"}));
@@ -369,22 +386,24 @@ std::string quantize_seeds(const Job& job, RunReport report) {
   const Figure dots =
       seed_figure(results, {"before", "after"},
                   fmt::format("{}, {}; {} seeds", job.label(), job.part(), a.seeds));
-  report.sections = {{"Result",
-                      {PageTable{table, "On " + job.part() + "."},
-                       Paragraph{"After: " + seed_sentence(spread) + "."},
-                       figure_block(dots, job.output.path() / "seeds",
-                                    "Accuracy before and after, a dot for each seed", undrawn)}}};
+  report.sections = {
+      {"Result",
+       {PageTable{table, job.caption()}, Paragraph{"After: " + seed_sentence(spread) + "."},
+        figure_block(dots, job.output.path() / "seeds",
+                     "Accuracy before and after, a dot for each seed", undrawn)}}};
   if (a.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(change, job.part())});
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
+  for (const std::string& concern : seed_concerns(results, {"before", "after"}))
+    report.notes.push_back(concern);
   print_warnings(undrawn);
   write_run_report(report, job.output.path(), job.context);
   job.output.commit();
   if (a.run.json) {
     print_result("quantize", result);
   } else {
-    print_text(a.run, "{}\n\n{}\nafter: {}\nwritten to {}\n",
-               toned(headline(job, change), tone_of(change), text_style(a.run)),
+    print_text(a.run, "{}\n\n{}\n\n{}\nafter: {}\nwritten to {}\n",
+               toned(headline(job, change), tone_of(change), text_style(a.run)), job.caption(),
                to_text(table, text_style(a.run)), seed_sentence(spread), a.output.folder);
   }
   return failure(a, change);

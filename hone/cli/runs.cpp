@@ -118,8 +118,8 @@ void list_runs(const Arguments& a, const CLI::App& app) {
   if (!a.html.empty()) write_page(a, app, s, runs);
   if (a.json) return print_result("runs", to_json(ranked, runs));
   const RunArguments run;  // of the flags for printing it has --json alone
+  for (const std::string& line : s.lines) print_text(run, "{}\n\n", line);
   print_text(run, to_text(s.table, text_style(run)));
-  for (const std::string& line : s.lines) print_text(run, "\n{}\n", line);
   if (!a.html.empty()) print_text(run, "\nwritten to {}\n", a.html);
 }
 

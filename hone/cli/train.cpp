@@ -54,7 +54,9 @@ Table results_table(const Json& result) {
     if (!result.contains(part)) continue;
     const Json& e = result[part];
     const Json& interval = e["eval_accuracy_interval"];
-    table.add_row({part, e["eval_samples"].get<std::int64_t>(),
+    std::string name = part;
+    for (const Json& caution : e["cautions"]) name += ", " + caution.get<std::string>();
+    table.add_row({name, e["eval_samples"].get<std::int64_t>(),
                    percent_within(e["eval_accuracy"].get<double>(), interval[0].get<double>(),
                                   interval[1].get<double>()),
                    percent(e["eval_majority_share"].get<double>()),
@@ -172,9 +174,11 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
   return trained;
 }
 
-// "test, n = 500"
+// "test, n = 500, 41 trained on"
 std::string part_text(const char* part, const Json& figures) {
-  return fmt::format("{}, {}", part, sample_size_text(figures));
+  std::string text = fmt::format("{}, {}", part, sample_size_text(figures));
+  for (const Json& caution : figures["cautions"]) text += ", " + caution.get<std::string>();
+  return text;
 }
 
 std::string headline(const Json& result) {
@@ -223,8 +227,10 @@ void report_one(const Job& job, const Trained& trained, RunReport report) {
 
 // "test, n = 500: 83.20 % on average over 5 seeds …"
 std::string seeds_text(const std::vector<Json>& results, const char* part) {
-  return fmt::format("{}: {}", part_text(part, results.front()[part]),
-                     seed_sentence(accuracy_spread(results, part)));
+  const Json& first = results.front()[part];
+  return fmt::format("{}: {}; the most frequent class alone makes {:.1f} %", part_text(part, first),
+                     seed_sentence(accuracy_spread(results, part)),
+                     100 * first["eval_majority_share"].get<double>());
 }
 
 void report_seeds(const Job& job, const std::vector<Json>& results, Json& summary,
@@ -251,6 +257,8 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
   }
   print_warnings(undrawn);
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
+  for (const std::string& concern : seed_concerns(results, {kParts[0], kParts[1]}))
+    report.notes.push_back(concern);
   write_run_report(report, job.output.path(), job.context);
 }
 

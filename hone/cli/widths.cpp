@@ -56,8 +56,7 @@ void study(Arguments& a, const CLI::App& app) {
   };
   const WidthStudy result =
       study_widths(source.model, data, source.tokenizer.pad_id(), options, context);
-  const Table table = width_table(result);
-  write_file(output.path() / "results.csv", to_csv(table));
+  write_file(output.path() / "results.csv", width_csv(result));
   report.results = subject_of(a.model, data.identity, data.measured_choice());
   report.results.update(to_json(result, source.model.config.labels));
   report.title = fmt::format("{} in fixed point of {} widths", a.model, result.results.size());

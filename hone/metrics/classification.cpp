@@ -64,7 +64,8 @@ RocAuc auc_of(const Logits& logits, std::span<const std::int32_t> labels, double
 }  // namespace
 
 std::int32_t prediction(std::span<const float> row) {
-  if (std::ranges::any_of(row, [](float logit) { return std::isnan(logit); })) return kNoPrediction;
+  if (!std::ranges::all_of(row, [](float logit) { return std::isfinite(logit); }))
+    return kNoPrediction;
   return static_cast<std::int32_t>(std::ranges::max_element(row) - row.begin());
 }
 
@@ -144,7 +145,7 @@ std::optional<std::int32_t> only_predicted_class(const Evaluation& e) {
 }
 
 std::string without_prediction_text(std::int64_t without, std::int64_t examples) {
-  return fmt::format("{} of {} texts have no prediction: the model's outputs are no numbers (NaN)",
+  return fmt::format("{} of {} texts have no prediction: the model's outputs are no finite numbers",
                      grouped(without), grouped(examples));
 }
 

@@ -27,10 +27,10 @@ struct Logits {
   }
 };
 
-/// The prediction for a row with a NaN: no class, hence never right.
+/// The prediction for a row with a NaN or an infinity: no class, hence never right.
 inline constexpr std::int32_t kNoPrediction = -1;
 
-/// The class of the largest logit; the first one wins ties, and a row with a NaN has none.
+/// The class of the largest logit; the first one wins ties, and a row with a NaN or an infinity has none.
 std::int32_t prediction(std::span<const float> row);
 /// The name of a predicted class; "none (not a number)" for no prediction.
 std::string prediction_name(std::int32_t prediction, const std::vector<std::string>& labels);
@@ -58,7 +58,7 @@ struct Evaluation {
   double evidence = 1;  ///< of each example, as some repeat others; what intervals rest on
   std::int64_t correct = 0;
   std::int64_t without_prediction =
-      0;                ///< rows with a NaN: not zero means that the model has diverged
+      0;  ///< rows with a NaN or an infinity: not zero means that the model has diverged
   double accuracy = 0;  ///< correct / examples; NaN without examples
   double majority_share =
       0;  ///< the accuracy of always giving the most frequent label; NaN without examples
@@ -87,7 +87,7 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
 /// The class that all examples were taken for although they are not all of one class: the model has collapsed.
 std::optional<std::int32_t> only_predicted_class(const Evaluation& evaluation);
 
-/// "3 of 40 texts have no prediction: the model's outputs are no numbers (NaN)"
+/// "3 of 40 texts have no prediction: the model's outputs are no finite numbers"
 std::string without_prediction_text(std::int64_t without, std::int64_t examples);
 
 /// What has to be known before any figure of the evaluation is looked at, a sentence each: that one class only is

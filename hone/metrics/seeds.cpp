@@ -66,17 +66,12 @@ SeedSpread seed_spread(std::span<const double> values) {
   return s;
 }
 
-SeedSpread accuracy_spread(std::span<const double> accuracies, std::int64_t examples) {
+SeedSpread accuracy_spread(std::span<const double> accuracies) {
   SeedSpread s = seed_spread(accuracies);
   if (!s.interval) return s;
-  const double n = static_cast<double>(examples);
-  std::vector<double> logits;
-  for (const double accuracy : accuracies) {
-    const double right = accuracy * n;
-    logits.push_back(std::log((right + 0.5) / (n - right + 0.5)));
-  }
-  const Interval interval = *seed_spread(logits).interval;
-  s.interval = {logistic(interval.low), logistic(interval.high)};
+  const double slope = s.mean * (1 - s.mean), logit = std::log(s.mean / (1 - s.mean));
+  const double half = (s.interval->high - s.mean) / slope;
+  s.interval = {logistic(logit - half), logistic(logit + half)};
   return s;
 }
 

@@ -28,10 +28,10 @@ struct SeedSpread {
 /// Of any figure. `values` must not be empty.
 SeedSpread seed_spread(std::span<const double> values);
 
-/// Of accuracies on `examples` examples each. The interval is that of the mean logit, transformed back, so it stays
-/// within [0, 1]; k right of n count as (k + ½) / (n + 1) (the empirical logit: Cox & Snell 1989), which is finite at none
-/// and at all.
-SeedSpread accuracy_spread(std::span<const double> accuracies, std::int64_t examples);
+/// Of accuracies. The interval is Student's on the logit scale, about the logit of the mean m with the standard error
+/// s / (√k m (1 - m)) (delta method), transformed back: it stays within (0, 1) and holds the mean. Like every interval over
+/// seeds it speaks of other seeds on the same examples.
+SeedSpread accuracy_spread(std::span<const double> accuracies);
 
 /// Of after - before, seed by seed. The interval is cut where the mean accuracy would leave [0, 1].
 SeedSpread change_spread(std::span<const double> before, std::span<const double> after);

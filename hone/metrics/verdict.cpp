@@ -77,7 +77,8 @@ Plan plan_of(const Verdict& v, const Comparison& c, double z) {
   const double half = (lost + gained + 0.5) / (n + 1) / 2;
   return plan_of(v, effective_examples(c.examples, c.evidence),
                  planned_examples({half, half}, v.margin, z),
-                 planned_examples({lost / n, gained / n}, v.margin, z), "");
+                 planned_examples({lost / n, gained / n}, v.margin, z),
+                 c.evidence < 1 ? " different texts" : "");
 }
 
 // Tango's score at a loss of the whole margin.
@@ -85,26 +86,52 @@ double score_at_margin(const Comparison& comparison, double margin) {
   return tango_score(comparison, std::max(-margin, -1.0));
 }
 
-// By p-values that may be corrected for several candidates; `z` is the score that the strictest of the tests asks for.
-Verdict verdict_by(const Comparison& c, double margin, double kept_p, double lost_p, double z) {
-  Verdict v{.margin = margin, .change_interval = accuracy_change_interval(c), .p_value = kept_p};
+std::string flips_text(double share, const char* over = "") {
+  return share == 0 ? "; no prediction differs"
+                    : fmt::format("; {:.2f} % flips{}", 100 * share, over);
+}
+
+/// What is tested: p-values of both claims, corrected where they are about one of several candidates, and the score that
+/// the strictest of the tests asks for.
+struct Tested {
+  double kept_p = 1, lost_p = 1;
+  double score = kNormal975;
+  std::int64_t candidates = 1;
+};
+
+// "cannot tell with n = 400", "cannot tell among 4 by Holm's correction, though alone it would be kept, with n = 400"
+std::string undecided_text(const Verdict& v, const Comparison& c) {
+  const Interval& alone = *v.change_interval;
+  const char* word = alone.low >= -v.margin ? "kept" : alone.high < -v.margin ? "lost" : nullptr;
+  const std::string among =
+      v.candidates > 1 && word != nullptr
+          ? fmt::format(" among {} by Holm's correction, though alone it would be {},",
+                        v.candidates, word)
+          : "";
+  return fmt::format("cannot tell{} with {}", among,
+                     sample_size_text(c.examples, effective_examples(c.examples, c.evidence)));
+}
+
+Verdict verdict_by(const Comparison& c, double margin, const Tested& tested) {
+  Verdict v{.margin = margin,
+            .change_interval = accuracy_change_interval(c),
+            .p_value = tested.kept_p,
+            .candidates = tested.candidates};
   if (c.examples == 0) {
     v.summary = "cannot tell: there are no examples";
     return v;
   }
   v.change = c.accuracy_change();
-  const std::string flips = c.flips == 0 ? "; no prediction differs"
-                                         : fmt::format("; {:.2f} % flips", 100 * c.flip_share);
-  if (kept_p <= kLevel || lost_p <= kLevel) {
-    v.conclusion = kept_p <= kLevel ? Conclusion::kept : Conclusion::lost;
+  const std::string flips = flips_text(c.flips == 0 ? 0 : c.flip_share);
+  if (tested.kept_p <= kLevel || tested.lost_p <= kLevel) {
+    v.conclusion = tested.kept_p <= kLevel ? Conclusion::kept : Conclusion::lost;
     v.summary = decided_text(v, c.mcnemar_p <= 2 * kLevel) + flips;
     return v;
   }
-  const Plan plan = plan_of(v, c, z);
+  const Plan plan = plan_of(v, c, tested.score);
   v.examples_needed = plan.count;
-  v.summary = fmt::format("cannot tell with {}: {}, margin {:.2f}{}; {}",
-                          sample_size_text(c.examples, effective_examples(c.examples, c.evidence)),
-                          change_text(v), 100 * margin, flips, plan.text);
+  v.summary = fmt::format("{}: {}, margin {:.2f}{}; {}", undecided_text(v, c), change_text(v),
+                          100 * margin, flips, plan.text);
   return v;
 }
 
@@ -117,7 +144,8 @@ std::string to_string(Conclusion conclusion) {
 
 Verdict verdict(const Comparison& comparison, double margin) {
   const double score = score_at_margin(comparison, margin);
-  return verdict_by(comparison, margin, normal_tail(score), normal_tail(-score), kNormal975);
+  return verdict_by(comparison, margin,
+                    {.kept_p = normal_tail(score), .lost_p = normal_tail(-score)});
 }
 
 std::vector<Verdict> verdicts_of_choice(std::span<const Comparison> candidates, double margin) {
@@ -131,7 +159,8 @@ std::vector<Verdict> verdicts_of_choice(std::span<const Comparison> candidates, 
   std::vector<Verdict> verdicts;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const double z = normal_above(kLevel / static_cast<double>(candidates.size()));
-    verdicts.push_back(verdict_by(candidates[i], margin, kept_p[i], lost_p[i], z));
+    verdicts.push_back(
+        verdict_by(candidates[i], margin, {kept_p[i], lost_p[i], z, std::ssize(candidates)}));
   }
   return verdicts;
 }
@@ -180,40 +209,85 @@ std::optional<std::int64_t> planned_seeds(double gap, double deviation) {
   return std::max(kFewestSeeds, static_cast<std::int64_t>(seeds));
 }
 
+// What the examples of all seeds say together: the mean halves of their intervals, and their mean rates.
+struct MeanOfSeeds {
+  double below = 0, above = 0, flips = 0;
+  DisagreementRates rates;
+};
+
+MeanOfSeeds mean_of(const std::vector<Comparison>& seeds) {
+  MeanOfSeeds mean;
+  const double count = static_cast<double>(seeds.size());
+  for (const Comparison& c : seeds) {
+    const Interval interval = accuracy_change_interval(c);
+    const double change = c.accuracy_change(), n = static_cast<double>(c.examples);
+    mean.below += (change - interval.low) / count;
+    mean.above += (interval.high - change) / count;
+    mean.flips += c.flip_share / count;
+    mean.rates.lost += static_cast<double>(c.only_parent) / n / count;
+    mean.rates.gained += static_cast<double>(c.only_candidate) / n / count;
+  }
+  return mean;
+}
+
+// The part of a distance that is left for the seeds where the examples take one half of an interval for themselves.
+double left_of(double distance, double half) {
+  return std::sqrt(std::max(0.0, distance * distance - half * half));
+}
+
+// How many seeds would tell, or how many texts where the half of theirs alone is as wide as what is to be told apart.
+void plan_seeds(Verdict& v, const SeedSpread& s, const MeanOfSeeds& mean) {
+  const double change = v.change + v.margin, half = change > 0 ? mean.below : mean.above;
+  const double without_change = left_of(v.margin, half), as_seen = left_of(change, half);
+  if (without_change == 0 && as_seen == 0) {
+    const double each = (mean.rates.lost + mean.rates.gained) / 2;
+    v.examples_needed = planned_examples({each, each}, v.margin);
+    v.summary += "no number of seeds would tell on these texts";
+    if (v.examples_needed)
+      v.summary +=
+          fmt::format("; about {} different ones would show it kept if there is no true change",
+                      grouped(rounded_up(*v.examples_needed)));
+    return;
+  }
+  const auto planned = [&](double gap) {
+    return gap > 0 ? planned_seeds(gap, *s.deviation) : std::nullopt;
+  };
+  const Plan plan = plan_of(v, s.count, planned(without_change), planned(as_seen), " seeds");
+  v.seeds_needed = plan.count;
+  v.summary += plan.text;
+}
+
 }  // namespace
 
-Verdict verdict_of_seeds(std::span<const double> before, std::span<const double> after,
-                         double margin) {
-  const SeedSpread s = change_spread(before, after);
-  Verdict v{.margin = margin,
-            .change = s.mean,
-            .change_interval = s.interval,
-            .p_value = std::numeric_limits<double>::quiet_NaN()};
+Verdict verdict_of_seeds(const SeedChanges& changes, double margin) {
+  const SeedSpread s = change_spread(changes.before, changes.after);
+  Verdict v{
+      .margin = margin, .change = s.mean, .p_value = std::numeric_limits<double>::quiet_NaN()};
   const std::string seeds = fmt::format("{} seed{}", s.count, s.count == 1 ? "" : "s");
   if (!s.interval) {
     const bool few = s.count < kFewestSeeds;
     if (few) v.seeds_needed = kFewestSeeds;
-    std::string changes;
-    for (const double change : s.values) changes += (changes.empty() ? "" : ", ") + points(change);
+    std::string values;
+    for (const double change : s.values) values += (values.empty() ? "" : ", ") + points(change);
     v.summary = fmt::format("cannot tell with {}: {} points of accuracy, margin {:.2f}; {}", seeds,
-                            changes, 100 * margin,
+                            values, 100 * margin,
                             few ? fmt::format("it takes {} seeds at least", kFewestSeeds)
                                 : "all change by the same, which says nothing of other seeds");
     return v;
   }
-  const double error = *s.deviation / std::sqrt(static_cast<double>(s.count)),
-               t = (s.mean + margin) / error, tail = student_two_sided(t, s.count - 1) / 2;
-  v.p_value = t > 0 ? tail : 1 - tail;
-  if (v.p_value <= kLevel || 1 - v.p_value <= kLevel) {
-    v.conclusion = v.p_value <= kLevel ? Conclusion::kept : Conclusion::lost;
-    v.summary = decided_text(v, /*differ=*/true, fmt::format(" on average over {}", seeds));
+  const MeanOfSeeds mean = mean_of(changes.comparisons);
+  v.change_interval = {std::max(-1.0, s.mean - std::hypot(s.mean - s.interval->low, mean.below)),
+                       std::min(1.0, s.mean + std::hypot(s.interval->high - s.mean, mean.above))};
+  const std::string flips = flips_text(mean.flips, " on average");
+  const bool kept = v.change_interval->low >= -margin, lost = v.change_interval->high < -margin;
+  if (kept || lost) {
+    v.conclusion = kept ? Conclusion::kept : Conclusion::lost;
+    v.summary = decided_text(v, /*differ=*/true, fmt::format(" on average over {}", seeds)) + flips;
     return v;
   }
-  const Plan plan = plan_of(v, s.count, planned_seeds(margin, *s.deviation),
-                            planned_seeds(s.mean + margin, *s.deviation), " seeds");
-  v.seeds_needed = plan.count;
-  v.summary = fmt::format("cannot tell with {}: {}, margin {:.2f}; {}", seeds,
-                          change_text(v, " on average"), 100 * margin, plan.text);
+  v.summary = fmt::format("cannot tell with {}: {}, margin {:.2f}{}; ", seeds,
+                          change_text(v, " on average"), 100 * margin, flips);
+  plan_seeds(v, s, mean);
   return v;
 }
 

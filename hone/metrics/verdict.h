@@ -33,9 +33,12 @@ struct Verdict {
   /// Of `change`, 95 %; nothing where a few seeds tell none.
   std::optional<Interval> change_interval = {};
   /// The one-sided p-value of "at least the margin is lost": kept is 0.025 or less. For one of several candidates it is
-  /// corrected for their number. NaN for seeds without an interval.
+  /// corrected for their number. NaN over seeds.
   double p_value = 1;
-  /// For unclear ones: see `planned_examples`. Nothing where no number would do, and over seeds.
+  /// From how many the choice is made for which p-values are corrected. The interval is of this one alone.
+  std::int64_t candidates = 1;
+  /// For unclear ones, how many different texts would tell: see `planned_examples`. Nothing where no number would do; over
+  /// seeds only where more seeds would not do.
   std::optional<std::int64_t> examples_needed = {};
   /// For unclear ones over seeds: how many seeds would do.
   std::optional<std::int64_t> seeds_needed = {};
@@ -84,10 +87,16 @@ struct DisagreementRates {
 std::optional<std::int64_t> planned_examples(const DisagreementRates& rates, double margin,
                                              double z = kNormal975);
 
-/// The rule over the seeds of a repeated job, from the accuracies before and after of each: by the t-interval of the mean
-/// change (`change_spread` of hone/metrics/seeds.h), which speaks of other seeds on the same examples. Unclear under five
-/// seeds.
-Verdict verdict_of_seeds(std::span<const double> before, std::span<const double> after,
-                         double margin = kUsualMargin);
+/// The seeds of a repeated job: the accuracies before and after of each, and what its examples say.
+struct SeedChanges {
+  std::vector<double> before, after;
+  std::vector<Comparison> comparisons;
+};
+
+/// The rule over the seeds of a repeated job, for other seeds and other examples: the mean change in an interval whose
+/// halves are √(s² + e²), s that of Student's interval over the seeds (`change_spread` of hone/metrics/seeds.h), e the mean
+/// half of Tango's intervals, as if all seeds erred on the same examples, which is the worst that they can share. Unclear
+/// under five seeds.
+Verdict verdict_of_seeds(const SeedChanges& changes, double margin = kUsualMargin);
 
 }  // namespace hone

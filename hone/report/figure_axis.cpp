@@ -110,7 +110,9 @@ AxisView view_axis(const Axis& axis, std::span<const double> values, int tick_co
   const bool zeros =
       axis.logarithmic && with_zero && std::ranges::find(values, 0.0) != values.end();
   if (zeros && !axis.range) {
-    // Far enough below the least value that its tick and that of 0 stand apart.
+    // Over a decade at least, or next to nothing would be drawn as far from 0 as all the rest from one another; and far
+    // enough below the least value that its tick and that of 0 stand apart.
+    view.range.low = std::min(view.range.low, view.range.high / 10);
     view.range.low /= std::pow(view.range.high / view.range.low, 0.15);
     view.zero_at_low = true;
   }

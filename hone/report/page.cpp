@@ -77,6 +77,7 @@ std::string words_html(std::string_view text) {
 // An interval may stand below its figure: "0.15 (0.05 to 0.44) %".
 std::string number_html(std::string_view text) {
   std::string html = html_text(text);
+  if (html.ends_with(" %")) html.replace(html.size() - 2, 1, "\u00A0");
   if (const std::size_t at = html.find(" ("); at != std::string::npos) html.insert(at + 1, "<wbr>");
   return html;
 }

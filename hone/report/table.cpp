@@ -5,12 +5,14 @@
 #include <cmath>
 
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/report/one_line.h"
 
 namespace hone {
 namespace {
 
+constexpr std::size_t kMostCharacters = 500;  // of a text: names may come from anybody's files
 constexpr std::string_view kAbsent = "–";
 
 template <typename... Cases>
@@ -135,7 +137,7 @@ void Table::add_row(std::vector<Cell> cells) {
 std::string display_text(const Cell& cell) {
   return std::visit(
       Match{[](Absent) { return std::string(kAbsent); },
-            [](const std::string& text) { return one_line(text); },
+            [](const std::string& text) { return shorten(one_line(text), kMostCharacters); },
             [](std::int64_t value) { return grouped(value); },
             [](Real cell) { return display_real(cell.value, cell.digits, ""); },
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },

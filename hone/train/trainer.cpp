@@ -41,8 +41,9 @@ NamedTensors step_inputs(const Batch& batch, const TrainingOptions& options, std
 }
 
 void check(const TrainingOptions& options) {
-  user_check(std::isfinite(options.epochs) && options.epochs >= 0,
-             "epochs: expected a number from 0 on, got {}", options.epochs);
+  user_check(options.epochs >= 0 && options.epochs < kMostEpochs,
+             "epochs: expected a number from 0 on and below {:.0e}, got {}", kMostEpochs,
+             options.epochs);
   user_check(options.batch_size >= 1, "batch_size: expected at least 1, got {}",
              options.batch_size);
   user_check(options.logging_steps >= 1, "logging_steps: expected at least 1, got {}",

@@ -316,10 +316,10 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   EXPECT_EQ(encoded.test.size(), 1);
   EXPECT_EQ(encoded.validation_source, "none of them");
   EXPECT_EQ(encoded.protocol, Protocol::original);
-  EXPECT_EQ(warnings,
-            (std::vector<std::string>{
-                "train: 1 of 2 texts were cut to 6 tokens",
-                "test: 1 ill-formed bytes were read as U+FFFD; the texts are not UTF-8"}));
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          "train: 1 of 2 texts were cut to 6 tokens",
+                          "test: 1 ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
+                          "test: choices were made on 1 of 1 texts, which flatters the figures"}));
 }
 
 TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {

@@ -218,8 +218,10 @@ TEST(BeginRun, KnowsFinishedRunsOfVersionsBeforeRecordsByTheirSettings) {
   const TemporaryFolder folder;
   const fs::path model = folder.path() / "model";
   fs::create_directory(model);
-  write_file(model / "settings.json",
-             to_document({{"command", "train tiny"}, {"settings", kSettings}}));
+  write_file(model / "settings.json", to_document({{"command", "hone train tiny"},
+                                                   {"settings", kSettings},
+                                                   {"start", "2026-01-01T00:00:00Z"},
+                                                   {"seconds", 1.5}}));
   OutputFolder output = resumed(model);
   EXPECT_FALSE(begin(output));
   Json others = kSettings;

@@ -134,6 +134,9 @@ TEST(OutputFolder, ReplacesNoFolderThatIsNotTheProgramsOwn) {
   for (const Files& files :
        {Files{{"thesis.txt", "years"}}, Files{{"settings.json", "{\"editor\": 1}"}},
         Files{{"settings.json", "[]"}}, Files{{"record.json", "{}"}},
+        Files{{"settings.json", "{\"command\": \"npm start\", \"settings\": {}}"},
+              {"machine.json", "{}"}},
+        Files{{"settings.json", "{\"command\": \"hone train\", \"settings\": {}}"}},
         Files{{"record.json", "{\"program\": \"another\"}"},
               {"settings.json", "{\"command\": 1, \"settings\": 2}"}},
         Files{{"config.json", "{}"}, {"model.safetensors", "weights"}}}) {
@@ -191,13 +194,20 @@ TEST(OutputFolder, MovesWhatOthersPutThereOrChangedIntoTheNewOne) {
 TEST(OutputFolder, ReplacesKnownNamesInFoldersOfEarlierVersions) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "model";
-  fill(path, {{"settings.json", R"({"command": "train", "settings": {}})"},
+  fill(path, {{"settings.json",
+               R"({"command": "hone train x", "settings": {}, "start": "", "seconds": 1})"},
               {"x", "old"},
+              {"y", "edited"},
               {"thesis.txt", "years"},
               {"sub/thesis.txt", "years"}});
+  // Later than a job takes to write its folder.
+  fs::last_write_time(path / "y",
+                      fs::last_write_time(path / "settings.json") + std::chrono::hours(1));
   messages_of([&] { make(path, {{"y", "new"}}, true); });
-  EXPECT_EQ(files_in(path),
-            (Files{{"y", "new"}, {"thesis.txt", "years"}, {"sub/thesis.txt", "years"}}));
+  EXPECT_EQ(files_in(path), (Files{{"y", "new"},
+                                   {"y.kept", "edited"},
+                                   {"thesis.txt", "years"},
+                                   {"sub/thesis.txt", "years"}}));
 }
 
 TEST(OutputFolder, RefusesFiles) {

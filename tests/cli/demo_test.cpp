@@ -26,9 +26,9 @@ TEST(Demo, LeavesTablesFigureAndModel) {
                                       "learning_curve.tsv", "machine.json", "model", "record.json",
                                       "report.html", "results.csv", "results.json", "results.txt",
                                       "run.log", "settings.json", "training_log.jsonl"}));
-  // fp32, then PTQ and QAT of seven widths, in each of the three forms.
-  EXPECT_EQ(read_json(demo / "results.json")["models"].size(), 15);
-  EXPECT_EQ(split(trim(read_file(demo / "results.csv")), '\n').size(), 1 + 15);
+  // fp32, then PTQ and QAT of six widths, in each of the three forms.
+  EXPECT_EQ(read_json(demo / "results.json")["models"].size(), 13);
+  EXPECT_EQ(split(trim(read_file(demo / "results.csv")), '\n').size(), 1 + 13);
   EXPECT_TRUE(ending.output.starts_with(read_file(demo / "results.txt")));
   EXPECT_TRUE(read_file(demo / "fixed_point.png").starts_with("\x89PNG"));
   EXPECT_NE(read_file(demo / "fixed_point.svg").find("</svg>"), std::string::npos);

@@ -80,17 +80,21 @@ TEST_F(Refusal, OfValuesSaysWhatWasExpected) {
                {"--max_steps", "-4"});
   expect_value(kUsageError, "--learning_rate: expected a number of at least 0, got -1",
                {"--lr", "-1"});
-  expect_value(kUsageError, "--num_train_epochs: expected a number of at least 0, got many",
+  expect_value(kUsageError,
+               "--num_train_epochs: expected a number of at least 0 and below 1000000000, got many",
                {"--epochs", "many"});
-  expect_value(kUsageError, "--num_train_epochs: expected a number of at least 0, got 3.5x",
+  expect_value(kUsageError,
+               "--num_train_epochs: expected a number of at least 0 and below 1000000000, got 3.5x",
                {"--epochs", "3.5x"});
+  expect_value(kUsageError, "below 1000000000, got 1e30", {"--epochs", "1e30"});
   expect_value(kUsageError, "--max_steps: expected a whole number, got 3.5",
                {"--max_steps", "3.5"});
   expect_value(kUsageError, "--seed: expected a whole number of at least 0, got -1",
                {"--seed", "-1"});
-  expect_value(kUsageError, "--validation_split: expected a number, got 10%",
+  expect_value(kUsageError,
+               "--validation_split: expected a number of at least 0 and below 1, got 10%",
                {"--validation_split", "10%"});
-  expect_value(kUserError, "--validation_split: expected a share", {"--validation_split", "1"});
+  expect_value(kUsageError, "below 1, got 1;", {"--validation_split", "1"});
   expect_value(kUserError, "no parameter matches 'bart.*'", {"--freeze", "bart.*"});
 }
 

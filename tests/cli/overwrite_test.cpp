@@ -115,6 +115,21 @@ TEST_F(Overwrite, RefusesWhatItReads) {
                  joined(trained, {"--data", "linked", "-o", "model"}));
 }
 
+TEST_F(Overwrite, RefusesTheRunsItReads) {
+  run_well(joined(kTrain, {"-o", "run"}), folder());
+  expect_refusal("run: is the run run", {"runs", "run", "model", "--html", "run"});
+  expect_refusal("run: is the run run", {"runs", "ru?", "--html", "run/"});
+  expect_refusal("run/report.html: lies in the run run",
+                 {"runs", "run", "--html", "run/report.html"});
+  expect_refusal("run: is the run ./run", {"runs", ".", "--html", "run"});
+}
+
+// The next time it would be read with them.
+TEST_F(Overwrite, RefusesNamesThatTheDataStandFor) {
+  expect_refusal("data/tr-said.csv: would be one of the data data/tr*.csv from now on",
+                 {"predict", "model", "--data", "data/tr*.csv", "-o", "data/tr-said.csv"});
+}
+
 TEST_F(Overwrite, KnowsAModelOfTheHubByItsPlaceInTheCache) {
   const fs::path snapshot_folder = at("cache/models--me--mine/snapshots/abc");
   fs::create_directories(snapshot_folder.parent_path());

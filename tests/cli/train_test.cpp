@@ -110,10 +110,10 @@ TEST(Train, MeasuresOnceWhereTheTestPartIsTheValidationPart) {
 TEST(Train, SaysWhenNothingWasLearnt) {
   const TemporaryFolder folder;
   const Ending ending = run_well(training({"--lr", "0", "-o", "model"}), folder.path());
-  EXPECT_NE(ending.messages.find("warning: no learning shows: test accuracy is "),
+  EXPECT_NE(ending.messages.find("warning: test: the accuracy does not show that it learnt: "),
             std::string::npos)
       << ending.messages;
-  EXPECT_NE(read_file(folder.path() / "model/report.html").find("no learning shows"),
+  EXPECT_NE(read_file(folder.path() / "model/report.html").find("does not show that it learnt"),
             std::string::npos);
 }
 

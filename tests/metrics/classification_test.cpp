@@ -17,6 +17,12 @@ TEST(Predictions, FirstOfEqualLogitsWins) {
   EXPECT_EQ(predictions({logits, 3}), (std::vector<std::int32_t>{0, 1, 2}));
 }
 
+TEST(Predictions, RowWithAnInfinityHasNone) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> logits = {infinity, infinity, /**/ 0, -infinity, /**/ 0, 1};
+  EXPECT_EQ(predictions({logits, 2}), (std::vector<std::int32_t>{kNoPrediction, kNoPrediction, 1}));
+}
+
 TEST(Predictions, RowWithNaNHasNone) {
   const std::vector<float> logits = {kNaN, 1, /**/ 1, kNaN, /**/ 0, 1};
   EXPECT_EQ(predictions({logits, 2}), (std::vector<std::int32_t>{kNoPrediction, kNoPrediction, 1}));
@@ -118,7 +124,7 @@ TEST(Concerns, CountTheTextsWithoutAPrediction) {
   const std::vector<float> logits = {kNaN, 1, /**/ 0, 1, /**/ 1, 0};
   EXPECT_EQ(concerns(evaluate({logits, 2}, std::vector<std::int32_t>{0, 1, 0}), {"bad", "good"}),
             (std::vector<std::string>{"1 of 3 texts have no prediction: the model's outputs are no "
-                                      "numbers (NaN)"}));
+                                      "finite numbers"}));
 }
 
 TEST(PredictionName, SaysWhenThereIsNone) {

@@ -47,7 +47,7 @@ TEST(SeedSpread, OfFewerIsTheirValuesAlone) {
     const SeedSpread s = seed_spread(few);
     EXPECT_FALSE(s.deviation);
     EXPECT_FALSE(s.interval);
-    EXPECT_FALSE(accuracy_spread(few, 100).interval);
+    EXPECT_FALSE(accuracy_spread(few).interval);
     EXPECT_FALSE(paired_t_test(few));
   }
   EXPECT_NEAR(seed_spread(std::vector<double>{0.44, 0.56}).mean, 0.5, 1e-15);
@@ -60,7 +60,7 @@ TEST(SeedSpread, OfEqualValuesClaimsNoWidth) {
   EXPECT_EQ(seed_spread(equal).mean, 0.5132);
   EXPECT_EQ(seed_spread(equal).deviation, 0);
   EXPECT_FALSE(seed_spread(equal).interval);
-  EXPECT_FALSE(accuracy_spread(equal, 1000).interval);
+  EXPECT_FALSE(accuracy_spread(equal).interval);
   EXPECT_EQ(change_spread(before, after).deviation, 0);
   EXPECT_FALSE(change_spread(before, after).interval);
 }
@@ -68,43 +68,53 @@ TEST(SeedSpread, OfEqualValuesClaimsNoWidth) {
 TEST(AccuracySpread, StaysWithinZeroAndOne) {
   const std::vector<double> extreme = {1, 1, 0.5, 1, 1}, none = {0, 0, 0, 0.1, 0};
   for (const auto& values : {extreme, none}) {
-    const Interval interval = *accuracy_spread(values, 20).interval;
+    const Interval interval = *accuracy_spread(values).interval;
     EXPECT_GT(interval.low, 0);
     EXPECT_LT(interval.high, 1);
-    EXPECT_LT(interval.low, interval.high);
+    const double mean = seed_spread(values).mean;
+    EXPECT_LT(interval.low, mean);
+    EXPECT_LT(mean, interval.high);
   }
   // In the middle, and near each other, it is that of the accuracies but for the curve of the logistic function.
   const std::vector<double> middle = {0.50, 0.51, 0.49, 0.50, 0.505};
-  const Interval on_logits = *accuracy_spread(middle, 100000).interval,
+  const Interval on_logits = *accuracy_spread(middle).interval,
                  plain = *seed_spread(middle).interval;
   EXPECT_NEAR(on_logits.low, plain.low, 1e-5);
   EXPECT_NEAR(on_logits.high, plain.high, 1e-5);
 }
 
 TEST(AccuracySpread, ByHand) {
-  // Logits of (k + ½) / (n + 1) for 8, 9, 9, 9, 10 of 10.
-  const std::vector<double> accuracies = {0.8, 0.9, 0.9, 0.9, 1.0};
-  std::vector<double> logits;
-  for (const double k : {8.5, 9.5, 9.5, 9.5, 10.5}) logits.push_back(std::log(k / (11 - k)));
-  const SeedSpread of_logits = seed_spread(logits);
-  const Interval interval = *accuracy_spread(accuracies, 10).interval;
-  EXPECT_NEAR(interval.low, 1 / (1 + std::exp(-of_logits.interval->low)), 1e-15);
-  EXPECT_NEAR(interval.high, 1 / (1 + std::exp(-of_logits.interval->high)), 1e-15);
+  // Mean 0.9, deviation √(0.02 / 4); the slope of the logistic function there is 0.09.
+  const SeedSpread s = accuracy_spread(std::vector<double>{0.8, 0.9, 0.9, 0.9, 1.0});
+  const double half = student_975(4) * std::sqrt(0.02 / 4) / std::sqrt(5.0) / 0.09;
+  EXPECT_NEAR(s.interval->low, 1 / (1 + std::exp(-(std::log(9.0) - half))), 1e-14);
+  EXPECT_NEAR(s.interval->high, 1 / (1 + std::exp(-(std::log(9.0) + half))), 1e-14);
 }
 
-// Accuracies of seeds whose logits are normal around 1.5: their median, the logistic of 1.5, lies in 95 of 100 intervals.
-// 0.005 is the standard error of 2000 draws; the rounding to whole texts shifts nothing that shows.
+// Near all right, where shrunken shares once put the interval beside its mean.
+TEST(AccuracySpread, HoldsItsMean) {
+  const SeedSpread s = accuracy_spread(std::vector<double>{1, 0.995, 0.995, 0.995, 0.99});
+  EXPECT_LT(s.interval->low, s.mean);
+  EXPECT_LT(s.mean, s.interval->high);
+}
+
+// Accuracies of seeds whose logits are normal around 1.5: the expected one lies in 95 of 100 intervals. 0.005 is the
+// standard error of 2000 draws; the rounding to whole texts shifts nothing that shows.
 TEST(AccuracySpread, CoversAsOftenAsItSays) {
+  const auto share = [](double normal) { return 1 / (1 + std::exp(-1.5 - 0.3 * normal)); };
+  double truth = 0, weights = 0;
+  for (double z = -6; z <= 6; z += 0.01) {
+    truth += share(z) * std::exp(-z * z / 2);
+    weights += std::exp(-z * z / 2);
+  }
+  truth /= weights;
   RandomSequence random(5, stream_of("coverage"));
-  const double truth = 1 / (1 + std::exp(-1.5));
   int covered = 0;
   for (int draw = 0; draw < 2000; ++draw) {
     std::vector<double> accuracies;
-    for (int seed = 0; seed < 5; ++seed) {
-      const double share = 1 / (1 + std::exp(-1.5 - 0.8 * random.normal()));
-      accuracies.push_back(std::round(share * 5000) / 5000);
-    }
-    const Interval interval = *accuracy_spread(accuracies, 5000).interval;
+    for (int seed = 0; seed < 5; ++seed)
+      accuracies.push_back(std::round(share(random.normal()) * 5000) / 5000);
+    const Interval interval = *accuracy_spread(accuracies).interval;
     covered += interval.low <= truth && truth <= interval.high;
   }
   EXPECT_NEAR(covered / 2000.0, 0.95, 3 * 0.005);

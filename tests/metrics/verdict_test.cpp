@@ -270,9 +270,19 @@ TEST(VerdictsInSequence, StopAtTheFirstThatIsNotKept) {
   EXPECT_TRUE(verdicts[3].summary.starts_with("not tested")) << verdicts[3].summary;
 }
 
+/// Seeds on `examples` examples each: the accuracies before, and how many are lost and gained by each.
+SeedChanges seeds_on(std::int64_t examples, const std::vector<std::pair<int, int>>& seeds) {
+  SeedChanges changes;
+  for (const auto& [lost, gained] : seeds) {
+    changes.comparisons.push_back(counted(examples, lost, gained));
+    changes.before.push_back(0.9);
+    changes.after.push_back(0.9 + changes.comparisons.back().accuracy_change());
+  }
+  return changes;
+}
+
 TEST(VerdictOfSeeds, IsUnclearUnderFive) {
-  const std::vector<double> before = {0.9, 0.91, 0.9, 0.92}, after = {0.9, 0.91, 0.901, 0.92};
-  const Verdict v = verdict_of_seeds(before, after);
+  const Verdict v = verdict_of_seeds(seeds_on(1000, {{3, 3}, {2, 2}, {2, 3}, {1, 1}}));
   EXPECT_EQ(v.conclusion, Conclusion::unclear);
   EXPECT_FALSE(v.change_interval);
   EXPECT_EQ(v.seeds_needed, 5);
@@ -281,27 +291,49 @@ TEST(VerdictOfSeeds, IsUnclearUnderFive) {
             "0.50; it takes 5 seeds at least");
 }
 
+// The halves of the intervals over seeds and over texts, as two legs of a triangle.
 TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
-  const std::vector<double> before = {0.90, 0.91, 0.90, 0.92, 0.91};
-  const auto after = [&](std::initializer_list<double> changes) {
-    std::vector<double> values = before;
-    for (std::size_t i = 0; i < 5; ++i) values[i] += changes.begin()[i];
-    return values;
-  };
-  // Mean 0, deviation 0.001: ± 2.776 · 0.001 / √5 = 0.00124.
-  const std::vector<double> same = after({0.001, -0.001, 0.001, -0.001, 0});
-  const Verdict kept = verdict_of_seeds(before, same);
+  const SeedChanges even = seeds_on(20000, {{30, 50}, {50, 30}, {30, 50}, {50, 30}, {40, 40}});
+  const Verdict kept = verdict_of_seeds(even);
   EXPECT_EQ(kept.conclusion, Conclusion::kept);
-  EXPECT_NEAR(kept.change_interval->high, 2.7764451 * 0.001 / std::sqrt(5.0), 1e-9);
-  EXPECT_EQ(verdict_of_seeds(before, same, 0.001).conclusion, Conclusion::unclear);
-  EXPECT_GT(*verdict_of_seeds(before, same, 0.001).seeds_needed, 5);
-  const std::vector<double> worse = after({-0.05, -0.06, -0.05, -0.06, -0.055});
-  EXPECT_EQ(verdict_of_seeds(before, worse).conclusion, Conclusion::lost);
-  EXPECT_LT(1 - verdict_of_seeds(before, worse).p_value, 0.025);
+  const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);  // changes of 0.001, deviation 0.001
+  double of_texts = 0;
+  for (const Comparison& c : even.comparisons)
+    of_texts += (accuracy_change_interval(c).high - c.accuracy_change()) / 5;
+  EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, of_texts), 1e-9);
+  EXPECT_TRUE(kept.summary.ends_with("; 0.40 % flips on average")) << kept.summary;
+  const Verdict narrow = verdict_of_seeds(even, 0.0015);
+  EXPECT_EQ(narrow.conclusion, Conclusion::unclear);
+  EXPECT_GT(*narrow.seeds_needed, 5);
+  const SeedChanges worse =
+      seeds_on(20000, {{1010, 10}, {1210, 10}, {1010, 10}, {1210, 10}, {1110, 10}});
+  EXPECT_EQ(verdict_of_seeds(worse).conclusion, Conclusion::lost);
   // All the same: the next seed may still differ.
-  const Verdict equal = verdict_of_seeds(before, before);
+  const Verdict equal = verdict_of_seeds(seeds_on(1000, std::vector(6, std::pair(10, 10))));
   EXPECT_EQ(equal.conclusion, Conclusion::unclear);
   EXPECT_FALSE(equal.change_interval);
+}
+
+// Five seeds that agree on 52 texts say nothing of other texts.
+TEST(VerdictOfSeeds, KnowsThatItsTextsAreFew) {
+  const Verdict v = verdict_of_seeds(seeds_on(52, {{2, 5}, {2, 4}, {2, 5}, {1, 4}, {3, 5}}));
+  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_LT(v.change_interval->low, 0);
+  EXPECT_FALSE(v.seeds_needed);
+  EXPECT_GT(*v.examples_needed, 1000);
+  EXPECT_NE(v.summary.find("no number of seeds would tell on these texts"), std::string::npos)
+      << v.summary;
+}
+
+TEST(VerdictsOfChoice, SayThatItIsTheirNumberThatLeavesThemUnclear) {
+  Comparison border = counted(4000, 20, 10);
+  while (!verdict(border).kept()) --border.only_parent;
+  const Verdict v = verdicts_of_choice(std::vector<Comparison>(4, border))[0];
+  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_TRUE(v.summary.starts_with(
+      "cannot tell among 4 by Holm's correction, though alone it would be kept, with n = 4 000: "))
+      << v.summary;
+  EXPECT_EQ(v.candidates, 4);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST(Page, TableHasHeadersAndAlignsNumbers) {
        {"<caption><span>On 9 texts</span></caption>", "<th scope=\"col\">Format</th>",
         "<th scope=\"col\" class=\"number\">Accuracy (%)</th>",
         "<th scope=\"row\">mxint(<wbr>bits=8)</th><td data-label=\"Accuracy (%)\" class=\"number\" "
-        "data-value=\"0.838\">83.8 %</td>",
+        "data-value=\"0.838\">83.8\u00A0%</td>",
         "class=\"number absent\">–</td><td data-label=\"Why\" class=\"long\">a text that",
         "role=\"region\" tabindex=\"0\" aria-label=\"On 9 texts\""})
     EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
@@ -155,9 +155,10 @@ TEST(Page, GivesWideTablesRoom) {
   Table narrow(columns);
   narrow.add_row(row);
   const std::string html = html_of(PageTable{narrow});
-  for (const char* part : {">McNemar\u00A0p</th>", ">Margin SNR\u00A0(dB)</th>",
-                           ">Weights (dB)</th>", ">eval_<wbr>steps</th>",
-                           "integer(<wbr>width=8,<wbr>frac=4)", ">0.15 <wbr>(0.05 to 0.44) %</td>"})
+  for (const char* part :
+       {">McNemar\u00A0p</th>", ">Margin SNR\u00A0(dB)</th>", ">Weights (dB)</th>",
+        ">eval_<wbr>steps</th>", "integer(<wbr>width=8,<wbr>frac=4)",
+        ">0.15 <wbr>(0.05 to 0.44)\u00A0%</td>"})
     EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
   EXPECT_EQ(count(html, "dense"), 0);
   for (const char* key : {"f", "g", "h", "i", "j"}) {

@@ -82,6 +82,10 @@ TEST(DisplayColumn, HasBothEndsOfDifferencesInAllRowsOrNone) {
             (std::vector<std::string>{"-0.23 (-0.64 to +0.18)", "–", "-0.10 (-0.49 to +0.31)"}));
 }
 
+TEST(DisplayText, CutsNamesFromStrangersFiles) {
+  EXPECT_LT(display_text(std::string(5000000, 'x')).size(), 600u);
+}
+
 TEST(DisplayText, KeepsTextOnOneLine) { EXPECT_EQ(display_text("a\nb\tc"), "a b c"); }
 
 Table example() {

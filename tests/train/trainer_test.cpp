@@ -146,8 +146,8 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
     expect_user_error(
         fragment, [&] { train_tiny(loss_graph(model), model.parameters, tiny_texts(4), options); });
   };
-  refuse("epochs: expected a number from 0 on, got -1", {.epochs = -1});
-  refuse("epochs: expected a number from 0 on, got nan", {.epochs = std::nan("")});
+  refuse("epochs: expected a number from 0 on and below 1e+09, got -1", {.epochs = -1});
+  refuse("epochs: expected a number from 0 on and below 1e+09, got nan", {.epochs = std::nan("")});
   refuse("batch_size: expected at least 1, got 0", {.batch_size = 0});
   refuse("logging_steps: expected at least 1, got 0", {.logging_steps = 0});
   refuse("warmup_steps: expected at least 0, got -1", {.warmup_steps = -1});

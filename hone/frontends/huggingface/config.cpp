@@ -85,6 +85,14 @@ std::string string(const Source& source, const char* key, const Json& value) {
 }
 
 // id2label: {"0": "negative", "1": "positive"}; the ids are 0, 1, … in any order.
+// Labels stand in tables, messages and file names of figures.
+std::string label(const Source& source, const char* key, std::string name) {
+  constexpr std::size_t kMostBytes = 1000;
+  user_check(name.size() <= kMostBytes, "{}: {}: a label of {} bytes; expected {} at most",
+             source.where, key, name.size(), kMostBytes);
+  return name;
+}
+
 std::vector<std::string> labels_by_id(const Source& source, const Json& json) {
   constexpr const char* kKey = "id2label";
   if (!json.is_object() || json.empty())
@@ -96,7 +104,7 @@ std::vector<std::string> labels_by_id(const Source& source, const Json& json) {
       source.refuse(kKey, fmt::format("classes 0 to {}, one of them \"{}\"", json.size() - 1, id),
                     json);
     }
-    labels.push_back(string(source, kKey, *found));
+    labels.push_back(label(source, kKey, string(source, kKey, *found)));
   }
   return labels;
 }

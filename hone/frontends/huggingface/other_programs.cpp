@@ -10,7 +10,7 @@ std::string notice_for_other_programs(const QuantizationPlan& plan) {
   });
   if (!activations) return "";
   return "transformers and other programs that load this model take its rounded weights, but do "
-         "not know the quantizers of inputs and outputs: their figures differ from hone's";
+         "not know the quantizers of inputs and outputs: their figures may differ from hone's";
 }
 
 Model without_quantizers(const Model& rounded) {
