@@ -30,7 +30,7 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-Json read_if_there(const fs::path& file) { return is_file(file) ? read_json(file) : Json(); }
+Json read_if_there(const fs::path& file) { return path_exists(file) ? read_json(file) : Json(); }
 
 std::vector<fs::path> sorted_entries(const fs::path& folder) {
   std::vector<fs::path> entries;
@@ -162,6 +162,7 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
     const Json& first = result["runs"].empty() ? Json() : result["runs"][0];
     if (!at(at(first, key), "eval_samples").is_null()) own["n"] = first[key]["eval_samples"];
     take_cautions(own, at(first, key));
+    take(own, at(first, key), {"eval_majority_share"});
     for (const Json& run : result["runs"])
       if (at(at(run, key), "eval_accuracy").is_number())
         own["eval_accuracy_values"].push_back(run[key]["eval_accuracy"]);

@@ -37,7 +37,10 @@ std::vector<Fragment> row_fragments() {
         {"text", "text", "the text"}}},
       {"prediction",
        "A text and what a model says of it.",
-       {{"id", "any", "the number of its line or row, from 1, or what the data calls it"},
+       {{"id", "any",
+         "the number of its line in the file (a header is line 1) or of its row, from 1, or what "
+         "the data "
+         "calls it"},
         {"text", "text", "the text"},
         {"text_pair", "text", "the second text", "of pairs"},
         {"label", "text?", "the class with the largest logit; null: a logit is no number"},

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <map>
@@ -194,6 +195,17 @@ TEST(Runs, ShowsTheColumnsThatAreAskedFor) {
   EXPECT_TRUE(lines[0].starts_with("max_steps  Seed")) << text;
   EXPECT_NE(lines[0].find("Loss"), std::string::npos) << text;
   EXPECT_EQ(text.find("Accuracy"), std::string::npos) << text;
+}
+
+TEST(Runs, AreNotWaitedFor) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "run");
+  ASSERT_EQ(::mkfifo((folder.path() / "run/results.json").c_str(), 0600), 0);
+  const Ending ending = run_hone({"runs", "run"}, folder.path());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("run/results.json: expected a file, found a pipe"),
+            std::string::npos)
+      << ending.messages;
 }
 
 TEST(Runs, SkipsWhatIsNoneAndSaysSo) {
