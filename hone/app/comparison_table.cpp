@@ -8,6 +8,10 @@ Cell accuracy_cell(const Evaluation& e) {
   return percent_within(e.accuracy, e.accuracy_interval.low, e.accuracy_interval.high);
 }
 
+std::string accuracy_sentence(const Evaluation& e) {
+  return sentence_text({e.accuracy, e.accuracy_interval.low, e.accuracy_interval.high});
+}
+
 Cell change_cell(const Comparison& c) {
   const Interval interval = accuracy_change_interval(c);
   return points_within(c.accuracy_change(), interval.low, interval.high);

@@ -33,6 +33,8 @@ Json to_json(const ComparedModel& model, const std::vector<std::string>& labels)
 
 /// Cells of such tables, each with its 95 % interval.
 Cell accuracy_cell(const Evaluation& evaluation);
+/// The same in a sentence: "80.6 % (95 %: 79.4 to 81.8)".
+std::string accuracy_sentence(const Evaluation& evaluation);
 Cell change_cell(const Comparison& comparison);
 Cell flip_cell(const Comparison& comparison);
 /// "kept", "lost", "unclear".

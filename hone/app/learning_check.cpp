@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <span>
 
+#include "hone/app/comparison_table.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 
@@ -24,12 +25,11 @@ std::string accuracy_sign(const std::string& part, const Evaluation& e,
   const double baseline = static_cast<double>(most->support) / static_cast<double>(e.examples);
   if (e.accuracy_interval.low > baseline) return "";
   std::string text = fmt::format(
-      "{}: the accuracy does not show that it learnt: {:.1f} % (95 %: {:.1f} to {:.1f}, n = {}), "
-      "and "
-      "saying '{}' to every text makes {:.1f} %",
-      part, 100 * e.accuracy, 100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high,
-      grouped(e.examples), labels[static_cast<std::size_t>(most - e.of_class.begin())],
-      100 * baseline);
+      "{}: the accuracy does not show that it learnt: n = {}, {}, and saying '{}' to every text "
+      "makes "
+      "{:.1f} %",
+      part, grouped(e.examples), accuracy_sentence(e),
+      labels[static_cast<std::size_t>(most - e.of_class.begin())], 100 * baseline);
   constexpr double kChance = 0.5;
   if (e.auc.interval.low > kChance)
     text += fmt::format(

@@ -51,10 +51,8 @@ std::string against_baseline(const WidthStudy& study, double baseline) {
   const Evaluation& e = choice.reported.empty() ? choice.parent.evaluation
                                                 : choice.reported.front().measurement.evaluation;
   return fmt::format(
-      "Of the test texts, n = {}, a bag of words gets {:.1f} % right, the trained model {:.1f} % "
-      "(95 %: {:.1f} to {:.1f}).",
-      grouped(e.examples), 100 * baseline, 100 * e.accuracy, 100 * e.accuracy_interval.low,
-      100 * e.accuracy_interval.high);
+      "Of the test texts, n = {}, a bag of words gets {:.1f} % right, the trained model {}.",
+      grouped(e.examples), 100 * baseline, accuracy_sentence(e));
 }
 
 void demo(const Arguments& a, const CLI::App& app) {

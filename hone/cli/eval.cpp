@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "hone/app/class_table.h"
+#include "hone/app/comparison_table.h"
 #include "hone/app/model_size.h"
 #include "hone/app/result.h"
 #include "hone/base/text.h"
@@ -39,9 +40,7 @@ Table figures(const Measurement& measured, const MeasuredPart& part, const Json&
   const Evaluation& e = measured.evaluation;
   Table table({{"figure", "Figure"}, {"value", "Value"}});
   table.add_row({"measured on", name_and_size(part)});
-  table.add_row(
-      {"accuracy", fmt::format("{:.2f} % (95 %: {:.2f} to {:.2f})", 100 * e.accuracy,
-                               100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high)});
+  table.add_row({"accuracy", accuracy_sentence(e)});
   table.add_row({fmt::format("always '{}'", part.majority_label),
                  fmt::format("{:.2f} %", 100 * e.majority_share)});
   table.add_row({"loss", fmt::format("{:.4f}", e.loss)});
@@ -65,9 +64,8 @@ void write_report(const Arguments& a, const Measurement& measured, const Measure
                   const OutputFolder& output, const Context& context) {
   const Evaluation& e = measured.evaluation;
   report.title = fmt::format("{} measured on {}", a.model, a.data.options.source);
-  report.headline = fmt::format("{:.2f} % are classified right ({}; 95 %: {:.2f} to {:.2f}).",
-                                100 * e.accuracy, name_and_size(part),
-                                100 * e.accuracy_interval.low, 100 * e.accuracy_interval.high);
+  report.headline =
+      fmt::format("{}: {} are classified right.", name_and_size(part), accuracy_sentence(e));
   report.basis = {arithmetic_text(result), 0, data_text(a.data.options.source, data),
                   describe(part), "nothing was chosen on these texts by this command"};
   report.sections = {

@@ -185,9 +185,8 @@ std::string headline(const Json& result) {
   for (const char* part : {"test", "validation"}) {
     if (!result.contains(part)) continue;
     const Json &e = result[part], &interval = e["eval_accuracy_interval"];
-    return fmt::format("{}: {:.1f} % are classified right (95 %: {:.1f} to {:.1f}).",
-                       part_text(part, e), 100 * e["eval_accuracy"].get<double>(),
-                       100 * interval[0].get<double>(), 100 * interval[1].get<double>());
+    return fmt::format("{}: {} are classified right.", part_text(part, e),
+                       sentence_text({e["eval_accuracy"], interval[0], interval[1]}));
   }
   return "Trained, and measured on nothing: there was neither a test nor a validation part.";
 }

@@ -39,7 +39,7 @@ std::string display_real(double value, int digits, std::string_view unit) {
 // Decimals of an estimate as a percentage; see the rule above `Real`.
 int digits_of(const Estimate& estimate) {
   const double half = std::max(estimate.value - estimate.low, estimate.high - estimate.value);
-  return 100 * half < 1 ? 2 : 1;  // one where the interval is not known
+  return estimate.points || 100 * half < 1 ? 2 : 1;  // one where the interval is not known
 }
 
 std::string shown_share(double share, int digits) {
@@ -132,6 +132,13 @@ void Table::add_row(std::vector<Cell> cells) {
   HONE_ASSERT(cells.size() == columns_.size(), "{} cells for {} columns", cells.size(),
               columns_.size());
   rows_.push_back(std::move(cells));
+}
+
+std::string sentence_text(const Estimate& e) {
+  const int digits = digits_of(e);
+  if (std::isnan(e.value)) return std::string(kAbsent);
+  return fmt::format("{} % (95 %: {} to {})", shown_share(e.value, digits),
+                     shown_share(e.low, digits), shown_share(e.high, digits));
 }
 
 std::string display_text(const Cell& cell) {

@@ -25,7 +25,7 @@
 /// People see rounded cells under headers, programs see raw numbers under keys.
 ///
 /// How many decimals a share has is one rule: one of a percentage. Where its 95 % interval is known (`within`) two, if
-/// half of the interval is less than a point; all of a column have those of the most precise.
+/// half of the interval is less than a point; all of a column have those of the most precise. Differences have two.
 namespace hone {
 
 /// A number that is shown with `digits` decimals. One that is not zero never shows as zero: 0.00042
@@ -144,6 +144,9 @@ class Table {
   std::vector<Column> columns_;
   std::vector<std::vector<Cell>> rows_;
 };
+
+/// A share in a sentence, by the same rule: "80.6 % (95 %: 79.4 to 81.8)".
+std::string sentence_text(const Estimate& share);
 
 /// What a person sees in a cell: "83.8 %", "4 386 178", "∞", "–". A NaN shows as "–" too.
 std::string display_text(const Cell& cell);

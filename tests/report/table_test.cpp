@@ -42,9 +42,14 @@ TEST(DisplayText, GivesAShareWithHalfItsInterval) {
   EXPECT_EQ(display_text(percent_within(0.918, 0.8905, 0.9435)), "91.8 ± 2.8 %");
   EXPECT_EQ(display_text(percent_within(0.9027, 0.8949, 0.9099)), "90.27 ± 0.78 %");
   EXPECT_EQ(display_text(points_within(-0.0023, -0.0064, 0.0018)), "-0.23 ± 0.41");
-  EXPECT_EQ(display_text(points_within(0.021, 0.009, 0.033)), "+2.1 ± 1.2");
+  EXPECT_EQ(display_text(points_within(0.021, 0.009, 0.033)), "+2.10 ± 1.20");
   EXPECT_EQ(display_text(percent_within(kNaN, 0, 1)), "–");
   EXPECT_EQ(display_text(percent_within(0.8, kNaN, kNaN)), "80.0 %");
+}
+
+TEST(SentenceText, HasTheDecimalsOfACell) {
+  EXPECT_EQ(sentence_text({0.918, 0.8905, 0.9435}), "91.8 % (95 %: 89.0 to 94.3)");
+  EXPECT_EQ(sentence_text({0.9027, 0.8949, 0.9099}), "90.27 % (95 %: 89.49 to 90.99)");
 }
 
 TEST(DisplayText, GivesBothEndsOfAnIntervalThatIsNotSymmetric) {
