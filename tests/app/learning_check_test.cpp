@@ -41,9 +41,10 @@ TEST(SignsOfNoLearning, AreNoneWhereAccuracyIsAboveTheMajority) {
 TEST(SignsOfNoLearning, SayThatTheMajorityIsAsGood) {
   const std::vector<std::string> found = signs(falling(), evaluation(100, 60, 1, 0));
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0],
-            "test: the accuracy does not show that it learnt: n = 100, 60.0 % (95 %: 50.2 to 69.1), "
-            "and saying 'good' to every text makes 60.0 %");
+  EXPECT_EQ(
+      found[0],
+      "test: the accuracy does not show that it learnt: n = 100, 60.0 % (95 %: 50.2 to 69.1), "
+      "and saying 'good' to every text makes 60.0 %");
 }
 
 TEST(SignsOfNoLearning, SayThatARareClassIsRankedAllTheSame) {
