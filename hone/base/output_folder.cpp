@@ -29,7 +29,7 @@ fs::path resolved(const fs::path& given) {
   const fs::path path = given.has_filename() ? given : given.parent_path();
   std::error_code error;
   if (fs::is_symlink(fs::symlink_status(path, error))) {
-    const fs::path target = fs::canonical(path, error);
+    fs::path target = fs::canonical(path, error);
     user_check(!error, "{}: is a link that cannot be followed: {}; give another output folder",
                path.string(), error.message());
     return target;
