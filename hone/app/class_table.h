@@ -14,8 +14,8 @@ namespace hone {
 /// What was measured, with a name: "test", "before, test".
 using NamedEvaluation = std::pair<std::string, Evaluation>;
 
-/// A row per class: its texts, precision and recall (Wilson, 95 %), F1, and with `confusion` how many of them were taken for each
-/// class.
+/// A row per class: its texts, precision and recall (Wilson, 95 %), F1, and with `confusion` how many of them were taken
+/// for each class.
 Table class_table(const Evaluation& evaluation, const std::vector<std::string>& labels,
                   bool confusion = true);
 

@@ -26,8 +26,7 @@ std::string accuracy_sign(const std::string& part, const Evaluation& e,
   if (e.accuracy_interval.low > baseline) return "";
   std::string text = fmt::format(
       "{}: the accuracy does not show that it learnt: n = {}, {}, and saying '{}' to every text "
-      "makes "
-      "{:.1f} %",
+      "makes {:.1f} %",
       part, grouped(e.examples), accuracy_sentence(e),
       labels[static_cast<std::size_t>(most - e.of_class.begin())], 100 * baseline);
   constexpr double kChance = 0.5;

@@ -156,12 +156,12 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
       if (key.empty() && spreads.is_object() && spreads.contains(name)) key = name;
     const std::string measured = at(own, "part").is_string() ? own["part"] : Json(key);
     if (spreads.is_object() && spreads.contains(measured)) key = measured;
-    take_spread(own, spreads.is_object() ? at(spreads, key) : at(result, key));
     take_comparison(own, at(result, "change"));
     // What all seeds were measured on.
     const Json& first = result["runs"].empty() ? Json() : result["runs"][0];
     if (!at(at(first, key), "eval_samples").is_null()) own["n"] = first[key]["eval_samples"];
     take_cautions(own, at(first, key));
+    take_spread(own, spreads.is_object() ? at(spreads, key) : at(result, key));
     take(own, at(first, key), {"eval_majority_share"});
     for (const Json& run : result["runs"])
       if (at(at(run, key), "eval_accuracy").is_number())

@@ -46,7 +46,8 @@ Json runs_json(const std::vector<Json>& results, const std::vector<std::string>&
 Json to_json(const SeedSpread& spread);
 
 /// "83.20 % on average over 5 seeds (95 % for other seeds on the same texts: 82.90 to 83.50; standard deviation 0.24 points,
-/// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10 % with 3 seeds; it takes 5 to tell a spread".
+/// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10 % with 3 seeds; it
+/// takes 5 to tell a spread".
 std::string seed_sentence(const SeedSpread& accuracies);
 /// "83.50, 82.80, 83.10 %"
 std::string percents_text(const std::vector<double>& shares);

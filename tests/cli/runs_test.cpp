@@ -197,6 +197,26 @@ TEST(Runs, ShowsTheColumnsThatAreAskedFor) {
   EXPECT_EQ(text.find("Accuracy"), std::string::npos) << text;
 }
 
+TEST(Runs, OfSeedsSayWhatTheirIntervalIsOfBesideAllElse) {
+  const TemporaryFolder folder;
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 40; ++i)
+    for (int copy = 0; copy < 2; ++copy)
+      rows += fmt::format("film {}, {}\n", i, i % 2 == 0 ? "bad" : "good");
+  folder.file("twice.csv", rows);
+  run_well(
+      {"train", "tiny", "--data", "twice.csv", "--seeds", "5", "--max_steps", "1", "-o", "seeds"},
+      folder.path());
+  // So few steps may leave all seeds alike, which have no interval.
+  const fs::path file = folder.path() / "seeds/results.json";
+  Json result = read_json(file);
+  result["accuracy_spread"]["validation"]["mean_interval"] = {0.4, 0.6};
+  write_file(file, to_document(result));
+  const Json row = run_json({"runs", "seeds"}, folder.path())["runs"][0];
+  EXPECT_EQ(row["eval_accuracy_values"].size(), 5u);
+  EXPECT_EQ(row["cautions"], Json({"effective n = 4", "interval: other seeds, the same texts"}));
+}
+
 TEST(Runs, AreNotWaitedFor) {
   const TemporaryFolder folder;
   fs::create_directory(folder.path() / "run");
