@@ -171,7 +171,7 @@ NextStep next_step(const Job& job, const Diagnosis& diagnosis, const fs::path& f
       {"seeds", ""}, {"explain", ""}, {"resume", ""}, {"overwrite_output_dir", ""}};
   if (better == job.options.plan) {
     constexpr const char* kNone = "No parameters of the same format at no more bits lose less";
-    if (job.options.qat) return {fmt::format("{}; more bits would.", kNone)};
+    if (job.options.qat) return {fmt::format("{}; more bits may.", kNone)};
     instead.insert({{"qat", "true"}, {"output_dir", free_name(job, "-qat")}});
     return {fmt::format("{}. Training through the quantizers may:", kNone),
             command_line(job.app, instead)};
