@@ -9,10 +9,7 @@ namespace hone {
 
 std::string part_text(const std::string& name, const Evaluation& e,
                       const std::vector<std::string>& cautions) {
-  std::string text =
-      name + ", " + sample_size_text(e.examples, effective_examples(e.examples, e.evidence));
-  for (const std::string& words : cautions) text += ", " + words;
-  return text;
+  return part_text(name, e.examples, effective_examples(e.examples, e.evidence), cautions);
 }
 
 ChoicePart choice_part(const EncodedSplits& data) {

@@ -18,8 +18,7 @@ constexpr const char* kNote =
 
 std::string caption(const NamedEvaluation& measured) {
   const Evaluation& e = measured.second;
-  return fmt::format("{}, {}", measured.first,
-                     sample_size_text(e.examples, effective_examples(e.examples, e.evidence)));
+  return part_text(measured.first, e.examples, effective_examples(e.examples, e.evidence));
 }
 
 }  // namespace
@@ -36,12 +35,12 @@ Table class_table(const Evaluation& e, const std::vector<std::string>& labels, b
   Table table(std::move(columns));
   for (std::size_t row = 0; row < labels.size(); ++row) {
     const ClassFigures& one = e.of_class[row];
-    const Interval precision = wilson_interval(one.found, one.predicted, e.evidence),
-                   recall = wilson_interval(one.found, one.support, e.evidence);
-    std::vector<Cell> cells = {labels[row], one.support,
-                               percent_within(one.figures.precision, precision.low, precision.high),
-                               percent_within(one.figures.recall, recall.low, recall.high),
-                               percent(one.figures.f1)};
+    std::vector<Cell> cells = {
+        labels[row], one.support,
+        percent_within(one.figures.precision, one.precision_interval.low,
+                       one.precision_interval.high),
+        percent_within(one.figures.recall, one.recall_interval.low, one.recall_interval.high),
+        percent(one.figures.f1)};
     if (confusion)
       for (std::size_t column = 0; column < labels.size(); ++column)
         cells.emplace_back(e.confusion[row * labels.size() + column]);

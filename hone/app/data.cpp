@@ -117,7 +117,8 @@ DataIdentity identify(const Splits& splits, std::int64_t rows) {
   const RowSet training_rows = row_set(row_hashes(data.train));
   for (const auto& [name, examples] : parts_of(data))
     if (!examples->empty())
-      identity.parts.push_back(part_facts(name, *examples, data.label_names.size(),
+      identity.parts.push_back(part_facts(name, *examples, row_hashes(*examples),
+                                          data.label_names.size(),
                                           name == "train" ? RowSet{} : training_rows));
   return identity;
 }
@@ -208,15 +209,18 @@ MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
       origin_of(splits, part_name) + keep_sample(texts.examples, splits.options.max_eval_samples,
                                                  splits.options.seed, "evaluation sample");
   const bool itself = part_name == "train" || part_name == "all";
-  texts.part = measured_part(part_facts(part_name, texts.examples, source.label_names.size(),
-                                        itself ? RowSet{} : row_set(row_hashes(source.train))),
-                             origin, texts.examples, source.label_names, record);
+  const std::vector<std::uint64_t> hashes = row_hashes(texts.examples);
+  texts.part =
+      measured_part(part_facts(part_name, texts.examples, hashes, source.label_names.size(),
+                               itself ? RowSet{} : row_set(row_hashes(source.train))),
+                    origin, texts.examples, hashes, source.label_names, record);
   return texts;
 }
 
 void check_trainable(const Splits& splits) {
+  const std::vector<Example>& train = splits.source.train;
   const PartFacts facts =
-      part_facts("train", splits.source.train, splits.source.label_names.size(), {});
+      part_facts("train", train, row_hashes(train), splits.source.label_names.size(), {});
   user_check(facts.rows > 0, "{}: there are no texts to train on", splits.source.description);
   user_check(facts.classes_present() > 1,
              "{}: all {} training texts are '{}'; training needs texts of two classes at least. Is "
@@ -246,7 +250,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
     if (std::ranges::find(warnings, shorter) == warnings.end()) warnings.push_back(shorter);
   }
   EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);
-  set.text_numbers = text_numbers(examples);
+  set.text_numbers = text_numbers(row_hashes(examples));
   if (std::string spelling = spelling_warning(source.tokenizer, set, name); !spelling.empty())
     warnings.push_back(std::move(spelling));
   if (set.truncated_texts > 0)

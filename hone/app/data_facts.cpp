@@ -50,12 +50,12 @@ bool is_stray(std::int64_t rows, const PartFacts& facts) {
   return rows > 0 && rows < kFewRows && rows * kStrayFactor < even;
 }
 
-std::int64_t rows_in(const RowSet& set, const std::vector<std::uint64_t>& texts) {
+std::int64_t rows_in(const RowSet& set, std::span<const std::uint64_t> texts) {
   return std::ranges::count_if(texts, [&](std::uint64_t text) { return contains(set, text); });
 }
 
 // `texts` are the `row_hashes` of the examples.
-std::string hash_of_texts(const std::vector<std::uint64_t>& texts,
+std::string hash_of_texts(std::span<const std::uint64_t> texts,
                           const std::vector<Example>& examples,
                           const std::vector<std::string>& labels) {
   std::vector<std::string> lines;
@@ -119,7 +119,8 @@ std::size_t PartFacts::classes_present() const {
 }
 
 PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
-                     std::size_t classes, const RowSet& training_rows) {
+                     std::span<const std::uint64_t> hashes, std::size_t classes,
+                     const RowSet& training_rows) {
   PartFacts facts{.part = part, .rows = static_cast<std::int64_t>(examples.size())};
   facts.class_rows.assign(classes, 0);
   for (const Example& example : examples) {
@@ -127,8 +128,8 @@ PartFacts part_facts(const std::string& part, const std::vector<Example>& exampl
     if (label >= facts.class_rows.size()) facts.class_rows.resize(label + 1);
     ++facts.class_rows[label];
   }
-  facts.duplicate_rows = rows_in(training_rows, row_hashes(examples));
-  const std::vector<std::int32_t> texts = text_numbers(examples);
+  facts.duplicate_rows = rows_in(training_rows, hashes);
+  const std::vector<std::int32_t> texts = text_numbers(hashes);
   if (!texts.empty()) facts.repeated_rows = facts.rows - 1 - std::ranges::max(texts);
   facts.evidence = evidence(texts);
   return facts;
@@ -172,11 +173,11 @@ std::string class_counts_text(const PartFacts& facts, const std::vector<std::str
 
 MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<Example>& examples,
+                           std::span<const std::uint64_t> hashes,
                            const std::vector<std::string>& labels,
                            const std::optional<TrainedOn>& record) {
   MeasuredPart part{.facts = std::move(facts), .origin = std::move(origin)};
-  const std::vector<std::uint64_t> texts = row_hashes(examples);
-  const auto count_in = [&](const RowSet& set) { return rows_in(set, texts); };
+  const auto count_in = [&](const RowSet& set) { return rows_in(set, hashes); };
   if (record && record->known()) {
     part.trained_on_rows = count_in(record->trained);
     part.chosen_on_rows = count_in(record->chosen);
@@ -184,7 +185,7 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   if (record) part.calibrated_on_rows = count_in(record->calibrated);
   if (part.facts.rows > 0 && part.facts.majority_class() < labels.size())
     part.majority_label = labels[part.facts.majority_class()];
-  part.texts_hash = hash_of_texts(texts, examples, labels);
+  part.texts_hash = hash_of_texts(hashes, examples, labels);
   return part;
 }
 
@@ -219,10 +220,7 @@ std::vector<std::string> cautions(const MeasuredPart& part) {
 }
 
 std::string name_and_size(const MeasuredPart& part) {
-  std::string text =
-      part.facts.part + ", " + sample_size_text(part.facts.rows, part.facts.effective_rows());
-  for (const std::string& words : cautions(part)) text += ", " + words;
-  return text;
+  return part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(), cautions(part));
 }
 
 std::string describe(const MeasuredPart& part) {
@@ -282,7 +280,8 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
 
 std::vector<std::string> training_warnings(const DataSet& data) {
   std::vector<std::string> warnings;
-  const PartFacts facts = part_facts("train", data.train, data.label_names.size(), {});
+  const PartFacts facts =
+      part_facts("train", data.train, row_hashes(data.train), data.label_names.size(), {});
   if (facts.rows == 0 || data.label_names.empty()) return warnings;
   warn_of_stray_classes(data, facts, warnings);
   warn_of_contradictions(data.train, warnings);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,8 +31,10 @@ struct PartFacts {
   std::size_t classes_present() const;
 };
 
+/// `hashes` are the examples' (hone/text/row_hash.h).
 PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
-                     std::size_t classes, const RowSet& training_rows);
+                     std::span<const std::uint64_t> hashes, std::size_t classes,
+                     const RowSet& training_rows);
 
 /// Which data a result stands on.
 struct DataIdentity {
@@ -62,9 +65,10 @@ struct MeasuredPart {
   std::string texts_hash = {};
 };
 
-/// `record` is what the model that is measured has learnt from.
+/// `hashes` are the examples' (hone/text/row_hash.h), `record` is what the model that is measured has learnt from.
 MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<Example>& examples,
+                           std::span<const std::uint64_t> hashes,
                            const std::vector<std::string>& labels,
                            const std::optional<TrainedOn>& record);
 

@@ -15,11 +15,11 @@ Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); 
 
 Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
 
-Json to_json(const ClassFigures& one, double evidence) {
+Json to_json(const ClassFigures& one) {
   return {{"precision", number(one.figures.precision)},
-          {"precision_interval", interval(wilson_interval(one.found, one.predicted, evidence))},
+          {"precision_interval", interval(one.precision_interval)},
           {"recall", number(one.figures.recall)},
-          {"recall_interval", interval(wilson_interval(one.found, one.support, evidence))},
+          {"recall_interval", interval(one.recall_interval)},
           {"f1", number(one.figures.f1)},
           {"support", one.support},
           {"predicted", one.predicted}};
@@ -72,8 +72,7 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
   }
   json["eval_majority_share"] = number(e.majority_share);
   Json classes = Json::object();
-  for (std::size_t c = 0; c < e.of_class.size(); ++c)
-    classes[labels[c]] = to_json(e.of_class[c], e.evidence);
+  for (std::size_t c = 0; c < e.of_class.size(); ++c) classes[labels[c]] = to_json(e.of_class[c]);
   json["eval_classes"] = classes;
   json["eval_confusion"] = confusion_rows(e);
   const std::optional<std::int32_t> only = only_predicted_class(e);

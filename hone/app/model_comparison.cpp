@@ -65,7 +65,7 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
   const Logits a = result.first.measurement.view(), b = result.second.measurement.view();
   std::vector<std::int32_t> truth;
   for (const Example& example : examples) truth.push_back(example.label);
-  result.comparison = compare(a, b, truth, text_numbers(examples));
+  result.comparison = compare(a, b, truth, text_numbers(row_hashes(examples)));
   result.second.comparison = result.comparison;
   result.flips = find_flips(a, b, examples);
   return result;

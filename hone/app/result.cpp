@@ -22,6 +22,12 @@ std::string sample_size_text(const Json& figures) {
   return sample_size_text(examples, figures.value("eval_effective_samples", examples));
 }
 
+std::string part_text(const std::string& part, const Json& figures) {
+  const std::int64_t examples = figures.at("eval_samples");
+  return part_text(part, examples, figures.value("eval_effective_samples", examples),
+                   figures.value("cautions", std::vector<std::string>{}));
+}
+
 std::vector<std::string> cautions_of(const Json& figures) {
   std::vector<std::string> words;
   const auto at = [](const Json& object, const char* key) {

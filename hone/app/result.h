@@ -26,6 +26,9 @@ void write_results(std::string_view command, const Json& fields, const fs::path&
 /// effective size, "n = 1 072".
 std::string sample_size_text(const Json& figures);
 
+/// `part_text` (hone/metrics/evidence.h) of a part whose figures these are, with their `cautions`.
+std::string part_text(const std::string& part, const Json& figures);
+
 /// What the figures of a result, which say `part` and `n`, are to be read with, a few words each: their `cautions`, and an
 /// effective size below n. Results of before these keys have none.
 std::vector<std::string> cautions_of(const Json& figures);

@@ -70,8 +70,8 @@ void demo(const Arguments& a, const CLI::App& app) {
       splits.source.label_names[static_cast<std::size_t>(splits.source.train[0].label)]));
   splits.source.test.resize(std::min(splits.source.test.size(), kTestTexts));
   splits.identity.parts.back() =
-      part_facts("test", splits.source.test, splits.source.label_names.size(),
-                 row_set(row_hashes(splits.source.train)));
+      part_facts("test", splits.source.test, row_hashes(splits.source.test),
+                 splits.source.label_names.size(), row_set(row_hashes(splits.source.train)));
   TextModel source = open_model("tiny", context, a.run.seed, splits.source.label_names);
   // Every text is seen once: there is nothing that dropout could keep from being learnt by heart.
   source.model.config.hidden_dropout_prob = source.model.config.attention_probs_dropout_prob = 0;

@@ -174,13 +174,6 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
   return trained;
 }
 
-// "test, n = 500, 41 trained on"
-std::string part_text(const char* part, const Json& figures) {
-  std::string text = fmt::format("{}, {}", part, sample_size_text(figures));
-  for (const Json& caution : figures["cautions"]) text += ", " + caution.get<std::string>();
-  return text;
-}
-
 std::string headline(const Json& result) {
   for (const char* part : {"test", "validation"}) {
     if (!result.contains(part)) continue;

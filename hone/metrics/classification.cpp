@@ -25,11 +25,14 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? kNaN : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found) {
+ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found,
+                           double evidence) {
   return {support,
           predicted,
           found,
-          {share(found, predicted), share(found, support), share(2 * found, predicted + support)}};
+          {share(found, predicted), share(found, support), share(2 * found, predicted + support)},
+          wilson_interval(found, predicted, evidence),
+          wilson_interval(found, support, evidence)};
 }
 
 // The mean over the classes that occur, each weighed by `weight`; 0/0 counts as 0.
@@ -120,7 +123,7 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
   for (std::size_t c = 0; c < classes; ++c) {
     const std::int64_t found = result.confusion[c * classes + c];
     result.correct += found;
-    result.of_class.push_back(class_figures(members[c], taken[c], found));
+    result.of_class.push_back(class_figures(members[c], taken[c], found, result.evidence));
   }
   result.accuracy = share(result.correct, result.examples);
   result.majority_share = share(std::ranges::max(members), result.examples);

@@ -51,6 +51,7 @@ struct ClassFigures {
   std::int64_t predicted = 0;  ///< examples taken for it
   std::int64_t found = 0;      ///< both
   PrecisionRecall figures;  ///< found / predicted, found / support, 2 found / (predicted + support)
+  Interval precision_interval, recall_interval;  ///< Wilson, 95 %
 };
 
 struct Evaluation {

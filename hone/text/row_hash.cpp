@@ -22,14 +22,13 @@ std::vector<std::uint64_t> row_hashes(std::span<const Example> examples) {
   return hashes;
 }
 
-std::vector<std::int32_t> text_numbers(std::span<const Example> examples) {
+std::vector<std::int32_t> text_numbers(std::span<const std::uint64_t> row_hashes) {
   std::unordered_map<std::uint64_t, std::int32_t> number_of;
   std::vector<std::int32_t> numbers;
-  numbers.reserve(examples.size());
-  for (const Example& example : examples)
+  numbers.reserve(row_hashes.size());
+  for (const std::uint64_t hash : row_hashes)
     numbers.push_back(
-        number_of.emplace(row_hash(example), static_cast<std::int32_t>(number_of.size()))
-            .first->second);
+        number_of.emplace(hash, static_cast<std::int32_t>(number_of.size())).first->second);
   return numbers;
 }
 

@@ -16,7 +16,7 @@ std::uint64_t row_hash(const Example& example);
 /// One for each example, in their order.
 std::vector<std::uint64_t> row_hashes(std::span<const Example> examples);
 
-/// For each example the number of its text, from 0 in the order in which they are met: one text has one number.
-std::vector<std::int32_t> text_numbers(std::span<const Example> examples);
+/// For each row the number of its text, from 0 in the order in which they are met: rows of one hash have one number.
+std::vector<std::int32_t> text_numbers(std::span<const std::uint64_t> row_hashes);
 
 }  // namespace hone

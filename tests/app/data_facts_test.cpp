@@ -20,21 +20,26 @@ std::vector<Example> reviews(int bad, int good) {
   return examples;
 }
 
+PartFacts facts_of(const std::string& part, const std::vector<Example>& examples,
+                   const RowSet& training_rows = {}) {
+  return part_facts(part, examples, row_hashes(examples), 2, training_rows);
+}
+
 MeasuredPart measured(const std::vector<Example>& examples,
                       const std::optional<TrainedOn>& record = std::nullopt,
                       const RowSet& training_rows = {}) {
-  return measured_part(part_facts("test", examples, 2, training_rows), "where from", examples,
-                       kLabels, record);
+  return measured_part(facts_of("test", examples, training_rows), "where from", examples,
+                       row_hashes(examples), kLabels, record);
 }
 
 TEST(PartFacts, CountClasses) {
-  const PartFacts facts = part_facts("train", reviews(3, 1), 2, {});
+  const PartFacts facts = facts_of("train", reviews(3, 1));
   EXPECT_EQ(facts.rows, 4);
   EXPECT_EQ(facts.class_rows, (std::vector<std::int64_t>{3, 1}));
   EXPECT_EQ(facts.majority_share(), 0.75);
   EXPECT_EQ(facts.majority_class(), 0u);
   EXPECT_EQ(facts.classes_present(), 2u);
-  EXPECT_TRUE(std::isnan(part_facts("test", {}, 2, {}).majority_share()));
+  EXPECT_TRUE(std::isnan(facts_of("test", {}).majority_share()));
   EXPECT_EQ(class_counts_text(facts, kLabels), "bad 3, good 1");
 }
 
@@ -172,8 +177,7 @@ TEST(TrainingWarnings, CountTextsWithTwoLabels) {
 TEST(MeasuredPart, SaysThatTextsRepeat) {
   std::vector<Example> examples = reviews(20, 20);
   for (int i = 0; i < 3; ++i) examples.push_back(examples.front());
-  const MeasuredPart part =
-      measured_part(part_facts("test", examples, 2, {}), "", examples, kLabels, std::nullopt);
+  const MeasuredPart part = measured(examples);
   EXPECT_EQ(part.facts.repeated_rows, 3);
   EXPECT_EQ(to_json(part)["repeated_rows"], 3);
   ASSERT_FALSE(warnings_of(part, kLabels).empty());
@@ -192,8 +196,8 @@ TEST(DataIdentity, SaysWhichDataAndWhichParts) {
       "99aa",
       6,
       kLabels,
-      {part_facts("train", reviews(2, 2), 2, {}),
-       part_facts("test", reviews(1, 1), 2, row_set(row_hashes(reviews(1, 0))))}};
+      {facts_of("train", reviews(2, 2)),
+       facts_of("test", reviews(1, 1), row_set(row_hashes(reviews(1, 0))))}};
   EXPECT_EQ(to_json(identity),
             Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "parts": [
               {"part": "train", "rows": 4, "classes": {"bad": 2, "good": 2},

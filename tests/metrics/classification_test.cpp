@@ -37,6 +37,8 @@ TEST(Evaluate, CountsByHand) {
   EXPECT_EQ(result.accuracy, 0.75);
   EXPECT_EQ(result.confusion, (std::vector<std::int64_t>{1, 1, 0, /**/ 0, 2, 0, /**/ 0, 0, 0}));
   EXPECT_EQ(result.of_class[0].figures.recall, 0.5);
+  EXPECT_EQ(result.of_class[0].recall_interval.high, wilson_interval(1, 2).high);
+  EXPECT_EQ(result.of_class[1].precision_interval.low, wilson_interval(2, 3).low);
   EXPECT_EQ(result.of_class[1].figures.recall, 1.0);
   EXPECT_TRUE(std::isnan(result.of_class[2].figures.recall)) << "class 2 has no examples";
   EXPECT_EQ(result.accuracy_interval.low, wilson_interval(3, 4).low);

@@ -35,5 +35,11 @@ TEST(RowHashes, AreInTheOrderOfTheExamples) {
                                         row_hash(examples[0])}));
 }
 
+TEST(TextNumbers, AreThoseOfTheDifferentTextsAsTheyAreMet) {
+  EXPECT_EQ(text_numbers(std::vector<std::uint64_t>{70, 5, 70, 9, 5}),
+            (std::vector<std::int32_t>{0, 1, 0, 2, 1}));
+  EXPECT_TRUE(text_numbers({}).empty());
+}
+
 }  // namespace
 }  // namespace hone
