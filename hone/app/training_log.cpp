@@ -1,5 +1,7 @@
 #include "hone/app/training_log.h"
 
+#include <algorithm>
+
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 
@@ -12,10 +14,17 @@ std::string tag(const std::string& key) {
   return key.starts_with(kEvaluation) ? "eval/" + key.substr(kEvaluation.size()) : "train/" + key;
 }
 
+// Beside the step, what is of the texts, the same at every step: a chart of it shows nothing.
+bool is_charted(std::string_view key) {
+  constexpr std::string_view kConstant[] = {"step", "eval_samples", "eval_effective_samples",
+                                            "eval_majority_share"};
+  return std::ranges::find(kConstant, key) == std::end(kConstant);
+}
+
 void write_event(EventFile& events, const Json& line) {
   std::vector<std::pair<std::string, double>> scalars;
   for (const auto& [key, value] : line.items())
-    if (value.is_number() && key != "step") scalars.emplace_back(tag(key), value.get<double>());
+    if (value.is_number() && is_charted(key)) scalars.emplace_back(tag(key), value.get<double>());
   events.write(line.at("step").get<std::int64_t>(), scalars);
 }
 

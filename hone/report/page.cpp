@@ -9,17 +9,19 @@
 #include "hone/report/html_text.h"
 #include "hone/report/inline_svg.h"
 #include "hone/report/page_style.h"
+#include "hone/report/text_layout.h"
 
 namespace hone {
 namespace {
 
 constexpr std::size_t kLongWord = 24;    // characters
+constexpr std::size_t kLongTitle = 300;  // of a command with a hundred folders the ends
 constexpr std::size_t kLongText = 36;    // characters of a cell that may wrap
 constexpr std::size_t kMostCards = 40;   // rows that a phone shows as cards
 constexpr std::size_t kManyColumns = 9;  // of more the text is smaller
 
-// Makes the headers of tables buttons that sort: numbers from the largest, texts from A, and the other way when clicked
-// again; what was not measured comes last.
+// Makes the headers of tables sort where they are clicked, each with a button for the keyboard: numbers from the largest,
+// texts from A, and the other way the next time. Texts among numbers come behind them, and what was not measured last.
 constexpr std::string_view kSortScript = R"js(
 for (const table of document.querySelectorAll("table")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
@@ -29,18 +31,19 @@ for (const table of document.querySelectorAll("table")) {
     button.type = "button";
     button.append(...head.childNodes);
     head.append(button);
-    button.onclick = () => {
+    head.onclick = () => {
       const before = head.getAttribute("aria-sort");
-      const number = head.classList.contains("number");
-      const up = before ? before === "descending" : !number;
+      const cell = row => row.cells[column], has_value = row => cell(row).dataset.value !== undefined;
+      const numbers = [...body.rows].some(has_value);
+      const up = before ? before === "descending" : !numbers;
       heads.forEach(other => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const sign = up ? 1 : -1, key = row => row.cells[column].dataset.value;
+      const sign = up ? 1 : -1;
+      const group = row => has_value(row) ? 0 : cell(row).classList.contains("absent") ? 2 : 1;
       const compared = (a, b) => {
-        if (!number) return sign * a.cells[column].textContent.localeCompare(b.cells[column].textContent);
-        if (key(a) === undefined || key(b) === undefined)
-          return (key(a) === undefined) - (key(b) === undefined);
-        return sign * (Number(key(a)) - Number(key(b)));
+        if (group(a) !== group(b)) return group(a) - group(b);
+        if (has_value(a)) return sign * (Number(cell(a).dataset.value) - Number(cell(b).dataset.value));
+        return sign * cell(a).textContent.localeCompare(cell(b).textContent, undefined, {numeric: true});
       };
       body.append(...[...body.rows].sort(compared));
     };
@@ -170,8 +173,8 @@ class PageWriter {
     add("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n");
     add("<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n", html_text(page.title),
         page_style());
-    add("<header>\n<p class=\"title\">{}</p>\n<h1>{}</h1>\n", html_text(page.title),
-        prose(page.headline));
+    add("<header>\n<p class=\"title\">{}</p>\n<h1>{}</h1>\n",
+        html_text(shortened(page.title, kLongTitle)), prose(page.headline));
     if (!page.subtitle.empty()) add("<p class=\"subtitle\">{}</p>\n", html_text(page.subtitle));
     add("</header>\n");
     for (const Section& section : page.sections) write_section(section);

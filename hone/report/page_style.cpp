@@ -59,6 +59,7 @@ tbody tr+tr>*{border-top:1px solid var(--line)}
 .unclear{color:var(--unclear)}
 thead button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:pointer;
 text-align:inherit}
+thead th:has(button){cursor:pointer}
 thead button:focus-visible{outline:2px solid var(--accent);outline-offset:2px}
 [aria-sort] button{color:var(--ink)}
 [aria-sort=ascending] button::after{content:" ↑"}

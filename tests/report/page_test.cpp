@@ -46,6 +46,17 @@ TEST(Page, BeginsWithTheResult) {
   EXPECT_NE(html.find("name=\"viewport\""), std::string::npos);
 }
 
+TEST(Page, ShowsOfAVeryLongTitleItsEnds) {
+  std::string title = "hone runs";
+  for (int i = 0; i < 200; ++i) title += fmt::format(" run-{}/", i);
+  const std::string html = to_html({.title = title, .headline = "h", .sections = {}});
+  const std::size_t begin = html.find("<p class=\"title\">") + 17;
+  const std::string shown = html.substr(begin, html.find("</p>") - begin);
+  EXPECT_LT(shown.size(), 310u);
+  EXPECT_TRUE(shown.starts_with("hone runs run-0/")) << shown;
+  EXPECT_TRUE(shown.ends_with("run-199/")) << shown;
+}
+
 TEST(Page, NeedsNothingBesideItself) {
   Page page{.title = "t", .headline = "h", .sections = {}};
   page.sections.push_back({"all", {PageTable{example()}, PageFigure{std::string(kSvg), "", "d"}}});
