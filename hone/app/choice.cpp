@@ -87,6 +87,22 @@ std::vector<std::string> reported_findings(const Choice& choice) {
   return lines;
 }
 
+std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
+                                                const std::vector<const ComparedModel*>& chosen) {
+  if (chosen.empty()) return {};
+  std::vector<NamedEvaluation> named;
+  const auto add = [&](const std::string& label, const Measurement& measured,
+                       const std::string& part) {
+    named.emplace_back(fmt::format("{}, {}", label, part), measured.evaluation);
+  };
+  for (const ComparedModel& model : choice.reported)
+    add(model.label, model.measurement, choice.reported_part);
+  if (!named.empty()) return named;
+  add(parent_row(choice.parent).label, choice.parent, choice.part);
+  for (const ComparedModel* model : chosen) add(model->label, model->measurement, choice.part);
+  return named;
+}
+
 Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
   Json reported = Json::array();
   for (const ComparedModel& model : choice.reported) reported.push_back(to_json(model, labels));

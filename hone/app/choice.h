@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/app/class_table.h"
 #include "hone/app/comparison_table.h"
 #include "hone/app/data.h"
 
@@ -74,6 +75,11 @@ void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const
 std::string finding(const ComparedModel& model, const std::string& measured_on);
 /// A finding for each model that is reported, and the warning.
 std::vector<std::string> reported_findings(const Choice& choice);
+
+/// The parent and what was chosen, each with its part, for tables of their classes: as they are reported, or where that is
+/// the same part, as they were chosen by. `chosen`: their rows there. Empty when nothing was chosen.
+std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
+                                                const std::vector<const ComparedModel*>& chosen);
 
 /// `part`, `n`, `reported_part`, and `reported`: models with their measurements and comparisons. `labels` are the names of
 /// the classes.

@@ -165,6 +165,11 @@ std::vector<ComparedModel> compared_models(const FormatStudy& study) {
   return models;
 }
 
+std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study) {
+  if (!study.chosen) return {};
+  return chosen_evaluations(study.choice, {&study.results[*study.chosen].model});
+}
+
 std::string choice_verdict(const FormatStudy& study) {
   const std::size_t count = study.results.size();
   const std::string basis =

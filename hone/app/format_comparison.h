@@ -51,6 +51,8 @@ double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand);
 Table choice_table(const FormatStudy& study);
 /// The rows of that table: the model, then every choice.
 std::vector<ComparedModel> compared_models(const FormatStudy& study);
+/// The model and what was chosen (see `chosen_evaluations` of a choice).
+std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study);
 /// Which format needs the fewest bits of those that are shown to keep the accuracy, on which part and how many texts.
 std::string choice_verdict(const FormatStudy& study);
 /// What was measured once, of what was chosen; or why the likeliest is not shown to be kept. Lines.

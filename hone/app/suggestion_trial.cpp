@@ -33,6 +33,10 @@ SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data, s
   return trial;
 }
 
+std::vector<NamedEvaluation> chosen_evaluations(const SuggestionTrial& trial) {
+  return chosen_evaluations(trial.choice, {&trial.suggested});
+}
+
 Json to_json(const SuggestionTrial& trial, const std::vector<std::string>& labels) {
   Json models = Json::array();
   for (const ComparedModel& model : trial.models()) models.push_back(to_json(model, labels));

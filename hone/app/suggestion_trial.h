@@ -28,6 +28,9 @@ SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data, s
                                 const CompressOptions& options,
                                 const std::vector<Suggestion>& suggestions, Context& context);
 
+/// The parent and the suggested (see `chosen_evaluations` of a choice).
+std::vector<NamedEvaluation> chosen_evaluations(const SuggestionTrial& trial);
+
 /// The choice with `models`, `summary` and `findings`. `labels` are the names of the classes.
 Json to_json(const SuggestionTrial& trial, const std::vector<std::string>& labels);
 std::string to_text(const SuggestionTrial& trial, const TextStyle& style = {});

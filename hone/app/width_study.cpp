@@ -170,6 +170,13 @@ std::vector<ComparedModel> compared_models(const WidthStudy& study) {
   return rows;
 }
 
+std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study) {
+  std::vector<const ComparedModel*> chosen;
+  if (study.kept_ptq) chosen.push_back(&study.results[*study.kept_ptq].ptq);
+  if (study.kept_qat) chosen.push_back(&study.results[*study.kept_qat].qat);
+  return chosen_evaluations(study.choice, chosen);
+}
+
 Table width_table(const WidthStudy& study) { return comparison_table(compared_models(study)); }
 
 std::string width_csv(const WidthStudy& study) {

@@ -44,7 +44,9 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int
 
 /// The parent, then PTQ and QAT of every width.
 std::vector<ComparedModel> compared_models(const WidthStudy& study);
-/// The same as a table.
+/// The parent and the narrowest that is kept, for PTQ and for QAT (see `chosen_evaluations` of a choice).
+std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study);
+/// All of them as a table.
 Table width_table(const WidthStudy& study);
 /// The table as CSV, each row with the part and the number of its texts.
 std::string width_csv(const WidthStudy& study);

@@ -264,6 +264,7 @@ void compare(const Arguments& a, Context& context, RunReport report) {
   const FormatStudy study =
       compare_formats(opened.source.model, opened.data, opened.source.tokenizer.pad_id(), choices,
                       options, context);
+  const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   const Table models = choice_table(study), layers = layer_table(study.results);
   const std::vector<std::string> doubts =
       concerns(compared_models(study), opened.source.model.config.labels);
@@ -280,8 +281,9 @@ void compare(const Arguments& a, Context& context, RunReport report) {
     report.headline = choice_verdict(study);
     report.basis = basis_of(a.data.options.source, opened.data, "simulated");
     std::vector<std::string> undrawn;
-    report.sections = {choice_section(study, output->path() / "formats", undrawn),
-                       {"Layers", {PageTable{layers}}, /*folded=*/true}};
+    report.sections = {choice_section(study, output->path() / "formats", undrawn)};
+    if (!chosen.empty()) report.sections.push_back(class_section(chosen, opened.labels()));
+    report.sections.push_back({"Layers", {PageTable{layers}}, /*folded=*/true});
     report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
     print_warnings(undrawn);
     write_run_report(report, output->path(), context);
@@ -289,7 +291,8 @@ void compare(const Arguments& a, Context& context, RunReport report) {
   }
   if (a.run.json) return print_result("formats", result);
   if (a.layers) print_text(a.run, "{}\n", to_text(layers, text_style(a.run)));
-  print_text(a.run, "{}One seed.\n", to_text(study, text_style(a.run)));
+  print_text(a.run, "{}\n{}One seed.\n", to_text(study, text_style(a.run)),
+             class_text(chosen, opened.labels(), text_style(a.run)));
 }
 
 Table suggestion_table(const std::vector<Suggestion>& suggestions) {
@@ -332,9 +335,10 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
     return print_result("formats", result);
   }
   print_text(a.run,
-             "{}\n{}\nEach layer's parameters lose least of its weights and of a sample of its "
+             "{}\n{}\n{}Each layer's parameters lose least of its weights and of a sample of its "
              "inputs; nothing was trained. {}\n",
              to_text(table, text_style(a.run)), to_text(trial, text_style(a.run)),
+             class_text(chosen_evaluations(trial), opened.labels(), text_style(a.run)),
              a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
 }
 

@@ -64,15 +64,18 @@ void study(Arguments& a, const CLI::App& app) {
   report.basis = basis_of(a.data.options.source, data, "simulated fixed point");
   std::vector<std::string> undrawn;
   report.sections = {width_section(result, output.path() / "fixed_point", undrawn)};
-  std::vector<std::string> doubts = concerns(compared_models(result), source.model.config.labels);
+  const std::vector<NamedEvaluation> chosen = chosen_evaluations(result);
+  const std::vector<std::string>& labels = source.model.config.labels;
+  if (!chosen.empty()) report.sections.push_back(class_section(chosen, labels));
+  std::vector<std::string> doubts = concerns(compared_models(result), labels);
   doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   print_warnings(doubts);
   write_run_report(report, output.path(), context);
   output.commit();
   if (a.run.json) return print_result("widths", report.results);
-  print_text(a.run, "{}One seed; report.html in {}\n", to_text(result, text_style(a.run)),
-             a.output.folder);
+  print_text(a.run, "{}\n{}One seed; report.html in {}\n", to_text(result, text_style(a.run)),
+             class_text(chosen, labels, text_style(a.run)), a.output.folder);
 }
 
 }  // namespace

@@ -69,7 +69,10 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
       "widths",           "model", "--data", data,    "--validation_split", "0.9",
       "--max_steps",      "1",     "--lr",   "0",     "--widths",           "16.10,24.14,4.2",
       "--max_seq_length", "16",    "-o",     "widths"};
-  const Json result = run_json(words, folder.path());
+  const std::string shown = run_well(words, folder.path()).output;
+  EXPECT_NE(read_page(folder.path() / "widths/report.html").find("what was taken for what"),
+            std::string::npos);
+  const Json result = read_json(folder.path() / "widths/results.json");
   EXPECT_EQ(result["part"], "validation");
   EXPECT_EQ(result["n"], 1800);
   ASSERT_EQ(result["models"].size(), 7);
@@ -81,6 +84,12 @@ TEST(Widths, ChooseOnValidationAndMeasureTheChosenOnTest) {
   EXPECT_EQ(result["reported_part"], "test");
   ASSERT_EQ(result["reported"].size(), 3);
   EXPECT_EQ(result["reported"][0]["model"], "fp32");
+  // The classes of the winners, before and after.
+  EXPECT_NE(shown.find("taken for positive"), std::string::npos) << shown;
+  for (const Json& model : result["reported"])
+    EXPECT_NE(shown.find(model["model"].get<std::string>() + ", test, n = 500:\n"),
+              std::string::npos)
+        << shown;
   // 500 texts cannot show half a point, and say so.
   EXPECT_EQ(result["reported"][1]["comparison"]["verdict"], "unclear");
   EXPECT_NE(result["findings"].dump().find("test, n = 500: cannot tell with n = 500"),
