@@ -46,19 +46,18 @@ double run_ms(Interpreter& interpreter, NamedTensors& inputs, ParameterStore& pa
       .count();
 }
 
-// What is computed with: quantizers round values, and all else is fp32.
-std::string arithmetic(const Model& model, const BenchOptions& options) {
-  if (options.format)
-    return fmt::format("simulated {}, arithmetic fp32", to_string(*options.format));
-  if (model.quantization)
-    return fmt::format("simulated {}, arithmetic fp32", summary(model.quantization->plan));
-  return "fp32";
+std::string format_of(const Model& model, const BenchOptions& options) {
+  if (options.format) return to_string(*options.format);
+  return model.quantization ? summary(model.quantization->plan) : "";
 }
 
-std::string describe(const Model& model, const std::string& name, const BenchOptions& options) {
-  return fmt::format("hone interpreter {}, {}, {} {}x{}",
-                     options.train ? "training step" : "inference", arithmetic(model, options),
-                     name, options.batch, options.tokens);
+// "hone interpreter inference, simulated mxint(bits=8), my-model 8x128"
+std::string describe(const BenchResult& result, const std::string& name,
+                     const BenchOptions& options) {
+  return fmt::format("hone interpreter {}, {}{}{}, {} {}x{}",
+                     options.train ? "training step" : "inference", result.arithmetic(),
+                     result.format.empty() ? "" : " ", result.format, name, options.batch,
+                     options.tokens);
 }
 
 }  // namespace
@@ -92,7 +91,8 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   inputs["learning_rate"] = Tensor::scalar(5e-5f);
 
   BenchResult result;
-  result.what = describe(model, name, options);
+  result.format = format_of(model, options);
+  result.what = describe(result, name, options);
   result.gflop = cost(graph, {{'B', options.batch}, {'S', options.tokens}}).flops / 1e9;
   const double peak_before = kernels::measure_fma_gflops(context.pool);
   Interpreter interpreter(graph, context.library, context.pool);

@@ -21,6 +21,7 @@ struct BenchOptions {
 /// Times of one piece of work, in milliseconds: the first run apart, one not counted, then `runs` runs.
 struct BenchResult {
   std::string what;
+  std::string format;  ///< of the quantizers in what is timed; empty: there are none
   double first_ms = 0;
   double min_ms = 0;
   double median_ms = 0;
@@ -32,6 +33,8 @@ struct BenchResult {
   int threads = 0;
   std::map<std::string, KernelTime> kernels;  ///< of the counted runs
   std::vector<std::string> notes;             ///< on the peak
+  /// "simulated": quantizers round the values, all else is computed in fp32; or "fp32".
+  const char* arithmetic() const { return format.empty() ? "fp32" : "simulated"; }
   double share_of_peak() const { return gflop / (min_ms / 1e3) / peak.value; }
 };
 

@@ -60,7 +60,7 @@ void run_bench(Arguments& a) {
   if (a.run.json) {
     Json line = {{"model", a.model},
                  {"what", r.what},
-                 {"arithmetic", a.bench.format || model.quantization ? "simulated" : "fp32"},
+                 {"arithmetic", r.arithmetic()},
                  {"batch", a.bench.batch},
                  {"tokens", a.bench.tokens},
                  {"first_ms", r.first_ms},
@@ -73,6 +73,7 @@ void run_bench(Arguments& a) {
                  {"peak_date", r.peak.date},
                  {"share_of_peak", r.share_of_peak()},
                  {"threads", r.threads}};
+    if (!r.format.empty()) line["format"] = r.format;
     if (a.profile) line["kernels"] = to_json(profile_table(r));
     return print_result("bench", line);
   }

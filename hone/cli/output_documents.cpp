@@ -292,6 +292,7 @@ const std::vector<Document>& documents() {
           kModel,
           {"what", "text", "was timed"},
           kArithmetic,
+          {"format", "text", "of the quantizers", "where quantizers are timed"},
           {"batch", "texts", "of a run"},
           {"tokens", "tokens", "per text"},
           {"first_ms", "ms", "the first run, with preparation"},

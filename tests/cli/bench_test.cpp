@@ -81,12 +81,20 @@ TEST(Bench, SaysThatAQuantizedModelIsSimulated) {
            workshop());
   const std::vector<std::string> words = {"bench",    model, "--batch", "1",
                                           "--tokens", "4",   "--runs",  "1"};
-  const std::string what = run_json(words, workshop())["what"];
-  EXPECT_NE(what.find("inference, simulated mxint(bits=8"), std::string::npos) << what;
-  EXPECT_NE(what.find("arithmetic fp32"), std::string::npos) << what;
-  EXPECT_NE(
-      bench({"--format", "bf16"})["what"].get<std::string>().find("simulated bf16, arithmetic"),
-      std::string::npos);
+  // One label in all of an output.
+  const Json quantized = run_json(words, workshop());
+  EXPECT_EQ(quantized["arithmetic"], "simulated");
+  const std::string format = quantized["format"], what = quantized["what"];
+  EXPECT_TRUE(format.starts_with("mxint(bits=8")) << format;
+  EXPECT_NE(what.find("inference, simulated " + format + ", "), std::string::npos) << what;
+  EXPECT_EQ(what.find("fp32"), std::string::npos) << what;
+  const Json with_format = bench({"--format", "bf16"});
+  EXPECT_NE(with_format["what"].get<std::string>().find("inference, simulated bf16, model"),
+            std::string::npos)
+      << with_format;
+  EXPECT_EQ(with_format["arithmetic"], "simulated");
+  EXPECT_EQ(with_format["format"], "bf16");
+  EXPECT_FALSE(bench({}).contains("format"));
   EXPECT_NE(bench({})["what"].get<std::string>().find("inference, fp32, "), std::string::npos);
   std::vector<std::string> twice = words;
   twice.insert(twice.end(), {"--format", "bf16"});
