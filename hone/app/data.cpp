@@ -229,26 +229,31 @@ void check_trainable(const Splits& splits) {
              splits.source.label_names[facts.majority_class()]);
 }
 
-void check_takes_pairs(const BertConfig& config) {
+void check_room_for_pairs(std::size_t limit) {
+  user_check(limit >= 3,
+             "--max_seq_length: expected at least 3 for pairs, for [CLS] and twice [SEP], got {}",
+             limit);
+}
+
+void check_takes_pairs(const BertConfig& config, std::int64_t max_seq_length) {
   user_check(config.type_vocab_size >= 2,
              "pairs of texts need a model with two types of tokens, this one has {} "
              "(type_vocab_size in its config.json); leave the second text out, or take another "
              "model",
              config.type_vocab_size);
+  check_room_for_pairs(text_limit(max_seq_length, config.max_position_embeddings));
 }
 
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
                        const std::string& name, std::int64_t max_seq_length, Context& context,
                        std::vector<std::string>& warnings) {
   const std::size_t limit = text_limit(max_seq_length, source.model.config.max_position_embeddings);
-  if (!examples.empty() && examples[0].text_pair) check_takes_pairs(source.model.config);
-  const std::int64_t positions = source.model.config.max_position_embeddings;
-  if (max_seq_length > positions) {
-    const std::string shorter =
-        fmt::format("--max_seq_length {}: the model has {} positions; texts are cut to {} tokens",
-                    max_seq_length, positions, limit);
-    if (std::ranges::find(warnings, shorter) == warnings.end()) warnings.push_back(shorter);
-  }
+  if (!examples.empty() && examples[0].text_pair)
+    check_takes_pairs(source.model.config, max_seq_length);
+  const std::string shorter =
+      length_warning(max_seq_length, source.model.config.max_position_embeddings);
+  if (!shorter.empty() && std::ranges::find(warnings, shorter) == warnings.end())
+    warnings.push_back(shorter);
   EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);
   set.text_numbers = text_numbers(row_hashes(examples));
   if (std::string spelling = spelling_warning(source.tokenizer, set, name); !spelling.empty())
@@ -306,6 +311,12 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
 std::size_t text_limit(std::int64_t max_seq_length, std::int64_t positions) {
   const std::int64_t wanted = max_seq_length > 0 ? max_seq_length : 512;
   return static_cast<std::size_t>(std::min(wanted, positions));
+}
+
+std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {
+  if (max_seq_length <= positions) return "";
+  return fmt::format("--max_seq_length {}: the model has {} positions; texts are cut to {} tokens",
+                     max_seq_length, positions, text_limit(max_seq_length, positions));
 }
 
 }  // namespace hone

@@ -94,8 +94,11 @@ struct EncodedSplits {
   }
 };
 
-/// Throws `UserError` unless the model tells the second text of a pair from the first.
-void check_takes_pairs(const BertConfig& config);
+/// Throws `UserError` unless the model tells the second text of a pair from the first, and its positions are enough for
+/// both (see text_limit).
+void check_takes_pairs(const BertConfig& config, std::int64_t max_seq_length);
+/// The latter alone: [CLS] and twice [SEP] have room among `limit` tokens.
+void check_room_for_pairs(std::size_t limit);
 
 /// Tokenizes `examples` for the model; says in `warnings`, with `name` in front, what was cut or
 /// replaced, and that the model has fewer positions than `max_seq_length`.
@@ -113,5 +116,8 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
 /// The most tokens a text may have: `max_seq_length` if positive, else 512, but never more than the
 /// model's positions.
 std::size_t text_limit(std::int64_t max_seq_length, std::int64_t positions);
+
+/// That the model has fewer positions than `max_seq_length`; empty where it does not.
+std::string length_warning(std::int64_t max_seq_length, std::int64_t positions);
 
 }  // namespace hone

@@ -67,6 +67,16 @@ CLI::Validator one_of(std::vector<std::string> words) {
   return CLI::Validator(check, "");
 }
 
+// 0, or room for [CLS] and [SEP].
+CLI::Validator text_length() {
+  const auto check = [](const std::string& text) -> std::string {
+    const std::optional<double> value = parse_whole<double>(text);
+    if (value && (*value == 0 || *value >= 2)) return "";
+    return fmt::format("expected 0, or at least 2 for [CLS] and [SEP], got {}", text);
+  };
+  return CLI::Validator(check, "");
+}
+
 }  // namespace
 
 CLI::Validator number_from(double least, double below) {
@@ -111,7 +121,7 @@ void declare_texts(CLI::App& app, DataArguments& a) {
   app.add_flag("--strict", a.options.strict, "refuse texts that are not UTF-8");
   app.add_option("--max_seq_length", a.max_seq_length,
                  "most tokens of a text; 0: 512, or the model's positions if fewer")
-      ->check(number_from(0));
+      ->check(text_length());
 }
 
 void declare(CLI::App& app, DataArguments& a, bool required) {

@@ -199,8 +199,10 @@ void predict(const Arguments& a) {
     rows.rows = {
         {.id = 1, .text = a.text, .text_pair = a.pair ? std::optional(a.text_pair) : std::nullopt}};
   }
-  if (rows.pairs) check_takes_pairs(model.model.config);
+  if (rows.pairs) check_takes_pairs(model.model.config, a.data.max_seq_length);
   print_warnings(model.model.warnings);
+  print_warnings(
+      {length_warning(a.data.max_seq_length, model.model.config.max_position_embeddings)});
   const Lines lines(a, rows, model.model.config.labels);
   Classifier classifier(model, a.data.max_seq_length, a.batch_size, context);
   const auto total = std::ssize(rows.rows);

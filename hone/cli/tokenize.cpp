@@ -153,14 +153,17 @@ void tokenize(const Arguments& a) {
   print_notes(data.notes, context);
   print_warnings(data.warnings);
   const TokenizerOfModel model = open_tokenizer(a, data, context);
+  print_warnings({length_warning(a.data.max_seq_length, model.positions)});
 
   const auto middle = std::chrono::steady_clock::now();
   const std::size_t limit = text_limit(a.data.max_seq_length, model.positions);
   std::vector<std::pair<std::string, EncodedSet>> sets;
   for (const auto& [name, examples] :
-       {std::pair{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}})
-    if (!examples->empty())
-      sets.emplace_back(name, encode_examples(context.pool, model.tokenizer, *examples, limit));
+       {std::pair{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}}) {
+    if (examples->empty()) continue;
+    if (examples->front().text_pair) check_room_for_pairs(limit);
+    sets.emplace_back(name, encode_examples(context.pool, model.tokenizer, *examples, limit));
+  }
   const double tokenize_seconds = seconds_since(middle);
 
   std::vector<TokenFacts> parts;

@@ -248,6 +248,25 @@ TEST(Predict, TellsIdGoldAndWhetherTheTextWasCut) {
   EXPECT_EQ(said[2]["gold"], Json());
 }
 
+TEST(Predict, SaysOnceThatTheModelHasFewerPositions) {
+  const std::string said =
+      "warning: --max_seq_length 1000: the model has 512 positions; texts are cut to 512 tokens\n";
+  const std::vector<std::vector<std::string>> runs = {
+      {"predict", "model", "a film"},
+      {"predict", "model", "--data", "reviews.csv", "--batch", "2"},
+      {"tokenize", "model", "--data", "reviews.csv"}};
+  for (std::vector<std::string> words : runs) {
+    const std::string silent = run_well(words, workshop()).messages;
+    EXPECT_EQ(silent.find("--max_seq_length"), std::string::npos) << silent;
+    words.insert(words.end(), {"--max_seq_length", "1000"});
+    const std::string messages = run_well(words, workshop()).messages;
+    const std::size_t first = messages.find(said);
+    ASSERT_NE(first, std::string::npos) << words[0] << ": " << messages;
+    EXPECT_EQ(messages.find("--max_seq_length", first + said.size()), std::string::npos)
+        << messages;
+  }
+}
+
 TEST(Predict, TakesGoldLabelsTheModelDoesNotKnow) {
   const TemporaryFolder folder;
   folder.file("texts.jsonl",
