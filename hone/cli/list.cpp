@@ -58,7 +58,7 @@ std::function<void()> declare_command(const Command& command, CLI::App& app) {
   app.option_defaults()->always_capture_default();
   std::function<void()> run = command.declare(app);
   check_numbers(app);
-  name_value_kinds(app);
+  apply_value_kinds(app);
   return run;
 }
 

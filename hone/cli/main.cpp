@@ -41,11 +41,39 @@ std::vector<std::string> flag_names(const CLI::App& app) {
   return names;
 }
 
+/// "--learning_rate (also --lr)"
+std::string all_names(const CLI::Option& option) {
+  std::vector<std::string> others;
+  for (const std::string& name : option.get_lnames())
+    if (name != argument_name(option)) others.push_back("--" + name);
+  for (const std::string& name : option.get_snames()) others.push_back("-" + name);
+  return fmt::format("--{}{}", argument_name(option),
+                     others.empty() ? "" : fmt::format(" (also {})", fmt::join(others, ", ")));
+}
+
+/// What is wrong with how many values a flag has: more than one, or none; empty for other errors.
+std::string count_problem(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_name() != "ArgumentMismatch") return "";
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() || is_flag(*option)) continue;
+    const auto most = static_cast<std::size_t>(option->get_items_expected_max());
+    if (option->count() > most)
+      return fmt::format("{} is given {}; give it once", all_names(*option),
+                         option->count() == 2 ? "twice" : fmt::format("{} times", option->count()));
+    if (std::string_view(error.what()).starts_with(option->get_name() + ":"))
+      return fmt::format("{} needs a value behind it", all_names(*option));
+  }
+  return "";
+}
+
 /// What is wrong with the arguments. Strangers among them come first: a mistyped flag is also a
 /// missing one.
 std::string problem(const CLI::App& app, const CLI::ParseError& error) {
   const std::vector<std::string> strangers = app.remaining();
-  if (strangers.empty()) return error.what();
+  if (strangers.empty()) {
+    const std::string count = count_problem(app, error);
+    return count.empty() ? error.what() : count;
+  }
   const std::string answer = trainer_flag_answer(strangers.front());
   if (!answer.empty()) return answer;
   return fmt::format("unexpected argument '{}'{}", strangers.front(),

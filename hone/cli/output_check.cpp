@@ -89,7 +89,6 @@ std::vector<fs::path> outputs_of(const CLI::App& app) {
     const ValueKind* kind = value_kind(*option);
     if (kind == nullptr || kind->access != Access::writes || option->count() == 0) continue;
     fs::path path = option->results().front();
-    if (path.empty()) continue;
     if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();  // "out/"
     outputs.push_back(path);
     for (const char* ending : kind->written_as) outputs.push_back(fs::path(path).concat(ending));

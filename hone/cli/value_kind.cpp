@@ -87,6 +87,14 @@ const std::vector<Row>& rows() {
   return table;
 }
 
+// The name of something that is read or written.
+CLI::Validator not_empty(std::string_view shown) {
+  const auto check = [shown](const std::string& text) -> std::string {
+    return text.empty() ? fmt::format("expected {}, got ''", shown) : "";
+  };
+  return CLI::Validator(check, "");
+}
+
 }  // namespace
 
 const ValueKind* value_kind(const CLI::Option& option) {
@@ -97,9 +105,13 @@ const ValueKind* value_kind(const CLI::Option& option) {
   return nullptr;
 }
 
-void name_value_kinds(CLI::App& app) {
-  for (CLI::Option* option : app.get_options({}))
-    if (const ValueKind* kind = value_kind(*option)) option->type_name(std::string(kind->shown));
+void apply_value_kinds(CLI::App& app) {
+  for (CLI::Option* option : app.get_options({})) {
+    const ValueKind* kind = value_kind(*option);
+    if (kind == nullptr) continue;
+    option->type_name(std::string(kind->shown));
+    if (kind->access != Access::none) option->check(not_empty(kind->shown));
+  }
 }
 
 }  // namespace hone

@@ -23,7 +23,8 @@ struct ValueKind {
 /// The kind of an argument by its name; null for numbers, free text and flags.
 const ValueKind* value_kind(const CLI::Option& option);
 
-/// Gives the arguments of `app` that take text the names of their kinds.
-void name_value_kinds(CLI::App& app);
+/// Gives the arguments of `app` that take text the names of their kinds, and makes those that name what is read or written
+/// refuse the empty text.
+void apply_value_kinds(CLI::App& app);
 
 }  // namespace hone

@@ -66,6 +66,51 @@ TEST_F(Refusal, OfMissingArgumentsNamesThem) {
   expect(kUsageError, "give a text, - for standard input, or --data", {"predict", "model"});
 }
 
+TEST_F(Refusal, OfAFlagThatIsGivenTwiceOrWithoutAValueNamesIt) {
+  const std::vector<std::string> job = {"train", "tiny", "--data", "reviews.csv"};
+  const auto expect_with = [&](std::string_view fragment, std::vector<std::string> more) {
+    more.insert(more.begin(), job.begin(), job.end());
+    expect(kUsageError, fragment, more);
+  };
+  expect_with(
+      "hone train: --learning_rate (also --lr) is given twice; give it once; see `hone train "
+      "--help`",
+      {"-o", "out", "--lr", "1", "--learning_rate", "2"});
+  expect_with("--output_dir (also -o) is given 3 times; give it once",
+              {"-o", "a", "--output_dir", "b", "-o=c"});
+  expect_with("hone train: --seed is given twice; ", {"-o", "out", "--seed=1", "--seed", "1"});
+  expect_with("hone train: --seed needs a value behind it; ", {"-o", "out", "--seed"});
+  expect_with("hone train: --output_dir (also -o) needs a value behind it; ", {"--output_dir="});
+}
+
+TEST_F(Refusal, OfAnEmptyNameComesBeforeAnyWork) {
+  const std::vector<std::vector<std::string>> outputs = {
+      {"train", "tiny", "--data", "reviews.csv", "-o", ""},
+      {"quantize", "tiny", "--format", "bf16", "--data", "reviews.csv", "-o", ""},
+      {"eval", "tiny", "--data", "reviews.csv", "-o", ""}};
+  for (const std::vector<std::string>& words : outputs)
+    expect(kUsageError, "--output_dir: expected FOLDER, got ''; see", words);
+  expect(kUsageError, "--output: expected FILE, got ''", {"predict", "tiny", "a film", "-o", ""});
+  expect(kUsageError, "--output: expected FILE, got ''", {"draw", "tiny", "-o", ""});
+  expect(kUsageError, "--html: expected FILE|FOLDER, got ''", {"runs", "mine", "--html", ""});
+  expect(kUsageError, "MODEL: expected MODEL, got ''", {"inspect", ""});
+  expect(kUsageError, "--data: expected DATA, got ''", {"eval", "tiny", "--data", ""});
+}
+
+TEST_F(Refusal, OfTextsWithoutRoomNamesTheFlag) {
+  const std::string expected = "--max_seq_length: expected 0, or at least 2 for [CLS] and [SEP]";
+  expect(kUsageError, expected + ", got 1", {"predict", "tiny", "a", "--max_seq_length", "1"});
+  expect(kUsageError, expected + ", got -1",
+         {"eval", "tiny", "--data", "reviews.csv", "--max_seq_length", "-1"});
+  expect(kUsageError, "--max_seq_length: expected a whole number, got 2.5",
+         {"tokenize", "tiny", "--data", "reviews.csv", "--max_seq_length", "2.5"});
+  expect(kUserError, "--max_seq_length: expected at least 3 for pairs, for [CLS] and twice [SEP]",
+         {"predict", "tiny", "a", "--text_pair", "b", "--max_seq_length", "2"});
+  expect(kUserError, "--max_seq_length: expected at least 3 for pairs, ",
+         {"tokenize", "tiny", "--data", "reviews.csv", "--text_pair_column", "class",
+          "--max_seq_length", "2"});
+}
+
 TEST_F(Refusal, OfValuesSaysWhatWasExpected) {
   const std::vector<std::string> data = {"--data", "synth:lookup?n=300", "-o", "out"};
   const auto expect_value = [&](int code, std::string_view fragment,
