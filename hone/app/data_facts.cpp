@@ -8,6 +8,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
 
@@ -32,7 +33,7 @@ std::string listed_classes(const std::vector<std::size_t>& classes, const PartFa
   std::string text;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (i == kListedClasses) return text + fmt::format(" and {} more", classes.size() - i);
-    text += fmt::format("{}'{}' ({})", i == 0 ? "" : ", ", labels[classes[i]],
+    text += fmt::format("{}'{}' ({})", i == 0 ? "" : ", ", shown_name(labels[classes[i]]),
                         number(facts.class_rows[classes[i]]));
   }
   return text;
@@ -76,10 +77,11 @@ void warn_of_stray_classes(const DataSet& data, const PartFacts& facts,
   for (std::size_t i = 0; i < facts.class_rows.size(); ++i) {
     if (!is_stray(facts.class_rows[i], facts) || ++strays > kListedClasses) continue;
     const bool placed = i < data.label_places.size() && !data.label_places[i].empty();
-    warnings.push_back(fmt::format(
-        "label '{}': only {} of {} training texts {} it{}; is it a slip?", data.label_names[i],
-        number(facts.class_rows[i]), number(facts.rows), facts.class_rows[i] == 1 ? "has" : "have",
-        placed ? ", first in " + data.label_places[i] : ""));
+    warnings.push_back(
+        fmt::format("label '{}': only {} of {} training texts {} it{}; is it a slip?",
+                    shown_name(data.label_names[i]), number(facts.class_rows[i]),
+                    number(facts.rows), facts.class_rows[i] == 1 ? "has" : "have",
+                    placed ? ", first in " + data.label_places[i] : ""));
   }
   if (strays > kListedClasses)
     warnings.push_back(fmt::format("and {} more labels as rare as these", strays - kListedClasses));
@@ -158,7 +160,7 @@ Json to_json(const DataIdentity& identity) {
 std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels) {
   const std::size_t classes = std::min(facts.class_rows.size(), labels.size());
   const auto one = [&](std::size_t i) {
-    return fmt::format("{} {}", labels[i], number(facts.class_rows[i]));
+    return fmt::format("{} {}", shown_name(labels[i]), number(facts.class_rows[i]));
   };
   if (classes > kListedClasses) {
     const auto rarest = static_cast<std::size_t>(std::ranges::min_element(facts.class_rows) -
@@ -226,7 +228,7 @@ std::string name_and_size(const MeasuredPart& part) {
 std::string describe(const MeasuredPart& part) {
   std::string text = fmt::format("{}: {}", name_and_size(part), part.origin);
   if (!part.majority_label.empty())
-    text += fmt::format("; always '{}' would be right for {}", part.majority_label,
+    text += fmt::format("; always '{}' would be right for {}", shown_name(part.majority_label),
                         share_text(part.facts.majority_share()));
   return text;
 }
@@ -266,7 +268,7 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
         fmt::format("{}: all {} texts are '{}'; figures of one class do not say whether the model "
                     "tells it from "
                     "others",
-                    facts.part, number(facts.rows), part.majority_label));
+                    facts.part, number(facts.rows), shown_name(part.majority_label)));
     return warnings;
   }
   std::vector<std::size_t> few;

@@ -6,6 +6,7 @@
 #include "hone/app/comparison_table.h"
 #include "hone/app/memory_check.h"
 #include "hone/base/interrupt.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/metric.h"
 #include "hone/passes/freeze.h"
@@ -196,7 +197,8 @@ class Run {
          1});
     if (const auto only = only_predicted_class(e))
       parts.push_back(
-          {fmt::format("predicts '{}' only", model_.config.labels[static_cast<std::size_t>(*only)]),
+          {fmt::format("predicts '{}' only",
+                       shown_name(model_.config.labels[static_cast<std::size_t>(*only)])),
            1});
     return fitted_line(std::move(parts), context_.progress.line_columns());
   }

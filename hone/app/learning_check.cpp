@@ -5,6 +5,7 @@
 
 #include "hone/app/comparison_table.h"
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -28,7 +29,7 @@ std::string accuracy_sign(const std::string& part, const Evaluation& e,
       "{}: the accuracy does not show that it learnt: n = {}, {}, and saying '{}' to every text "
       "makes {:.1f} %",
       part, grouped(e.examples), accuracy_sentence(e),
-      labels[static_cast<std::size_t>(most - e.of_class.begin())], 100 * baseline);
+      shown_name(labels[static_cast<std::size_t>(most - e.of_class.begin())]), 100 * baseline);
   constexpr double kChance = 0.5;
   if (e.auc.interval.low > kChance)
     text += fmt::format(

@@ -5,6 +5,7 @@
 #include "hone/app/machine.h"
 #include "hone/app/result.h"
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/text/synthetic.h"
@@ -133,8 +134,9 @@ std::string metadata(const ModelCard& card, const Model& model) {
   return text + "---\n";
 }
 
-// A name that was given on the command line, as code.
-std::string code(const std::string& text) {
+// A name that was given on the command line, or a label, as code.
+std::string code(const std::string& name) {
+  const std::string text = shown_name(name, name.size());  // in one line, all of it
   return text.find('`') == std::string::npos ? "`" + text + "`" : "`` " + text + " ``";
 }
 

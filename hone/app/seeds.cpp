@@ -5,6 +5,7 @@
 #include "hone/app/measure.h"
 #include "hone/app/result.h"
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -205,9 +206,10 @@ std::vector<std::string> seed_concerns(const std::vector<Json>& results,
     for (const std::string& part : parts)
       if (result.contains(part) && result[part].contains("eval_only_predicts") &&
           result[part]["eval_only_predicts"].is_string())
-        sentences.push_back(fmt::format("seed {}, {}: the model predicts one class only, '{}'",
-                                        result.at("seed").get<std::int64_t>(), part,
-                                        result[part]["eval_only_predicts"].get<std::string>()));
+        sentences.push_back(
+            fmt::format("seed {}, {}: the model predicts one class only, '{}'",
+                        result.at("seed").get<std::int64_t>(), part,
+                        shown_name(result[part]["eval_only_predicts"].get<std::string>())));
   return sentences;
 }
 

@@ -51,6 +51,13 @@ std::string one_line(std::string_view text, std::size_t characters) {
   return line;
 }
 
+std::string shown_name(std::string_view name, std::size_t characters) {
+  std::string shown;
+  for (const char c : printable(shorten(name, characters)))
+    shown += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
+  return shown;
+}
+
 std::string printable(std::string_view text) {
   std::string shown;
   for (std::size_t i = 0; i < text.size(); ++i) {

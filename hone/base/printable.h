@@ -21,8 +21,9 @@ std::size_t character_count(std::string_view text);
 /// A text in one line of at most `characters` characters: line ends and tabs are spaces, and it is `shorten`ed.
 std::string one_line(std::string_view text, std::size_t characters);
 
-/// A name from a file as messages show it: of long ones 100 characters.
-inline std::string shown_name(std::string_view name) { return shorten(name, 100); }
+/// A name from a file, or a label, as people see it: in one line, with control characters as \n, \x1b and the like, and of
+/// long ones so many characters.
+std::string shown_name(std::string_view name, std::size_t characters = 100);
 
 /// Text for a terminal: control characters, which names from files may hold, as \x1b and the like; only line ends and
 /// tabs stay.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
 
@@ -158,12 +159,13 @@ std::vector<std::string> concerns(const Evaluation& e, const std::vector<std::st
     const auto label = static_cast<std::size_t>(*only);
     sentences.push_back(fmt::format(
         "the model predicts one class only: all {} texts are taken for '{}', {} of them are",
-        grouped(e.examples), labels[label], grouped(e.of_class[label].support)));
+        grouped(e.examples), shown_name(labels[label]), grouped(e.of_class[label].support)));
   } else {
     std::vector<std::string> never;
     for (std::size_t c = 0; c < e.of_class.size(); ++c)
       if (e.of_class[c].support > 0 && e.of_class[c].predicted == 0)
-        never.push_back(fmt::format("'{}' ({} texts)", labels[c], grouped(e.of_class[c].support)));
+        never.push_back(
+            fmt::format("'{}' ({} texts)", shown_name(labels[c]), grouped(e.of_class[c].support)));
     constexpr std::size_t kNamed = 6;
     const std::size_t more = never.size() - std::min(never.size(), kNamed);
     never.resize(never.size() - more);

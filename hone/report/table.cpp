@@ -7,7 +7,6 @@
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
-#include "hone/report/one_line.h"
 
 namespace hone {
 namespace {
@@ -144,7 +143,7 @@ std::string sentence_text(const Estimate& e) {
 std::string display_text(const Cell& cell) {
   return std::visit(
       Match{[](Absent) { return std::string(kAbsent); },
-            [](const std::string& text) { return shorten(one_line(text), kMostCharacters); },
+            [](const std::string& text) { return shown_name(text, kMostCharacters); },
             [](std::int64_t value) { return grouped(value); },
             [](Real cell) { return display_real(cell.value, cell.digits, ""); },
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
@@ -194,7 +193,7 @@ Lift lift_of(const Table& table, std::size_t column) {
   const bool text = every(0, [](const Cell& one) { return one.is_text(); });
   const auto says_so = [&](const Cell& one) { return display_text(one) == last; };
   if (!text || last.empty() || !every(1, says_so)) return {};
-  const std::string line = fmt::format("{}: {}", one_line(table.columns()[column].header), last);
+  const std::string line = fmt::format("{}: {}", shown_name(table.columns()[column].header), last);
   if (first == last) return {.stays = false, .line = line};
   if (rows.size() < 3) return {};
   return {.stays = false, .line = fmt::format("{}; first row: {}", line, first)};

@@ -2,7 +2,7 @@
 #include <optional>
 #include <set>
 
-#include "hone/report/one_line.h"
+#include "hone/base/printable.h"
 #include "hone/report/table.h"
 
 // Tables for terminals. Everything is cut to its width in plain text first; colours come last, where lines are put
@@ -50,7 +50,7 @@ TextColumns text_columns(const Table& table) {
   TextColumns columns;
   for (std::size_t i = 0; i < table.columns().size(); ++i) {
     TextColumn column;
-    column.header = {one_line(table.columns()[i].header)};
+    column.header = {shown_name(table.columns()[i].header)};
     const std::vector<std::string> texts = display_column(table, i);
     for (std::size_t row = 0; row < texts.size(); ++row) {
       const Cell& cell = table.rows()[row][i];

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
 
 namespace hone {
 namespace {
@@ -75,8 +76,8 @@ std::optional<std::int64_t> class_among(const WrittenLabel& label, const Names& 
 }
 
 std::string none_of(const WrittenLabel& label, std::string_view whose, const Names& names) {
-  return fmt::format("{}: label '{}' is none of {} classes: {}", label.where, label.text, whose,
-                     fmt::join(names, ", "));
+  return fmt::format("{}: label '{}' is none of {} classes: {}", label.where,
+                     shown_name(label.text), whose, fmt::join(names, ", "));
 }
 
 LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownClasses& known,

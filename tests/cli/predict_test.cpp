@@ -267,6 +267,31 @@ TEST(Predict, SaysOnceThatTheModelHasFewerPositions) {
   }
 }
 
+TEST(Predict, ShowsLabelsInOneLineAndGivesThemWhole) {
+  const TemporaryFolder folder;
+  std::string data = "text,label\n";
+  for (int i = 0; i < 20; ++i)
+    data += fmt::format("text {},{}\n", i, i % 2 ? "\"good\nindeed\"" : "\"bad\x1b[2J\"");
+  folder.file("data.csv", data);
+  run_well({"train", "tiny", "--data", "data.csv", "--max_steps", "1", "--validation_split", "0.4",
+            "-o", "model"},
+           folder.path());
+  const std::string shown =
+      run_well({"predict", "model", "--data", "data.csv"}, folder.path()).output;
+  EXPECT_EQ(std::ranges::count(shown, '\n'), 21) << "a header and twenty rows\n" << shown;
+  EXPECT_NE(shown.find("good\\nindeed"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("bad\\x1b[2J"), std::string::npos) << shown;
+  const Json first = json_lines(
+      run_well({"predict", "model", "--data", "data.csv", "--json"}, folder.path()).output)[0];
+  EXPECT_EQ(first["gold"], "bad\x1b[2J");
+  const Ending measured = run_well({"eval", "model", "--data", "data.csv"}, folder.path());
+  for (const std::string& text : {measured.output, measured.messages}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find("good\nindeed"), std::string::npos) << text;
+  }
+  EXPECT_NE(read_file(folder.path() / "model/README.md").find("`bad\\x1b[2J`"), std::string::npos);
+}
+
 TEST(Predict, TakesGoldLabelsTheModelDoesNotKnow) {
   const TemporaryFolder folder;
   folder.file("texts.jsonl",

@@ -91,7 +91,15 @@ TEST(DisplayText, CutsNamesFromStrangersFiles) {
   EXPECT_LT(display_text(std::string(5000000, 'x')).size(), 600u);
 }
 
-TEST(DisplayText, KeepsTextOnOneLine) { EXPECT_EQ(display_text("a\nb\tc"), "a b c"); }
+// As spaces they would make two labels look like one.
+TEST(DisplayText, ShowsControlCharactersInOneLine) {
+  EXPECT_EQ(display_text("a\nb\tc\x1b[2J"), "a\\nb\\tc\\x1b[2J");
+  Table table({{"a\nb", "A\nB"}, {"same", "Same\nthing"}});
+  table.add_row({"x\ny", "one\ntwo"});
+  table.add_row({"z", "one\ntwo"});
+  EXPECT_EQ(to_text(table), "Same\\nthing: one\\ntwo\nA\\nB\n────\nx\\ny\nz\n");
+  EXPECT_EQ(to_json(table)[0]["a\nb"], "x\ny") << "programs get what there is";
+}
 
 Table example() {
   Table table(
