@@ -178,9 +178,52 @@ struct Lift {
   std::string line;
 };
 
+using Holds = bool(const Cell&);
+
+bool every_cell(const Table& table, std::size_t column, Holds* holds) {
+  return std::ranges::all_of(table.rows(),
+                             [&](const std::vector<Cell>& row) { return holds(row[column]); });
+}
+
+bool is_measured(const Cell& cell) { return std::holds_alternative<Estimate>(cell.value()); }
+bool is_plain_number(const Cell& cell) {
+  return !cell.is_text() && !cell.is_absent() && !is_measured(cell);
+}
+
+// Whether all rows have the very same number, however few of its digits are shown.
+bool is_one_number(const Table& table, std::size_t column) {
+  const Cell& first = table.rows().front()[column];
+  return std::ranges::all_of(table.rows(), [&](const std::vector<Cell>& row) {
+    return raw_value(row[column]) == raw_value(first) &&
+           raw_interval(row[column]) == raw_interval(first);
+  });
+}
+
+// Of two columns with one header a line above the table would not say which it means.
+bool has_own_header(const Table& table, std::size_t column) {
+  return std::ranges::count(table.columns(), table.columns()[column].header, &Column::header) == 1;
+}
+
+// Two rows are there to be compared, and so is what was measured, above all where it is equal: of three or more rows a
+// column of one number goes if another of its sort, measured shares or plain numbers, stays and tells all rows apart.
+bool is_dispensable_number(const Table& table, std::size_t column) {
+  if (table.rows().size() < 3 || !has_own_header(table, column)) return false;
+  Holds* const sort = every_cell(table, column, is_measured)       ? &is_measured
+                      : every_cell(table, column, is_plain_number) ? &is_plain_number
+                                                                   : nullptr;
+  if (sort == nullptr || !is_one_number(table, column)) return false;
+  for (std::size_t other = 1; other < table.columns().size(); ++other)
+    if (every_cell(table, other, sort) && !is_one_number(table, other)) return true;
+  return false;
+}
+
 Lift lift_of(const Table& table, std::size_t column) {
   const auto& rows = table.rows();
   if (column == 0 || rows.size() < 2) return {};
+  const std::string header = shown_name(table.columns()[column].header, kMostCharacters);
+  if (is_dispensable_number(table, column))
+    return {.stays = false,
+            .line = fmt::format("{}: {}", header, display_column(table, column).front())};
   const auto cell = [&](std::size_t row) -> const Cell& { return rows[row][column]; };
   const auto every = [&](std::size_t from, auto holds) {
     for (std::size_t row = from; row < rows.size(); ++row)
@@ -193,7 +236,7 @@ Lift lift_of(const Table& table, std::size_t column) {
   const bool text = every(0, [](const Cell& one) { return one.is_text(); });
   const auto says_so = [&](const Cell& one) { return display_text(one) == last; };
   if (!text || last.empty() || !every(1, says_so)) return {};
-  const std::string line = fmt::format("{}: {}", shown_name(table.columns()[column].header), last);
+  const std::string line = fmt::format("{}: {}", header, last);
   if (first == last) return {.stays = false, .line = line};
   if (rows.size() < 3) return {};
   return {.stays = false, .line = fmt::format("{}; first row: {}", line, first)};

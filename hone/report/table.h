@@ -154,8 +154,8 @@ std::string display_text(const Cell& cell);
 std::vector<std::string> display_column(const Table& table, std::size_t column);
 
 /// The table without columns that need none: `lines` say instead what is the same in all rows, or in all but the first
-/// of three or more ("Arithmetic: simulated; first row: fp32"). Only columns of text are taken out so, and those where
-/// nothing was measured, without a line; never the first.
+/// of three or more ("Arithmetic: simulated; first row: fp32"). Never the first; of numbers only those of three or more rows
+/// that keep others of their sort to be compared by; those where nothing was measured go without a line.
 struct LiftedTable {
   std::vector<std::string> lines;
   Table table;

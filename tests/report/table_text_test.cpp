@@ -190,8 +190,50 @@ TEST(LiftConstants, SaysOnceWhatAllRowsSay) {
   table.add_row({"x", "word", absent, 1});
   const LiftedTable lifted = lift_constants(table);
   EXPECT_EQ(lifted.lines, std::vector<std::string>{"Same: word"});
-  ASSERT_EQ(lifted.table.columns().size(), 2) << "names and numbers stay";
+  ASSERT_EQ(lifted.table.columns().size(), 2) << "names, and the numbers of two rows, stay";
   EXPECT_EQ(lifted.table.columns()[1].key, "n");
+}
+
+// Of a job that was repeated by seed: the parent is one, and so are its figures.
+Table of_seeds(double (*accuracy)(int)) {
+  Table table({{"seed", "Seed"},
+               {"before", "before accuracy"},
+               {"before_loss", "before loss"},
+               {"after", "after accuracy"},
+               {"after_loss", "after loss"}});
+  for (int seed = 0; seed < 3; ++seed)
+    table.add_row({seed, percent_within(0.5, 0.45, 0.55), real(0.7, 4),
+                   percent_within(accuracy(seed), 0.5, 0.9), real(0.6 + 0.01 * seed, 4)});
+  return table;
+}
+
+TEST(LiftConstants, SaysOnceWhatNumberAllOfThreeRowsHave) {
+  const LiftedTable lifted = lift_constants(of_seeds([](int seed) { return 0.6 + 0.1 * seed; }));
+  EXPECT_EQ(lifted.lines,
+            (std::vector<std::string>{"before accuracy: 50.0 ± 5.0 %", "before loss: 0.7000"}));
+  ASSERT_EQ(lifted.table.columns().size(), 3);
+  EXPECT_EQ(lifted.table.columns()[1].key, "after");
+}
+
+TEST(LiftConstants, LeavesWhatAReaderComparesBy) {
+  // No other accuracy is left: that all are equal is the result.
+  const LiftedTable lifted = lift_constants(of_seeds([](int) { return 0.5; }));
+  EXPECT_EQ(lifted.lines, std::vector<std::string>{"before loss: 0.7000"});
+  // One that not all rows have does not stand for it.
+  Table table({{"model", "Model"}, {"accuracy", "Accuracy"}, {"flips", "Flips"}});
+  table.add_row({"fp32", percent_within(0.5, 0.4, 0.6), absent});
+  for (const double flips : {0.1, 0.2})
+    table.add_row({"int8", percent_within(0.5, 0.4, 0.6), percent_within(flips, 0, 0.3)});
+  EXPECT_TRUE(lift_constants(table).lines.empty());
+  // A header that two columns share would not say which of them is meant.
+  Table shared({{"layer", "Layer"}, {"a", "SNR"}, {"clipped", "Clipped"}, {"b", "SNR"}});
+  for (int layer = 0; layer < 3; ++layer)
+    shared.add_row({"x", real(0, 1), percent(0.1), real(30 + layer, 1)});
+  EXPECT_EQ(lift_constants(shared).lines, std::vector<std::string>{"Clipped: 10.0 %"});
+  // What only looks the same is not.
+  Table close({{"step", "Step"}, {"loss", "Loss"}, {"norm", "Norm"}});
+  for (int step = 0; step < 3; ++step) close.add_row({"x", real(0.7 + 1e-9 * step, 4), step});
+  EXPECT_TRUE(lift_constants(close).lines.empty());
 }
 
 TEST(LiftConstants, LeavesATableOfOneRow) {
