@@ -1,11 +1,15 @@
 #include "hone/base/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -17,8 +21,7 @@ namespace {
 /// A file descriptor that closes itself.
 class Descriptor {
  public:
-  Descriptor(const fs::path& path, int flags, mode_t mode = 0)
-      : value_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {
+  Descriptor(const fs::path& path, int flags) : value_(::open(path.c_str(), flags | O_CLOEXEC)) {
     user_check(value_ >= 0, "{}: cannot open: {}", path.string(), std::strerror(errno));
   }
   ~Descriptor() {
@@ -92,13 +95,107 @@ class OpenedFile {
   std::size_t size_ = 0;
 };
 
+constexpr std::string_view kTemporaryEnd = ".tmp";
+
 // The process number keeps two programs that write the same destination apart.
 fs::path temporary_beside(const fs::path& path, int attempt = 0) {
   const fs::path normal = path.has_filename() ? path : path.parent_path();
   const std::string again = attempt == 0 ? "" : fmt::format("-{}", attempt);
   return normal.parent_path() /
-         fmt::format(".{}.{}{}.tmp", normal.filename().string(), ::getpid(), again);
+         fmt::format(".{}.{}{}{}", normal.filename().string(), ::getpid(), again, kTemporaryEnd);
 }
+
+// The process that a temporary file of this name beside `target` is of; 0: it is called otherwise.
+pid_t writer_of(std::string_view name, const std::string& target) {
+  const std::string begin = "." + target + ".";
+  if (!name.starts_with(begin) || !name.ends_with(kTemporaryEnd)) return 0;
+  name.remove_prefix(begin.size());
+  if (name.size() <= kTemporaryEnd.size()) return 0;
+  name.remove_suffix(kTemporaryEnd.size());
+  const std::size_t dash = name.find('-');
+  const auto number = [](std::string_view digits) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc() && end == digits.data() + digits.size() ? value : 0;
+  };
+  if (dash != std::string_view::npos && number(name.substr(dash + 1)) < 1) return 0;
+  return std::max(number(name.substr(0, dash)), 0);
+}
+
+// A file whose writer lives is locked, wherever it lives. Where locks are not to be had, or not seen by all machines that
+// share the disk, nobody has written to it for so long.
+constexpr std::chrono::minutes kWriterSilence{10};
+
+void remove_if_abandoned(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return;
+  struct stat info {};
+  const auto now = std::chrono::system_clock::now();
+  if (::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 1 &&
+      std::chrono::system_clock::from_time_t(info.st_mtime) < now - kWriterSilence &&
+      ::flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    ::unlink(file.c_str());
+  ::close(descriptor);
+}
+
+// What programs that were killed while they wrote `path` have left beside it.
+void remove_abandoned(const fs::path& path) {
+  const fs::path parent = path.parent_path();
+  std::error_code error;
+  fs::directory_iterator at(parent.empty() ? "." : parent, error);
+  for (; !error && at != fs::directory_iterator(); at.increment(error)) {
+    const pid_t writer = writer_of(at->path().filename().string(), path.filename().string());
+    if (writer <= 0) continue;
+    const bool alive = ::kill(writer, 0) == 0 || errno != ESRCH;
+    std::error_code ignored;
+    if (!alive && at->symlink_status(ignored).type() == fs::file_type::regular)
+      remove_if_abandoned(at->path());
+  }
+}
+
+/// A new file beside `path`, locked while it is written; gone with the object unless it took its place.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const fs::path& path) : target_(path) {
+    for (int attempt = 0; descriptor_ < 0; ++attempt) {
+      path_ = temporary_beside(path, attempt);
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      user_check(descriptor_ >= 0 || errno == EEXIST, "{}: cannot open: {}", path_.string(),
+                 std::strerror(errno));
+    }
+    ::flock(descriptor_, LOCK_EX | LOCK_NB);
+  }
+  ~TemporaryFile() {
+    if (!placed_) ::unlink(path_.c_str());
+    ::close(descriptor_);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  void write(std::span<const std::byte> bytes) const {
+    while (!bytes.empty()) {
+      const ssize_t count = ::write(descriptor_, bytes.data(), bytes.size());
+      if (count < 0 && errno == EINTR) continue;
+      check(count >= 0);
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+  }
+  void take_place() {
+    check(::fsync(descriptor_) == 0);
+    check(::rename(path_.c_str(), target_.c_str()) == 0);
+    placed_ = true;
+  }
+
+ private:
+  void check(bool done) const {
+    user_check(done, "{}: cannot write: {}", target_.string(), std::strerror(errno));
+  }
+
+  const fs::path& target_;
+  fs::path path_;
+  int descriptor_ = -1;
+  bool placed_ = false;
+};
 
 }  // namespace
 
@@ -143,31 +240,10 @@ std::string read_file(const fs::path& path) {
 }
 
 void write_file(const fs::path& path, const std::function<void(const ByteSink&)>& write) {
-  const fs::path temporary = temporary_beside(path);
-  try {
-    {
-      const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-      write([&](std::span<const std::byte> bytes) {
-        while (!bytes.empty()) {
-          const ssize_t count = ::write(file.value(), bytes.data(), bytes.size());
-          if (count < 0 && errno == EINTR) continue;
-          user_check(count >= 0, "{}: cannot write: {}", path.string(), std::strerror(errno));
-          bytes = bytes.subspan(static_cast<std::size_t>(count));
-        }
-      });
-      user_check(::fsync(file.value()) == 0, "{}: cannot write: {}", path.string(),
-                 std::strerror(errno));
-    }
-    fs::rename(temporary, path);
-  } catch (const fs::filesystem_error& error) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    fail("{}: cannot write: {}", path.string(), error.code().message());
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw;
-  }
+  remove_abandoned(path);
+  TemporaryFile file(path);
+  write([&](std::span<const std::byte> bytes) { file.write(bytes); });
+  file.take_place();
 }
 
 void write_file(const fs::path& path, std::string_view text) {
@@ -198,9 +274,9 @@ ScratchFolder::~ScratchFolder() {
 }
 
 bool is_temporary_name(std::string_view name) {
-  constexpr std::string_view kEnd = ".tmp", kDigits = "0123456789-";
-  if (!name.starts_with('.') || !name.ends_with(kEnd)) return false;
-  name.remove_suffix(kEnd.size());
+  constexpr std::string_view kDigits = "0123456789-";
+  if (!name.starts_with('.') || !name.ends_with(kTemporaryEnd)) return false;
+  name.remove_suffix(kTemporaryEnd.size());
   const std::size_t dot = name.rfind('.');
   return dot > 0 && dot + 1 < name.size() &&
          name.find_first_not_of(kDigits, dot + 1) == std::string_view::npos;

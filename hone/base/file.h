@@ -42,6 +42,9 @@ using ByteSink = std::function<void(std::span<const std::byte>)>;
 /// Writes what `write` sends into a temporary file beside `path`, flushes it to the disk, then
 /// renames it to `path`: readers see the old file or the whole new one. Throws `UserError` (no such
 /// folder, disk full, …); then `path` is untouched.
+///
+/// Such temporary files of `path` that a killed program left are removed first: those of a process that is not there,
+/// which nobody has locked or written to for ten minutes.
 void write_file(const fs::path& path, const std::function<void(const ByteSink&)>& write);
 void write_file(const fs::path& path, std::string_view text);
 

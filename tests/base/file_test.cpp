@@ -1,7 +1,13 @@
 #include "hone/base/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
 
 #include "tests/support/expect.h"
 
@@ -139,6 +145,77 @@ TEST(WriteFolder, AppearsWholeOrNotAtAll) {
   EXPECT_EQ(read_file(path / "x"), "text");
   expect_user_error("made: cannot write", [&] { write_folder(path, [](const fs::path&) {}); });
   EXPECT_EQ(names_in(folder.path()), Names{"made"});
+}
+
+/// The number of a process that has ended.
+pid_t ended_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+void make_old(const fs::path& file) {
+  fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(1));
+}
+
+TEST(WriteFile, RemovesWhatAKilledProgramLeftOfTheSameFile) {
+  const TemporaryFolder folder;
+  const std::string dead = std::to_string(ended_process());
+  for (const std::string& name : {".x." + dead + ".tmp", ".x." + dead + "-2.tmp"})
+    make_old(folder.file(name, "half"));
+  write_file(folder.path() / "x", "whole");
+  EXPECT_EQ(names_in(folder.path()), Names{"x"});
+}
+
+TEST(WriteFile, RemovesNothingThatMayBeAnothers) {
+  const TemporaryFolder folder;
+  const std::string dead = std::to_string(ended_process()), own = std::to_string(::getpid());
+  Names others = {".x." + own + ".tmp",         // its process is there
+                  ".y." + dead + ".tmp",        // of another file
+                  ".x.y." + dead + ".tmp",      // the same
+                  "x." + dead + ".tmp",         // called otherwise
+                  ".x." + dead + ".tmp.kept",   // the same
+                  ".x." + dead + "x.tmp",       // the same
+                  ".x." + dead + "-.tmp",       // the same
+                  ".x.-" + dead + ".tmp",       // the same
+                  ".x.99999999999999999.tmp"};  // no number of a process
+  for (const std::string& name : others) make_old(folder.file(name, "mine"));
+  const std::string link = ".x." + std::to_string(ended_process()) + ".tmp",
+                    inner = ".x." + std::to_string(ended_process()) + ".tmp",
+                    fresh = ".x." + std::to_string(ended_process()) + ".tmp",
+                    locked = ".x." + std::to_string(ended_process()) + ".tmp";
+  fs::create_symlink(folder.path() / ("x." + dead + ".tmp"), folder.path() / link);
+  fs::create_directory(folder.path() / inner);
+  folder.file(fresh, "written a moment ago");
+  make_old(folder.file(locked, "of a process on another machine, or in another container"));
+  const int descriptor = ::open((folder.path() / locked).c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_EQ(::flock(descriptor, LOCK_EX), 0);
+  others.insert(others.end(), {link, inner, fresh, locked});
+  write_file(folder.path() / "x", "whole");
+  ::close(descriptor);
+  others.push_back("x");
+  std::ranges::sort(others);
+  EXPECT_EQ(names_in(folder.path()), others);
+  EXPECT_EQ(read_file(folder.path() / "x"), "whole");
+  EXPECT_EQ(read_file(folder.path() / (".x." + own + ".tmp")), "mine");
+}
+
+// While it is written, others see by a lock that it is.
+TEST(WriteFile, LocksWhatItWrites) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "x";
+  write_file(path, [&](const ByteSink&) {
+    const fs::path temporary = folder.path() / names_in(folder.path()).at(0);
+    make_old(temporary);
+    write_file(path, "another, meanwhile");
+    EXPECT_TRUE(fs::exists(temporary));
+    const int descriptor = ::open(temporary.c_str(), O_RDONLY | O_CLOEXEC);
+    EXPECT_NE(::flock(descriptor, LOCK_EX | LOCK_NB), 0);
+    ::close(descriptor);
+  });
+  EXPECT_EQ(read_file(path), "");
+  EXPECT_EQ(names_in(folder.path()), Names{"x"});
 }
 
 TEST(ScratchFolder, TakesNoNameThatIsTaken) {
