@@ -89,7 +89,9 @@ void take_tensors(const fs::path& file, ParameterStore& parameters, bool replace
   }
 }
 
-void remove_old(const CheckpointOptions& options, std::int64_t best_step) {
+}  // namespace
+
+void remove_old_checkpoints(const CheckpointOptions& options, std::int64_t best_step) {
   std::vector<std::int64_t> steps = checkpoint_steps(options.folder);
   const auto newest = static_cast<std::size_t>(std::max<std::int64_t>(options.keep, 1));
   if (steps.size() <= newest) return;
@@ -97,8 +99,6 @@ void remove_old(const CheckpointOptions& options, std::int64_t best_step) {
   for (const std::int64_t step : steps)
     if (step != best_step) remove_checkpoint(options, step);
 }
-
-}  // namespace
 
 void remove_checkpoint(const CheckpointOptions& options, std::int64_t step) {
   const fs::path folder = checkpoint_folder(options, step);
@@ -143,14 +143,11 @@ void save_training(const CheckpointOptions& options, const Model& model,
     write_safetensors(folder / kMoments, moments, {});
     write_file(folder / kState, to_document(to_json(checkpoint)));
   });
-  if (options.on_saved) options.on_saved();
-  remove_old(options, checkpoint.selection.best_step);
 }
 
 void update_training(const CheckpointOptions& options, const TrainingCheckpoint& checkpoint) {
   write_file(checkpoint_folder(options, checkpoint.state.step) / kState,
              to_document(to_json(checkpoint)));
-  remove_old(options, checkpoint.selection.best_step);  // there may be a new best one
 }
 
 std::optional<TrainingCheckpoint> load_training(const CheckpointOptions& options,

@@ -31,17 +31,21 @@ struct CheckpointOptions {
   bool resume = false;    ///< go on from the newest, if there is one
   /// Writes all files of the model into an existing folder.
   std::function<void(const Model&, const fs::path&)> write_model = {};
-  std::function<void()> on_saved = {};  ///< there is something to resume from
+  /// The training has diverged, which the text says, and would again from any checkpoint.
+  std::function<void(const std::string&)> on_diverged = {};
 };
 
-/// Saves `model` with `parameters` (moments of AdamW among them) and the state of the run, whole or not at all, then
-/// removes those that are neither among the newest nor the best. Throws `UserError`.
+/// Saves `model` with `parameters` (moments of AdamW among them) and the state of the run, whole or not at all. Throws
+/// `UserError`.
 void save_training(const CheckpointOptions& options, const Model& model,
                    const ParameterStore& parameters, const TrainingCheckpoint& checkpoint);
 
-/// Writes the state anew into the checkpoint of its step: after an evaluation, which changes no weights but may have
-/// found a new best one.
+/// Writes the state anew into the checkpoint of its step: after an evaluation, which changes no weights.
 void update_training(const CheckpointOptions& options, const TrainingCheckpoint& checkpoint);
+
+/// Removes the checkpoints that are neither among the newest nor the best. Not before the newest has been computed with:
+/// its weights may be numbers, and nothing that is made of them.
+void remove_old_checkpoints(const CheckpointOptions& options, std::int64_t best_step);
 
 /// Removes the checkpoint of a step, if there is one.
 void remove_checkpoint(const CheckpointOptions& options, std::int64_t step);

@@ -66,6 +66,7 @@ class Run {
       result.training = train(graph);
     }
     if (result.training.end == TrainingEnd::interrupted) interrupted();
+    newest_checkpoint_is_good();
     result.selection = checkpoint_.selection;
     result.class_weights = options_.training.class_weights;
     result.weights_of_step = result.training.steps;
@@ -95,6 +96,7 @@ class Run {
         load_training(options_.checkpoints, model_.parameters);
     if (!found) return;
     checkpoint_ = *found;
+    newest_is_proven_ = false;
     log_.resume(checkpoint_.log_lines, checkpoint_.steps);
     if (!options_.chooses() || checkpoint_.selection.best_step == 0) return;
     best_ = model_.parameters;
@@ -109,6 +111,7 @@ class Run {
     progress_ = &progress;
     TrainingCallbacks callbacks;
     callbacks.on_step = [&](const StepRecord& record) {
+      if (!newest_is_proven_) newest_checkpoint_is_good();  // or this step had no loss
       log_.add_step(record);
       progress.update(record.step, fmt::format("loss {:.3f}", record.loss),
                       fmt::format("padding {:.0f} %", 100 * record.padding_share));
@@ -123,17 +126,45 @@ class Run {
         checkpoint_.log_lines = log_.lines().size();
         checkpoint_.steps = log_.steps();
         save_training(options_.checkpoints, model_, parameters, checkpoint_);
+        newest_is_proven_ = false;
       };
     callbacks.stop_requested = [] { return interrupt_signal() != 0; };
     try {
       return hone::train(graph, model_.parameters, data_.train, pad_id_, options_.training,
                          callbacks, context_.library, context_.pool, cpu(), checkpoint_.state);
+    } catch (const Diverged& diverged) {
+      give_up(diverged);
     } catch (const UserError& error) {
       const std::vector<std::int64_t> steps = checkpoint_steps(options_.checkpoints.folder);
       if (!saves() || steps.empty()) throw;
       fail("{}; the last checkpoint is {}", error.what(),
            checkpoint_folder(options_.checkpoints, steps.back()).string());
     }
+  }
+
+  // Something has been computed with it, or there is nothing left to compute.
+  void newest_checkpoint_is_good() {
+    if (!saves()) return;
+    remove_old_checkpoints(options_.checkpoints, checkpoint_.selection.best_step);
+    newest_is_proven_ = true;
+  }
+
+  [[noreturn]] void give_up(const Diverged& diverged) const {
+    std::string why = fmt::format("{}: {}; {}", options_.title, diverged.what(),
+                                  diverged.useless_step() == 0
+                                      ? "the weights it began with give no numbers"
+                                      : fmt::format("try a lower --learning_rate than {}",
+                                                    options_.training.optimizer.learning_rate));
+    if (!saves()) fail("{}", why);
+    remove_checkpoint(options_.checkpoints, diverged.useless_step());
+    const std::vector<std::int64_t> steps = checkpoint_steps(options_.checkpoints.folder);
+    if (!steps.empty())
+      why += fmt::format(
+          "\nThe last checkpoint, of step {}, is {}: a model that can be trained on into another "
+          "folder",
+          steps.back(), checkpoint_folder(options_.checkpoints, steps.back()).string());
+    if (options_.checkpoints.on_diverged) options_.checkpoints.on_diverged(why);
+    fail("{}", why);
   }
 
   // Returns whether to go on.
@@ -152,18 +183,15 @@ class Run {
       checkpoint_.state.evaluated_step = record.step;
       checkpoint_.log_lines = log_.lines().size();
       update_training(options_.checkpoints, checkpoint_);
+      newest_checkpoint_is_good();
     }
     return !checkpoint_.selection.ended;
   }
 
-  // Weights that are numbers, and nothing that is computed with them is: no checkpoint either.
-  void check_evaluation(const Evaluation& evaluation, std::int64_t step) const {
-    if (std::isfinite(evaluation.loss)) return;
-    if (saves()) remove_checkpoint(options_.checkpoints, step);
-    fail(
-        "training diverged at step {}: the loss on the validation part is no number; try a lower "
-        "learning rate",
-        step);
+  // Weights may be numbers, and nothing that is computed with them is.
+  static void check_evaluation(const Evaluation& evaluation, std::int64_t step) {
+    if (!std::isfinite(evaluation.loss))
+      throw Diverged(step, step, "the loss on the validation part is no number");
   }
 
   Measurement validate(const Model& model) {
@@ -236,6 +264,7 @@ class Run {
   TrainingLog& log_;
   Context& context_;
   TrainingCheckpoint checkpoint_;
+  bool newest_is_proven_ = true;
   ParameterStore best_;
   Progress* progress_ = nullptr;  // while it trains
 

@@ -56,7 +56,8 @@ constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};
 /// Folders that jobs make, and the beginnings of those with a number behind.
 constexpr std::string_view kTrainings = "trainings";  // on the way to the result of a study
 constexpr std::string_view kFolders[] = {kTrainings, "model", "fp32"};
-constexpr std::string_view kNumberedFolders[] = {"checkpoint-", "seed-", "qat-"};
+constexpr std::string_view kCheckpoint = "checkpoint-", kSeed = "seed-";
+constexpr std::string_view kNumberedFolders[] = {kCheckpoint, kSeed, "qat-"};
 
 bool is_any_of(std::string_view name, Names globs) {
   return std::ranges::any_of(globs, [&](std::string_view glob) { return glob_match(glob, name); });
@@ -70,10 +71,13 @@ bool is_job_folder(std::string_view name) {
   });
 }
 
+bool is_of_a_killed_program(const fs::path& path) {
+  return std::ranges::any_of(path,
+                             [](const fs::path& part) { return is_temporary_name(part.string()); });
+}
+
 FileRole role_of(const fs::path& path, Names more_results) {
-  for (const fs::path& part : path)
-    if (is_temporary_name(part.string()))
-      return FileRole::scaffolding;  // of a program that was killed
+  if (is_of_a_killed_program(path)) return FileRole::scaffolding;
   const std::string name = path.filename().string();
   const bool events = glob_match(kEvents, name);
   for (const fs::path& folder : path.parent_path())
@@ -94,6 +98,13 @@ FileRole job_file_role_with_moments(const fs::path& path) {
   return path.filename() == kMoments && role == FileRole::scaffolding && !on_the_way
              ? FileRole::result
              : role;
+}
+
+bool is_job_progress(const fs::path& path) {
+  if (is_of_a_killed_program(path)) return false;
+  const std::string name = path.filename(), folder = path.parent_path().filename();
+  return (name == "trainer_state.json" && folder.starts_with(kCheckpoint)) ||
+         (name == "results.json" && folder.starts_with(kSeed));
 }
 
 FileRole earlier_job_file_role(const fs::path& path) { return role_of(path, {}); }

@@ -15,4 +15,7 @@ FileRole job_file_role_with_moments(const fs::path& path);
 /// The same with the names of versions before records (see folder_record.h): what they did not write is foreign.
 FileRole earlier_job_file_role(const fs::path& path);
 
+/// Whether a job that did not finish can go on from the file: a checkpoint, or the result of one of its seeds.
+bool is_job_progress(const fs::path& path);
+
 }  // namespace hone

@@ -38,7 +38,8 @@ std::optional<FolderRecord> parse_record(const Json& json) {
       return std::nullopt;
     FolderRecord record{.finished = json.at("finished").get<bool>(),
                         .job = json.at("job"),
-                        .replaces = json.at("replaces").get<std::string>()};
+                        .replaces = json.at("replaces").get<std::string>(),
+                        .given_up = json.value("given_up", "")};
     for (const auto& [path, file] : json.at("files").items())
       record.files[path] = {file.at("size").get<std::uintmax_t>(),
                             file.at("fingerprint").get<std::string>()};
@@ -83,6 +84,7 @@ void write_record(const FolderRecord& record, const fs::path& folder) {
                                                 {"finished", record.finished},
                                                 {"job", record.job},
                                                 {"replaces", record.replaces},
+                                                {"given_up", record.given_up},
                                                 {"files", files}}));
 }
 

@@ -24,6 +24,8 @@ struct FolderRecord {
   std::map<std::string, RecordedFile> files = {};  ///< of a finished folder, by path in it
   /// Fingerprint of the mark (see `mark_of`) of the folder that this one took the place of; "": of none.
   std::string replaces = {};
+  /// Why the job ended for good, in which going on would end again; "": it did not.
+  std::string given_up = {};
   /// The folder is one of a version before records: finished with a settings.json that names a command line of this
   /// program, or interrupted with resume.json. Which files that version wrote is known by their names and times alone.
   bool by_name = false;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -96,6 +97,10 @@ int locked(const fs::path& folder) {
 // write or copy a folder, is taken for edited.
 constexpr std::chrono::seconds kWritingTime{60};
 
+constexpr const char* kGivenUp =
+    "{}: {}\n--resume would go on from what stands there and end the same way; start again with "
+    "other settings and "
+    "--overwrite";
 constexpr const char* kTaken =
     "{}: another process works there; wait for it, or give another output folder";
 
@@ -174,13 +179,15 @@ void OutputFolder::take_over_temporary() {
                "{}: exists already and was not left by an interrupted run of this program, which "
                "would write there until it is done; move it, or give another output folder",
                temporary_.string());
+    user_check(left->given_up.empty() || options_.overwrite, kGivenUp, temporary_.string(),
+               left->given_up);
     user_check(options_.resume || options_.overwrite,
                "{}: an earlier run was interrupted; go on with --resume, or start again with "
                "--overwrite",
                temporary_.string());
     by_name_ = left->by_name;
-    kept_ = true;  // until the job begins: who mistypes an argument loses no checkpoint
-    if (options_.resume) {
+    found_ = true;
+    if (options_.resume && left->given_up.empty()) {
       interrupted_ = left;
       job_ = left->job;
     }
@@ -218,15 +225,25 @@ OwnFiles OutputFolder::files_of(const fs::path& folder, const FolderRecord& reco
 
 void OutputFolder::begin(const Json& job) {
   clear_temporary();
-  kept_ = by_name_ = false;
+  found_ = by_name_ = false;
   job_ = job;
   write_record({.job = job}, temporary_);
 }
 
 void OutputFolder::go_on(const Json& job) {
-  by_name_ = false;
+  found_ = by_name_ = false;
   job_ = job;
   write_record({.job = job}, temporary_);
+}
+
+void OutputFolder::give_up(const std::string& why) {
+  if (!has_progress()) fail("{}", why);  // and the destructor leaves nothing
+  write_record({.job = job_, .given_up = why}, temporary_);
+  fail(kGivenUp, temporary_.string(), why);
+}
+
+bool OutputFolder::has_progress() const {
+  return options_.is_progress && std::ranges::any_of(files_below(temporary_), options_.is_progress);
 }
 
 // All but the record, by which the folder is known, and what somebody else put there.
@@ -249,9 +266,9 @@ void OutputFolder::remove_files(const std::function<bool(const fs::path&)>& whic
 }
 
 OutputFolder::~OutputFolder() {
-  if (!committed_ && !kept_ && options_.resumable) {
+  if (!committed_ && !found_ && options_.resumable) {
     try {
-      clear_temporary();
+      if (!has_progress()) clear_temporary();
       if (files_below(temporary_) == std::vector<fs::path>{fs::path(kRecordFile)})
         fs::remove(temporary_ / kRecordFile);
       if (fs::is_empty(temporary_)) fs::remove(temporary_);

@@ -19,12 +19,14 @@ enum class FileRole {
 
 struct OutputFolderOptions {
   bool overwrite = false;  ///< replace the destination, and what an interrupted run left
-  /// The temporary folder is `destination`.partial, and what is `keep`t of it can be resumed.
+  /// The temporary folder is `destination`.partial. It outlives a job that does not finish when there is something in it
+  /// to go on from: a file, by its path in the folder, of which `is_progress` is true.
   bool resumable = false;
   bool resume = false;  ///< go on in the folder that an interrupted run left, if there is one
   /// The role of a file by its path in the folder, where nothing else tells: in a resumable folder, which others may put
   /// things into, and in one that a version before records wrote. Without them, all such files are foreign.
   std::function<FileRole(const fs::path&)> role = {}, earlier_role = {};
+  std::function<bool(const fs::path&)> is_progress = {};
 };
 
 /// A folder that appears under its name only when it is complete, with a record of every file (folder_record.h):
@@ -45,7 +47,8 @@ class OutputFolder {
   /// Throws `UserError`, before anything is changed:
   /// - the destination is a file; holds something and is not to be overwritten or resumed, or carries no record;
   /// - it or the temporary folder is or holds what `check_unprotected` names;
-  /// - an interrupted run has left its folder and is neither resumed nor overwritten;
+  /// - an interrupted run has left its folder and is neither resumed nor overwritten, or was given up and is not
+  ///   overwritten;
   /// - somebody else's folder is called as the temporary one, or as the one to step aside;
   /// - another process works there.
   OutputFolder(const fs::path& destination, OutputFolderOptions options);
@@ -67,8 +70,9 @@ class OutputFolder {
   void begin(const Json& job);
   /// The interrupted job goes on, as `job`.
   void go_on(const Json& job);
-  /// From now on the destructor leaves what was written, to be resumed.
-  void keep() { kept_ = true; }
+  /// The job ends for good, and would again if it went on: throws `UserError` with `why`. What there is to go on from
+  /// stays, and the record says so.
+  [[noreturn]] void give_up(const std::string& why);
   /// The folder takes its place, without the scaffolding. Throws `UserError`; what was written then stays in `path()`.
   void commit();
 
@@ -78,6 +82,7 @@ class OutputFolder {
   void check_destination();
   void take_over_temporary();
   void mend();
+  bool has_progress() const;
   void clear_temporary();
   void remove_files(const std::function<bool(const fs::path&)>& which);
   FolderRecord finished_record() const;
@@ -93,7 +98,7 @@ class OutputFolder {
   Json job_ = nullptr;
   int lock_ = -1;         // descriptor of the locked folder
   bool by_name_ = false;  // the temporary folder is one of a version before records
-  bool kept_ = false;
+  bool found_ = false;    // the temporary folder; until the job begins, it may be by mistake
   bool committed_ = false;
 };
 

@@ -272,7 +272,7 @@ CheckpointOptions checkpoints_in(const fs::path& folder, const ResumeArguments& 
                 write_tokenizer(source, to);
                 write_trained_on(source.trained_on, to);
               },
-          .on_saved = [&output] { output.keep(); }};
+          .on_diverged = [&output](const std::string& why) { output.give_up(why); }};
 }
 
 CalibrationRun CalibrationArguments::parsed(std::uint64_t seed) const {
@@ -350,6 +350,7 @@ OutputFolderOptions OutputArguments::resumable(const ResumeArguments& arguments)
   OutputFolderOptions resumable = options();
   resumable.resumable = true;
   resumable.resume = arguments.resume;
+  resumable.is_progress = is_job_progress;
   if (arguments.save_optimizer_state) resumable.role = job_file_role_with_moments;
   return resumable;
 }

@@ -78,7 +78,7 @@ void declare_seeds(CLI::App& app, std::int64_t& seeds);
 
 /// Checkpoints in `folder`, a part of `output`, that are models with the tokenizer and the record of what was learnt from
 /// of `source`; both must outlive them.
-/// `output` is kept for --resume once there is one.
+/// A training that diverges gives `output` up.
 CheckpointOptions checkpoints_in(const fs::path& folder, const ResumeArguments& arguments,
                                  const TextModel& source, OutputFolder& output);
 

@@ -329,12 +329,14 @@ const std::vector<Document>& documents() {
        {{"",
          {{"schema_version", "integer", "of this file; 1"},
           {"program", "text", "\"hone\""},
-          {"finished", "boolean", "false: a job works there, or was interrupted"},
+          {"finished", "boolean", "false: a job works there, was interrupted or given up"},
           {"job", "any",
            "the settings that decide on the result and fingerprints of what was read, an object; "
            "null: a job that cannot be resumed"},
           {"replaces", "text",
            "fingerprint of the record of the folder whose place it took; empty: of none"},
+          {"given_up", "text",
+           "why the job ended for good, in which going on would end again; empty: it did not"},
           {"files", "recorded_file{}", "by path; of unfinished folders none"}}}}},
       {"training_log.jsonl",
        "A training as it went: one object on a line for every logging step and every evaluation, "

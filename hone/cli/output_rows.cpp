@@ -186,7 +186,7 @@ std::vector<Fragment> row_fragments() {
       {"run_row",
        "A run, or one of the models that it measured. What its folder does not tell is not there.",
        {{"folder", "text", "its output folder"},
-        {"state", "finished|unfinished", "unfinished: interrupted, or still at it"},
+        {"state", "finished|unfinished", "unfinished: interrupted, diverged, or still at it"},
         {"group", "integer", "runs of one group may be ranked: see `groups`"},
         {"settings", "any{}",
          "the arguments of its command; of unfinished ones those that decide on the result"},

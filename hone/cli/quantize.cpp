@@ -361,7 +361,6 @@ std::string quantize_seeds(const Job& job, RunReport report) {
       const Quantized quantized = quantize_once(job, seed.seed, seed.path);
       print_warnings(quantized.notes);
     }
-    job.output.keep();
     results.push_back(read_json(seed.path / "results.json"));
   }
   const SeedChanges changes = seed_changes(results);

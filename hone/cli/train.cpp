@@ -352,7 +352,6 @@ void train_model(Arguments& a, const CLI::App& app) {
             seed.seed, train_once(job, open_for_training(a, vocabulary, splits, seed.seed, context),
                                   seed.seed, seed.path)
                            .notes));
-      output.keep();
       results.push_back(read_json(seed.path / "results.json"));
     }
     report_seeds(job, results, result, std::move(report));

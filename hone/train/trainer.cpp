@@ -56,10 +56,8 @@ void check(const TrainingOptions& options) {
 
 void check_finite(const ParameterStore& parameters, std::int64_t step) {
   const std::string broken = parameters.first_not_finite();
-  user_check(broken.empty(),
-             "training diverged at step {}: '{}' has values that are NaN or infinite; try a lower "
-             "learning rate",
-             step, broken);
+  if (!broken.empty())
+    throw Diverged(step, step, fmt::format("'{}' has values that are NaN or infinite", broken));
 }
 
 /// The batches of the epoch that a step is in.
@@ -184,9 +182,10 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
     ++state.step;
     const StepRecord record =
         record_at(scalar(outputs, "loss"), scalar(outputs, "grad_norm"), rate);
-    user_check(std::isfinite(record.loss) && std::isfinite(record.grad_norm),
-               "training diverged at step {}: loss {}, gradient norm {}; try a lower learning rate",
-               state.step, std::abs(record.loss), std::abs(record.grad_norm));  // no "-nan"
+    if (!std::isfinite(record.loss) || !std::isfinite(record.grad_norm))
+      throw Diverged(state.step, std::isfinite(record.loss) ? state.step : state.step - 1,
+                     fmt::format("loss {}, gradient norm {}", std::abs(record.loss),
+                                 std::abs(record.grad_norm)));  // no "-nan"
     state.loss.add(record.loss);
     state.loss_since_log.add(record.loss);
     state.examples += static_cast<std::int64_t>(rows.size());

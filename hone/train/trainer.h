@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/error.h"
 #include "hone/base/thread_pool.h"
 #include "hone/ir/graph.h"
 #include "hone/runtime/library.h"
@@ -96,6 +97,19 @@ struct TrainingResult {
   double mean_loss = 0;
 };
 
+/// Training has left the numbers behind.
+class Diverged : public UserError {
+ public:
+  Diverged(std::int64_t step, std::int64_t useless_step, std::string_view what)
+      : UserError(fmt::format("training diverged at step {}: {}", step, what)),
+        useless_step_(useless_step) {}
+  /// With the weights after this step nothing can be computed; 0: with those that training began with.
+  std::int64_t useless_step() const { return useless_step_; }
+
+ private:
+  std::int64_t useless_step_;
+};
+
 /// The number of steps `options` ask for on `examples` examples.
 std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples);
 
@@ -108,8 +122,8 @@ std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps);
 /// `from` is where an earlier run with the same arguments stood; `parameters` are then those it had, moments included.
 ///
 /// The result is a function of the arguments alone: the same bits for any number of threads, and after any number of
-/// interruptions. Throws `UserError` for options that make no sense, and when the loss or, at a checkpoint, a weight stops
-/// being a number, with the step.
+/// interruptions. Throws `UserError` for options that make no sense, and `Diverged` when the loss or, at a checkpoint, a
+/// weight stops being a number.
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                      std::int32_t pad_id, const TrainingOptions& options,
                      const TrainingCallbacks& callbacks, const Library& library, ThreadPool& pool,

@@ -336,15 +336,52 @@ TEST(FineTune, NamesTheLastCheckpointWhenItDiverges) {
   kept.options.training.warmup_steps = 1;  // the first step stands still
   kept.options.training.save_steps = 1;
   Model model = tiny_model();
+  std::string given_up;
+  kept.options.checkpoints.on_diverged = [&](const std::string& why) { given_up = why; };
   const std::string message = user_error_of([&] { kept.run(model); });
   // The weights of step 2 are numbers still, but nothing that is computed with them is: they are not kept.
-  EXPECT_TRUE(message.starts_with("training diverged at step 2: the loss on the validation part"))
+  EXPECT_TRUE(
+      message.starts_with("train: training diverged at step 2: the loss on the validation part is "
+                          "no number; try a lower --learning_rate than 1e+37\n"))
       << message;
-  EXPECT_NE(message.find("; the last checkpoint is " +
-                         checkpoint_folder(kept.options.checkpoints, 1).string()),
+  EXPECT_NE(message.find("The last checkpoint, of step 1, is " +
+                         checkpoint_folder(kept.options.checkpoints, 1).string() + ": a model"),
             std::string::npos)
       << message;
+  EXPECT_EQ(given_up, message);
   EXPECT_EQ(kept.steps(), std::vector<std::int64_t>{1});
+}
+
+// A checkpoint that no evaluation came with shows in the next step that nothing can be made of it. The one before it is
+// not gone by then, though only one is asked for.
+TEST(FineTune, KeepsTheLastGoodCheckpointWhenItDiverges) {
+  for (const std::int64_t eval_steps : {2, 100}) {
+    Kept kept;
+    kept.options.training.optimizer.learning_rate = 1e37;
+    kept.options.training.warmup_steps = 1;
+    kept.options.training.eval_steps = eval_steps;
+    kept.options.training.save_steps = 1;
+    kept.options.checkpoints.keep = 1;
+    Model model = tiny_model();
+    const std::string message = user_error_of([&] { kept.run(model); });
+    EXPECT_NE(message.find(eval_steps == 2 ? "at step 2: the loss on the validation part"
+                                           : "at step 3: loss nan"),
+              std::string::npos)
+        << message;
+    EXPECT_EQ(kept.steps(), std::vector<std::int64_t>{1}) << message;
+  }
+}
+
+TEST(FineTune, BlamesNoLearningRateForWeightsThatGaveNoNumbersBefore) {
+  FineTuneOptions options = restless();
+  Model model = tiny_model();
+  for (float& weight : model.parameters.writable("classifier.weight").values<float>())
+    weight = std::numeric_limits<float>::infinity();
+  TrainingLog log;
+  const std::string message =
+      user_error_of([&] { fine_tune(model, validated(), 0, options, log, context()); });
+  EXPECT_TRUE(message.starts_with("train: training diverged at step 1: loss nan")) << message;
+  EXPECT_TRUE(message.ends_with("; the weights it began with give no numbers")) << message;
 }
 
 // The loss of a step is that of the weights before it.
@@ -354,9 +391,9 @@ TEST(FineTune, KeepsNoWeightsThatTheLastStepDestroyed) {
   kept.options.training.max_steps = 1;
   Model model = tiny_model();
   const std::string message = user_error_of([&] { kept.run(model); });
-  EXPECT_TRUE(message.starts_with("training diverged at step 1: '")) << message;
-  EXPECT_NE(message.find("has values that are NaN or infinite; try a lower learning rate"),
-            std::string::npos)
+  EXPECT_TRUE(message.starts_with("train: training diverged at step 1: '")) << message;
+  EXPECT_TRUE(message.ends_with(
+      "has values that are NaN or infinite; try a lower --learning_rate than 1e+39"))
       << message;
   EXPECT_TRUE(kept.steps().empty());
 }

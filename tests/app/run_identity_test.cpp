@@ -25,7 +25,8 @@ OutputFolder resumed(const fs::path& destination) {
   return OutputFolder(destination, {.resumable = true,
                                     .resume = true,
                                     .role = job_file_role,
-                                    .earlier_role = earlier_job_file_role});
+                                    .earlier_role = earlier_job_file_role,
+                                    .is_progress = is_job_progress});
 }
 
 // Whether there is something to do.
@@ -46,7 +47,8 @@ class Begun {
     if (finished) {
       output.commit();
     } else {
-      output.keep();
+      fs::create_directory(output.path() / "checkpoint-1");
+      write_file(output.path() / "checkpoint-1/trainer_state.json", "{}");
     }
   }
   fs::path destination() const { return folder_.path() / "model"; }

@@ -40,7 +40,8 @@ OutputFolderOptions resumable(bool resume = false, bool overwrite = false) {
           .resumable = true,
           .resume = resume,
           .role = role,
-          .earlier_role = role};
+          .earlier_role = role,
+          .is_progress = [](const fs::path& path) { return path.filename() == "moments"; }};
 }
 
 // Files by name and text.
@@ -409,21 +410,20 @@ TEST(OutputFolder, LeavesAFolderAloneThatIsOnlyCalledLikeOneSetAside) {
   EXPECT_EQ(read_file(aside / "x"), "other");
 }
 
-TEST(OutputFolder, ThatIsResumableStaysOnceItIsKept) {
+TEST(OutputFolder, ThatIsResumableStaysOnceThereIsSomethingToGoOnFrom) {
   const TemporaryFolder folder;
   const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
   {
     OutputFolder output(destination, resumable());
     EXPECT_EQ(output.path(), partial);
     output.begin({{"seed", 1}});
-    fs::create_directories(output.path() / "seed-42" / "inner");
+    fill(output.path(), {{"seed-42/inner/x", "1"}});
   }
   EXPECT_FALSE(fs::exists(partial));
   {
     OutputFolder output(destination, resumable());
     output.begin({{"seed", 1}});
     fill(output.path(), {{"x", "1"}, {"moments", "2"}});
-    output.keep();
   }
   EXPECT_TRUE(fs::exists(partial));
   expect_user_error("go on with --resume, or start again with --overwrite",
@@ -458,7 +458,6 @@ TEST(OutputFolder, StartsAgainWhenToldToOverwrite) {
     OutputFolder output(destination, resumable());
     output.begin({{"seed", 1}});
     fill(output.path(), {{"x", "1"}, {"moments", "2"}, {"sub/notes.txt", "mine"}});
-    output.keep();
   }
   // Nothing goes before the new job begins: it may never come to that.
   { OutputFolder output(destination, resumable(false, true)); }
@@ -471,6 +470,48 @@ TEST(OutputFolder, StartsAgainWhenToldToOverwrite) {
   EXPECT_EQ(files_in(destination), (Files{{"y", "new"}, {"sub/notes.txt", "mine"}}));
   // What others put there while it ran is not the program's, then or later.
   EXPECT_FALSE(read_record(destination)->files.contains("sub/notes.txt"));
+}
+
+TEST(OutputFolder, LeavesNothingOfAJobThatWasGivenUpAndHadMadeNothing) {
+  const TemporaryFolder folder;
+  const fs::path partial = folder.path() / "model.partial";
+  {
+    OutputFolder output(folder.path() / "model", resumable());
+    output.begin({{"seed", 1}});
+    fill(output.path(), {{"x", "1"}});
+    EXPECT_EQ(user_error_of([&] { output.give_up("it diverged"); }), "it diverged");
+  }
+  EXPECT_EQ(names_in(folder.path()), Names{});
+  // What is not the program's stays.
+  {
+    OutputFolder output(folder.path() / "model", resumable());
+    output.begin({{"seed", 1}});
+    fill(output.path(), {{"x", "1"}, {"notes.txt", "mine"}});
+    expect_user_error("it diverged", [&] { output.give_up("it diverged"); });
+  }
+  EXPECT_EQ(files_in(partial), (Files{{"notes.txt", "mine"}}));
+}
+
+TEST(OutputFolder, GoesOnWithNoJobThatWasGivenUp) {
+  const TemporaryFolder folder;
+  const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
+  const std::string given_up = partial.string() +
+                               ": it diverged\n--resume would go on from what stands there and end "
+                               "the same way; start again with other settings and --overwrite";
+  {
+    OutputFolder output(destination, resumable());
+    output.begin({{"seed", 1}});
+    fill(output.path(), {{"x", "1"}, {"moments", "2"}});
+    EXPECT_EQ(user_error_of([&] { output.give_up("it diverged"); }), given_up);
+  }
+  for (const bool resume : {true, false})
+    EXPECT_EQ(user_error_of([&] { OutputFolder(destination, resumable(resume)); }), given_up);
+  EXPECT_EQ(files_in(partial), (Files{{"x", "1"}, {"moments", "2"}}));
+  OutputFolder output(destination, resumable(/*resume=*/true, /*overwrite=*/true));
+  EXPECT_FALSE(output.interrupted().has_value());
+  output.begin({{"seed", 2}});
+  EXPECT_EQ(files_in(partial), Files{});
+  EXPECT_EQ(read_record(partial)->given_up, "");
 }
 
 TEST(OutputFolder, WorksInNoPartialFolderThatIsSomebodyElses) {

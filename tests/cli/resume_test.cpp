@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "hone/base/random.h"
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -134,6 +135,65 @@ TEST_F(Resume, BeginsWhereThereIsNothingAndEndsWhereAllIsDone) {
       << other.messages;
   run_well(training({"-o", "queued", "--resume", "--seed", "7", "--overwrite"}), folder());
   EXPECT_FALSE(weights("queued") == weights("whole"));
+}
+
+TEST_F(Resume, OfATrainingThatDivergedSaysSoAtOnce) {
+  const Ending first = run_hone(
+      {"train", "tiny", "--data", "synth:lookup?n=300", "--max_steps", "12", "--save_steps", "1",
+       "--batch", "4", "--lr", "1e37", "--warmup_steps", "1", "-o", "diverged"},
+      folder());
+  EXPECT_EQ(first.code, 1);
+  for (const char* fragment :
+       {"diverged.partial: train: training diverged at step 3: loss nan, gradient norm nan; try a "
+        "lower --learning_rate than 1e+37\n",
+        "The last checkpoint, of step 1, is diverged.partial/checkpoint-1: a model",
+        "--resume would go on from what stands there and end the same way; start again with other"})
+    EXPECT_NE(first.messages.find(fragment), std::string::npos) << fragment << first.messages;
+  const std::vector<std::string> before = entries(folder() / "diverged.partial");
+  EXPECT_EQ(before, (std::vector<std::string>{"checkpoint-1", "record.json"}));
+  // Whatever the other arguments are, the data is not even looked for.
+  for (const char* data : {"synth:lookup?n=300", "none.csv"}) {
+    const Ending again =
+        run_hone({"train", "tiny", "--data", data, "-o", "diverged", "--resume"}, folder());
+    EXPECT_EQ(again.code, 1);
+    EXPECT_TRUE(first.messages.ends_with(again.messages)) << again.messages;
+    EXPECT_TRUE(again.messages.starts_with("error: diverged.partial: ")) << again.messages;
+  }
+  EXPECT_EQ(entries(folder() / "diverged.partial"), before);
+  const Json listed = run_json({"runs", "diverged"}, folder());
+  EXPECT_EQ(listed["runs"][0]["state"], "unfinished") << listed;
+  run_well(training({"-o", "diverged", "--overwrite"}), folder());
+  EXPECT_TRUE(weights("diverged") == weights("whole"));
+}
+
+// What the seeds before it made is kept.
+TEST_F(Resume, OfSeedsOneOfWhichDivergedNamesIt) {
+  const std::vector<std::string> line = training({"--seeds", "2", "-o", "one-of-two"});
+  const fs::path partial = folder() / "one-of-two.partial";
+  run_hone_until(line, folder(), SIGINT,
+                 [&] { return fs::exists(partial / "seed-43/checkpoint-3"); });
+  if (!fs::exists(partial)) GTEST_SKIP() << "it was done before the signal came";
+  // Weights that overflow at once, in the place of those that were saved.
+  const fs::path saved = partial / "seed-43";
+  for (const std::string& name : entries(saved))
+    if (name.starts_with("checkpoint-")) {
+      Safetensors file = read_safetensors(saved / name / "model.safetensors");
+      for (auto& [tensor_name, tensor] : file.tensors)
+        if (tensor_name == "classifier.weight") {
+          tensor = tensor.contiguous_copy();
+          for (float& weight : tensor.values<float>()) weight = 3e38f;
+        }
+      write_safetensors(saved / name / "model.safetensors", file.tensors, file.metadata);
+    }
+  std::vector<std::string> resumed = line;
+  resumed.push_back("--resume");
+  const Ending ending = run_hone(resumed, folder());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("one-of-two.partial: train seed 43: training diverged at step "),
+            std::string::npos)
+      << ending.messages;
+  EXPECT_TRUE(fs::exists(partial / "seed-42/results.json"));
+  EXPECT_EQ(run_hone(resumed, folder()).messages.find("one-of-two.partial: train seed 43"), 7u);
 }
 
 TEST_F(Resume, OfEveryJobEndsWhereAllIsDone) {
