@@ -100,11 +100,17 @@ std::vector<std::string> differences(const Json& then, const Json& now, const Js
   return lines;
 }
 
-// A file of the record that is gone; "" when all are there.
-std::string first_missing(const FolderRecord& record, const fs::path& folder) {
-  for (const auto& [path, file] : record.files)
-    if (!path_exists(folder / path)) return path;
-  return "";
+// A line for each file of a finished run that is not as it was written.
+std::vector<std::string> lost_files(const FolderRecord& record, const fs::path& folder) {
+  std::vector<std::string> lines;
+  for (const auto& [path, file] : record.files) {
+    if (!path_exists(folder / path)) {
+      lines.push_back(fmt::format("\n  {}: is not there any more", path));
+    } else if (is_folder(folder / path) || recorded(folder / path) != file) {
+      lines.push_back(fmt::format("\n  {}: was changed", path));
+    }
+  }
+  return lines;
 }
 
 /// The run that is asked for, to be compared with what lies in a folder.
@@ -151,15 +157,15 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
   const auto& finished = output.former();
   if (output.options().resume && finished) {
     const auto lines = run.differences_from(*finished, output.destination());
-    const std::string missing = first_missing(*finished, output.destination());
-    if (lines.empty() && missing.empty()) return false;
+    const auto lost = lost_files(*finished, output.destination());
+    if (lines.empty() && lost.empty()) return false;
     user_check(output.options().overwrite || lines.empty(),
                "{}: another run is finished there:{}\nGive another output folder, or --overwrite",
                output.destination().string(), fmt::join(lines, ""));
     user_check(output.options().overwrite,
-               "{}: this run is finished, but its file {} is not there any more; give --overwrite "
-               "to make it again",
-               output.destination().string(), missing);
+               "{}: this run is finished, but what it wrote is not what stands there:{}\nPut it "
+               "back, or make it again by --overwrite, which keeps what was changed as NAME.kept",
+               output.destination().string(), fmt::join(lost, ""));
   }
   const auto& interrupted = output.interrupted();
   if (!interrupted) {

@@ -22,7 +22,8 @@ Json run_identity(const Json& settings, const ParameterStore& parameters,
 /// to go on with. Returns false when the same run is finished: there is nothing left to do, the result stands at the
 /// destination. Runs of versions before records are known by their settings and the checksums they wrote.
 ///
-/// Throws `UserError` with every difference when another run was interrupted, or is finished and not to be overwritten.
+/// Throws `UserError` with every difference when another run was interrupted, or is finished and not to be overwritten;
+/// and with every file when the finished one has lost some, or others than it wrote stand there.
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
                const EncodedSplits& data, OutputFolder& output);
 

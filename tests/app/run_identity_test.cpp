@@ -134,13 +134,27 @@ TEST(BeginRun, SaysWhatAFinishedRunHasLost) {
   {
     OutputFolder output = resumed(model);
     EXPECT_TRUE(begin(output));
-    write_file(output.path() / "model.safetensors", "weights");
+    for (const char* name : {"config.json", "model.safetensors", "results.json", "vocab.txt"})
+      write_file(output.path() / name, "text");
     output.commit();
   }
+  { write_file(model / "notes.txt", "of no concern"); }
+  {
+    OutputFolder output = resumed(model);
+    EXPECT_FALSE(begin(output));
+  }
   fs::remove(model / "model.safetensors");
+  write_file(model / "vocab.txt", "other");
+  write_file(model / "config.json", "test");  // of the same size
   OutputFolder output = resumed(model);
-  expect_user_error("this run is finished, but its file model.safetensors is not there any more",
-                    [&] { begin(output); });
+  EXPECT_EQ(user_error_of([&] { begin(output); }),
+            model.string() +
+                ": this run is finished, but what it wrote is not what stands there:"
+                "\n  config.json: was changed"
+                "\n  model.safetensors: is not there any more"
+                "\n  vocab.txt: was changed"
+                "\nPut it back, or make it again by --overwrite, which keeps what was changed as "
+                "NAME.kept");
 }
 
 // Killed after the record said that all is done, before the folder was renamed.
