@@ -11,7 +11,8 @@
 namespace hone {
 namespace {
 
-constexpr double kBesideDots = 0.3;  // of the room of a part
+constexpr const char* kShared = "before";  // a model that no seed has a part in
+constexpr double kBesideDots = 0.3;        // of the room of a part
 
 double number_of(const Json& value) { return value.is_null() ? std::nan("") : value.get<double>(); }
 
@@ -98,6 +99,12 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<std::stri
   Panel panel{.y = {.label = "Accuracy (%)"}};
   for (const std::string& part : parts) {
     if (!results.front().contains(part)) continue;
+    const SeedSpread s = accuracy_spread(results, part);
+    if (part == kShared && s.least == s.greatest) {
+      panel.references.push_back(
+          {100 * s.mean, fmt::format("{}, one model for all seeds: {:.2f}", part, 100 * s.mean)});
+      continue;
+    }
     const auto row = static_cast<double>(panel.x.ticks.size());
     panel.x.ticks.push_back(
         {row, fmt::format("{}, {}", part, sample_size_text(results.front()[part]))});
@@ -106,7 +113,6 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<std::stri
       dot.name = fmt::format("seed {}, {}", result.at("seed").get<std::int64_t>(), part);
       dots.points.push_back(std::move(dot));
     }
-    const SeedSpread s = accuracy_spread(results, part);
     Point mean{row + kBesideDots, 100 * s.mean};
     if (s.interval) {
       mean.low = 100 * s.interval->low;

@@ -31,7 +31,7 @@ std::vector<double> accuracies(const std::vector<Json>& results, const std::stri
 Table seed_table(const std::vector<Json>& results, const std::vector<std::string>& parts);
 
 /// A dot for the accuracy of each seed on each of `parts` that is there, beside them their mean, from five seeds on with
-/// its 95 % interval.
+/// its 95 % interval. A part that all seeds share, "before", is one line.
 Figure seed_figure(const std::vector<Json>& results, const std::vector<std::string>& parts,
                    const std::string& title);
 

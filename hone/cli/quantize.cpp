@@ -389,7 +389,7 @@ std::string quantize_seeds(const Job& job, RunReport report) {
       {"Result",
        {PageTable{table, job.caption()}, Paragraph{"After: " + seed_sentence(spread) + "."},
         figure_block(dots, job.output.path() / "seeds",
-                     "Accuracy before and after, a dot for each seed", undrawn)}}};
+                     "Accuracy after, a dot for each seed, and before", undrawn)}}};
   if (a.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(change, job.part())});
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());

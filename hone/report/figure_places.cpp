@@ -176,6 +176,9 @@ std::vector<Pixel> curve_pixels(const Panel& panel, const PanelLayout& layout) {
                                                                        : before;
       if (draw == Draw::steps || draw == Draw::edge) add_line(pixels, before, corner);
       add_line(pixels, corner, to);
+      const Point& point = panel.series[i].points[j];
+      if (panel.series[i].spread == Spread::bars && std::isfinite(point.low + point.high))
+        add_line(pixels, {to.x, layout.pixel_y(point.low)}, {to.x, layout.pixel_y(point.high)});
     }
   }
   return pixels;

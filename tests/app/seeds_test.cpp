@@ -67,6 +67,26 @@ TEST(SeedFigure, HasAnIntervalFromFiveSeedsOn) {
   EXPECT_EQ(same.panels.at(0).series.at(1).label, "mean") << "and none where all are the same";
 }
 
+TEST(SeedFigure, DrawsTheModelThatAllSeedsShareOnce) {
+  std::vector<Json> results = results_with({0.5, 0.6, 0.7});
+  for (Json& result : results) {
+    result["after"] = result["test"];
+    result["before"] = results[2]["test"];
+  }
+  const Panel panel = seed_figure(results, {"before", "after"}, "title").panels.at(0);
+  ASSERT_EQ(panel.references.size(), 1u);
+  EXPECT_EQ(panel.references[0].label, "before, one model for all seeds: 70.00");
+  EXPECT_DOUBLE_EQ(panel.references[0].y, 70);
+  ASSERT_EQ(panel.x.ticks.size(), 1u);
+  EXPECT_EQ(panel.x.ticks[0].label, "after, n = 1 000");
+  EXPECT_EQ(panel.series.at(0).points.size(), 3u);
+  EXPECT_EQ(panel.series.at(1).points.size(), 1u);
+  // Seeds of a training that came out alike by chance are no such model.
+  const Panel alike = seed_figure(results_with({0.5, 0.5}), {"test"}, "title").panels.at(0);
+  EXPECT_TRUE(alike.references.empty());
+  EXPECT_EQ(alike.series.at(0).points.size(), 2u);
+}
+
 TEST(SeedSpreadJson, IsNullWhereFewSeedsTellNone) {
   const Json few = to_json(accuracy_spread(results_with({0.5, 0.6}), "test"));
   EXPECT_EQ(few["mean"], 0.55);

@@ -73,6 +73,18 @@ TEST(LayOut, ReferenceLabelsStandWhereNoCurveIs) {
   EXPECT_NEAR(layout.reference_labels[0].y, line, 20);
 }
 
+TEST(LayOut, ReferenceLabelsStandWhereNoIntervalIs) {
+  Panel panel = panel_with({});
+  panel.x.range = Range{-0.5, 0.5};
+  panel.series.push_back(
+      {.points = {{0.4, 5, 0, 20}}, .draw = Draw::points, .spread = Spread::bars});
+  panel.references = {{10, "before, one model"}};
+  const PanelLayout layout = lay_out({.panels = {panel}}).panels[0];
+  ASSERT_EQ(layout.reference_labels.size(), 1u);
+  EXPECT_LT(layout.reference_labels[0].x + text_width("before, one model", kFontSize),
+            layout.pixel_x(0.4));
+}
+
 TEST(LayOut, ReferencesOutOfViewAreLeftOut) {
   Panel panel = panel_with({"a"});
   panel.y.range = Range{0, 1};
