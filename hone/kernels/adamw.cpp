@@ -1,6 +1,7 @@
 #include "hone/kernels/adamw.h"
 
 #include <cmath>
+#include <limits>
 
 #include "hone/base/error.h"
 #include "hone/kernels/grain.h"
@@ -11,6 +12,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "hone/kernels/lane_sum-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 
 #ifndef HONE_KERNELS_ADAMW_FACTORS
@@ -21,7 +23,7 @@ namespace {
 // What a step multiplies with; the same for all targets.
 struct Factors {
   float gradient_scale;
-  float decay;
+  float decay;  // learning_rate weight_decay
   float one_minus_beta1;
   float beta2;
   float one_minus_beta2;
@@ -38,6 +40,12 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
+
+// 0 in place of what is too small for a normal float.
+HWY_INLINE hn::Vec<Floats> normal_or_zero(hn::Vec<Floats> value) {
+  const auto least = hn::Set(Floats(), std::numeric_limits<float>::min());
+  return hn::IfThenZeroElse(hn::Lt(hn::Abs(value), least), value);
+}
 
 void adamw_range(const Factors& factors, std::int64_t n, const float* gradient, float* parameter,
                  float* m, float* v) {
@@ -57,29 +65,24 @@ void adamw_range(const Factors& factors, std::int64_t n, const float* gradient, 
     const auto new_v =
         hn::MulAdd(hn::Mul(g, g), one_minus_beta2, hn::Mul(load(d, v + i, part), beta2));
     const auto deviation = hn::MulAdd(hn::Sqrt(new_v), reciprocal_second_scale, eps);
-    const auto decayed = hn::Mul(load(d, parameter + i, part), decay);
-    store(new_m, d, m + i, part);
-    store(new_v, d, v + i, part);
-    store(hn::NegMulAdd(step_size, hn::Div(new_m, deviation), decayed), d, parameter + i, part);
+    const auto old_parameter = load(d, parameter + i, part);
+    // Decay alone may be too small to change the parameter; together they are rounded once.
+    const auto update =
+        hn::MulAdd(step_size, hn::Div(new_m, deviation), hn::Mul(decay, old_parameter));
+    store(normal_or_zero(new_m), d, m + i, part);
+    store(normal_or_zero(new_v), d, v + i, part);
+    store(hn::Sub(old_parameter, update), d, parameter + i, part);
   });
 }
 
+// In lanes of double, where the squares of floats are exact.
 double sum_of_squares_range(std::int64_t n, const float* x) {
-  const hn::ScalableTag<double> d;
-  const hn::Rebind<float, decltype(d)> half;  // as many floats as a vector has doubles
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  auto sum0 = hn::Zero(d);
-  auto sum1 = hn::Zero(d);
-  std::int64_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    const auto x0 = hn::PromoteTo(d, hn::LoadU(half, x + i));
-    const auto x1 = hn::PromoteTo(d, hn::LoadU(half, x + i + lanes));
-    sum0 = hn::MulAdd(x0, x0, sum0);
-    sum1 = hn::MulAdd(x1, x1, sum1);
-  }
-  double rest = 0.0;
-  for (; i < n; ++i) rest += double{x[i]} * double{x[i]};
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1))) + rest;
+  LaneSum<Doubles, kSumLanes> sum;
+  for_lanes<kSumLanes>(HalfFloats(), n, [&](std::int64_t i, auto part, std::int64_t k) HWY_ATTR {
+    const auto value = hn::PromoteTo(Doubles(), load(HalfFloats(), x + i, part));
+    sum.add(k, hn::Mul(value, value));
+  });
+  return sum.total();
 }
 
 }  // namespace
@@ -99,7 +102,7 @@ Factors factors_of(const AdamW& adamw, std::int64_t step, double gradient_scale)
   const double first_scale = 1.0 - std::pow(adamw.beta1, steps);
   const double second_scale = 1.0 - std::pow(adamw.beta2, steps);
   return {.gradient_scale = static_cast<float>(gradient_scale),
-          .decay = static_cast<float>(1.0 - adamw.learning_rate * adamw.weight_decay),
+          .decay = static_cast<float>(adamw.learning_rate * adamw.weight_decay),
           .one_minus_beta1 = static_cast<float>(1.0 - adamw.beta1),
           .beta2 = static_cast<float>(adamw.beta2),
           .one_minus_beta2 = static_cast<float>(1.0 - adamw.beta2),

@@ -18,13 +18,14 @@ struct AdamW {
 /// Step `step` (1, 2, ...) of n parameters in one pass:
 ///
 ///     g = gradient_scale gradient
-///     parameter *= 1 - learning_rate weight_decay
 ///     m += (1 - beta1) (g - m)
 ///     v = beta2 v + (1 - beta2) g^2
 ///     parameter -= learning_rate / (1 - beta1^step) * m / (sqrt(v / (1 - beta2^step)) + eps)
+///                  + learning_rate weight_decay parameter
 ///
 /// `gradient_scale` carries clipping and averaging over accumulated batches. Factors are rounded to
-/// float once.
+/// float once. Of m and v, 0 is kept where they are too small for a normal float: of a row that is
+/// seldom seen they would stay there for good, and such numbers are slow.
 void adamw_step(ThreadPool& pool, const AdamW& adamw, std::int64_t step, double gradient_scale,
                 std::int64_t n, const float* gradient, float* parameter, float* m, float* v);
 

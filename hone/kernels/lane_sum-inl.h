@@ -1,5 +1,10 @@
-// Sums in double that have the same bits on every Highway target: always in 16 lanes, element i in
-// lane i % 16, whatever the width of a vector is.
+// Sums that have the same bits on every Highway target. They run in a fixed number of lanes, whatever
+// the width of a vector is: element i is added to lane i % lanes, in order, then the lanes are added in
+// pairs: i and i + lanes / 2, then i and i + lanes / 4, ... So zeros behind the elements change nothing.
+//
+//     const float sum = sum_of_terms(n, [&](std::int64_t i, auto part) HWY_ATTR {
+//       return load(Floats(), x + i, part);
+//     });
 #if defined(HONE_KERNELS_LANE_SUM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_LANE_SUM_INL_H_
 #undef HONE_KERNELS_LANE_SUM_INL_H_
@@ -21,6 +26,93 @@ namespace HWY_NAMESPACE {
 using Doubles = hn::ScalableTag<double>;
 using HalfFloats = hn::Rebind<float, Doubles>;  // as many lanes as a vector of doubles
 
+// Lanes of sums in float: as many as keep an addition from waiting for the one before.
+inline constexpr std::int64_t kFloatSumLanes = 64;
+
+// A sum in kLanes lanes, held in vectors of D.
+template <class D, std::int64_t kLanes>
+class LaneSum {
+ public:
+  static constexpr std::int64_t kWidth = static_cast<std::int64_t>(hn::MaxLanes(D()));
+  static constexpr std::int64_t kVectors = kLanes / kWidth;
+
+  HWY_INLINE LaneSum() {
+#pragma GCC unroll 8
+    for (std::int64_t k = 0; k < kVectors; ++k) vectors_[k] = hn::Zero(D());
+  }
+
+  // Adds to vector k; `for_lanes` says which.
+  HWY_INLINE void add(std::int64_t k, hn::Vec<D> terms) {
+    vectors_[k] = hn::Add(vectors_[k], terms);
+  }
+
+  HWY_INLINE hn::TFromD<D> total() const { return sum_of_halves(D(), folded<1>(0)); }
+
+ private:
+  // Vector k of the kCount that are left when those behind them have been added to them.
+  template <std::int64_t kCount>
+  HWY_INLINE hn::Vec<D> folded(std::int64_t k) const {
+    if constexpr (kCount == kVectors) {
+      return vectors_[k];
+    } else {
+      return hn::Add(folded<2 * kCount>(k), folded<2 * kCount>(k + kCount));
+    }
+  }
+
+  template <class Tag>
+  static HWY_INLINE hn::TFromD<Tag> sum_of_halves(Tag, hn::Vec<Tag> lanes) {
+    if constexpr (hn::MaxLanes(Tag()) == 1) {
+      return hn::GetLane(lanes);
+    } else {
+      const hn::Half<Tag> half;
+      return sum_of_halves(half, hn::Add(hn::LowerHalf(half, lanes), hn::UpperHalf(half, lanes)));
+    }
+  }
+
+  hn::Vec<D> vectors_[kVectors];
+};
+
+// Calls body(i, part, k) for the vectors below n, in order; their elements belong to vector k of a sum
+// in kLanes lanes.
+template <std::int64_t kLanes, class D, class Body>
+HWY_INLINE void for_lanes(D, std::int64_t n, Body&& body) {
+  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(D()));
+  std::int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+#pragma GCC unroll 8
+    for (std::int64_t k = 0; k < kLanes / kWidth; ++k) body(i + k * kWidth, Whole{}, k);
+  }
+#pragma GCC unroll 8
+  for (std::int64_t k = 0; k < kLanes / kWidth; ++k, i += kWidth) {
+    if (i + kWidth > n) {
+      if (i < n) body(i, Partial{n - i}, k);
+      break;
+    }
+    body(i, Whole{}, k);
+  }
+}
+
+// Sum of term(i, part), vectors of Floats that are zero in missing lanes, over the elements below n.
+template <class Term>
+HWY_INLINE float sum_of_terms(std::int64_t n, Term&& term) {
+  LaneSum<Floats, kFloatSumLanes> sum;
+  for_lanes<kFloatSumLanes>(Floats(), n, [&](std::int64_t i, auto part, std::int64_t k) HWY_ATTR {
+    sum.add(k, term(i, part));
+  });
+  return sum.total();
+}
+
+// The same in double, kSumLanes lanes; terms are vectors of HalfFloats, with anything in missing lanes.
+template <class Term>
+HWY_INLINE double sum_in_doubles(std::int64_t n, Term&& term) {
+  const HalfFloats d;
+  LaneSum<Doubles, kSumLanes> sum;
+  for_lanes<kSumLanes>(d, n, [&](std::int64_t i, auto part, std::int64_t k) HWY_ATTR {
+    sum.add(k, hn::PromoteTo(Doubles(), existing(d, term(i, part), part)));
+  });
+  return sum.total();
+}
+
 // How many of the lanes that exist are true.
 template <class M>
 HWY_INLINE std::int64_t count_of(M mask, Whole) {
@@ -28,41 +120,8 @@ HWY_INLINE std::int64_t count_of(M mask, Whole) {
 }
 template <class M>
 HWY_INLINE std::int64_t count_of(M mask, Partial part) {
-  const auto exists = hn::FirstN(HalfFloats(), static_cast<std::size_t>(part.lanes));
+  const auto exists = existing_lanes(HalfFloats(), part);
   return static_cast<std::int64_t>(hn::CountTrue(HalfFloats(), hn::And(mask, exists)));
-}
-
-// The lanes added in pairs: lane i and i + 8, then i and i + 4, ...
-inline double combined_lanes(double* lanes) {
-  for (std::int64_t width = kSumLanes / 2; width > 0; width /= 2)
-    for (std::int64_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-  return lanes[0];
-}
-
-// Sum of term(i, part), vectors of HalfFloats, over the elements below n.
-template <class Term>
-HWY_INLINE double sum_in_lanes(std::int64_t n, Term&& term) {
-  const Doubles d;
-  constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Doubles()));
-  constexpr std::int64_t kVectors = kSumLanes / kWidth;
-  hn::Vec<Doubles> sums[kVectors];
-  for (auto& sum : sums) sum = hn::Zero(d);
-  std::int64_t i = 0;
-  for (; i + kSumLanes <= n; i += kSumLanes) {
-    for (std::int64_t k = 0; k < kVectors; ++k)
-      sums[k] = hn::Add(sums[k], hn::PromoteTo(d, term(i + k * kWidth, Whole{})));
-  }
-  for (std::int64_t k = 0; k < kVectors && i < n; ++k, i += kWidth) {
-    if (i + kWidth <= n) {
-      sums[k] = hn::Add(sums[k], hn::PromoteTo(d, term(i, Whole{})));
-    } else {
-      const Partial part{n - i};
-      sums[k] = hn::Add(sums[k], hn::PromoteTo(d, existing(HalfFloats(), term(i, part), part)));
-    }
-  }
-  HWY_ALIGN double lanes[kSumLanes];
-  for (std::int64_t k = 0; k < kVectors; ++k) hn::Store(sums[k], d, lanes + k * kWidth);
-  return combined_lanes(lanes);
 }
 
 }  // namespace HWY_NAMESPACE

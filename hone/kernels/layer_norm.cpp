@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "hone/kernels/lane_sum-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,9 +28,9 @@ struct Moments {
 HWY_INLINE Moments moments_of(std::int64_t c, const float* x, float eps) {
   const Floats d;
   const float sum =
-      sum_of_terms(d, c, [&](std::int64_t i, auto part) HWY_ATTR { return load(d, x + i, part); });
+      sum_of_terms(c, [&](std::int64_t i, auto part) HWY_ATTR { return load(d, x + i, part); });
   const float mean = sum / static_cast<float>(c);
-  const float squares = sum_of_terms(d, c, [&](std::int64_t i, auto part) HWY_ATTR {
+  const float squares = sum_of_terms(c, [&](std::int64_t i, auto part) HWY_ATTR {
     const auto centred = existing(d, hn::Sub(load(d, x + i, part), hn::Set(d, mean)), part);
     return hn::Mul(centred, centred);
   });
@@ -57,22 +58,29 @@ void layer_norm_rows(std::int64_t rows, std::int64_t c, const float* x, const fl
   }
 }
 
-// Adds the row to dgamma and dbeta and returns the sums of g and of g xhat.
-HWY_INLINE void accumulate_row(std::int64_t c, const float* x, const float* gamma,
-                               const Moments& moments, const float* dy, float* dgamma, float* dbeta,
-                               float* sum_g, float* sum_g_xhat) {
+// The sums of g and of g xhat over a row.
+struct RowSums {
+  float g;
+  float g_xhat;
+};
+
+// Adds the row to dgamma and dbeta on the way.
+HWY_INLINE RowSums accumulate_row(std::int64_t c, const float* x, const float* gamma,
+                                  const Moments& moments, const float* dy, float* dgamma,
+                                  float* dbeta) {
+  constexpr std::int64_t kLanes = 32;  // two sums that leave registers for the rest
   const Floats d;
-  auto g_xhat = hn::Zero(d);
-  *sum_g = sum_of_terms(d, c, [&](std::int64_t i, auto part) HWY_ATTR {
-    const auto xhat = normalized(x, i, part, moments);
+  LaneSum<Floats, kLanes> sum_g, sum_g_xhat;
+  for_lanes<kLanes>(d, c, [&](std::int64_t i, auto part, std::int64_t k) HWY_ATTR {
     const auto slope = load(d, dy + i, part);
+    const auto xhat = normalized(x, i, part, moments);
     const auto g = hn::Mul(slope, load(d, gamma + i, part));
     store(hn::MulAdd(slope, xhat, load(d, dgamma + i, part)), d, dgamma + i, part);
     store(hn::Add(slope, load(d, dbeta + i, part)), d, dbeta + i, part);
-    g_xhat = hn::MulAdd(g, xhat, g_xhat);
-    return g;
+    sum_g.add(k, g);
+    sum_g_xhat.add(k, hn::Mul(g, xhat));  // 0 in missing lanes, as g is
   });
-  *sum_g_xhat = hn::GetLane(hn::SumOfLanes(d, g_xhat));
+  return {sum_g.total(), sum_g_xhat.total()};
 }
 
 // dx of the rows; dgamma and dbeta are added to.
@@ -81,11 +89,9 @@ void layer_norm_gradient_rows(std::int64_t rows, std::int64_t c, const float* x,
   const Floats d;
   for (std::int64_t r = 0; r < rows; ++r, x += c, dy += c, dx += c) {
     const Moments moments = moments_of(c, x, eps);
-    float sum_g = 0.0f;
-    float sum_g_xhat = 0.0f;
-    accumulate_row(c, x, gamma, moments, dy, dgamma, dbeta, &sum_g, &sum_g_xhat);
-    const auto mean_g = hn::Set(d, sum_g / static_cast<float>(c));
-    const auto mean_g_xhat = hn::Set(d, sum_g_xhat / static_cast<float>(c));
+    const RowSums sums = accumulate_row(c, x, gamma, moments, dy, dgamma, dbeta);
+    const auto mean_g = hn::Set(d, sums.g / static_cast<float>(c));
+    const auto mean_g_xhat = hn::Set(d, sums.g_xhat / static_cast<float>(c));
     for_vectors(d, c, [&](std::int64_t i, auto part) HWY_ATTR {
       const auto xhat = normalized(x, i, part, moments);
       const auto g = hn::Mul(load(d, dy + i, part), load(d, gamma + i, part));

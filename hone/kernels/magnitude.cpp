@@ -22,7 +22,7 @@ Magnitudes above_range(float threshold, std::int64_t n, const float* x) {
   const auto least = hn::Set(d, threshold);
   const auto infinity = hn::Set(d, std::numeric_limits<float>::infinity());
   std::int64_t count = 0;
-  const double sum = sum_in_lanes(n, [&](std::int64_t i, auto part) HWY_ATTR {
+  const double sum = sum_in_doubles(n, [&](std::int64_t i, auto part) HWY_ATTR {
     const auto magnitude = hn::Abs(load(d, x + i, part));
     const auto counts = hn::And(hn::Gt(magnitude, least), hn::Lt(magnitude, infinity));
     count += count_of(counts, part);

@@ -40,7 +40,7 @@ double gradient_range(const ScaledGrid& grid, std::int64_t n, const float* x, co
   const auto inverse = hn::Set(d, 1.0f / grid.scale);
   const auto lowest = hn::Set(d, grid.lowest);
   const auto highest = hn::Set(d, grid.highest);
-  return sum_in_lanes(n, [&](std::int64_t i, auto part) HWY_ATTR {
+  return sum_in_doubles(n, [&](std::int64_t i, auto part) HWY_ATTR {
     const auto v = hn::Mul(load(d, x + i, part), inverse);
     const auto slope = load(d, dy + i, part);
     const auto inside = hn::And(hn::Ge(v, lowest), hn::Le(v, highest));

@@ -48,7 +48,7 @@ void residual_range(int levels, const float* means, std::int64_t n, const float*
 double residual_gradient_range(const float* means, int level, std::int64_t n, const float* x,
                                const float* dy) {
   const HalfFloats d;
-  return sum_in_lanes(n, [&](std::int64_t i, auto part) HWY_ATTR {
+  return sum_in_doubles(n, [&](std::int64_t i, auto part) HWY_ATTR {
     auto residual = load(d, x + i, part);
     for (int l = 0; l < level; ++l)
       residual = hn::Sub(residual, with_sign(d, residual, hn::Set(d, means[l])));

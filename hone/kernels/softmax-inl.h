@@ -11,6 +11,7 @@
 
 #include <limits>
 
+#include "hone/kernels/lane_sum-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 // after the loops, whose names it uses
 #include "hone/kernels/math-inl.h"
@@ -42,7 +43,7 @@ template <class Each>
 HWY_INLINE float sum_of_exponentials(std::int64_t n, const float* x, float maximum, Each&& each) {
   const Floats d;
   const auto shift = hn::Set(d, maximum);
-  return sum_of_terms(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
+  return sum_of_terms(n, [&](std::int64_t i, auto part) HWY_ATTR {
     const auto term = exp_of_nonpositive(d, hn::Sub(load(d, x + i, part), shift));
     each(i, part, term);
     return existing(d, term, part);

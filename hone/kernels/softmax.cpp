@@ -28,7 +28,7 @@ void softmax_gradient_rows(std::int64_t rows, std::int64_t n, const float* y, co
                            float* dx) {
   const Floats d;
   for (std::int64_t r = 0; r < rows; ++r, y += n, dy += n, dx += n) {
-    const float dot = sum_of_terms(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
+    const float dot = sum_of_terms(n, [&](std::int64_t i, auto part) HWY_ATTR {
       return hn::Mul(load(d, y + i, part), load(d, dy + i, part));
     });
     for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {

@@ -17,6 +17,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "hone/kernels/lane_sum-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -49,9 +50,8 @@ void add_rows(std::int64_t rows, std::int64_t row_stride, std::int64_t width, co
 
 // Sum of n contiguous values.
 float sum_row(std::int64_t n, const float* x) {
-  const Floats d;
-  return sum_of_terms(d, n,
-                      [&](std::int64_t i, auto part) HWY_ATTR { return load(d, x + i, part); });
+  return sum_of_terms(
+      n, [&](std::int64_t i, auto part) HWY_ATTR { return load(Floats(), x + i, part); });
 }
 
 }  // namespace

@@ -36,12 +36,27 @@ HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from, Whole) {
   return hn::LoadU(d, from);
 }
 
-// Missing lanes are zero. Never reads beyond them: a masked load may, where the target has none.
+// Whether a masked load or store leaves the memory of missing lanes alone: of AVX2 those of 32 and 64
+// bits do, of AVX-512 all.
+template <class D>
+inline constexpr bool kMasksMemory = HWY_MEM_OPS_MIGHT_FAULT == 0 ||
+                                     (HWY_TARGET == HWY_AVX2 && sizeof(hn::TFromD<D>) >= 4);
+
+template <class D>
+HWY_INLINE hn::Mask<D> existing_lanes(D d, Partial part) {
+  return hn::FirstN(d, static_cast<std::size_t>(part.lanes));
+}
+
+// Missing lanes are zero, and their memory is not touched.
 template <class D>
 HWY_INLINE hn::Vec<D> load(D d, const hn::TFromD<D>* from, Partial part) {
-  HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())] = {};
-  std::memcpy(lanes, from, static_cast<std::size_t>(part.lanes) * sizeof(lanes[0]));
-  return hn::Load(d, lanes);
+  if constexpr (kMasksMemory<D>) {
+    return hn::MaskedLoad(existing_lanes(d, part), d, from);
+  } else {
+    HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())] = {};
+    std::memcpy(lanes, from, static_cast<std::size_t>(part.lanes) * sizeof(lanes[0]));
+    return hn::Load(d, lanes);
+  }
 }
 
 template <class V, class D>
@@ -51,9 +66,13 @@ HWY_INLINE void store(V value, D d, hn::TFromD<D>* to, Whole) {
 
 template <class V, class D>
 HWY_INLINE void store(V value, D d, hn::TFromD<D>* to, Partial part) {
-  HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
-  hn::Store(value, d, lanes);
-  std::memcpy(to, lanes, static_cast<std::size_t>(part.lanes) * sizeof(lanes[0]));
+  if constexpr (kMasksMemory<D>) {
+    hn::BlendedStore(value, existing_lanes(d, part), d, to);
+  } else {
+    HWY_ALIGN hn::TFromD<D> lanes[hn::MaxLanes(D())];
+    hn::Store(value, d, lanes);
+    std::memcpy(to, lanes, static_cast<std::size_t>(part.lanes) * sizeof(lanes[0]));
+  }
 }
 
 // The value with missing lanes replaced by zero.
@@ -63,7 +82,7 @@ HWY_INLINE hn::Vec<D> existing(D, hn::Vec<D> value, Whole) {
 }
 template <class D>
 HWY_INLINE hn::Vec<D> existing(D d, hn::Vec<D> value, Partial part) {
-  return hn::IfThenElseZero(hn::FirstN(d, static_cast<std::size_t>(part.lanes)), value);
+  return hn::IfThenElseZero(existing_lanes(d, part), value);
 }
 
 // The value with missing lanes replaced by `filler`.
@@ -73,7 +92,7 @@ HWY_INLINE hn::Vec<D> existing_or(D, hn::Vec<D> value, hn::Vec<D>, Whole) {
 }
 template <class D>
 HWY_INLINE hn::Vec<D> existing_or(D d, hn::Vec<D> value, hn::Vec<D> filler, Partial part) {
-  return hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(part.lanes)), value, filler);
+  return hn::IfThenElse(existing_lanes(d, part), value, filler);
 }
 
 // Calls body(i, part) for i = 0, lanes, 2 lanes, ... below n.
@@ -83,28 +102,6 @@ HWY_INLINE void for_vectors(D d, std::int64_t n, Body&& body) {
   std::int64_t i = 0;
   for (; i + lanes <= n; i += lanes) body(i, Whole{});
   if (i < n) body(i, Partial{n - i});
-}
-
-// Sum of term(i, part) over the vectors below n. Terms must be zero in missing lanes. Every lane
-// adds up a quarter of its terms at a time, so the error is that of n / (4 lanes) additions in a
-// row.
-template <class D, class Term>
-HWY_INLINE float sum_of_terms(D d, std::int64_t n, Term&& term) {
-  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
-  auto sum0 = hn::Zero(d);
-  auto sum1 = hn::Zero(d);
-  auto sum2 = hn::Zero(d);
-  auto sum3 = hn::Zero(d);
-  std::int64_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    sum0 = hn::Add(sum0, term(i, Whole{}));
-    sum1 = hn::Add(sum1, term(i + lanes, Whole{}));
-    sum2 = hn::Add(sum2, term(i + 2 * lanes, Whole{}));
-    sum3 = hn::Add(sum3, term(i + 3 * lanes, Whole{}));
-  }
-  for (; i + lanes <= n; i += lanes) sum0 = hn::Add(sum0, term(i, Whole{}));
-  if (i < n) sum1 = hn::Add(sum1, term(i, Partial{n - i}));
-  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
 }
 
 }  // namespace HWY_NAMESPACE

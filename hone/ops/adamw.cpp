@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
@@ -7,8 +8,9 @@
 // One step of AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019) in
 // place, on a gradient scaled by min(1, max_grad_norm / (norm + 1e-6)) (max_grad_norm 0: not
 // scaled):
-//   m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2;   p = p (1 - lr weight_decay)
-//   p = p - lr / (1 - beta1^step) m / (sqrt(v / (1 - beta2^step)) + eps)
+//   m = beta1 m + (1 - beta1) g;   v = beta2 v + (1 - beta2) g^2
+//   p = p - (lr / (1 - beta1^step) m / (sqrt(v / (1 - beta2^step)) + eps) + lr weight_decay p)
+// Moments too small for a normal float are kept as 0.
 namespace hone::ops {
 namespace {
 
@@ -26,6 +28,11 @@ std::vector<Type> infer(const TypeContext& context) {
     expect_rank(context.inputs[i], 0, kScalars[i - 4]);
   }
   return {parameter, parameter, parameter};
+}
+
+float normal_or_zero(double value) {
+  const float rounded = static_cast<float>(value);
+  return std::fabs(rounded) < std::numeric_limits<float>::min() ? 0.0f : rounded;
 }
 
 void step(Call& call) {
@@ -46,12 +53,12 @@ void step(Call& call) {
         attribute("beta1") * static_cast<double>(m[i]) + (1 - attribute("beta1")) * g;
     const double new_v =
         attribute("beta2") * static_cast<double>(v[i]) + (1 - attribute("beta2")) * g * g;
-    const double decayed =
-        static_cast<double>(p[i]) * (1 - learning_rate * attribute("weight_decay"));
-    m[i] = static_cast<float>(new_m);
-    v[i] = static_cast<float>(new_v);
-    p[i] = static_cast<float>(decayed - learning_rate / correction1 * new_m /
-                                            (std::sqrt(new_v / correction2) + attribute("eps")));
+    const double old_p = static_cast<double>(p[i]);
+    const double update =
+        learning_rate / correction1 * new_m / (std::sqrt(new_v / correction2) + attribute("eps"));
+    m[i] = normal_or_zero(new_m);
+    v[i] = normal_or_zero(new_v);
+    p[i] = static_cast<float>(old_p - (update + learning_rate * attribute("weight_decay") * old_p));
   }
   call.set_output(0, call.input(0));
   call.set_output(1, call.input(2));

@@ -69,6 +69,48 @@ TEST(AdamW, FirstStepMovesByTheLearningRate) {
   EXPECT_NEAR(parameter[1], 1.125, 1e-6);
 }
 
+// A row whose gradient is zero for good: m falls by a tenth with every step, v by a thousandth.
+TEST(AdamW, KeepsNoMomentsTooSmallForANormalFloat) {
+  for_each_target([] {
+    for (const std::int64_t n : {1, 16, 21}) {
+      ThreadPool pool(1);
+      const auto size = static_cast<std::size_t>(n);
+      const std::vector<float> gradient(size, 0.0f);
+      std::vector<float> parameter(size, 1.0f), m(size, -1e-36f), v(size, 1.2e-38f);
+      for (std::int64_t step = 1; step <= 100; ++step) {
+        adamw_step(pool, {}, step, 1.0, n, gradient.data(), parameter.data(), m.data(), v.data());
+        for (const auto* moments : {&m, &v})
+          for (const float value : *moments)
+            ASSERT_TRUE(value == 0 || std::isnormal(value)) << value << " after step " << step;
+      }
+      EXPECT_EQ(m, gradient);
+      EXPECT_EQ(v, gradient);
+    }
+  });
+}
+
+TEST(AdamW, LeavesNanInTheMoments) {
+  ThreadPool pool(1);
+  const float gradient = kNan;
+  float parameter = 1, m = 0, v = 0;
+  adamw_step(pool, {}, 1, 1.0, 1, &gradient, &parameter, &m, &v);
+  EXPECT_TRUE(std::isnan(m) && std::isnan(v) && std::isnan(parameter));
+}
+
+// 1 - learning_rate weight_decay rounds to 1 for this rate. The step of 16.45 units in the last place
+// and the decay of 0.16 make 16.61, which is 17.
+TEST(AdamW, DecaysAtSmallRates) {
+  constexpr double kUnit = 0x1p-24;  // the last place below 1
+  const AdamW adamw{.learning_rate = 16.45 * kUnit, .eps = 0.0, .weight_decay = 0.01};
+  for_each_target([&] {
+    ThreadPool pool(1);
+    const float gradient = 0.5f;
+    float parameter = 1, m = 0, v = 0;
+    adamw_step(pool, adamw, 1, 1.0, 1, &gradient, &parameter, &m, &v);
+    EXPECT_EQ((1.0 - double{parameter}) / kUnit, 17.0);
+  });
+}
+
 TEST(AdamW, CountsStepsFromOne) {
   ThreadPool pool(1);
   float x = 0.0f;

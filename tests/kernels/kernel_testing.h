@@ -22,12 +22,16 @@ inline const std::vector<std::int64_t> kOddSizes = {1, 3, 7, 8, 15, 16, 17, 31, 
 /// One unit in the last place of 1, halved: the relative error of one float operation.
 inline constexpr double kRounding = 0x1p-24;
 
-/// Runs `body` once for every instruction set that kernels are compiled for and this processor has.
+/// The instruction sets that kernels are compiled for: without fused multiply-adds, and with them.
+inline constexpr std::int64_t kPlainTargets = HWY_SSE4;
+inline constexpr std::int64_t kFusedTargets = HWY_AVX2 | HWY_AVX3 | (HWY_TARGETS & HWY_AVX3_DL);
+
+/// Runs `body` once for each of these instruction sets that this processor has.
 template <typename Body>
-void for_each_target(Body&& body) {
-  for (const std::int64_t target : {HWY_SSE4, HWY_AVX2, HWY_AVX3}) {
+void for_each_target(Body&& body, std::int64_t targets = kPlainTargets | kFusedTargets) {
+  for (const std::int64_t target : {HWY_SSE4, HWY_AVX2, HWY_AVX3, HWY_AVX3_DL}) {
     hwy::SetSupportedTargetsForTest(0);
-    if ((hwy::SupportedTargets() & target) == 0) continue;
+    if ((hwy::SupportedTargets() & targets & target) == 0) continue;
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);
     hwy::GetChosenTarget().DeInit();
@@ -66,13 +70,15 @@ auto same_for_any_threads(Compute&& compute) {
 
 /// The same after checking that every instruction set gives the bits of every other.
 template <typename Compute>
-auto same_for_any_target(Compute&& compute) {
+auto same_for_any_target(Compute&& compute, std::int64_t targets = kPlainTargets | kFusedTargets) {
   decltype(same_for_any_threads(compute)) first;
-  for_each_target([&] {
-    const auto got = same_for_any_threads(compute);
-    if (first.empty()) first = got;
-    EXPECT_TRUE(same_bits(first, got)) << "instruction sets differ";
-  });
+  for_each_target(
+      [&] {
+        const auto got = same_for_any_threads(compute);
+        if (first.empty()) first = got;
+        EXPECT_TRUE(same_bits(first, got)) << "instruction sets differ";
+      },
+      targets);
   return first;
 }
 

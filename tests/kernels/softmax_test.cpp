@@ -1,5 +1,8 @@
 #include "hone/kernels/softmax.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "tests/kernels/kernel_testing.h"
 
 namespace hone::kernels {
@@ -26,8 +29,8 @@ TEST(Softmax, AgreesWithDoubles) {
         for (std::int64_t i = 0; i < n; ++i) sum += std::exp(row[i] - maximum);
         for (std::int64_t i = 0; i < n; ++i) {
           const double expected = std::exp(row[i] - maximum) / sum;
-          // x - max errs by a rounding of at most 16; exponentials by 2; the sum by n / 16
-          // additions and 2 for the quotient
+          // x - max errs by a rounding of at most 16; exponentials by 2; the sum by n / 64
+          // additions and 6 of lanes and 2 for the quotient
           const double tolerance =
               kRounding * (16 + 2 + 2 + static_cast<double>(n) / 16 + 4 + 2) * expected;
           ASSERT_NEAR(y[r * n + i], expected, tolerance) << "n " << n;
@@ -60,6 +63,43 @@ TEST(Softmax, MaskedEntriesAreExactlyZero) {
       for (int i = 0; i < 37; ++i) ASSERT_EQ(y[i], i == 3 || i == 20 ? 0.5f : 0.0f);
     }
   });
+}
+
+// As texts of a batch are padded.
+TEST(Softmax, MaskedEntriesBehindARowChangeNoBit) {
+  for_each_target([] {
+    for (const std::int64_t n : kOddSizes) {
+      const auto x = random_floats(n, 3, -8.0, 8.0);
+      const auto alone = softmax_of(1, n, x);
+      for (const std::int64_t padding : {1, 13, 64, 100}) {
+        auto padded = x;
+        padded.resize(x.size() + static_cast<std::size_t>(padding), -3.4e38f);
+        auto y = softmax_of(1, n + padding, padded);
+        y.resize(x.size());
+        ASSERT_TRUE(same_bits(y, alone)) << n << " and " << padding;
+      }
+    }
+  });
+}
+
+// Rows that end where memory ends: what no lane holds is neither read nor written.
+TEST(Softmax, StaysWithinItsRows) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  void* const pages =
+      ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(::mprotect(static_cast<char*>(pages) + page, page, PROT_NONE), 0);
+  float* const end = reinterpret_cast<float*>(static_cast<char*>(pages) + page);
+  ThreadPool pool(1);
+  for_each_target([&] {
+    for (const std::int64_t n : kOddSizes) {
+      std::fill(end - n, end, 1.0f);
+      softmax(pool, 1, n, end - n, end - n);
+      softmax_gradient(pool, 1, n, end - n, end - n, end - n);
+      EXPECT_LT(std::abs(end[-1]), 1e-6f) << n;  // y (y - sum of y y) with y = 1/n
+    }
+  });
+  ::munmap(pages, 2 * page);
 }
 
 TEST(Softmax, RowOfTheLowestFloatsIsUniform) {

@@ -54,6 +54,37 @@ TEST(Adamw, ScalesTheGradientDownToTheAllowedNorm) {
   EXPECT_EQ(elements_of(step("2.5").at("m")), elements_of(step("0.0").at("m")));
 }
 
+// As hone/kernels/adamw.h says, on the reference.
+TEST(Adamw, KeepsNoMomentsTooSmallForANormalFloat) {
+  const std::string text = R"(%p = parameter trainable : f32[2]
+%m = parameter frozen : f32[2]
+%v = parameter frozen : f32[2]
+%g = input : f32[2]
+%norm = input : f32[]
+%rate = input : f32[]
+%step = input : i64[]
+%new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {weight_decay=0.01} : f32[2], f32[2], f32[2]
+output p = %new
+output m = %new:1
+output v = %new:2
+)";
+  ParameterStore parameters;
+  parameters.set("p", Tensor::of<float>({2}, {1, 1}));
+  parameters.set("m", Tensor::of<float>({2}, {-1.2e-38f, 1e-30f}));
+  parameters.set("v", Tensor::of<float>({2}, {1.17550e-38f, 1e-30f}));
+  const double rate = 100 * 0x1p-24 / 0.01;
+  const NamedTensors after = run_graph(parse(text),
+                                       {{"g", Tensor::of<float>({2}, {0, 0})},
+                                        {"norm", Tensor::scalar(0.0f)},
+                                        {"rate", Tensor::scalar(static_cast<float>(rate))},
+                                        {"step", Tensor::scalar<std::int64_t>(1)}},
+                                       parameters);
+  const auto of_last = [](double beta) { return static_cast<float>(beta * double{1e-30f}); };
+  EXPECT_EQ(elements_of(after.at("m")), (std::vector<float>{0, of_last(0.9)}));
+  EXPECT_EQ(elements_of(after.at("v")), (std::vector<float>{0, of_last(0.999)}));
+  EXPECT_EQ(elements_of(after.at("p"))[0], static_cast<float>(1 - 100 * 0x1p-24));
+}
+
 TEST(Adamw, RefusesOperandsThatDoNotFit) {
   const std::vector<std::string> fitting = {"f32[4]", "f32[4]", "f32[4]", "f32[4]",
                                             "f32[]",  "f32[]",  "i64[]"};
