@@ -13,6 +13,8 @@
 #include "hone/kernels/gemm.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "hone/base/error.h"
 #include "hone/kernels/scratch.h"
@@ -153,24 +155,20 @@ void multiply_panels(const RowPanel& rows, std::int64_t depth, const float* HWY_
 using MultiplyPanels = void (*)(const RowPanel&, std::int64_t, const float*, float*, std::int64_t,
                                 const Start&);
 
-// The micro-kernel for `rows` in 1..kPanelRows and `vectors` in 1..kPanelVectors.
+// The micro-kernels for each number of rows, 1 to kPanelRows, and of vectors, 1 to kPanelVectors.
+using MicroKernels = std::array<std::array<MultiplyPanels, kPanelVectors>, kPanelRows>;
+
+template <int... kRow>
+constexpr MicroKernels micro_kernels(std::integer_sequence<int, kRow...>) {
+  return {{{multiply_panels<kRow + 1, 1>, multiply_panels<kRow + 1, 2>,
+            multiply_panels<kRow + 1, 3>}...}};
+}
+
 MultiplyPanels micro_kernel(std::int64_t rows, std::int64_t vectors) {
-#define HONE_ROW(r) \
-  { multiply_panels<r, 1>, multiply_panels<r, 2>, multiply_panels<r, 3> }
-  static constexpr MultiplyPanels kTable[kPanelRows][kPanelVectors] = {
-    HONE_ROW(1),
-    HONE_ROW(2),
-    HONE_ROW(3),
-    HONE_ROW(4),
-#if HWY_TARGET == HWY_AVX3
-    HONE_ROW(5),
-    HONE_ROW(6),
-    HONE_ROW(7),
-    HONE_ROW(8),
-#endif
-  };
-#undef HONE_ROW
-  return kTable[rows - 1][vectors - 1];
+  static_assert(kPanelVectors == 3);
+  static constexpr MicroKernels kTable =
+      micro_kernels(std::make_integer_sequence<int, kPanelRows>());
+  return kTable[static_cast<std::size_t>(rows - 1)][static_cast<std::size_t>(vectors - 1)];
 }
 
 // A piece of an operand, seen as `count` lines of `depth` values: rows of A or columns of B.
