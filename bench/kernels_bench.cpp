@@ -225,6 +225,22 @@ const std::vector<MemoryKernel>& memory_kernels() {
        [](ThreadPool& pool, Arrays& a) {
          softmax_gradient(pool, kElements / 128, 128, a.x.data(), a.dy.data(), a.y.data());
        }},
+      {"softmax 37", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         softmax(pool, kElements / 37, 37, a.x.data(), a.y.data());
+       }},
+      {"softmax_gradient 37", 3 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         softmax_gradient(pool, kElements / 37, 37, a.x.data(), a.dy.data(), a.y.data());
+       }},
+      {"softmax 125", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         softmax(pool, kElements / 125, 125, a.x.data(), a.y.data());
+       }},
+      {"softmax_gradient 125", 3 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         softmax_gradient(pool, kElements / 125, 125, a.x.data(), a.dy.data(), a.y.data());
+       }},
       {"layer_norm", 2 * kPass,
        [](ThreadPool& pool, Arrays& a) {
          layer_norm(pool, kTokens, kHidden, a.x.data(), a.gamma.data(), a.beta.data(), 1e-12f,
@@ -268,7 +284,15 @@ const std::vector<MemoryKernel>& memory_kernels() {
        }},
       {"dropout", 2 * kPass,
        [](ThreadPool& pool, Arrays& a) {
-         dropout(pool, 0.1, {1, 2}, kElements, a.x.data(), a.y.data());
+         const std::int64_t shape[] = {kElements};
+         const std::int64_t unit[] = {1};
+         dropout(pool, 0.1, {1, 2}, shape, unit, a.x.data(), a.y.data());
+       }},
+      {"dropout 37 of 512", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         const std::int64_t shape[] = {kElements / 37 / 37, 37, 37};
+         const std::int64_t words[] = {512 * 512, 512, 1};
+         dropout(pool, 0.1, {1, 2}, shape, words, a.x.data(), a.y.data());
        }},
       {"gather_rows_gradient", 4.0 * kVocabulary * kTinyHidden,
        [](ThreadPool& pool, Arrays& a) {

@@ -5,6 +5,7 @@
 
 #include "hone/base/error.h"
 #include "hone/kernels/grain.h"
+#include "hone/kernels/loop_nest.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/dropout.cpp"
@@ -49,31 +50,32 @@ struct RoundKeys {
   }
 };
 
-// The block of the stream, after the first, that each lane computes: even lanes the first half of
-// the blocks, odd lanes the second, so that interleaving the lower and the upper lanes of every 128
-// bits leaves blocks in order.
-struct LaneBlocks {
-  HWY_ALIGN std::uint64_t offsets[kBlocks];
+// For each lane, its number, and the block, of kBlocks in order, that it computes: even lanes the first
+// half of the blocks, odd lanes the second, so that interleaving the lower and the upper lanes of every
+// 128 bits leaves blocks in order.
+struct LaneTable {
+  HWY_ALIGN std::uint64_t number[kBlocks];
+  HWY_ALIGN std::uint64_t block[kBlocks];
 };
 
-constexpr LaneBlocks lane_blocks() {
-  LaneBlocks result{};
+constexpr LaneTable lane_table() {
+  LaneTable table{};
   for (std::int64_t lane = 0; lane < kBlocks; ++lane) {
-    result.offsets[lane] = static_cast<std::uint64_t>(lane / 2 + lane % 2 * kBlocks / 2);
+    table.number[lane] = static_cast<std::uint64_t>(lane);
+    table.block[lane] = static_cast<std::uint64_t>(lane / 2 + lane % 2 * kBlocks / 2);
   }
-  return result;
+  return table;
 }
 
-constexpr LaneBlocks kLaneBlocks = lane_blocks();
+constexpr LaneTable kLaneTable = lane_table();
 
-// Words of kBlocks blocks from `first` on, in the order of `RandomStream::word`. One block per
+// The words of the blocks of these numbers, the lanes in the order of kLaneTable.block. One block per
 // 64-bit lane; the high halves of c0 to c3 hold what the next multiplication ignores.
-HWY_INLINE void philox_words(const RoundKeys& keys, std::uint64_t stream, std::uint64_t first,
+HWY_INLINE void philox_words(const RoundKeys& keys, std::uint64_t stream, WideVec block,
                              std::uint32_t* to) {
   constexpr std::uint32_t kMultiplier0 = 0xD2511F53u;
   constexpr std::uint32_t kMultiplier1 = 0xCD9E8D57u;
   const Wide d;
-  const WideVec block = hn::Add(hn::Set(d, first), hn::Load(d, kLaneBlocks.offsets));
   WideVec c0 = block;
   WideVec c1 = hn::ShiftRight<32>(block);
   WideVec c2 = hn::Set(d, stream);
@@ -97,25 +99,126 @@ HWY_INLINE void philox_words(const RoundKeys& keys, std::uint64_t stream, std::u
             to + 2 * kBlocks);
 }
 
-// y[i] = stream.word(begin + i) >= threshold ? scale x[i] : 0;  `begin` is a multiple of
-// kBlockWords.
-void dropout_range(const RandomStream& stream, std::uint32_t threshold, float scale,
-                   std::int64_t begin, std::int64_t n, const float* x, float* y) {
-  constexpr std::int64_t kWords = kBlocks * kBlockWords;
-  HWY_ALIGN std::uint32_t words[kWords];
-  const Floats d;
-  const hn::RebindToUnsigned<Floats> du;
-  const auto least = hn::Set(du, threshold);
-  const RoundKeys keys(stream.seed);
-  for (std::int64_t i = 0; i < n; i += kWords) {
-    philox_words(keys, stream.stream, static_cast<std::uint64_t>((begin + i) / kBlockWords), words);
-    for_vectors(d, std::min(kWords, n - i), [&](std::int64_t j, auto part) HWY_ATTR {
-      const auto word = hn::Load(du, words + j);
+// Drops elements of x into y, in runs of neighbours that draw neighbouring words. A run is worked off in
+// whole vectors of blocks; what is left of many runs is put together, so that short ones fill the lanes,
+// too.
+class Dropper {
+ public:
+  HWY_INLINE Dropper(const RandomStream& stream, std::uint32_t threshold, float scale,
+                     const float* x, float* y)
+      : keys_(stream.seed),
+        stream_(stream.stream),
+        threshold_(threshold),
+        scale_(scale),
+        x_(x),
+        y_(y) {}
+
+  // Takes elements [element, element + count), which draw words from `word` on.
+  void run(std::int64_t element, std::int64_t count, std::int64_t word) {
+    const Wide d;
+    HWY_ALIGN std::uint32_t words[kWords];
+    for (; word % kBlockWords == 0 && count >= kWords; element += kWords, word += kWords) {
+      const auto first = hn::Set(d, static_cast<std::uint64_t>(word / kBlockWords));
+      philox_words(keys_, stream_, hn::Add(first, hn::Load(d, kLaneTable.block)), words);
+      drop(words, element, kWords);
+      count -= kWords;
+    }
+    while (count > 0) {
+      const std::int64_t taken = keep_for_later(element, count, word);
+      element += taken;
+      word += taken;
+      count -= taken;
+    }
+  }
+
+  // Works off what is left.
+  void finish() {
+    const Wide d;
+    const auto order = hn::SetTableIndices(d, kLaneTable.block);
+    for (std::int64_t block = 0; block < blocks_; block += kBlocks) {
+      const auto numbers = hn::TableLookupLanes(hn::Load(d, numbers_ + block), order);
+      philox_words(keys_, stream_, numbers, words_ + block * kBlockWords);
+    }
+    for (std::int64_t i = 0; i < pieces_; ++i)
+      drop(words_ + piece_[i].word, piece_[i].element, piece_[i].count);
+    blocks_ = 0;
+    pieces_ = 0;
+  }
+
+ private:
+  static constexpr std::int64_t kWords = kBlocks * kBlockWords;
+  static constexpr std::int64_t kBlocksTogether = 64;  // whole vectors of them
+
+  struct Piece {
+    std::int64_t element;
+    std::int64_t count;
+    std::int64_t word;  // in words_
+  };
+
+  // y = x scale, or 0, for `count` elements by as many words.
+  HWY_INLINE void drop(const std::uint32_t* words, std::int64_t element, std::int64_t count) {
+    const Floats d;
+    const hn::RebindToUnsigned<Floats> du;
+    const auto least = hn::Set(du, threshold_);
+    const auto scale = hn::Set(d, scale_);
+    const float* const from = x_ + element;
+    float* const to = y_ + element;
+    for_vectors(d, count, [&](std::int64_t i, auto part) HWY_ATTR {
+      const auto word = hn::LoadU(du, words + i);
       const auto keep = hn::Eq(hn::Max(word, least), word);
-      const auto scaled = hn::Mul(load(d, x + i + j, part), hn::Set(d, scale));
-      store(hn::IfThenElseZero(hn::RebindMask(d, keep), scaled), d, y + i + j, part);
+      const auto scaled = hn::Mul(load(d, from + i, part), scale);
+      store(hn::IfThenElseZero(hn::RebindMask(d, keep), scaled), d, to + i, part);
     });
   }
+
+  // Takes as many elements as there is room for, and says how many.
+  HWY_INLINE std::int64_t keep_for_later(std::int64_t element, std::int64_t count,
+                                         std::int64_t word) {
+    const std::int64_t skipped = word % kBlockWords;
+    const std::int64_t room = (kBlocksTogether - blocks_) * kBlockWords - skipped;
+    const std::int64_t taken = std::min(count, room);
+    piece_[pieces_++] = {element, taken, blocks_ * kBlockWords + skipped};
+    number_blocks((skipped + taken + kBlockWords - 1) / kBlockWords, word / kBlockWords);
+    if (blocks_ == kBlocksTogether) finish();
+    return taken;
+  }
+
+  // Adds `count` blocks from number `first` on, in whole vectors: what is too much is overwritten.
+  HWY_INLINE void number_blocks(std::int64_t count, std::int64_t first) {
+    const Wide d;
+    const auto lanes = hn::Load(d, kLaneTable.number);
+    for (std::int64_t i = 0; i < count; i += kBlocks) {
+      const auto begin = hn::Set(d, static_cast<std::uint64_t>(first + i));
+      hn::StoreU(hn::Add(begin, lanes), d, numbers_ + blocks_ + i);
+    }
+    blocks_ += count;
+  }
+
+  RoundKeys keys_;
+  std::uint64_t stream_;
+  std::uint32_t threshold_;
+  float scale_;
+  const float* x_;
+  float* y_;
+  std::int64_t blocks_ = 0;
+  std::int64_t pieces_ = 0;
+  Piece piece_[kBlocksTogether];
+  // Each with a vector more, which whole vectors may reach into.
+  HWY_ALIGN std::uint64_t numbers_[kBlocksTogether + kBlocks] = {};
+  HWY_ALIGN std::uint32_t words_[kBlocksTogether * kBlockWords + hn::MaxLanes(Floats())] = {};
+};
+
+// Elements [begin, end) of the nest, whose strides are those of words.
+void dropout_range(const RandomStream& stream, std::uint32_t threshold, float scale,
+                   const LoopNest<1>& nest, std::int64_t begin, std::int64_t end, const float* x,
+                   float* y) {
+  Dropper dropper(stream, threshold, scale, x, y);
+  const std::int64_t stride = nest.inner_stride(0);
+  nest.for_runs(begin, end, [&](std::int64_t element, std::int64_t count, const auto& words) {
+    if (stride == 1) return dropper.run(element, count, words[0]);
+    for (std::int64_t i = 0; i < count; ++i) dropper.run(element + i, 1, words[0] + i * stride);
+  });
+  dropper.finish();
 }
 
 }  // namespace
@@ -136,8 +239,11 @@ std::uint32_t dropout_threshold(double probability) {
   return static_cast<std::uint32_t>(std::min(std::round(probability * 0x1p32), 0x1p32 - 1.0));
 }
 
-void dropout(ThreadPool& pool, double probability, const RandomStream& stream, std::int64_t n,
+void dropout(ThreadPool& pool, double probability, const RandomStream& stream,
+             std::span<const std::int64_t> shape, std::span<const std::int64_t> word_strides,
              const float* x, float* y) {
+  const LoopNest<1> nest(shape, {word_strides});
+  const std::int64_t n = nest.elements();
   if (probability == 1) {
     std::fill_n(y, n, 0.0f);  // no word is at least 2^32
     return;
@@ -145,8 +251,7 @@ void dropout(ThreadPool& pool, double probability, const RandomStream& stream, s
   const std::uint32_t threshold = dropout_threshold(probability);
   const auto scale = static_cast<float>(1.0 / (1.0 - probability));
   parallel_ranges(pool, n, kChunkElements, [&](std::int64_t begin, std::int64_t end) {
-    HWY_DYNAMIC_DISPATCH(dropout_range)
-    (stream, threshold, scale, begin, end - begin, x + begin, y + begin);
+    HWY_DYNAMIC_DISPATCH(dropout_range)(stream, threshold, scale, nest, begin, end, x, y);
   });
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "hone/base/random.h"
 #include "hone/kernels/activation.h"
@@ -94,12 +95,28 @@ void gelu_gradient(Call& call) {
                 : unary_gradient<kernels::gelu_erf_gradient>(call);
 }
 
+// The shape in whose places elements draw: see hone/ops/dropout.cpp.
+Sizes dropout_limits(const Call& call) {
+  const Shape& limits = call.attributes.get<Shape>("limits");
+  return limits.empty() ? call.input(0).sizes() : resolve(limits, call.bindings);
+}
+
+// What is larger than its limits is the reference's to report.
+std::string_view within_limits(const Call& call) {
+  const std::string_view refusal = contiguous_six_dimensions(call);
+  if (!refusal.empty()) return refusal;
+  return std::ranges::equal(call.input(0).sizes(), dropout_limits(call), std::less_equal<>())
+             ? ""
+             : "x is larger than its limits";
+}
+
 void dropout(Call& call) {
   const RandomStream stream{
       static_cast<std::uint64_t>(*call.input(1).data<std::int64_t>()),
       static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))};
+  const Sizes sizes = call.input(0).sizes(), words = contiguous_strides(dropout_limits(call));
   const float* x = floats(call, 0);
-  kernels::dropout(call.pool, call.attributes.get<double>("p"), stream, count(call), x,
+  kernels::dropout(call.pool, call.attributes.get<double>("p"), stream, sizes, words, x,
                    call.output_over(0, 0).data<float>());
 }
 
@@ -107,9 +124,9 @@ void quantize(Call& call) {
   const Format& format = call.attributes.get<Format>("format");
   std::vector<Tensor> state;
   for (std::size_t i = 1; i < call.inputs.size(); ++i) state.push_back(call.input(i));
-  const Tensor x = call.input(0);
-  format.def->quantize({format, x.sizes(), x.values<float>(), state}, call.pool,
-                       call.output_over(0, 0).values<float>());
+  // A second Tensor of x would keep its memory from being taken for the result.
+  const QuantizerInput input{format, call.input(0).sizes(), call.input(0).values<float>(), state};
+  format.def->quantize(input, call.pool, call.output_over(0, 0).values<float>());
 }
 
 void full(Call& call) {
@@ -317,7 +334,7 @@ KernelTable cpu_kernels() {
       {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>},
       {"cross_entropy", "cpu", "vector", valid_labels, cross_entropy},
       {"cross_entropy_gradient", "cpu", "vector", valid_labels, cross_entropy_gradient},
-      {"dropout", "cpu", "vector", contiguous, dropout},
+      {"dropout", "cpu", "vector", within_limits, dropout},
       {"embedding", "cpu", "rows", [](const Call& c) { return valid_ids(c, c.input(1).size(0)); },
        embedding},
       {"embedding_gradient", "cpu", "rows",

@@ -199,6 +199,35 @@ BertConfig small_config() {
   return config;
 }
 
+// Logits of two texts of 70 and 90 tokens with dropout, padded to `tokens`.
+std::vector<float> dropped_logits(const Model& model, const Library& library, std::int64_t tokens) {
+  std::vector<std::int64_t> ids, mask;
+  for (const std::int64_t length : {70, 90}) {
+    for (std::int64_t t = 0; t < tokens; ++t) {
+      ids.push_back(t < length ? 1 + (7 * t + length) % 29 : 0);
+      mask.push_back(t < length ? 1 : 0);
+    }
+  }
+  const NamedTensors batch = {{"input_ids", Tensor::of<std::int64_t>({2, tokens}, ids)},
+                              {"attention_mask", Tensor::of<std::int64_t>({2, tokens}, mask)},
+                              {"random_key", Tensor::scalar<std::int64_t>(5)}};
+  const Graph graph = build_graph(model, library.ops, {.token_type_ids = false});
+  return elements_of(testing::run_graph(graph, batch, model.parameters, library).at("logits"));
+}
+
+TEST(Bert, DropsTheSameOfATextHoweverFarItIsPadded) {
+  BertConfig config = small_config();
+  config.max_position_embeddings = 130;
+  config.initializer_range = 0.5;
+  config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.5;
+  const Model model = new_model(config, builtin().ops, /*seed=*/3);
+  for (const auto& [name, library] : libraries()) {
+    const std::vector<float> alone = dropped_logits(model, *library, 90);
+    for (const std::int64_t tokens : {96, 128, 130})
+      EXPECT_EQ(dropped_logits(model, *library, tokens), alone) << name << ", " << tokens;
+  }
+}
+
 std::vector<std::string> names_of(const Graph& graph, std::string_view op) {
   std::vector<std::string> names;
   for (const Node* node : graph.of_kind(NodeKind::operation))

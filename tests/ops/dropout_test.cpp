@@ -2,6 +2,7 @@
 
 #include "hone/base/random.h"
 #include "tests/support/evaluate.h"
+#include "tests/support/expect.h"
 #include "tests/support/refusal.h"
 
 namespace hone::testing {
@@ -39,6 +40,42 @@ TEST(Dropout, OfProbabilityZeroIsTheIdentity) {
 // As in PyTorch: zeros, not the infinities that 1 / (1 - p) suggests.
 TEST(Dropout, OfProbabilityOneLeavesNothing) {
   EXPECT_EQ(dropped(1.0, 1, 1, {1, -2, 3}), (std::vector<float>{0, 0, 0}));
+}
+
+// The ones of a text of 3 tokens and 4 channels, in a batch of 2 padded to `tokens`.
+std::vector<float> dropped_text(std::int64_t tokens, const std::string& limits) {
+  const std::string text = fmt::format(R"(%x = input : f32[B, S, 4]
+%key = input : i64[]
+%y = dropout(%x, %key) {{p=0.5, stream=3, limits={}}} : f32[B, S, 4]
+output y = %y)",
+                                       limits);
+  const std::vector<float> x(static_cast<std::size_t>(2 * tokens * 4), 1);
+  const Tensor y = run_graph(parse(text), {{"x", Tensor::of<float>({2, tokens, 4}, x)},
+                                           {"key", Tensor::scalar<std::int64_t>(1)}})
+                       .at("y");
+  return elements_of(y.slice(0, 1, 2).slice(1, 0, 3));
+}
+
+TEST(Dropout, DrawsByThePlaceWithinItsLimits) {
+  const std::vector<float> alone = dropped_text(3, "[B, 8, 4]");
+  for (const std::int64_t tokens : {4, 8})
+    EXPECT_EQ(dropped_text(tokens, "[B, 8, 4]"), alone) << tokens;
+  EXPECT_EQ(dropped_text(8, "[]"), alone);  // those of the whole tensor
+  EXPECT_EQ(dropped_text(8, "[B, S, 4]"), alone);
+  EXPECT_NE(dropped_text(4, "[]"), alone);
+}
+
+TEST(Dropout, RefusesLimitsThatAreNone) {
+  const auto of = [](const std::string& type, const std::string& limits) {
+    return refusal("dropout", {type, "i64[]"}, "p=0.5, limits=" + limits);
+  };
+  EXPECT_EQ(of("f32[B, 3]", "[B, 3]"), "no error");
+  EXPECT_EQ(of("f32[B, S]", "[4, 8]"), "no error");
+  for (const char* limits : {"[B]", "[B, 2]", "[B, -4]", "[C, 3]", "[0, 3]", "[1099511627777, 3]"})
+    EXPECT_EQ(of("f32[B, 3]", limits),
+              fmt::format("limits of x f32[B, 3] must be at least its sizes, got {}", limits));
+  expect_user_error("x [2, 9, 4] is larger than its limits [2, 8, 4]",
+                    [] { dropped_text(9, "[B, 8, 4]"); });
 }
 
 TEST(Dropout, RefusesProbabilitiesOutsideItsRange) {

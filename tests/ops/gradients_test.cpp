@@ -37,7 +37,7 @@ output y = %y)",
       {.name = "dropout",
        .text = R"(%x = input : f32[3, 5]
 %key = input : i64[]
-%y = dropout(%x, %key) {p=0.4, stream=7} : f32[3, 5]
+%y = dropout(%x, %key) {p=0.4, stream=7, limits=[3, 9]} : f32[3, 5]
 output y = %y)",
        .fixed = {{"key", Tensor::scalar<std::int64_t>(3)}}},
       {.name = "embedding with a repeated and an unused row",

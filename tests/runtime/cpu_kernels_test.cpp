@@ -236,6 +236,12 @@ output d = %d
                      .integers_below = 101,
                      .absolute = sum_of(16)});  // no row is met more often
   }
+  cases.push_back({.text = R"(%x = input : f32[3, 7, 33]
+%key = input : i64[]
+%y = dropout(%x, %key) {p=0.1, stream=5, limits=[3, 11, 34]} : f32[3, 7, 33]
+output y = %y
+)",
+                   .integers_below = 1000});
   for (const char* shape : {"[13]", "[3, 1037, 33]"}) {
     cases.push_back({.text = fmt::format(R"(%x = input : f32{0}
 %key = input : i64[]

@@ -68,6 +68,28 @@ TEST(Interpreter, ReleasesValuesAfterTheirLastUse) {
   EXPECT_EQ(interpreter.reserved_bytes(), 2 * 4096u);
 }
 
+TEST(Interpreter, QuantizesInPlaceWhereNobodyElseReads) {
+  const auto reserved = [](std::string_view text) {
+    const Library library = builtin_library();
+    const Graph graph = parse_graph(text, library.ops, library.formats);
+    ThreadPool pool(1);
+    ParameterStore none;
+    Interpreter interpreter(graph, library, pool);
+    const Tensor x = Tensor::of<float>({1000}, std::vector<float>(1000, 0.3f));
+    EXPECT_EQ(elements_of(interpreter.run({{"x", x}}, none).at("y"))[0], 0.25f);
+    EXPECT_EQ(elements_of(x)[0], 0.3f);  // that of the caller
+    return interpreter.reserved_bytes();
+  };
+  EXPECT_EQ(reserved("%x = input : f32[1000]\n%r = relu(%x) : f32[1000]\n"
+                     "%y = quantize(%r) {format=integer(width=8,frac=2)} : f32[1000]\n"
+                     "output y = %y\n"),
+            4096u);
+  EXPECT_EQ(reserved("%x = input : f32[1000]\n%r = relu(%x) : f32[1000]\n"
+                     "%y = quantize(%r) {format=integer(width=8,frac=2)} : f32[1000]\n"
+                     "output y = %y\noutput r = %r\n"),
+            2 * 4096u);
+}
+
 TEST(Interpreter, KeepsEarlierResultsApartFromLaterRuns) {
   const Graph graph = parse(kModel);
   ThreadPool pool(1);

@@ -80,11 +80,16 @@ class BertBuilder {
     return graph_.add("layer_norm", {x, gamma, parameter(name + ".bias", {x.type().dim(-1)})},
                       {{"eps", config_.layer_norm_eps}}, name);
   }
-  Value dropout(Value x, const std::string& name, double p) {
+  // `limits` is the shape of x with the most tokens a text may have, so that padding decides on no mask.
+  Value dropout(Value x, const std::string& name, double p, Shape limits) {
     if (p == 0) return x;
     if (!random_key_) random_key_ = graph_.add_input("random_key", {DType::i64, {}});
     const auto stream = static_cast<std::int64_t>(stream_of(name) >> 1);  // attributes are signed
-    return graph_.add("dropout", {x, random_key_}, {{"p", p}, {"stream", stream}}, name);
+    return graph_.add("dropout", {x, random_key_},
+                      {{"p", p}, {"stream", stream}, {"limits", std::move(limits)}}, name);
+  }
+  Shape most_tokens() const {
+    return {kBatch, config_.max_position_embeddings, config_.hidden_size};
   }
   Value reshape(Value x, const std::string& name, Shape shape) {
     return graph_.add("reshape", {x}, {{"shape", std::move(shape)}}, name);
@@ -113,7 +118,7 @@ class BertBuilder {
     Value sum = graph_.add("add", {words, types}, {}, module + ".add_token_types");
     sum = graph_.add("add", {sum, positions}, {}, module + ".add_positions");
     return dropout(layer_norm(sum, module + ".LayerNorm"), module + ".dropout",
-                   config_.hidden_dropout_prob);
+                   config_.hidden_dropout_prob, most_tokens());
   }
 
   // (B, S, H) -> (B, N, S, D), or (B, N, D, S) for keys
@@ -139,7 +144,9 @@ class BertBuilder {
                    self + ".scale");
     scores = graph_.add("add", {scores, mask_}, {}, self + ".mask");
     Value probabilities = graph_.add("softmax", {scores}, {}, self + ".softmax");
-    probabilities = dropout(probabilities, self + ".dropout", config_.attention_probs_dropout_prob);
+    const std::int64_t tokens = config_.max_position_embeddings;
+    probabilities = dropout(probabilities, self + ".dropout", config_.attention_probs_dropout_prob,
+                            {kBatch, config_.num_attention_heads, tokens, tokens});
     Value context =
         graph_.add("matmul", {probabilities, value}, {}, self + ".context");  // (B, N, S, D)
     context = transpose(context, self + ".context.tokens", {0, 2, 1, 3});
@@ -149,7 +156,7 @@ class BertBuilder {
   }
 
   Value residual(Value x, Value skip, const std::string& module) {
-    x = dropout(x, module + ".dropout", config_.hidden_dropout_prob);
+    x = dropout(x, module + ".dropout", config_.hidden_dropout_prob, most_tokens());
     return layer_norm(graph_.add("add", {x, skip}, {}, module + ".add"), module + ".LayerNorm");
   }
 
@@ -172,8 +179,9 @@ class BertBuilder {
   }
 
   Value classifier(Value pooled) {
-    return linear(dropout(pooled, "dropout", config_.classifier_dropout_prob()), "classifier",
-                  config_.num_labels());
+    const Value kept = dropout(pooled, "dropout", config_.classifier_dropout_prob(),
+                               {kBatch, config_.hidden_size});
+    return linear(kept, "classifier", config_.num_labels());
   }
 
   Graph graph_;
