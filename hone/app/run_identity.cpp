@@ -1,7 +1,6 @@
 #include "hone/app/run_identity.h"
 
 #include <fmt/ranges.h>
-#include <zlib.h>
 
 #include <set>
 
@@ -11,36 +10,15 @@
 namespace hone {
 namespace {
 
-/// CRC-32, as versions before records wrote it into resume.json.
-class Checksum {
- public:
-  static constexpr std::string_view kName = "checksum";
-  void add(std::span<const std::byte> bytes) {
-    // Without bytes there may be no address either, which would ask zlib for a new beginning.
-    if (!bytes.empty())
-      crc_ = ::crc32_z(crc_, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  }
-  std::string text() const { return fmt::format("{:08x}", crc_); }
-
- private:
-  uLong crc_ = ::crc32_z(0, nullptr, 0);
-};
-
-class Print : public Fingerprint {
- public:
-  static constexpr std::string_view kName = "fingerprint";
-};
-
 // Each piece with its length, so that no boundary moves unseen.
-void add_piece(auto& hash, std::span<const std::byte> bytes) {
+void add_piece(Fingerprint& hash, std::span<const std::byte> bytes) {
   const std::uint64_t size = bytes.size();
   hash.add(std::as_bytes(std::span(&size, 1)));
   hash.add(bytes);
 }
 
-template <typename Hash>
 std::string describe(const ParameterStore& parameters) {
-  Hash hash;
+  Fingerprint hash;
   std::int64_t elements = 0;
   for (const auto& [name, tensor] : parameters.tensors()) {
     const Tensor host = tensor.on(cpu());
@@ -49,27 +27,24 @@ std::string describe(const ParameterStore& parameters) {
               std::as_bytes((host.contiguous() ? host : host.contiguous_copy()).values<float>()));
     elements += host.count();
   }
-  return fmt::format("{} parameters, {} {}", elements, Hash::kName, hash.text());
+  return fmt::format("{} parameters, fingerprint {}", elements, hash.text());
 }
 
-template <typename Hash>
 std::string describe(const EncodedSet& set) {
-  Hash hash;
+  Fingerprint hash;
   for (const auto& ids : set.ids) add_piece(hash, std::as_bytes(std::span(ids)));
   add_piece(hash, std::as_bytes(std::span(set.labels)));
   add_piece(hash, std::as_bytes(std::span(set.second_begins)));
-  return fmt::format("{} texts, {} {}", set.size(), Hash::kName, hash.text());
+  return fmt::format("{} texts, fingerprint {}", set.size(), hash.text());
 }
 
-template <typename Hash>
-Json identity_by(const Json& settings, const ParameterStore& parameters,
-                 const EncodedSplits& data) {
-  Json identity = result_settings(settings);
-  identity["the model"] = describe<Hash>(parameters);
-  identity["the training texts"] = describe<Hash>(data.train);
-  identity["the validation texts"] = describe<Hash>(data.validation);
-  identity["the test texts"] = describe<Hash>(data.test);
-  return identity;
+// In the identity of a run; not there in those of versions before it was counted, which was 1.
+constexpr const char* kNumericsKey = "numerics";
+
+int numerics_of(const FolderRecord& record) {
+  const bool counted = record.job.is_object() && record.job.contains(kNumericsKey) &&
+                       record.job[kNumericsKey].is_number_integer();
+  return counted ? record.job[kNumericsKey].get<int>() : 1;
 }
 
 // Model and data by their names, where their contents were not kept.
@@ -113,28 +88,22 @@ std::vector<std::string> lost_files(const FolderRecord& record, const fs::path& 
   return lines;
 }
 
-/// The run that is asked for, to be compared with what lies in a folder.
-struct AskedFor {
-  const Invocation& invocation;
-  const ParameterStore& parameters;
-  const EncodedSplits& data;
-
-  Json identity() const { return run_identity(invocation.settings, parameters, data); }
-
-  std::vector<std::string> differences_from(const FolderRecord& record,
-                                            const fs::path& folder) const {
-    const Json& defaults = invocation.defaults;
-    if (!record.by_name) {
-      if (record.job.is_object()) return differences(record.job, identity(), defaults);
-      return {fmt::format("\n  {} tells of a job that is not one to go on with", kRecordFile)};
-    }
-    if (!record.finished)
-      return differences(read_json(folder / "resume.json"),
-                         identity_by<Checksum>(invocation.settings, parameters, data), defaults);
+// The run that is asked for against the one of a record, but for their numerics: a line for each
+// difference.
+std::vector<std::string> differences_from(const FolderRecord& record, const fs::path& folder,
+                                          const Invocation& invocation, const Json& identity) {
+  const Json& defaults = invocation.defaults;
+  if (record.by_name) {
     const Json settings = read_json(folder / "settings.json").at("settings");
     return differences(identity_by_name(settings), identity_by_name(invocation.settings), defaults);
   }
-};
+  if (!record.job.is_object())
+    return {fmt::format("\n  {} tells of a job that is not one to go on with", kRecordFile)};
+  Json then = record.job, now = identity;
+  then.erase(kNumericsKey);
+  now.erase(kNumericsKey);
+  return differences(then, now, defaults);
+}
 
 }  // namespace
 
@@ -148,15 +117,21 @@ Json result_settings(Json settings) {
 
 Json run_identity(const Json& settings, const ParameterStore& parameters,
                   const EncodedSplits& data) {
-  return identity_by<Print>(settings, parameters, data);
+  Json identity = result_settings(settings);
+  identity[kNumericsKey] = kNumerics;
+  identity["the model"] = describe(parameters);
+  identity["the training texts"] = describe(data.train);
+  identity["the validation texts"] = describe(data.validation);
+  identity["the test texts"] = describe(data.test);
+  return identity;
 }
 
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
                const EncodedSplits& data, OutputFolder& output) {
-  const AskedFor run{invocation, parameters, data};
+  const Json identity = run_identity(invocation.settings, parameters, data);
   const auto& finished = output.former();
   if (output.options().resume && finished) {
-    const auto lines = run.differences_from(*finished, output.destination());
+    const auto lines = differences_from(*finished, output.destination(), invocation, identity);
     const auto lost = lost_files(*finished, output.destination());
     if (lines.empty() && lost.empty()) return false;
     user_check(output.options().overwrite || lines.empty(),
@@ -169,10 +144,16 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
   }
   const auto& interrupted = output.interrupted();
   if (!interrupted) {
-    output.begin(run.identity());
+    output.begin(identity);
     return true;
   }
-  const auto lines = run.differences_from(*interrupted, output.path());
+  user_check(
+      interrupted->finished || numerics_of(*interrupted) == kNumerics,
+      "{}: this run was begun by a version of hone whose arithmetic rounds differently "
+      "(numerics {}, here {}): going on would give what neither of them gives\nFinish it with "
+      "the version that began it, or start again with --overwrite and without --resume",
+      output.path().string(), numerics_of(*interrupted), kNumerics);
+  const auto lines = differences_from(*interrupted, output.path(), invocation, identity);
   user_check(lines.empty(),
              "{}: this is another run than the one that was interrupted, and cannot go on with its "
              "checkpoints:{}\nGive the same command, or start again with --overwrite and without "
@@ -182,7 +163,7 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
     output.commit();  // all that was missing
     return false;
   }
-  output.go_on(run.identity());
+  output.go_on(identity);
   return true;
 }
 

@@ -170,64 +170,49 @@ TEST(BeginRun, MovesAFinishedRunIntoPlace) {
   EXPECT_TRUE(read_record(begun.destination())->finished);
 }
 
-/// What a version before records left: resume.json with checksums of that time.
-class Earlier {
- public:
-  Earlier() {
-    const fs::path partial = folder_.path() / "model.partial";
-    fs::create_directory(partial);
-    write_file(partial / "resume.json",
-               to_document({{"learning_rate", 1e-3},
-                            {"seed", "42"},
-                            {"the model", checksum_of_model()},
-                            {"the training texts", checksum_of(splits().train)},
-                            {"the validation texts", checksum_of(splits().validation)},
-                            {"the test texts", checksum_of(splits().test)}}));
-  }
-  fs::path destination() const { return folder_.path() / "model"; }
+// The record in `folder` becomes one of a run of these numerics; null: of before they were counted.
+void set_numerics(const fs::path& folder, const Json& numerics) {
+  FolderRecord record = *read_record(folder);
+  record.job.erase("numerics");
+  if (!numerics.is_null()) record.job["numerics"] = numerics;
+  write_record(record, folder);
+}
 
- private:
-  static void add(std::string& bytes, std::span<const std::byte> piece) {
-    const std::uint64_t size = piece.size();
-    bytes.append(reinterpret_cast<const char*>(&size), sizeof size);
-    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+TEST(BeginRun, RefusesToGoOnWithCheckpointsOfOtherNumerics) {
+  for (const Json& numerics : {Json(), Json(1), Json(kNumerics + 1)}) {
+    const Begun begun;
+    set_numerics(fs::path(begun.destination()).concat(".partial"), numerics);
+    const std::string message = begun.difference(splits());
+    EXPECT_NE(
+        message.find(fmt::format("model.partial: this run was begun by a version of hone whose "
+                                 "arithmetic rounds differently (numerics {}, here {})",
+                                 numerics.is_null() ? 1 : numerics.get<int>(), kNumerics)),
+        std::string::npos)
+        << message;
+    EXPECT_NE(message.find("start again with --overwrite"), std::string::npos) << message;
   }
-  // CRC-32, bit by bit.
-  static std::string crc(const std::string& bytes) {
-    std::uint32_t crc = ~std::uint32_t{0};
-    for (const char byte : bytes) {
-      crc ^= static_cast<std::uint8_t>(byte);
-      for (int bit = 0; bit < 8; ++bit) crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320u : 0u);
-    }
-    return fmt::format("{:08x}", ~crc);
-  }
-  static std::string checksum_of_model() {
-    std::string bytes;
-    std::int64_t count = 0;
-    const Model model = tiny_model();
-    for (const auto& [name, tensor] : model.parameters.tensors()) {
-      add(bytes, std::as_bytes(std::span(name)));
-      add(bytes, std::as_bytes(tensor.values<float>()));
-      count += tensor.count();
-    }
-    return fmt::format("{} parameters, checksum {}", count, crc(bytes));
-  }
-  static std::string checksum_of(const EncodedSet& set) {
-    std::string bytes;
-    for (const auto& ids : set.ids) add(bytes, std::as_bytes(std::span(ids)));
-    add(bytes, std::as_bytes(std::span(set.labels)));
-    add(bytes, std::as_bytes(std::span(set.second_begins)));
-    return fmt::format("{} texts, checksum {}", set.size(), crc(bytes));
-  }
+  // Versions before records left a resume.json.
+  const TemporaryFolder folder;
+  const fs::path partial = folder.path() / "model.partial";
+  fs::create_directory(partial);
+  write_file(partial / "resume.json",
+             to_document({{"the model", "one"}, {"the training texts", "some"}}));
+  OutputFolder output = resumed(folder.path() / "model");
+  expect_user_error("whose arithmetic rounds differently", [&] { begin(output); });
+}
 
-  TemporaryFolder folder_;
-};
-
-TEST(BeginRun, GoesOnWithRunsOfVersionsBeforeRecords) {
-  const Earlier earlier;
-  OutputFolder output = resumed(earlier.destination());
-  EXPECT_TRUE(begin(output));
-  EXPECT_FALSE(read_record(output.path())->by_name);
+TEST(BeginRun, HasNothingToDoForAFinishedRunOfAnyNumerics) {
+  const Begun begun(/*finished=*/true);
+  set_numerics(begun.destination(), nullptr);
+  {
+    OutputFolder output = resumed(begun.destination());
+    EXPECT_FALSE(begin(output));
+  }
+  const fs::path partial = fs::path(begun.destination()).concat(".partial");
+  fs::rename(begun.destination(), partial);  // not yet moved into place
+  OutputFolder output = resumed(begun.destination());
+  EXPECT_FALSE(begin(output));
+  EXPECT_TRUE(read_record(begun.destination())->finished);
 }
 
 TEST(BeginRun, KnowsFinishedRunsOfVersionsBeforeRecordsByTheirSettings) {
