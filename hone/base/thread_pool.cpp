@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <chrono>
+#include <system_error>
 
 #include "hone/base/error.h"
 
@@ -33,7 +34,12 @@ bool spin_until(Ready&& ready) {
 
 ThreadPool::ThreadPool(int threads) {
   user_check(threads >= 1 && threads <= 1024, "--threads: expected 1 to 1024, got {}", threads);
-  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  workers_.reserve(static_cast<std::size_t>(threads));
+  try {
+    for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    // The system gives no more: work goes on with those that there are, to the same bits.
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -43,8 +43,8 @@ class FunctionRef<Result(Args...)> {
 
 class ThreadPool {
  public:
-  /// `threads` counts the caller; 1 runs everything inline. Throws `UserError` below 1 or above
-  /// 1024.
+  /// `threads` counts the caller; 1 runs everything inline. There are fewer where the system gives
+  /// no more. Throws `UserError` below 1 or above 1024.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

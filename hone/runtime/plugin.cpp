@@ -2,12 +2,26 @@
 
 #include <dlfcn.h>
 
+#include <cfenv>
 #include <utility>
 
 #include "hone/base/error.h"
 
 namespace hone {
 namespace {
+
+/// Keeps how this thread rounds: a library that was built with -ffast-math has numbers too small for a normal float
+/// flushed to zero from the moment it is loaded, on the thread that loads it.
+class KeptRounding {
+ public:
+  KeptRounding() { std::fegetenv(&environment_); }
+  ~KeptRounding() { std::fesetenv(&environment_); }
+  KeptRounding(const KeptRounding&) = delete;
+  KeptRounding& operator=(const KeptRounding&) = delete;
+
+ private:
+  std::fenv_t environment_;
+};
 
 using Version = const char*();
 using Extend = void(Library&);
@@ -73,6 +87,7 @@ void check_rows(std::string_view kind, const Table& added, const Table& table) {
 
 void load_plugin(const fs::path& path, Library& library) {
   if (path_exists(path)) MappedFile file(path);  // refuses a pipe, which would never answer
+  const KeptRounding kept;
   with_context(path.string(), [&] {
     void* handle = open_library(path);
     check_version(handle);

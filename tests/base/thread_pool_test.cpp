@@ -1,8 +1,12 @@
 #include "hone/base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
 #include <set>
 #include <stdexcept>
@@ -88,6 +92,22 @@ TEST(ThreadPool, RunsNestedJobsInline) {
     });
   });
   EXPECT_EQ(runs, 64);
+}
+
+// A process without memory for the stacks of so many threads.
+TEST(ThreadPool, WorksWithTheThreadsThatTheSystemGives) {
+  const auto run_with_few = [] {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const auto used = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    const rlimit limit{used + (std::size_t{64} << 20), RLIM_INFINITY};
+    if (::setrlimit(RLIMIT_AS, &limit) != 0) std::exit(2);
+    ThreadPool pool(1000);
+    std::atomic<int> runs = 0;
+    pool.run(100, [&](std::int64_t) { ++runs; });
+    std::exit(runs == 100 && pool.threads() < 1000 ? 0 : 1);
+  };
+  EXPECT_EXIT(run_with_few(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(ThreadPool, RefusesImpossibleThreadCounts) {
