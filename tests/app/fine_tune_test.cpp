@@ -204,11 +204,12 @@ std::string progress_of(const FineTuneOptions& options) {
 TEST(FineTune, ShowsEachEvaluation) {
   FineTuneOptions options = restless();
   options.training.max_steps = 6;
+  options.training.seed = 1;  // with another all three evaluations may find one class for all
   const std::vector<std::string> lines = split(progress_of(options), '\n');
   ASSERT_EQ(lines.size(), 5u) << ::testing::PrintToString(lines);  // a line end behind the last
   EXPECT_TRUE(lines[0].starts_with("train  step 2  epoch 0.25  validation loss ")) << lines[0];
   EXPECT_NE(lines[0].find(" ± "), std::string::npos) << lines[0];
-  EXPECT_TRUE(lines[0].ends_with("  best so far  predicts 'LABEL_0' only")) << lines[0];
+  EXPECT_TRUE(lines[0].ends_with("  best so far  predicts 'LABEL_1' only")) << lines[0];
   EXPECT_TRUE(lines[2].ends_with(" %  best so far")) << lines[2];
   EXPECT_TRUE(lines[3].starts_with("train  100 %  6/6 steps")) << lines[3];
 }
