@@ -8,6 +8,7 @@ std::vector<ModuleParameters> parameters_by_module(const Graph& graph) {
   std::vector<ModuleParameters> modules;
   std::map<std::string, std::size_t> index;  // into modules
   for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+    if (!info(parameter->role()).counted) continue;
     const std::string module = parameter->name().substr(0, parameter->name().rfind('.'));
     const auto [place, added] = index.emplace(module, modules.size());
     if (added) modules.push_back({module, 0, 0});

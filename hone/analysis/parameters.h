@@ -7,7 +7,7 @@
 
 namespace hone {
 
-/// Elements of the parameters that one module owns. A parameter belongs to the module its name names before the last
+/// Elements of the parameters that one module owns: of those that count (hone/ir/role.h). A parameter belongs to the module its name names before the last
 /// dot, and counts once.
 struct ModuleParameters {
   std::string module;

@@ -34,7 +34,8 @@ double PlannedSize::average_weight_bits() const {
 PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan) {
   PlannedSize size;
   for (const Node* parameter : graph.of_kind(NodeKind::parameter))
-    size.parameters += element_count(resolve(parameter->types()[0].shape, {}));
+    if (info(parameter->role()).counted)
+      size.parameters += element_count(resolve(parameter->types()[0].shape, {}));
   // Inputs and outputs have symbols; any value does, for only parameters are counted.
   Bindings ones;
   for (char letter = 'A'; letter <= 'Z'; ++letter) ones[letter] = 1;

@@ -64,8 +64,9 @@ class TwinGraph {
     std::vector<Value> inputs = {value};
     const std::vector<Type> types = state_types(format, value.type());
     for (std::size_t i = 0; i < types.size(); ++i)
-      inputs.push_back(graph_.add_parameter(
-          fmt::format("{}.quantizer.{}", name, states_of(format)[i].name), types[i], false));
+      inputs.push_back(
+          graph_.add_parameter(fmt::format("{}.quantizer.{}", name, states_of(format)[i].name),
+                               types[i], ParameterRole::format_state, false));
     return graph_.add("quantize", inputs, {{"format", format}}, name);
   }
 

@@ -14,14 +14,16 @@ void remove_one(std::vector<Node*>& users, const Node* user) {
 void check_input_count(const OpDef& op, std::size_t given) {
   std::size_t required = 0;
   bool any = false;
-  for (const std::string_view input : op.inputs) {
-    if (input.ends_with("..."))
+  std::vector<std::string_view> names;
+  for (const OperandDef& input : op.inputs) {
+    names.push_back(input.name);
+    if (input.name.ends_with("..."))
       any = true;
-    else if (!input.ends_with("?"))
+    else if (!input.name.ends_with("?"))
       ++required;
   }
   user_check(given >= required && (any || given <= op.inputs.size()), "takes {} inputs, got {}",
-             fmt::join(op.inputs, ", "), given);
+             fmt::join(names, ", "), given);
 }
 
 std::vector<std::string> keys(const auto& map) {
@@ -38,7 +40,16 @@ const OpDef& find_op(const OpTable& ops, std::string_view name) {
   return found->second;
 }
 
-const Type& Value::type() const { return node->types()[static_cast<std::size_t>(index)]; }
+OperandRole operand_role(const OpDef& op, std::size_t index) {
+  return op.inputs[std::min(index, op.inputs.size() - 1)].role;  // the last one may be any number
+}
+
+const Type& Value::type() const {
+  const std::vector<Type>& types = node->types();
+  HONE_ASSERT(index >= 0 && index < static_cast<int>(types.size()), "%{} has no result {}",
+              node->name(), index);
+  return types[static_cast<std::size_t>(index)];
+}
 
 std::vector<Type> Node::input_types() const {
   std::vector<Type> types;
@@ -101,12 +112,13 @@ Value Graph::add_input(std::string_view name, Type type) {
   return {&insert(std::move(node), at)};
 }
 
-Value Graph::add_parameter(std::string_view name, Type type, bool trainable) {
+Value Graph::add_parameter(std::string_view name, Type type, ParameterRole role, bool trainable) {
   user_check(find(name) == nullptr, "the graph has two nodes called '{}'", name);
   auto node = std::make_unique<Node>();
   node->kind_ = NodeKind::parameter;
   node->name_ = name;
   node->types_ = {std::move(type)};
+  node->role_ = role;
   node->trainable_ = trainable;
   const auto at = std::find_if(nodes_.begin(), nodes_.end(),
                                [](const auto& n) { return n->kind() == NodeKind::operation; });
@@ -129,22 +141,80 @@ Node& Graph::add_node(std::string_view op, std::vector<Value> inputs, Attributes
   return insert(std::move(node), before == nullptr ? nodes_.end() : before->position_);
 }
 
-void Graph::set_input(Node& node, std::size_t index, Value value) {
+// The types of what stands behind `from`, if values had the types in `types`; those that stay are left out.
+Graph::NewTypes Graph::infer_downstream(const Node& from, NewTypes types) const {
+  const auto changed = [&](const Value& input) { return types.contains(input.node); };
+  for (auto at = std::next(from.position_); at != nodes_.end(); ++at) {
+    const Node& node = **at;
+    if (!std::ranges::any_of(node.inputs_, changed)) continue;
+    std::vector<Type> inputs;
+    for (const Value& input : node.inputs_)
+      inputs.push_back(changed(input) ? types[input.node][static_cast<std::size_t>(input.index)]
+                                      : input.type());
+    with_context(fmt::format("at node %{} ({})", node.name_, node.op_->name), [&] {
+      std::vector<Type> inferred = node.op_->infer({inputs, node.attributes_});
+      if (inferred != node.types_) types.emplace(&node, std::move(inferred));
+    });
+  }
+  return types;
+}
+
+void Graph::adopt(const NewTypes& types) {
+  for (const auto& [node, changed] : types) find(node->name_)->types_ = changed;
+}
+
+void Graph::rewire(Node& node, std::size_t index, Value value) {
   Value& input = node.inputs_[index];
   remove_one(input.node->users_, &node);
   value.node->users_.push_back(&node);
   input = value;
 }
 
+void Graph::set_input(Node& node, std::size_t index, Value value) {
+  if (value.type() != node.inputs_[index].type()) {
+    with_context(fmt::format("at node %{} ({})", node.name_, node.op_->name), [&] {
+      std::vector<Type> inputs = node.input_types();
+      inputs[index] = value.type();
+      adopt(infer_downstream(node, {{&node, node.op_->infer({inputs, node.attributes_})}}));
+    });
+  }
+  rewire(node, index, value);
+}
+
 void Graph::replace_uses(Value from, Value to) {
+  if (to.type() != from.type()) {
+    std::vector<Type> types = from.node->types_;
+    types[static_cast<std::size_t>(from.index)] = to.type();
+    NewTypes changed = infer_downstream(*from.node, {{from.node, std::move(types)}});
+    changed.erase(from.node);
+    adopt(changed);
+  }
   const std::vector<Node*> users = from.node->users_;
   for (Node* user : users) {
     for (std::size_t i = 0; i < user->inputs_.size(); ++i) {
-      if (user->inputs_[i] == from) set_input(*user, i, to);
+      if (user->inputs_[i] == from) rewire(*user, i, to);
     }
   }
   for (auto& [name, value] : outputs_)
     if (value == from) value = to;
+}
+
+void Graph::set_attribute(Node& operation, std::string_view name, Attribute value) {
+  HONE_ASSERT(operation.kind_ == NodeKind::operation, "%{} has no attributes", operation.name_);
+  with_context(fmt::format("at node %{} ({})", operation.name_, operation.op_->name), [&] {
+    Attributes given = operation.attributes_;
+    given.set(name, std::move(value));
+    Attributes attributes = complete_attributes(*operation.op_, given);
+    adopt(infer_downstream(
+        operation, {{&operation, operation.op_->infer({operation.input_types(), attributes})}}));
+    operation.attributes_ = std::move(attributes);
+  });
+}
+
+void Graph::set_type(Node& node, Type type) {
+  HONE_ASSERT(node.kind_ != NodeKind::operation, "the type of %{} follows from its inputs",
+              node.name_);
+  adopt(infer_downstream(node, {{&node, {std::move(type)}}}));
 }
 
 void Graph::set_trainable(Node& parameter, bool trainable) { parameter.trainable_ = trainable; }

@@ -14,7 +14,7 @@
 ///
 ///     Graph graph(ops);
 ///     Value x = graph.add_input("x", {DType::f32, {Dim::of_symbol('B'), 4}});
-///     Value w = graph.add_parameter("w", {DType::f32, {2, 4}}, /*trainable=*/true);
+///     Value w = graph.add_parameter("w", {DType::f32, {2, 4}}, ParameterRole::weight, /*trainable=*/true);
 ///     graph.set_output("y", graph.add("linear", {x, w}, {}, "y"));
 ///
 /// Nodes stand in an order in which every value is defined before it is used. The graph owns its
@@ -54,6 +54,7 @@ class Node {
   const std::vector<Node*>& users() const { return users_; }
   /// Only for parameters.
   bool trainable() const { return trainable_; }
+  ParameterRole role() const { return role_; }
 
  private:
   friend class Graph;
@@ -65,6 +66,7 @@ class Node {
   std::vector<Type> types_;
   std::vector<Node*> users_;
   bool trainable_ = false;
+  ParameterRole role_ = ParameterRole::weight;
   std::list<std::unique_ptr<Node>>::iterator position_;
 };
 
@@ -83,7 +85,7 @@ class Graph {
 
   /// Adds an input or a parameter after the last one. Throws `UserError` when the name is taken.
   Value add_input(std::string_view name, Type type);
-  Value add_parameter(std::string_view name, Type type, bool trainable);
+  Value add_parameter(std::string_view name, Type type, ParameterRole role, bool trainable);
 
   /// Adds an operation in front of `before` (at the end when null) and infers its types. `name` is
   /// made unique with a number when it is taken; an empty one becomes the operation's. Throws
@@ -96,9 +98,15 @@ class Graph {
     return {&add_node(op, std::move(inputs), std::move(attributes), name, before), 0};
   }
 
+  /// What changes a type changes those that follow from it, downstream: here, in `replace_uses`, `set_attribute` and
+  /// `set_type`. Throws `UserError` naming the node whose inputs no longer fit; the graph is then as it was.
   void set_input(Node& node, std::size_t index, Value value);
   /// Every use of `from` (outputs too) becomes a use of `to`.
   void replace_uses(Value from, Value to);
+  /// Of an operation. Throws `UserError` too for an attribute that it does not have, or of another kind.
+  void set_attribute(Node& operation, std::string_view name, Attribute value);
+  /// Of an input or a parameter.
+  void set_type(Node& node, Type type);
   void set_trainable(Node& parameter, bool trainable);
   /// Removes a node. Throws `UserError` naming the users when there are any.
   void erase(Node& node);
@@ -117,6 +125,10 @@ class Graph {
 
  private:
   Node& insert(std::unique_ptr<Node> node, std::list<std::unique_ptr<Node>>::iterator at);
+  void rewire(Node& node, std::size_t index, Value value);
+  using NewTypes = std::map<const Node*, std::vector<Type>>;
+  NewTypes infer_downstream(const Node& from, NewTypes types) const;
+  void adopt(const NewTypes& types);
   std::string unique_name(std::string_view wanted) const;
 
   const OpTable* ops_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hone/ir/attribute.h"
+#include "hone/ir/role.h"
 #include "hone/ir/type.h"
 #include "hone/tensor/tensor.h"
 
@@ -39,9 +40,7 @@ struct TypeContext {
 struct OpDef {
   std::string_view name;
   std::string_view summary;  ///< formula with shapes
-  /// "x" is required, "bias?" may be left out (from the end), "values..." takes any number (last
-  /// only).
-  std::vector<std::string_view> inputs = {};
+  std::vector<OperandDef> inputs = {};
   /// With defaults; `std::monostate` for those that must be given.
   Attributes attributes = {};
   Trait trait = Trait::other;
@@ -54,6 +53,9 @@ struct OpDef {
   /// Floating-point operations of one run, with the symbols bound. Null: none worth counting.
   double (*flops)(const TypeContext&, const Bindings&) = nullptr;
 };
+
+/// What an operation reads its input `index` as.
+OperandRole operand_role(const OpDef& op, std::size_t index);
 
 /// The known operations by name. Addresses of the records stay valid while the table lives; graphs
 /// point to them.

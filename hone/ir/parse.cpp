@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "hone/base/json.h"
 #include "hone/base/text.h"
+#include "hone/ir/quoted.h"
 
 namespace hone {
 namespace {
@@ -41,6 +41,11 @@ class LineReader {
     user_check(size > 0, "expected a name at '{}'", rest_.substr(0, 40));
     return take(size);
   }
+  /// The name of a node or an output: a word, or quoted.
+  std::string name() {
+    skip_space();
+    return rest_.starts_with("\"") ? take_quoted(rest_) : word();
+  }
   std::int64_t integer() {
     const std::string text = word("-");
     std::int64_t value = 0;
@@ -71,7 +76,7 @@ class LineReader {
   Attribute attribute() {
     skip_space();
     if (rest_.starts_with("[")) return shape();
-    if (rest_.starts_with("\"")) return quoted();
+    if (rest_.starts_with("\"")) return take_quoted(rest_);
     const std::string text = word("_.-+");
     if (text == "true" || text == "false") return text == "true";
     if (rest_.starts_with("(") || formats_.contains(text)) {
@@ -91,12 +96,6 @@ class LineReader {
     while (!rest_.empty() && (rest_[0] == ' ' || rest_[0] == '\t' || rest_[0] == '\r'))
       rest_.remove_prefix(1);
   }
-  std::string quoted() {
-    std::size_t end = 1;
-    while (end < rest_.size() && rest_[end] != '"') end += rest_[end] == '\\' ? 2 : 1;
-    user_check(end < rest_.size(), "a quoted text does not end");
-    return parse_json(take(end + 1), "quoted text").get<std::string>();
-  }
   static Attribute number(const std::string& text) {
     const char* end = text.data() + text.size();
     std::int64_t whole = 0;
@@ -115,7 +114,7 @@ class LineReader {
 
 Value reference(LineReader& line, const Graph& graph) {
   line.expect("%");
-  const std::string name = line.word();
+  const std::string name = line.name();
   Node* node = graph.find(name);
   user_check(node != nullptr, "%{} is used before it is defined", name);
   const std::int64_t index = line.accept(":") ? line.integer() : 0;
@@ -154,24 +153,25 @@ void parse_operation(LineReader& line, const std::string& op, const std::string&
 
 void parse_line(LineReader& line, Graph& graph) {
   if (line.accept("output ")) {
-    const std::string name = line.word();
+    const std::string name = line.name();
     line.expect("=");
     graph.set_output(name, reference(line, graph));
     return;
   }
   line.expect("%");
-  const std::string name = line.word();
+  const std::string name = line.name();
   line.expect("=");
   const std::string op = line.word("_");
   if (op == "input") {
     line.expect(":");
     graph.add_input(name, line.type());
   } else if (op == "parameter") {
+    const ParameterRole role = parse_parameter_role(line.word("_"));
     const std::string state = line.word("");
     user_check(state == "trainable" || state == "frozen",
                "expected 'trainable' or 'frozen', got '{}'", state);
     line.expect(":");
-    graph.add_parameter(name, line.type(), state == "trainable");
+    graph.add_parameter(name, line.type(), role, state == "trainable");
   } else {
     parse_operation(line, op, name, graph);
   }

@@ -2,14 +2,23 @@
 
 #include <fmt/format.h>
 
-#include "hone/base/json.h"
+#include <algorithm>
+
+#include "hone/ir/quoted.h"
 
 namespace hone {
 namespace {
 
+// A name as it stands where the parser takes it for one word, else quoted.
+std::string spelled(const std::string& name) {
+  const bool word =
+      !name.empty() && std::ranges::all_of(name, [](char c) { return is_word_character(c); });
+  return word ? name : quoted(name);
+}
+
 std::string reference(const Value& value) {
-  return value.index == 0 ? "%" + value.node->name()
-                          : fmt::format("%{}:{}", value.node->name(), value.index);
+  return value.index == 0 ? "%" + spelled(value.node->name())
+                          : fmt::format("%{}:{}", spelled(value.node->name()), value.index);
 }
 
 std::string real(double value) {
@@ -32,7 +41,7 @@ std::string to_string(const Attribute& attribute) {
     std::string operator()(bool value) const { return value ? "true" : "false"; }
     std::string operator()(std::int64_t value) const { return std::to_string(value); }
     std::string operator()(double value) const { return real(value); }
-    std::string operator()(const std::string& value) const { return Json(value).dump(); }
+    std::string operator()(const std::string& value) const { return quoted(value); }
     std::string operator()(const Shape& value) const { return to_string(value); }
     std::string operator()(const Format& value) const { return to_string(value); }
   };
@@ -40,11 +49,12 @@ std::string to_string(const Attribute& attribute) {
 }
 
 std::string to_string(const Node& node) {
-  std::string text = "%" + node.name() + " = ";
+  std::string text = "%" + spelled(node.name()) + " = ";
   if (node.kind() == NodeKind::input) {
     text += "input";
   } else if (node.kind() == NodeKind::parameter) {
-    text += node.trainable() ? "parameter trainable" : "parameter frozen";
+    text += fmt::format("parameter {} {}", info(node.role()).name,
+                        node.trainable() ? "trainable" : "frozen");
   } else {
     text += fmt::format("{}({})", node.op().name, joined(node.inputs(), reference));
     if (!node.attributes().empty()) {
@@ -59,7 +69,7 @@ std::string to_string(const Graph& graph) {
   std::string text;
   for (const auto& node : graph.nodes()) text += to_string(*node) + "\n";
   for (const auto& [name, value] : graph.outputs())
-    text += fmt::format("output {} = {}\n", name, reference(value));
+    text += fmt::format("output {} = {}\n", spelled(name), reference(value));
   return text;
 }
 

@@ -69,7 +69,7 @@ std::vector<OpDef> embedding() {
   return {
       {.name = "embedding",
        .summary = "y (..., H) = table[ids (...)], table (V, H)",
-       .inputs = {"ids", "table"},
+       .inputs = {"ids", {"table", OperandRole::weight}},
        .attributes = {{"padding", std::int64_t{-1}}},
        .infer = infer,
        .reference = forward,

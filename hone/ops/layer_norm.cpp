@@ -98,7 +98,7 @@ std::vector<OpDef> layer_norm() {
   return {
       {.name = "layer_norm",
        .summary = "y = (x - mean) / sqrt(var + eps) gamma + beta over the last axis of x (..., C)",
-       .inputs = {"x", "gamma", "beta"},
+       .inputs = {"x", {"gamma", OperandRole::weight}, {"beta", OperandRole::bias}},
        .attributes = {{"eps", 1e-12}},
        .trait = Trait::row_reduction,
        .infer = infer,
@@ -112,7 +112,7 @@ std::vector<OpDef> layer_norm() {
        .flops = flops},
       {.name = "layer_norm_gradient",
        .summary = "dx (..., C), dgamma (C), dbeta (C) of layer_norm",
-       .inputs = {"x", "gamma", "dy"},
+       .inputs = {"x", {"gamma", OperandRole::weight}, "dy"},
        .attributes = {{"eps", 1e-12}},
        .trait = Trait::row_reduction,
        .infer = infer_gradient,

@@ -86,7 +86,7 @@ double weight_gradient_flops(const TypeContext& context, const Bindings& binding
 std::vector<OpDef> linear() {
   return {{.name = "linear",
            .summary = "y (rows..., N) = x (rows..., K) weight (N, K)^T + bias (N)",
-           .inputs = {"x", "weight", "bias?"},
+           .inputs = {"x", {"weight", OperandRole::weight}, {"bias?", OperandRole::bias}},
            .trait = Trait::contraction,
            .infer = infer,
            .reference = forward,

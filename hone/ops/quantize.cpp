@@ -116,7 +116,7 @@ void backward(Call& call) {
 std::vector<OpDef> quantize() {
   return {{.name = "quantize",
            .summary = "y = the nearest value of a number format",
-           .inputs = {"x", "state..."},
+           .inputs = {"x", {"state...", OperandRole::state}},
            .attributes = {{"format", {}}},
            .trait = Trait::element_wise,
            .infer = infer,
@@ -125,7 +125,7 @@ std::vector<OpDef> quantize() {
            .flops = one_per_element},
           {.name = "quantize_gradient",
            .summary = "dx and the gradients of learned states, by the format's own rule",
-           .inputs = {"x", "dy", "state..."},
+           .inputs = {"x", "dy", {"state...", OperandRole::state}},
            .attributes = {{"format", {}}},
            .infer = infer_gradient,
            .reference = backward,

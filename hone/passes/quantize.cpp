@@ -44,7 +44,7 @@ Value add_quantizer(Graph& graph, Value value, const std::string& name, const Fo
   const std::vector<Type> types = state_types(format, value.type());
   for (std::size_t i = 0; i < states.size(); ++i)
     inputs.push_back(graph.add_parameter(fmt::format("{}.{}", name, states[i].name), types[i],
-                                         states[i].learned));
+                                         ParameterRole::format_state, states[i].learned));
   return graph.add("quantize", std::move(inputs), {{"format", format}}, name, before);
 }
 
@@ -92,8 +92,28 @@ class Quantizers {
 std::optional<Operand> operand_of(const Node& node, std::size_t index) {
   const Value value = node.inputs()[index];
   if (value.type().dtype != DType::f32) return std::nullopt;
+  switch (operand_role(node.op(), index)) {
+    case OperandRole::weight:
+      return Operand::weight;
+    case OperandRole::bias:
+      return Operand::bias;
+    case OperandRole::state:
+      return std::nullopt;
+    case OperandRole::input:
+      break;
+  }
   if (value.node->kind() != NodeKind::parameter) return Operand::input;
-  return value.type().rank() >= 2 ? Operand::weight : Operand::bias;
+  // Read by an operation that takes anything, a parameter is what it is to its model.
+  switch (value.node->role()) {
+    case ParameterRole::weight:
+    case ParameterRole::gain:
+    case ParameterRole::adapter:
+      return Operand::weight;
+    case ParameterRole::bias:
+      return Operand::bias;
+    default:
+      return std::nullopt;
+  }
 }
 
 bool has_operand(const Node& node, Operand operand) {

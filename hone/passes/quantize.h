@@ -5,8 +5,8 @@
 
 namespace hone {
 
-/// What input `index` of an operation is to a plan: a parameter of rank 2 or more is its weight, one
-/// of rank 1 or 0 its bias, another f32 tensor its input; none for what is not f32.
+/// What input `index` of an operation is to a plan: the role that the operation gives it (role.h); where that is a plain
+/// input and a parameter stands there, the parameter's own. None for what is not f32, for states and masks.
 std::optional<Operand> operand_of(const Node& node, std::size_t index);
 
 /// Whether an operation has such an operand; an output is one where it is f32.

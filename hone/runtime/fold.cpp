@@ -50,7 +50,8 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& li
   for (auto& [name, tensor] : Interpreter(constants, library, pool).run({}, parameters)) {
     Node& node = *graph.find(name);
     const Value folded =
-        graph.add_parameter(name + ".folded", node.types()[0], /*trainable=*/false);
+        graph.add_parameter(name + ".folded", node.types()[0], ParameterRole::buffer,
+                            /*trainable=*/false);
     // A view (a folded transpose) would be a strided parameter, which no other device takes.
     parameters.set(folded.node->name(), tensor.contiguous() ? tensor : tensor.contiguous_copy());
     graph.replace_uses({&node, 0}, folded);

@@ -65,7 +65,7 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
 
 // Whether a hopeless format for it spoils a model: a bias of tiny values may well become zero.
 bool matters(const Node& quantizer) {
-  return !reads_parameter(quantizer) || quantizer.inputs()[0].type().rank() >= 2;
+  return !reads_parameter(quantizer) || quantizer.inputs()[0].node->role() != ParameterRole::bias;
 }
 
 void settle(const Node& quantizer, std::span<const Observation> groups, const CalibrationRun& run,

@@ -9,12 +9,6 @@ namespace {
 
 constexpr std::string_view kStatePrefix = "adamw.";
 
-// Biases and layer norms do not decay, as in Hugging Face's Trainer; nor do the scales of quantizers.
-bool decays(const std::string& name) {
-  return !name.ends_with(".bias") && name.find("LayerNorm") == std::string::npos &&
-         !is_quantizer_state(name);
-}
-
 }  // namespace
 
 void add_training_step(Graph& graph, const AdamWOptions& options) {
@@ -37,17 +31,19 @@ void add_training_step(Graph& graph, const AdamWOptions& options) {
   for (std::size_t i = 0; i < trainable.size(); ++i) {
     if (!gradients[i]) continue;
     const std::string& name = trainable[i].node->name();
-    const Value m =
-        graph.add_parameter("adamw.m." + name, trainable[i].type(), /*trainable=*/false);
-    const Value v =
-        graph.add_parameter("adamw.v." + name, trainable[i].type(), /*trainable=*/false);
-    graph.add_node("adamw", {trainable[i], gradients[i], m, v, norm, learning_rate, step},
-                   {{"beta1", options.beta1},
-                    {"beta2", options.beta2},
-                    {"eps", options.epsilon},
-                    {"weight_decay", decays(name) ? options.weight_decay : 0.0},
-                    {"max_grad_norm", options.max_grad_norm}},
-                   name + ".update");
+    const auto moment = [&](const char* kind) {
+      return graph.add_parameter(fmt::format("{}{}.{}", kStatePrefix, kind, name),
+                                 trainable[i].type(), ParameterRole::moment, /*trainable=*/false);
+    };
+    const Value m = moment("m"), v = moment("v");
+    graph.add_node(
+        "adamw", {trainable[i], gradients[i], m, v, norm, learning_rate, step},
+        {{"beta1", options.beta1},
+         {"beta2", options.beta2},
+         {"eps", options.epsilon},
+         {"weight_decay", info(trainable[i].node->role()).decayed ? options.weight_decay : 0.0},
+         {"max_grad_norm", options.max_grad_norm}},
+        name + ".update");
   }
   graph.set_output("grad_norm", norm);
   remove_dead_code(graph);

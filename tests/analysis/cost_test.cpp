@@ -24,8 +24,8 @@ Graph parse(std::string_view text) {
 TEST(Cost, OfALinearIsTwoPerProduct) {
   const Graph graph = parse(
       "%x = input : f32[B, S, 3]\n"
-      "%w = parameter trainable : f32[5, 3]\n"
-      "%b = parameter trainable : f32[5]\n"
+      "%w = parameter weight trainable : f32[5, 3]\n"
+      "%b = parameter weight trainable : f32[5]\n"
       "%y = linear(%x, %w, %b) : f32[B, S, 5]\n"
       "output y = %y\n");
   const Cost total = cost(graph, {{'B', 2}, {'S', 7}});

@@ -25,7 +25,7 @@ Graph parse(std::string_view text) {
 Graph small_graph() {
   return parse(
       "%x = input : f32[B, 3]\n"
-      "%m.stack.layer.0.dense.weight = parameter trainable : f32[2, 3]\n"
+      "%m.stack.layer.0.dense.weight = parameter weight trainable : f32[2, 3]\n"
       "%m.stack.layer.0.dense = linear(%x, %m.stack.layer.0.dense.weight) : f32[B, 2]\n"
       "%act = relu(%m.stack.layer.0.dense) : f32[B, 2]\n"
       "output y = %act\n");
@@ -143,7 +143,8 @@ TEST(Draw, EscapesNamesThatLookLikeMarkup) {
   const TemporaryFolder folder;
   Graph graph(ops());
   const Value x = graph.add_input("a<b>&c", {DType::f32, {2}});
-  const Value w = graph.add_parameter("m.n.<w>", {DType::f32, {2}}, /*trainable=*/true);
+  const Value w =
+      graph.add_parameter("m.n.<w>", {DType::f32, {2}}, ParameterRole::weight, /*trainable=*/true);
   graph.set_output("<y>", graph.add("add", {x, w}, {}, "m.n.\"<op>\""));
   const std::string dot = draw(graph, {"<b>"}).dot;
   EXPECT_NE(dot.find("<b>a&lt;b&gt;&amp;c</b>"), std::string::npos) << dot;

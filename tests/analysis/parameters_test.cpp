@@ -50,10 +50,10 @@ TEST(Parameters, StandWithTheModuleThatOwnsThem) {
 
 TEST(Parameters, AreCountedAsTrainableOrFrozen) {
   Graph graph(ops());
-  graph.add_parameter("a.weight", {DType::f32, {2, 3}}, /*trainable=*/true);
-  graph.add_parameter("b.weight", {DType::f32, {5}}, /*trainable=*/false);
-  graph.add_parameter("a.bias", {DType::f32, {}}, /*trainable=*/false);
-  graph.add_parameter("alone", {DType::f32, {7}}, /*trainable=*/true);
+  graph.add_parameter("a.weight", {DType::f32, {2, 3}}, ParameterRole::weight, /*trainable=*/true);
+  graph.add_parameter("b.weight", {DType::f32, {5}}, ParameterRole::weight, /*trainable=*/false);
+  graph.add_parameter("a.bias", {DType::f32, {}}, ParameterRole::weight, /*trainable=*/false);
+  graph.add_parameter("alone", {DType::f32, {7}}, ParameterRole::weight, /*trainable=*/true);
   const ParameterTotals totals = total_parameters(graph);
   EXPECT_EQ(totals.trainable, 13);
   EXPECT_EQ(totals.frozen, 6);

@@ -24,10 +24,10 @@ Format format_called(std::string_view text) { return parse_format(text, formats(
 // Two linears with the same weight, each with a bias of its own, and a scale that no linear reads.
 Graph shared_weight() {
   return parse_graph(R"(%x = input : f32[B, S, 4]
-%w = parameter trainable : f32[4, 4]
-%b1 = parameter trainable : f32[4]
-%b2 = parameter trainable : f32[4]
-%gain = parameter trainable : f32[3]
+%w = parameter weight trainable : f32[4, 4]
+%b1 = parameter weight trainable : f32[4]
+%b2 = parameter weight trainable : f32[4]
+%gain = parameter weight trainable : f32[3]
 %first = linear(%x, %w, %b1) : f32[B, S, 4]
 %second = linear(%first, %w, %b2) : f32[B, S, 4]
 output y = %second)",
@@ -79,8 +79,8 @@ TEST(PlannedSize, CountsASharedParameterOnce) {
 
 TEST(PlannedSize, TellsTheTablesOfEmbeddingsApart) {
   const Graph graph = parse_graph(R"(%ids = input : i64[B, S]
-%table = parameter trainable : f32[10, 4]
-%w = parameter trainable : f32[4, 4]
+%table = parameter weight trainable : f32[10, 4]
+%w = parameter weight trainable : f32[4, 4]
 %x = embedding(%ids, %table) : f32[B, S, 4]
 %y = linear(%x, %w) : f32[B, S, 4]
 output y = %y)",

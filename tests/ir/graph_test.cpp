@@ -48,9 +48,9 @@ TEST(Graph, PutsInputsBeforeParametersBeforeOperations) {
   Graph graph(ops());
   const Value x = graph.add_input("x", kRow);
   graph.add("relu", {x}, {}, "y");
-  graph.add_parameter("p", kRow, true);
+  graph.add_parameter("p", kRow, ParameterRole::weight, true);
   graph.add_input("x2", kRow);
-  graph.add_parameter("p2", kRow, false);
+  graph.add_parameter("p2", kRow, ParameterRole::weight, false);
   std::string order;
   for (const auto& node : graph.nodes()) order += node->name() + " ";
   EXPECT_EQ(order, "x x2 p p2 y ");
@@ -86,7 +86,7 @@ TEST(Graph, RefusesASecondInputOrParameterOfOneName) {
   Chain chain;
   EXPECT_EQ(message_of([&] { chain.graph.add_input("y", kRow); }),
             "the graph has two nodes called 'y'");
-  EXPECT_EQ(message_of([&] { chain.graph.add_parameter("x", kRow, true); }),
+  EXPECT_EQ(message_of([&] { chain.graph.add_parameter("x", kRow, ParameterRole::weight, true); }),
             "the graph has two nodes called 'x'");
 }
 
@@ -170,7 +170,7 @@ TEST(Graph, SetsReplacesAndRemovesOutputs) {
 
 TEST(Graph, CloneIsIndependent) {
   Chain chain;
-  chain.graph.add_parameter("p", kRow, true);
+  chain.graph.add_parameter("p", kRow, ParameterRole::weight, true);
   const std::string before = to_string(chain.graph);
   Graph copy = chain.graph.clone();
   EXPECT_EQ(to_string(copy), before);
@@ -183,6 +183,76 @@ TEST(Graph, CloneIsIndependent) {
   EXPECT_EQ(to_string(chain.graph), before);
   verify(chain.graph);
   EXPECT_EQ(&copy.find("z")->op(), &chain.z.node->op());
+}
+
+TEST(Graph, TypesFollowAChangeOfWhatTheyComeFrom) {
+  Graph graph(ops());
+  const Value x = graph.add_input("x", kRow);
+  const Value w =
+      graph.add_parameter("w", {DType::f32, {3, 4}}, ParameterRole::weight, /*trainable=*/true);
+  const Value b = graph.add_parameter("b", {DType::f32, {}}, ParameterRole::bias, true);
+  const Value y = graph.add("linear", {x, w}, {}, "y");
+  const Value z = graph.add("add", {graph.add("relu", {y}), b}, {}, "z");
+  graph.set_type(*w.node, {DType::f32, {7, 4}});
+  EXPECT_EQ(to_string(z.type()), "f32[B, 7]");
+  verify(graph);
+  // Another weight in its place.
+  graph.set_input(
+      *y.node, 1,
+      graph.add_parameter("v", {DType::f32, {5, 4}}, ParameterRole::adapter, /*trainable=*/true));
+  EXPECT_EQ(to_string(z.type()), "f32[B, 5]");
+  verify(graph);
+  graph.replace_uses(y, x);
+  EXPECT_EQ(to_string(z.type()), "f32[B, 4]");
+  verify(graph);
+}
+
+TEST(Graph, AttributesCanBeSet) {
+  Graph graph(ops());
+  const Value x = graph.add_input("x", {DType::f32, {Dim::of_symbol('B'), 4, 3}});
+  const Value y = graph.add("slice", {x}, {{"axis", std::int64_t{1}}, {"size", Shape{2}}}, "y");
+  const Value z = graph.add("relu", {y}, {}, "z");
+  graph.set_attribute(*y.node, "size", Shape{1});
+  EXPECT_EQ(to_string(z.type()), "f32[B, 1, 3]");
+  EXPECT_EQ(y.node->attributes().get<std::int64_t>("axis"), 1) << "the others stay";
+  verify(graph);
+  EXPECT_EQ(message_of([&] { graph.set_attribute(*y.node, "length", Shape{1}); }),
+            "at node %y (slice): has no attribute 'length'");
+  EXPECT_EQ(message_of([&] { graph.set_attribute(*y.node, "size", 1.0); }),
+            "at node %y (slice): attribute 'size' has the wrong type");
+}
+
+TEST(Graph, AChangeThatDoesNotFitLeavesItAsItWas) {
+  Graph graph(ops());
+  const Value x = graph.add_input("x", {DType::f32, {2, 4}});
+  const Value w = graph.add_parameter("w", {DType::f32, {4}}, ParameterRole::gain, true);
+  const Value y = graph.add("relu", {x}, {}, "y");
+  graph.add("add", {y, w}, {}, "z");
+  const std::string before = to_string(graph);
+  const std::string refused = message_of([&] { graph.set_type(*x.node, {DType::f32, {2, 5}}); });
+  EXPECT_TRUE(refused.starts_with("at node %z (add): ")) << refused;
+  const Value other = graph.add_input("other", {DType::f32, {3}});
+  EXPECT_TRUE(message_of([&] { graph.replace_uses(y, other); }).starts_with("at node %z (add): "));
+  EXPECT_TRUE(
+      message_of([&] { graph.set_input(*y.node, 0, other); }).starts_with("at node %z (add): "));
+  graph.erase(*other.node);
+  EXPECT_EQ(to_string(graph), before);
+  verify(graph);
+}
+
+TEST(OperandRole, IsWhatTheOperationSays) {
+  const OpDef& linear = ops().at("linear");
+  EXPECT_EQ(operand_role(linear, 0), OperandRole::input);
+  EXPECT_EQ(operand_role(linear, 1), OperandRole::weight);
+  EXPECT_EQ(operand_role(linear, 2), OperandRole::bias);
+  EXPECT_EQ(operand_role(ops().at("quantize"), 3), OperandRole::state) << "of any number";
+}
+
+TEST(ParameterRole, OfEveryNameIsFoundAgain) {
+  for (const ParameterRoleInfo& row : parameter_roles()) {
+    EXPECT_EQ(parse_parameter_role(row.name), row.role);
+    EXPECT_EQ(&info(row.role), &row);
+  }
 }
 
 TEST(Graph, MovesWithItsNodes) {

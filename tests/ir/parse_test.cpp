@@ -53,10 +53,12 @@ std::string refusal(const std::string& text) {
 
 const std::string kEverything = R"(%x = input : f32[B, S, 128]
 %ids = input : i64[]
-%layer.0/w-1 = parameter trainable : f32[0, 2]
-%frozen = parameter frozen : bf16[3]
-%all = everything(%x, %ids, %x) {flag=true, whole=-3, real=1e-12, text="a \"b\",\n}", shape=[B, -1, 0], format=integer(width=8,frac=auto)} : f32[B, S, 128], i64[], f32[B, S, 128]
-%y = add(%all, %all:2) : f32[B, S, 128]
+%layer.0/w-1 = parameter weight trainable : f32[0, 2]
+%frozen = parameter weight frozen : bf16[3]
+%all = everything(%x, %ids, %x) {flag=true, whole=-3, real=1e-12, text="a \"b\",\x0a\\}", shape=[B, -1, 0], format=integer(width=8,frac=auto)} : f32[B, S, 128], i64[], f32[B, S, 128]
+%"a name, \"quoted\": é\x09%" = add(%all, %all:2) : f32[B, S, 128]
+%y = relu(%"a name, \"quoted\": é\x09%") : f32[B, S, 128]
+output "" = %"a name, \"quoted\": é\x09%"
 output logits = %y
 output ids.1 = %all:1
 )";
@@ -115,7 +117,14 @@ TEST(GraphText, SaysWhatItExpected) {
       {"%y = input : f32[2", "expected ',' at ''"},
       {"%y = input : f32[2] 3", "more text than expected at the end of the line"},
       {"%x = input : f32[2]", "the graph has two nodes called 'x'"},
-      {"%y = parameter thawed : f32[2]", "expected 'trainable' or 'frozen', got 'thawed'"},
+      {"%y = parameter weight thawed : f32[2]", "expected 'trainable' or 'frozen', got 'thawed'"},
+      {"%y = parameter wait frozen : f32[2]",
+       "unknown role 'wait' of a parameter; roles are weight, gain, bias, mask, adapter, "
+       "format_state, moment, buffer; did you mean 'weight'?"},
+      {"%\"y = input : f32[2]", "a quoted text does not end"},
+      {"%\"y\\n\" = input : f32[2]", "expected \\\", \\\\ or \\xNN in a quoted text, got '\\n'"},
+      {"%\"y\\xg0\" = input : f32[2]",
+       "expected two hexadecimal digits after \\x in a quoted text"},
       {"%y = relu(x) : f32[2]", "expected '%' at 'x) : f32[2]'"},
       {"%y = relu(%x : f32[2]", "expected a whole number, got 'f32'"},
       {"%y = relu(%x:1) : f32[2]", "%x has no result 1"},

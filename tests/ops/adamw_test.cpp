@@ -10,9 +10,9 @@ namespace {
 
 // One step from moments that are not zero. The norm of the gradient is said to be 2.
 NamedTensors step(const std::string& max_grad_norm) {
-  const std::string text = R"(%p = parameter trainable : f32[2]
-%m = parameter frozen : f32[2]
-%v = parameter frozen : f32[2]
+  const std::string text = R"(%p = parameter weight trainable : f32[2]
+%m = parameter weight frozen : f32[2]
+%v = parameter weight frozen : f32[2]
 %g = input : f32[2]
 %norm = input : f32[]
 %rate = input : f32[]

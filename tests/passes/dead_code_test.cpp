@@ -8,8 +8,8 @@ namespace {
 TEST(DeadCode, RemovesChainsAndParametersNoOutputNeeds) {
   expect_after(R"(%x = input : f32[B, 2]
 %unused = input : f32[B]
-%w = parameter trainable : f32[3, 2]
-%lost = parameter frozen : f32[3, 2]
+%w = parameter weight trainable : f32[3, 2]
+%lost = parameter weight frozen : f32[3, 2]
 %y = linear(%x, %w) : f32[B, 3]
 %a = linear(%x, %lost) : f32[B, 3]
 %b = relu(%a) : f32[B, 3]
@@ -19,7 +19,7 @@ output y = %y
                remove_dead_code,
                R"(%x = input : f32[B, 2]
 %unused = input : f32[B]
-%w = parameter trainable : f32[3, 2]
+%w = parameter weight trainable : f32[3, 2]
 %y = linear(%x, %w) : f32[B, 3]
 output y = %y
 )");
@@ -28,9 +28,9 @@ output y = %y
 TEST(DeadCode, KeepsUpdatesAndWhatTheyRead) {
   constexpr std::string_view text = R"(%rate = input : f32[]
 %step = input : i64[]
-%p = parameter trainable : f32[2]
-%m = parameter frozen : f32[2]
-%v = parameter frozen : f32[2]
+%p = parameter weight trainable : f32[2]
+%m = parameter weight frozen : f32[2]
+%v = parameter weight frozen : f32[2]
 %g = relu(%p) : f32[2]
 %norm = global_norm(%g) : f32[]
 %new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0.0, max_grad_norm=1.0} : f32[2], f32[2], f32[2]

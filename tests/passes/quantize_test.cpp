@@ -19,16 +19,16 @@ auto quantize_to(std::string_view format) {
 
 TEST(Quantize, PutsQuantizersInFrontOfEverythingALinearReads) {
   expect_after(R"(%x = input : f32[B, 2]
-%w = parameter trainable : f32[3, 2]
-%b = parameter trainable : f32[3]
+%w = parameter weight trainable : f32[3, 2]
+%b = parameter weight trainable : f32[3]
 %y = linear(%x, %w, %b) : f32[B, 3]
 %z = relu(%y) : f32[B, 3]
 output z = %z
 )",
                quantize_to("integer(width=8,frac=4)"),
                R"(%x = input : f32[B, 2]
-%w = parameter trainable : f32[3, 2]
-%b = parameter trainable : f32[3]
+%w = parameter weight trainable : f32[3, 2]
+%b = parameter weight trainable : f32[3]
 %y.input_quantizer = quantize(%x) {format=integer(width=8,frac=4)} : f32[B, 2]
 %w.quantizer = quantize(%w) {format=integer(width=8,frac=4)} : f32[3, 2]
 %b.quantizer = quantize(%b) {format=integer(width=8,frac=4)} : f32[3]
@@ -40,8 +40,8 @@ output z = %z
 
 TEST(Quantize, QuantizesASharedTensorOnceAndLeavesOtherReadersAlone) {
   expect_after(R"(%x = input : f32[B, 2]
-%q = parameter trainable : f32[2, 2]
-%k = parameter trainable : f32[2, 2]
+%q = parameter weight trainable : f32[2, 2]
+%k = parameter weight trainable : f32[2, 2]
 %query = linear(%x, %q) : f32[B, 2]
 %key = linear(%x, %k) : f32[B, 2]
 %tied = linear(%key, %q) : f32[B, 2]
@@ -51,8 +51,8 @@ output sum = %sum
 )",
                quantize_to("integer(width=8,frac=4)"),
                R"(%x = input : f32[B, 2]
-%q = parameter trainable : f32[2, 2]
-%k = parameter trainable : f32[2, 2]
+%q = parameter weight trainable : f32[2, 2]
+%k = parameter weight trainable : f32[2, 2]
 %query.input_quantizer = quantize(%x) {format=integer(width=8,frac=4)} : f32[B, 2]
 %q.quantizer = quantize(%q) {format=integer(width=8,frac=4)} : f32[2, 2]
 %query = linear(%query.input_quantizer, %q.quantizer) : f32[B, 2]
@@ -68,15 +68,15 @@ output sum = %sum
 
 TEST(Quantize, AddsTheStateOfTheFormatAsFrozenParameters) {
   expect_after(R"(%x = input : f32[B, 2]
-%w = parameter trainable : f32[3, 2]
+%w = parameter weight trainable : f32[3, 2]
 %y = linear(%x, %w) : f32[B, 3]
 output y = %y
 )",
                quantize_to("integer(width=8,frac=auto)"),
                R"(%x = input : f32[B, 2]
-%w = parameter trainable : f32[3, 2]
-%y.input_quantizer.frac = parameter frozen : f32[]
-%w.quantizer.frac = parameter frozen : f32[]
+%w = parameter weight trainable : f32[3, 2]
+%y.input_quantizer.frac = parameter format_state frozen : f32[]
+%w.quantizer.frac = parameter format_state frozen : f32[]
 %y.input_quantizer = quantize(%x, %y.input_quantizer.frac) {format=integer(width=8,frac=auto)} : f32[B, 2]
 %w.quantizer = quantize(%w, %w.quantizer.frac) {format=integer(width=8,frac=auto)} : f32[3, 2]
 %y = linear(%y.input_quantizer, %w.quantizer) : f32[B, 3]
@@ -106,8 +106,8 @@ output y = %y
 Format format_of(std::string_view text) { return parse_format(text, references().formats); }
 
 constexpr std::string_view kTwoLayers = R"(%x = input : f32[B, 2]
-%w = parameter trainable : f32[2, 2]
-%b = parameter trainable : f32[2]
+%w = parameter weight trainable : f32[2, 2]
+%b = parameter weight trainable : f32[2]
 %y = linear(%x, %w, %b) : f32[B, 2]
 %z = linear(%y, %w) : f32[B, 2]
 output z = %z
@@ -123,8 +123,8 @@ TEST(Quantize, FollowsThePlanLayerByLayerAndOperandByOperand) {
                                 {"z", {.input = fine, .weight = fine}}});
       },
       R"(%x = input : f32[B, 2]
-%w = parameter trainable : f32[2, 2]
-%b = parameter trainable : f32[2]
+%w = parameter weight trainable : f32[2, 2]
+%b = parameter weight trainable : f32[2]
 %w.quantizer = quantize(%w) {format=integer(width=4,frac=2)} : f32[2, 2]
 %y = linear(%x, %w.quantizer, %b) : f32[B, 2]
 %y.output_quantizer = quantize(%y) {format=integer(width=8,frac=4)} : f32[B, 2]
@@ -138,7 +138,7 @@ output z = %z
 TEST(Quantize, TakesOtherOperationsThanLinear) {
   expect_after(
       R"(%ids = input : i64[B]
-%table = parameter trainable : f32[9, 2]
+%table = parameter weight trainable : f32[9, 2]
 %y = embedding(%ids, %table) {padding=-1} : f32[B, 2]
 output y = %y
 )",
@@ -147,7 +147,7 @@ output y = %y
         return quantize(graph, uniform_plan(graph, LayerFormats::reads(format), "embedding"));
       },
       R"(%ids = input : i64[B]
-%table = parameter trainable : f32[9, 2]
+%table = parameter weight trainable : f32[9, 2]
 %table.quantizer = quantize(%table) {format=integer(width=4,frac=2)} : f32[9, 2]
 %y = embedding(%ids, %table.quantizer) {padding=-1} : f32[B, 2]
 output y = %y

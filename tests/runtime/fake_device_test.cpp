@@ -20,12 +20,12 @@ constexpr std::string_view kClassifier = R"(%input_ids = input : i64[B, S]
 %token_type_ids = input : i64[B, S]
 %labels = input : i64[B]
 %random_key = input : i64[]
-%table = parameter trainable : f32[7, 4]
-%gamma = parameter trainable : f32[4]
-%beta = parameter trainable : f32[4]
-%w.weight = parameter trainable : f32[6, 4]
-%w.bias = parameter trainable : f32[6]
-%head.weight = parameter frozen : f32[3, 6]
+%table = parameter weight trainable : f32[7, 4]
+%gamma = parameter weight trainable : f32[4]
+%beta = parameter weight trainable : f32[4]
+%w.weight = parameter weight trainable : f32[6, 4]
+%w.bias = parameter weight trainable : f32[6]
+%head.weight = parameter weight frozen : f32[3, 6]
 %words = embedding(%input_ids, %table) {padding=0} : f32[B, S, 4]
 %normed = layer_norm(%words, %gamma, %beta) {eps=1e-05} : f32[B, S, 4]
 %turned = transpose(%normed) {axes=[0, 2, 1]} : f32[B, 4, S]
@@ -187,7 +187,7 @@ output y = %y
 
 TEST(FakeDevice, IsNoPlaceForParametersOfTheHost) {
   FakeDevice device;
-  const Graph graph = parse(R"(%w = parameter frozen : f32[2]
+  const Graph graph = parse(R"(%w = parameter weight frozen : f32[2]
 %y = tanh(%w) : f32[2]
 output y = %y
 )");

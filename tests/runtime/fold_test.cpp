@@ -10,8 +10,8 @@ namespace hone::testing {
 namespace {
 
 constexpr std::string_view kQuantized = R"(%x = input : f32[B, 2]
-%w = parameter trainable : f32[2, 2]
-%frac = parameter frozen : f32[]
+%w = parameter weight trainable : f32[2, 2]
+%frac = parameter weight frozen : f32[]
 %doubled = scale(%w) {factor=2.0} : f32[2, 2]
 %w.quantizer = quantize(%doubled, %frac) {format=integer(width=8,frac=auto)} : f32[2, 2]
 %turned = transpose(%w.quantizer) {axes=[1, 0]} : f32[2, 2]
@@ -36,8 +36,8 @@ TEST(Fold, ReplacesWhatDependsOnParametersAlone) {
   EXPECT_TRUE(fold_parameters(graph, parameters, references(), pool));
   verify(graph);
   EXPECT_EQ(to_string(graph), R"(%x = input : f32[B, 2]
-%turned.folded = parameter frozen : f32[2, 2]
-%w.quantizer.folded = parameter frozen : f32[2, 2]
+%turned.folded = parameter weight frozen : f32[2, 2]
+%w.quantizer.folded = parameter weight frozen : f32[2, 2]
 %y = linear(%x, %w.quantizer.folded) : f32[B, 2]
 %z = linear(%y, %turned.folded) : f32[B, 2]
 output z = %z
@@ -60,7 +60,7 @@ TEST(Fold, LeavesACopyOfTheStoreAlone) {
 }
 
 TEST(Fold, FoldsAnOutput) {
-  Graph graph = parse(R"(%w = parameter frozen : f32[2]
+  Graph graph = parse(R"(%w = parameter weight frozen : f32[2]
 %y = relu(%w) : f32[2]
 output y = %y
 )");
@@ -68,13 +68,14 @@ output y = %y
   parameters.set("w", Tensor::of<float>({2}, {-1, 2}));
   ThreadPool pool(1);
   EXPECT_TRUE(fold_parameters(graph, parameters, references(), pool));
-  EXPECT_EQ(to_string(graph), "%y.folded = parameter frozen : f32[2]\noutput y = %y.folded\n");
+  EXPECT_EQ(to_string(graph),
+            "%y.folded = parameter weight frozen : f32[2]\noutput y = %y.folded\n");
   EXPECT_EQ(elements_of(run_graph(graph, {}, parameters).at("y")), (std::vector<float>{0, 2}));
 }
 
 TEST(Fold, LeavesWhatARunDecides) {
   constexpr std::string_view text = R"(%x = input : f32[S]
-%table = parameter frozen : f32[9]
+%table = parameter weight frozen : f32[9]
 %part = slice(%table) {axis=0, begin=0, size=[S]} : f32[S]
 %y = add(%x, %part) : f32[S]
 output y = %y

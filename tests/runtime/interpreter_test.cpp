@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kModel = R"(%x = input : f32[B, 2]
 %y = input : f32[B]
-%w = parameter trainable : f32[3, 2]
+%w = parameter weight trainable : f32[3, 2]
 %h = linear(%x, %w) : f32[B, 3]
 %z = relu(%h) : f32[B, 3]
 output z = %z
@@ -142,7 +142,7 @@ TEST(Interpreter, SaysWhichParameterIsMissingOrDoesNotFit) {
 
 TEST(Interpreter, NamesTheNodeOfAnErrorAndGoesOnAfterIt) {
   const Graph graph = parse(R"(%ids = input : i64[T]
-%table = parameter frozen : f32[2, 1]
+%table = parameter weight frozen : f32[2, 1]
 %y = embedding(%ids, %table) {padding=-1} : f32[T, 1]
 output y = %y
 )");
@@ -160,7 +160,7 @@ output y = %y
 
 TEST(Interpreter, GivesInputsAndParametersThatAreOutputs) {
   const Graph graph = parse(R"(%x = input : f32[B]
-%w = parameter frozen : f32[1]
+%w = parameter weight frozen : f32[1]
 output x = %x
 output w = %w
 )");
@@ -179,9 +179,9 @@ constexpr std::string_view kUpdate = R"(%g = input : f32[2]
 %norm = input : f32[]
 %rate = input : f32[]
 %step = input : i64[]
-%p = parameter trainable : f32[2]
-%m = parameter frozen : f32[2]
-%v = parameter frozen : f32[2]
+%p = parameter weight trainable : f32[2]
+%m = parameter weight frozen : f32[2]
+%v = parameter weight frozen : f32[2]
 %new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {beta1=0.5, beta2=0.75, eps=0.0, weight_decay=0.0, max_grad_norm=0.0} : f32[2], f32[2], f32[2]
 output m = %new:1
 )";
@@ -209,7 +209,7 @@ TEST(Interpreter, UpdatesParametersInPlaceAndLeavesCopiesOfTheStoreAlone) {
 
 TEST(Interpreter, NeverWritesIntoInputsAndFrozenParameters) {
   const Graph graph = parse(R"(%x = input : f32[2]
-%w = parameter frozen : f32[2]
+%w = parameter weight frozen : f32[2]
 %a = tanh(%x) : f32[2]
 %b = tanh(%w) : f32[2]
 %y = add(%a, %b) : f32[2]

@@ -16,9 +16,11 @@ Graph small_graph(bool weight_trainable = true) {
   Graph graph(testing::references().ops);
   const Value x = graph.add_input("x", {DType::f32, {Dim::of_symbol('B'), 2}});
   const Value labels = graph.add_input("labels", {DType::i64, {Dim::of_symbol('B')}});
-  const Value weight = graph.add_parameter("head.weight", {DType::f32, {2, 2}}, weight_trainable);
-  const Value bias = graph.add_parameter("head.bias", {DType::f32, {2}}, /*trainable=*/false);
-  graph.add_parameter("unused", {DType::f32, {3}}, /*trainable=*/true);
+  const Value weight = graph.add_parameter("head.weight", {DType::f32, {2, 2}},
+                                           ParameterRole::weight, weight_trainable);
+  const Value bias =
+      graph.add_parameter("head.bias", {DType::f32, {2}}, ParameterRole::bias, /*trainable=*/false);
+  graph.add_parameter("unused", {DType::f32, {3}}, ParameterRole::weight, /*trainable=*/true);
   const Value logits = graph.add("linear", {x, weight, bias}, {}, "head");
   graph.set_output("loss", graph.add("cross_entropy", {logits, labels}, {}, "loss"));
   return graph;

@@ -68,17 +68,24 @@ class BertBuilder {
     return graph_.add("full", {input_ids_}, {{"value", value}, {"dtype", std::string("i64")}},
                       name);
   }
-  Value parameter(const std::string& name, Shape shape) {
-    return graph_.add_parameter(name, {DType::f32, std::move(shape)}, /*trainable=*/true);
+  Value parameter(const std::string& name, Shape shape, ParameterRole role) {
+    return graph_.add_parameter(name, {DType::f32, std::move(shape)}, role, /*trainable=*/true);
+  }
+  Value weight(const std::string& module, Shape shape) {
+    return parameter(module + ".weight", std::move(shape), ParameterRole::weight);
+  }
+  Value bias(const std::string& module, Dim size) {
+    return parameter(module + ".bias", {size}, ParameterRole::bias);
   }
   Value linear(Value x, const std::string& name, std::int64_t outputs) {
-    const Value weight = parameter(name + ".weight", {outputs, x.type().dim(-1)});
-    return graph_.add("linear", {x, weight, parameter(name + ".bias", {outputs})}, {}, name);
+    const Value matrix = weight(name, {outputs, x.type().dim(-1)});
+    return graph_.add("linear", {x, matrix, bias(name, outputs)}, {}, name);
   }
   Value layer_norm(Value x, const std::string& name) {
-    const Value gamma = parameter(name + ".weight", {x.type().dim(-1)});
-    return graph_.add("layer_norm", {x, gamma, parameter(name + ".bias", {x.type().dim(-1)})},
-                      {{"eps", config_.layer_norm_eps}}, name);
+    const Dim size = x.type().dim(-1);
+    const Value gamma = parameter(name + ".weight", {size}, ParameterRole::gain);
+    return graph_.add("layer_norm", {x, gamma, bias(name, size)}, {{"eps", config_.layer_norm_eps}},
+                      name);
   }
   // `limits` is the shape of x with the most tokens a text may have, so that padding decides on no mask.
   Value dropout(Value x, const std::string& name, double p, Shape limits) {
@@ -101,17 +108,16 @@ class BertBuilder {
   Value embeddings() {
     const std::string module = "bert.embeddings";
     const std::int64_t hidden = config_.hidden_size;
-    const Value words = graph_.add(
-        "embedding",
-        {input_ids_, parameter(module + ".word_embeddings.weight", {config_.vocab_size, hidden})},
-        {{"padding", config_.pad_token_id.value_or(-1)}}, module + ".word_embeddings");
-    const Value types = graph_.add(
-        "embedding",
-        {token_type_ids_,
-         parameter(module + ".token_type_embeddings.weight", {config_.type_vocab_size, hidden})},
-        {}, module + ".token_type_embeddings");
-    const Value table = parameter(module + ".position_embeddings.weight",
-                                  {config_.max_position_embeddings, hidden});
+    const Value words =
+        graph_.add("embedding",
+                   {input_ids_, weight(module + ".word_embeddings", {config_.vocab_size, hidden})},
+                   {{"padding", config_.pad_token_id.value_or(-1)}}, module + ".word_embeddings");
+    const Value types = graph_.add("embedding",
+                                   {token_type_ids_, weight(module + ".token_type_embeddings",
+                                                            {config_.type_vocab_size, hidden})},
+                                   {}, module + ".token_type_embeddings");
+    const Value table =
+        weight(module + ".position_embeddings", {config_.max_position_embeddings, hidden});
     const Value positions =
         graph_.add("slice", {table}, {{"axis", std::int64_t{0}}, {"size", Shape{kSequence}}},
                    module + ".position_embeddings");
