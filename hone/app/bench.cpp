@@ -68,7 +68,7 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
              "--tokens: the model has {} positions, got {}", model.config.max_position_embeddings,
              options.tokens);
   if (options.format) check_unquantized(model);
-  Graph graph = model_graph(model, context, {.labels = options.train});
+  Graph graph = options.train ? model.graph : forward_graph(model);
   check_memory(graph, {{'B', options.batch}, {'S', options.tokens}},
                fmt::format("a run of {} texts of {} tokens", options.batch, options.tokens));
   ParameterStore parameters = model.parameters;

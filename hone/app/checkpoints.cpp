@@ -6,6 +6,7 @@
 
 #include "hone/app/job_files.h"
 #include "hone/base/carry_over.h"
+#include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/tensor/safetensors.h"
 #include "hone/train/training_graph.h"
 
@@ -78,9 +79,10 @@ std::vector<StepRecord> steps_of(const Tensor& tensor, const TrainingState& stat
   return steps;
 }
 
-// Every tensor of the file, in place of the one that `parameters` has under its name.
-void take_tensors(const fs::path& file, ParameterStore& parameters, bool replace) {
-  for (const auto& [name, tensor] : read_safetensors(file).tensors) {
+// Every tensor, in place of the one that `parameters` has under its name.
+void take_tensors(const TensorMap& tensors, const fs::path& file, ParameterStore& parameters,
+                  bool replace) {
+  for (const auto& [name, tensor] : tensors) {
     const bool fits =
         !replace || (parameters.contains(name) && parameters.at(name).sizes() == tensor.sizes() &&
                      parameters.at(name).dtype() == tensor.dtype());
@@ -156,7 +158,8 @@ std::optional<TrainingCheckpoint> load_training(const CheckpointOptions& options
   if (steps.empty()) return std::nullopt;
   const fs::path folder = checkpoint_folder(options, steps.back());
   load_weights(options, steps.back(), parameters);
-  take_tensors(folder / kMoments, parameters, /*replace=*/false);
+  const fs::path moments = folder / kMoments;
+  take_tensors(read_safetensors(moments).tensors, moments, parameters, /*replace=*/false);
   TrainingCheckpoint checkpoint = read_state(folder);
   with_context((folder / kMoments).string() + ": steps",
                [&] { checkpoint.steps = steps_of(parameters.at(kSteps), checkpoint.state); });
@@ -165,8 +168,9 @@ std::optional<TrainingCheckpoint> load_training(const CheckpointOptions& options
 }
 
 void load_weights(const CheckpointOptions& options, std::int64_t step, ParameterStore& parameters) {
-  take_tensors(checkpoint_folder(options, step) / "model.safetensors", parameters,
-               /*replace=*/true);
+  const fs::path folder = checkpoint_folder(options, step);
+  const Checkpoint weights = load_checkpoint(folder);
+  take_tensors(weights.tensors, folder / weights.source, parameters, /*replace=*/true);
 }
 
 }  // namespace hone

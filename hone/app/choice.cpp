@@ -26,7 +26,7 @@ ComparedModel compared(const Model& model, const std::string& label, const Measu
   Measurement after = measure(model, examples, options.pad_id, options.batch_size, context, label);
   const Comparison comparison =
       compare(parent.view(), after.view(), examples.labels, examples.text_numbers);
-  return {label, average_weight_bits(model, context), std::move(after), comparison,
+  return {label, average_weight_bits(model), std::move(after), comparison,
           model.quantization.has_value()};
 }
 

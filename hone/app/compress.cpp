@@ -14,13 +14,13 @@ void check_unquantized(const Model& model) {
              model.quantization ? summary(model.quantization->plan) : "");
 }
 
-QuantizationPlan one_format(const Model& model, const Format& format, const Context& context) {
-  return uniform_plan(build_graph(model, context.library.ops, {}), LayerFormats::reads(format));
+QuantizationPlan one_format(const Model& model, const Format& format) {
+  return uniform_plan(plain_graph(model), LayerFormats::reads(format));
 }
 
-double average_weight_bits(const Model& model, const Context& context) {
+double average_weight_bits(const Model& model) {
   if (!model.quantization) return 32;
-  const Graph graph = build_graph(model, context.library.ops, {});
+  const Graph graph = plain_graph(model);
   return planned_size(graph, model.quantization->plan).average_weight_bits();
 }
 
@@ -28,9 +28,9 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
                const CompressOptions& options, TrainingLog& log, Context& context) {
   check_unquantized(parent);
   Model model = parent;
-  model.quantization = Quantization{options.plan, options.qat ? "qat" : "ptq"};
-  calibrate(model_graph(model, context, {}), model.parameters, data.train, pad_id,
-            options.calibration, context.library, context.pool);
+  quantize_model(model, {options.plan, options.qat ? "qat" : "ptq"});
+  calibrate(forward_graph(model), model.parameters, data.train, pad_id, options.calibration,
+            context.library, context.pool);
   if (options.qat) fine_tune(model, data, pad_id, options.fine_tune, log, context);
   return model;
 }
@@ -42,18 +42,18 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
 }
 
 std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,
-                                           const CompressOptions& options, const Context& context) {
-  Graph graph = build_graph(parent, context.library.ops, {});
+                                           const CompressOptions& options) {
+  Graph graph = plain_graph(parent);
   quantize(graph, options.plan);
   if (!calibrates_on_texts(graph)) return {};
   return calibration_rows(data.train.size(), options.calibration);
 }
 
 std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSplits& data,
-                                        const CompressOptions& options, const Context& context) {
+                                        const CompressOptions& options) {
   std::optional<TrainedOn> record = parent.trained_on;
   std::vector<std::uint64_t> calibrated;
-  for (const std::int64_t row : calibration_rows(parent.model, data, options, context))
+  for (const std::int64_t row : calibration_rows(parent.model, data, options))
     calibrated.push_back(data.train_rows[static_cast<std::size_t>(row)]);
   const std::string& hash = data.identity.hash;
   if (!calibrated.empty()) record = after_calibration(record, hash, std::move(calibrated));
@@ -63,7 +63,7 @@ std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSp
 
 Model round_weights(const Model& quantized, Context& context) {
   Model rounded = quantized;
-  Graph graph = model_graph(quantized, context, {});
+  Graph graph = quantized.graph;
   graph.clear_outputs();
   for (Node* node : graph.of_kind(NodeKind::operation)) {
     if (!node->is("quantize")) continue;

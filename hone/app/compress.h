@@ -13,10 +13,10 @@ struct CompressOptions {
 };
 
 /// The plan that gives all inputs, weights and biases of the model's linears one format.
-QuantizationPlan one_format(const Model& model, const Format& format, const Context& context);
+QuantizationPlan one_format(const Model& model, const Format& format);
 
 /// Bits per quantized weight, shared exponents and state included; 32 for an unquantized model.
-double average_weight_bits(const Model& model, const Context& context);
+double average_weight_bits(const Model& model);
 
 /// Throws `UserError` when the model is quantized already.
 void check_unquantized(const Model& model);
@@ -32,12 +32,12 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
 
 /// The rows of `data.train` that `compress` takes ranges from: none where the formats need none.
 std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,
-                                           const CompressOptions& options, const Context& context);
+                                           const CompressOptions& options);
 
 /// What `parent` and its copy have learnt from: the parent's record with these rows in it, and after training with the
 /// training part.
 std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSplits& data,
-                                        const CompressOptions& options, const Context& context);
+                                        const CompressOptions& options);
 
 /// The same quantized model with every quantized weight replaced by its value in the format. Quantizing it again changes
 /// nothing, so any program that loads the weights computes with those (and see frontends/huggingface/other_programs.h).

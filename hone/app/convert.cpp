@@ -23,7 +23,7 @@ Place place_of(const Tensor& tensor) {
 bool goes_along(const fs::path& path) {
   constexpr std::string_view kOfTheJob[] = {"machine.json",       "results.json", "settings.json",
                                             "trainer_state.json", "record.json",  "resume.json"};
-  constexpr std::string_view kEndings[] = {".json", ".txt", ".model", ".jinja", ".md"};
+  constexpr std::string_view kEndings[] = {".json", ".txt", ".hone", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
   if (name == kTrainedOnFile) return true;
   return !name.starts_with('.') && std::ranges::find(kOfTheJob, name) == std::end(kOfTheJob) &&

@@ -53,7 +53,7 @@ class Run {
         context_(context) {}
 
   FineTuneResult run() {
-    Graph graph = model_graph(model_, context_, {.labels = true});
+    Graph graph = model_.graph;
     freeze(graph, options_.freeze);
     check_step_memory(graph);
     if (options_.checkpoints.resume) resume();
@@ -83,7 +83,7 @@ class Run {
   bool saves() const { return !options_.checkpoints.folder.empty(); }
 
   void check_step_memory(const Graph& graph) const {
-    Graph step = graph.clone();
+    Graph step = graph;
     add_training_step(step, options_.training.optimizer);
     const std::int64_t texts = std::min(options_.training.batch_size, data_.train.size()),
                        tokens = longest_text(data_.train);

@@ -94,7 +94,7 @@ FormatStudy compare_formats(const Model& model, const EncodedSplits& data, std::
                             const CompressOptions& options, Context& context) {
   const MeasureOptions how = {pad_id, options.fine_tune.eval_batch_size};
   const EncodedSet& examples = choice_part(data).examples;
-  const Graph graph = build_graph(model, context.library.ops, {});
+  const Graph graph = plain_graph(model);
   FormatStudy study{.choice = begin_choice(model, data, how, context), .results = {}, .chosen = {}};
   for (const FormatChoice& choice : choices) {
     const CompressOptions own = options_for(choice, graph, options);

@@ -41,7 +41,8 @@ constexpr std::string_view kEarlierResults[] = {"config.json",
                                                 "fixed_point.gp"};
 /// Since then; TensorBoard's file lies in a folder of its own.
 constexpr std::string_view kEvents = "events.out.tfevents.*", kEventFolder = "runs";
-constexpr std::string_view kResults[] = {"README.md",   "trained_on.safetensors",
+constexpr std::string_view kResults[] = {"graph.hone",  "parameters.safetensors",
+                                         "README.md",   "trained_on.safetensors",
                                          "better.toml", kEvents,
                                          "formats.svg", "formats.png",
                                          "formats.tsv", "formats.gp",

@@ -40,7 +40,7 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
                     std::int64_t batch_size, Context& context, const std::string& title,
                     ProgressEnd end) {
   const auto start = std::chrono::steady_clock::now();
-  Graph graph = model_graph(model, context, {});
+  Graph graph = forward_graph(model);
   const std::int64_t texts = std::min(batch_size, data.size()), tokens = longest_text(data);
   check_memory(graph, {{'B', texts}, {'S', tokens}},
                fmt::format("a batch of {} texts of up to {} tokens", texts, tokens));

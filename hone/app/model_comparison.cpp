@@ -16,7 +16,7 @@ ComparedModel measured(const TextModel& source, const std::string& label,
                        std::int64_t batch_size, Context& context,
                        std::vector<std::string>& warnings) {
   const EncodedSet data = encode_part(source, examples, label, max_seq_length, context, warnings);
-  return {label, average_weight_bits(source.model, context),
+  return {label, average_weight_bits(source.model),
           measure(source.model, data, source.tokenizer.pad_id(), batch_size, context, label),
           std::nullopt, source.model.quantization.has_value()};
 }

@@ -2,6 +2,7 @@
 
 #include "hone/analysis/precision.h"
 #include "hone/base/text.h"
+#include "hone/frontends/huggingface/checkpoint.h"
 
 namespace hone {
 namespace {
@@ -21,6 +22,7 @@ std::optional<std::int64_t> weight_file_bytes(const fs::path& folder) {
   };
   constexpr Layout kLayouts[] = {{"model.safetensors", "model.safetensors"},
                                  {"model-", ".safetensors"},
+                                 {kOwnWeightsFile, kOwnWeightsFile},
                                  {"pytorch_model.bin", "pytorch_model.bin"},
                                  {"pytorch_model-", ".bin"}};
   std::error_code error;
@@ -51,10 +53,10 @@ std::string embedding_hint(const ModelSize& size) {
 
 }  // namespace
 
-ModelSize model_size(const Model& model, const fs::path& folder, const Context& context) {
+ModelSize model_size(const Model& model, const fs::path& folder) {
   const QuantizationPlan none;
-  const PlannedSize planned = planned_size(build_graph(model, context.library.ops, {}),
-                                           model.quantization ? model.quantization->plan : none);
+  const PlannedSize planned =
+      planned_size(plain_graph(model), model.quantization ? model.quantization->plan : none);
   ModelSize size;
   size.parameters = planned.parameters;
   for (const auto& [name, tensor] : model.parameters.tensors())

@@ -21,7 +21,7 @@ struct ModelSize {
 };
 
 /// `folder` is where the model lies; empty for one that was never saved.
-ModelSize model_size(const Model& model, const fs::path& folder, const Context& context);
+ModelSize model_size(const Model& model, const fs::path& folder);
 
 /// One or two sentences, ending in a full stop: "Weights: 16.7 MiB in memory, 16.7 MiB on disk (simulated: not smaller
 /// yet); packed they would take 15.4 MiB. …". Says where embeddings are half of that or more.

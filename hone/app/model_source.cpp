@@ -100,12 +100,10 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
 
 TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
                      std::uint64_t seed, const std::vector<std::string>& labels) {
-  TextModel made{{}, std::move(tokenizer), {}, TrainedOn{}};
   BertConfig config = fresh_config(name);
-  config.vocab_size = made.tokenizer.vocabulary_size();
+  config.vocab_size = tokenizer.vocabulary_size();
   if (!labels.empty()) config.labels = labels;
-  made.model = new_model(config, context.library.ops, seed);
-  return made;
+  return {new_model(config, context.library.ops, seed), std::move(tokenizer), {}, TrainedOn{}};
 }
 
 void write_tokenizer(const TextModel& source, const fs::path& folder) {
@@ -126,12 +124,6 @@ void write_model(const TextModel& source, const fs::path& folder) {
   save_model(source.model, folder);
   write_tokenizer(source, folder);
   write_trained_on(source.trained_on, folder);
-}
-
-Graph model_graph(const Model& model, const Context& context, const GraphInputs& inputs) {
-  Graph graph = build_graph(model, context.library.ops, inputs);
-  if (model.quantization) quantize(graph, model.quantization->plan);
-  return graph;
 }
 
 }  // namespace hone

@@ -51,7 +51,4 @@ std::string untrained_warning(const TextModel& source, const std::string& name);
 /// Writes the model, its tokenizer and what it has learnt from into an existing folder.
 void write_model(const TextModel& source, const fs::path& folder);
 
-/// The model's forward graph in training mode, with its quantizers if it is quantized.
-Graph model_graph(const Model& model, const Context& context, const GraphInputs& inputs);
-
 }  // namespace hone

@@ -100,7 +100,7 @@ void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSe
 std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPlan& plan,
                                         const EncodedSet& data, std::int32_t pad_id,
                                         const CalibrationRun& run, Context& context) {
-  TwinGraph twins(build_graph(model, context.library.ops, {}), plan);
+  TwinGraph twins(plain_graph(model), plan);
   ParameterStore parameters = model.parameters;
   CalibrationRun heedless = run;
   heedless.heed_objections = false;
@@ -126,7 +126,7 @@ std::vector<OperandSample> sample_operands(const Model& model, const Quantizatio
                                            const EncodedSet& data, std::int32_t pad_id,
                                            const CalibrationRun& run, std::int64_t most_values,
                                            Context& context) {
-  Graph graph = build_graph(model, context.library.ops, {});
+  Graph graph = plain_graph(model);
   graph.clear_outputs();
   remove_dropout(graph);
   std::vector<OperandSample> samples;

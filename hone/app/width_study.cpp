@@ -134,7 +134,7 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int
     result.width = options.widths[index];
     const std::string name = text_of(result.width);
     CompressOptions compression{
-        .plan = one_format(parent, format_of(result.width, context), context),
+        .plan = one_format(parent, format_of(result.width, context)),
         .fine_tune = options.qat};
     compression.calibration.seed = options.qat.training.seed;
     compression.fine_tune.title = "QAT " + name;

@@ -8,6 +8,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/passes/remove_dropout.h"
 #include "hone/text/bag_of_words.h"
 
 namespace hone {
@@ -75,6 +76,7 @@ void demo(const Arguments& a, const CLI::App& app) {
   TextModel source = open_model("tiny", context, a.run.seed, splits.source.label_names);
   // Every text is seen once: there is nothing that dropout could keep from being learnt by heart.
   source.model.config.hidden_dropout_prob = source.model.config.attention_probs_dropout_prob = 0;
+  remove_dropout(source.model.graph);
   source.trained_on =
       after_training(TrainedOn{}, splits.identity.hash, row_hashes(splits.source.train),
                      row_hashes(splits.source.validation));

@@ -6,6 +6,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/passes/dead_code.h"
+#include "hone/passes/fill_input.h"
 #include "hone/passes/remove_dropout.h"
 
 namespace hone {
@@ -41,9 +42,10 @@ void draw_model(const Arguments& a) {
   check_output_file(a.output, a.overwrite);
   Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
-  GraphInputs inputs = parse_inputs(a.inputs);
-  inputs.labels |= a.train;
-  Graph graph = model_graph(source.model, context, inputs);
+  const GraphInputs inputs = parse_inputs(a.inputs);
+  Graph graph = inputs.labels || a.train ? source.model.graph : forward_graph(source.model);
+  if (!inputs.attention_mask) fill_input(graph, "attention_mask", "input_ids", 1);
+  if (!inputs.token_type_ids) fill_input(graph, "token_type_ids", "input_ids", 0);
   if (!a.train) {
     remove_dropout(graph);
     remove_dead_code(graph);

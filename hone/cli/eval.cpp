@@ -102,11 +102,11 @@ void evaluate_model(const Arguments& a, const CLI::App& app) {
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   Json result = subject_of(a.model, identity, part);
-  result["average_weight_bits"] = average_weight_bits(source.model, context);
+  result["average_weight_bits"] = average_weight_bits(source.model);
   result["arithmetic"] = source.model.quantization ? "simulated" : "fp32";
   if (source.model.quantization) result["format"] = summary(source.model.quantization->plan);
   result.update(to_json(measured, labels));
-  const ModelSize size = model_size(source.model, source.folder, context);
+  const ModelSize size = model_size(source.model, source.folder);
   result["size"] = to_json(size);
   if (output) {
     write_report(a, measured, part, identity, result, size, labels, std::move(report), *output,

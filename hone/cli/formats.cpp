@@ -316,7 +316,7 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
   const Opened opened = open(a.suggest, a, context, notes);
   const Model& model = opened.source.model;
   const std::int32_t pad_id = opened.source.tokenizer.pad_id();
-  CompressOptions options{.plan = one_format(model, format, context),
+  CompressOptions options{.plan = one_format(model, format),
                           .calibration = a.calibration.parsed(a.run.seed)};
   const std::vector<Suggestion> suggestions =
       suggest(model, options.plan, opened.data.train, pad_id, options.calibration, a.bits, context);
@@ -324,7 +324,7 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
   const SuggestionTrial trial =
       try_suggestions(model, opened.data, pad_id, options, suggestions, context);
   print_warnings(concerns(trial.models(), model.config.labels));
-  const std::string recipe = to_recipe(better, build_graph(model, context.library.ops, {}));
+  const std::string recipe = to_recipe(better, plain_graph(model));
   if (!a.output.empty()) write_file(a.output, recipe);
   const Table table = suggestion_table(suggestions);
   if (a.run.json) {

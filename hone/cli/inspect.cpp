@@ -37,9 +37,9 @@ void inspect(const Arguments& a) {
   Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
   print_warnings(source.model.warnings);
-  Graph training = model_graph(source.model, context, {.labels = true});
+  Graph training = source.model.graph;
   freeze(training, a.freeze);
-  Graph inference = model_graph(source.model, context, {});
+  Graph inference = forward_graph(source.model);
   remove_dropout(inference);
   remove_dead_code(inference);
   const Bindings bindings = {{'B', a.batch}, {'S', a.tokens}};

@@ -42,7 +42,7 @@ void print_plan(const Arguments& a) {
   const Recipe recipe = recipe_from(a.formats, context.library.formats);
   const TextModel source = open_model(a.model, context, a.run.seed);
   print_warnings(source.model.warnings);
-  const Graph graph = build_graph(source.model, context.library.ops, {});
+  const Graph graph = plain_graph(source.model);
   const QuantizationPlan plan = resolve(recipe, graph);
   const Table table = plan_table(planned_tensors(graph, plan, {{'B', a.batch}, {'S', a.tokens}}));
   const PlannedSize size = planned_size(graph, plan);

@@ -63,7 +63,7 @@ struct Job {
   std::string caption() const {
     return fmt::format("On {}; {}.", part(), majority_text(before.evaluation));
   }
-  Graph graph() const { return build_graph(parent.model, context.library.ops, {}); }
+  Graph graph() const { return plain_graph(parent.model); }
 };
 
 /// What can be done about a loss.
@@ -234,7 +234,7 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   options.fine_tune.training.seed = seed;
   TextModel model = job.parent;
   model.trained_on.reset();
-  if (a.row_hashes) model.trained_on = record_of_copy(job.parent, job.data, options, job.context);
+  if (a.row_hashes) model.trained_on = record_of_copy(job.parent, job.data, options);
   options.fine_tune.checkpoints = checkpoints_in(folder, a.resume, model, job.output);
   Quantized quantized;
   const Model unrounded = quantized_copy(job, options, folder, quantized);
@@ -245,7 +245,7 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
   quantized.comparison =
       compare(job.before.view(), after.view(), job.data.test.labels, job.data.test.text_numbers);
   quantized.verdict = verdict(quantized.comparison, a.margin());
-  const double weight_bits = average_weight_bits(model.model, job.context);
+  const double weight_bits = average_weight_bits(model.model);
   std::vector<ComparedModel> compared = {
       {"before", 32, job.before, std::nullopt, /*quantized=*/false},
       {job.label(), weight_bits, after, quantized.comparison, /*quantized=*/true,
@@ -304,7 +304,7 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
           ? explanation_section(*quantized.diagnosis, std::move(layers), quantized.next)
           : Section{"Layers", std::move(layers)});
   write_model(model, folder);
-  quantized.size = model_size(model.model, folder, job.context);
+  quantized.size = model_size(model.model, folder);
   quantized.result["size"] = to_json(quantized.size);
   write_results("quantize", quantized.result, folder);
   write_model_card({a.output.name_of(folder, job.output.path()), command_line(job.app),
@@ -424,7 +424,7 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
   const TextModel parent = open_model(a.model, context, a.run.seed);
   check_unquantized(parent.model);
-  options.plan = resolve(recipe, build_graph(parent.model, context.library.ops, {}));
+  options.plan = resolve(recipe, plain_graph(parent.model));
   const EncodedSplits data =
       load_encoded(parent, a.model, a.data, a.split, a.run.seed, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
@@ -437,7 +437,7 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   const std::size_t calibration_texts =
-      calibration_rows(parent.model, data, options, context).size();
+      calibration_rows(parent.model, data, options).size();
   if (calibration_texts > 0) {
     report.notes.push_back(fmt::format("calibrated on {} of {} training texts, drawn by seed {}",
                                        grouped(static_cast<long long>(calibration_texts)),

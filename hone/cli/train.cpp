@@ -164,7 +164,7 @@ Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const f
   trained.curve = learning_curve_section(log, a.model + " trained; one seed",
                                          folder / "learning_curve", trained.notes);
   write_model(source, folder);
-  const ModelSize size = model_size(source.model, folder, job.context);
+  const ModelSize size = model_size(source.model, folder);
   trained.size = to_text(size);
   trained.result["size"] = to_json(size);
   write_results("train", trained.result, folder);

@@ -26,6 +26,15 @@ void check_input_count(const OpDef& op, std::size_t given) {
              fmt::join(names, ", "), given);
 }
 
+std::string place_of(const Node& node) {
+  return fmt::format("at node %{} ({})", node.name(), node.op().name);
+}
+
+std::vector<Type> infer_at(const Node& node, const std::vector<Type>& inputs,
+                           const Attributes& attributes) {
+  return with_context(place_of(node), [&] { return node.op().infer({inputs, attributes}); });
+}
+
 std::vector<std::string> keys(const auto& map) {
   std::vector<std::string> names;
   for (const auto& [name, value] : map) names.emplace_back(name);
@@ -151,10 +160,8 @@ Graph::NewTypes Graph::infer_downstream(const Node& from, NewTypes types) const 
     for (const Value& input : node.inputs_)
       inputs.push_back(changed(input) ? types[input.node][static_cast<std::size_t>(input.index)]
                                       : input.type());
-    with_context(fmt::format("at node %{} ({})", node.name_, node.op_->name), [&] {
-      std::vector<Type> inferred = node.op_->infer({inputs, node.attributes_});
-      if (inferred != node.types_) types.emplace(&node, std::move(inferred));
-    });
+    std::vector<Type> inferred = infer_at(node, inputs, node.attributes_);
+    if (inferred != node.types_) types.emplace(&node, std::move(inferred));
   }
   return types;
 }
@@ -172,11 +179,9 @@ void Graph::rewire(Node& node, std::size_t index, Value value) {
 
 void Graph::set_input(Node& node, std::size_t index, Value value) {
   if (value.type() != node.inputs_[index].type()) {
-    with_context(fmt::format("at node %{} ({})", node.name_, node.op_->name), [&] {
-      std::vector<Type> inputs = node.input_types();
-      inputs[index] = value.type();
-      adopt(infer_downstream(node, {{&node, node.op_->infer({inputs, node.attributes_})}}));
-    });
+    std::vector<Type> inputs = node.input_types();
+    inputs[index] = value.type();
+    adopt(infer_downstream(node, {{&node, infer_at(node, inputs, node.attributes_)}}));
   }
   rewire(node, index, value);
 }
@@ -201,14 +206,13 @@ void Graph::replace_uses(Value from, Value to) {
 
 void Graph::set_attribute(Node& operation, std::string_view name, Attribute value) {
   HONE_ASSERT(operation.kind_ == NodeKind::operation, "%{} has no attributes", operation.name_);
-  with_context(fmt::format("at node %{} ({})", operation.name_, operation.op_->name), [&] {
-    Attributes given = operation.attributes_;
-    given.set(name, std::move(value));
-    Attributes attributes = complete_attributes(*operation.op_, given);
-    adopt(infer_downstream(
-        operation, {{&operation, operation.op_->infer({operation.input_types(), attributes})}}));
-    operation.attributes_ = std::move(attributes);
-  });
+  Attributes attributes = operation.attributes_;
+  attributes.set(name, std::move(value));
+  attributes = with_context(place_of(operation),
+                            [&] { return complete_attributes(*operation.op_, attributes); });
+  adopt(infer_downstream(operation,
+                         {{&operation, infer_at(operation, operation.input_types(), attributes)}}));
+  operation.attributes_ = std::move(attributes);
 }
 
 void Graph::set_type(Node& node, Type type) {
@@ -257,18 +261,16 @@ bool Graph::is_output(const Node& node) const {
                              [&](const auto& output) { return output.second.node == &node; });
 }
 
-Graph Graph::clone() const {
-  Graph copy(*ops_);
+Graph::Graph(const Graph& other) : ops_(other.ops_) {
   std::map<const Node*, Node*> twins;
-  for (const auto& node : nodes_) {
+  for (const auto& node : other.nodes_) {
     auto twin = std::make_unique<Node>(*node);
     twin->users_.clear();
     for (Value& input : twin->inputs_) input.node = twins.at(input.node);
-    twins.emplace(node.get(), &copy.insert(std::move(twin), copy.nodes_.end()));
+    twins.emplace(node.get(), &insert(std::move(twin), nodes_.end()));
   }
-  for (const auto& [name, value] : outputs_)
-    copy.outputs_.emplace_back(name, Value{twins.at(value.node), value.index});
-  return copy;
+  for (const auto& [name, value] : other.outputs_)
+    outputs_.emplace_back(name, Value{twins.at(value.node), value.index});
 }
 
 }  // namespace hone

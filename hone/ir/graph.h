@@ -73,8 +73,12 @@ class Node {
 class Graph {
  public:
   explicit Graph(const OpTable& ops) : ops_(&ops) {}
+  /// A deep copy; values of one graph mean nothing to the other.
+  Graph(const Graph& other);
+  Graph& operator=(const Graph& other) { return *this = Graph(other); }
   Graph(Graph&&) = default;
   Graph& operator=(Graph&&) = default;
+  ~Graph() = default;
 
   const OpTable& ops() const { return *ops_; }
   const std::list<std::unique_ptr<Node>>& nodes() const { return nodes_; }
@@ -119,9 +123,6 @@ class Graph {
   Value output(std::string_view name) const;
   /// Whether a result of `node` is an output.
   bool is_output(const Node& node) const;
-
-  /// A deep copy.
-  Graph clone() const;
 
  private:
   Node& insert(std::unique_ptr<Node> node, std::list<std::unique_ptr<Node>>::iterator at);

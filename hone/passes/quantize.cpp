@@ -138,10 +138,15 @@ QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
 
 bool quantize(Graph& graph, const QuantizationPlan& plan) {
   check(graph, plan);
+  std::map<const Node*, const LayerFormats*> formats_of;
+  for (const auto& [name, formats] : plan) formats_of[graph.find(name)] = &formats;
   Quantizers quantizers(graph);
   bool changed = false;
-  for (const auto& [name, formats] : plan) {
-    Node& node = layer_called(graph, name);
+  // In the graph's order, whatever the plan's is: what several layers read is quantized in front of the first.
+  for (Node* const layer : graph.of_kind(NodeKind::operation)) {
+    if (!formats_of.contains(layer)) continue;
+    const LayerFormats& formats = *formats_of[layer];
+    Node& node = *layer;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
       const std::optional<Operand> operand = operand_of(node, i);
       if (!operand || !formats[*operand]) continue;
@@ -150,6 +155,23 @@ bool quantize(Graph& graph, const QuantizationPlan& plan) {
     }
     if (!formats.output) continue;
     quantizers.quantize_output(node, *formats.output);
+    changed = true;
+  }
+  return changed;
+}
+
+bool remove_quantizers(Graph& graph) {
+  bool changed = false;
+  for (Node* node : graph.of_kind(NodeKind::operation)) {
+    if (!is_quantizer(*node)) continue;
+    const std::vector<Value> inputs = node->inputs();
+    graph.replace_uses({node, 0}, inputs[0]);
+    graph.erase(*node);
+    for (std::size_t i = 1; i < inputs.size(); ++i) {
+      Node& state = *inputs[i].node;
+      if (state.kind() == NodeKind::parameter && state.users().empty() && !graph.is_output(state))
+        graph.erase(state);
+    }
     changed = true;
   }
   return changed;

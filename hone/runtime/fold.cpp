@@ -43,7 +43,7 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& li
       frontier.push_back(node->name());
   }
   if (frontier.empty()) return false;
-  Graph constants = graph.clone();
+  Graph constants = graph;
   constants.clear_outputs();
   for (const std::string& name : frontier) constants.set_output(name, {constants.find(name), 0});
   remove_dead_code(constants);

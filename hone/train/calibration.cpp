@@ -32,7 +32,7 @@ std::vector<const Node*> curious_quantizers(const Graph& graph) {
 
 // The graph without its quantizers; what each of `quantizers` read is an output under its name.
 Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantizers) {
-  Graph plain = graph.clone();
+  Graph plain = graph;
   plain.clear_outputs();
   for (const Node* quantizer : quantizers)
     plain.set_output(quantizer->name(), plain.find(quantizer->name())->inputs()[0]);

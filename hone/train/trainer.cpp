@@ -138,7 +138,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
                      Device& device, const TrainingState& from) {
   check(options);
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
-  Graph step_graph = graph.clone();
+  Graph step_graph = graph;
   if (!options.class_weights.empty())
     HONE_ASSERT(weigh_classes(step_graph), "class weights, and a loss that is no cross entropy");
   add_training_step(step_graph, options.optimizer);

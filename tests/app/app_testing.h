@@ -90,7 +90,7 @@ struct LayerRun {
 };
 inline LayerRun plain_run(const Model& model, const std::string& layer, const EncodedSet& data,
                           std::int64_t batch_size, std::int64_t batch_count) {
-  Graph graph = build_graph(model, builtin().ops, {});
+  Graph graph = plain_graph(model);
   remove_dropout(graph);
   graph.clear_outputs();
   graph.set_output("input", graph.find(layer)->inputs()[0]);

@@ -20,7 +20,7 @@ const EncodedSplits& data() { return testing::tiny_splits(); }
 Model compressed(std::string_view format, bool qat = false) {
   CompressOptions options;
   options.plan =
-      one_format(tiny_model(), parse_format(format, context().library.formats), context());
+      one_format(tiny_model(), parse_format(format, context().library.formats));
   options.qat = qat;
   options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
   return compress(tiny_model(), data(), /*pad_id=*/0, options, context());
@@ -154,7 +154,7 @@ TEST(Compress, KeepsTrainedScalesInTheSavedModel) {
 TEST(Compress, KeepsTheStateOfEveryRow) {
   const TemporaryFolder folder;
   CompressOptions options;
-  const Graph graph = build_graph(tiny_model(), context().library.ops, {});
+  const Graph graph = plain_graph(tiny_model());
   options.plan = uniform_plan(graph, {.weight = parse_format("int(bits=4,per=row,scale=static)",
                                                              context().library.formats)});
   const Model model = compress(tiny_model(), data(), /*pad_id=*/0, options, context());

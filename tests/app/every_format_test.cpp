@@ -19,7 +19,7 @@ const EncodedSplits& data() { return testing::tiny_splits(); }
 
 // Weights and inputs in the format, or weights alone where it keeps state for each row of them.
 QuantizationPlan plan_of(const Format& format) {
-  const Graph graph = build_graph(tiny_model(), context().library.ops, {});
+  const Graph graph = plain_graph(tiny_model());
   if (observes_rows(format)) return uniform_plan(graph, {.weight = format});
   return uniform_plan(graph, {.input = format, .weight = format});
 }

@@ -100,7 +100,7 @@ TEST(FineTune, TrainsAQuantizedModelThroughItsQuantizers) {
   FineTuneOptions options;
   options.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 2};
   Model quantized = tiny_model();
-  quantized.quantization = testing::quantization_of(quantized, "integer(width=6,frac=3)", "qat");
+  quantize_model(quantized, testing::quantization_of(quantized, "integer(width=6,frac=3)", "qat"));
   const EncodedSplits data{tiny_texts(16), {}, {}};
   const Outcome plain = fine_tuned(options, data), through = fine_tuned(options, data, quantized);
   EXPECT_NE(plain.lines[0]["loss"], through.lines[0]["loss"]);

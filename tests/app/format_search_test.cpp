@@ -48,7 +48,7 @@ std::vector<Suggestion> suggestions_for(const QuantizationPlan& plan, double mos
 }
 
 QuantizationPlan plan_of(std::string_view format) {
-  return one_format(tiny_model(), format_called(format), quiet_context());
+  return one_format(tiny_model(), format_called(format));
 }
 
 TEST(FormatNoise, IsThatOfTheFormatCalibratedOnTheValues) {
@@ -160,14 +160,14 @@ TEST(Suggest, GivesEveryOperandParametersOfItsOwn) {
 
 // The plan a recipe of `plan` means for the tiny model.
 QuantizationPlan through_a_recipe(const QuantizationPlan& plan) {
-  const Graph graph = build_graph(tiny_model(), builtin().ops, {});
+  const Graph graph = plain_graph(tiny_model());
   return resolve(
       parse_recipe(to_recipe(plan, graph), "recipe.toml", quiet_context().library.formats), graph);
 }
 
 // Both factors of a product are its input: they can have one format only.
 TEST(Suggest, GivesBothFactorsOfAProductTheSame) {
-  const Graph graph = build_graph(tiny_model(), builtin().ops, {});
+  const Graph graph = plain_graph(tiny_model());
   const QuantizationPlan plan =
       uniform_plan(graph, {.input = format_called("integer(width=8,frac=2)")}, "matmul");
   const std::vector<Suggestion> suggestions = suggestions_for(plan, /*most_bits=*/0);
@@ -193,7 +193,7 @@ TEST(Suggest, MakesAPlanThatIsTheSameThroughARecipe) {
 }
 
 TEST(Suggest, WritesRecipesForOtherOperationsThanLinears) {
-  const Graph graph = build_graph(tiny_model(), builtin().ops, {});
+  const Graph graph = plain_graph(tiny_model());
   const Format format = format_called("integer(width=8,frac=4)");
   QuantizationPlan plan = uniform_plan(graph, {.input = format}, "matmul");
   plan.emplace_back("classifier", LayerFormats::reads(format));

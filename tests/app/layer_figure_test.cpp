@@ -16,7 +16,7 @@ using testing::format_called;
 using testing::quiet_context;
 using testing::tiny_model;
 
-Graph graph_of(const Model& model) { return build_graph(model, quiet_context().library.ops, {}); }
+Graph graph_of(const Model& model) { return plain_graph(model); }
 
 LayerBar bar(const std::string& layer, double snr_db, Operand operand = Operand::weight) {
   return {layer, operand, snr_db};
@@ -42,7 +42,7 @@ Drawn drawn(const std::vector<LayerBar>& bars) {
 TEST(LayerBars, OfWeightsAreWhatRoundingLeftOfThem) {
   const Model parent = tiny_model();
   const CompressOptions options{
-      .plan = one_format(parent, format_called("mxint(bits=8,block=32)"), quiet_context()),
+      .plan = one_format(parent, format_called("mxint(bits=8,block=32)")),
       .calibration = {.batch_size = 8, .batch_count = 1}};
   const Model before = compress(parent, choice_splits(), /*pad_id=*/0, options, quiet_context());
   const Model after = round_weights(before, quiet_context());

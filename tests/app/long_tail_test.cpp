@@ -46,15 +46,15 @@ struct Workshop {
   }
   Format format(std::string_view text) { return parse_format(text, context.library.formats); }
   double accuracy(std::string_view text, bool qat) {
-    return compressed(one_format(source.model, format(text), context), qat).evaluation.accuracy;
+    return compressed(one_format(source.model, format(text)), qat).evaluation.accuracy;
   }
   /// After training, against the model it was made from. All linears' inputs, weights and biases.
   Comparison loss(std::string_view text) {
-    return loss_of(one_format(source.model, format(text), context));
+    return loss_of(one_format(source.model, format(text)));
   }
   /// The same with weights alone.
   Comparison weights_loss(std::string_view text) {
-    const Graph graph = build_graph(source.model, context.library.ops, {});
+    const Graph graph = plain_graph(source.model);
     return loss_of(uniform_plan(graph, {.weight = format(text)}));
   }
 

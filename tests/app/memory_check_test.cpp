@@ -11,7 +11,7 @@ namespace hone::testing {
 namespace {
 
 Graph step_graph() {
-  Graph graph = build_graph(tiny_model(), builtin().ops, {.labels = true});
+  Graph graph = tiny_model().graph;
   add_training_step(graph, {});
   return graph;
 }
@@ -49,8 +49,8 @@ TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
       needed_bytes(step_graph(), {{'B', texts.size()}, {'S', longest_text(texts)}});
   const double before = static_cast<double>(resident_bytes());
   ThreadPool pool(1);
-  train(build_graph(model, builtin().ops, {.labels = true}), model.parameters, texts, 0,
-        {.max_steps = 1, .batch_size = texts.size()}, {}, builtin(), pool);
+  train(model.graph, model.parameters, texts, 0, {.max_steps = 1, .batch_size = texts.size()}, {},
+        builtin(), pool);
   const double taken = static_cast<double>(peak_resident_bytes()) - before;
   EXPECT_GT(estimate, 100e6) << "too small to be told from the rest of the process";
   EXPECT_LT(taken, 1.2 * estimate);

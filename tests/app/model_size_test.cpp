@@ -11,8 +11,6 @@ namespace {
 
 using testing::tiny_model;
 
-Context& context() { return testing::quiet_context(); }
-
 std::int64_t elements(const Model& model, std::string_view part = "") {
   std::int64_t count = 0;
   for (const auto& [name, tensor] : model.parameters.tensors())
@@ -22,14 +20,13 @@ std::int64_t elements(const Model& model, std::string_view part = "") {
 
 Model quantized(std::string_view format) {
   Model model = tiny_model();
-  model.quantization =
-      Quantization{one_format(model, testing::format_called(format), context()), "ptq"};
+  quantize_model(model, {one_format(model, testing::format_called(format)), "ptq"});
   return model;
 }
 
 TEST(ModelSize, OfAnUnquantizedModelIsFourBytesAParameter) {
   const Model model = tiny_model();
-  const ModelSize size = model_size(model, "", context());
+  const ModelSize size = model_size(model, "");
   EXPECT_EQ(size.parameters, elements(model));
   EXPECT_EQ(size.memory_bytes, 4 * elements(model));
   EXPECT_EQ(size.packed_bytes, size.memory_bytes);
@@ -46,7 +43,7 @@ TEST(ModelSize, OfAQuantizedModelIsNotSmallerYet) {
   const Model model = quantized("integer(width=8,frac=4)");
   const TemporaryFolder folder;
   save_model(model, folder.path());
-  const ModelSize size = model_size(model, folder.path(), context());
+  const ModelSize size = model_size(model, folder.path());
   EXPECT_EQ(size.memory_bytes, 4 * elements(model));
   ASSERT_TRUE(size.disk_bytes);
   EXPECT_EQ(*size.disk_bytes,
@@ -80,7 +77,7 @@ TEST(ModelSize, NamesEmbeddingsWhereTheyAreMostOfIt) {
 TEST(ModelSize, CountsTheFilesOfEveryLayout) {
   const TemporaryFolder folder;
   const auto on_disk = [&] {
-    return model_size(tiny_model(), folder.path(), context()).disk_bytes;
+    return model_size(tiny_model(), folder.path()).disk_bytes;
   };
   EXPECT_FALSE(on_disk());
   folder.file("pytorch_model.bin", std::string(70, 'x'));

@@ -41,7 +41,7 @@ LayerRun run_of(const Model& model, const std::string& layer) {
 }
 
 QuantizationPlan all_in(std::string_view format) {
-  return one_format(tiny_model(), format_called(format), quiet_context());
+  return one_format(tiny_model(), format_called(format));
 }
 
 QuantizationPlan classifier_in(std::string_view format) {

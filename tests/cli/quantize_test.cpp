@@ -33,12 +33,12 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
   const Json& comparison = result["comparison"];
   EXPECT_EQ(comparison["flip_share"].get<double>() * result["after"]["eval_samples"].get<double>(),
             comparison["flips"]);
-  EXPECT_EQ(
-      entries(folder.path() / "quantized"),
-      (std::vector<std::string>{"README.md", "config.json", "layers.gp", "layers.png", "layers.svg",
-                                "layers.tsv", "machine.json", "model.safetensors", "record.json",
-                                "report.html", "results.json", "run.log", "settings.json",
-                                "tokenizer_config.json", "trained_on.safetensors", "vocab.txt"}));
+  EXPECT_EQ(entries(folder.path() / "quantized"),
+            (std::vector<std::string>{
+                "README.md", "config.json", "graph.hone", "layers.gp", "layers.png", "layers.svg",
+                "layers.tsv", "machine.json", "model.safetensors", "record.json", "report.html",
+                "results.json", "run.log", "settings.json", "tokenizer_config.json",
+                "trained_on.safetensors", "vocab.txt"}));
 }
 
 TEST(Quantize, WhatIsSavedComputesWhatWasMeasured) {
@@ -89,6 +89,7 @@ TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
             (std::vector<std::string>{"README.md",
                                       "checkpoint-2",
                                       "config.json",
+                                      "graph.hone",
                                       "layers.gp",
                                       "layers.png",
                                       "layers.svg",
@@ -244,6 +245,7 @@ TEST(Quantize, MeasuresWhatOtherProgramsComputeToo) {
   // A program that does not know of quantizers, on the same files.
   config.erase("quantization_config");
   write_file(saved / "config.json", to_document(config));
+  fs::remove(saved / "graph.hone");
   EXPECT_EQ(run_json({"eval", saved, "--data", "reviews.csv"}, workshop())["eval_loss"],
             elsewhere["eval_loss"]);
 }

@@ -49,7 +49,7 @@ double relative_distance(const std::vector<float>& a, const std::vector<double>&
 
 // The inference graph with the pooled first token as an output beside the others.
 Graph inference_graph(const Model& model, const Library& library, const GraphInputs& inputs) {
-  Graph graph = build_graph(model, library.ops, inputs);
+  Graph graph = build_bert(library.ops, model.config, inputs);
   graph.set_output("pooled", {graph.find("bert.pooler.activation"), 0});
   remove_dropout(graph);
   verify(graph);
@@ -104,7 +104,7 @@ TEST_P(GoldenGradients, AreThoseOfPyTorch) {
   for (const auto& [name, library] : libraries()) {
     SCOPED_TRACE(name);
     const Model model = load_model(folder, library->ops, library->formats, /*seed=*/1);
-    Graph graph = build_graph(model, library->ops, {.labels = true});
+    Graph graph = model.graph;
     remove_dropout(graph);
     std::vector<Value> parameters;
     for (Node* node : graph.of_kind(NodeKind::parameter)) parameters.push_back({node, 0});
@@ -143,7 +143,7 @@ NamedTensors padded_batch() {
 TEST(Bert, GivesThePaddingRowNoGradient) {
   const Model model = load_model(testing::kGoldenModels / "safetensors", builtin().ops,
                                  builtin().formats, /*seed=*/1);
-  Graph graph = build_graph(model, builtin().ops, {.labels = true});
+  Graph graph = model.graph;
   remove_dropout(graph);
   const Value table{graph.find("bert.embeddings.word_embeddings.weight"), 0};
   graph.set_output("gradient", add_gradients(graph, graph.output("loss"), {table})[0]);
@@ -161,7 +161,7 @@ TEST(Bert, GivesThePaddingRowNoGradient) {
 
 std::vector<float> logits_of(const Model& model, const GraphInputs& inputs,
                              const NamedTensors& batch) {
-  Graph graph = build_graph(model, builtin().ops, inputs);
+  Graph graph = build_bert(builtin().ops, model.config, inputs);
   remove_dropout(graph);
   verify(graph);
   for (const Node* node : graph.of_kind(NodeKind::input))
@@ -211,7 +211,7 @@ std::vector<float> dropped_logits(const Model& model, const Library& library, st
   const NamedTensors batch = {{"input_ids", Tensor::of<std::int64_t>({2, tokens}, ids)},
                               {"attention_mask", Tensor::of<std::int64_t>({2, tokens}, mask)},
                               {"random_key", Tensor::scalar<std::int64_t>(5)}};
-  const Graph graph = build_graph(model, library.ops, {.token_type_ids = false});
+  const Graph graph = build_bert(library.ops, model.config, {.token_type_ids = false});
   return elements_of(testing::run_graph(graph, batch, model.parameters, library).at("logits"));
 }
 

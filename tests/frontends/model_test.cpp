@@ -6,10 +6,12 @@
 
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/frontends/huggingface/other_programs.h"
+#include "hone/ir/print.h"
 #include "hone/runtime/library.h"
 #include "tests/frontends/golden.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
+#include "tests/support/message.h"
 
 namespace hone {
 namespace {
@@ -105,11 +107,12 @@ TEST(Model, QuantizationSurvivesSaving) {
   const TemporaryFolder folder, plain;
   Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
-  model.quantization = Quantization{{{"bert.pooler.dense", {.weight = integer}},
-                                     {"classifier", {.input = integer, .weight = integer}}},
-                                    "qat"};
-  model.parameters.set("classifier.input_quantizer.frac", Tensor::scalar(6.0f));
-  model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(9.0f));
+  quantize_model(model, {{{"bert.pooler.dense", {.weight = integer}},
+                          {"classifier", {.input = integer, .weight = integer}}},
+                         "qat"});
+  for (const char* state : {"bert.pooler.dense.weight.quantizer.frac",
+                            "classifier.input_quantizer.frac", "classifier.weight.quantizer.frac"})
+    model.parameters.set(state, Tensor::scalar(6.0f));
   save_model(model, folder.path());
   EXPECT_EQ(
       read_json(folder.path() / "config.json")["quantization_config"],
@@ -128,10 +131,79 @@ TEST(Model, QuantizationSurvivesSaving) {
   EXPECT_EQ(again.quantization->plan, model.quantization->plan);
   EXPECT_TRUE(again.warnings.empty());
   expect_same_weights(model.parameters, again.parameters);
-  // Taken off, the block goes from the file too.
-  again.quantization.reset();
-  save_model(again, plain.path());
+  EXPECT_EQ(to_string(again.graph), to_string(model.graph));
+  // Taken off, the block goes from the file too, and nothing is left that the config does not build.
+  save_model(without_quantizers(again), plain.path());
   EXPECT_FALSE(read_json(plain.path() / "config.json").contains("quantization_config"));
+  EXPECT_FALSE(path_exists(plain.path() / kGraphFile));
+  EXPECT_EQ(to_string(load(plain.path()).graph),
+            to_string(new_model(small_config(), builtin().ops, /*seed=*/3).graph));
+}
+
+// Versions before graph.hone kept the plan in the config alone.
+TEST(Model, AFolderWithoutAGraphHasTheQuantizersOfItsConfig) {
+  const TemporaryFolder folder;
+  Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
+  const Format integer = parse_format("integer(width=8)", builtin().formats);
+  const std::string norm = "bert.encoder.layer.0.output.LayerNorm";
+  quantize_model(model, {{{norm, {.weight = integer, .bias = integer}},
+                          {"classifier", {.input = integer, .weight = integer}}},
+                         "ptq"});
+  for (const char* state : {".weight.quantizer.frac", ".bias.quantizer.frac"})
+    model.parameters.set(norm + state, Tensor::scalar(6.0f));
+  model.parameters.set("classifier.input_quantizer.frac", Tensor::scalar(6.0f));
+  model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(9.0f));
+  save_model(model, folder.path());
+  fs::remove(folder.path() / kGraphFile);
+  // They took the gain of a layer norm for a bias.
+  Json config = read_json(folder.path() / "config.json");
+  config["quantization_config"]["layers"][norm].erase("weight");
+  write_file(folder.path() / "config.json", config.dump());
+  const Model again = load(folder.path());
+  EXPECT_EQ(to_string(again.graph), to_string(model.graph));
+  expect_same_weights(model.parameters, again.parameters);
+}
+
+// It would be measured with quantizers that nothing tells of.
+TEST(Model, RefusesAGraphWhoseQuantizersTheConfigDoesNotTellOf) {
+  const TemporaryFolder folder;
+  Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
+  quantize_model(model,
+                 {{{"classifier", {.weight = parse_format("bf16", builtin().formats)}}}, "ptq"});
+  save_model(model, folder.path());
+  Json config = read_json(folder.path() / "config.json");
+  config.erase("quantization_config");
+  write_file(folder.path() / "config.json", config.dump());
+  EXPECT_EQ(testing::message_of([&] { load(folder.path()); }),
+            (folder.path() / kGraphFile).string() +
+                ": there are quantizers, the quantization_config of config.json says otherwise; "
+                "the two files do not belong together");
+}
+
+TEST(Model, RefusesAGraphThatIsNone) {
+  const TemporaryFolder folder;
+  save_model(new_model(small_config(), builtin().ops, /*seed=*/3), folder.path());
+  const fs::path file = folder.path() / kGraphFile;
+  const auto refusal = [&](const std::string& text) {
+    write_file(file, text);
+    return testing::message_of([&] { load(folder.path()); });
+  };
+  EXPECT_TRUE(refusal("hone graph 2\n")
+                  .starts_with(file.string() +
+                               ": expected 'hone graph 1' on the first line; another version"));
+  EXPECT_EQ(
+      refusal("hone graph 1\n%x = input : f32[2]\n%y = rellu(%x) : f32[2]\n"),
+      file.string() + ": graph text, line 3: unknown operation 'rellu'; did you mean 'relu'?");
+  EXPECT_EQ(refusal("hone graph 1\n%x = input : f32[B, 3]\noutput logits = %x\n"),
+            file.string() + ": the graph has no output 'loss'");
+  EXPECT_EQ(refusal("hone graph 1\n%x = input : f32[B, 3]\n%l = input : f32[]\n"
+                    "output logits = %x\noutput loss = %l\n"),
+            file.string() +
+                ": the logits are f32[B, 3], config.json names 2 classes; the two files do not "
+                "belong together");
+  EXPECT_EQ(refusal("hone graph 1\n%x = input : f32[B, 2]\n%l = parameter gain frozen : f32[]\n"
+                    "output logits = %x\noutput loss = %l\n"),
+            folder.path().string() + ": 1 weights that graph.hone asks for are not there: l");
 }
 
 TEST(Model, RefusesQuantizationItDidNotWrite) {
@@ -308,7 +380,7 @@ TEST(Model, RefusesQuantizerStatesThatAreNoNumbers) {
   const TemporaryFolder folder;
   Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
-  model.quantization = Quantization{{{"classifier", {.weight = integer}}}, "ptq"};
+  quantize_model(model, {{{"classifier", {.weight = integer}}}, "ptq"});
   model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(4.0f));
   save_model(model, folder.path());
   // What is no number is not saved, so it is put there afterwards.

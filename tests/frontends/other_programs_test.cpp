@@ -22,15 +22,5 @@ TEST(NoticeForOtherPrograms, IsOfQuantizersThatTheWeightsDoNotCarry) {
               std::string::npos);
 }
 
-TEST(WithoutQuantizers, KeepsTheWeightsAlone) {
-  Model model;
-  model.parameters.set("w", Tensor::scalar(0.5f));
-  model.quantization = Quantization{{{"a", formats_of({Operand::input})}}, "ptq"};
-  const Model plain = without_quantizers(model);
-  EXPECT_FALSE(plain.quantization);
-  EXPECT_EQ(*plain.parameters.tensors().at("w").data<float>(), 0.5f);
-  EXPECT_TRUE(model.quantization);
-}
-
 }  // namespace
 }  // namespace hone

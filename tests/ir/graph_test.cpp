@@ -168,11 +168,11 @@ TEST(Graph, SetsReplacesAndRemovesOutputs) {
   EXPECT_EQ(chain.graph.output("other"), chain.x);
 }
 
-TEST(Graph, CloneIsIndependent) {
+TEST(Graph, CopyIsIndependent) {
   Chain chain;
   chain.graph.add_parameter("p", kRow, ParameterRole::weight, true);
   const std::string before = to_string(chain.graph);
-  Graph copy = chain.graph.clone();
+  Graph copy = chain.graph;
   EXPECT_EQ(to_string(copy), before);
   verify(copy);
   copy.replace_uses({copy.find("y"), 0}, {copy.find("x"), 0});
@@ -218,8 +218,8 @@ TEST(Graph, AttributesCanBeSet) {
   verify(graph);
   EXPECT_EQ(message_of([&] { graph.set_attribute(*y.node, "length", Shape{1}); }),
             "at node %y (slice): has no attribute 'length'");
-  EXPECT_EQ(message_of([&] { graph.set_attribute(*y.node, "size", 1.0); }),
-            "at node %y (slice): attribute 'size' has the wrong type");
+  EXPECT_EQ(message_of([&] { graph.set_attribute(*y.node, "axis", 1.0); }),
+            "at node %y (slice): attribute 'axis' has the wrong type");
 }
 
 TEST(Graph, AChangeThatDoesNotFitLeavesItAsItWas) {

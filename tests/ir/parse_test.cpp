@@ -118,8 +118,8 @@ TEST(GraphText, SaysWhatItExpected) {
       {"%y = input : f32[2] 3", "more text than expected at the end of the line"},
       {"%x = input : f32[2]", "the graph has two nodes called 'x'"},
       {"%y = parameter weight thawed : f32[2]", "expected 'trainable' or 'frozen', got 'thawed'"},
-      {"%y = parameter wait frozen : f32[2]",
-       "unknown role 'wait' of a parameter; roles are weight, gain, bias, mask, adapter, "
+      {"%y = parameter weigth frozen : f32[2]",
+       "unknown role 'weigth' of a parameter; roles are weight, gain, bias, mask, adapter, "
        "format_state, moment, buffer; did you mean 'weight'?"},
       {"%\"y = input : f32[2]", "a quoted text does not end"},
       {"%\"y\\n\" = input : f32[2]", "expected \\\", \\\\ or \\xNN in a quoted text, got '\\n'"},

@@ -56,9 +56,9 @@ TEST(Adamw, ScalesTheGradientDownToTheAllowedNorm) {
 
 // As hone/kernels/adamw.h says, on the reference.
 TEST(Adamw, KeepsNoMomentsTooSmallForANormalFloat) {
-  const std::string text = R"(%p = parameter trainable : f32[2]
-%m = parameter frozen : f32[2]
-%v = parameter frozen : f32[2]
+  const std::string text = R"(%p = parameter weight trainable : f32[2]
+%m = parameter moment frozen : f32[2]
+%v = parameter moment frozen : f32[2]
 %g = input : f32[2]
 %norm = input : f32[]
 %rate = input : f32[]

@@ -199,5 +199,41 @@ output y = %y
   EXPECT_EQ(elements_of(results.at("y")), flat(row["out"]));
 }
 
+TEST(Quantize, FollowsTheOrderOfTheGraphWhateverThatOfThePlan) {
+  constexpr const char* kTwo = R"(%x = input : f32[B, 2]
+%w = parameter weight trainable : f32[2, 2]
+%query = linear(%x, %w) : f32[B, 2]
+%value = linear(%x, %w) : f32[B, 2]
+%y = add(%query, %value) : f32[B, 2]
+output y = %y
+)";
+  const Format format = parse_format("integer(width=8,frac=4)", references().formats);
+  const LayerFormats all = {.input = format, .weight = format};
+  Graph in_order = parse(kTwo), backwards = parse(kTwo);
+  quantize(in_order, {{"query", all}, {"value", all}});
+  quantize(backwards, {{"value", all}, {"query", all}});
+  verify(backwards);
+  EXPECT_EQ(to_string(backwards), to_string(in_order));
+}
+
+TEST(RemoveQuantizers, GivesBackTheGraphOfBefore) {
+  constexpr const char* kPlain = R"(%x = input : f32[B, 2]
+%w = parameter weight trainable : f32[3, 2]
+%y = linear(%x, %w) : f32[B, 3]
+output y = %y
+)";
+  Graph graph = parse(kPlain);
+  EXPECT_FALSE(remove_quantizers(graph));
+  const Format format = parse_format("integer(width=8)", references().formats);
+  LayerFormats all = LayerFormats::reads(format);
+  all.bias = std::nullopt;
+  all.output = format;
+  quantize(graph, {{"y", all}});
+  EXPECT_NE(to_string(graph), kPlain);
+  EXPECT_TRUE(remove_quantizers(graph));
+  verify(graph);
+  EXPECT_EQ(to_string(graph), kPlain);
+}
+
 }  // namespace
 }  // namespace hone::testing

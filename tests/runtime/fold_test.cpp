@@ -36,8 +36,8 @@ TEST(Fold, ReplacesWhatDependsOnParametersAlone) {
   EXPECT_TRUE(fold_parameters(graph, parameters, references(), pool));
   verify(graph);
   EXPECT_EQ(to_string(graph), R"(%x = input : f32[B, 2]
-%turned.folded = parameter weight frozen : f32[2, 2]
-%w.quantizer.folded = parameter weight frozen : f32[2, 2]
+%turned.folded = parameter buffer frozen : f32[2, 2]
+%w.quantizer.folded = parameter buffer frozen : f32[2, 2]
 %y = linear(%x, %w.quantizer.folded) : f32[B, 2]
 %z = linear(%y, %turned.folded) : f32[B, 2]
 output z = %z
@@ -69,7 +69,7 @@ output y = %y
   ThreadPool pool(1);
   EXPECT_TRUE(fold_parameters(graph, parameters, references(), pool));
   EXPECT_EQ(to_string(graph),
-            "%y.folded = parameter weight frozen : f32[2]\noutput y = %y.folded\n");
+            "%y.folded = parameter buffer frozen : f32[2]\noutput y = %y.folded\n");
   EXPECT_EQ(elements_of(run_graph(graph, {}, parameters).at("y")), (std::vector<float>{0, 2}));
 }
 

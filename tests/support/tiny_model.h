@@ -41,7 +41,7 @@ inline QuantizationPlan plan_of(const Graph& graph, std::string_view format) {
 /// The same of a model.
 inline Quantization quantization_of(const Model& model, std::string_view format,
                                     std::string_view method) {
-  return {plan_of(build_graph(model, builtin().ops, {}), format), std::string(method)};
+  return {plan_of(plain_graph(model), format), std::string(method)};
 }
 
 /// `count` texts of 1 to 20 words between 2 [CLS] and 3 [SEP]; the label says whether the first word

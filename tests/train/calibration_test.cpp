@@ -29,7 +29,7 @@ struct Calibrated {
 
 Calibrated calibrated(const Model& model, std::string_view format, const EncodedSet& data,
                       std::int64_t batch_count, int threads = 1) {
-  Calibrated result{build_graph(model, builtin().ops, {}), model.parameters};
+  Calibrated result{plain_graph(model), model.parameters};
   quantize(result.graph, testing::plan_of(result.graph, format));
   ThreadPool pool(threads);
   calibrate(result.graph, result.parameters, data, /*pad_id=*/0, {kBatchSize, batch_count},
@@ -40,7 +40,7 @@ Calibrated calibrated(const Model& model, std::string_view format, const Encoded
 // The greatest magnitude that node `name` of the unquantized model gives on the batches of the sample.
 double observed(const Model& model, const std::string& name, const EncodedSet& data,
                 std::int64_t batch_count) {
-  Graph graph = build_graph(model, builtin().ops, {});
+  Graph graph = plain_graph(model);
   remove_dropout(graph);
   graph.set_output("seen", {graph.find(name), 0});
   ThreadPool pool(1);
@@ -141,7 +141,7 @@ TEST(Calibration, LooksAtAllClassesOfSortedTexts) {
 
 TEST(Calibration, KnowsWhetherItLooksAtTexts) {
   const auto looks = [](const LayerFormats& formats) {
-    Graph graph = build_graph(tiny_model(), builtin().ops, {});
+    Graph graph = plain_graph(tiny_model());
     quantize(graph, uniform_plan(graph, formats));
     return calibrates_on_texts(graph);
   };
@@ -171,7 +171,7 @@ Format format_called(std::string_view text) { return parse_format(text, builtin(
 // The states of a model whose linears take `formats`.
 ParameterStore states_of_plan(const Model& model, const LayerFormats& formats,
                               const CalibrationRun& run) {
-  Graph graph = build_graph(model, builtin().ops, {});
+  Graph graph = plain_graph(model);
   quantize(graph, uniform_plan(graph, formats));
   ParameterStore parameters = model.parameters;
   ThreadPool pool(1);

@@ -53,8 +53,8 @@ Run train_golden(const Json& curve, const Library& library) {
   TrainingCallbacks callbacks;
   callbacks.on_step = [&](const StepRecord& record) { run.steps.push_back(record); };
   ThreadPool pool(2);
-  train(build_graph(run.model, library.ops, {.labels = true}), run.model.parameters,
-        texts_of(batches, ""), /*pad_id=*/0, options, callbacks, library, pool);
+  train(run.model.graph, run.model.parameters, texts_of(batches, ""), /*pad_id=*/0, options,
+        callbacks, library, pool);
   return run;
 }
 
@@ -85,7 +85,7 @@ void expect_golden_run(const Library& library) {
   EXPECT_NEAR(std::sqrt(squares), truth["parameter_norm"].get<double>(), 2e-5);
 
   ThreadPool pool(1);
-  Predictor predictor(build_graph(run.model, library.ops, {}), run.model.parameters, library, pool);
+  Predictor predictor(plain_graph(run.model), run.model.parameters, library, pool);
   const std::vector<float> logits = predictor.logits(run.final_batch, 8, /*pad_id=*/0);
   for (std::size_t i = 0; i < logits.size(); ++i)
     EXPECT_NEAR(logits[i], truth["final_logits"][i / 2][i % 2].get<double>(), 2e-5);

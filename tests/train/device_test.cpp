@@ -19,7 +19,7 @@ std::vector<double> train_on(Device& device, const Library& library, ParameterSt
   TrainingCallbacks callbacks;
   callbacks.on_step = [&](const StepRecord& record) { losses.push_back(record.loss); };
   ThreadPool pool(1);
-  const Graph graph = build_graph(tiny_model(), library.ops, {.labels = true});
+  const Graph graph = tiny_model().graph;
   train(graph, parameters, testing::tiny_texts(12), /*pad_id=*/0, kOptions, callbacks, library,
         pool, device);
   return losses;

@@ -17,7 +17,7 @@ using testing::tiny_texts;
 std::vector<float> logits_of(const EncodedSet& data, std::int64_t batch_size, int threads = 1) {
   const Model model = tiny_model();
   ThreadPool pool(threads);
-  Predictor predictor(build_graph(model, builtin().ops, {}), model.parameters, builtin(), pool);
+  Predictor predictor(plain_graph(model), model.parameters, builtin(), pool);
   return predictor.logits(data, batch_size, /*pad_id=*/0);
 }
 
@@ -52,8 +52,7 @@ TEST(Predictor, KeepsTheOrderOfTheExamples) {
 TEST(Predictor, TellsHowFarItIs) {
   const Model model = tiny_model();
   ThreadPool pool(1);
-  Predictor predictor(build_graph(model, builtin().ops, {.labels = true}), model.parameters,
-                      builtin(), pool);
+  Predictor predictor(model.graph, model.parameters, builtin(), pool);
   EXPECT_EQ(predictor.classes(), 2);
   std::vector<std::int64_t> done;
   predictor.logits(tiny_texts(7), 3, /*pad_id=*/0, [&](std::int64_t now) { done.push_back(now); });
@@ -86,7 +85,7 @@ TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
   Library library = builtin();
   library.formats.emplace("counting", counting_format());
   const Model model = tiny_model();
-  Graph graph = build_graph(model, library.ops, {});
+  Graph graph = plain_graph(model);
   quantize(graph,
            uniform_plan(graph, LayerFormats::reads(parse_format("counting", library.formats))));
   ThreadPool pool(1);
@@ -101,7 +100,7 @@ TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
 
 TEST(Predictor, LeavesTheParametersItWasGivenAlone) {
   const Model model = tiny_model();
-  Graph graph = build_graph(model, builtin().ops, {});
+  Graph graph = plain_graph(model);
   quantize(graph, testing::plan_of(graph, "integer(width=4,frac=2)"));
   const std::size_t count = model.parameters.tensors().size();
   ThreadPool pool(1);

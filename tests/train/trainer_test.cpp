@@ -22,7 +22,7 @@ using testing::tiny_texts;
 
 constexpr std::int32_t kPad = 0;
 
-Graph loss_graph(const Model& model) { return build_graph(model, builtin().ops, {.labels = true}); }
+Graph loss_graph(const Model& model) { return model.graph; }
 
 TrainingResult train_tiny(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                           const TrainingOptions& options, const TrainingCallbacks& callbacks = {},

@@ -82,10 +82,11 @@ struct Source {
 };
 
 constexpr Source kSources[] = {
-    {"model.safetensors", false, read_safetensors_tensors},
+    {kWeightsFile, false, read_safetensors_tensors},
     {"model.safetensors.index.json", true, read_safetensors_tensors},
     {"pytorch_model.bin", false, read_torch_file},
     {"pytorch_model.bin.index.json", true, read_torch_file},
+    {kOwnWeightsFile, false, read_safetensors_tensors},
 };
 
 }  // namespace
@@ -108,8 +109,8 @@ Checkpoint load_checkpoint(const fs::path& folder) {
   fail("{}: no weights in this folder; looked for {}", folder.string(), looked_for);
 }
 
-void save_checkpoint(const fs::path& folder, const TensorMap& tensors) {
-  write_safetensors(folder / "model.safetensors", tensors, {{"format", "pt"}});
+void save_checkpoint(const fs::path& folder, const TensorMap& tensors, const char* file) {
+  write_safetensors(folder / file, tensors, {{"format", "pt"}});
 }
 
 }  // namespace hone

@@ -8,6 +8,10 @@
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/frontends/huggingface/other_programs.h"
+#include "hone/ir/parse.h"
+#include "hone/ir/print.h"
+#include "hone/passes/keep_outputs.h"
+#include "hone/passes/quantize.h"
 
 namespace hone {
 namespace {
@@ -60,8 +64,8 @@ Tensor initial_value(const Node& parameter, const BertConfig& config, std::uint6
   const std::string& name = parameter.name();
   const Sizes sizes = resolve(parameter.types()[0].shape, {});
   Tensor tensor = Tensor::zeros(DType::f32, sizes);
-  if (name.ends_with(".bias")) return tensor;
-  if (name.find("LayerNorm") != std::string::npos) {
+  if (parameter.role() == ParameterRole::bias) return tensor;
+  if (parameter.role() == ParameterRole::gain) {
     std::ranges::fill(tensor.values<float>(), 1.0f);
     return tensor;
   }
@@ -120,14 +124,16 @@ class WeightMatcher {
     user_check(found->second.sizes() == expected,
                "{}: tensor {} has the shape {}, config.json asks for {}", source_, found->first,
                to_string(found->second.sizes()), to_string(expected));
-    user_check(info(found->second.dtype()).floating,
-               "{}: tensor {} has elements of type {}, expected floating point", source_,
-               found->first, info(found->second.dtype()).name);
-    const Tensor widened = found->second.cast(DType::f32);
-    Tensor weights = widened.contiguous() ? widened : widened.contiguous_copy();
-    check_finite(weights, source_, found->first);
+    const DType wanted = parameter.types()[0].dtype, given = found->second.dtype();
+    const bool floating = info(wanted).floating;
+    user_check(floating ? info(given).floating : given == wanted,
+               "{}: tensor {} has elements of type {}, expected {}", source_, found->first,
+               info(given).name, floating ? "floating point" : info(wanted).name);
+    const Tensor cast = found->second.cast(wanted);
+    Tensor values = cast.contiguous() ? cast : cast.contiguous_copy();
+    if (wanted == DType::f32) check_finite(values, source_, found->first);
     tensors_.erase(found);
-    return weights;
+    return values;
   }
   bool has_head() const { return tensors_.contains("classifier.weight"); }
   // Takes the classifier out; returns the names of its tensors.
@@ -137,17 +143,6 @@ class WeightMatcher {
       if (name.starts_with("classifier.")) names.push_back(name);
     for (const std::string& name : names) tensors_.erase(name);
     return names;
-  }
-  void take_quantizer_states(ParameterStore& parameters) {
-    for (auto at = tensors_.begin(); at != tensors_.end();) {
-      const bool state = is_quantizer_state(at->first);
-      if (state) {
-        const Tensor values = at->second.contiguous_copy();
-        if (values.dtype() == DType::f32) check_finite(values, source_, at->first);
-        parameters.set(at->first, values);
-      }
-      at = state ? tensors_.erase(at) : std::next(at);
-    }
   }
   std::vector<std::string> unused() const {
     std::vector<std::string> names;
@@ -184,20 +179,19 @@ bool is_of_other_labels(const BertConfig& config, const std::vector<std::string>
 
 // Gives the config the labels of the data. A trained head for others goes, with a warning, or is an error. Returns the
 // names of the parameters that went.
-std::vector<std::string> adopt_labels(Model& model, const std::vector<std::string>& labels,
-                                      HeadFit head, WeightMatcher& weights,
-                                      const fs::path& folder) {
-  BertConfig& config = model.config;
+std::vector<std::string> adopt_labels(BertConfig& config, const std::vector<std::string>& labels,
+                                      HeadFit head, bool own_graph, WeightMatcher& weights,
+                                      const fs::path& folder, std::vector<std::string>& warnings) {
   std::vector<std::string> dropped;
   if (labels.empty()) return dropped;
   const bool same_count = labels.size() == config.labels.size();
   if (weights.has_head() && head == HeadFit::may_be_fresh && is_of_other_labels(config, labels)) {
-    user_check(!model.quantization,
+    user_check(!own_graph,
                "{}: a quantized model cannot have a fresh head; start from the model it was made "
                "from",
                folder.string());
     dropped = weights.drop_head();
-    model.warnings.push_back(fmt::format(
+    warnings.push_back(fmt::format(
         "the model's labels are {}, the data's are {}: {} begin at random; train before "
         "use",
         list_some(config.labels), list_some(labels), list_some(dropped)));
@@ -211,7 +205,8 @@ std::vector<std::string> adopt_labels(Model& model, const std::vector<std::strin
   return dropped;
 }
 
-constexpr std::string_view kQuantizationKey = "quantization_config";
+constexpr std::string_view kArchitecture = "bert";  // of every model that can be made
+constexpr std::string_view kQuantizationKey = "quantization_config", kNoticeKey = "hone_notice";
 
 Json to_json(const QuantizationPlan& plan) {
   Json layers = Json::object();
@@ -256,6 +251,81 @@ std::optional<Quantization> read_quantization(const Json& config, const FormatTa
       });
 }
 
+// The first line of graph.hone. A text of another version is refused.
+constexpr std::string_view kGraphHeader = "hone graph 1\n";
+constexpr std::size_t kMostGraphBytes = 64U << 20;  // a hundred times the largest known
+
+Graph read_graph(const fs::path& file, const OpTable& ops, const FormatTable& formats) {
+  const std::string text = read_file(file);
+  user_check(text.size() <= kMostGraphBytes, "{}: {} bytes are too many for a graph", file.string(),
+             text.size());
+  user_check(text.starts_with(kGraphHeader),
+             "{}: expected '{}' on the first line; another version of this program wrote it, or "
+             "none",
+             file.string(), trim(kGraphHeader));
+  return with_context(file.string(), [&] {
+    // The header counts as a line where errors are placed.
+    Graph graph = parse_graph("\n" + text.substr(kGraphHeader.size()), ops, formats);
+    for (const char* output : {"logits", "loss"})
+      user_check(static_cast<bool>(graph.output(output)), "the graph has no output '{}'", output);
+    return graph;
+  });
+}
+
+// Versions before graph.hone took every parameter of rank 1 for a bias: a layer norm's gain is its weight now.
+void name_gains(const Graph& graph, QuantizationPlan& plan) {
+  for (auto& [name, formats] : plan) {
+    const Node* node = graph.find(name);
+    if (node == nullptr || !formats.bias || formats.weight) continue;
+    for (std::size_t i = 0; i < node->inputs().size(); ++i)
+      if (operand_of(*node, i) == Operand::weight && node->inputs()[i].type().rank() < 2)
+        formats.weight = formats.bias;
+  }
+}
+
+bool has_quantizers(Graph graph) { return remove_quantizers(graph); }
+
+// The graph of the folder: its own, or what the config builds.
+Graph graph_of(const fs::path& folder, const Architecture& arch, const BertConfig& config,
+               std::optional<Quantization>& quantization, const OpTable& ops,
+               const FormatTable& formats) {
+  const fs::path file = folder / kGraphFile;
+  if (!path_exists(file)) {
+    Graph graph = arch.build(ops, config, {.labels = true});
+    if (quantization)
+      with_context((folder / "config.json").string() + ": quantization_config", [&] {
+        name_gains(graph, quantization->plan);
+        quantize(graph, quantization->plan);
+      });
+    return graph;
+  }
+  Graph graph = read_graph(file, ops, formats);
+  const Type& logits = graph.output("logits").type();
+  user_check(logits.rank() == 2 && logits.dim(-1) == Dim(config.num_labels()),
+             "{}: the logits are {}, config.json names {} classes; the two files do not belong "
+             "together",
+             file.string(), to_string(logits), config.num_labels());
+  user_check(has_quantizers(graph) == quantization.has_value(),
+             "{}: {} quantizers, the quantization_config of config.json says otherwise; the two "
+             "files do not belong together",
+             file.string(), has_quantizers(graph) ? "there are" : "there are no");
+  return graph;
+}
+
+void warn(std::vector<std::string> initialised, const std::vector<std::string>& dropped_head,
+          const std::vector<std::string>& dropped, std::vector<std::string>& warnings) {
+  std::erase_if(initialised, [&](const std::string& name) {
+    return std::ranges::find(dropped_head, name) != dropped_head.end();  // has its own warning
+  });
+  if (!initialised.empty())
+    warnings.push_back(
+        fmt::format("not in the checkpoint, initialised at random: {}; train before use",
+                    list_some(initialised)));
+  if (!dropped.empty())
+    warnings.push_back(
+        fmt::format("in the checkpoint but not in the model, dropped: {}", list_some(dropped)));
+}
+
 }  // namespace
 
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
@@ -264,50 +334,48 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
              "{}: no such model folder; give a folder with config.json and weights",
              folder.string());
   const std::string where = (folder / "config.json").string();
-  const Json config = read_json(folder / "config.json");
-  const Architecture& arch = architecture(model_type(config, where), where);
-  Model model{arch.config(config, where), {}, read_quantization(config, formats, where), {}};
+  const Json file = read_json(folder / "config.json");
+  const Architecture& arch = architecture(model_type(file, where), where);
+  BertConfig config = arch.config(file, where);
+  std::optional<Quantization> quantization = read_quantization(file, formats, where);
   Checkpoint checkpoint = load_checkpoint(folder);
   checkpoint.source = (folder / checkpoint.source).string();  // for messages
   WeightMatcher weights(arch, std::move(checkpoint));
-  const std::vector<std::string> dropped_head = adopt_labels(model, labels, head, weights, folder);
+  std::vector<std::string> warnings;
+  const bool own_graph = quantization.has_value() || path_exists(folder / kGraphFile);
+  const std::vector<std::string> dropped_head =
+      adopt_labels(config, labels, head, own_graph, weights, folder, warnings);
+  Model model{.graph = graph_of(folder, arch, config, quantization, ops, formats),
+              .parameters = {},
+              .config = std::move(config),
+              .quantization = std::move(quantization),
+              .warnings = std::move(warnings)};
   std::vector<std::string> initialised, missing;
-  const Graph graph = arch.build(ops, model.config, {});
-  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+  for (const Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
     Tensor tensor = weights.take(*parameter);
     if (tensor.defined()) {
       model.parameters.set(parameter->name(), std::move(tensor));
     } else {
-      (is_head(arch, parameter->name()) ? initialised : missing).push_back(parameter->name());
+      (is_head(arch, parameter->name()) && !own_graph ? initialised : missing)
+          .push_back(parameter->name());
     }
   }
-  user_check(missing.empty(), "{}: {} weights that config.json asks for are not there: {}",
-             folder.string(), missing.size(), list_some(missing));
+  user_check(missing.empty(), "{}: {} weights that {} asks for are not there: {}", folder.string(),
+             missing.size(), path_exists(folder / kGraphFile) ? kGraphFile : "config.json",
+             list_some(missing));
   // Only now: without the weights, config.json alone vouches for sizes that may be beyond all memory.
   for (const std::string& name : initialised)
-    model.parameters.set(name, initial_value(*graph.find(name), model.config, seed));
-  if (model.quantization) weights.take_quantizer_states(model.parameters);
+    model.parameters.set(name, initial_value(*model.graph.find(name), model.config, seed));
   model.fresh_head = !initialised.empty();
-  const std::vector<std::string> dropped = weights.unused();
-  std::erase_if(initialised, [&](const std::string& name) {
-    return std::ranges::find(dropped_head, name) != dropped_head.end();  // has its own warning
-  });
-  if (!initialised.empty())
-    model.warnings.push_back(
-        fmt::format("not in the checkpoint, initialised at random: {}; train before use",
-                    list_some(initialised)));
-  if (!dropped.empty())
-    model.warnings.push_back(
-        fmt::format("in the checkpoint but not in the model, dropped: {}", list_some(dropped)));
+  warn(initialised, dropped_head, weights.unused(), model.warnings);
   return model;
 }
 
 Model new_model(const BertConfig& config, const OpTable& ops, std::uint64_t seed) {
-  Model model{config, {}, {}, {}};
-  const Graph graph = build_bert(ops, config, {});
-  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+  Model model{
+      .graph = build_bert(ops, config, {.labels = true}), .parameters = {}, .config = config};
+  for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     model.parameters.set(parameter->name(), initial_value(*parameter, config, seed));
-  }
   return model;
 }
 
@@ -317,8 +385,15 @@ void save_model(const Model& model, const fs::path& folder) {
              "{}: '{}' has values that are NaN or infinite, so the model is of no use and is not "
              "saved",
              folder.string(), broken);
+  const Architecture& arch = architecture(kArchitecture, "model");
+  const std::string built =
+      to_string(arch.build(model.graph.ops(), model.config, {.labels = true}));
+  Graph plain = model.graph;
+  remove_quantizers(plain);
+  const bool elsewhere = to_string(plain) == built;  // other programs can build it
   Json config = to_json(model.config);
   config.erase(std::string(kQuantizationKey));
+  config.erase(std::string(kNoticeKey));
   if (model.quantization) {
     config[std::string(kQuantizationKey)] = {{"quant_method", "hone"},
                                              {"training", model.quantization->method},
@@ -327,15 +402,53 @@ void save_model(const Model& model, const fs::path& folder) {
     const std::string notice = notice_for_other_programs(model.quantization->plan);
     if (!notice.empty()) config[std::string(kQuantizationKey)]["notice"] = notice;
   }
+  if (!elsewhere)
+    config[std::string(kNoticeKey)] = fmt::format(
+        "the model is what {} says, which is not what this config builds, so that transformers "
+        "and other programs cannot load it; the weights are in {}",
+        kGraphFile, kOwnWeightsFile);
   write_file(folder / "config.json", to_document(config));
+  if (const std::string text = to_string(model.graph); text != built)
+    write_file(folder / kGraphFile, std::string(kGraphHeader) + text);
   TensorMap tensors;
-  for (const auto& [name, tensor] : model.parameters.tensors())
-    tensors.emplace(name, tensor.on(cpu()));
-  save_checkpoint(folder, tensors);
+  for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
+    if (info(parameter->role()).saved)
+      tensors.emplace(parameter->name(), model.parameters.at(parameter->name()).on(cpu()));
+  save_checkpoint(folder, tensors, elsewhere ? kWeightsFile : kOwnWeightsFile);
 }
 
-Graph build_graph(const Model& model, const OpTable& ops, const GraphInputs& inputs) {
-  return build_bert(ops, model.config, inputs);
+void quantize_model(Model& model, Quantization quantization) {
+  user_check(!model.quantization,
+             "the model is quantized already ({}); start from the model it was made from",
+             model.quantization ? summary(model.quantization->plan) : "");
+  quantize(model.graph, quantization.plan);
+  model.quantization = std::move(quantization);
+}
+
+void drop_unused_parameters(Model& model) {
+  const ParameterStore all = model.parameters;
+  for (const auto& [name, tensor] : all.tensors())
+    if (model.graph.find(name) == nullptr) model.parameters.erase(name);
+}
+
+Model without_quantizers(const Model& model) {
+  Model plain = model;
+  remove_quantizers(plain.graph);
+  drop_unused_parameters(plain);
+  plain.quantization.reset();
+  return plain;
+}
+
+Graph forward_graph(const Model& model) {
+  Graph graph = model.graph;
+  keep_outputs(graph, {"logits"});
+  return graph;
+}
+
+Graph plain_graph(const Model& model) {
+  Graph graph = forward_graph(model);
+  remove_quantizers(graph);
+  return graph;
 }
 
 }  // namespace hone

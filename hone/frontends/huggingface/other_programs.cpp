@@ -13,10 +13,4 @@ std::string notice_for_other_programs(const QuantizationPlan& plan) {
          "not know the quantizers of inputs and outputs: their figures may differ from hone's";
 }
 
-Model without_quantizers(const Model& rounded) {
-  Model plain = rounded;
-  plain.quantization.reset();
-  return plain;
-}
-
 }  // namespace hone
