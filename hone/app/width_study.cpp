@@ -133,9 +133,8 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int
     WidthResult& result = study.results[index];
     result.width = options.widths[index];
     const std::string name = text_of(result.width);
-    CompressOptions compression{
-        .plan = one_format(parent, format_of(result.width, context)),
-        .fine_tune = options.qat};
+    CompressOptions compression{.plan = one_format(parent, format_of(result.width, context)),
+                                .fine_tune = options.qat};
     compression.calibration.seed = options.qat.training.seed;
     compression.fine_tune.title = "QAT " + name;
     if (options.checkpoints_of)

@@ -8,6 +8,7 @@
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
 #include "hone/app/vocabulary.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
@@ -279,10 +280,11 @@ std::vector<std::string> parts_told(const Splits& splits) {
   std::vector<std::string> lines;
   for (const PartFacts& facts : splits.identity.parts)
     if (facts.part == "train")
-      lines.push_back(fmt::format(
-          "train: {} texts: {}; always '{}' would be right for {:.1f} %", grouped(facts.rows),
-          class_counts_text(facts, splits.source.label_names),
-          splits.source.label_names[facts.majority_class()], 100 * facts.majority_share()));
+      lines.push_back(fmt::format("train: {} texts: {}; always '{}' would be right for {:.1f} %",
+                                  grouped(facts.rows),
+                                  class_counts_text(facts, splits.source.label_names),
+                                  shown_name(splits.source.label_names[facts.majority_class()]),
+                                  100 * facts.majority_share()));
   if (splits.validation_source != "none")
     lines.push_back("validation: " + splits.validation_source);
   return lines;

@@ -273,9 +273,9 @@ TEST(Predict, ShowsLabelsInOneLineAndGivesThemWhole) {
   for (int i = 0; i < 20; ++i)
     data += fmt::format("text {},{}\n", i, i % 2 ? "\"good\nindeed\"" : "\"bad\x1b[2J\"");
   folder.file("data.csv", data);
-  run_well({"train", "tiny", "--data", "data.csv", "--max_steps", "1", "--validation_split", "0.4",
-            "-o", "model"},
-           folder.path());
+  const Ending trained = run_well({"train", "tiny", "--data", "data.csv", "--max_steps", "1",
+                                   "--validation_split", "0.4", "-o", "model"},
+                                  folder.path());
   const std::string shown =
       run_well({"predict", "model", "--data", "data.csv"}, folder.path()).output;
   EXPECT_EQ(std::ranges::count(shown, '\n'), 21) << "a header and twenty rows\n" << shown;
@@ -285,7 +285,8 @@ TEST(Predict, ShowsLabelsInOneLineAndGivesThemWhole) {
       run_well({"predict", "model", "--data", "data.csv", "--json"}, folder.path()).output)[0];
   EXPECT_EQ(first["gold"], "bad\x1b[2J");
   const Ending measured = run_well({"eval", "model", "--data", "data.csv"}, folder.path());
-  for (const std::string& text : {measured.output, measured.messages}) {
+  for (const std::string& text :
+       {trained.output, trained.messages, measured.output, measured.messages}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
     EXPECT_EQ(text.find("good\nindeed"), std::string::npos) << text;
   }

@@ -345,7 +345,8 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   const bool own_graph = quantization.has_value() || path_exists(folder / kGraphFile);
   const std::vector<std::string> dropped_head =
       adopt_labels(config, labels, head, own_graph, weights, folder, warnings);
-  Model model{.graph = graph_of(folder, arch, config, quantization, ops, formats),
+  Graph graph = graph_of(folder, arch, config, quantization, ops, formats);
+  Model model{.graph = std::move(graph),
               .parameters = {},
               .config = std::move(config),
               .quantization = std::move(quantization),
