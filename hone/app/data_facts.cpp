@@ -183,6 +183,9 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   if (record && record->known()) {
     part.trained_on_rows = count_in(record->trained);
     part.chosen_on_rows = count_in(record->chosen);
+    // Of what the weights learnt before the record began, nothing is known: none found is not none.
+    if (!record->complete && part.trained_on_rows == 0) part.trained_on_rows.reset();
+    part.trained_on_more = !record->complete;
   }
   if (record) part.calibrated_on_rows = count_in(record->calibrated);
   if (part.facts.rows > 0 && part.facts.majority_class() < labels.size())

@@ -60,6 +60,8 @@ struct MeasuredPart {
   /// Rows whose text the model was trained on, that trainings set aside to choose on, and that ranges of quantizers were
   /// taken from. None: that is not known of this model.
   std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
+  /// The weights come from some that kept no record: rows may be among what those had learnt from.
+  bool trained_on_more = false;
   std::string majority_label = {};
   /// Fingerprint of the texts with their labels, whatever their order: only what stands on equal ones may be ranked.
   std::string texts_hash = {};

@@ -437,7 +437,12 @@ EncodedSplits load_encoded(const TextModel& source, const std::string& name,
 void tell_measured(const MeasuredPart& part, const std::string& name, const Context& context,
                    std::vector<std::string>& notes) {
   std::vector<std::string> told = {"measured on " + describe(part)};
-  if (!part.trained_on_rows)
+  if (part.trained_on_more)
+    told.push_back(fmt::format(
+        "{}: its training began from weights without a record of what they had learnt from; these "
+        "texts may be among that",
+        name));
+  else if (!part.trained_on_rows)
     told.push_back(fmt::format(
         "{}: there is no record of what it was trained on; these texts may be among it", name));
   print_notes(told, context);

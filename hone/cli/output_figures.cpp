@@ -25,7 +25,9 @@ std::vector<Fragment> figure_fragments() {
         {"texts_hash", "text",
          "fingerprint of these texts and their labels, whatever their order: figures of equal ones "
          "may be ranked"},
-        {"trained_on_rows", "texts?", "of them that the model was trained on; null: not known"},
+        {"trained_on_rows", "texts?",
+         "of them that the model was trained on; null: not known, as where its record does not "
+         "reach back to fresh weights and none of them is in it"},
         {"chosen_on_rows", "texts?", "of them that choices were made on; null: not known"},
         {"calibrated_on_rows", "texts?",
          "of them that quantizers were calibrated on; null: not known"},

@@ -114,6 +114,20 @@ TEST(Warnings, SayHowManyTextsWereTrainedOn) {
             Names{"5 of 24 test texts are in the training part too, which flatters the figures"});
 }
 
+// One more training of a model without a record must not make it one that has seen nothing.
+TEST(MeasuredPart, DoesNotCallNoneFoundNoneWhereTheRecordBeganLate) {
+  const std::vector<Example> examples = reviews(12, 12);
+  const TrainedOn elsewhere = after_training(std::nullopt, "data", row_hashes(reviews(0, 1)), {});
+  const MeasuredPart unknown = measured(reviews(12, 0), elsewhere);
+  EXPECT_FALSE(unknown.trained_on_rows);
+  EXPECT_TRUE(unknown.trained_on_more);
+  EXPECT_TRUE(to_json(unknown)["trained_on_rows"].is_null());
+  const MeasuredPart some = measured(examples, elsewhere);
+  EXPECT_EQ(some.trained_on_rows, 1) << "what is known is said";
+  EXPECT_TRUE(some.trained_on_more);
+  EXPECT_FALSE(measured(examples, after_training(TrainedOn{}, "data", {}, {})).trained_on_more);
+}
+
 TEST(Warnings, SayThatChoicesWereMadeOnTheTestPart) {
   const std::vector<Example> examples = reviews(12, 12);
   const TrainedOn record =
