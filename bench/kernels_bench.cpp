@@ -206,6 +206,16 @@ struct MemoryKernel {
   void (*run)(ThreadPool&, Arrays&);
 };
 
+template <std::int64_t Columns>
+void softmax_of(ThreadPool& pool, Arrays& a) {
+  softmax(pool, kElements / Columns, Columns, a.x.data(), a.y.data());
+}
+
+template <std::int64_t Columns>
+void softmax_gradient_of(ThreadPool& pool, Arrays& a) {
+  softmax_gradient(pool, kElements / Columns, Columns, a.x.data(), a.dy.data(), a.y.data());
+}
+
 const std::vector<MemoryKernel>& memory_kernels() {
   constexpr double kPass = 4.0 * kElements;
   static const std::vector<MemoryKernel> kernels = {
@@ -217,30 +227,12 @@ const std::vector<MemoryKernel>& memory_kernels() {
        }},
       {"gelu_tanh", 2 * kPass,
        [](ThreadPool& pool, Arrays& a) { gelu_tanh(pool, kElements, a.x.data(), a.y.data()); }},
-      {"softmax 128", 2 * kPass,
-       [](ThreadPool& pool, Arrays& a) {
-         softmax(pool, kElements / 128, 128, a.x.data(), a.y.data());
-       }},
-      {"softmax_gradient 128", 3 * kPass,
-       [](ThreadPool& pool, Arrays& a) {
-         softmax_gradient(pool, kElements / 128, 128, a.x.data(), a.dy.data(), a.y.data());
-       }},
-      {"softmax 37", 2 * kPass,
-       [](ThreadPool& pool, Arrays& a) {
-         softmax(pool, kElements / 37, 37, a.x.data(), a.y.data());
-       }},
-      {"softmax_gradient 37", 3 * kPass,
-       [](ThreadPool& pool, Arrays& a) {
-         softmax_gradient(pool, kElements / 37, 37, a.x.data(), a.dy.data(), a.y.data());
-       }},
-      {"softmax 125", 2 * kPass,
-       [](ThreadPool& pool, Arrays& a) {
-         softmax(pool, kElements / 125, 125, a.x.data(), a.y.data());
-       }},
-      {"softmax_gradient 125", 3 * kPass,
-       [](ThreadPool& pool, Arrays& a) {
-         softmax_gradient(pool, kElements / 125, 125, a.x.data(), a.dy.data(), a.y.data());
-       }},
+      {"softmax 128", 2 * kPass, softmax_of<128>},
+      {"softmax_gradient 128", 3 * kPass, softmax_gradient_of<128>},
+      {"softmax 37", 2 * kPass, softmax_of<37>},
+      {"softmax_gradient 37", 3 * kPass, softmax_gradient_of<37>},
+      {"softmax 125", 2 * kPass, softmax_of<125>},
+      {"softmax_gradient 125", 3 * kPass, softmax_gradient_of<125>},
       {"layer_norm", 2 * kPass,
        [](ThreadPool& pool, Arrays& a) {
          layer_norm(pool, kTokens, kHidden, a.x.data(), a.gamma.data(), a.beta.data(), 1e-12f,

@@ -7,8 +7,8 @@
 
 namespace hone {
 
-/// Elements of the parameters that one module owns: of those that count (hone/ir/role.h). A parameter belongs to the module its name names before the last
-/// dot, and counts once.
+/// Elements of the parameters that one module owns: of those that count (hone/ir/role.h). A parameter belongs to the module
+/// its name names before the last dot, and counts once.
 struct ModuleParameters {
   std::string module;
   std::int64_t trainable = 0;

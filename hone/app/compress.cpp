@@ -8,12 +8,6 @@
 
 namespace hone {
 
-void check_unquantized(const Model& model) {
-  user_check(!model.quantization,
-             "the model is quantized already ({}); start from the model it was made from",
-             model.quantization ? summary(model.quantization->plan) : "");
-}
-
 QuantizationPlan one_format(const Model& model, const Format& format) {
   return uniform_plan(plain_graph(model), LayerFormats::reads(format));
 }
@@ -26,7 +20,6 @@ double average_weight_bits(const Model& model) {
 
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
                const CompressOptions& options, TrainingLog& log, Context& context) {
-  check_unquantized(parent);
   Model model = parent;
   quantize_model(model, {options.plan, options.qat ? "qat" : "ptq"});
   calibrate(forward_graph(model), model.parameters, data.train, pad_id, options.calibration,

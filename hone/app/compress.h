@@ -18,9 +18,6 @@ QuantizationPlan one_format(const Model& model, const Format& format);
 /// Bits per quantized weight, shared exponents and state included; 32 for an unquantized model.
 double average_weight_bits(const Model& model);
 
-/// Throws `UserError` when the model is quantized already.
-void check_unquantized(const Model& model);
-
 /// A quantized copy of `parent`: calibrated where the format has state, trained where asked for. The weights keep their
 /// full precision; `round_weights` makes the copy that is saved.
 /// Throws `UserError` when the parent is quantized already.

@@ -436,8 +436,7 @@ void quantize_model(Arguments& a, const CLI::App& app) {
     doubts.push_back(fmt::format("before quantizing, {}", concern));
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  const std::size_t calibration_texts =
-      calibration_rows(parent.model, data, options).size();
+  const std::size_t calibration_texts = calibration_rows(parent.model, data, options).size();
   if (calibration_texts > 0) {
     report.notes.push_back(fmt::format("calibrated on {} of {} training texts, drawn by seed {}",
                                        grouped(static_cast<long long>(calibration_texts)),

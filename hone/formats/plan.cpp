@@ -29,9 +29,4 @@ std::string summary(const QuantizationPlan& plan) {
   return formats.size() == 1 ? *formats.begin() : fmt::format("mixed ({} formats)", formats.size());
 }
 
-bool is_quantizer_state(std::string_view parameter) {
-  const std::size_t dot = parameter.rfind('.');
-  return dot != std::string_view::npos && parameter.substr(0, dot).ends_with("quantizer");
-}
-
 }  // namespace hone

@@ -39,8 +39,4 @@ using QuantizationPlan = std::vector<std::pair<std::string, LayerFormats>>;
 /// plan without any.
 std::string summary(const QuantizationPlan& plan);
 
-/// Whether a parameter is the state of a quantizer, by its name: "….quantizer.scale",
-/// "….input_quantizer.frac".
-bool is_quantizer_state(std::string_view parameter);
-
 }  // namespace hone

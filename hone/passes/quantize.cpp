@@ -160,6 +160,10 @@ bool quantize(Graph& graph, const QuantizationPlan& plan) {
   return changed;
 }
 
+bool has_quantizers(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const auto& node) { return is_quantizer(*node); });
+}
+
 bool remove_quantizers(Graph& graph) {
   bool changed = false;
   for (Node* node : graph.of_kind(NodeKind::operation)) {

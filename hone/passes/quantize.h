@@ -28,6 +28,8 @@ QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
 /// tensors without fixed rows. Returns whether the graph changed.
 bool quantize(Graph& graph, const QuantizationPlan& plan);
 
+bool has_quantizers(const Graph& graph);
+
 /// Replaces every `quantize(x, …)` by `x` and removes the states that nothing else reads. Returns whether there was one.
 bool remove_quantizers(Graph& graph);
 

@@ -5,6 +5,7 @@
 
 #include "hone/base/interrupt.h"
 #include "hone/passes/dead_code.h"
+#include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/train/batch_inputs.h"
 
@@ -36,10 +37,7 @@ Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantiz
   plain.clear_outputs();
   for (const Node* quantizer : quantizers)
     plain.set_output(quantizer->name(), plain.find(quantizer->name())->inputs()[0]);
-  for (Node* node : plain.of_kind(NodeKind::operation)) {
-    if (!node->is("quantize")) continue;
-    plain.replace_uses({node, 0}, node->inputs()[0]);
-  }
+  remove_quantizers(plain);
   remove_dropout(plain);
   remove_dead_code(plain);
   return plain;

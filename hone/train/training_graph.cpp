@@ -1,7 +1,6 @@
 #include "hone/train/training_graph.h"
 
 #include "hone/autodiff/gradients.h"
-#include "hone/formats/plan.h"
 #include "hone/passes/dead_code.h"
 
 namespace hone {
@@ -52,9 +51,9 @@ void add_training_step(Graph& graph, const AdamWOptions& options) {
 void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters) {
   for (const Node* parameter : training_graph.of_kind(NodeKind::parameter)) {
     const std::string& name = parameter->name();
-    if (!name.starts_with(kStatePrefix) || parameters.contains(name)) continue;
-    const std::string weight = name.substr(kStatePrefix.size() + 2);
-    Device& device = parameters.at(weight).device();
+    if (parameter->role() != ParameterRole::moment || parameters.contains(name)) continue;
+    const Node& update = *parameter->users().front();
+    Device& device = parameters.at(update.inputs()[0].node->name()).device();
     parameters.set(name,
                    Tensor::zeros(DType::f32, resolve(parameter->types()[0].shape, {}), device));
   }

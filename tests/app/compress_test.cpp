@@ -19,8 +19,7 @@ const EncodedSplits& data() { return testing::tiny_splits(); }
 
 Model compressed(std::string_view format, bool qat = false) {
   CompressOptions options;
-  options.plan =
-      one_format(tiny_model(), parse_format(format, context().library.formats));
+  options.plan = one_format(tiny_model(), parse_format(format, context().library.formats));
   options.qat = qat;
   options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
   return compress(tiny_model(), data(), /*pad_id=*/0, options, context());

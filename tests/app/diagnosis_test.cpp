@@ -36,9 +36,8 @@ TEST(WorthExplaining, IsALossOfHalfAPoint) {
 // have less to say.
 struct Case {
   Model parent = biased_tiny_model(0.1f);
-  CompressOptions options{
-      .plan = one_format(parent, format_called("integer(width=6,frac=1)")),
-      .calibration = {.batch_size = 8, .batch_count = 1}};
+  CompressOptions options{.plan = one_format(parent, format_called("integer(width=6,frac=1)")),
+                          .calibration = {.batch_size = 8, .batch_count = 1}};
   Measurement before = measured(parent);
   Diagnosis diagnosis = diagnose(parent, choice_splits(), /*pad_id=*/0, options, quiet_context());
 

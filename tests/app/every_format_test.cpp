@@ -63,7 +63,7 @@ TEST_P(EveryFormat, TrainsThroughItsQuantizersAndTheirLearnedState) {
   for (const std::string& name :
        testing::changed_parameters(untrained.parameters, trained.parameters)) {
     weights_moved = weights_moved || name.ends_with("query.weight");
-    states_moved = states_moved || is_quantizer_state(name);
+    states_moved = states_moved || trained.graph.find(name)->role() == ParameterRole::format_state;
   }
   for (const FormatStateDef& state : states_of(parse_format(GetParam(), context().library.formats)))
     learns = learns || state.learned;

@@ -49,9 +49,7 @@ struct Workshop {
     return compressed(one_format(source.model, format(text)), qat).evaluation.accuracy;
   }
   /// After training, against the model it was made from. All linears' inputs, weights and biases.
-  Comparison loss(std::string_view text) {
-    return loss_of(one_format(source.model, format(text)));
-  }
+  Comparison loss(std::string_view text) { return loss_of(one_format(source.model, format(text))); }
   /// The same with weights alone.
   Comparison weights_loss(std::string_view text) {
     const Graph graph = plain_graph(source.model);

@@ -76,9 +76,7 @@ TEST(ModelSize, NamesEmbeddingsWhereTheyAreMostOfIt) {
 
 TEST(ModelSize, CountsTheFilesOfEveryLayout) {
   const TemporaryFolder folder;
-  const auto on_disk = [&] {
-    return model_size(tiny_model(), folder.path()).disk_bytes;
-  };
+  const auto on_disk = [&] { return model_size(tiny_model(), folder.path()).disk_bytes; };
   EXPECT_FALSE(on_disk());
   folder.file("pytorch_model.bin", std::string(70, 'x'));
   folder.file("training_args.bin", std::string(7, 'x'));

@@ -201,7 +201,7 @@ TEST(BeginRun, RefusesToGoOnWithCheckpointsOfOtherNumerics) {
   expect_user_error("whose arithmetic rounds differently", [&] { begin(output); });
 }
 
-TEST(BeginRun, HasNothingToDoForAFinishedRunOfAnyNumerics) {
+TEST(BeginRun, TakesAFinishedRunOfAnyNumericsForDone) {
   const Begun begun(/*finished=*/true);
   set_numerics(begun.destination(), nullptr);
   {

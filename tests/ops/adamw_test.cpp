@@ -8,31 +8,36 @@
 namespace hone::testing {
 namespace {
 
-// One step from moments that are not zero. The norm of the gradient is said to be 2.
-NamedTensors step(const std::string& max_grad_norm) {
-  const std::string text = R"(%p = parameter weight trainable : f32[2]
-%m = parameter weight frozen : f32[2]
-%v = parameter weight frozen : f32[2]
+// An update of two elements.
+Graph update(const std::string& attributes) {
+  return parse(R"(%p = parameter weight trainable : f32[2]
+%m = parameter moment frozen : f32[2]
+%v = parameter moment frozen : f32[2]
 %g = input : f32[2]
 %norm = input : f32[]
 %rate = input : f32[]
 %step = input : i64[]
-%new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {beta1=0.5, beta2=0.75, eps=0.0, weight_decay=0.1, max_grad_norm=)" +
-                           max_grad_norm + R"(} : f32[2], f32[2], f32[2]
+%new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {)" +
+               attributes + R"(} : f32[2], f32[2], f32[2]
 output p = %new
 output m = %new:1
 output v = %new:2
-)";
+)");
+}
+
+// One step from moments that are not zero. The norm of the gradient is said to be 2.
+NamedTensors step(const std::string& max_grad_norm) {
   ParameterStore parameters;
   parameters.set("p", Tensor::of<float>({2}, {1, -2}));
   parameters.set("m", Tensor::of<float>({2}, {0.25, 0}));
   parameters.set("v", Tensor::of<float>({2}, {1, 0}));
-  return run_graph(parse(text),
-                   {{"g", Tensor::of<float>({2}, {0.5, 4})},
-                    {"norm", Tensor::scalar(2.0f)},
-                    {"rate", Tensor::scalar(0.5f)},
-                    {"step", Tensor::scalar<std::int64_t>(2)}},
-                   parameters);
+  return run_graph(
+      update("beta1=0.5, beta2=0.75, eps=0.0, weight_decay=0.1, max_grad_norm=" + max_grad_norm),
+      {{"g", Tensor::of<float>({2}, {0.5, 4})},
+       {"norm", Tensor::scalar(2.0f)},
+       {"rate", Tensor::scalar(0.5f)},
+       {"step", Tensor::scalar<std::int64_t>(2)}},
+      parameters);
 }
 
 // m = 0.5 m + 0.5 g;  v = 0.75 v + 0.25 g^2;  both divided by 1 - beta^2: 0.75 and 0.4375.
@@ -56,24 +61,12 @@ TEST(Adamw, ScalesTheGradientDownToTheAllowedNorm) {
 
 // As hone/kernels/adamw.h says, on the reference.
 TEST(Adamw, KeepsNoMomentsTooSmallForANormalFloat) {
-  const std::string text = R"(%p = parameter weight trainable : f32[2]
-%m = parameter moment frozen : f32[2]
-%v = parameter moment frozen : f32[2]
-%g = input : f32[2]
-%norm = input : f32[]
-%rate = input : f32[]
-%step = input : i64[]
-%new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {weight_decay=0.01} : f32[2], f32[2], f32[2]
-output p = %new
-output m = %new:1
-output v = %new:2
-)";
   ParameterStore parameters;
   parameters.set("p", Tensor::of<float>({2}, {1, 1}));
   parameters.set("m", Tensor::of<float>({2}, {-1.2e-38f, 1e-30f}));
   parameters.set("v", Tensor::of<float>({2}, {1.17550e-38f, 1e-30f}));
   const double rate = 100 * 0x1p-24 / 0.01;
-  const NamedTensors after = run_graph(parse(text),
+  const NamedTensors after = run_graph(update("weight_decay=0.01"),
                                        {{"g", Tensor::of<float>({2}, {0, 0})},
                                         {"norm", Tensor::scalar(0.0f)},
                                         {"rate", Tensor::scalar(static_cast<float>(rate))},

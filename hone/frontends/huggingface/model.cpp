@@ -205,7 +205,6 @@ std::vector<std::string> adopt_labels(BertConfig& config, const std::vector<std:
   return dropped;
 }
 
-constexpr std::string_view kArchitecture = "bert";  // of every model that can be made
 constexpr std::string_view kQuantizationKey = "quantization_config", kNoticeKey = "hone_notice";
 
 Json to_json(const QuantizationPlan& plan) {
@@ -283,8 +282,6 @@ void name_gains(const Graph& graph, QuantizationPlan& plan) {
   }
 }
 
-bool has_quantizers(Graph graph) { return remove_quantizers(graph); }
-
 // The graph of the folder: its own, or what the config builds.
 Graph graph_of(const fs::path& folder, const Architecture& arch, const BertConfig& config,
                std::optional<Quantization>& quantization, const OpTable& ops,
@@ -342,7 +339,8 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   checkpoint.source = (folder / checkpoint.source).string();  // for messages
   WeightMatcher weights(arch, std::move(checkpoint));
   std::vector<std::string> warnings;
-  const bool own_graph = quantization.has_value() || path_exists(folder / kGraphFile);
+  const bool has_graph = path_exists(folder / kGraphFile);
+  const bool own_graph = has_graph || quantization.has_value();
   const std::vector<std::string> dropped_head =
       adopt_labels(config, labels, head, own_graph, weights, folder, warnings);
   Graph graph = graph_of(folder, arch, config, quantization, ops, formats);
@@ -362,8 +360,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
     }
   }
   user_check(missing.empty(), "{}: {} weights that {} asks for are not there: {}", folder.string(),
-             missing.size(), path_exists(folder / kGraphFile) ? kGraphFile : "config.json",
-             list_some(missing));
+             missing.size(), has_graph ? kGraphFile : "config.json", list_some(missing));
   // Only now: without the weights, config.json alone vouches for sizes that may be beyond all memory.
   for (const std::string& name : initialised)
     model.parameters.set(name, initial_value(*model.graph.find(name), model.config, seed));
@@ -386,9 +383,8 @@ void save_model(const Model& model, const fs::path& folder) {
              "{}: '{}' has values that are NaN or infinite, so the model is of no use and is not "
              "saved",
              folder.string(), broken);
-  const Architecture& arch = architecture(kArchitecture, "model");
   const std::string built =
-      to_string(arch.build(model.graph.ops(), model.config, {.labels = true}));
+      to_string(build_bert(model.graph.ops(), model.config, {.labels = true}));
   Graph plain = model.graph;
   remove_quantizers(plain);
   const bool elsewhere = to_string(plain) == built;  // other programs can build it
@@ -418,10 +414,14 @@ void save_model(const Model& model, const fs::path& folder) {
   save_checkpoint(folder, tensors, elsewhere ? kWeightsFile : kOwnWeightsFile);
 }
 
-void quantize_model(Model& model, Quantization quantization) {
+void check_unquantized(const Model& model) {
   user_check(!model.quantization,
              "the model is quantized already ({}); start from the model it was made from",
              model.quantization ? summary(model.quantization->plan) : "");
+}
+
+void quantize_model(Model& model, Quantization quantization) {
+  check_unquantized(model);
   quantize(model.graph, quantization.plan);
   model.quantization = std::move(quantization);
 }

@@ -68,8 +68,11 @@ void save_model(const Model& model, const fs::path& folder);
 
 inline constexpr const char* kGraphFile = "graph.hone";
 
-/// Puts the quantizers of the plan into the graph, and keeps how. Throws `UserError` as `quantize` does, and for a model
-/// that is quantized already. Their states come from calibration.
+/// Throws `UserError` when the model is quantized already.
+void check_unquantized(const Model& model);
+
+/// Puts the quantizers of the plan into the graph, and keeps how. Throws `UserError` as `quantize` and
+/// `check_unquantized` do. Their states come from calibration.
 void quantize_model(Model& model, Quantization quantization);
 
 /// Lets go of what the graph has no parameter for, as after dead code was removed.
