@@ -1,5 +1,7 @@
 #include "hone/base/folder_record.h"
 
+#include <ctime>
+
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
 
@@ -57,6 +59,21 @@ bool is_of_a_job(const Json& settings) {
          settings.contains("seconds");
 }
 
+// Of a settings.json: its `start`, in whole seconds, and what the job took from there.
+std::optional<fs::file_time_type> end_of_job(const Json& settings) {
+  // A second for what the start lacks, and one for the report that was written after the settings.
+  constexpr std::chrono::seconds kRounding{2};
+  const Json &start = settings["start"], &seconds = settings["seconds"];
+  std::tm utc{};
+  if (!start.is_string() || !seconds.is_number()) return std::nullopt;
+  if (::strptime(start.get<std::string>().c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr)
+    return std::nullopt;
+  const auto took =
+      std::chrono::ceil<std::chrono::seconds>(std::chrono::duration<double>(seconds.get<double>()));
+  return std::chrono::file_clock::from_sys(std::chrono::system_clock::from_time_t(::timegm(&utc)) +
+                                           took + kRounding);
+}
+
 const EarlierMark* earlier_mark(const fs::path& folder) {
   for (const EarlierMark& mark : kEarlierMarks) {
     const std::optional<Json> json = object_in(folder / mark.file);
@@ -72,7 +89,9 @@ std::optional<FolderRecord> read_record(const fs::path& folder) {
   if (const std::optional<Json> json = object_in(folder / kRecordFile)) return parse_record(*json);
   const EarlierMark* mark = earlier_mark(folder);
   if (mark == nullptr) return std::nullopt;
-  return FolderRecord{.finished = mark->finished, .by_name = true};
+  FolderRecord record{.finished = mark->finished, .by_name = true};
+  if (mark->finished) record.ended = end_of_job(*object_in(folder / mark->file));
+  return record;
 }
 
 void write_record(const FolderRecord& record, const fs::path& folder) {

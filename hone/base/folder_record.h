@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "hone/base/file.h"
 #include "hone/base/json.h"
 
 /// What tells a folder that the program wrote from all others: `record.json` in it, with every file the program wrote,
@@ -29,6 +30,8 @@ struct FolderRecord {
   /// The folder is one of a version before records: finished with a settings.json that names a command line of this
   /// program, or interrupted with resume.json. Which files that version wrote is known by their names and times alone.
   bool by_name = false;
+  /// When that version ended its job: whatever is newer may be of somebody else's hand. None: unknown.
+  std::optional<fs::file_time_type> ended = {};
 };
 
 /// The record of a folder that the program wrote; nothing for any other folder, also when its record cannot be read.

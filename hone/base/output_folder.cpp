@@ -93,10 +93,6 @@ int locked(const fs::path& folder) {
   return -1;
 }
 
-// There are no fingerprints of the files of earlier versions: what was written later than the last of them, with time to
-// write or copy a folder, is taken for edited.
-constexpr std::chrono::seconds kWritingTime{60};
-
 constexpr const char* kGivenUp =
     "{}: {}\n--resume would go on from what stands there and end the same way; start again with "
     "other settings and "
@@ -212,8 +208,9 @@ OwnFiles OutputFolder::files_of(const fs::path& folder, const FolderRecord& reco
               return path == mark->filename() ||
                      (options_.earlier_role && options_.earlier_role(path) != FileRole::foreign);
             },
-            [folder, written = fs::last_write_time(*mark_of(folder))](const fs::path& path) {
-              return fs::last_write_time(folder / path) <= written + kWritingTime;
+            // There are no fingerprints of the files of earlier versions. In doubt they are kept.
+            [folder, ended = record.ended](const fs::path& path) {
+              return ended && fs::last_write_time(folder / path) <= *ended;
             }};
   return {[&](const fs::path& path) {
             return path == kRecordFile || record.files.contains(path.string());
@@ -347,16 +344,18 @@ void OutputFolder::finish_replacing() {
     const std::optional<FolderRecord> record = read_record(aside_);
     user_check(record.has_value(), "it has lost its {}", kRecordFile);
     const OwnFiles own = files_of(aside_, *record);
+    const fs::path mark = mark_of(aside_)->filename();
     const std::vector<Carried> carried = carry_over(aside_, destination_, own);
+    const char* changed = record->by_name ? "is newer than the job that wrote its folder"
+                                          : "was changed since this program wrote it";
     for (std::size_t i = 0; i < std::min(carried.size(), kMostNotes); ++i)
       say(fmt::format("{}: {}; kept as {}", (destination_ / carried[i].from).string(),
-                      carried[i].changed ? "was changed since this program wrote it"
-                                         : "is not of this program's making",
+                      carried[i].changed ? changed : "is not of this program's making",
                       (destination_ / carried[i].to).string()));
     if (carried.size() > kMostNotes)
       say(fmt::format("{} more were kept in {}", carried.size() - kMostNotes,
                       destination_.string()));
-    remove_own(aside_, own, mark_of(aside_)->filename());
+    remove_own(aside_, own, mark);
   } catch (const UserError& error) {
     say(fmt::format("{}: stands; what it took the place of stays at {}: {}", destination_.string(),
                     aside_.string(), error.what()));

@@ -191,24 +191,60 @@ TEST(OutputFolder, MovesWhatOthersPutThereOrChangedIntoTheNewOne) {
   EXPECT_EQ(kept, (std::set<std::string>{"mine now", "mine again"}));
 }
 
-// Folders of versions before records have settings.json, and no fingerprints.
-TEST(OutputFolder, ReplacesKnownNamesInFoldersOfEarlierVersions) {
-  const TemporaryFolder folder;
-  const fs::path path = folder.path() / "model";
-  fill(path, {{"settings.json",
-               R"({"command": "hone train x", "settings": {}, "start": "", "seconds": 1})"},
-              {"x", "old"},
-              {"y", "edited"},
-              {"thesis.txt", "years"},
-              {"sub/thesis.txt", "years"}});
-  // Later than a job takes to write its folder.
-  fs::last_write_time(path / "y",
-                      fs::last_write_time(path / "settings.json") + std::chrono::hours(1));
-  messages_of([&] { make(path, {{"y", "new"}}, true); });
-  EXPECT_EQ(files_in(path), (Files{{"y", "new"},
-                                   {"y.kept", "edited"},
-                                   {"thesis.txt", "years"},
-                                   {"sub/thesis.txt", "years"}}));
+// Folders of versions before records have settings.json, which says when the job ended, and no fingerprints.
+class EarlierFolder : public testing::Test {
+ protected:
+  // A file as it was written so long before (or, negative, after) the end of the job.
+  void put(const char* name, const std::string& text, std::chrono::seconds before_end) {
+    fill(path_, {{name, text}});
+    fs::last_write_time(path_ / name, std::chrono::file_clock::from_sys(kEnd) - before_end);
+  }
+
+  const TemporaryFolder folder_;
+  const fs::path path_ = folder_.path() / "model";
+  // 2024-02-29T00:00:40Z, within the second that the start has lost.
+  static constexpr std::chrono::sys_seconds kEnd{std::chrono::seconds(1'709'164'840)};
+  const std::string settings_ =
+      R"({"command": "hone train x", "settings": {}, "start": "2024-02-29T00:00:00Z", "seconds": 39.5})";
+};
+
+TEST_F(EarlierFolder, IsReplacedFileByFile) {
+  using std::chrono::seconds;
+  put("settings.json", settings_, seconds(0));
+  put("x", "old", seconds(30));
+  put("y", "edited soon after", seconds(-5));
+  put("thesis.txt", "years", seconds(1000));
+  put("sub/thesis.txt", "years", seconds(1000));
+  const std::string messages = messages_of([&] { make(path_, {{"y", "new"}}, true); });
+  EXPECT_EQ(files_in(path_), (Files{{"y", "new"},
+                                    {"y.kept", "edited soon after"},
+                                    {"thesis.txt", "years"},
+                                    {"sub/thesis.txt", "years"}}));
+  EXPECT_NE(messages.find("y: is newer than the job that wrote its folder; kept as"),
+            std::string::npos)
+      << messages;
+}
+
+TEST_F(EarlierFolder, KeepsAnEditedMark) {
+  put("settings.json", settings_, std::chrono::seconds(-5));
+  put("x", "old", std::chrono::seconds(30));
+  messages_of([&] { make(path_, {{"y", "new"}}, true); });
+  EXPECT_EQ(files_in(path_), (Files{{"y", "new"}, {"settings.json", settings_}}));
+}
+
+// A copy's times say nothing, and neither does a start that cannot be read.
+TEST_F(EarlierFolder, IsKeptWholeWhereTimesSayNothing) {
+  const std::string unreadable =
+      R"({"command": "hone train x", "settings": {}, "start": "", "seconds": 1})";
+  for (const std::string& settings : {settings_, unreadable}) {
+    const auto before_end = std::chrono::seconds(settings == settings_ ? -9000 : 9000);
+    put("settings.json", settings, before_end);
+    put("x", "old", before_end);
+    messages_of([&] { make(path_, {{"x", "new"}}, true); });
+    EXPECT_EQ(files_in(path_),
+              (Files{{"x", "new"}, {"x.kept", "old"}, {"settings.json", settings}}));
+    fs::remove_all(path_);
+  }
 }
 
 TEST(OutputFolder, RefusesFiles) {
