@@ -57,38 +57,26 @@ bool set_aside_by_seed(Splits& splits) {
 
 std::string source_of_known(std::size_t all, std::size_t old, std::size_t fresh) {
   if (fresh == 0)
-    return fmt::format("the {} of {} texts that training set aside; choices were made on them",
-                       count_text(old), count_text(all));
+    return fmt::format("the {} of {} texts that training set aside", count_text(old),
+                       count_text(all));
   if (old == 0)
     return fmt::format("the {} of {} texts that are new to the model", count_text(fresh),
                        count_text(all));
-  return fmt::format(
-      "{} of {} texts: {} that training set aside, on which choices were made, and {} that are new "
-      "to the model",
-      count_text(old + fresh), count_text(all), count_text(old), count_text(fresh));
+  return fmt::format("{} of {} texts: {} that training set aside, and {} that are new to the model",
+                     count_text(old + fresh), count_text(all), count_text(old), count_text(fresh));
 }
 
 // What the model was not trained on, of data that it was trained on.
 bool set_aside_as_before(Splits& splits) {
   const SplitOptions& options = splits.options;
   DataSet& data = splits.source;
-  if (!options.record || (options.use == DataUse::training && options.validation_split == 0))
-    return false;
-  const std::vector<std::uint64_t> rows = row_hashes(data.train);
-  if (!is_training_data(rows, *options.record)) return false;
+  if (options.use == DataUse::training && options.validation_split == 0) return false;
   const bool measures_new = options.use != DataUse::training && data.test.empty();
-  std::vector<char> chosen(rows.size(), 0);
-  std::size_t old = 0, fresh = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (contains(options.record->trained, rows[i])) continue;
-    const bool was_set_aside = contains(options.record->chosen, rows[i]);
-    if (!was_set_aside && !measures_new) continue;
-    chosen[i] = 1;
-    ++(was_set_aside ? old : fresh);
-  }
-  if (old + fresh == 0) return false;
-  set_aside(data, chosen);
-  splits.validation_source = source_of_known(rows.size(), old, fresh);
+  const std::optional<SetAside> found =
+      rows_set_aside_before(row_hashes(data.train), options.record, measures_new);
+  if (!found) return false;
+  set_aside(data, found->rows);
+  splits.validation_source = found->source;
   return true;
 }
 
@@ -140,6 +128,24 @@ Protocol parse_protocol(const std::string& text) {
 
 std::string to_string(Protocol protocol) {
   return protocol == Protocol::honest ? "honest" : "original";
+}
+
+std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> hashes,
+                                              const std::optional<TrainedOn>& record,
+                                              bool takes_new) {
+  if (!record || !is_training_data(hashes, *record)) return std::nullopt;
+  SetAside aside{.rows = std::vector<char>(hashes.size(), 0)};
+  std::size_t old = 0, fresh = 0;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (contains(record->trained, hashes[i])) continue;
+    const bool was_set_aside = contains(record->chosen, hashes[i]);
+    if (!was_set_aside && !takes_new) continue;
+    aside.rows[i] = 1;
+    ++(was_set_aside ? old : fresh);
+  }
+  if (old + fresh == 0) return std::nullopt;
+  aside.source = source_of_known(hashes.size(), old, fresh);
+  return aside;
 }
 
 Splits split(DataSet data, const SplitOptions& options) {
@@ -303,7 +309,12 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
   };
   if (!data.validation.empty())
     encoded.measured_validation = measured_texts(splits, "validation", record).part;
-  if (!data.validation.empty() && measured_part != "validation") warn(encoded.measured_validation);
+  if (!data.validation.empty() && measured_part != "validation") {
+    // It is there to choose on.
+    MeasuredPart validation = encoded.measured_validation;
+    validation.chosen_on_rows.reset();
+    warn(validation);
+  }
   if (!test.examples.empty()) warn(encoded.measured);
   return encoded;
 }

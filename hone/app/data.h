@@ -51,6 +51,18 @@ struct Splits {
   DataIdentity identity = {};
 };
 
+/// Rows of a training part that are none for a model.
+struct SetAside {
+  std::vector<char> rows = {};  ///< nonzero: set aside
+  std::string source = {};      ///< as `Splits::validation_source`
+};
+
+/// The rows, by their `row_hash`es, of data that a model was trained on that its training set aside, and, with
+/// `takes_new`, those that are new to it. None for other data, and where there are no such rows.
+std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> hashes,
+                                              const std::optional<TrainedOn>& record,
+                                              bool takes_new);
+
 /// Sees to the validation part. Honest: the data's own if there is one; else what an earlier training of the model set
 /// aside; else a share of the training examples, a random choice by seed in their old order, of which all rows with one
 /// text stay on one side. Original: the test part once more. Adds warnings to the data's: texts that stand in two parts

@@ -219,8 +219,7 @@ std::vector<std::string> cautions(const MeasuredPart& part) {
   add(trained, " trained on");
   if (part.facts.duplicate_rows > trained)
     add(part.facts.duplicate_rows, " in the training part too");
-  // Elsewhere the part's name says it.
-  if (part.facts.part == "test") add(part.chosen_on_rows.value_or(0), " chosen on");
+  add(part.chosen_on_rows.value_or(0), " chosen on");
   return words;
 }
 
@@ -249,9 +248,8 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
   else if (trained > facts.duplicate_rows)
     warnings.push_back(fmt::format("{}: {} of {} texts were trained on, which flatters the figures",
                                    facts.part, number(trained), number(facts.rows)));
-  // Elsewhere the part's name and origin say it.
   const std::int64_t chosen = part.chosen_on_rows.value_or(0);
-  if (chosen > 0 && facts.part == "test")
+  if (chosen > 0)
     warnings.push_back(
         fmt::format("{}: choices were made on {} of {} texts, which flatters the figures",
                     facts.part, number(chosen), number(facts.rows)));

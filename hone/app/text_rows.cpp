@@ -6,6 +6,7 @@
 #include "hone/app/data.h"
 #include "hone/text/labelled_file.h"
 #include "hone/text/labels.h"
+#include "hone/text/row_hash.h"
 #include "hone/text/synthetic.h"
 #include "hone/text/utf8.h"
 #include "hone/text/written_data.h"
@@ -52,27 +53,73 @@ void name_gold_labels(TextRows& data, const std::vector<std::string>& labels,
   }
 }
 
-const std::vector<fs::path>& files_of(const DataFiles& files, const std::string& part,
-                                      const std::string& source) {
-  const std::pair<std::string_view, const std::vector<fs::path>*> parts[] = {
-      {"test", &files.test}, {"validation", &files.validation}, {"train", &files.train}};
-  for (const auto& [name, paths] : parts) {
-    if (part.empty() ? paths->empty() : name != part) continue;
-    user_check(!paths->empty(), "{}: there is no {} part", source, part);
-    return *paths;
+/// A part of data, by whose files or rows it is made of.
+struct Part {
+  std::string name;         ///< "train", "validation", "test" or "all"
+  bool is_cut_out = false;  ///< of the training part, by what the model knows
+
+  bool takes(std::string_view other) const {
+    return is_cut_out ? other == "train" : name == "all" || name == other;
   }
-  user_check(part.empty(), "--split: expected train, validation or test, got '{}'", part);
-  fail("{}: there are no texts", source);
+};
+
+// The part that is asked for by `name`, of data that has these.
+Part find_part(const std::string& name, bool train, bool validation, bool test,
+               const std::string& source) {
+  user_check(train || validation || test, "{}: there are no texts", source);
+  if (name.empty()) return {test ? "test" : validation ? "validation" : "train"};
+  if (name == "all") return {name};
+  if (name == "train" || name == "validation") {
+    const bool is_there = name == "train" ? train : validation;
+    user_check(is_there || (train && name == "validation"), "{}: there is no {} part", source,
+               name);
+    return {name, /*is_cut_out=*/train && !validation};
+  }
+  user_check(name == "test", "--split: expected train, validation, test or all, got '{}'", name);
+  user_check(test, "{}: there is no {} part", source, name);
+  return {name};
 }
 
-TextRows read_files(const DataOptions& options, const std::string& part,
-                    const std::vector<std::string>& labels, ThreadPool& pool) {
+// Of all rows of a training part those of the `part`.
+void cut_out(const Part& part, const std::optional<TrainedOn>& record, const std::string& source,
+             TextRows& data) {
+  std::vector<std::uint64_t> hashes;
+  for (const TextRow& row : data.rows) hashes.push_back(row_hash({row.text, 0, row.text_pair}));
+  const std::optional<SetAside> aside = rows_set_aside_before(hashes, record, /*takes_new=*/true);
+  const bool validation = part.name == "validation";
+  user_check(aside || !validation,
+             "{}: there is no validation part, and the model was not trained on a part of these "
+             "texts, as far as is known; leave --split out for all of them",
+             source);
+  if (!aside) return;
+  std::size_t row = 0;
+  std::erase_if(data.rows, [&](const TextRow&) { return (aside->rows[row++] != 0) != validation; });
+  data.notes.push_back(
+      fmt::format("{}: {}{}", part.name, validation ? "" : "all but ", aside->source));
+}
+
+std::vector<fs::path> files_of(const DataFiles& files, const Part& part) {
+  std::vector<fs::path> paths;
+  const auto add = [&](std::string_view name, const std::vector<fs::path>& more) {
+    if (part.takes(name)) paths.insert(paths.end(), more.begin(), more.end());
+  };
+  add("train", files.train);
+  add("validation", files.validation);
+  add("test", files.test);
+  return paths;
+}
+
+TextRows read_files(const DataOptions& options, const std::string& part_name,
+                    const std::vector<std::string>& labels, const std::optional<TrainedOn>& record,
+                    ThreadPool& pool) {
   const DataFiles files = find_data_files(options.source);
+  const Part part = find_part(part_name, !files.train.empty(), !files.validation.empty(),
+                              !files.test.empty(), options.source);
   TextRows data{.notes = files.notes};
   std::vector<std::string> class_names;
   std::int64_t replaced = 0, before = 0;
   std::optional<ColumnChoice> choice;
-  for (const fs::path& path : files_of(files, part, options.source)) {
+  for (const fs::path& path : files_of(files, part)) {
     const LabelledFile file = open_labelled_file(path);
     if (!choice && !file.table.columns.empty()) {
       with_context(path.string(),
@@ -104,32 +151,42 @@ TextRows read_files(const DataOptions& options, const std::string& part,
     data.warnings.push_back(
         fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
                     options.source, replaced));
+  if (part.is_cut_out) cut_out(part, record, options.source, data);
   name_gold_labels(data, labels, class_names);
   return data;
 }
 
 // Data that is no table has its labels in any case.
-TextRows rows_of(DataSet set, const std::string& name) {
+TextRows rows_of(const DataSet& set, const std::string& part_name,
+                 const std::vector<std::string>& labels, const std::optional<TrainedOn>& record) {
   TextRows data{.notes = set.notes, .warnings = set.warnings};
-  const Splits splits{.source = std::move(set)};
-  for (const Example& example : part(splits, name))
-    data.rows.push_back(
-        {.id = std::ssize(data.rows) + 1,
-         .text = example.text,
-         .text_pair = example.text_pair,
-         .gold = splits.source.label_names[static_cast<std::size_t>(example.label)]});
+  const Part part = find_part(part_name, !set.train.empty(), !set.validation.empty(),
+                              !set.test.empty(), set.source);
+  const auto add = [&](std::string_view name, const std::vector<Example>& examples) {
+    if (!part.takes(name)) return;
+    for (const Example& example : examples)
+      data.rows.push_back({.id = std::ssize(data.rows) + 1,
+                           .text = example.text,
+                           .text_pair = example.text_pair,
+                           .gold = set.label_names[static_cast<std::size_t>(example.label)]});
+  };
+  add("train", set.train);
+  add("validation", set.validation);
+  add("test", set.test);
+  if (part.is_cut_out) cut_out(part, record, set.source, data);
+  name_gold_labels(data, labels, {});
   return data;
 }
 
 }  // namespace
 
 TextRows read_text_rows(const DataOptions& options, const std::string& part,
-                        const std::vector<std::string>& labels, ThreadPool& pool) {
+                        const std::vector<std::string>& labels,
+                        const std::optional<TrainedOn>& record, ThreadPool& pool) {
   const bool table =
       !options.source.starts_with(kSyntheticPrefix) && !is_review_folder(options.source);
-  TextRows data =
-      table ? read_files(options, part, labels, pool) : rows_of(load_data_set(options, pool), part);
-  if (!table) name_gold_labels(data, labels, {});
+  TextRows data = table ? read_files(options, part, labels, record, pool)
+                        : rows_of(load_data_set(options, pool), part, labels, record);
   for (const TextRow& row : data.rows) {
     data.pairs = data.pairs || row.text_pair.has_value();
     data.labelled = data.labelled || row.gold.has_value();

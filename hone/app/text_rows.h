@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/app/trained_on.h"
 #include "hone/base/json.h"
 #include "hone/base/thread_pool.h"
 #include "hone/text/data_set.h"
@@ -26,10 +27,13 @@ struct TextRows {
 };
 
 /// The rows of the part of a data set (see `load_data_set`; a .txt file too, a row for each line, empty ones included)
-/// that is called `part`; "" stands for the first of test, validation and train that there is. Gold labels are called as
-/// the model's `labels` where all of them are among these by name or number, else as they are written, with a note.
+/// that is called `part`; "" stands for the first of test, validation and train that there is, "all" for all of them. In
+/// data that the model was trained on and that has no validation part, this is what the training set aside or the model
+/// has not seen, by the `record`. Gold labels are called as the model's `labels` where all of them are among these by name
+/// or number, else as they are written, with a note.
 /// Throws `UserError` as `load_data_set` does, but for labels, which may be anything or missing.
 TextRows read_text_rows(const DataOptions& options, const std::string& part,
-                        const std::vector<std::string>& labels, ThreadPool& pool);
+                        const std::vector<std::string>& labels,
+                        const std::optional<TrainedOn>& record, ThreadPool& pool);
 
 }  // namespace hone

@@ -13,7 +13,8 @@
 namespace hone {
 namespace {
 
-constexpr const char* kVersion = "1";
+// Version 1 told texts apart by letter case.
+constexpr const char* kVersion = "2";
 
 struct Row {
   const char* tensor;
@@ -43,11 +44,12 @@ RowSet to_set(const Tensor& tensor, const char* name) {
   return set;
 }
 
-TrainedOn parse(const Safetensors& file) {
+std::optional<TrainedOn> parse(const Safetensors& file) {
   const auto text = [&](const char* key) {
     const auto found = file.metadata.find(key);
     return found == file.metadata.end() ? std::string() : found->second;
   };
+  if (text("hone.trained_on") == "1") return std::nullopt;
   user_check(text("hone.trained_on") == kVersion, "expected version {} of the record, got '{}'",
              kVersion, text("hone.trained_on"));
   TrainedOn record;

@@ -187,7 +187,8 @@ void predict(const Arguments& a) {
   TextRows rows;
   Source source;
   if (!a.data.options.source.empty()) {
-    rows = read_text_rows(a.data.options, a.split, model.model.config.labels, context.pool);
+    rows = read_text_rows(a.data.options, a.split, model.model.config.labels, model.trained_on,
+                          context.pool);
     print_notes(rows.notes, context);
     print_warnings(rows.warnings);
   } else if (a.from_stream()) {
@@ -264,9 +265,11 @@ Command predict_command() {
                "column or key that tells rows apart; by default id, or the number of the line "
                "or row")
             ->needs(data);
-        app.add_option("--split", a->split,
-                       "part of the data: train, validation or test; by default test, or all of a "
-                       "single file")
+        app.add_option(
+               "--split", a->split,
+               "part of the data: train, validation, test or all; by default test, or all of "
+               "a single file. Of a file that the model was trained on, validation is what "
+               "the training set aside")
             ->needs(data);
         app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
                        "texts per batch")

@@ -9,8 +9,9 @@
 /// Texts that are known again without being kept.
 namespace hone {
 
-/// The fingerprint of an example's text, or of both texts of a pair. White space around a text does not count, since no
-/// model sees it; nor does the label.
+/// The fingerprint of an example's text, or of both texts of a pair. Letter case, control characters and the amount of
+/// white space do not count, since few models see them: what one model takes for a text that it learnt from is not new to
+/// another. Nor does the label count.
 std::uint64_t row_hash(const Example& example);
 
 /// One for each example, in their order.

@@ -185,7 +185,7 @@ TEST(SplitOfKnownData, FallsIntoTheOldPartsWhateverSeedShareAndOrder) {
     EXPECT_EQ(set_aside, numbers(then.source.validation));
     EXPECT_EQ(now.source.train.size(), 90u);
     EXPECT_EQ(now.validation_source,
-              "the 10 of 100 texts that training set aside; choices were made on them");
+              "the 10 of 100 texts that training set aside");
     const MeasuredTexts measured = measured_texts(now, "", record_of(then));
     EXPECT_EQ(measured.part.facts.part, "validation");
     EXPECT_EQ(measured.part.trained_on_rows, 0);
@@ -204,7 +204,7 @@ TEST(SplitOfKnownData, MeasuresOnNewRowsOrLearnsFromThem) {
   EXPECT_EQ(sizes(DataUse::measurement), std::pair(std::size_t{90}, std::size_t{40}));
   const Splits now = split(file_of(130), {.use = DataUse::measurement, .record = record});
   EXPECT_EQ(now.validation_source,
-            "40 of 130 texts: 10 that training set aside, on which choices were made, and 30 that "
+            "40 of 130 texts: 10 that training set aside, and 30 that "
             "are new to the model");
   // With a test part to measure on, new training texts are training texts.
   DataSet with_test = file_of(130);
@@ -302,7 +302,7 @@ TextModel golden_model() {
 
 TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   Splits splits;
-  splits.source.train = {{"a b c d e f g h", 0}, {"a", 1}};
+  splits.source.train = {{"a b c d e f g h", 0}, {"b", 1}};
   splits.source.test = {{"a \xff", 0}};
   splits.validation_source = "none of them";
   splits.protocol = Protocol::original;

@@ -87,12 +87,20 @@ TEST(TrainedOn, RefusesWhatItDidNotWrite) {
     expect_user_error(file.string() + ": " + reason, [&] { read_trained_on(folder.path()); });
   };
   const Tensor falling = Tensor::of<std::int64_t>({2}, {5, 3});
-  expect_refusal("tensor 'trained_on': the hashes do not rise", {{"trained_on", falling}}, "1");
+  expect_refusal("tensor 'trained_on': the hashes do not rise", {{"trained_on", falling}}, "2");
   expect_refusal("tensor 'chosen_on': expected a list of i64",
-                 {{"chosen_on", Tensor::of<float>({1}, {1})}}, "1");
-  expect_refusal("expected version 1 of the record, got '2'", {}, "2");
+                 {{"chosen_on", Tensor::of<float>({1}, {1})}}, "2");
+  expect_refusal("expected version 2 of the record, got '3'", {}, "3");
   fs::resize_file(file, 5);
   expect_user_error(file.string(), [&] { read_trained_on(folder.path()); });
+}
+
+// Its fingerprints cannot be compared with ours.
+TEST(TrainedOn, OfTheFirstKindIsUnknown) {
+  const TemporaryFolder folder;
+  write_safetensors(folder.path() / kTrainedOnFile, {},
+                    {{"hone.trained_on", "1"}, {"complete", "true"}});
+  EXPECT_FALSE(read_trained_on(folder.path()).has_value());
 }
 
 TEST(TrainingData, IsKnownAgainThoughRowsCameOrWent) {

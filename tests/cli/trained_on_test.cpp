@@ -66,8 +66,8 @@ TEST_F(TrainedModel, IsMeasuredOnWhatTrainingSetAside) {
   }
   const Ending ending = eval_messages({"reviews.csv"});
   EXPECT_TRUE(says(ending,
-                   "note: measured on validation, n = 20: the 20 of 200 texts that training set "
-                   "aside; choices were made on them"))
+                   "note: measured on validation, n = 20, all chosen on: the 20 of 200 texts that "
+                   "training set aside"))
       << ending.messages;
 }
 
@@ -104,8 +104,8 @@ TEST_F(TrainedModel, SaysItBesideEveryFigure) {
   const std::string said = eval_messages({"reviews.csv", "--split", "train"}).output;
   EXPECT_NE(said.find("train, n = 180, all trained on"), std::string::npos) << said;
   const Json all = eval({"reviews.csv", "--split", "all"});
-  EXPECT_EQ(all["cautions"], Json({"180 trained on"}));
-  EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json::array());
+  EXPECT_EQ(all["cautions"], Json({"180 trained on", "20 chosen on"}));
+  EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json({"all chosen on"}));
 
   const Ending gate = run_well({"compare", "model", "model", "--data", "reviews.csv", "--split",
                                 "train", "--max_drop", "50", "-o", "gate"},
@@ -254,6 +254,74 @@ TEST_F(TrainedModel, GivesTheIdentityOfTheData) {
   EXPECT_EQ(data["parts"][0]["rows"], 180);
   folder_.file("other.csv", reviews(0, 199));
   EXPECT_NE(eval({"other.csv"})["data"]["hash"], data["hash"]);
+}
+
+// A model that knows small letters only sees the same texts.
+TEST_F(TrainedModel, KnowsItsTextsInCapitals) {
+  std::string capitals = reviews(0, 200);
+  for (std::size_t at = capitals.find("review "); at != std::string::npos;
+       at = capitals.find("review ", at))
+    capitals.replace(at, 6, "REVIEW");
+  folder_.file("capitals.csv", capitals);
+  const Json result = eval({"capitals.csv"});
+  EXPECT_EQ(result["part"], "validation");
+  EXPECT_EQ(result["n"], 20);
+  EXPECT_EQ(result["eval_accuracy"], eval({"reviews.csv"})["eval_accuracy"]);
+}
+
+TEST_F(TrainedModel, SaysWhatWasChosenOnAPartOfTheDataItself) {
+  fs::create_directory(path() / "parts");
+  folder_.file("parts/train.csv", reviews(0, 100));
+  folder_.file("parts/validation.csv", reviews(100, 140));
+  folder_.file("parts/test.csv", reviews(140, 200));
+  run_well({"train", "tiny", "--data", "parts", "--max_steps", "2", "-o", "of_parts"}, path());
+  const auto measured = [&](Words more) {
+    more.insert(more.begin(), {"eval", "of_parts", "--data"});
+    return std::pair(run_json(more, path()), run_well(more, path()));
+  };
+  for (const Words& words :
+       {Words{"parts/validation.csv"}, Words{"parts", "--split", "validation"}}) {
+    const auto [json, ending] = measured(words);
+    EXPECT_EQ(json["n"], 40);
+    EXPECT_EQ(json["cautions"], Json::array({"all chosen on"}));
+    EXPECT_TRUE(says(ending, "choices were made on 40 of 40 texts, which flatters the figures"));
+  }
+  const auto [json, ending] = measured({"parts"});
+  EXPECT_EQ(json["cautions"], Json::array());
+  EXPECT_FALSE(says(ending, "choices were made")) << ending.messages;
+}
+
+TEST_F(TrainedModel, PredictsWhatTrainingSetAside) {
+  const auto predicted = [&](const Words& more) {
+    Words words = {"predict", "model", "--json", "--fields", "id,text", "--data"};
+    words.insert(words.end(), more.begin(), more.end());
+    std::map<int, std::string> rows;
+    for (const Json& row : json_lines(run_well(words, path()).output))
+      rows[row["id"].get<int>()] = row["text"];
+    return rows;
+  };
+  std::map<int, std::string> validation = predicted({"reviews.csv", "--split", "validation"});
+  std::map<int, std::string> train = predicted({"reviews.csv", "--split", "train"});
+  EXPECT_EQ(validation.size(), 20);
+  EXPECT_EQ(train.size(), 180);
+  EXPECT_EQ(
+      validation.begin()->second.find(fmt::format("review {} is", validation.begin()->first - 2)),
+      0)
+      << "ids are lines of the file";
+  const std::map<int, std::string> all = predicted({"reviews.csv"});
+  EXPECT_EQ(predicted({"reviews.csv", "--split", "all"}), all);
+  train.merge(validation);
+  EXPECT_EQ(train, all);
+  EXPECT_TRUE(
+      says(run_well({"predict", "model", "--data", "reviews.csv", "--split", "validation"}, path()),
+           "note: validation: the 20 of 200 texts that training set aside"));
+  folder_.file("other.csv", reviews(300, 400));
+  const Ending refused =
+      run_hone({"predict", "model", "--data", "other.csv", "--split", "validation"}, path());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_TRUE(
+      says(refused, "other.csv: there is no validation part, and the model was not trained"))
+      << refused.messages;
 }
 
 // What earlier versions wrote has no record.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/base/hash.h"
+#include "hone/text/normalizer.h"
 
 namespace hone {
 namespace {
@@ -13,9 +14,28 @@ TEST(RowHash, IsOfTheTextAlone) {
   EXPECT_NE(row_hash({"a fine film", 0}), row_hash({"a dull film", 0}));
 }
 
-TEST(RowHash, LeavesOutWhatNoModelSees) {
-  EXPECT_EQ(row_hash({" a fine film\r\n", 0}), row_hash({"a fine film", 0}));
-  EXPECT_NE(row_hash({"a fine  film", 0}), row_hash({"a fine film", 0}));
+TEST(RowHash, LeavesOutWhatFewModelsSee) {
+  const std::uint64_t hash = row_hash({"a fine film", 0});
+  for (const char* same : {" a fine film\r\n", "A Fine FILM", "a \n fine\tfilm", "a fi\x01ne film",
+                           "\xe2\x80\x8b"
+                           "a fine film" /* U+200B */,
+                           "\u3000 A fine\u00a0film "})
+    EXPECT_EQ(row_hash({same, 0}), hash) << same;
+  EXPECT_EQ(row_hash({"ÉTÉ À Köln", 0}), row_hash({"été  à köln", 0}));
+  EXPECT_NE(row_hash({"ete a koln", 0}), row_hash({"été à köln", 0}));
+  EXPECT_NE(row_hash({"afine film", 0}), hash);
+  EXPECT_NE(row_hash({"a fine film!", 0}), hash);
+}
+
+// Plain ASCII takes a shorter way.
+TEST(RowHash, IsTheSameOfBothWays) {
+  for (int c = 0; c < 0x80; ++c) {
+    const std::string ascii = std::string("a b") + static_cast<char>(c) + "c";
+    const std::string folded =
+        normalize({.split_cjk = false, .strip_accents = false}, "é" + ascii).substr(2);
+    EXPECT_EQ(row_hash({ascii, 0}), row_hash({folded, 0})) << c;
+    EXPECT_EQ(row_hash({"é" + ascii, 0}), row_hash({"é" + folded, 0})) << c;
+  }
 }
 
 TEST(RowHash, OfAPairIsOfBothTextsInTheirOrder) {
