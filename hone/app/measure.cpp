@@ -95,6 +95,7 @@ Json to_json(const Verdict& v) {
       {"candidates", v.candidates},
       {"examples_needed", v.examples_needed ? Json(*v.examples_needed) : Json()},
       {"summary", v.summary}};
+  if (v.grounds) json["grounds"] = to_string(*v.grounds);
   if (v.seeds_needed) json["seeds_needed"] = *v.seeds_needed;
   return json;
 }

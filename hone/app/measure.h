@@ -32,7 +32,7 @@ std::string majority_text(const Evaluation& evaluation);
 /// of each class by its name, and the confusion matrix. What is not defined is null.
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels);
 
-/// verdict, margin, accuracy_change with its interval, examples_needed, seeds_needed where there are seeds, summary.
+/// verdict, margin, accuracy_change with its interval, examples_needed, summary; of seeds grounds and seeds_needed.
 Json to_json(const Verdict& verdict);
 
 /// "parent" and "candidate" beside each other: flips, McNemar, margin SNR, and the verdict.

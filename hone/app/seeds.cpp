@@ -189,7 +189,8 @@ SeedChanges seed_changes(const std::vector<Json>& results) {
          .flip_share = number_of(counted.at("flip_share")),
          .flip_interval = {},
          .only_parent = counted.at("only_parent_right"),
-         .only_candidate = counted.at("only_candidate_right")});
+         .only_candidate = counted.at("only_candidate_right"),
+         .mcnemar_p = counted.at("mcnemar_p")});
   }
   return changes;
 }

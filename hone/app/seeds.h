@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/metrics/seed_verdict.h"
 #include "hone/metrics/seeds.h"
-#include "hone/metrics/verdict.h"
 #include "hone/report/figure.h"
 #include "hone/report/table.h"
 

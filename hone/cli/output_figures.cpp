@@ -161,20 +161,26 @@ std::vector<Fragment> figure_fragments() {
         {"accuracy_change", "difference?",
          "accuracy minus that of the parent; of several seeds the mean"},
         {"accuracy_change_interval", "interval?",
-         "of that change, by Tango's score, and of this candidate alone; over seeds with Student's "
-         "t "
-         "beside it, for other seeds and other texts; null where seeds are too few to tell"},
+         "of that change, by Tango's score, and of this candidate alone; over seeds what their "
+         "`grounds` say; null under five of them"},
         {"p_value", "number?",
          "one-sided, of a loss of the margin or more: kept is 0.025 at most; null over seeds"},
         {"candidates", "integer", "from how many the choice is made; 1: no correction"},
         {"examples_needed", "texts?",
-         "about how many different ones would tell; null: it is clear, or not tested, or no number "
-         "would do, or more seeds would"},
+         "about how many different ones would show four times out of five, if the true change is "
+         "the one seen, that it is kept (where that lies within the margin) or lost (where it lies "
+         "beyond); null: it is clear, or not tested, or more than ten million, or seeds would do"},
         {"summary", "text", "the same in a sentence"}}},
       {"seed_verdict",
        "The same by the means over several seeds.",
        {{"", "verdict"},
-        {"seeds_needed", "seeds", "about how many would tell", "where more seeds would tell"}}},
+        {"grounds", "seeds_and_texts|each_seed",
+         "what it stands on. seeds_and_texts: the mean over the seeds, its interval with Student's "
+         "t and Tango's score beside each other, for other seeds and other texts; each_seed: what "
+         "each of them shows alone, its interval from the least to the greatest end of theirs, for "
+         "these seeds and other texts"},
+        {"seeds_needed", "seeds", "about how many would tell, as with `examples_needed`",
+         "where more seeds would tell"}}},
       {"tried_comparison",
        "A comparison with the part it was made on.",
        {{"", "comparison"},

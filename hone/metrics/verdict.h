@@ -22,6 +22,13 @@ enum class Conclusion {
 };
 std::string to_string(Conclusion conclusion);
 
+/// What a verdict over seeds stands on, and so of what it speaks (hone/metrics/seed_verdict.h).
+enum class Grounds {
+  seeds_and_texts,  ///< the mean over the seeds: of other seeds and other texts
+  each_seed         ///< the texts of each seed alone: of these seeds, and other texts
+};
+std::string to_string(Grounds grounds);
+
 /// The loss of accuracy that is allowed when nobody says another: half a point.
 inline constexpr double kUsualMargin = 0.005;
 
@@ -37,8 +44,11 @@ struct Verdict {
   double p_value = 1;
   /// From how many the choice is made for which p-values are corrected. The interval is of this one alone.
   std::int64_t candidates = 1;
-  /// For unclear ones, how many different texts would tell: see `planned_examples`. Nothing where no number would do; over
-  /// seeds only where more seeds would not do.
+  /// Over seeds: what the conclusion and the interval stand on.
+  std::optional<Grounds> grounds = {};
+  /// For unclear ones, how many different texts would tell if the true change is the one seen (`planned_examples` of
+  /// hone/metrics/planning.h): that it is kept where that lies within the margin, else that it is lost. Nothing where no
+  /// number would do; over seeds only where more seeds would not do.
   std::optional<std::int64_t> examples_needed = {};
   /// For unclear ones over seeds: how many seeds would do.
   std::optional<std::int64_t> seeds_needed = {};
@@ -64,39 +74,5 @@ std::vector<Verdict> verdicts_of_choice(std::span<const Comparison> candidates,
 /// Maurer, Hothorn & Lehmacher 1995; Westfall & Krishen 2001, J. Statist. Plann. Inference 99:25).
 std::vector<Verdict> verdicts_in_sequence(std::span<const Comparison> candidates,
                                           double margin = kUsualMargin);
-
-/// The probabilities, for an example, that the candidate alone is wrong and that it alone is right.
-struct DisagreementRates {
-  double lost = 0;
-  double gained = 0;
-  double change() const { return gained - lost; }
-};
-
-/// How many examples show four times out of five that a candidate with these rates is kept, or lost where it loses more
-/// than the margin; nothing where it loses just that much (Nam 1997, Biometrics 53:1422, sample size of the score test
-/// for matched pairs):
-///
-///     n = (z s₀ + 0.84 s₁)² / (change + margin)²
-///
-/// s₁² = lost + gained - change²; s₀² is the same of the likeliest rates under a change of -margin. z is 1.96, or that of
-/// the level by which one of several candidates is tested.
-///
-/// `verdict` plans with what is usual for non-inferiority: there is no true change, and the rate of disagreement is the
-/// one seen, (k + ½) / (n + 1), so that none seen is not none. Where the interval excludes no change, or so many examples
-/// were there already, the change seen is taken for the true one.
-std::optional<std::int64_t> planned_examples(const DisagreementRates& rates, double margin,
-                                             double z = kNormal975);
-
-/// The seeds of a repeated job: the accuracies before and after of each, and what its examples say.
-struct SeedChanges {
-  std::vector<double> before, after;
-  std::vector<Comparison> comparisons;
-};
-
-/// The rule over the seeds of a repeated job, for other seeds and other examples: the mean change in an interval whose
-/// halves are √(s² + e²), s that of Student's interval over the seeds (`change_spread` of hone/metrics/seeds.h), e the mean
-/// half of Tango's intervals, as if all seeds erred on the same examples, which is the worst that they can share. Unclear
-/// under five seeds.
-Verdict verdict_of_seeds(const SeedChanges& changes, double margin = kUsualMargin);
 
 }  // namespace hone

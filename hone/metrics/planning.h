@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "hone/metrics/comparison.h"
+
+/// How many examples, or seeds, would tell what those at hand do not.
+namespace hone {
+
+/// The probabilities, for an example, that the candidate alone is wrong and that it alone is right.
+struct DisagreementRates {
+  double lost = 0;
+  double gained = 0;
+  double change() const { return gained - lost; }
+};
+
+/// What is planned with: the change that was seen, and where k of n examples disagree, disagreement at a rate of
+/// (k + ½) / (n + 1), so that none seen is not none. n and k are taken times the evidence.
+DisagreementRates rates_seen(const Comparison& comparison);
+
+/// How many examples show four times out of five that a candidate with these rates is kept, or lost where it loses more
+/// than the margin (Nam 1997, Biometrics 53:1422, sample size of the score test for matched pairs):
+///
+///     n = (z s₀ + 0.84 s₁)² / (change + margin)²
+///
+/// s₁² = lost + gained - change²; s₀² is the same of the likeliest rates under a change of -margin. z is 1.96, or that of
+/// the level by which one of several candidates is tested. Nothing where it loses just the margin, and where more than
+/// `kMostExamples` would be needed, which nobody has.
+std::optional<std::int64_t> planned_examples(const DisagreementRates& rates, double margin,
+                                             double z = kNormal975);
+inline constexpr std::int64_t kMostExamples = 10'000'000;
+
+/// How many seeds, whose changes have this standard deviation, show as often that their mean lies on this side of what is
+/// `gap` away from it (Guenther 1981, The American Statistician 35:243: the normal number and a term that makes up for
+/// Student's distribution). Nothing where it is no distance, and above `kMostSeeds`.
+std::optional<std::int64_t> planned_seeds(double gap, double deviation);
+inline constexpr std::int64_t kMostSeeds = 1000;
+
+/// What is planned, in words: "about 4 600 would show it kept four times out of five if the true change is the one seen".
+struct PlanWords {
+  std::string unit = {};        ///< " seeds"; "": the examples that were spoken of
+  std::string whom = "it";      ///< is shown to be kept or lost
+  std::string about = "about";  ///< "at least about": something else is needed as well
+};
+
+/// `change` is kept where it lies within the margin, else lost. Without a count it is said that the change lies too near to
+/// the margin, for which `most` would not do.
+std::string plan_text(std::optional<std::int64_t> count, double change, double margin,
+                      std::int64_t most, const PlanWords& words);
+
+}  // namespace hone

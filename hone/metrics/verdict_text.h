@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "hone/metrics/verdict.h"
+
+/// The words that verdicts on one model and those over seeds share.
+namespace hone {
+
+/// Hundredths of a share, with its sign: "+0.02".
+std::string points_text(double share);
+
+/// What is said of a change beside its own figures.
+struct ChangeWords {
+  std::string figures = {};  ///< in place of the change: "+0.02, -0.10"
+  std::string over = {};     ///< " on average over 5 seeds"
+  std::string of = {};       ///< what the interval speaks of: ", other seeds and texts"
+};
+
+/// "+0.02 points of accuracy (95 %: -0.10 to +0.14)"
+std::string change_text(const Verdict& verdict, const ChangeWords& words = {});
+
+/// What is kept or lost: "kept, though worse: -0.30 points of accuracy (95 %: -0.44 to -0.17), within the margin of 0.50".
+/// A change that is shown to be none or one is called so. `differ`: that the exact test, which asks for more where few
+/// predictions differ, sees a change too.
+std::string decided_text(const Verdict& verdict, bool differ, const ChangeWords& words = {});
+
+/// "; 0.30 % flips on average"; "; no prediction differs".
+std::string flips_text(double share, const std::string& over = "");
+
+}  // namespace hone

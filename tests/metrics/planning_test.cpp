@@ -1,0 +1,79 @@
+#include "hone/metrics/planning.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/metrics/counted.h"
+
+namespace hone {
+namespace {
+
+using testing::chance;
+using testing::counted;
+using testing::is_kept;
+using testing::is_lost;
+
+// Four times out of five, exactly computed. Counts are whole, so the chance jumps by up to a few hundredths.
+TEST(PlannedExamples, HaveThePowerTheyPromise) {
+  struct Case {
+    DisagreementRates rates;
+    double margin;
+  };
+  const Case cases[] = {
+      {{0.005, 0.005}, 0.005}, {{0.02, 0.02}, 0.005},   {{0.1, 0.1}, 0.005},
+      {{0.02, 0.02}, 0.02},    {{0.004, 0.002}, 0.005}, {{0.02, 0.03}, 0.0},
+      {{0.03, 0.01}, 0.005},   {{0.25, 0.05}, 0.05},    {{0.0007, 0.0007}, 0.005}};
+  for (const Case& c : cases) {
+    const std::int64_t n = *planned_examples(c.rates, c.margin);
+    const double power =
+        chance(n, c.rates, c.margin, c.rates.change() > -c.margin ? is_kept : is_lost);
+    EXPECT_GT(power, 0.76) << c.rates.lost << " " << c.rates.gained << " n " << n;
+    EXPECT_LT(power, 0.88) << c.rates.lost << " " << c.rates.gained << " n " << n;
+  }
+}
+
+TEST(PlannedExamples, FollowNamsFormula) {
+  // Without any disagreement the null variance alone is left: z² m (1 - m) / m².
+  EXPECT_EQ(planned_examples({0, 0}, 0.005),
+            static_cast<std::int64_t>(std::ceil(kNormal975 * kNormal975 * 0.995 / 0.005)));
+  EXPECT_FALSE(planned_examples({0.01, 0.005}, 0.005));
+  EXPECT_FALSE(planned_examples({0.01, 0.01}, 0));
+  EXPECT_GT(*planned_examples({0.01, 0.01}, 0.005, normal_above(0.025 / 10)),
+            *planned_examples({0.01, 0.01}, 0.005));
+}
+
+// The change is the one seen; the rate of disagreement is half an example more.
+TEST(RatesSeen, HaveTheChangeThatWasSeen) {
+  for (const auto& [lost, gained] : {std::pair{0, 0}, {6, 2}, {0, 36}, {36, 0}, {18, 18}}) {
+    const DisagreementRates rates = rates_seen(counted(36, lost, gained));
+    EXPECT_NEAR(rates.change(), (gained - lost) / 36.0, 1e-15);
+    EXPECT_GE(rates.lost, 0);
+    EXPECT_GE(rates.gained, 0);
+    EXPECT_NEAR(rates.lost + rates.gained,
+                std::max((lost + gained + 0.5) / 37, std::abs(gained - lost) / 36.0), 1e-15);
+  }
+  Comparison thrice = counted(108, 18, 6);
+  thrice.evidence = 1.0 / 3;
+  EXPECT_NEAR(rates_seen(thrice).lost, rates_seen(counted(36, 6, 2)).lost, 1e-15);
+}
+
+TEST(PlannedSeeds, AreFiveAtLeastAndNotWithoutEnd) {
+  EXPECT_EQ(planned_seeds(1, 0.001), 5);
+  // ((1.96 + 0.84) 2)² + 1.92 = 33.3
+  EXPECT_EQ(planned_seeds(0.01, 0.02), 34);
+  EXPECT_FALSE(planned_seeds(0.0001, 0.02));
+  EXPECT_FALSE(planned_seeds(0, 0.02));
+}
+
+TEST(PlanText, SaysWhatWouldBeShown) {
+  EXPECT_EQ(plan_text(1234, -0.002, 0.005, kMostExamples, {}),
+            "about 1 300 would show it kept four times out of five if the true change is the one "
+            "seen");
+  EXPECT_EQ(plan_text(12, -0.11, 0.005, kMostSeeds, {.unit = " seeds"}),
+            "about 12 seeds would show it lost four times out of five if the true change is the "
+            "one seen");
+  EXPECT_EQ(plan_text({}, -0.11, 0.005, kMostSeeds, {.unit = " seeds"}),
+            "the change seen lies so near the margin that it would take more than 1 000 seeds");
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,163 @@
+#include "hone/metrics/seed_verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/base/random.h"
+#include "tests/metrics/counted.h"
+
+namespace hone {
+namespace {
+
+using testing::counted;
+
+/// Seeds on `examples` examples each: the accuracies before, and how many are lost and gained by each.
+SeedChanges seeds_on(std::int64_t examples, const std::vector<std::pair<int, int>>& seeds) {
+  SeedChanges changes;
+  for (const auto& [lost, gained] : seeds) {
+    changes.comparisons.push_back(counted(examples, lost, gained));
+    changes.before.push_back(0.9);
+    changes.after.push_back(0.9 + changes.comparisons.back().accuracy_change());
+  }
+  return changes;
+}
+
+TEST(VerdictOfSeeds, IsUnclearUnderFive) {
+  const Verdict v = verdict_of_seeds(seeds_on(1000, {{3, 3}, {2, 2}, {2, 3}, {1, 1}}));
+  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_FALSE(v.change_interval);
+  EXPECT_EQ(v.seeds_needed, 5);
+  EXPECT_EQ(v.summary,
+            "cannot tell with 4 seeds: +0.00, +0.00, +0.10, +0.00 points of accuracy, margin "
+            "0.50; 0.43 % flips on average; not every seed tells alone, and their mean takes 5 of "
+            "them at least");
+}
+
+// The halves of the intervals over seeds and over texts, as two legs of a triangle.
+TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
+  const SeedChanges even = seeds_on(20000, {{30, 50}, {50, 30}, {30, 50}, {50, 30}, {40, 40}});
+  const Verdict kept = verdict_of_seeds(even);
+  EXPECT_EQ(kept.conclusion, Conclusion::kept);
+  const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);  // changes of 0.001, deviation 0.001
+  double of_texts = 0;
+  for (const Comparison& c : even.comparisons)
+    of_texts += (accuracy_change_interval(c).high - c.accuracy_change()) / 5;
+  EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, of_texts), 1e-9);
+  EXPECT_TRUE(kept.summary.ends_with("; 0.40 % flips on average")) << kept.summary;
+  const Verdict narrow = verdict_of_seeds(even, 0.0015);
+  EXPECT_EQ(narrow.conclusion, Conclusion::unclear);
+  EXPECT_GT(*narrow.seeds_needed, 5);
+  const SeedChanges worse =
+      seeds_on(20000, {{1010, 10}, {1210, 10}, {1010, 10}, {1210, 10}, {1110, 10}});
+  EXPECT_EQ(verdict_of_seeds(worse).conclusion, Conclusion::lost);
+}
+
+// The next seed may differ; what each of these shows on its texts stands.
+TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
+  const Verdict lost = verdict_of_seeds(seeds_on(1000, std::vector(5, std::pair(490, 10))));
+  EXPECT_EQ(lost.conclusion, Conclusion::lost);
+  EXPECT_EQ(lost.grounds, Grounds::each_seed);
+  const Interval alone = accuracy_change_interval(counted(1000, 490, 10));
+  EXPECT_EQ(lost.change_interval->low, alone.low);
+  EXPECT_EQ(lost.change_interval->high, alone.high);
+  EXPECT_EQ(lost.summary,
+            "lost: -48.00 points of accuracy with each of 5 seeds (95 %, these seeds on other "
+            "texts: -51.20 to -44.77), beyond the margin of 0.50; 50.00 % flips on average; shown "
+            "by each seed alone");
+  // No change five times: kept only where the texts of each are enough.
+  EXPECT_EQ(verdict_of_seeds(seeds_on(20000, std::vector(5, std::pair(10, 10)))).conclusion,
+            Conclusion::kept);
+  const Verdict unclear = verdict_of_seeds(seeds_on(1000, std::vector(6, std::pair(10, 10))));
+  EXPECT_EQ(unclear.conclusion, Conclusion::unclear);
+  EXPECT_LT(unclear.change_interval->low, -0.005);
+  EXPECT_EQ(unclear.examples_needed, verdict(counted(1000, 10, 10)).examples_needed);
+  EXPECT_TRUE(unclear.summary.starts_with(
+      "cannot tell with 6 seeds: +0.00 points of accuracy with each of 6 seeds (95 %, these seeds "
+      "on other texts: "))
+      << unclear.summary;
+  EXPECT_NE(unclear.summary.find("would show each of them kept four times out of five"),
+            std::string::npos)
+      << unclear.summary;
+  // One change, and yet not what each of them shows: some disagree more often.
+  const SeedChanges unequal = seeds_on(4000, {{22, 20}, {22, 20}, {22, 20}, {22, 20}, {602, 600}});
+  EXPECT_EQ(verdict(unequal.comparisons.front()).conclusion, Conclusion::kept);
+  EXPECT_EQ(verdict_of_seeds(unequal).conclusion, Conclusion::unclear);
+  EXPECT_EQ(verdict_of_seeds(unequal).examples_needed,
+            verdict(unequal.comparisons.back()).examples_needed);
+}
+
+// Five seeds are never less sure than every one of them, nor are two.
+TEST(VerdictOfSeeds, IsNoWeakerThanEverySeedAlone) {
+  const SeedChanges far = seeds_on(1000, {{60, 10}, {500, 10}, {900, 0}, {60, 10}, {70, 10}});
+  const Verdict lost = verdict_of_seeds(far);
+  EXPECT_EQ(lost.conclusion, Conclusion::lost);
+  EXPECT_EQ(lost.grounds, Grounds::each_seed) << "they spread too wide for their mean";
+  for (const Comparison& c : far.comparisons) {
+    EXPECT_EQ(verdict(c).conclusion, Conclusion::lost);
+    EXPECT_LE(lost.change_interval->low, accuracy_change_interval(c).low);
+    EXPECT_GE(lost.change_interval->high, accuracy_change_interval(c).high);
+  }
+  EXPECT_TRUE(
+      lost.summary.starts_with("lost: -31.00 points of accuracy on average over 5 seeds "
+                               "(95 %, these seeds on other texts: "))
+      << lost.summary;
+  const Verdict two = verdict_of_seeds(seeds_on(1000, {{490, 10}, {480, 10}}));
+  EXPECT_EQ(two.conclusion, Conclusion::lost);
+  EXPECT_FALSE(two.change_interval);
+  EXPECT_FALSE(two.seeds_needed);
+  EXPECT_EQ(two.summary,
+            "lost: -48.00, -47.00 points of accuracy with 2 seeds, beyond the margin of 0.50; "
+            "49.50 % flips on average; shown by each seed alone, for these seeds only");
+  EXPECT_EQ(verdict_of_seeds(seeds_on(20000, {{10, 10}, {12, 10}})).conclusion, Conclusion::kept);
+  EXPECT_EQ(verdict_of_seeds(seeds_on(20000, {{10, 10}, {900, 10}})).conclusion,
+            Conclusion::unclear);
+}
+
+// Either way of telling may be taken, and still "kept" is false in 2.5 % of cases at most, and so is "lost": of the mean
+// over all seeds where that is what is spoken of, of the worst of these seeds where it is these. Seeds whose true changes
+// lie around the margin, texts on which they err alike or each for itself; 0.0025 is one standard error of 4000 draws.
+TEST(VerdictOfSeeds, IsFalseAsSeldomAsItSays) {
+  constexpr double kMargin = 0.005, kExamples = 3000;
+  RandomSequence random(9, stream_of("seeds"));
+  for (const double spread : {0.0, 0.0005, 0.002, 0.01}) {
+    for (const double alike : {0.7, 1.0}) {
+      int kept = 0, lost = 0;
+      for (int draw = 0; draw < 4000; ++draw) {
+        const double shared = random.normal();
+        double least = 1, most = -1;
+        std::vector<std::pair<int, int>> counts;
+        for (int seed = 0; seed < 5; ++seed) {
+          const double change = -kMargin + spread * random.normal();
+          least = std::min(least, change);
+          most = std::max(most, change);
+          const double noise = std::sqrt(alike) * shared + std::sqrt(1 - alike) * random.normal();
+          const double disagree = 0.04, deviation = std::sqrt(disagree - change * change);
+          const double seen = change * kExamples + std::sqrt(kExamples) * deviation * noise;
+          counts.emplace_back(std::lround((disagree * kExamples - seen) / 2),
+                              std::lround((disagree * kExamples + seen) / 2));
+        }
+        const Verdict v = verdict_of_seeds(seeds_on(static_cast<std::int64_t>(kExamples), counts));
+        const bool of_these = v.grounds == Grounds::each_seed;
+        kept += v.conclusion == Conclusion::kept && !(of_these && least >= -kMargin);
+        lost += v.conclusion == Conclusion::lost && !(of_these && most < -kMargin);
+      }
+      EXPECT_LT(kept / 4000.0, 0.025 + 3 * 0.0025) << spread << " " << alike;
+      EXPECT_LT(lost / 4000.0, 0.025 + 3 * 0.0025) << spread << " " << alike;
+    }
+  }
+}
+
+// Five seeds that agree on 52 texts say nothing of other texts.
+TEST(VerdictOfSeeds, KnowsThatItsTextsAreFew) {
+  const Verdict v = verdict_of_seeds(seeds_on(52, {{2, 5}, {2, 4}, {2, 5}, {1, 4}, {3, 5}}));
+  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_LT(v.change_interval->low, 0);
+  EXPECT_FALSE(v.seeds_needed);
+  EXPECT_GT(*v.examples_needed, 52);
+  EXPECT_NE(v.summary.find("no number of seeds would tell on these texts"), std::string::npos)
+      << v.summary;
+}
+
+}  // namespace
+}  // namespace hone
