@@ -27,8 +27,8 @@ bool worth_explaining(const Comparison& comparison) {
   return comparison.accuracy_change() <= -kUsualMargin;
 }
 
-Diagnosis diagnose(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
-                   const CompressOptions& options, Context& context) {
+Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
+                   std::int32_t pad_id, const CompressOptions& options, Context& context) {
   Diagnosis diagnosis;
   diagnosis.operands = suggest(parent, options.plan, data.train, pad_id, options.calibration,
                                /*most_bits=*/0, context);
@@ -41,10 +41,12 @@ Diagnosis diagnose(const Model& parent, const EncodedSplits& data, std::int32_t 
   const ChoicePart part = choice_part(data);
   const MeasureOptions how = {pad_id, options.calibration.batch_size};
   const Model model = compress(parent, data, pad_id, better, context);
-  const Measurement before =
-      measure(parent, part.examples, pad_id, how.batch_size, context, "fp32");
+  const bool same_texts = part.name == data.measured.facts.part;
+  const Measurement there = same_texts ? before
+                                       : measure(parent, part.examples, pad_id, how.batch_size,
+                                                 context, "before, " + part.name);
   diagnosis.improved =
-      compared(model, "PTQ with the better parameters", before, part.examples, how, context);
+      compared(model, "PTQ with the better parameters", there, part.examples, how, context);
   diagnosis.improved->verdict = verdict(*diagnosis.improved->comparison);
   diagnosis.part = part.name;
   return diagnosis;

@@ -13,9 +13,10 @@
 namespace hone {
 namespace {
 
-constexpr std::int64_t kFewTexts = 1000;   // an accuracy of 90 % is known to 2 points there
-constexpr std::int64_t kFewOfAClass = 50;  // texts to learn a class from
-constexpr double kRarelyFound = 0.5;       // recall
+constexpr std::int64_t kFewTexts = 1000;         // an accuracy of 90 % is known to 2 points there
+constexpr std::int64_t kFewOfAClass = 50;        // texts to learn a class from
+constexpr double kRarelyFound = 0.5;             // recall
+constexpr std::size_t kMostConfusedClasses = 6;  // with a column for each
 
 /// A line of figures: what was measured where.
 struct Row {
@@ -76,10 +77,12 @@ std::string interval_text(const Json& interval) {
                      100 * interval[1].get<double>());
 }
 
-// "80 trained on, effective n = 120"; empty: nothing that is known flatters the row.
-std::string cautions_text(const ModelCard& card, const Row& row) {
+// "80 trained on, effective n = 120"; empty: nothing that is known flatters the row. `with_size`: the effective size is not
+// said beside it.
+std::string cautions_text(const ModelCard& card, const Row& row, bool with_size = true) {
   // Of a quantization what is known of the texts stands beside its rows.
-  const Json& figures = is_quantized(card) ? card.result : *row.measurement;
+  Json figures = is_quantized(card) ? card.result : *row.measurement;
+  if (!with_size) figures.erase("effective_n");
   return fmt::format("{}", fmt::join(cautions_of(figures), ", "));
 }
 
@@ -108,8 +111,9 @@ std::string metadata(const ModelCard& card, const Model& model) {
   std::string results;
   for (const Row& row : own_rows(card)) {
     const Json& m = *row.measurement;
-    const std::string cautions = cautions_text(card, row);
-    std::string basis = at(m, "eval_samples").is_number() ? sample_size_text(m) : "";
+    const bool sized = at(m, "eval_samples").is_number();
+    const std::string cautions = cautions_text(card, row, /*with_size=*/!sized);
+    std::string basis = sized ? sample_size_text(m) : "";
     if (!cautions.empty()) basis += (basis.empty() ? "" : ", ") + cautions;
     std::string metrics;
     for (const auto& [type, key] :
@@ -185,8 +189,57 @@ std::string figures(const ModelCard& card) {
     text += fmt::format("Against the model before: {}. Predictions that differ: {} (95 %: {}).\n\n",
                         sentence, percent_text(at(comparison, "flip_share")),
                         interval_text(at(comparison, "flip_interval")));
+    const std::string caveat = text_at(card.result, "caveat");
+    if (!caveat.empty()) text += caveat + "\n\n";
   }
   return text + "These are the figures of one seed; another gives others.\n\n";
+}
+
+// A cell of a table in Markdown.
+std::string cell_text(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+    text.insert(at, 1, '\\');
+  return text;
+}
+
+// "90.27 % (89.10 to 91.30 %)"
+std::string share_text(const Json& figures, const char* key) {
+  const std::string share = percent_text(at(figures, key));
+  return share == kUnknown
+             ? share
+             : fmt::format("{} ({})", share,
+                           interval_text(at(figures, fmt::format("{}_interval", key))));
+}
+
+// How each class was told from the others, on the part the model is judged by, and of a few what its texts were taken for.
+std::string classes(const ModelCard& card) {
+  const std::vector<Row> rows = own_rows(card);
+  if (rows.empty() || !at(*rows.back().measurement, "eval_classes").is_object()) return "";
+  const Json& measurement = *rows.back().measurement;
+  const Json& of_class = measurement["eval_classes"];
+  const Json& confusion = at(measurement, "eval_confusion");
+  const bool confused = confusion.is_array() && of_class.size() <= kMostConfusedClasses;
+  std::string header = "| class | texts | precision | recall | F1 |",
+              line = "|---|---|---|---|---|", body;
+  std::size_t row = 0;
+  for (const auto& [label, figures] : of_class.items()) {
+    const std::string name = cell_text(code(label));
+    if (confused) header += fmt::format(" taken for {} |", name);
+    if (confused) line += "---|";
+    body += fmt::format("| {} | {} | {} | {} | {} |", name,
+                        grouped(figures.value("support", std::int64_t{0})),
+                        share_text(figures, "precision"), share_text(figures, "recall"),
+                        percent_text(at(figures, "f1")));
+    if (confused)
+      for (const Json& texts : confusion.at(row))
+        body += fmt::format(" {} |", grouped(texts.get<std::int64_t>()));
+    body += "\n";
+    ++row;
+  }
+  return fmt::format(
+      "## Classes\n\nOn the {} part, n = {}; in brackets the 95 % interval:\n\n{}\n{}\n{}\n",
+      rows.back().part, grouped(measurement.value("eval_samples", std::int64_t{0})), header, line,
+      body);
 }
 
 std::string origin(const ModelCard& card) {
@@ -281,7 +334,7 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
 
 std::string to_markdown(const ModelCard& card, const Model& model) {
   std::string text = metadata(card, model) + "\n" + introduction(card, model) + figures(card) +
-                     origin(card) + "## What it is not fit for\n\n";
+                     classes(card) + origin(card) + "## What it is not fit for\n\n";
   for (const std::string& line : limits(card, model)) text += "- " + line + "\n";
   return text;
 }

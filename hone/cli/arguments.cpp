@@ -415,11 +415,15 @@ MeasuredTexts load_measured(const DataArguments& data, const std::string& split,
   return measured_texts(splits, split, record);
 }
 
-EncodedSplits load_encoded(const TextModel& source, const std::string& name,
-                           const DataArguments& data, const std::string& split, std::uint64_t seed,
-                           Context& context, std::vector<std::string>& notes) {
-  const Splits splits = load_splits(data, seed, source.model.config, source.trained_on,
-                                    DataUse::compression, context);
+EncodedSplits load_encoded(TextModel& source, const std::string& name, const DataArguments& data,
+                           const std::string& split, std::uint64_t seed, Context& context,
+                           std::vector<std::string>& notes) {
+  const bool fresh = is_fresh(name);
+  const Splits splits = fresh ? load_splits(data, seed, known_labels(name), source.trained_on,
+                                            DataUse::compression, context)
+                              : load_splits(data, seed, source.model.config, source.trained_on,
+                                            DataUse::compression, context);
+  if (fresh) source = open_model(name, context, seed, splits.source.label_names);
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
   const EncodedSplits encoded =

@@ -138,10 +138,11 @@ MeasuredTexts load_measured(const DataArguments& data, const std::string& split,
                             Context& context, DataIdentity& identity);
 
 /// The data encoded for the compression of a model called `name`, with the part called `split` (see `measured_texts`) as
-/// its test part. Prints notes and warnings, the model's and the data's, and adds them to `notes` for a report.
-EncodedSplits load_encoded(const TextModel& source, const std::string& name,
-                           const DataArguments& data, const std::string& split, std::uint64_t seed,
-                           Context& context, std::vector<std::string>& notes);
+/// its test part; fresh weights get the classes of the data first, as for training. Prints notes and warnings, the model's
+/// and the data's, and adds them to `notes` for a report.
+EncodedSplits load_encoded(TextModel& source, const std::string& name, const DataArguments& data,
+                           const std::string& split, std::uint64_t seed, Context& context,
+                           std::vector<std::string>& notes);
 
 /// What the part is, on the standard error stream, and that it is not known whether the model, called `name`, was
 /// trained on it where that is so. Adds both to `notes`.

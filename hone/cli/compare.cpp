@@ -109,6 +109,10 @@ struct MeasuredExamples {
   }
 };
 
+std::string majority_sentence(const Evaluation& evaluation) {
+  return "On these texts " + majority_text(evaluation) + ".";
+}
+
 Outcome compare_two(const Arguments& a, const MeasuredExamples& measured, Context& context,
                     std::vector<std::string>& notes) {
   const TextModel first = open_model(a.first, context, a.run.seed),
@@ -131,8 +135,7 @@ Outcome compare_two(const Arguments& a, const MeasuredExamples& measured, Contex
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
-  const std::string baseline =
-      "On these texts " + majority_text(c.first.measurement.evaluation) + ".";
+  const std::string baseline = majority_sentence(c.first.measurement.evaluation);
   outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n\n{}\n{}",
                              toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)),
                              a.first, a.second, baseline, to_text(table, text_style(a.run)),
@@ -161,6 +164,7 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds
                {"flips", "Flips"},
                {"mcnemar_p", "McNemar p"}});
   std::vector<Json> runs;
+  std::string baseline;
   for (const std::int64_t seed : seeds) {
     const TextModel first = open_model(seed_folder(a.first, seed), context, a.run.seed),
                     second = open_model(seed_folder(a.second, seed), context, a.run.seed);
@@ -169,6 +173,7 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds
     for (const ComparedModel* model : {&c.first, &c.second})
       for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
         notes.push_back(fmt::format("seed {} of {}: {}", seed, model->label, concern));
+    baseline = majority_sentence(c.first.measurement.evaluation);
     changes.before.push_back(c.first.measurement.evaluation.accuracy);
     changes.after.push_back(c.second.measurement.evaluation.accuracy);
     changes.comparisons.push_back(c.comparison);
@@ -187,13 +192,15 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds
   outcome.headline = measured.headline(outcome.verdict);
   const std::string spreads =
       fmt::format("A: {}\nB: {}", seed_sentence(spread_of_a), seed_sentence(spread_of_b));
-  outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n{}\n",
+  outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n\n{}\n{}\n\n{}",
                              toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)),
-                             a.first, a.second, to_text(table, text_style(a.run)), spreads);
+                             a.first, a.second, baseline, to_text(table, text_style(a.run)),
+                             spreads, class_text_of_seeds(runs, {"a", "b"}, text_style(a.run)));
   outcome.sections = {{"Result",
-                       {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table},
+                       {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table, baseline},
                         Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
-                        Paragraph{"B: " + seed_sentence(spread_of_b) + "."}}}};
+                        Paragraph{"B: " + seed_sentence(spread_of_b) + "."}}},
+                      class_section_of_seeds(runs, {"a", "b"})};
   return outcome;
 }
 
@@ -245,7 +252,7 @@ void compare_models(Arguments& a, const CLI::App& app) {
   } else {
     print_text(a.run, outcome.text);
   }
-  if (a.max_drop_points && !outcome.verdict.kept()) throw GateFailure(outcome.verdict.summary);
+  if (a.max_drop_points) check_gate(outcome.verdict, name_and_size(part), a.run);
 }
 
 }  // namespace

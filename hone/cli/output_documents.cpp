@@ -21,6 +21,11 @@ constexpr Field kQuantizedModules = {"quantized_modules", "integer", "operations
 constexpr Field kParent = {"parent", "text", "model A as it was named"};
 constexpr Field kGate = {"gate", "gate", "whether the loss is allowed", "with --max_drop"};
 constexpr Field kSeedGate = {"gate", "seed_gate", "whether the loss is allowed", "with --max_drop"};
+constexpr Field kCaveat = {"caveat", "text", "what the change holds beside the quantizing",
+                           "with --qat"};
+constexpr Field kDiagnosis = {"diagnosis", "diagnosis",
+                              "where the accuracy is lost, by rounding alone",
+                              "with --explain, or where much is lost"};
 constexpr Field kThreads = {"threads", "integer", "that were used"};
 constexpr Field kEpoch = {"epoch", "number", "passes over the training part so far"};
 constexpr Field kStep = {"step", "integer", "steps so far"};
@@ -162,8 +167,9 @@ const std::vector<Document>& documents() {
           {"as_transformers", "elsewhere",
            "what `transformers` computes with the weights that are saved",
            "where quantizers are not known there"},
-          {"diagnosis", "diagnosis", "where the accuracy is lost",
-           "with --explain, or where much is lost"}}},
+          {"steps", "steps", "of the training through the quantizers", "with --qat"},
+          kCaveat,
+          kDiagnosis}},
         {kManySeeds,
          {kResult,
           kSubject,
@@ -180,6 +186,8 @@ const std::vector<Document>& documents() {
           {"runs", "quantize_run[]", "a row for every seed"},
           kSpreads,
           {"change", "seed_change", "of the accuracy, from before to after"},
+          kCaveat,
+          kDiagnosis,
           kSeedGate}}}},
       {"formats",
        "Number formats: explained, or tried on a model.",

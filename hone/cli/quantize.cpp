@@ -12,6 +12,7 @@
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command_line.h"
+#include "hone/cli/explanation.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
@@ -40,9 +41,6 @@ struct Arguments {
   double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
 };
 
-constexpr double kQuietSnrDb = 20;  // operands above it are not to blame
-constexpr std::size_t kShownOperands = 12;
-
 /// What all seeds of a job share.
 struct Job {
   const Arguments& arguments;
@@ -60,17 +58,12 @@ struct Job {
   }
   Json subject() const { return subject_of(arguments.model, data.identity, data.measured); }
   std::string part() const { return name_and_size(data.measured); }
-  std::string caption() const {
-    return fmt::format("On {}; {}.", part(), majority_text(before.evaluation));
+  /// `caveat`: of what was trained, see `caveat_of`.
+  std::string caption(const std::string& caveat) const {
+    return fmt::format("On {}; {}.{}{}", part(), majority_text(before.evaluation),
+                       caveat.empty() ? "" : " ", caveat);
   }
   Graph graph() const { return plain_graph(parent.model); }
-};
-
-/// What can be done about a loss.
-struct NextStep {
-  std::string note;
-  std::string command = {};  ///< for a shell; "" where there is none
-  bool better_parameters = false;
 };
 
 /// One quantized model, written to its folder, and what the report says of it.
@@ -79,140 +72,32 @@ struct Quantized {
   Table table = Table(std::vector<Column>{});
   Comparison comparison;
   Verdict verdict;
-  std::optional<Diagnosis> diagnosis;
-  std::string classes;  ///< for the terminal
-  NextStep next;
+  std::int64_t steps = 0;  ///< of its training
+  std::string classes;     ///< for the terminal
+  std::vector<LayerBar> layers;
   ModelSize size;
   std::vector<Section> sections;
   std::vector<std::string> notes;
 };
-
-Table shown_operands(const Diagnosis& diagnosis) {
-  return diagnosis_table(diagnosis, kQuietSnrDb, kShownOperands);
-}
-
-// On the validation part: who takes the better parameters over chooses them there.
-std::string improvement(const Diagnosis& diagnosis) {
-  if (!diagnosis.improved)
-    return "All of them together were not tried: there is no validation part to try them on.";
-  const ComparedModel& model = *diagnosis.improved;
-  return fmt::format("All of them together, by rounding alone ({}): {}; margin SNR {} dB.",
-                     part_text(diagnosis.part, model.measurement.evaluation),
-                     model.verdict->summary,
-                     display_text(real(model.comparison->margin_snr_db, 1)));
-}
-
-constexpr const char* kOperandsCaption =
-    "Where it is lost: each operand alone, the noisiest first, without training";
-std::string step_note(const NextStep& next) {
-  return fmt::format(
-      "Step: the smallest magnitude that is not zero.{}",
-      next.better_parameters ? " Better: parameters of the same format at no more bits." : "");
-}
-
-std::string all_quiet() {
-  return fmt::format("Every operand alone keeps {} dB or more.", kQuietSnrDb);
-}
-
-std::string explanation(const Diagnosis& diagnosis, const NextStep& next, const TextStyle& style) {
-  const Table table = shown_operands(diagnosis);
-  std::string text = all_quiet() + "\n";
-  if (!table.rows().empty())
-    text = fmt::format("{}\n\n{}\n{}\n", kOperandsCaption, to_text(table, style), step_note(next));
-  if (next.better_parameters) text += improvement(diagnosis) + "\n";
-  text += next.note + "\n";
-  return next.command.empty() ? text : text + fmt::format("\n  {}\n", next.command);
-}
-
-// What each layer costs: of the diagnosis, where there is one, else of the weights before and after they were rounded.
-std::vector<Block> layers_of(const Job& job, const Model& before, const Model& after,
-                             const fs::path& folder, Quantized& quantized) {
-  const Graph graph = job.graph();
-  const auto& diagnosis = quantized.diagnosis;
-  const std::vector<LayerBar> bars = diagnosis ? layer_bars(*diagnosis, graph)
-                                               : layer_bars(before, after, job.options.plan, graph);
-  const std::string title = fmt::format(
-      "What is left of each layer's {}, {}",
-      diagnosis ? "operands, each alone, without training" : "weights", summary(job.options.plan));
-  return layer_figure(bars, title, folder / "layers", quantized.notes);
-}
-
-Section explanation_section(const Diagnosis& diagnosis, std::vector<Block> layers,
-                            const NextStep& next) {
-  const Table table = shown_operands(diagnosis);
-  Section section{"Where it is lost", std::move(layers)};
-  if (table.rows().empty()) {
-    section.blocks.push_back(Paragraph{all_quiet()});
-  } else {
-    section.blocks.push_back(PageTable{table, kOperandsCaption});
-    section.blocks.push_back(Paragraph{step_note(next)});
-  }
-  if (next.better_parameters) section.blocks.push_back(Paragraph{improvement(diagnosis)});
-  section.blocks.push_back(Paragraph{next.note});
-  if (!next.command.empty()) section.blocks.push_back(Preformatted{next.command});
-  return section;
-}
-
-// A name beside the output that is not taken.
-std::string free_name(const Job& job, const char* ending) {
-  const fs::path output = fs::path(job.arguments.output.folder) / "";  // with one slash at its end
-  const std::string stem = output.parent_path().string() + ending;
-  std::string name = stem;
-  std::error_code error;
-  for (int number = 2; fs::exists(name, error); ++number) name = fmt::format("{}-{}", stem, number);
-  return name;
-}
-
-// What loses less: better parameters, which are written into `folder` (it will be named after the output), or training,
-// each as a line for a shell that quantizes in the same way in all else.
-NextStep next_step(const Job& job, const Diagnosis& diagnosis, const fs::path& folder) {
-  const QuantizationPlan better = with_suggestions(job.options.plan, diagnosis.operands);
-  std::map<std::string, std::string> instead = {
-      {"seeds", ""}, {"explain", ""}, {"resume", ""}, {"overwrite_output_dir", ""}};
-  if (better == job.options.plan) {
-    constexpr const char* kNone = "No parameters of the same format at no more bits lose less";
-    if (job.options.qat) return {fmt::format("{}; more bits may.", kNone)};
-    instead.insert({{"qat", "true"}, {"output_dir", free_name(job, "-qat")}});
-    return {fmt::format("{}. Training through the quantizers may:", kNone),
-            command_line(job.app, instead)};
-  }
-  constexpr const char* kFile = "better.toml";
-  write_file(folder / kFile, to_recipe(better, job.graph()));
-  const fs::path recipe =
-      (fs::path(job.arguments.output.folder) / folder.lexically_relative(job.output.path()) / kFile)
-          .lexically_normal();
-  instead.insert({{"recipe", recipe.string()},
-                  {"format", ""},
-                  {"input_format", ""},
-                  {"weight_format", ""},
-                  {"bias_format", ""},
-                  {"output_format", ""},
-                  {"rule", ""},
-                  {"output_dir", free_name(job, "-better")}});
-  return {"The better parameters are saved as a recipe; this quantizes with them:",
-          command_line(job.app, instead), /*better_parameters=*/true};
-}
-
-Json to_json(const Diagnosis& diagnosis, const QuantizationPlan& plan, const Graph& graph) {
-  Json better;
-  if (diagnosis.improved) {
-    better = to_json(*diagnosis.improved->comparison, *diagnosis.improved->verdict);
-    better["part"] = diagnosis.part;
-    better["n"] = diagnosis.improved->measurement.evaluation.examples;
-  }
-  return {{"operands", operands_json(diagnosis)},
-          {"with_better_parameters", better},
-          {"recipe", to_recipe(with_suggestions(plan, diagnosis.operands), graph)}};
-}
 
 // "QAT integer(width=8,frac=4), test, n = 4 000: kept: …"
 std::string headline(const Job& job, const Verdict& verdict) {
   return fmt::format("{}, {}: {}.", job.label(), job.part(), verdict.summary);
 }
 
-// What a gate says that does not pass; empty when there is none, or it passed.
-std::string failure(const Arguments& a, const Verdict& verdict) {
-  return a.max_drop_points && !verdict.kept() ? verdict.summary : "";
+// What a change after training holds beside the quantizing, for no model was trained as long without it. `results`: of
+// every seed; empty where nothing was trained.
+std::string caveat_of(const std::vector<Json>& results) {
+  std::vector<std::int64_t> steps;
+  for (const Json& result : results)
+    if (result.contains("steps")) steps.push_back(result["steps"].get<std::int64_t>());
+  if (steps.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(steps);
+  return fmt::format(
+      "The model after was trained {}{} step{} longer than the one before, and no fp32 model as "
+      "long "
+      "beside it: the change is that of training and quantizing together.",
+      least == most ? "" : grouped(least) + " to ", grouped(most), most == 1 ? "" : "s");
 }
 
 // Quantized by rounding alone, or trained with a log and a learning curve in the folder.
@@ -222,6 +107,7 @@ Model quantized_copy(const Job& job, const CompressOptions& options, const fs::p
   if (!options.qat) return compress(job.parent.model, job.data, pad_id, options, job.context);
   TrainingLog log = training_log_in(folder, job.arguments.report_to);
   Model model = compress(job.parent.model, job.data, pad_id, options, log, job.context);
+  quantized.steps = log.steps().empty() ? 0 : log.steps().back().step;
   Section curve = learning_curve_section(log, job.label() + ", simulated; one seed",
                                          folder / "learning_curve", quantized.notes);
   if (!curve.blocks.empty()) quantized.sections.push_back(std::move(curve));
@@ -264,6 +150,10 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
                            {"seed", seed},
                            {"seeds", 1},
                            {"calibration_texts", job.calibration_texts}});
+  if (a.qat) {
+    quantized.result["steps"] = quantized.steps;
+    quantized.result["caveat"] = caveat_of({quantized.result});
+  }
   if (a.qat && !options.fine_tune.class_weights.empty()) {
     const std::vector<float> weights =
         class_weights(options.fine_tune.class_weights, job.data.train.labels, labels);
@@ -291,26 +181,39 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
                         /*quantized=*/true, verdict(comparison, a.margin())});
   }
   quantized.table = comparison_table(compared);
-  if (a.explain || worth_explaining(quantized.comparison)) {
-    quantized.diagnosis = diagnose(job.parent.model, job.data, pad_id, options, job.context);
-    quantized.result["diagnosis"] = to_json(*quantized.diagnosis, options.plan, job.graph());
-    quantized.next = next_step(job, *quantized.diagnosis, folder);
-    if (!quantized.next.command.empty())
-      quantized.result["diagnosis"]["command"] = quantized.next.command;
-  }
-  std::vector<Block> layers = layers_of(job, unrounded, model.model, folder, quantized);
-  quantized.sections.push_back(
-      quantized.diagnosis
-          ? explanation_section(*quantized.diagnosis, std::move(layers), quantized.next)
-          : Section{"Layers", std::move(layers)});
+  quantized.layers = layer_bars(unrounded, model.model, options.plan, job.graph());
   write_model(model, folder);
   quantized.size = model_size(model.model, folder);
   quantized.result["size"] = to_json(quantized.size);
-  write_results("quantize", quantized.result, folder);
   write_model_card({a.output.name_of(folder, job.output.path()), command_line(job.app),
                     result_of("quantize", quantized.result)},
                    model.model, folder);
   return quantized;
+}
+
+// What is lost where, by rounding alone, and what loses less, saved in the job's folder.
+Explanation explain(const Job& job) {
+  const Arguments& a = job.arguments;
+  Diagnosis diagnosis = diagnose(job.parent.model, job.before, job.data,
+                                 job.parent.tokenizer.pad_id(), job.options, job.context);
+  NextStep next =
+      next_step({job.app, job.options, a.output.folder, job.output.path()}, diagnosis, job.graph());
+  return {std::move(diagnosis), std::move(next), a.seeds};
+}
+
+// What each layer costs, drawn in `folder`: of the explanation where there is one, else the weights as they were rounded.
+Section layer_section(const Job& job, const std::optional<Explanation>& explanation,
+                      std::vector<LayerBar> weights, const fs::path& folder,
+                      std::vector<std::string>& notes) {
+  const std::string title =
+      fmt::format("What is left of each layer's {}, {}",
+                  explanation ? "operands, each alone, without training" : "weights",
+                  summary(job.options.plan));
+  std::vector<Block> blocks = layer_figure(
+      explanation ? layer_bars(explanation->diagnosis, job.graph()) : std::move(weights), title,
+      folder / "layers", notes);
+  return explanation ? to_section(*explanation, std::move(blocks))
+                     : Section{"Layers", std::move(blocks)};
 }
 
 // What is worth knowing of the model whatever it was measured on: its size, and what others make of it.
@@ -321,24 +224,34 @@ std::vector<std::string> remarks(const Job& job, const ModelSize& size) {
   return lines;
 }
 
-void print_one(const Job& job, const Quantized& quantized) {
+void print_one(const Job& job, const Quantized& quantized,
+               const std::optional<Explanation>& explanation) {
   const Arguments& a = job.arguments;
   if (a.run.json) return print_result("quantize", quantized.result);
   print_text(a.run, "{}\n\n{}\n\n{}\n{}{} operations quantized; one seed; written to {}\n",
              toned(headline(job, quantized.verdict), tone_of(quantized.verdict), text_style(a.run)),
-             job.caption(), to_text(quantized.table, text_style(a.run)), quantized.classes,
+             job.caption(caveat_of({quantized.result})),
+             to_text(quantized.table, text_style(a.run)), quantized.classes,
              job.options.plan.size(), a.output.folder);
   for (const std::string& line : remarks(job, quantized.size)) print_text(a.run, "{}\n", line);
-  if (quantized.diagnosis)
-    print_text(a.run, "\n{}", explanation(*quantized.diagnosis, quantized.next, text_style(a.run)));
+  if (explanation) print_text(a.run, "\n{}", to_text(*explanation, text_style(a.run)));
 }
 
-// Returns what the gate says: empty when there is none, or it passed.
-std::string quantize_one_seed(const Job& job, RunReport report) {
+Verdict quantize_one_seed(const Job& job, RunReport report) {
   const Arguments& a = job.arguments;
-  const Quantized quantized = quantize_once(job, a.run.seed, job.output.path());
+  const fs::path& folder = job.output.path();
+  Quantized quantized = quantize_once(job, a.run.seed, folder);
+  std::optional<Explanation> explanation;
+  if (a.explain || worth_explaining(quantized.comparison)) {
+    explanation = explain(job);
+    quantized.result["diagnosis"] = to_json(*explanation, job.options.plan, job.graph());
+  }
+  quantized.sections.push_back(
+      layer_section(job, explanation, std::move(quantized.layers), folder, quantized.notes));
+  report.results = quantized.result;
   report.headline = headline(job, quantized.verdict);
-  report.sections = {{"Result", {PageTable{quantized.table, job.caption()}}}};
+  report.sections = {
+      {"Result", {PageTable{quantized.table, job.caption(caveat_of({quantized.result}))}}}};
   if (a.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(quantized.verdict, job.part())});
   for (const std::string& line : remarks(job, quantized.size))
@@ -346,27 +259,40 @@ std::string quantize_one_seed(const Job& job, RunReport report) {
   report.sections.insert(report.sections.end(), quantized.sections.begin(),
                          quantized.sections.end());
   report.notes.insert(report.notes.end(), quantized.notes.begin(), quantized.notes.end());
-  write_run_report(report, job.output.path(), job.context);
+  write_run_report(report, folder, job.context);
   job.output.commit();
   print_warnings(quantized.notes);
-  print_one(job, quantized);
-  return failure(a, quantized.verdict);
+  print_one(job, quantized, explanation);
+  return quantized.verdict;
 }
 
-std::string quantize_seeds(const Job& job, RunReport report) {
-  const Arguments& a = job.arguments;
+// The results of all seeds, those that an earlier run has left among them.
+std::vector<Json> results_of_seeds(const Job& job) {
   std::vector<Json> results;
-  for (const SeedFolder& seed : seed_folders(job.output.path(), a.run.seed, a.seeds)) {
+  for (const SeedFolder& seed :
+       seed_folders(job.output.path(), job.arguments.run.seed, job.arguments.seeds)) {
     if (!seed.done) {
-      const Quantized quantized = quantize_once(job, seed.seed, seed.path);
+      Quantized quantized = quantize_once(job, seed.seed, seed.path);
+      layer_section(job, std::nullopt, std::move(quantized.layers), seed.path, quantized.notes);
       print_warnings(quantized.notes);
+      write_results("quantize", quantized.result, seed.path);
     }
     results.push_back(read_json(seed.path / "results.json"));
   }
+  return results;
+}
+
+Verdict quantize_seeds(const Job& job, RunReport report) {
+  const Arguments& a = job.arguments;
+  const fs::path& folder = job.output.path();
+  const std::vector<Json> results = results_of_seeds(job);
   const SeedChanges changes = seed_changes(results);
   const Table table = seed_table(results, {"before", "after"});
   const Verdict change = verdict_of_seeds(changes, a.margin());
   const SeedSpread spread = accuracy_spread(results, "after");
+  std::optional<Explanation> explanation;
+  if (a.explain || std::ranges::any_of(changes.comparisons, worth_explaining))
+    explanation = explain(job);
   Json result = job.subject();
   result.update({{"format", summary(job.options.plan)},
                  {"method", "qat"},
@@ -376,8 +302,11 @@ std::string quantize_seeds(const Job& job, RunReport report) {
                  {"change", paired_json(changes, change)}});
   for (const char* key : {"average_weight_bits", "quantized_modules", "size", "class_weights"})
     if (results.front().contains(key)) result[key] = results.front()[key];
+  const std::string caveat = caveat_of(results), caption = job.caption(caveat);
+  if (!caveat.empty()) result["caveat"] = caveat;
   result.update(runs_json(results, {"before", "after"}));
   if (a.max_drop_points) result["gate"] = gate_json(change);
+  if (explanation) result["diagnosis"] = to_json(*explanation, job.options.plan, job.graph());
   report.results = result;
   report.basis.seeds = a.seeds;
   report.headline = headline(job, change);
@@ -387,25 +316,30 @@ std::string quantize_seeds(const Job& job, RunReport report) {
                   fmt::format("{}, {}; {} seeds", job.label(), job.part(), a.seeds));
   report.sections = {
       {"Result",
-       {PageTable{table, job.caption()}, Paragraph{"After: " + seed_sentence(spread) + "."},
-        figure_block(dots, job.output.path() / "seeds",
-                     "Accuracy after, a dot for each seed, and before", undrawn)}}};
+       {PageTable{table, caption}, Paragraph{"After: " + seed_sentence(spread) + "."},
+        figure_block(dots, folder / "seeds", "Accuracy after, a dot for each seed, and before",
+                     undrawn)}}};
   if (a.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(change, job.part())});
+  Section classes = class_section_of_seeds(results, {"after"});
+  if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
+  if (explanation) report.sections.push_back(layer_section(job, explanation, {}, folder, undrawn));
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
   for (const std::string& concern : seed_concerns(results, {"before", "after"}))
     report.notes.push_back(concern);
   print_warnings(undrawn);
-  write_run_report(report, job.output.path(), job.context);
+  write_run_report(report, folder, job.context);
   job.output.commit();
   if (a.run.json) {
     print_result("quantize", result);
   } else {
-    print_text(a.run, "{}\n\n{}\n\n{}\nafter: {}\nwritten to {}\n",
-               toned(headline(job, change), tone_of(change), text_style(a.run)), job.caption(),
-               to_text(table, text_style(a.run)), seed_sentence(spread), a.output.folder);
+    print_text(a.run, "{}\n\n{}\n\n{}\nafter: {}\n\n{}written to {}\n",
+               toned(headline(job, change), tone_of(change), text_style(a.run)), caption,
+               to_text(table, text_style(a.run)), seed_sentence(spread),
+               class_text_of_seeds(results, {"after"}, text_style(a.run)), a.output.folder);
+    if (explanation) print_text(a.run, "\n{}", to_text(*explanation, text_style(a.run)));
   }
-  return failure(a, change);
+  return change;
 }
 
 void quantize_model(Arguments& a, const CLI::App& app) {
@@ -422,15 +356,16 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   options.fine_tune.training.save_steps = a.resume.save_steps;
   options.fine_tune.title = "train quantized";
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
-  const TextModel parent = open_model(a.model, context, a.run.seed);
+  TextModel parent = open_model(a.model, context, a.run.seed);
   check_unquantized(parent.model);
   options.plan = resolve(recipe, plain_graph(parent.model));
   const EncodedSplits data =
       load_encoded(parent, a.model, a.data, a.split, a.run.seed, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return print_finished(output, a.run.json);
-  const Measurement before = measure(parent.model, data.test, parent.tokenizer.pad_id(),
-                                     options.fine_tune.eval_batch_size, context, "before");
+  const Measurement before =
+      measure(parent.model, data.test, parent.tokenizer.pad_id(), options.fine_tune.eval_batch_size,
+              context, "before, " + data.measured.facts.part);
   std::vector<std::string> doubts;
   for (const std::string& concern : concerns(before.evaluation, parent.model.config.labels))
     doubts.push_back(fmt::format("before quantizing, {}", concern));
@@ -446,9 +381,9 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   const Job job{a, app, parent, data, before, options, calibration_texts, output, context};
   report.title = fmt::format("{} quantized: {}", a.model, job.label());
   report.basis = basis_of(a.data.options.source, data, "simulated " + summary(options.plan));
-  const std::string failure = a.seeds == 1 ? quantize_one_seed(job, std::move(report))
-                                           : quantize_seeds(job, std::move(report));
-  if (!failure.empty()) throw GateFailure(failure);
+  const Verdict verdict = a.seeds == 1 ? quantize_one_seed(job, std::move(report))
+                                       : quantize_seeds(job, std::move(report));
+  if (a.max_drop_points) check_gate(verdict, job.part(), a.run);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "hone/cli/screen.h"
 
+#include "hone/app/measure.h"
 #include "hone/base/printable.h"
 #include "hone/base/terminal.h"
+#include "hone/cli/command.h"
 
 namespace hone {
 
@@ -21,6 +23,11 @@ Tone tone_of(const Verdict& verdict) {
 
 void print_message(std::string_view text) {
   fmt::print(stderr, "{}\n", fitted(printable_message(text), terminal_columns(stderr)));
+}
+
+void check_gate(const Verdict& verdict, const std::string& measured_on, const RunArguments& a) {
+  if (verdict.kept()) return;
+  throw GateFailure(a.json ? verdict.summary : gate_text(verdict, measured_on));
 }
 
 }  // namespace hone

@@ -248,6 +248,8 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
     report.sections[0].blocks.push_back(figure_block(
         dots, job.output.path() / "seeds", "Accuracy on each part, a dot for each seed", undrawn));
   }
+  Section classes = class_section_of_seeds(results, {kParts[0], kParts[1]});
+  if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
   print_warnings(undrawn);
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
   for (const std::string& concern : seed_concerns(results, {kParts[0], kParts[1]}))
@@ -365,7 +367,9 @@ void train_model(Arguments& a, const CLI::App& app) {
                to_text(seed_table(results, {kParts[0], kParts[1]}), text_style(a.run)));
     for (const char* part : kParts)
       if (results.front().contains(part)) print_text(a.run, "{}\n", seeds_text(results, part));
-    return print_text(a.run, "written to {}\n", a.output.folder);
+    return print_text(a.run, "\n{}written to {}\n",
+                      class_text_of_seeds(results, {kParts[0], kParts[1]}, text_style(a.run)),
+                      a.output.folder);
   }
   const Table table = results_table(result);
   if (!table.rows().empty())

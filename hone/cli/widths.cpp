@@ -45,7 +45,7 @@ void study(Arguments& a, const CLI::App& app) {
     options.widths.push_back(parse_width(std::string(trim(text))));
   user_check(!options.widths.empty(), "--widths: expected width.fraction, e.g. 8.4, got ''");
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
-  const TextModel source = open_model(a.model, context, a.run.seed);
+  TextModel source = open_model(a.model, context, a.run.seed);
   check_unquantized(source.model);
   const EncodedSplits data =
       load_encoded(source, a.model, a.data, a.split, a.run.seed, context, report.notes);

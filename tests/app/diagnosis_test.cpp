@@ -39,7 +39,8 @@ struct Case {
   CompressOptions options{.plan = one_format(parent, format_called("integer(width=6,frac=1)")),
                           .calibration = {.batch_size = 8, .batch_count = 1}};
   Measurement before = measured(parent);
-  Diagnosis diagnosis = diagnose(parent, choice_splits(), /*pad_id=*/0, options, quiet_context());
+  Diagnosis diagnosis =
+      diagnose(parent, before, choice_splits(), /*pad_id=*/0, options, quiet_context());
 
   static Measurement measured(const Model& model) {
     return measure(model, choice_splits().validation, /*pad_id=*/0, /*batch_size=*/8,
@@ -100,8 +101,23 @@ TEST(Diagnose, TriesItsSuggestionsWhereChoicesAreMade) {
   EXPECT_EQ(coarse().diagnosis.improved->measurement.evaluation.examples, 40);
   EncodedSplits without = choice_splits();
   without.validation = {};
-  EXPECT_FALSE(
-      diagnose(coarse().parent, without, /*pad_id=*/0, coarse().options, quiet_context()).improved);
+  EXPECT_FALSE(diagnose(coarse().parent, coarse().before, without, /*pad_id=*/0, coarse().options,
+                        quiet_context())
+                   .improved);
+}
+
+// What was measured on the same texts is taken as it is, here one whose margins are none.
+TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
+  EncodedSplits same = choice_splits();
+  same.measured.facts.part = "validation";
+  Measurement known = coarse().before;
+  std::ranges::fill(known.logits, 0.0f);
+  const auto margin = [&](const EncodedSplits& data) {
+    return diagnose(coarse().parent, known, data, /*pad_id=*/0, coarse().options, quiet_context())
+        .improved->comparison->margin_snr_db;
+  };
+  EXPECT_EQ(margin(same), -std::numeric_limits<double>::infinity());
+  EXPECT_GT(margin(choice_splits()), 0);
 }
 
 TEST(DiagnosisTable, ShowsTheFirstOfThoseThatAreNoisy) {

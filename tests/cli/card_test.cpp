@@ -128,6 +128,34 @@ TEST(Card, OfGeneratedTextsSaysSo) {
   EXPECT_FALSE(fs::exists(folder.path() / "seeds/seed-43/checkpoint-1/README.md"));
 }
 
+TEST(Card, TellsTheClassesApartOnThePartThatIsReported) {
+  const std::string text = card_of(workshop() / "model").text;
+  const Json measured = read_json(workshop() / "model/results.json")["validation"];
+  expect_in(text, "## Classes\n\nOn the validation part, n = 4; in brackets the 95 % interval:\n");
+  expect_in(text,
+            "| class | texts | precision | recall | F1 | taken for `bad` | taken for `good` |\n");
+  for (std::size_t row : {0, 1}) {
+    const std::string label = row == 0 ? "bad" : "good";
+    const Json& figures = measured["eval_classes"][label];
+    expect_in(text, fmt::format("| `{}` | {} | ", label, figures["support"].get<int>()));
+    expect_in(text, fmt::format(" {} | {} |\n", measured["eval_confusion"][row][0].get<int>(),
+                                measured["eval_confusion"][row][1].get<int>()));
+  }
+}
+
+TEST(Card, SaysTheEffectiveSizeOnce) {
+  const TemporaryFolder folder;
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 60; ++i) rows += fmt::format("film {},{}\n", i % 20, i % 2 ? "good" : "bad");
+  run_well(
+      {"train", "tiny", "--data", folder.file("twice.csv", rows), "--max_steps", "1", "-o", "out"},
+      folder.path());
+  const Card card = card_of(folder.path() / "out");
+  expect_in(card.metadata, "(effective ");
+  EXPECT_EQ(card.metadata.find("effective n"), std::string::npos) << card.metadata;
+  expect_in(card.text, "effective n = ");
+}
+
 TEST(Card, OfAnotherIsLeftAlone) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path() / "model");

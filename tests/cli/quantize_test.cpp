@@ -372,5 +372,126 @@ TEST(Quantize, WithSeedsTellsSpreadAndThePairedTest) {
       << refused.messages;
 }
 
+/// A model that knows its reviews, quantized with seeds to so few bits that each of them loses all.
+const fs::path& seeds_that_lose() {
+  static const TemporaryFolder folder;
+  if (fs::exists(folder.path() / "learnt")) return folder.path();
+  fs::copy(workshop() / "reviews.csv", folder.path());
+  run_well({"train", "tiny", "--data", "reviews.csv", "--max_steps", "30", "--lr", "1e-3",
+            "--batch", "4", "-o", "learnt"},
+           folder.path());
+  return folder.path();
+}
+
+std::vector<std::string> losing(const std::string& output) {
+  return {"quantize",
+          "learnt",
+          "--qat",
+          "--max_steps",
+          "1",
+          "--format",
+          "integer(width=2,frac=0)",
+          "--data",
+          "reviews.csv",
+          "--split",
+          "all",
+          "-o",
+          output};
+}
+
+std::size_t count_of(const std::string& part, const std::string& text) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
+    ++count;
+  return count;
+}
+
+TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
+  std::vector<std::string> words = losing("seeds");
+  words.insert(words.end(), {"--seeds", "5"});
+  const Ending ending = run_well(words, seeds_that_lose());
+  const Json result = read_json(seeds_that_lose() / "seeds/results.json");
+  const Json& change = result["change"];
+  EXPECT_EQ(change["verdict"], "lost") << change;
+  EXPECT_EQ(change["grounds"], "each_seed") << change;
+  EXPECT_LT(change["accuracy_change_interval"][1].get<double>(), -0.005);
+  for (const Json& run : result["runs"]) EXPECT_EQ(run["comparison"]["verdict"], "lost");
+  EXPECT_NE(ending.output.find("; shown by each seed alone."), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find(" % flips on average"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("Where it is lost: each operand alone, the noisiest first, without "
+                               "training, and so with every seed"),
+            std::string::npos)
+      << ending.output;
+  const Json& diagnosis = result["diagnosis"];
+  EXPECT_EQ(read_file(seeds_that_lose() / "seeds/better.toml"), diagnosis["recipe"]);
+  const std::string command = diagnosis["command"];
+  EXPECT_NE(command.find("--recipe seeds/better.toml"), std::string::npos) << command;
+  EXPECT_NE(command.find("--seeds 5"), std::string::npos) << command;
+  EXPECT_NE(ending.output.find(command), std::string::npos) << ending.output;
+  const std::string page = read_page(seeds_that_lose() / "seeds/report.html");
+  for (const char* heading : {"Where it is lost", "Classes, and what was taken for what"})
+    EXPECT_NE(page.find(heading), std::string::npos) << heading;
+  EXPECT_TRUE(fs::exists(seeds_that_lose() / "seeds/layers.svg"));
+  // The model as it is, once on each part, whatever the seeds.
+  EXPECT_EQ(count_of("before, all  100 %", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("before, validation  100 %", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("fp32  100 %", ending.messages), 0u) << ending.messages;
+  // Class by class.
+  EXPECT_NE(ending.output.find("after, n = 40: mean of 5 seeds"), std::string::npos)
+      << ending.output;
+}
+
+TEST(Quantize, MeasuresTheModelOnceWhereTheChoiceIsMadeOnTheSameTexts) {
+  const Ending ending = run_well({"quantize", "learnt", "--format", "integer(width=2,frac=0)",
+                                  "--data", "reviews.csv", "--explain", "-o", "once"},
+                                 seeds_that_lose());
+  EXPECT_EQ(count_of("before, validation  100 %", ending.messages), 1u) << ending.messages;
+  EXPECT_EQ(count_of("before", ending.messages), 1u) << ending.messages;
+}
+
+TEST(Quantize, SaysTheVerdictOfAGateOnce) {
+  for (const char* seeds : {"1", "2"}) {
+    std::vector<std::string> words = losing(std::string("gated-") + seeds);
+    words.insert(words.end(), {"--seeds", seeds, "--max_drop", "0.5"});
+    const Ending ending = run_hone(words, seeds_that_lose());
+    EXPECT_EQ(ending.code, 3) << ending.messages;
+    EXPECT_EQ(count_of("points of accuracy", ending.output + ending.messages),
+              1u + count_of("All of them together", ending.output))
+        << ending.output << ending.messages;
+    EXPECT_TRUE(ending.messages.ends_with("(0.50 points may be lost): failed.\n"))
+        << ending.messages;
+  }
+}
+
+// "Kept, and better" of a model that was trained on while the one before was not.
+TEST(Quantize, SaysThatNoModelWasTrainedAsLongWithoutQuantizers) {
+  const Ending ending = run_well(losing("caveat"), seeds_that_lose());
+  const Json result = read_json(seeds_that_lose() / "caveat/results.json");
+  EXPECT_EQ(result["steps"], 1);
+  const std::string caveat = result["caveat"];
+  EXPECT_EQ(caveat,
+            "The model after was trained 1 step longer than the one before, and no fp32 model as "
+            "long beside it: the change is that of training and quantizing together.");
+  EXPECT_NE(ending.output.find(caveat), std::string::npos) << ending.output;
+  for (const char* file : {"report.html", "README.md"})
+    EXPECT_NE(read_page(seeds_that_lose() / "caveat" / file).find(caveat), std::string::npos)
+        << file;
+  const TemporaryFolder folder;
+  EXPECT_FALSE(quantize(folder, {}).contains("caveat")) << "nothing was trained";
+}
+
+// As `train` does, with as many classes as there are.
+TEST(Quantize, GivesFreshWeightsTheClassesOfTheData) {
+  const TemporaryFolder folder;
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 30; ++i) rows += fmt::format("film {},{}\n", i, "abc"[i % 3]);
+  const Json result = run_json({"quantize", "tiny", "--format", kFormat, "--data",
+                                folder.file("three.csv", rows), "-o", folder.path() / "out"},
+                               folder.path());
+  for (const char* label : {"a", "b", "c"})
+    EXPECT_TRUE(result["before"]["eval_classes"].contains(label)) << result["before"];
+  EXPECT_EQ(read_json(folder.path() / "out/config.json")["id2label"]["2"], "c");
+}
+
 }  // namespace
 }  // namespace hone::testing

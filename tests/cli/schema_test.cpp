@@ -83,8 +83,8 @@ const std::vector<SchemaRun>& runs() {
       {"quantize model --format integer(width=8,frac=4) --qat --max_steps 1 --class_weights "
        "balanced --data reviews.csv -o trained_quantized",
        "trained_quantized"},
-      {"quantize model --format integer(width=8,frac=4) --qat --max_steps 1 --seeds 2 --max_drop "
-       "0.5 --class_weights balanced --data reviews.csv -o qat",
+      {"quantize model --format integer(width=8,frac=4) --qat --max_steps 1 --seeds 2 --explain "
+       "--max_drop 0.5 --class_weights balanced --data reviews.csv -o qat",
        "qat"},
       {"compare qat qat --data reviews.csv --max_drop 0"},
       {"formats"},

@@ -288,5 +288,20 @@ TEST(Train, ReplacesAFolderOnlyWhenTold) {
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"model"});
 }
 
+TEST(Train, ShowsTheClassesOfSeeds) {
+  const TemporaryFolder folder;
+  const std::string shown = run_well({"train", "tiny", "--data", workshop() / "reviews.csv",
+                                      "--max_steps", "1", "--seeds", "2", "-o", "out"},
+                                     folder.path())
+                                .output;
+  EXPECT_NE(shown.find("validation, n = 4, all chosen on: each of 2 seeds:\n"), std::string::npos)
+      << shown;
+  EXPECT_NE(shown.find("taken for good"), std::string::npos) << shown;
+  const Json result = read_json(folder.path() / "out/results.json");
+  EXPECT_TRUE(result["runs"][1]["validation"]["eval_classes"].contains("bad"));
+  EXPECT_NE(read_page(folder.path() / "out/report.html").find("Classes, and what was taken for"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace hone::testing

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "hone/app/diagnosis.h"
+#include "hone/report/page.h"
+
+/// Where a quantization loses accuracy and what loses less, as `hone quantize` tells it. All of it is found by rounding
+/// alone, so it holds for every seed of a job.
+namespace hone {
+
+/// What can be done about a loss.
+struct NextStep {
+  std::string note;
+  std::string command = {};  ///< for a shell; "" where there is none
+  bool better_parameters = false;
+};
+
+struct Explanation {
+  Diagnosis diagnosis;
+  NextStep next;
+  std::int64_t seeds = 1;  ///< of the job
+};
+
+/// A job as it was asked for.
+struct AskedJob {
+  const CLI::App& app;  ///< that it was parsed by
+  const CompressOptions& options;
+  std::string output;  ///< folder as it was named
+  fs::path folder;     ///< where that is written until it is complete
+};
+
+/// What loses less: better parameters, which are written into the job's folder as a recipe, or training, each as a line for
+/// a shell that quantizes in the same way in all else.
+NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph& graph);
+
+/// For the terminal.
+std::string to_text(const Explanation& explanation, const TextStyle& style);
+/// The section of a page, `layers` first.
+Section to_section(const Explanation& explanation, std::vector<Block> layers);
+/// For programs; `graph` is that of the model as it was, `plan` what it was quantized by.
+Json to_json(const Explanation& explanation, const QuantizationPlan& plan, const Graph& graph);
+
+}  // namespace hone
