@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "hone/base/file.h"
+#include "hone/ir/graph.h"
 #include "hone/runtime/library.h"
 
 /// Formats, operations and kernels of a user's own, in a shared library that the program loads with
@@ -32,7 +33,7 @@ namespace detail {
 
 /// To be raised when a record or a class keeps its size and still means something else: members
 /// that change places, or hide in what was padding.
-inline constexpr std::uint64_t kPluginInterface = 1;
+inline constexpr std::uint64_t kPluginInterface = 2;
 
 // What a plugin and its program hand to each other or call inline. Their sizes tell headers, and
 // standard libraries and their debug modes, apart.
@@ -54,7 +55,7 @@ consteval auto plugin_version() {
   const std::uint64_t number =
       fingerprint<Library, FormatDef, FormatParameterDef, Format, FormatStateDef, QuantizerInput,
                   Codes, CodeLayout, CodeField, Observation, OpDef, TypeContext, Attributes, Type,
-                  Kernel, Call, Tensor, Storage, ThreadPool, Error>();
+                  Kernel, Call, Node, Graph, Value, Tensor, Storage, Device, ThreadPool, Error>();
   for (int i = 0; i < kDigits; ++i)
     text[kName.size() + i] = "0123456789abcdef"[number >> (4 * i) & 15];
   return text;
