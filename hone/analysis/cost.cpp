@@ -14,7 +14,14 @@ std::int64_t bytes_of(const Node& node, const Bindings& bindings) {
   return bytes;
 }
 
+// A view that may have gaps: what reads it as one row after the other has to copy.
+bool has_gaps(const Node& node) {
+  return node.kind() == NodeKind::operation && node.op().trait == Trait::view &&
+         !node.is("reshape");
+}
+
 bool shares_memory(const Node& node) {
+  if (node.is("reshape")) return !has_gaps(*node.inputs()[0].node);
   return node.op().trait == Trait::view || node.op().trait == Trait::update;
 }
 
@@ -24,21 +31,46 @@ const Node* owner(const Node* node) {
   return node;
 }
 
-std::int64_t peak_bytes(const Graph& graph, const Bindings& bindings) {
-  std::map<const Node*, const Node*> last_reader;
+using LastReaders = std::map<const Node*, const Node*>;  // by owner
+
+LastReaders find_last_readers(const Graph& graph) {
+  LastReaders last_reader;
   for (const auto& node : graph.nodes()) {
     for (const Value& input : node->inputs()) last_reader[owner(input.node)] = node.get();
   }
   for (const auto& [name, value] : graph.outputs()) last_reader.erase(owner(value.node));
+  return last_reader;
+}
+
+// The owner whose memory the first output of a node takes (see `OpDef::in_place`). Null: it takes memory of its own.
+const Node* taken_over(const Node& node, const LastReaders& last_reader) {
+  const std::optional<std::size_t> in_place = node.op().in_place;
+  if (!in_place) return nullptr;
+  const Value& input = node.inputs()[*in_place];
+  const Node* holder = owner(input.node);
+  const auto last = last_reader.find(holder);
+  const auto reads_holder = [&](const Value& value) { return owner(value.node) == holder; };
+  const bool dies = last != last_reader.end() && last->second == &node &&
+                    std::ranges::count_if(node.inputs(), reads_holder) == 1;
+  return dies && holder->kind() == NodeKind::operation && !has_gaps(*input.node) &&
+                 input.type() == node.types()[0]
+             ? holder
+             : nullptr;
+}
+
+std::int64_t peak_bytes(const Graph& graph, const Bindings& bindings) {
+  const LastReaders last_reader = find_last_readers(graph);
   std::map<const Node*, std::vector<const Node*>> dying;
   for (const auto& [node, reader] : last_reader) dying[reader].push_back(node);
   std::int64_t live = 0, peak = 0;
   for (const auto& node : graph.nodes()) {
     if (node->kind() != NodeKind::operation) continue;
+    const Node* taken = taken_over(*node, last_reader);
     if (!shares_memory(*node)) live += bytes_of(*node, bindings);
+    if (taken != nullptr) live -= bytes_of(*taken, bindings);
     peak = std::max(peak, live);
     for (const Node* dead : dying[node.get()]) {
-      if (dead->kind() == NodeKind::operation) live -= bytes_of(*dead, bindings);
+      if (dead->kind() == NodeKind::operation && dead != taken) live -= bytes_of(*dead, bindings);
     }
   }
   return peak;

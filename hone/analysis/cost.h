@@ -12,7 +12,8 @@ struct Cost {
   double flops = 0;  ///< a multiply-add counts two
   std::map<std::string, double> flops_by_op;
   std::int64_t parameter_bytes = 0;
-  /// The most memory that live intermediate values take at any moment, views and in-place updates counted as nothing.
+  /// The most memory that live intermediate values take at any moment: views, updates and operations that work in place
+  /// take none, but the copies that reshaping a transposed view makes do.
   std::int64_t peak_value_bytes = 0;
 };
 

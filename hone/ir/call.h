@@ -9,8 +9,8 @@ namespace hone {
 
 /// One execution of one operation: what a kernel is given. Inputs may be strided views.
 ///
-/// A kernel asks for an output by `output(i)` (fresh contiguous memory), by `output_over(i, j)`
-/// (the memory of a dying input where possible), or sets a view by `set_output`.
+/// A kernel asks for an output by `output(i)`, or sets a view by `set_output`. It takes the pointers of its inputs first,
+/// for an output may lie in the memory of one.
 class Call {
  public:
   const OpDef& op;
@@ -29,24 +29,25 @@ class Call {
   /// The concrete extents of an output.
   Sizes output_sizes(std::size_t index = 0) const { return resolve(types[index].shape, bindings); }
 
-  /// Memory for an output, contents undefined, contiguous.
+  /// Memory for an output, contents undefined, contiguous: of the input that the operation may work in (see
+  /// `OpDef::in_place`) where that dies here and has no other view, else fresh.
   Tensor& output(std::size_t index = 0) {
     if (!outputs[index].defined())
-      outputs[index] = allocate(types[index].dtype, output_sizes(index));
+      outputs[index] = index == 0 && works_in_place()
+                           ? input(*op.in_place)
+                           : allocate(types[index].dtype, output_sizes(index));
     return outputs[index];
-  }
-  /// The same, in the memory of input `over` when that input dies here, has no other view and the
-  /// same layout. The kernel must read every element before it writes it.
-  Tensor& output_over(std::size_t index, std::size_t over) {
-    const Tensor& candidate = input(over);
-    if (input_dies[over] != 0 && candidate.storage().use_count() == 1 && candidate.contiguous() &&
-        candidate.dtype() == types[index].dtype && candidate.sizes() == output_sizes(index)) {
-      outputs[index] = candidate;
-    }
-    return output(index);
   }
   /// Makes an output a view of other memory: of an input, for views and updates.
   void set_output(std::size_t index, Tensor tensor) { outputs[index] = std::move(tensor); }
+
+ private:
+  bool works_in_place() const {
+    if (!op.in_place || input_dies[*op.in_place] == 0) return false;
+    const Tensor& candidate = input(*op.in_place);
+    return candidate.storage().use_count() == 1 && candidate.contiguous() &&
+           candidate.dtype() == types[0].dtype && candidate.sizes() == output_sizes(0);
+  }
 };
 
 }  // namespace hone

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,9 @@ struct OpDef {
   /// With defaults; `std::monostate` for those that must be given.
   Attributes attributes = {};
   Trait trait = Trait::other;
+  /// The input whose memory the first output takes where nothing else reads it and both are of one type: kernels read an
+  /// element of it for the last time before they write that place.
+  std::optional<std::size_t> in_place = {};
   /// Output types. Throws `UserError` when the inputs do not fit.
   std::vector<Type> (*infer)(const TypeContext&);
   /// Plain loops with double accumulation; the truth every other kernel is compared with.

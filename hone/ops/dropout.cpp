@@ -76,6 +76,7 @@ std::vector<OpDef> dropout() {
            .inputs = {"x", "key"},
            .attributes = {{"p", {}}, {"stream", std::int64_t{0}}, {"limits", Shape{}}},
            .trait = Trait::element_wise,
+           .in_place = 0,
            .infer = infer,
            .reference = forward,
            .gradient = [](GradientContext& c) -> std::vector<Value> {

@@ -52,6 +52,7 @@ std::vector<OpDef> gelu() {
        .inputs = {"x"},
        .attributes = {{"approximate", std::string("none")}},
        .trait = Trait::element_wise,
+       .in_place = 0,
        .infer = infer,
        .reference = forward,
        .gradient = [](GradientContext& c) -> std::vector<Value> {
@@ -63,6 +64,7 @@ std::vector<OpDef> gelu() {
        .inputs = {"x", "dy"},
        .attributes = {{"approximate", std::string("none")}},
        .trait = Trait::element_wise,
+       .in_place = 1,
        .infer = infer,
        .reference = backward,
        .flops = one_per_element}};

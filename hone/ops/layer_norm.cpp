@@ -101,6 +101,7 @@ std::vector<OpDef> layer_norm() {
        .inputs = {"x", {"gamma", OperandRole::weight}, {"beta", OperandRole::bias}},
        .attributes = {{"eps", 1e-12}},
        .trait = Trait::row_reduction,
+       .in_place = 0,
        .infer = infer,
        .reference = forward,
        .gradient = [](GradientContext& c) -> std::vector<Value> {
@@ -115,6 +116,7 @@ std::vector<OpDef> layer_norm() {
        .inputs = {"x", {"gamma", OperandRole::weight}, "dy"},
        .attributes = {{"eps", 1e-12}},
        .trait = Trait::row_reduction,
+       .in_place = 2,
        .infer = infer_gradient,
        .reference = backward,
        .flops = flops}};

@@ -9,6 +9,7 @@ std::vector<OpDef> mul() {
            .summary = "y = a b element by element, shapes broadcast",
            .inputs = {"a", "b"},
            .trait = Trait::element_wise,
+           .in_place = 0,
            .infer = broadcast_of_two,
            .reference =
                [](Call& call) { reference::map2(call, [](double a, double b) { return a * b; }); },

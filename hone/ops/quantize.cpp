@@ -119,6 +119,7 @@ std::vector<OpDef> quantize() {
            .inputs = {"x", {"state...", OperandRole::state}},
            .attributes = {{"format", {}}},
            .trait = Trait::element_wise,
+           .in_place = 0,
            .infer = infer,
            .reference = forward,
            .gradient = gradient,

@@ -11,6 +11,7 @@ std::vector<OpDef> relu() {
            .summary = "y = max(x, 0)",
            .inputs = {"x"},
            .trait = Trait::element_wise,
+           .in_place = 0,
            .infer = same_as_first,
            .reference =
                [](Call& call) { reference::map(call, [](double x) { return x < 0 ? 0 : x; }); },
@@ -22,6 +23,7 @@ std::vector<OpDef> relu() {
            .summary = "dx = dy where y > 0, else 0",
            .inputs = {"y", "dy"},
            .trait = Trait::element_wise,
+           .in_place = 1,
            .infer = same_as_first,
            .reference =
                [](Call& call) {

@@ -10,6 +10,7 @@ std::vector<OpDef> scale() {
            .inputs = {"x"},
            .attributes = {{"factor", {}}},
            .trait = Trait::element_wise,
+           .in_place = 0,
            .infer =
                [](const TypeContext& context) {
                  user_check(std::holds_alternative<double>(*context.attributes.find("factor")),

@@ -53,6 +53,7 @@ std::vector<OpDef> softmax() {
            .summary = "y = exp(x - max) / sum exp(x - max) over the last axis",
            .inputs = {"x"},
            .trait = Trait::row_reduction,
+           .in_place = 0,
            .infer = infer,
            .reference = forward,
            .gradient = [](GradientContext& c) -> std::vector<Value> {
@@ -63,6 +64,7 @@ std::vector<OpDef> softmax() {
            .summary = "dx = y (dy - sum(y dy)) over the last axis",
            .inputs = {"y", "dy"},
            .trait = Trait::row_reduction,
+           .in_place = 1,
            .infer = infer,
            .reference = backward,
            .flops = flops}};

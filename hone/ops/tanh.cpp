@@ -12,6 +12,7 @@ std::vector<OpDef> tanh() {
        .summary = "y = tanh(x)",
        .inputs = {"x"},
        .trait = Trait::element_wise,
+       .in_place = 0,
        .infer = same_as_first,
        .reference = [](Call& call) { reference::map(call, [](double x) { return std::tanh(x); }); },
        .gradient = [](GradientContext& c) -> std::vector<Value> {
@@ -22,6 +23,7 @@ std::vector<OpDef> tanh() {
        .summary = "dx = dy (1 - y^2)",
        .inputs = {"y", "dy"},
        .trait = Trait::element_wise,
+       .in_place = 1,
        .infer = same_as_first,
        .reference =
            [](Call& call) {

@@ -1,42 +1,144 @@
 #include "hone/runtime/buffer_pool.h"
 
-#include <bit>
+#include <algorithm>
+#include <iterator>
+#include <map>
 
 namespace hone {
 namespace {
 
-// Rounds up to one of four steps per power of two, so that batches of almost the same size share blocks.
-std::size_t capacity_for(std::size_t size_bytes) {
-  constexpr std::size_t kSmallest = 256;
-  if (size_bytes <= kSmallest) return kSmallest;
-  const std::size_t step = std::size_t{1} << (std::bit_width(size_bytes - 1) - 3);
-  return (size_bytes + step - 1) / step * step;
+// A multiple of what keeps vectors and cache lines whole.
+std::size_t rounded(std::size_t size_bytes) {
+  constexpr std::size_t kGrain = 256;
+  return std::max<std::size_t>(1, (size_bytes + kGrain - 1) / kGrain) * kGrain;
 }
+
+// What the pool may hold when its tensors needed so much at once: small tensors lie beside large pieces that wait.
+std::size_t limit_for(std::size_t peak_used_bytes) {
+  return peak_used_bytes + peak_used_bytes / 16;
+}
+
+/// Memory taken from the device in one go.
+struct Segment {
+  StoragePointer memory;
+  std::map<std::size_t, std::size_t> free = {};  // offset -> size; neighbours are merged
+};
 
 }  // namespace
 
-BufferPool::BufferPool(Device& device) : state_(std::make_shared<State>(State{device, {}, 0})) {}
+struct BufferPool::State {
+  struct Piece {
+    Segment* segment;
+    std::size_t offset;
+  };
+  using BySize = std::multimap<std::size_t, Piece>;
+
+  Device& device;
+  std::map<Segment*, std::unique_ptr<Segment>> segments = {};
+  BySize free = {};  // of equal ones the newest last
+  std::size_t reserved_bytes = 0, peak_reserved_bytes = 0;
+  std::size_t used_bytes = 0, peak_used_bytes = 0;
+
+  Piece take(std::size_t size_bytes);
+  void give_back(Piece piece, std::size_t size_bytes);
+
+ private:
+  Piece cut(BySize::iterator best, std::size_t size_bytes);
+  Piece reserve(std::size_t size_bytes);
+  void release_segments(std::size_t wanted_bytes, std::size_t limit);
+  void add(Piece piece, std::size_t size_bytes);
+  void remove(Piece piece, std::size_t size_bytes);
+};
+
+void BufferPool::State::add(Piece piece, std::size_t size_bytes) {
+  piece.segment->free.emplace(piece.offset, size_bytes);
+  free.emplace(size_bytes, piece);
+}
+
+void BufferPool::State::remove(Piece piece, std::size_t size_bytes) {
+  piece.segment->free.erase(piece.offset);
+  const auto [begin, end] = free.equal_range(size_bytes);
+  free.erase(std::find_if(begin, end, [&](const auto& entry) {
+    return entry.second.segment == piece.segment && entry.second.offset == piece.offset;
+  }));
+}
+
+BufferPool::State::Piece BufferPool::State::cut(BySize::iterator best, std::size_t size_bytes) {
+  const auto [size, piece] = *std::prev(free.upper_bound(best->first));
+  remove(piece, size);
+  if (size > size_bytes) add({piece.segment, piece.offset + size_bytes}, size - size_bytes);
+  return piece;
+}
+
+BufferPool::State::Piece BufferPool::State::reserve(std::size_t size_bytes) {
+  auto segment = std::make_unique<Segment>(Segment{device.allocate(size_bytes)});
+  Segment* pointer = segment.get();
+  segments.emplace(pointer, std::move(segment));
+  reserved_bytes += size_bytes;
+  peak_reserved_bytes = std::max(peak_reserved_bytes, reserved_bytes);
+  return {pointer, 0};
+}
+
+// Gives segments that nothing lies in back to the device, the largest first, until there is room.
+void BufferPool::State::release_segments(std::size_t wanted_bytes, std::size_t limit) {
+  for (auto at = free.end(); at != free.begin() && reserved_bytes + wanted_bytes > limit;) {
+    const auto [size, piece] = *--at;
+    if (size < piece.segment->memory->size_bytes) continue;
+    at = free.erase(at);
+    segments.erase(piece.segment);
+    reserved_bytes -= size;
+  }
+}
+
+BufferPool::State::Piece BufferPool::State::take(std::size_t size_bytes) {
+  used_bytes += size_bytes;
+  peak_used_bytes = std::max(peak_used_bytes, used_bytes);
+  const std::size_t limit = limit_for(peak_used_bytes);
+  const auto best = free.lower_bound(size_bytes);
+  const bool fits_well = best != free.end() && best->first <= 2 * size_bytes;
+  const bool has_room = reserved_bytes + size_bytes <= limit;
+  if (best != free.end() && (fits_well || !has_room)) return cut(best, size_bytes);
+  if (!has_room) release_segments(size_bytes, limit);
+  return reserve(size_bytes);
+}
+
+void BufferPool::State::give_back(Piece piece, std::size_t size_bytes) {
+  used_bytes -= size_bytes;
+  std::map<std::size_t, std::size_t>& neighbours = piece.segment->free;
+  const auto after = neighbours.lower_bound(piece.offset);
+  const auto before = after == neighbours.begin() ? neighbours.end() : std::prev(after);
+  const bool joins_after = after != neighbours.end() && after->first == piece.offset + size_bytes;
+  const bool joins_before =
+      before != neighbours.end() && before->first + before->second == piece.offset;
+  if (joins_after) {
+    const std::size_t more = after->second;
+    remove({piece.segment, after->first}, more);
+    size_bytes += more;
+  }
+  if (joins_before) {
+    const auto [offset, more] = *before;
+    remove({piece.segment, offset}, more);
+    piece.offset = offset;
+    size_bytes += more;
+  }
+  add(piece, size_bytes);
+}
+
+BufferPool::BufferPool(Device& device) : state_(std::make_shared<State>(State{device})) {}
 
 std::size_t BufferPool::reserved_bytes() const { return state_->reserved_bytes; }
+std::size_t BufferPool::peak_reserved_bytes() const { return state_->peak_reserved_bytes; }
 
 Tensor BufferPool::allocate(DType dtype, Sizes sizes) {
   const std::size_t size_bytes =
       static_cast<std::size_t>(element_count(sizes)) * info(dtype).size_bytes;
-  const std::size_t capacity = capacity_for(size_bytes);
-  StoragePointer block;
-  // A block of up to twice the size will do; a larger one is kept for what needs it.
-  if (const auto found = state_->free.lower_bound(capacity);
-      found != state_->free.end() && found->first <= 2 * capacity) {
-    block = std::move(found->second);
-    state_->free.erase(found);
-  } else {
-    block = state_->device.allocate(capacity);
-    state_->reserved_bytes += capacity;
-  }
-  Storage* lent = new Storage{&state_->device, block->pointer, size_bytes};
-  StoragePointer storage(lent, [state = state_, block = std::move(block)](Storage* returned) {
+  const std::size_t taken = rounded(size_bytes);
+  const State::Piece piece = state_->take(taken);
+  const StoragePointer& memory = piece.segment->memory;
+  Storage* lent = new Storage{&state_->device, memory->pointer + piece.offset, size_bytes};
+  StoragePointer storage(lent, [state = state_, piece, taken](Storage* returned) {
     delete returned;
-    state->free.emplace(block->size_bytes, block);
+    state->give_back(piece, taken);
   });
   Sizes strides = contiguous_strides(sizes);
   return Tensor::view_of(std::move(storage), dtype, std::move(sizes), std::move(strides), 0);

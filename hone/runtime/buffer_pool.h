@@ -1,28 +1,30 @@
 #pragma once
 
-#include <map>
 #include <memory>
 
 #include "hone/tensor/tensor.h"
 
 namespace hone {
 
-/// Memory of one device that is allocated once and handed out again and again. A tensor returns its block when its last
+/// Memory of one device that is allocated once and handed out again and again. A tensor returns its piece when its last
 /// view goes, even after the pool itself is gone. For one thread.
+///
+/// A request gets the free piece that fits best, of equal ones the newest, which is the likeliest to be cached still, and
+/// leaves what is too much of it to others. A piece of more than twice the size is kept whole for what needs it as long
+/// as there is room; there is none where the pool would hold much more than its tensors ever needed at once. So batches
+/// of all shapes share the memory of the largest.
 class BufferPool {
  public:
   explicit BufferPool(Device& device);
 
   Tensor allocate(DType dtype, Sizes sizes);
-  /// All memory taken from the device so far, in use or waiting.
+  /// All memory held from the device, in use or waiting.
   std::size_t reserved_bytes() const;
+  /// The most that `reserved_bytes` has been.
+  std::size_t peak_reserved_bytes() const;
 
  private:
-  struct State {
-    Device& device;
-    std::multimap<std::size_t, StoragePointer> free;  // by capacity
-    std::size_t reserved_bytes = 0;
-  };
+  struct State;
   std::shared_ptr<State> state_;
 };
 

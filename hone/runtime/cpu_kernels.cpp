@@ -52,13 +52,13 @@ std::string_view contiguous_six_dimensions(const Call& call) {
 template <void (*Kernel)(ThreadPool&, std::int64_t, const float*, float*)>
 void unary(Call& call) {
   const float* x = floats(call, 0);
-  Kernel(call.pool, count(call), x, call.output_over(0, 0).data<float>());
+  Kernel(call.pool, count(call), x, call.output().data<float>());
 }
 
 template <void (*Kernel)(ThreadPool&, std::int64_t, const float*, const float*, float*)>
 void unary_gradient(Call& call) {
   const float *x = floats(call, 0), *dy = floats(call, 1);
-  Kernel(call.pool, count(call), x, dy, call.output_over(0, 1).data<float>());
+  Kernel(call.pool, count(call), x, dy, call.output().data<float>());
 }
 
 // Strides that walk an operand in step with the result: 0 along the dimensions it is stretched over.
@@ -77,13 +77,13 @@ void binary(Call& call) {
   const Sizes sizes = call.output_sizes();
   const Sizes a = stretched(call.input(0), sizes), b = stretched(call.input(1), sizes);
   const kernels::Strided x{floats(call, 0), a}, y{floats(call, 1), b};
-  Kernel(call.pool, sizes, x, y, call.output_over(0, 0).data<float>());
+  Kernel(call.pool, sizes, x, y, call.output().data<float>());
 }
 
 void scale(Call& call) {
   const float* x = floats(call, 0);
   const float factor = static_cast<float>(call.attributes.get<double>("factor"));
-  kernels::scale(call.pool, count(call), factor, x, call.output_over(0, 0).data<float>());
+  kernels::scale(call.pool, count(call), factor, x, call.output().data<float>());
 }
 
 bool by_tanh(const Call& call) { return call.attributes.get<std::string>("approximate") == "tanh"; }
@@ -117,7 +117,7 @@ void dropout(Call& call) {
   const Sizes sizes = call.input(0).sizes(), words = contiguous_strides(dropout_limits(call));
   const float* x = floats(call, 0);
   kernels::dropout(call.pool, call.attributes.get<double>("p"), stream, sizes, words, x,
-                   call.output_over(0, 0).data<float>());
+                   call.output().data<float>());
 }
 
 void quantize(Call& call) {
@@ -126,7 +126,7 @@ void quantize(Call& call) {
   for (std::size_t i = 1; i < call.inputs.size(); ++i) state.push_back(call.input(i));
   // A second Tensor of x would keep its memory from being taken for the result.
   const QuantizerInput input{format, call.input(0).sizes(), call.input(0).values<float>(), state};
-  format.def->quantize(input, call.pool, call.output_over(0, 0).values<float>());
+  format.def->quantize(input, call.pool, call.output().values<float>());
 }
 
 void full(Call& call) {
@@ -144,13 +144,13 @@ void softmax(Call& call) {
   const Tensor& x = call.input(0);
   const std::int64_t rows = row_count(x), length = row_length(x);
   const float* in = floats(call, 0);
-  kernels::softmax(call.pool, rows, length, in, call.output_over(0, 0).data<float>());
+  kernels::softmax(call.pool, rows, length, in, call.output().data<float>());
 }
 
 void softmax_gradient(Call& call) {
   const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
   const float *y = floats(call, 0), *dy = floats(call, 1);
-  kernels::softmax_gradient(call.pool, rows, length, y, dy, call.output_over(0, 1).data<float>());
+  kernels::softmax_gradient(call.pool, rows, length, y, dy, call.output().data<float>());
 }
 
 float epsilon(const Call& call) { return static_cast<float>(call.attributes.get<double>("eps")); }
@@ -159,14 +159,14 @@ void layer_norm(Call& call) {
   const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
   const float *x = floats(call, 0), *gamma = floats(call, 1), *beta = floats(call, 2);
   kernels::layer_norm(call.pool, rows, length, x, gamma, beta, epsilon(call),
-                      call.output_over(0, 0).data<float>());
+                      call.output().data<float>());
 }
 
 void layer_norm_gradient(Call& call) {
   const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
   const float *x = floats(call, 0), *gamma = floats(call, 1), *dy = floats(call, 2);
   kernels::layer_norm_gradient(call.pool, rows, length, x, gamma, epsilon(call), dy,
-                               call.output_over(0, 2).data<float>(), call.output(1).data<float>(),
+                               call.output().data<float>(), call.output(1).data<float>(),
                                call.output(2).data<float>());
 }
 

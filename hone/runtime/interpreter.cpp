@@ -83,14 +83,22 @@ void Interpreter::execute(const Step& step, const Bindings& bindings) {
   const auto allocate = [&](DType dtype, Sizes sizes) {
     return buffers_.allocate(dtype, std::move(sizes));
   };
-  Call call{node.op(),    node.attributes(),
-            inputs,       step.input_dies,
-            node.types(), std::span(slots_).subspan(step.first_output_slot, node.types().size()),
-            bindings,     pool_,
-            allocate};
+  const auto outputs = std::span(slots_).subspan(step.first_output_slot, node.types().size());
+  const auto call_with = [&](std::span<const char> input_dies) {
+    return Call{node.op(), node.attributes(), inputs, input_dies, node.types(),
+                outputs,   bindings,          pool_,  allocate};
+  };
+  Call call = call_with(step.input_dies);
   const auto start = std::chrono::steady_clock::now();
   const Kernel* kernel = choose(step, call);
-  kernel != nullptr ? kernel->run(call) : node.op().reference(call);
+  if (kernel != nullptr) {
+    kernel->run(call);
+  } else {
+    // A reference may read what it has written already, so it gets memory of its own.
+    const std::vector<char> none(inputs.size(), 0);
+    Call apart = call_with(none);
+    node.op().reference(apart);
+  }
   if (profiling_) {
     KernelTime& time = profile_[fmt::format("{} / {}", node.op().name,
                                             kernel != nullptr ? kernel->name : "reference")];

@@ -37,7 +37,9 @@ class Interpreter {
   void start_profile() { profiling_ = true; }
   const std::map<std::string, KernelTime>& profile() const { return profile_; }
 
+  /// Memory held for intermediate values, and the most that it has been.
   std::size_t reserved_bytes() const { return buffers_.reserved_bytes(); }
+  std::size_t peak_reserved_bytes() const { return buffers_.peak_reserved_bytes(); }
 
  private:
   struct Step {

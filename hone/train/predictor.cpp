@@ -61,8 +61,9 @@ std::vector<float> Predictor::logits(const EncodedSet& data, std::int64_t batch_
   const auto length = [&](std::int64_t row) {
     return data.ids[static_cast<std::size_t>(row)].size();
   };
+  // The longest first: their memory is what the others get.
   std::ranges::stable_sort(order,
-                           [&](std::int64_t a, std::int64_t b) { return length(a) < length(b); });
+                           [&](std::int64_t a, std::int64_t b) { return length(a) > length(b); });
   const auto width = static_cast<std::size_t>(classes());
   std::vector<float> all(order.size() * width);
   std::int64_t done = 0;

@@ -25,8 +25,8 @@ class Predictor {
   ~Predictor();
   Predictor(Predictor&&) noexcept;
 
-  /// Logits of all examples, (examples, classes), in the order of `data`. Examples are batched by length, so that
-  /// little is padded. `on_progress` is told how many are done.
+  /// Logits of all examples, (examples, classes), in the order of `data`. Examples are batched by length, the
+  /// longest first, so that little is padded. `on_progress` is told how many are done.
   std::vector<float> logits(const EncodedSet& data, std::int64_t batch_size, std::int32_t pad_id,
                             const std::function<void(std::int64_t)>& on_progress = {});
   /// Logits of one batch as it stands, (batch, classes).

@@ -25,6 +25,7 @@ std::vector<OpDef> swish() {
            .summary = "y = x sigmoid(x)",
            .inputs = {"x"},
            .trait = Trait::element_wise,
+           .in_place = 0,
            .infer = same_as_first,
            .reference = [](Call& call) { reference::map(call, swish_of); },
            .gradient = [](GradientContext& c) -> std::vector<Value> {
@@ -48,7 +49,7 @@ std::vector<OpDef> swish() {
 void swish_kernel(Call& call) {
   const std::int64_t count = call.input(0).count();
   const float* x = call.input(0).data<float>();
-  float* y = call.output_over(0, 0).data<float>();
+  float* y = call.output().data<float>();
   parallel_ranges(call.pool, count, 4096, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) y[i] = x[i] / (1 + std::exp(-x[i]));
   });
