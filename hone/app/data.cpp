@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -80,7 +81,7 @@ bool set_aside_as_before(Splits& splits) {
   return true;
 }
 
-// Keeps `most` of the examples, drawn by seed, in their order; 0: all. Returns what to say of it.
+// Keeps `most` of the examples, drawn by seed, in their order; 0: all. Returns what to say of it, empty where all stay.
 std::string keep_sample(std::vector<Example>& examples, std::int64_t most, std::uint64_t seed,
                         std::string_view purpose) {
   const auto all = static_cast<std::int64_t>(examples.size());
@@ -91,30 +92,46 @@ std::string keep_sample(std::vector<Example>& examples, std::int64_t most, std::
   for (const std::int64_t row : rows)
     kept.push_back(std::move(examples[static_cast<std::size_t>(row)]));
   examples = std::move(kept);
-  return fmt::format("; {} of {} of them, drawn by seed {}", grouped(most), grouped(all), seed);
+  return fmt::format("{} of {} of them, drawn by seed {}", grouped(most), grouped(all), seed);
 }
 
 std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const DataSet& data) {
   return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
 }
 
+// What to say of the parts of which a sample stays, by their names.
+using Samples = std::map<std::string, std::string>;
+
+std::string with_sample(const std::string& origin, const std::string& sample) {
+  return sample.empty() ? origin : origin + "; " + sample;
+}
+
 // The facts of every part that has examples.
-DataIdentity identify(const Splits& splits, std::int64_t rows) {
+DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& samples) {
   const DataSet& data = splits.source;
   DataIdentity identity{data.source, data.hash, rows, data.label_names, {}};
   const RowSet training_rows = row_set(row_hashes(data.train));
   for (const auto& [name, examples] : parts_of(data))
-    if (!examples->empty())
+    if (!examples->empty()) {
       identity.parts.push_back(part_facts(name, *examples, row_hashes(*examples),
                                           data.label_names.size(),
                                           name == "train" ? RowSet{} : training_rows));
+      identity.parts.back().sample = samples.at(name);
+    }
   return identity;
 }
 
 std::string origin_of(const Splits& splits, const std::string& part) {
   if (part == "validation") return splits.validation_source;
-  if (part == "all") return "all texts of the data";
-  return fmt::format("the data's {} part", part == "train" ? "training" : part);
+  std::string origin = part == "all"
+                           ? "all texts of the data"
+                           : fmt::format("the data's {} part", part == "train" ? "training" : part);
+  for (const PartFacts& facts : splits.identity.parts) {
+    if (facts.part == part) return with_sample(origin, facts.sample);
+    if (part == "all" && !facts.sample.empty())
+      origin += fmt::format("; of {} {}", facts.part, facts.sample);
+  }
+  return origin;
 }
 
 }  // namespace
@@ -160,7 +177,6 @@ Splits split(DataSet data, const SplitOptions& options) {
                "--protocol original chooses on the test part, which the data does not have ({}); "
                "give data with a test part, or use --protocol honest",
                source.description);
-    keep_sample(source.test, options.max_eval_samples, options.seed, "evaluation sample");
     source.validation = source.test;
     splits.validation_source = "the test part: choices are made on it";
   } else if (!source.validation.empty()) {
@@ -169,11 +185,15 @@ Splits split(DataSet data, const SplitOptions& options) {
   } else if (!set_aside_as_before(splits)) {
     set_aside_by_seed(splits);
   }
-  keep_sample(source.train, options.max_train_samples, options.seed, "training sample");
-  splits.validation_source +=
-      keep_sample(source.validation, options.max_eval_samples, options.seed, "evaluation sample");
-  keep_sample(source.test, options.max_eval_samples, options.seed, "evaluation sample");
-  splits.identity = identify(splits, static_cast<std::int64_t>(rows));
+  const auto sample = [&](std::vector<Example>& examples, std::int64_t most, const char* purpose) {
+    return keep_sample(examples, most, options.seed, purpose);
+  };
+  const Samples samples = {
+      {"train", sample(source.train, options.max_train_samples, "training sample")},
+      {"validation", sample(source.validation, options.max_eval_samples, "evaluation sample")},
+      {"test", sample(source.test, options.max_eval_samples, "evaluation sample")}};
+  splits.validation_source = with_sample(splits.validation_source, samples.at("validation"));
+  splits.identity = identify(splits, static_cast<std::int64_t>(rows), samples);
   if (options.use == DataUse::measurement) return splits;
   const std::vector<std::string> warnings = training_warnings(source);
   source.warnings.insert(source.warnings.end(), warnings.begin(), warnings.end());
@@ -211,9 +231,9 @@ MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
     if (name.empty() && part_name == "train" && splits.options.use == DataUse::measurement)
       part_name = "all";
   }
-  const std::string origin =
-      origin_of(splits, part_name) + keep_sample(texts.examples, splits.options.max_eval_samples,
-                                                 splits.options.seed, "evaluation sample");
+  const std::string origin = with_sample(
+      origin_of(splits, part_name), keep_sample(texts.examples, splits.options.max_eval_samples,
+                                                splits.options.seed, "evaluation sample"));
   const bool itself = part_name == "train" || part_name == "all";
   const std::vector<std::uint64_t> hashes = row_hashes(texts.examples);
   texts.part =

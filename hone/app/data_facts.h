@@ -22,6 +22,7 @@ struct PartFacts {
       0;  ///< their text is in the training part too; 0 for that part itself
   std::int64_t repeated_rows = 0;  ///< their text stands in a row before them in this part
   double evidence = 1;             ///< of each row, as some repeat others: hone/metrics/evidence.h
+  std::string sample = {};         ///< "10 of 50 of them, drawn by seed 3"; empty: all of the part
 
   /// The number of different texts that would say as much as these rows.
   std::int64_t effective_rows() const;

@@ -83,6 +83,9 @@ Basis basis_of(const std::string& source, const EncodedSplits& data, std::string
     splits += fmt::format("{}{} {}", splits.empty() ? "" : ", ", facts.part, grouped(facts.rows));
   splits += " texts";
   if (data.validation.size() > 0) splits += fmt::format("; validation: {}", data.validation_source);
+  for (const PartFacts& facts : data.identity.parts)
+    if (!facts.sample.empty() && facts.part != "validation")
+      splits += fmt::format("; {}: {}", facts.part, facts.sample);
   const bool honest = data.protocol == Protocol::honest;
   return {std::move(arithmetic), seeds, data_text(source, data.identity), splits,
           honest ? "honest: choices are made on the validation part"

@@ -148,6 +148,16 @@ TEST(Split, TakesSamplesBySeed) {
   EXPECT_EQ(splits.validation_source,
             "20 of 100 training texts, set aside by seed 3; 10 of 20 of them, drawn by seed 3");
   EXPECT_EQ(splits.identity.rows, 151);
+  EXPECT_EQ(splits.identity.parts[0].sample, "30 of 80 of them, drawn by seed 3");
+  const std::string of_test = "10 of 51 of them, drawn by seed 3";
+  EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.origin,
+            "the data's test part; " + of_test);
+  EXPECT_EQ(measured_texts(
+                split(data, {.seed = 3, .protocol = Protocol::original, .max_eval_samples = 10}),
+                "validation", std::nullopt)
+                .part.origin,
+            "the test part: choices are made on it; " + of_test);
+  EXPECT_EQ(split(data, {}).identity.parts.back().sample, "");
   const std::vector<int> train = numbers(splits.source.train);
   EXPECT_TRUE(std::ranges::is_sorted(train));
   EXPECT_GT(train.back(), 50) << "not the first ones";
@@ -184,8 +194,7 @@ TEST(SplitOfKnownData, FallsIntoTheOldPartsWhateverSeedShareAndOrder) {
     std::ranges::reverse(set_aside);
     EXPECT_EQ(set_aside, numbers(then.source.validation));
     EXPECT_EQ(now.source.train.size(), 90u);
-    EXPECT_EQ(now.validation_source,
-              "the 10 of 100 texts that training set aside");
+    EXPECT_EQ(now.validation_source, "the 10 of 100 texts that training set aside");
     const MeasuredTexts measured = measured_texts(now, "", record_of(then));
     EXPECT_EQ(measured.part.facts.part, "validation");
     EXPECT_EQ(measured.part.trained_on_rows, 0);
