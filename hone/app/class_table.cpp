@@ -6,7 +6,6 @@
 #include "hone/app/seeds.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
-#include "hone/metrics/evidence.h"
 
 namespace hone {
 namespace {
@@ -21,8 +20,7 @@ constexpr const char* kNote =
     "counts as 0.";
 
 std::string caption(const NamedEvaluation& measured) {
-  const Evaluation& e = measured.second;
-  return part_text(measured.first, e.examples, effective_examples(e.examples, e.evidence));
+  return part_text(measured.first, measured.second);
 }
 
 // Without the confusion, whose columns follow.
@@ -31,7 +29,7 @@ std::vector<Column> class_columns() {
           {"support", "Texts"},
           {"precision", "Precision"},
           {"recall", "Recall"},
-          {"f1", "F1", 1}};
+          {"f1", "F1"}};
 }
 
 void add_confusion_columns(std::vector<Column>& columns, const std::vector<std::string>& labels) {

@@ -17,8 +17,16 @@ Cell change_cell(const Comparison& c) {
   return points_within(c.accuracy_change(), interval.low, interval.high);
 }
 
+std::string change_sentence(const Comparison& c) {
+  const Interval change = accuracy_change_interval(c), &flips = c.flip_interval;
+  return fmt::format(
+      "{} points, 95 %: {} to {}; {} flips, 95 %: {} to {}", points_text(c.accuracy_change()),
+      points_text(change.low), points_text(change.high), flip_share_text(c.flip_share),
+      percent_number(flips.low, kDifferenceDigits), percent_number(flips.high, kDifferenceDigits));
+}
+
 Cell flip_cell(const Comparison& c) {
-  return percent_within(c.flip_share, c.flip_interval.low, c.flip_interval.high);
+  return flips_within(c.flip_share, c.flip_interval.low, c.flip_interval.high);
 }
 
 Cell verdict_cell(const Verdict& verdict) {
@@ -33,10 +41,10 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
                {"accuracy", "Accuracy"},
                {"accuracy_change", "Change"},
                {"flips", "Flips"},
-               {"mcnemar_p", "McNemar p", 1},
+               {"mcnemar_p", "McNemar p"},
                {"verdict", "Verdict"},
-               {"loss", "Loss", 3},
-               {"margin_snr_db", "Margin SNR (dB)", 2},
+               {"loss", "Loss"},
+               {"margin_snr_db", "Margin SNR (dB)"},
                {"average_bits", "Bits"},
                {"arithmetic", "Arithmetic"}});
   for (const ComparedModel& model : models) {

@@ -36,6 +36,8 @@ Cell accuracy_cell(const Evaluation& evaluation);
 /// The same in a sentence: "80.6 % (95 %: 79.4 to 81.8)".
 std::string accuracy_sentence(const Evaluation& evaluation);
 Cell change_cell(const Comparison& comparison);
+/// What a candidate changes, in a sentence: "+0.00 points, 95 %: -0.38 to +0.38; 0.00 % flips, 95 %: 0.00 to 0.38".
+std::string change_sentence(const Comparison& comparison);
 Cell flip_cell(const Comparison& comparison);
 /// "kept", "lost", "unclear".
 Cell verdict_cell(const Verdict& verdict);

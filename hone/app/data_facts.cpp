@@ -8,6 +8,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
+#include "hone/base/percentage.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
@@ -24,8 +25,6 @@ std::string number(std::int64_t count) { return grouped(static_cast<long long>(c
 std::string number_of_texts(std::int64_t count) {
   return fmt::format("{} text{}", number(count), count == 1 ? "" : "s");
 }
-
-std::string share_text(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
 // "'bad' (3), 'good' (0)", the first of them by name.
 std::string listed_classes(const std::vector<std::size_t>& classes, const PartFacts& facts,

@@ -61,7 +61,7 @@ Table diagnosis_table(const Diagnosis& diagnosis, double most_snr_db, std::size_
                {"smallest_step", "Step"},
                {"standard_deviation", "Spread"},
                {"better", "Better"},
-               {"better_snr_db", "SNR (dB)"}});
+               {"better_snr_db", "SNR with better (dB)"}});
   for (const Suggestion& s : diagnosis.operands) {
     if (table.rows().size() == most_rows) break;
     if (snr_of(s) >= most_snr_db) continue;

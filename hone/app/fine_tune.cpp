@@ -10,6 +10,7 @@
 #include "hone/base/text.h"
 #include "hone/metrics/metric.h"
 #include "hone/passes/freeze.h"
+#include "hone/report/text_layout.h"
 #include "hone/train/training_graph.h"
 
 namespace hone {
@@ -35,8 +36,8 @@ Json to_json(const Measurement& measured, const std::vector<std::string>& labels
 }
 
 std::string figure_text(const Metric& metric, double value) {
-  return metric.name == "loss" ? fmt::format("{:.3f}", value)
-                               : fmt::format("{:.1f} %", 100 * value);
+  if (metric.name == "loss") return fmt::format("{:.4f}", value);
+  return metric.name == "auc" ? fmt::format("{:.3f}", value) : share_text(value);
 }
 
 /// One training run: what its callbacks share.
@@ -113,7 +114,7 @@ class Run {
     callbacks.on_step = [&](const StepRecord& record) {
       if (!newest_is_proven_) newest_checkpoint_is_good();  // or this step had no loss
       log_.add_step(record);
-      progress.update(record.step, fmt::format("loss {:.3f}", record.loss),
+      progress.update(record.step, fmt::format("loss {:.4f}", record.loss),
                       fmt::format("padding {:.0f} %", 100 * record.padding_share));
     };
     callbacks.on_log = [&](const StepRecord& record) { log_.write(to_json(record)); };
@@ -176,7 +177,7 @@ class Run {
     check_evaluation(measured.evaluation, record.step);
     log_.write(to_json(measured, model_.config.labels, record));
     choose(measured.evaluation, record.step, parameters);
-    progress_->say(evaluation_line(measured.evaluation, record));
+    progress_->say(evaluation_text(measured.evaluation, record));
     if (checkpoint_.selection.best_step == record.step) best_evaluated_ = {record.step, measured};
     last_evaluated_ = {record.step, std::move(measured)};
     if (saves()) {
@@ -203,32 +204,34 @@ class Run {
     }
   }
 
-  // "train  step 50  epoch 0.16  validation loss 0.512  accuracy 81.2 ± 2.3 %  best so far"
-  std::string evaluation_line(const Evaluation& e, const StepRecord& record) const {
+  // "train  step 50  epoch 0.16  validation loss 0.5123  accuracy 81.2 ± 2.3 %  best so far"; on a terminal where that
+  // is too long in fewer letters, and then on several lines: nothing is left out.
+  std::string evaluation_text(const Evaluation& e, const StepRecord& record) const {
+    const auto columns = static_cast<std::size_t>(context_.progress.line_columns());
+    const std::string whole =
+        stacked(evaluation_parts(e, record, "validation loss", "accuracy"), 0);
+    if (columns == 0 || display_width(whole) <= columns) return whole;
+    return stacked(evaluation_parts(e, record, "val loss", "acc"), columns);
+  }
+
+  std::vector<std::string> evaluation_parts(const Evaluation& e, const StepRecord& record,
+                                            const char* loss, const char* accuracy) const {
     const Selection& selection = checkpoint_.selection;
-    const std::string loss = fmt::format("loss {:.3f}", e.loss),
-                      accuracy = display_text(accuracy_cell(e));
-    std::vector<LinePart> parts = {
-        {options_.title, 4},
-        {fmt::format("step {}", grouped(record.step))},
-        {fmt::format("epoch {:.2f}", record.epoch), 5},
-        {"validation " + loss, 3, "val " + loss},
-        {"accuracy " + accuracy, 2, fmt::format("acc {:.1f} %", 100 * e.accuracy)}};
+    std::vector<std::string> parts = {
+        options_.title, fmt::format("step {}", grouped(record.step)),
+        fmt::format("epoch {:.2f}", record.epoch), fmt::format("{} {:.4f}", loss, e.loss),
+        fmt::format("{} {}", accuracy, display_text(accuracy_cell(e)))};
     if (metric_.name != "loss" && metric_.name != "accuracy")
-      parts.push_back(
-          {fmt::format("{} {}", metric_.name, figure_text(metric_, metric_.value(e))), 1});
-    parts.push_back(
-        {selection.best_step == record.step
-             ? "best so far"
-             : fmt::format("best {} at step {}", figure_text(metric_, selection.best_value),
-                           grouped(selection.best_step)),
-         1});
+      parts.push_back(fmt::format("{} {}", metric_.name, figure_text(metric_, metric_.value(e))));
+    parts.push_back(selection.best_step == record.step
+                        ? "best so far"
+                        : fmt::format("best {} at step {}",
+                                      figure_text(metric_, selection.best_value),
+                                      grouped(selection.best_step)));
     if (const auto only = only_predicted_class(e))
-      parts.push_back(
-          {fmt::format("predicts '{}' only",
-                       shown_name(model_.config.labels[static_cast<std::size_t>(*only)])),
-           1});
-    return fitted_line(std::move(parts), context_.progress.line_columns());
+      parts.push_back(fmt::format(
+          "predicts '{}' only", shown_name(model_.config.labels[static_cast<std::size_t>(*only)])));
+    return parts;
   }
 
   void choose(const Evaluation& evaluation, std::int64_t step, const ParameterStore& parameters) {

@@ -5,6 +5,7 @@
 
 #include "hone/app/comparison_table.h"
 #include "hone/base/error.h"
+#include "hone/base/percentage.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 
@@ -27,9 +28,10 @@ std::string accuracy_sign(const std::string& part, const Evaluation& e,
   if (e.accuracy_interval.low > baseline) return "";
   std::string text = fmt::format(
       "{}: the accuracy does not show that it learnt: n = {}, {}, and saying '{}' to every text "
-      "makes {:.1f} %",
+      "makes {}",
       part, grouped(e.examples), accuracy_sentence(e),
-      shown_name(labels[static_cast<std::size_t>(most - e.of_class.begin())]), 100 * baseline);
+      shown_name(labels[static_cast<std::size_t>(most - e.of_class.begin())]),
+      share_text(baseline));
   constexpr double kChance = 0.5;
   if (e.auc.interval.low > kChance)
     text += fmt::format(

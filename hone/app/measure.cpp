@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hone/app/memory_check.h"
+#include "hone/base/percentage.h"
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
 #include "hone/train/predictor.h"
@@ -57,7 +58,7 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
 }
 
 std::string majority_text(const Evaluation& e) {
-  return fmt::format("the most frequent class alone makes {:.1f} %", 100 * e.majority_share);
+  return "the most frequent class alone makes " + share_text(e.majority_share);
 }
 
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels) {

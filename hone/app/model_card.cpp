@@ -5,6 +5,7 @@
 #include "hone/app/machine.h"
 #include "hone/app/result.h"
 #include "hone/base/error.h"
+#include "hone/base/percentage.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/hub_cache.h"
@@ -64,17 +65,19 @@ std::vector<Row> own_rows(const ModelCard& card) {
 
 constexpr std::string_view kUnknown = "–";
 
-// "90.27 %", "–"
-std::string percent_text(const Json& share) {
-  return share.is_number() ? fmt::format("{:.2f} %", 100 * share.get<double>()) : "–";
+// "90.3 %", "–"
+std::string percent_text(const Json& share, int digits = kShareDigits) {
+  return share.is_number() ? percent_number(share.get<double>(), digits) + " %"
+                           : std::string(kUnknown);
 }
 
-std::string interval_text(const Json& interval) {
+// "89.5 to 91.0 %", "–"
+std::string interval_text(const Json& interval, int digits = kShareDigits) {
   if (!interval.is_array() || interval.size() != 2 || !interval[0].is_number() ||
       !interval[1].is_number())
-    return "–";
-  return fmt::format("{:.2f} to {:.2f} %", 100 * interval[0].get<double>(),
-                     100 * interval[1].get<double>());
+    return std::string(kUnknown);
+  return fmt::format("{} to {} %", percent_number(interval[0].get<double>(), digits),
+                     percent_number(interval[1].get<double>(), digits));
 }
 
 // "80 trained on, effective n = 120"; empty: nothing that is known flatters the row. `with_size`: the effective size is not
@@ -187,8 +190,8 @@ std::string figures(const ModelCard& card) {
     const std::string sentence =
         text_at(comparison, comparison.contains("summary") ? "summary" : "verdict");
     text += fmt::format("Against the model before: {}. Predictions that differ: {} (95 %: {}).\n\n",
-                        sentence, percent_text(at(comparison, "flip_share")),
-                        interval_text(at(comparison, "flip_interval")));
+                        sentence, percent_text(at(comparison, "flip_share"), kDifferenceDigits),
+                        interval_text(at(comparison, "flip_interval"), kDifferenceDigits));
     const std::string caveat = text_at(card.result, "caveat");
     if (!caveat.empty()) text += caveat + "\n\n";
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -18,7 +19,7 @@ namespace {
 struct RunColumn {
   std::string_view key;
   std::string_view header;
-  enum Kind { plain, share, points, number, bits } kind = plain;
+  enum Kind { plain, share, flips, points, number, bits } kind = plain;
   int digits = 2;
 };
 
@@ -47,7 +48,7 @@ constexpr RunColumn kColumns[] = {
     {"eval_loss", "Loss", RunColumn::number, 4},
     {"accuracy_change", "Change (points)", RunColumn::points},
     {"verdict", "Verdict"},
-    {"flip_share", "Flips", RunColumn::share},
+    {"flip_share", "Flips", RunColumn::flips},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
     {"average_weight_bits", "Bits", RunColumn::bits},
     {"cautions", "Caution"},
@@ -126,8 +127,11 @@ std::string resolve_key(const std::string& name, const std::vector<Json>& rows) 
 }
 
 RunGroup group_of(const Json& row) {
-  return {row.value("data", ""), row.value("data_hash", ""), row.value("part", ""),
-          row.value("n", std::int64_t{0}), row.value("texts_hash", "")};
+  const Json majority = row.contains("eval_majority_share") ? row["eval_majority_share"] : Json();
+  return {
+      row.value("data", ""),       row.value("data_hash", ""),
+      row.value("part", ""),       row.value("n", std::int64_t{0}),
+      row.value("texts_hash", ""), majority.is_number() ? majority.get<double>() : std::nan("")};
 }
 
 // Texts are known by their fingerprint wherever they lie, and so is data.
@@ -170,6 +174,8 @@ Cell cell_of(const Json& row, const std::string& key) {
   switch (column->kind) {
     case RunColumn::share:
       return percent_within(number, interval.low, interval.high);
+    case RunColumn::flips:
+      return flips_within(number, interval.low, interval.high);
     case RunColumn::points:
       return points_within(number, interval.low, interval.high);
     case RunColumn::bits:
@@ -190,6 +196,15 @@ bool is_constant(const std::vector<Json>& rows, const std::string& key) {
       rows, [&](const Json& row) { return value_of(row, key) == value_of(rows.front(), key); });
 }
 
+// Whether it is a fact of the texts: no row differs in it from others of its group.
+bool is_constant_in_groups(const std::vector<Json>& rows, const std::string& key) {
+  std::map<Json, Json> value_of_group;
+  return std::ranges::all_of(rows, [&](const Json& row) {
+    return value_of_group.emplace(row.at("group"), value_of(row, key)).first->second ==
+           value_of(row, key);
+  });
+}
+
 // What one command was told says nothing beside another. An interrupted run does not say which command it is of.
 bool are_of_one_command(const std::vector<Json>& rows) {
   std::set<std::string> commands;
@@ -203,7 +218,11 @@ bool are_of_one_command(const std::vector<Json>& rows) {
 std::vector<std::string> telling_columns(const std::vector<Json>& rows,
                                          std::vector<std::string>& common) {
   std::vector<std::string> chosen;
+  // The note on the groups says these.
+  constexpr std::string_view kOfGroups[] = {"data", "part", "n", "eval_majority_share"};
   const auto consider = [&](const std::string& key) {
+    if (!is_constant(rows, "group") && among(kOfGroups, key) && is_constant_in_groups(rows, key))
+      return;
     if (key == "folder" || key == "eval_accuracy" || !is_constant(rows, key)) {
       chosen.push_back(key);
     } else if (const Json value = value_of(rows.front(), key);
@@ -256,8 +275,7 @@ Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns
   for (const std::string& name : columns) keys.push_back(resolve_key(name, runs.rows));
   if (keys.empty()) keys = telling_columns(runs.rows, common);
   std::vector<Column> shown;
-  for (const std::string& key : keys)
-    shown.push_back({key, header_of(key), key == "eval_loss" ? 1 : 0});
+  for (const std::string& key : keys) shown.push_back({key, header_of(key)});
   Table table(shown);
   for (const Json& row : runs.rows) {
     std::vector<Cell> cells;
@@ -280,6 +298,8 @@ std::string groups_note(const RankedRuns& runs) {
                                           g.n == 0 ? "" : fmt::format(", n = {}", grouped(g.n)));
     const auto alike = std::ranges::find(told, texts);
     note += fmt::format("{} group {} is {}", i == 0 ? "" : ";", i + 1, texts);
+    if (!std::isnan(g.majority_share))
+      note += fmt::format(", most frequent class {}", share_text(g.majority_share));
     if (g.texts_hash.empty()) {
       note += " (which texts was not recorded)";
     } else if (alike != told.end()) {

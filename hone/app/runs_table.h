@@ -10,10 +10,11 @@ namespace hone {
 /// before their fingerprint was kept, as many texts of the same part of the same data are taken for the same.
 struct RunGroup {
   std::string data;
-  std::string data_hash;   ///< "": unknown
-  std::string part;        ///< "": unknown
-  std::int64_t n = 0;      ///< 0: unknown
-  std::string texts_hash;  ///< "": unknown
+  std::string data_hash;      ///< "": unknown
+  std::string part;           ///< "": unknown
+  std::int64_t n = 0;         ///< 0: unknown
+  std::string texts_hash;     ///< "": unknown
+  double majority_share = 0;  ///< of the most frequent class; NaN: unknown
 };
 
 struct RankedRuns {
@@ -27,7 +28,7 @@ struct RankedRuns {
 RankedRuns rank_runs(const Runs& runs, const std::string& sort_key, bool reverse);
 
 /// The columns called `columns`, or if there are none those that tell the rows apart: of figures and of settings. What
-/// is the same in all rows goes to `common` ("part: test"). Throws `UsageError` for a column that no row has.
+/// is the same in all rows goes to `common` ("part: test"), what is the same in all of each group to `groups_note`. Throws `UsageError` for a column that no row has.
 Table runs_table(const RankedRuns& runs, const std::vector<std::string>& columns,
                  std::vector<std::string>& common);
 

@@ -1,5 +1,7 @@
 #include "hone/app/seeds.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 
 #include "hone/app/measure.h"
@@ -85,7 +87,7 @@ Table seed_table(const std::vector<Json>& results, const std::vector<std::string
       const Json& comparison = result.at("comparison");
       row.push_back(
           with_interval(comparison, "accuracy_change", "accuracy_change_interval", points_within));
-      row.push_back(with_interval(comparison, "flip_share", "flip_interval", percent_within));
+      row.push_back(with_interval(comparison, "flip_share", "flip_interval", flips_within));
     }
     table.add_row(std::move(row));
   }
@@ -102,7 +104,7 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<std::stri
     const SeedSpread s = accuracy_spread(results, part);
     if (part == kShared && s.least == s.greatest) {
       panel.references.push_back(
-          {100 * s.mean, fmt::format("{}, one model for all seeds: {:.2f}", part, 100 * s.mean)});
+          {100 * s.mean, fmt::format("{}, one model for all seeds: {}", part, share_text(s.mean))});
       continue;
     }
     const auto row = static_cast<double>(panel.x.ticks.size());
@@ -157,24 +159,23 @@ Json to_json(const SeedSpread& s) {
 }
 
 std::string percents_text(const std::vector<double>& shares) {
-  std::string text;
-  for (const double share : shares)
-    text += fmt::format("{}{:.2f}", text.empty() ? "" : ", ", 100 * share);
-  return text + " %";
+  std::vector<std::string> texts;
+  for (const double share : shares) texts.push_back(percent_number(share));
+  return fmt::format("{} %", fmt::join(texts, ", "));
 }
 
 std::string seed_sentence(const SeedSpread& s) {
-  if (s.count == 1) return fmt::format("{:.2f} % with one seed", 100 * s.mean);
+  if (s.count == 1) return fmt::format("{} with one seed", share_text(s.mean));
   if (s.count < kFewestSeeds)
     return fmt::format("{} with {} seeds; it takes {} to tell a spread", percents_text(s.values),
                        s.count, kFewestSeeds);
-  if (!s.interval) return fmt::format("{:.2f} % with each of {} seeds", 100 * s.mean, s.count);
+  if (!s.interval) return fmt::format("{} with each of {} seeds", share_text(s.mean), s.count);
   return fmt::format(
-      "{:.2f} % on average over {} seeds (95 % for other seeds on the same texts: {:.2f} to "
-      "{:.2f}; "
-      "standard deviation {:.2f} points, {:.2f} to {:.2f})",
-      100 * s.mean, s.count, 100 * s.interval->low, 100 * s.interval->high, 100 * *s.deviation,
-      100 * s.least, 100 * s.greatest);
+      "{} on average over {} seeds (95 % for other seeds on the same texts: {} to {}; standard "
+      "deviation {} points, {} to {})",
+      share_text(s.mean), s.count, percent_number(s.interval->low),
+      percent_number(s.interval->high), percent_number(*s.deviation, kDifferenceDigits),
+      percent_number(s.least), percent_number(s.greatest));
 }
 
 SeedChanges seed_changes(const std::vector<Json>& results) {

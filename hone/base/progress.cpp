@@ -23,6 +23,12 @@ constexpr double kLinePeriodSeconds = 10;
 // moment is forgotten soon.
 constexpr double kRateMemorySeconds = 15;
 
+/// A part of the line. Where that is too long, the parts of the highest rank are left out first, those of rank 0 never.
+struct LinePart {
+  std::string text;
+  int rank = 0;
+};
+
 std::string joined(const std::vector<LinePart>& parts) {
   std::string line;
   for (const LinePart& part : parts) {
@@ -31,6 +37,27 @@ std::string joined(const std::vector<LinePart>& parts) {
     line += part.text;
   }
   return line;
+}
+
+std::size_t width_of(const std::vector<LinePart>& parts) { return character_count(joined(parts)); }
+
+// The parts that are not empty with two spaces between them, as many as fit `columns`; 0: all. What is still too long is
+// cut: the first one where that leaves something of it, else the end.
+std::string fitted_line(std::vector<LinePart> parts, int columns) {
+  if (columns <= 0) return joined(parts);
+  constexpr std::size_t kShortestTitle = 8;
+  const auto most = static_cast<std::size_t>(columns);
+  const auto rank = [](const LinePart& part) { return part.text.empty() ? 0 : part.rank; };
+  while (width_of(parts) > most) {
+    const auto least_needed = std::ranges::max_element(parts, {}, rank);
+    if (rank(*least_needed) == 0) break;
+    least_needed->text.clear();
+  }
+  std::string& title = parts.front().text;
+  const std::size_t title_width = character_count(title), others = width_of(parts) - title_width;
+  if (others + title_width > most && others + kShortestTitle <= most)
+    title = std::string(first_characters(title, most - others - 1)) + "…";
+  return std::string(first_characters(joined(parts), most));
 }
 
 // Three significant digits without an exponent for the rates that occur: "0.284", "28.4", "1 284".
@@ -58,17 +85,6 @@ ProgressOutput progress_on_stderr(bool quiet) {
         .count();
   };
   return output;
-}
-
-std::string fitted_line(std::vector<LinePart> parts, int columns) {
-  if (columns <= 0) return joined(parts);
-  const auto rank = [](const LinePart& part) { return part.text.empty() ? 0 : part.rank; };
-  while (character_count(joined(parts)) > static_cast<std::size_t>(columns)) {
-    const auto least_needed = std::ranges::max_element(parts, {}, rank);
-    if (least_needed == parts.end() || rank(*least_needed) == 0) break;
-    *least_needed = {least_needed->shorter};
-  }
-  return std::string(first_characters(joined(parts), static_cast<std::size_t>(columns)));
 }
 
 std::string clock_text(double seconds) {
@@ -100,10 +116,11 @@ void Progress::update(std::int64_t done, std::string_view note, std::string_view
   if (now - shown_seconds_ >= period) show(now, /*last=*/false);
 }
 
-void Progress::say(std::string_view line) {
+void Progress::say(std::string_view lines) {
   const ProgressOutput& output = options_.output;
   if (output.quiet) return;
-  output.write(output.terminal ? fmt::format("\r{}\x1b[K\n", line) : fmt::format("{}\n", line));
+  for (const std::string& line : split(std::string(lines), '\n'))
+    output.write(output.terminal ? fmt::format("\r{}\x1b[K\n", line) : fmt::format("{}\n", line));
 }
 
 void Progress::finish() {

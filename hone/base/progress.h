@@ -15,7 +15,7 @@
 ///     train  38 %  1 200/3 125 steps  0:42  1:07 left  28.4 steps/s  loss 0.412
 ///
 /// On a terminal one line is rewritten, at most ten times a second, and where it is too narrow the speed goes first,
-/// then counts and times; title, share and note stay. Elsewhere a line is added every ten seconds. The last state is
+/// then counts and times; share and note stay, and as much of the title as there is room for. Elsewhere a line is added every ten seconds. The last state is
 /// always written. One thread at a time may call.
 namespace hone {
 
@@ -33,18 +33,6 @@ struct ProgressOutput {
 
 /// The standard error stream, as a terminal if it is one, and the steady clock.
 ProgressOutput progress_on_stderr(bool quiet = false);
-
-/// A part of a line. Where the line is too long, the parts of the highest rank are left out or shortened first, those
-/// of rank 0 never.
-struct LinePart {
-  std::string text;
-  int rank = 0;
-  std::string shorter = {};
-};
-
-/// The parts that are not empty with two spaces between them, as many as fit `columns`; what is still too long is cut.
-/// 0 columns: no limit.
-std::string fitted_line(std::vector<LinePart> parts, int columns);
 
 /// What becomes of the line when the work is done.
 enum class ProgressEnd {
@@ -71,8 +59,8 @@ class Progress {
   /// `done` of the total are done; `note` stands at the end of the line until the next update, and behind it, where
   /// there is room, `detail`.
   void update(std::int64_t done, std::string_view note = {}, std::string_view detail = {});
-  /// Writes a line of its own, above the one of the progress.
-  void say(std::string_view line);
+  /// Writes lines of their own, above the one of the progress.
+  void say(std::string_view lines);
   /// Writes the last state and ends the line. Later calls do nothing.
   void finish();
 

@@ -24,8 +24,8 @@ struct Arguments {
 };
 
 std::string averages(const PrecisionRecall& mean) {
-  return fmt::format("{}, {}, {}", display_text(percent(mean.precision)),
-                     display_text(percent(mean.recall)), display_text(percent(mean.f1)));
+  return fmt::format("{}, {}, {}", share_text(mean.precision), share_text(mean.recall),
+                     share_text(mean.f1));
 }
 
 // "simulated integer(width=8,frac=4)"
@@ -41,8 +41,7 @@ Table figures(const Measurement& measured, const MeasuredPart& part, const Json&
   Table table({{"figure", "Figure"}, {"value", "Value"}});
   table.add_row({"measured on", name_and_size(part)});
   table.add_row({"accuracy", accuracy_sentence(e)});
-  table.add_row({fmt::format("always '{}'", part.majority_label),
-                 fmt::format("{:.2f} %", 100 * e.majority_share)});
+  table.add_row({fmt::format("always '{}'", part.majority_label), share_text(e.majority_share)});
   table.add_row({"loss", fmt::format("{:.4f}", e.loss)});
   table.add_row({"precision, recall, F1 (macro)", averages(e.macro)});
   table.add_row({"precision, recall, F1 (weighted)", averages(e.weighted)});
@@ -50,7 +49,7 @@ Table figures(const Measurement& measured, const MeasuredPart& part, const Json&
     table.add_row({fmt::format("AUC of {}", labels[1]),
                    std::isnan(e.auc.value)
                        ? "–"
-                       : fmt::format("{:.4f} (95 %: {:.4f} to {:.4f})", e.auc.value,
+                       : fmt::format("{:.3f} (95 %: {:.3f} to {:.3f})", e.auc.value,
                                      e.auc.interval.low, e.auc.interval.high)});
   table.add_row({"arithmetic", arithmetic_text(result)});
   table.add_row({"time", fmt::format("{:.2f} s, {:.0f} texts/s", measured.seconds,

@@ -195,9 +195,9 @@ std::string choice_text(const Json& result) {
   if (result.contains("validation_test_gap")) {
     const Json& interval = result["validation_test_gap_interval"];
     text +=
-        fmt::format("; validation accuracy is {:+.1f} points from test (95 %: {:+.1f} to {:+.1f})",
-                    100 * result["validation_test_gap"].get<double>(),
-                    100 * interval[0].get<double>(), 100 * interval[1].get<double>());
+        fmt::format("; validation accuracy is {} points from test (95 %: {} to {})",
+                    points_text(result["validation_test_gap"].get<double>()),
+                    points_text(interval[0].get<double>()), points_text(interval[1].get<double>()));
   }
   if (result.contains("class_weights"))
     text += "; the training loss weighs the classes, evaluations do not";
@@ -218,12 +218,12 @@ void report_one(const Job& job, const Trained& trained, RunReport report) {
   write_run_report(report, job.output.path(), job.context);
 }
 
-// "test, n = 500: 83.20 % on average over 5 seeds …"
+// "test, n = 500: 83.2 % on average over 5 seeds …"
 std::string seeds_text(const std::vector<Json>& results, const char* part) {
   const Json& first = results.front()[part];
-  return fmt::format("{}: {}; the most frequent class alone makes {:.1f} %", part_text(part, first),
+  return fmt::format("{}: {}; the most frequent class alone makes {}", part_text(part, first),
                      seed_sentence(accuracy_spread(results, part)),
-                     100 * first["eval_majority_share"].get<double>());
+                     share_text(first["eval_majority_share"].get<double>()));
 }
 
 void report_seeds(const Job& job, const std::vector<Json>& results, Json& summary,
@@ -282,13 +282,17 @@ std::vector<std::string> parts_told(const Splits& splits) {
   std::vector<std::string> lines;
   for (const PartFacts& facts : splits.identity.parts)
     if (facts.part == "train")
-      lines.push_back(fmt::format("train: {} texts: {}; always '{}' would be right for {:.1f} %",
+      lines.push_back(fmt::format("train: {} texts{}: {}; always '{}' would be right for {}",
                                   grouped(facts.rows),
+                                  facts.sample.empty() ? "" : fmt::format(" ({})", facts.sample),
                                   class_counts_text(facts, splits.source.label_names),
                                   shown_name(splits.source.label_names[facts.majority_class()]),
-                                  100 * facts.majority_share()));
+                                  share_text(facts.majority_share())));
   if (splits.validation_source != "none")
     lines.push_back("validation: " + splits.validation_source);
+  for (const PartFacts& facts : splits.identity.parts)
+    if (facts.part == "test" && !facts.sample.empty())
+      lines.push_back("test: the data's test part; " + facts.sample);
   return lines;
 }
 

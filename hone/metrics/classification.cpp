@@ -137,6 +137,11 @@ Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
   return result;
 }
 
+std::string part_text(const std::string& part, const Evaluation& e,
+                      std::span<const std::string> cautions) {
+  return part_text(part, e.examples, effective_examples(e.examples, e.evidence), cautions);
+}
+
 std::optional<std::int32_t> only_predicted_class(const Evaluation& e) {
   const auto all = [&](auto member) -> std::optional<std::int32_t> {
     const auto found = std::ranges::find_if(

@@ -85,6 +85,11 @@ struct Evaluation {
 Evaluation evaluate(const Logits& logits, std::span<const std::int32_t> labels,
                     std::span<const std::int32_t> texts = {});
 
+/// What the figures of an evaluation stand on: "validation, n = 1 072", with repeated texts "validation, n = 1 072
+/// (effective 850)". What they are to be read with stands behind.
+std::string part_text(const std::string& part, const Evaluation& evaluation,
+                      std::span<const std::string> cautions = {});
+
 /// The class that all examples were taken for although they are not all of one class: the model has collapsed.
 std::optional<std::int32_t> only_predicted_class(const Evaluation& evaluation);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "hone/base/percentage.h"
 #include "hone/metrics/planning.h"
 #include "hone/metrics/seeds.h"
 #include "hone/metrics/verdict_text.h"

@@ -2,14 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include "hone/base/percentage.h"
 
 namespace hone {
-
-std::string points_text(double share) {
-  // The sum takes the sign from a zero.
-  return fmt::format("{:+.2f}", std::round(1e4 * share) / 100 + 0.0);
-}
 
 std::string change_text(const Verdict& v, const ChangeWords& words) {
   std::string text =
@@ -34,7 +29,7 @@ std::string decided_text(const Verdict& v, bool differ, const ChangeWords& words
 
 std::string flips_text(double share, const std::string& over) {
   return share == 0 ? "; no prediction differs"
-                    : fmt::format("; {:.2f} % flips{}", 100 * share, over);
+                    : fmt::format("; {} flips{}", flip_share_text(share), over);
 }
 
 }  // namespace hone

@@ -7,9 +7,6 @@
 /// The words that verdicts on one model and those over seeds share.
 namespace hone {
 
-/// Hundredths of a share, with its sign: "+0.02".
-std::string points_text(double share);
-
 /// What is said of a change beside its own figures.
 struct ChangeWords {
   std::string figures = {};  ///< in place of the change: "+0.02, -0.10"

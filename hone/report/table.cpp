@@ -21,62 +21,36 @@ struct Match : Cases... {
 template <typename... Cases>
 Match(Cases...) -> Match<Cases...>;
 
-// `digits` decimals, or one significant digit where they would show a number that is not zero as
-// zero.
-std::string rounded(double value, int digits) {
-  if (std::isinf(value)) return value > 0 ? "∞" : "-∞";
-  const bool vanishes = value != 0 && std::abs(value) < 0.5 * std::pow(10.0, -digits);
-  if (vanishes) return fmt::format("{:.1g}", value);
-  return fmt::format("{:.{}f}", value, digits);
-}
-
 std::string display_real(double value, int digits, std::string_view unit) {
   if (std::isnan(value)) return std::string(kAbsent);
-  return rounded(value, digits).append(unit);
-}
-
-// Decimals of an estimate as a percentage; see the rule above `Real`.
-int digits_of(const Estimate& estimate) {
-  const double half = std::max(estimate.value - estimate.low, estimate.high - estimate.value);
-  return estimate.points || 100 * half < 1 ? 2 : 1;  // one where the interval is not known
-}
-
-std::string shown_share(double share, int digits) {
-  return fmt::format("{:.{}f}", 100 * share, digits);
+  return rounded_text(value, digits).append(unit);
 }
 
 // Whether both halves of the interval of a difference read the same.
-bool has_even_halves(const Estimate& e, int digits) {
+bool has_even_halves(const Estimate& e) {
   return !e.points || std::isnan(e.low) ||
-         shown_share(e.value - e.low, digits) == shown_share(e.high - e.value, digits);
+         percent_number(e.value - e.low, e.digits) == percent_number(e.high - e.value, e.digits);
 }
 
-/// How the estimates of a column are shown.
-struct EstimateForm {
-  int digits = 1;
-  bool both_ends = false;  ///< of differences, though the halves of this one read the same
-};
-
-std::string display_estimate(const Estimate& e, const EstimateForm& form) {
+// `both_ends`: of a difference, though the halves of its interval read the same.
+std::string display_estimate(const Estimate& e, bool both_ends = false) {
   if (std::isnan(e.value)) return std::string(kAbsent);
-  const auto shown = [&](double share) { return shown_share(share, form.digits); };
-  const auto signed_shown = [&](double share) {
-    return e.points ? fmt::format("{:+.{}f}", 100 * share, form.digits) : shown(share);
+  const auto shown = [&](double share) {
+    return e.points ? points_text(share) : percent_number(share, e.digits);
   };
   const std::string unit = e.points ? "" : " %";
-  if (std::isnan(e.low)) return signed_shown(e.value) + unit;
+  if (std::isnan(e.low)) return shown(e.value) + unit;
   const double below = e.value - e.low, above = e.high - e.value;
   const double half = std::max(below, above), shorter = std::min(below, above);
-  const bool even = e.points ? !form.both_ends && has_even_halves(e, form.digits)
+  const bool even = e.points ? !both_ends && has_even_halves(e)
                              : shorter >= half / 1.5 && e.value - half >= 0 && e.value + half <= 1;
-  if (even) return fmt::format("{} ± {}{}", signed_shown(e.value), shown(half), unit);
-  return fmt::format("{} ({} to {}){}", signed_shown(e.value), signed_shown(e.low),
-                     signed_shown(e.high), unit);
+  if (even) return fmt::format("{} ± {}{}", shown(e.value), percent_number(half, e.digits), unit);
+  return fmt::format("{} ({} to {}){}", shown(e.value), shown(e.low), shown(e.high), unit);
 }
 
 std::string display_p(double p) {
   if (std::isnan(p)) return std::string(kAbsent);
-  return p < 1e-300 ? "< 1e-300" : rounded(p, 3);
+  return p < 1e-300 ? "< 1e-300" : rounded_text(p, 3);
 }
 
 // The cell for programs.
@@ -134,10 +108,9 @@ void Table::add_row(std::vector<Cell> cells) {
 }
 
 std::string sentence_text(const Estimate& e) {
-  const int digits = digits_of(e);
   if (std::isnan(e.value)) return std::string(kAbsent);
-  return fmt::format("{} % (95 %: {} to {})", shown_share(e.value, digits),
-                     shown_share(e.low, digits), shown_share(e.high, digits));
+  return fmt::format("{} % (95 %: {} to {})", percent_number(e.value, e.digits),
+                     percent_number(e.low, e.digits), percent_number(e.high, e.digits));
 }
 
 std::string display_text(const Cell& cell) {
@@ -148,24 +121,24 @@ std::string display_text(const Cell& cell) {
             [](Real cell) { return display_real(cell.value, cell.digits, ""); },
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
             [](Bytes cell) { return human_bytes(static_cast<double>(cell.count)); },
-            [](const Estimate& cell) { return display_estimate(cell, {digits_of(cell)}); },
+            [](const Estimate& cell) { return display_estimate(cell); },
             [](PValue cell) { return display_p(cell.value); },
             [](const Cell::List& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }},
       cell.value());
 }
 
 std::vector<std::string> display_column(const Table& table, std::size_t column) {
-  EstimateForm form{.digits = 0};
-  const auto for_estimates = [&](auto look) {
-    for (const std::vector<Cell>& row : table.rows())
-      if (const auto* estimate = std::get_if<Estimate>(&row[column].value())) look(*estimate);
+  const auto estimate_in = [&](const std::vector<Cell>& row) {
+    return std::get_if<Estimate>(&row[column].value());
   };
-  for_estimates([&](const Estimate& one) { form.digits = std::max(form.digits, digits_of(one)); });
-  for_estimates([&](const Estimate& one) { form.both_ends |= !has_even_halves(one, form.digits); });
+  const bool both_ends = std::ranges::any_of(table.rows(), [&](const std::vector<Cell>& row) {
+    const Estimate* estimate = estimate_in(row);
+    return estimate != nullptr && !has_even_halves(*estimate);
+  });
   std::vector<std::string> texts;
   for (const std::vector<Cell>& row : table.rows()) {
-    const auto* estimate = std::get_if<Estimate>(&row[column].value());
-    texts.push_back(estimate ? display_estimate(*estimate, form) : display_text(row[column]));
+    const Estimate* estimate = estimate_in(row);
+    texts.push_back(estimate ? display_estimate(*estimate, both_ends) : display_text(row[column]));
   }
   return texts;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/base/percentage.h"
 #include "hone/report/text_layout.h"
 
 /// Tables of results: aligned for people, as CSV and JSON for programs.
@@ -24,8 +25,7 @@
 ///
 /// People see rounded cells under headers, programs see raw numbers under keys.
 ///
-/// How many decimals a share has is one rule: one of a percentage. Where its 95 % interval is known (`within`) two, if
-/// half of the interval is less than a point; all of a column have those of the most precise. Differences have two.
+/// How many decimals a share and a difference have is one rule: see hone/base/percentage.h.
 namespace hone {
 
 /// A number that is shown with `digits` decimals. One that is not zero never shows as zero: 0.00042
@@ -39,7 +39,7 @@ struct Real {
 /// stays the share.
 struct Percent {
   double share = 0;
-  int digits = 1;
+  int digits = kShareDigits;
 };
 
 /// A number of bytes that is shown as "15.56 MiB".
@@ -49,7 +49,7 @@ struct Bytes {
 
 /// A share, or the difference of two, with the 95 % interval [low, high] it was measured to lie in:
 ///
-///     90.27 ± 0.78 %           half of an interval that is not quite symmetric is its longer half
+///     90.3 ± 0.8 %             half of an interval that is not quite symmetric is its longer half
 ///     100.0 (90.4 to 100.0) %  where that would say too much: one half is half as long again as the other, or a share
 ///                              would lie outside of 0 to 100 %
 ///     -0.23 ± 0.41             points: the difference, times 100
@@ -63,6 +63,7 @@ struct Estimate {
   double low = 0;
   double high = 0;
   bool points = false;  ///< a difference
+  int digits = kShareDigits;
 };
 
 /// A probability that a test gives: "0.399", "7e-10", "< 1e-300" where the double has no more to tell.
@@ -108,13 +109,16 @@ class Cell {
 };
 
 inline Cell real(double value, int digits) { return Real{value, digits}; }
-inline Cell percent(double share, int digits = 1) { return Percent{share, digits}; }
+inline Cell percent(double share, int digits = kShareDigits) { return Percent{share, digits}; }
 inline Cell bytes(std::int64_t count) { return Bytes{count}; }
 inline Cell percent_within(double share, double low, double high) {
   return Estimate{share, low, high};
 }
+inline Cell flips_within(double share, double low, double high) {
+  return Estimate{share, low, high, /*points=*/false, kDifferenceDigits};
+}
 inline Cell points_within(double difference, double low, double high) {
-  return Estimate{difference, low, high, /*points=*/true};
+  return Estimate{difference, low, high, /*points=*/true, kDifferenceDigits};
 }
 inline Cell p_value(double value) { return PValue{value}; }
 /// The cell in a colour that says the same as its words.
@@ -125,9 +129,7 @@ inline Cell toned(Cell cell, Tone tone) {
 
 struct Column {
   std::string key;     ///< in CSV and JSON: "margin_snr_db"
-  std::string header;  ///< for people: "Margin SNR (dB)"
-  /// Above 0: a terminal that is too narrow can do without it, the highest first.
-  int detail = 0;
+  std::string header;  ///< for people, of no other column: "Margin SNR (dB)"
 };
 
 class Table {
@@ -145,12 +147,12 @@ class Table {
   std::vector<std::vector<Cell>> rows_;
 };
 
-/// A share in a sentence, by the same rule: "80.6 % (95 %: 79.4 to 81.8)".
+/// A share in a sentence: "80.6 % (95 %: 79.4 to 81.8)".
 std::string sentence_text(const Estimate& share);
 
 /// What a person sees in a cell: "83.8 %", "4 386 178", "∞", "–". A NaN shows as "–" too.
 std::string display_text(const Cell& cell);
-/// The same for all cells of a column, whose estimates have as many decimals as one another.
+/// The same for all cells of a column, whose differences have both ends of their intervals if one of them needs them.
 std::vector<std::string> display_column(const Table& table, std::size_t column);
 
 /// The table without columns that need none: `lines` say instead what is the same in all rows, or in all but the first
@@ -170,12 +172,11 @@ Json to_json(const Table& table);
 
 /// Lines for people, UTF-8, each ending in a newline: first what is the same in all rows (see `lift_constants`), then
 /// aligned columns, to the left if they have any text. A table that is wider than `style` has columns takes the first of
-/// these forms that fits:
+/// these forms that fits; none leaves a column out:
 /// - headers of two lines, broken at a space;
-/// - texts of more than 28 columns shortened in the middle, as long as all names in the first column differ; of a table
-///   of two columns the second is broken into lines instead;
-/// - the first column on lines of its own, above the others;
-/// - one of these without columns of `detail`, as few as will do; a line below says which;
+/// - long texts shortened in the middle, by which all stay apart that differ (`shortened_apart`); of a table of two
+///   columns the second is broken into lines instead;
+/// - the first column on lines of its own, above the others, and these on one to four lines;
 /// - a record for each row: the first cell, then a line for each other cell that is not absent, after its header.
 std::string to_text(const Table& table, const TextStyle& style = {});
 

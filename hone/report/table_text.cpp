@@ -10,8 +10,10 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kGap = 2;            // spaces between two columns
-constexpr std::size_t kShortestText = 28;  // texts are not shortened below it
+constexpr std::size_t kGap = 2;  // spaces between two columns
+// Texts are not shortened below these: the first column says which row it is, and prose is to be read.
+constexpr std::size_t kShortestText = 28, kShortestName = 14;
+constexpr std::size_t kMostLines = 4;  // of a row under its name
 constexpr std::string_view kIndent = "  ";
 
 /// A piece of text that fills a column's line, and its colour.
@@ -22,7 +24,9 @@ struct Piece {
 
 struct TextColumn {
   bool to_the_left = false;
-  bool text = false;  ///< whether cells may be shortened
+  bool text = false;              ///< whether cells may be shortened
+  bool row_names = false;         ///< the first column
+  std::size_t shortest_text = 0;  ///< how far
   std::size_t width = 0;
   std::vector<std::string> header;  ///< its lines
   std::vector<Piece> cells;
@@ -58,16 +62,48 @@ TextColumns text_columns(const Table& table) {
       column.text |= cell.is_text();
     }
     column.to_the_left = column.text;
+    const bool prose = std::ranges::any_of(
+        column.cells, [](const Piece& cell) { return std::ranges::count(cell.text, ' ') > 2; });
+    column.row_names = i == 0;
+    column.shortest_text = i == 0 || prose ? kShortestText : kShortestName;
     measure(column);
     columns.push_back(std::move(column));
   }
   return columns;
 }
 
+/// Columns that stand on several lines, as many of them on each, below each other: column i in slot i % slots.
+struct Stack {
+  std::size_t slots = 0;
+
+  static Stack of(const TextColumns& columns, std::size_t lines) {
+    return {(columns.size() + lines - 1) / lines};
+  }
+  std::size_t width(const TextColumns& columns, std::size_t slot) const {
+    std::size_t width = 0;
+    for (std::size_t i = slot; i < columns.size(); i += slots)
+      width = std::max(width, columns[i].width);
+    return width;
+  }
+  std::size_t total_width(const TextColumns& columns) const {
+    std::size_t total = 0;
+    for (std::size_t slot = 0; slot < slots; ++slot) total += width(columns, slot) + kGap;
+    return total == 0 ? 0 : total - kGap;
+  }
+  /// The columns of each line, as wide as their slots.
+  std::vector<TextColumns> lines(const TextColumns& columns) const {
+    std::vector<TextColumns> lines;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (i % slots == 0) lines.emplace_back();
+      lines.back().push_back(columns[i]);
+      lines.back().back().width = width(columns, i % slots);
+    }
+    return lines;
+  }
+};
+
 std::size_t total_width(const TextColumns& columns) {
-  std::size_t width = 0;
-  for (const TextColumn& column : columns) width += column.width + kGap;
-  return width == 0 ? 0 : width - kGap;
+  return Stack{columns.size()}.total_width(columns);
 }
 
 // Breaks the header at a space into two lines that are no wider than the cells, or as narrow as its words allow.
@@ -80,30 +116,41 @@ void break_header(TextColumn& column) {
   measure(column);
 }
 
-// Whether cutting made two cells alike that were not.
-bool all_told_apart(const TextColumn& before, const TextColumn& after) {
-  std::set<std::string> whole, cut;
-  for (const Piece& cell : before.cells) whole.insert(cell.text);
-  for (const Piece& cell : after.cells) cut.insert(cell.text);
-  return whole.size() == cut.size();
+// Cuts the cells to at most `width` columns; false where some would look alike that are not. Names of rows keep their
+// end, by which layers are known: where that does not tell them apart they get lines of their own.
+bool shorten(TextColumn& column, std::size_t width) {
+  std::vector<std::string> texts, ends;
+  for (const Piece& cell : column.cells) {
+    texts.push_back(cell.text);
+    ends.push_back(shortened(cell.text, width));
+  }
+  const auto different = [](const std::vector<std::string>& some) {
+    return std::set<std::string>(some.begin(), some.end()).size();
+  };
+  auto cut =
+      column.row_names && different(ends) == different(texts) ? std::optional(ends) : std::nullopt;
+  if (!column.row_names) cut = shortened_apart(texts, width);
+  if (!cut) return false;
+  for (std::size_t row = 0; row < texts.size(); ++row) column.cells[row].text = (*cut)[row];
+  return true;
 }
 
 // Columns of which the texts are shortened, always the widest, until they fit into `room`; nothing where they do not.
-std::optional<TextColumns> shortened_to(TextColumns columns, std::size_t room) {
-  const TextColumns whole = columns;
-  for (std::size_t width = total_width(columns); width > room; width = total_width(columns)) {
+std::optional<TextColumns> shortened_to(TextColumns columns, const Stack& stack, std::size_t room) {
+  while (stack.total_width(columns) > room) {
     TextColumn* widest = nullptr;
-    for (TextColumn& column : columns) {
-      const bool shrinks =
-          column.text && column.width > std::max(kShortestText, header_width(column));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      TextColumn& column = columns[i];
+      const bool shrinks = column.text &&
+                           column.width > std::max(column.shortest_text, header_width(column)) &&
+                           column.width == stack.width(columns, i % stack.slots);
       if (shrinks && (widest == nullptr || column.width > widest->width)) widest = &column;
     }
     if (widest == nullptr) return std::nullopt;
     --widest->width;
   }
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    for (Piece& cell : columns[i].cells) cell.text = shortened(cell.text, columns[i].width);
-  if (!all_told_apart(whole[0], columns[0])) return std::nullopt;
+  for (TextColumn& column : columns)
+    if (column.text && !shorten(column, column.width)) return std::nullopt;
   return columns;
 }
 
@@ -178,24 +225,39 @@ std::string facts(TextColumns columns, std::size_t rows, const TextStyle& style)
   return text;
 }
 
-// The first column on lines of its own.
-std::string under_names(const TextColumn& names, const TextColumns& figures, std::size_t rows,
-                        const TextStyle& style) {
-  std::string text = header_lines({names}, "", style) + header_lines(figures, kIndent, style) +
-                     rule_line(figures, kIndent, style);
+// The first column on lines of its own, where it is as wide as the terminal.
+std::string under_names(const TextColumn& names, const std::vector<TextColumns>& lines,
+                        std::size_t rows, const TextStyle& style) {
+  TextColumn whole = names;
+  whole.row_names = false;
+  if (!shorten(whole, style.columns))
+    for (Piece& name : whole.cells) name.text = shortened(name.text, style.columns);
+  std::string text = header_lines({whole}, "", style);
+  for (const TextColumns& line : lines) text += header_lines(line, kIndent, style);
+  text += rule_line(lines.front(), kIndent, style);
   for (std::size_t row = 0; row < rows; ++row) {
-    text += toned(shortened(names.cells[row].text, style.columns), names.cells[row].tone, style);
-    text += "\n" + std::string(kIndent) + row_line(figures, row, style);
+    text += toned(whole.cells[row].text, whole.cells[row].tone, style) + "\n";
+    for (const TextColumns& line : lines) text += std::string(kIndent) + row_line(line, row, style);
   }
   return text;
 }
 
-std::string records(const Table& table, const TextColumns& columns, const TextStyle& style) {
+std::size_t widest_word(std::string_view text) {
+  std::size_t width = 0;
+  for (const std::string& word : broken_line(text, 1)) width = std::max(width, display_width(word));
+  return width;
+}
+
+std::string records(const Table& table, TextColumns columns, const TextStyle& style) {
   std::size_t name_width = 0;
   for (std::size_t i = 1; i < columns.size(); ++i)
     name_width = std::max(name_width, display_width(columns[i].header[0]));
-  const std::size_t before = kIndent.size() + name_width + kGap;
-  const std::size_t room = style.columns > before ? style.columns - before : 1;
+  const std::size_t before = kIndent.size() + name_width + kGap, below = 2 * kIndent.size();
+  const auto room_after = [&](std::size_t used) {
+    return style.columns > used ? style.columns - used : 1;
+  };
+  for (TextColumn& column : columns)
+    shorten(column, room_after(&column == &columns[0] ? 0 : below));
   std::string text;
   for (std::size_t row = 0; row < table.rows().size(); ++row) {
     const Piece& name = columns[0].cells[row];
@@ -204,58 +266,53 @@ std::string records(const Table& table, const TextColumns& columns, const TextSt
       if (table.rows()[row][i].is_absent()) continue;
       const Piece& cell = columns[i].cells[row];
       const std::string& header = columns[i].header[0];
-      std::string start = std::string(kIndent) + toned(header, Tone::quiet, style) +
-                          std::string(name_width - display_width(header) + kGap, ' ');
+      // What is too long beside its header stands below it, unless it is prose.
+      const bool prose =
+          table.rows()[row][i].is_text() && widest_word(cell.text) <= room_after(before);
+      const bool beside = prose || display_width(cell.text) <= room_after(before);
+      std::string start = std::string(kIndent) + toned(header, Tone::quiet, style);
+      if (beside) {
+        start += std::string(name_width - display_width(header) + kGap, ' ');
+      } else {
+        text += start + "\n";
+        start = std::string(below, ' ');
+      }
+      const std::size_t used = beside ? before : below, room = room_after(used);
       for (const std::string& line : broken_line(cell.text, room)) {
         text += start + toned(shortened(line, room), cell.tone, style) + "\n";
-        start = std::string(before, ' ');
+        start = std::string(used, ' ');
       }
     }
   }
   return text;
 }
 
-// A line for each row, or two; nothing where they do not fit.
-std::optional<std::string> in_lines(const Table& table, const TextStyle& style) {
-  const std::size_t rows = table.rows().size();
-  TextColumns columns = text_columns(table);
-  const auto fits = [&] { return style.columns == 0 || total_width(columns) <= style.columns; };
-  if (fits()) return grid(columns, rows, style);
-  for (TextColumn& column : columns) break_header(column);
-  if (fits()) return grid(columns, rows, style);
-  if (columns.size() == 2 && columns[1].text && columns[0].width + kGap + 12 <= style.columns)
-    return facts(columns, rows, style);
-  if (const auto cut = shortened_to(columns, style.columns)) return grid(*cut, rows, style);
-  if (columns[0].text && columns.size() > 1 && style.columns > kIndent.size()) {
-    const TextColumns figures(columns.begin() + 1, columns.end());
-    if (const auto cut = shortened_to(figures, style.columns - kIndent.size()))
-      return under_names(columns[0], *cut, rows, style);
-  }
-  return std::nullopt;
-}
-
-Table without_column(const Table& table, std::size_t column) {
-  const auto without = [&](auto cells) {
-    cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(column));
-    return cells;
-  };
-  Table rest(without(table.columns()));
-  for (const std::vector<Cell>& row : table.rows()) rest.add_row(without(row));
-  return rest;
-}
-
 std::string laid_out(const Table& table, const TextStyle& style) {
-  std::optional<std::string> text = in_lines(table, style);
-  std::string left_out;
-  for (Table rest = table; !text; text = in_lines(rest, style)) {
-    const auto dispensable = std::ranges::max_element(rest.columns(), {}, &Column::detail);
-    if (dispensable->detail == 0) return records(table, text_columns(table), style);
-    left_out += (left_out.empty() ? "" : ", ") + dispensable->header;
-    rest = without_column(rest, static_cast<std::size_t>(dispensable - rest.columns().begin()));
+  const std::size_t rows = table.rows().size();
+  const TextColumns whole = text_columns(table);
+  const auto fits = [&](const TextColumns& columns) {
+    return style.columns == 0 || total_width(columns) <= style.columns;
+  };
+  if (fits(whole)) return grid(whole, rows, style);
+  TextColumns broken = whole;
+  for (TextColumn& column : broken) break_header(column);
+  if (fits(broken)) return grid(broken, rows, style);
+  if (broken.size() == 2 && broken[1].text && broken[0].width + kGap + 12 <= style.columns)
+    return facts(broken, rows, style);
+  if (const auto cut = shortened_to(broken, Stack{broken.size()}, style.columns))
+    return grid(*cut, rows, style);
+  if (whole.size() < 2 || !whole[0].text || style.columns <= kIndent.size())
+    return records(table, whole, style);
+  for (std::size_t lines = 1; lines <= kMostLines; ++lines) {
+    for (const TextColumns* columns : std::initializer_list<const TextColumns*>{&whole, &broken}) {
+      const TextColumns figures(columns->begin() + 1, columns->end());
+      const Stack stack = Stack::of(figures, lines);
+      if (lines > 1 && stack.slots == 1) continue;  // records say it better
+      if (const auto cut = shortened_to(figures, stack, style.columns - kIndent.size()))
+        return under_names(whole[0], stack.lines(*cut), rows, style);
+    }
   }
-  if (!left_out.empty())
-    *text += fitted("not shown, for want of width: " + left_out, style.columns) + "\n";
-  return *text;
+  return records(table, whole, style);
 }
 
 }  // namespace

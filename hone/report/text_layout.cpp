@@ -3,6 +3,9 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <set>
+
+#include "hone/base/text.h"
 
 namespace hone {
 namespace {
@@ -47,6 +50,31 @@ struct Word {
   std::string space;
   std::string text;
 };
+
+// Columns of the beginning that stay when a text is shortened.
+std::size_t usual_head(std::string_view text, std::size_t columns) {
+  const std::size_t room = columns - std::min<std::size_t>(columns, 1);
+  return text.find(' ') == std::string_view::npos ? room / 3 : room / 2;
+}
+
+std::string shortened_to(std::string_view text, std::size_t columns, std::size_t head_room) {
+  if (display_width(text) <= columns) return std::string(text);
+  if (columns == 0) return "";
+  const std::vector<Glyph> glyphs = glyphs_of(text);
+  const std::size_t room = columns - 1;
+  std::string head, tail;
+  std::size_t used = 0, first = 0;
+  for (; used + glyphs[first].width <= head_room; ++first) {
+    head += glyphs[first].bytes;
+    used += glyphs[first].width;
+  }
+  for (std::size_t last = glyphs.size(); last > first && used + glyphs[last - 1].width <= room;
+       --last) {
+    tail.insert(0, glyphs[last - 1].bytes);
+    used += glyphs[last - 1].width;
+  }
+  return head + std::string(kEllipsis) + tail;
+}
 
 // With `shell`, spaces within single quotes belong to the word.
 std::vector<Word> words_of(std::string_view line, bool shell) {
@@ -111,23 +139,24 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string shortened(std::string_view text, std::size_t columns) {
-  if (display_width(text) <= columns) return std::string(text);
-  if (columns == 0) return "";
-  const std::vector<Glyph> glyphs = glyphs_of(text);
-  const std::size_t room = columns - 1;
-  const std::size_t head_room = text.find(' ') == std::string_view::npos ? room / 3 : room / 2;
-  std::string head, tail;
-  std::size_t used = 0, first = 0;
-  for (; used + glyphs[first].width <= head_room; ++first) {
-    head += glyphs[first].bytes;
-    used += glyphs[first].width;
+  return shortened_to(text, columns, usual_head(text, columns));
+}
+
+std::optional<std::vector<std::string>> shortened_apart(const std::vector<std::string>& texts,
+                                                        std::size_t columns) {
+  const std::size_t different = std::set<std::string>(texts.begin(), texts.end()).size();
+  std::size_t usual = 0;
+  for (const std::string& text : texts) usual = std::max(usual, usual_head(text, columns));
+  // The usual beginning first, then longer ones: parameters of formats stand in the order of their weight.
+  std::vector<std::size_t> heads;
+  for (std::size_t head = usual; head < columns; ++head) heads.push_back(head);
+  for (std::size_t head = usual; head-- > 0;) heads.push_back(head);
+  for (const std::size_t head : heads) {
+    std::vector<std::string> cut;
+    for (const std::string& text : texts) cut.push_back(shortened_to(text, columns, head));
+    if (std::set<std::string>(cut.begin(), cut.end()).size() == different) return cut;
   }
-  for (std::size_t last = glyphs.size(); last > first && used + glyphs[last - 1].width <= room;
-       --last) {
-    tail.insert(0, glyphs[last - 1].bytes);
-    used += glyphs[last - 1].width;
-  }
-  return head + std::string(kEllipsis) + tail;
+  return std::nullopt;
 }
 
 bool is_within_figure(std::string_view text, std::size_t space) {
@@ -152,6 +181,23 @@ bool is_within_figure(std::string_view text, std::size_t space) {
 
 std::vector<std::string> broken_line(std::string_view line, std::size_t columns) {
   return broken(line, columns, leading_spaces(line), "");
+}
+
+std::string stacked(const std::vector<std::string>& parts, std::size_t columns) {
+  std::string text, line;
+  const auto end_line = [&] {
+    for (const std::string& piece : broken_line(line, columns))
+      text += (text.empty() ? "" : "\n") + piece;
+    line = "  ";
+  };
+  for (const std::string& part : parts) {
+    const bool fresh = trim(line).empty();
+    if (!fresh && columns > 0 && display_width(line) + 2 + display_width(part) > columns)
+      end_line();
+    line += (trim(line).empty() ? "" : "  ") + part;
+  }
+  end_line();
+  return text;
 }
 
 std::string fitted(std::string_view text, std::size_t columns) {

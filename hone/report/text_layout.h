@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,11 @@ std::size_t display_width(std::string_view text);
 /// more of the end is kept than of the beginning: "bert.enc…attention.self.query".
 std::string shortened(std::string_view text, std::size_t columns);
 
+/// All texts in at most `columns` columns, of the same number of columns at their beginning (see `shortened`), by which
+/// those stay apart that differ: "int(bits=8…namic)" and "int(bits=4…namic)". Nothing where no beginning does that.
+std::optional<std::vector<std::string>> shortened_apart(const std::vector<std::string>& texts,
+                                                        std::size_t columns);
+
 /// Whether the space at this place is part of a figure, so that no line ends there: "4 000", "62.5 %", "91.8 ± 2.7",
 /// "n = 36".
 bool is_within_figure(std::string_view text, std::size_t space);
@@ -40,6 +46,10 @@ bool is_within_figure(std::string_view text, std::size_t space);
 /// The lines of one line that is broken at spaces, but not within figures, so that none is wider than `columns`, but for
 /// words that are; lines after the first begin with the spaces the first begins with. `columns` 0: the line itself.
 std::vector<std::string> broken_line(std::string_view line, std::size_t columns);
+
+/// The parts with two spaces between them, on as many lines as it takes, those after the first indented; a part is
+/// broken only where it is wider than a line. `columns` 0: one line.
+std::string stacked(const std::vector<std::string>& parts, std::size_t columns);
 
 /// Text of several lines, each broken as above. A line that is a command ("  hone train …") is broken so that a shell
 /// reads it as one: with a backslash at the end of its lines, and not within quotes.

@@ -40,7 +40,7 @@ TEST(ClassTableOfSeeds, HasTheValuesOfAFewAndTheMeanOfMore) {
   const Table few = class_table_of_seeds(seeds_that_find({1, 2}), "test");
   ASSERT_EQ(few.rows().size(), 2u);
   EXPECT_EQ(display_text(few.rows()[0][1]), "2");
-  EXPECT_EQ(display_text(few.rows()[0][3]), "50.00, 100.00 %");
+  EXPECT_EQ(display_text(few.rows()[0][3]), "50.0, 100.0 %");
   EXPECT_EQ(display_text(few.rows()[0][5]), "1.5") << "taken for the first class on average";
   EXPECT_EQ(display_text(few.rows()[0][6]), "0.5");
   EXPECT_EQ(

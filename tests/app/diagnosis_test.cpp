@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <cmath>
 
 #include "tests/app/app_testing.h"
@@ -118,6 +120,13 @@ TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
   };
   EXPECT_EQ(margin(same), -std::numeric_limits<double>::infinity());
   EXPECT_GT(margin(choice_splits()), 0);
+}
+
+// A column that is said once above the table leaves the others to be told apart.
+TEST(DiagnosisTable, HasNoHeaderTwice) {
+  std::set<std::string> headers;
+  for (const Column& column : diagnosis_table(coarse().diagnosis, 100, 3).columns())
+    EXPECT_TRUE(headers.insert(column.header).second) << column.header;
 }
 
 TEST(DiagnosisTable, ShowsTheFirstOfThoseThatAreNoisy) {

@@ -187,12 +187,13 @@ TEST(FineTune, KnowsWhatItsWeightsDoOnTheValidationPart) {
   }
 }
 
-/// A context that keeps what progress writes, as to a file.
-std::string progress_of(const FineTuneOptions& options) {
+/// A context that keeps what progress writes, as to a file or to a terminal of so many columns.
+std::string progress_of(const FineTuneOptions& options, int columns = 0) {
   Context context(/*threads=*/1);
   std::string written;
   context.progress.quiet = false;
-  context.progress.terminal = false;
+  context.progress.terminal = columns > 0;
+  context.progress.columns = columns;
   context.progress.write = [&](std::string_view text) { written += text; };
   context.progress.now_seconds = [] { return 0.0; };
   Model model = tiny_model();
@@ -212,6 +213,18 @@ TEST(FineTune, ShowsEachEvaluation) {
   EXPECT_TRUE(lines[0].ends_with("  best so far  predicts 'LABEL_1' only")) << lines[0];
   EXPECT_TRUE(lines[2].ends_with(" %  best so far")) << lines[2];
   EXPECT_TRUE(lines[3].starts_with("train  100 %  6/6 steps")) << lines[3];
+}
+
+TEST(FineTune, LeavesNothingOutOfAnEvaluationOnANarrowTerminal) {
+  FineTuneOptions options = restless();
+  options.training.max_steps = 6;
+  options.training.seed = 1;
+  for (const int columns : {40, 60, 80}) {
+    const std::string shown = progress_of(options, columns);
+    for (const char* said :
+         {"step 2", "epoch 0.25", "val loss ", " ± ", "best so far", "predicts 'LABEL_1' only"})
+      EXPECT_NE(shown.find(said), std::string::npos) << columns << ": " << said << "\n" << shown;
+  }
 }
 
 TEST(FineTune, WeighsTheTrainingLossAlone) {

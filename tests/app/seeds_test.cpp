@@ -24,13 +24,13 @@ std::string sentence(const std::vector<double>& accuracies) {
 }
 
 TEST(SeedSentence, ShowsFewSeedsAsTheyAre) {
-  EXPECT_EQ(sentence({0.5}), "50.00 % with one seed");
-  EXPECT_EQ(sentence({0.44, 0.56}), "44.00, 56.00 % with 2 seeds; it takes 5 to tell a spread");
-  EXPECT_EQ(sentence({0.5132, 0.5132, 0.5132, 0.5132, 0.5132}), "51.32 % with each of 5 seeds");
+  EXPECT_EQ(sentence({0.5}), "50.0 % with one seed");
+  EXPECT_EQ(sentence({0.44, 0.56}), "44.0, 56.0 % with 2 seeds; it takes 5 to tell a spread");
+  EXPECT_EQ(sentence({0.5132, 0.5132, 0.5132, 0.5132, 0.5132}), "51.3 % with each of 5 seeds");
   EXPECT_TRUE(
       sentence({0.80, 0.82, 0.84, 0.82, 0.82})
           .starts_with(
-              "82.00 % on average over 5 seeds (95 % for other seeds on the same texts: 80."))
+              "82.0 % on average over 5 seeds (95 % for other seeds on the same texts: 80."))
       << sentence({0.80, 0.82, 0.84, 0.82, 0.82});
 }
 
@@ -75,7 +75,7 @@ TEST(SeedFigure, DrawsTheModelThatAllSeedsShareOnce) {
   }
   const Panel panel = seed_figure(results, {"before", "after"}, "title").panels.at(0);
   ASSERT_EQ(panel.references.size(), 1u);
-  EXPECT_EQ(panel.references[0].label, "before, one model for all seeds: 70.00");
+  EXPECT_EQ(panel.references[0].label, "before, one model for all seeds: 70.0 %");
   EXPECT_DOUBLE_EQ(panel.references[0].y, 70);
   ASSERT_EQ(panel.x.ticks.size(), 1u);
   EXPECT_EQ(panel.x.ticks[0].label, "after, n = 1 000");

@@ -87,11 +87,24 @@ TEST(Progress, KeepsShareAndNoteOnANarrowTerminal) {
   EXPECT_EQ(shown_at(24), line("train  38 %  loss 0.412"));
 }
 
+TEST(Progress, CutsALongTitleBeforeTheShare) {
+  Desk desk;
+  ProgressOutput output = desk.output(true);
+  output.columns = 40;
+  Progress progress("PTQ int(bits=8,per=row,scale=dynamic)", 4, {.output = output});
+  desk.seconds += 2;
+  progress.update(2, "loss 0.4");
+  EXPECT_EQ(desk.written, "\rPTQ int(bits=8,per=row…  50 %  loss 0.4\x1b[K");
+}
+
 TEST(Progress, SaysLinesAboveItself) {
   Desk desk;
   Progress terminal("train", 4, {.output = desk.output(true)});
   terminal.say("step 2");
   EXPECT_EQ(desk.written, "\rstep 2\x1b[K\n");
+  desk.written.clear();
+  terminal.say("step 2\n  best so far");
+  EXPECT_EQ(desk.written, "\rstep 2\x1b[K\n\r  best so far\x1b[K\n");
   desk.written.clear();
   Progress file("train", 4, {.output = desk.output(false)});
   file.say("step 2");

@@ -9,6 +9,7 @@
 #include "hone/report/text_layout.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone::testing {
 namespace {
@@ -53,6 +54,12 @@ std::string too_wide(const std::string& text, std::size_t columns) {
   return wide;
 }
 
+std::size_t occurrences(std::string_view text, std::string_view word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
 TEST(Screen, HelpFitsEveryWidth) {
   std::vector<std::string> names = command_names();
   for (const unsigned short columns : std::initializer_list<unsigned short>{40, 80, 160}) {
@@ -76,6 +83,20 @@ TEST(Screen, TablesAndSentencesFitEveryWidth) {
     for (const unsigned short columns : std::initializer_list<unsigned short>{40, 80, 160})
       EXPECT_EQ(too_wide(on_terminal(command, columns), columns), "") << command[0];
   }
+}
+
+TEST(Screen, ManyRunsAreATableWhereItFits) {
+  const std::vector<std::string> command = {"runs", test_data() / "cli/old_runs"};
+  for (const unsigned short columns : std::initializer_list<unsigned short>{80, 160}) {
+    const std::string shown = on_terminal(command, columns, "NO_COLOR", "1");
+    EXPECT_NE(shown.find("\nFolder"), std::string::npos) << columns << "\n" << shown;
+    EXPECT_EQ(too_wide(shown, columns), "");
+    for (const char* header : {"Accuracy", "Change (points)", "Flips", "Verdict"})
+      EXPECT_LE(occurrences(shown, header), 1) << header << "\n" << shown;
+  }
+  const std::string narrow = on_terminal(command, 40, "NO_COLOR", "1");
+  EXPECT_GT(occurrences(narrow, "Accuracy"), 5) << "records";
+  EXPECT_EQ(too_wide(narrow, 40), "");
 }
 
 TEST(Screen, ColoursAreForTerminalsThatWantThem) {

@@ -161,7 +161,7 @@ TEST(Page, GivesWideTablesRoom) {
   std::vector<Cell> row = {"integer(width=8,frac=4)"};
   for (const char* header : {"McNemar p", "Margin SNR (dB)", "Weights (dB)", "eval_steps"}) {
     columns.push_back({header, header});
-    row.push_back(percent_within(0.0015, 0.0005, 0.0044));
+    row.push_back(flips_within(0.0015, 0.0005, 0.0044));
   }
   Table narrow(columns);
   narrow.add_row(row);

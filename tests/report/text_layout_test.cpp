@@ -26,6 +26,27 @@ TEST(Shortened, LeavesOutTheMiddle) {
     EXPECT_LE(display_width(shortened("字 e\u0301 name.of.a\xff.layer 字字", columns)), columns);
 }
 
+TEST(ShortenedApart, KeepsWhatTellsTextsApart) {
+  EXPECT_EQ(shortened_apart(
+                {"int(bits=8,per=row,scale=dynamic)", "int(bits=4,per=row,scale=dynamic)"}, 20),
+            (Lines{"int(bits=8…=dynamic)", "int(bits=4…=dynamic)"}));
+  EXPECT_EQ(
+      shortened_apart({"layer.0.attention.self.query", "layer.0.attention.self.key", "a"}, 16),
+      (Lines{"layer…self.query", "layer…n.self.key", "a"}));
+  EXPECT_EQ(shortened_apart({"same.name.twice", "same.name.twice"}, 8),
+            (Lines{"sa…twice", "sa…twice"}));
+  EXPECT_EQ(shortened_apart({"aaaaaxaaaaa", "aaaaayaaaaa"}, 4), std::nullopt);
+}
+
+TEST(Stacked, PutsOnTheNextLineWhatHasNoRoom) {
+  const Lines parts = {"train", "step 2", "loss 0.5", "best so far"};
+  EXPECT_EQ(stacked(parts, 0), "train  step 2  loss 0.5  best so far");
+  EXPECT_EQ(stacked(parts, 36), "train  step 2  loss 0.5  best so far");
+  EXPECT_EQ(stacked(parts, 35), "train  step 2  loss 0.5\n  best so far");
+  EXPECT_EQ(stacked(parts, 14), "train  step 2\n  loss 0.5\n  best so far");
+  EXPECT_EQ(stacked({"a part of many words"}, 8), "a part\nof many\nwords");
+}
+
 TEST(BrokenLine, BreaksAtSpacesOnly) {
   EXPECT_EQ(broken_line("one two three", 8), (Lines{"one two", "three"}));
   EXPECT_EQ(broken_line("  one two three", 8), (Lines{"  one", "  two", "  three"}));

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+/// How shares read to people, by one rule wherever they stand: a share has one decimal of a percentage; what tells two
+/// models apart, a difference in points or a share of predictions that differ, has two. What is not zero never reads as
+/// zero: then it has one significant digit.
+namespace hone {
+
+inline constexpr int kShareDigits = 1;
+inline constexpr int kDifferenceDigits = 2;
+
+/// "12.35", "0.0004"; "∞". `digits` decimals, or one significant digit where they would show a number that is not zero as
+/// zero.
+std::string rounded_text(double value, int digits);
+
+/// 0.878 as "87.8", for lists and ranges with one unit behind them.
+std::string percent_number(double share, int digits = kShareDigits);
+
+/// 0.878 as "87.8 %"; "–" for a NaN.
+std::string share_text(double share);
+/// A share of predictions that differ: 0.0042 as "0.42 %".
+std::string flip_share_text(double share);
+/// A difference of shares in points, with its sign: -0.0023 as "-0.23".
+std::string points_text(double difference);
+
+}  // namespace hone
