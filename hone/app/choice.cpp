@@ -3,14 +3,8 @@
 #include "hone/app/compress.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
-#include "hone/metrics/evidence.h"
 
 namespace hone {
-
-std::string part_text(const std::string& name, const Evaluation& e,
-                      const std::vector<std::string>& cautions) {
-  return part_text(name, e.examples, effective_examples(e.examples, e.evidence), cautions);
-}
 
 ChoicePart choice_part(const EncodedSplits& data) {
   user_check(
@@ -112,16 +106,52 @@ Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
           {"reported", reported}};
 }
 
+Table with_part(const Table& candidates, const Choice& choice) {
+  std::vector<Column> columns = candidates.columns();
+  columns.push_back({"part", "Part"});
+  columns.push_back({"n", "n"});
+  Table whole(columns);
+  for (std::vector<Cell> row : candidates.rows()) {
+    row.emplace_back(choice.part);
+    row.emplace_back(choice.parent.evaluation.examples);
+    whole.add_row(std::move(row));
+  }
+  return whole;
+}
+
+std::string candidates_caption(const Choice& choice) {
+  return fmt::format("All of them, on {}, where the choice is made; {}", choice.made_on(),
+                     majority_text(choice.parent.evaluation));
+}
+
+namespace {
+
+std::string reported_caption(const Choice& choice) {
+  return fmt::format("What is chosen, measured once on {}; {}", choice.reported_on(),
+                     majority_text(choice.reported.front().measurement.evaluation));
+}
+
+std::string nothing_reported(const Choice& choice) {
+  return fmt::format("Nothing is chosen, so nothing is measured on {}.", choice.reported_on());
+}
+
+}  // namespace
+
+Block reported_block(const Choice& choice) {
+  if (choice.reported.empty()) return Paragraph{choice.warning};
+  if (choice.reported.size() == 1) return Paragraph{nothing_reported(choice)};
+  return PageTable{comparison_table(choice.reported), reported_caption(choice) + "."};
+}
+
 std::string choice_text(const Choice& choice, const Table& candidates,
                         const std::vector<std::string>& lines, const TextStyle& style) {
   std::string text;
   for (const std::string& line : lines) text += line + "\n";
-  text += fmt::format("\nAll of them, on {}, where the choice is made; {}:\n\n{}", choice.made_on(),
-                      majority_text(choice.parent.evaluation), to_text(candidates, style));
+  text += fmt::format("\n{}:\n\n{}", candidates_caption(choice), to_text(candidates, style));
   if (choice.reported.size() > 1)
-    text += fmt::format("\nWhat is chosen, once on {}; {}:\n\n{}", choice.reported_on(),
-                        majority_text(choice.reported.front().measurement.evaluation),
+    text += fmt::format("\n{}:\n\n{}", reported_caption(choice),
                         to_text(comparison_table(choice.reported), style));
+  if (choice.reported.size() == 1) text += fmt::format("\n{}\n", nothing_reported(choice));
   return text;
 }
 

@@ -15,10 +15,6 @@
 ///     report_chosen(choice, {{"int8", &candidate}}, parent, data, options, context);
 namespace hone {
 
-/// "validation, n = 2 400". With repeated texts: "validation, n = 2 400 (effective 2 310)". `cautions` stand behind.
-std::string part_text(const std::string& name, const Evaluation& evaluation,
-                      const std::vector<std::string>& cautions = {});
-
 /// The examples a choice is made on.
 struct ChoicePart {
   std::string name;  ///< "validation", or "test" under the original protocol
@@ -84,6 +80,14 @@ std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
 /// `part`, `n`, `reported_part`, and `reported`: models with their measurements and comparisons. `labels` are the names of
 /// the classes.
 Json to_json(const Choice& choice, const std::vector<std::string>& labels);
+
+/// The table of candidates with the part that it stands on and the number of its texts in every row, for files.
+Table with_part(const Table& candidates, const Choice& choice);
+
+/// The caption of the table of candidates: the part, and its majority baseline.
+std::string candidates_caption(const Choice& choice);
+/// What is reported, for a page: a table with its part, or that there is nothing to report on it.
+Block reported_block(const Choice& choice);
 
 /// All candidates in a table and what is reported in another, each with its part, and `lines`.
 std::string choice_text(const Choice& choice, const Table& candidates,

@@ -134,27 +134,30 @@ Table choice_table(const FormatStudy& study) {
   Table table({{"format", "Format"},
                {"average_weight_bits", "Bits"},
                {"packed_bytes", "If packed"},
-               {"weight_snr_db", "Weights (dB)", 2},
-               {"input_snr_db", "Inputs (dB)", 4},
-               {"output_snr_db", "Outputs (dB)", 3},
                {"accuracy", "Accuracy"},
                {"accuracy_change", "Change"},
                {"flips", "Flips"},
-               {"margin_snr_db", "Margins (dB)", 1},
+               {"mcnemar_p", "McNemar p"},
                {"verdict", "Verdict"},
+               {"loss", "Loss"},
+               {"margin_snr_db", "Margin SNR (dB)"},
+               {"weight_snr_db", "Weights (dB)"},
+               {"input_snr_db", "Inputs (dB)"},
+               {"output_snr_db", "Outputs (dB)"},
                {"arithmetic", "Arithmetic"}});
-  table.add_row({"fp32", real(32, 2), absent, absent, absent, absent,
-                 accuracy_cell(study.choice.parent.evaluation), absent, absent, absent, absent,
-                 "fp32"});
+  const Evaluation& parent = study.choice.parent.evaluation;
+  table.add_row({"fp32", real(32, 2), absent, accuracy_cell(parent), absent, absent, absent, absent,
+                 real(parent.loss, 4), absent, absent, absent, absent, "fp32"});
   for (const FormatResult& r : study.results) {
     const Comparison& c = *r.model.comparison;
+    const Evaluation& e = r.model.measurement.evaluation;
     table.add_row({r.choice.label, real(r.model.average_weight_bits, 2),
-                   bytes(static_cast<std::int64_t>(std::ceil(r.bytes))),
+                   bytes(static_cast<std::int64_t>(std::ceil(r.bytes))), accuracy_cell(e),
+                   change_cell(c), flip_cell(c), p_value(c.mcnemar_p),
+                   verdict_cell(*r.model.verdict), real(e.loss, 4), snr_cell(c.margin_snr_db),
                    snr_cell(mean_snr_db(r.noise, Operand::weight)),
                    snr_cell(mean_snr_db(r.noise, Operand::input)),
-                   snr_cell(mean_snr_db(r.noise, Operand::output)),
-                   accuracy_cell(r.model.measurement.evaluation), change_cell(c), flip_cell(c),
-                   snr_cell(c.margin_snr_db), verdict_cell(*r.model.verdict), "simulated"});
+                   snr_cell(mean_snr_db(r.noise, Operand::output)), "simulated"});
   }
   return table;
 }
@@ -170,29 +173,36 @@ std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study) {
   return chosen_evaluations(study.choice, {&study.results[*study.chosen].model});
 }
 
+namespace {
+
+// Of those that are not shown to be kept the one nearest to it.
+const FormatResult& likeliest(const FormatStudy& study) {
+  return *std::ranges::min_element(study.results, {},
+                                   [](const FormatResult& r) { return r.model.verdict->p_value; });
+}
+
+}  // namespace
+
 std::string choice_verdict(const FormatStudy& study) {
   const std::size_t count = study.results.size();
-  const std::string basis =
-      fmt::format("{}{}", study.choice.made_on(),
-                  count > 1 ? fmt::format("; Holm's correction for {}", count) : "");
-  const std::string formats = fmt::format("{} format{}", count, count == 1 ? "" : "s");
+  const FormatResult& told = study.chosen ? study.results[*study.chosen] : likeliest(study);
+  const std::string of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
+                    within = fmt::format("to keep the accuracy within {:.2f} points",
+                                         100 * kUsualMargin),
+                    basis = fmt::format(
+                        "{}; on {}{}.", change_sentence(*told.model.comparison),
+                        study.choice.made_on(),
+                        count > 1 ? fmt::format(", by Holm's correction for {}", count) : "");
   if (!study.chosen)
-    return fmt::format("Of {}, none is shown to keep the accuracy within {:.2f} points ({}).",
-                       formats, 100 * kUsualMargin, basis);
-  const FormatResult& chosen = study.results[*study.chosen];
-  return fmt::format(
-      "Of {}, {} needs the fewest bits ({:.4g} per weight) among those shown to keep the accuracy "
-      "within {:.2f} points ({}).",
-      formats, chosen.choice.label, chosen.model.average_weight_bits, 100 * kUsualMargin, basis);
+    return fmt::format("{}none is shown {}; the likeliest, {}: {}", of, within, told.choice.label,
+                       basis);
+  return fmt::format("{}{} needs the fewest bits ({:.4g} per weight) among those shown {}: {}", of,
+                     told.choice.label, told.model.average_weight_bits, within, basis);
 }
 
 std::vector<std::string> choice_findings(const FormatStudy& study) {
   std::vector<std::string> lines;
-  if (!study.chosen && !study.results.empty()) {
-    const auto likeliest = std::ranges::min_element(
-        study.results, {}, [](const FormatResult& r) { return r.model.verdict->p_value; });
-    lines.push_back(finding(likeliest->model, study.choice.made_on()));
-  }
+  if (!study.chosen) lines.push_back(finding(likeliest(study).model, study.choice.made_on()));
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;
@@ -309,14 +319,8 @@ Section choice_section(const FormatStudy& study, const fs::path& stem,
     if (!exact.empty()) section.blocks.push_back(Paragraph{exact});
   }
   section.blocks.push_back(PageTable{
-      choice_table(study),
-      fmt::format("All of them, on {}, where the choice is made; {}. {}", study.choice.made_on(),
-                  majority_text(study.choice.parent.evaluation), kNote)});
-  if (study.choice.reported.size() > 1)
-    section.blocks.push_back(PageTable{
-        comparison_table(study.choice.reported),
-        fmt::format("What was chosen, measured once on {}; {}.", study.choice.reported_on(),
-                    majority_text(study.choice.reported.front().measurement.evaluation))});
+      choice_table(study), fmt::format("{}. {}", candidates_caption(study.choice), kNote)});
+  section.blocks.push_back(reported_block(study.choice));
   return section;
 }
 

@@ -46,14 +46,15 @@ FormatStudy compare_formats(const Model& model, const EncodedSplits& data, std::
 /// no layer has it quantized.
 double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand);
 
-/// One row for each choice: bits, bytes, mean SNR of weights, inputs and outputs, accuracy, its change and flips with
-/// their 95 % intervals, margin SNR, verdict.
+/// One row for each choice: bits, bytes, accuracy, its change and flips with their 95 % intervals, McNemar's p, verdict,
+/// loss, margin SNR, mean SNR of weights, inputs and outputs.
 Table choice_table(const FormatStudy& study);
 /// The rows of that table: the model, then every choice.
 std::vector<ComparedModel> compared_models(const FormatStudy& study);
 /// The model and what was chosen (see `chosen_evaluations` of a choice).
 std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study);
-/// Which format needs the fewest bits of those that are shown to keep the accuracy, on which part and how many texts.
+/// Which format needs the fewest bits of those that are shown to keep the accuracy, or comes nearest to it, what it
+/// changes, on which part and how many texts.
 std::string choice_verdict(const FormatStudy& study);
 /// What was measured once, of what was chosen; or why the likeliest is not shown to be kept. Lines.
 std::vector<std::string> choice_findings(const FormatStudy& study);

@@ -107,11 +107,16 @@ std::size_t widest(const WidthStudy& study) {
   return widest_first(widths).front();
 }
 
-std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept) {
-  if (!kept) return "at no width";
-  const std::string width = text_of(study.results[*kept].width);
-  return *kept == widest(study) ? fmt::format("at {}, the widest,", width)
-                                : fmt::format("from {} on", width);
+// "from 8.4 on with training (8.4: +0.02 points, 95 %: …)": the narrowest that is kept, or the widest that is not.
+std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept,
+                         ComparedModel WidthResult::*model, const char* how) {
+  const WidthResult& shown = study.results[kept.value_or(widest(study))];
+  const std::string width = text_of(shown.width);
+  const std::string where = !kept                   ? "at no width"
+                            : kept == widest(study) ? fmt::format("at {}, the widest,", width)
+                                                    : fmt::format("from {} on", width);
+  return fmt::format("{} {} ({}: {})", where, how, width,
+                     change_sentence(*(shown.*model).comparison));
 }
 
 }  // namespace
@@ -178,25 +183,12 @@ std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study) {
 
 Table width_table(const WidthStudy& study) { return comparison_table(compared_models(study)); }
 
-std::string width_csv(const WidthStudy& study) {
-  const Table table = width_table(study);
-  std::vector<Column> columns = table.columns();
-  columns.push_back({"part", "Part"});
-  columns.push_back({"n", "n"});
-  Table whole(columns);
-  for (std::vector<Cell> row : table.rows()) {
-    row.emplace_back(study.choice.part);
-    row.emplace_back(study.choice.parent.evaluation.examples);
-    whole.add_row(std::move(row));
-  }
-  return to_csv(whole);
-}
-
 std::string width_verdict(const WidthStudy& study) {
   return fmt::format(
-      "Fixed point is shown to keep the accuracy within {:.2f} points {} by rounding alone, {} "
-      "with training ({}).",
-      100 * kUsualMargin, holding_from(study, study.kept_ptq), holding_from(study, study.kept_qat),
+      "Fixed point is shown to keep the accuracy within {:.2f} points {}, and {}; on {}.",
+      100 * kUsualMargin,
+      holding_from(study, study.kept_ptq, &WidthResult::ptq, "by rounding alone"),
+      holding_from(study, study.kept_qat, &WidthResult::qat, "with training"),
       study.choice.made_on());
 }
 
@@ -249,17 +241,11 @@ Section width_section(const WidthStudy& study, const fs::path& stem,
   section.blocks.push_back(PageTable{
       width_table(study),
       fmt::format(
-          "All widths, on {}, where the choice is made; {}. Flips: predictions that differ from "
-          "fp32's; McNemar's test is on those of them that change what is right. Verdict: "
-          "kept when the whole 95 % interval of the change is above -{:.2f} points; from the "
-          "widest down, up to the first that is not kept.",
-          study.choice.made_on(), majority_text(study.choice.parent.evaluation),
-          100 * kUsualMargin)});
-  if (study.choice.reported.size() > 1)
-    section.blocks.push_back(PageTable{
-        comparison_table(study.choice.reported),
-        fmt::format("What was chosen, measured once on {}; {}.", study.choice.reported_on(),
-                    majority_text(study.choice.reported.front().measurement.evaluation))});
+          "{}. Flips: predictions that differ from fp32's; McNemar's test is on those of them that "
+          "change what is right. Verdict: kept when the whole 95 % interval of the change is above "
+          "-{:.2f} points; from the widest down, up to the first that is not kept.",
+          candidates_caption(study.choice), 100 * kUsualMargin)});
+  section.blocks.push_back(reported_block(study.choice));
   return section;
 }
 

@@ -48,16 +48,14 @@ std::vector<ComparedModel> compared_models(const WidthStudy& study);
 std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study);
 /// All of them as a table.
 Table width_table(const WidthStudy& study);
-/// The table as CSV, each row with the part and the number of its texts.
-std::string width_csv(const WidthStudy& study);
 /// The same for programs, with the choice: `models`, `kept_ptq` and `kept_qat` ("8.4", or null), `summary`, `findings`.
 /// `labels` are the names of the classes.
 Json to_json(const WidthStudy& study, const std::vector<std::string>& labels);
 /// The same for people: tables, verdict and findings.
 std::string to_text(const WidthStudy& study, const TextStyle& style = {});
 
-/// From which width on fixed point is shown to keep the accuracy, by rounding alone and with training, on which part and
-/// how many texts.
+/// From which width on fixed point is shown to keep the accuracy, by rounding alone and with training, what it changes
+/// there, on which part and how many texts.
 std::string width_verdict(const WidthStudy& study);
 /// What was measured once, of what was chosen; or why the widest is not shown to be kept. Lines.
 std::vector<std::string> width_findings(const WidthStudy& study);

@@ -416,8 +416,8 @@ MeasuredTexts load_measured(const DataArguments& data, const std::string& split,
 }
 
 EncodedSplits load_encoded(TextModel& source, const std::string& name, const DataArguments& data,
-                           const std::string& split, std::uint64_t seed, Context& context,
-                           std::vector<std::string>& notes) {
+                           const std::string& split, std::uint64_t seed, FiguresOf figures,
+                           Context& context, std::vector<std::string>& notes) {
   const bool fresh = is_fresh(name);
   const Splits splits = fresh ? load_splits(data, seed, known_labels(name), source.trained_on,
                                             DataUse::compression, context)
@@ -434,13 +434,19 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Dat
   for (const std::vector<std::string>& lines :
        {splits.source.notes, splits.source.warnings, warnings})
     notes.insert(notes.end(), lines.begin(), lines.end());
-  tell_measured(encoded.measured, name, context, notes);
+  if (figures == FiguresOf::one_model) {
+    tell_measured(encoded.measured, name, context, notes);
+  } else {
+    tell_choice(encoded, name, context, notes);
+  }
   return encoded;
 }
 
-void tell_measured(const MeasuredPart& part, const std::string& name, const Context& context,
-                   std::vector<std::string>& notes) {
-  std::vector<std::string> told = {"measured on " + describe(part)};
+namespace {
+
+// `sentences` of parts, and what is not known about the first of them.
+void tell(std::vector<std::string> told, const MeasuredPart& part, const std::string& name,
+          const Context& context, std::vector<std::string>& notes) {
   if (part.trained_on_more)
     told.push_back(fmt::format(
         "{}: its training began from weights without a record of what they had learnt from; these "
@@ -451,6 +457,22 @@ void tell_measured(const MeasuredPart& part, const std::string& name, const Cont
         "{}: there is no record of what it was trained on; these texts may be among it", name));
   print_notes(told, context);
   notes.insert(notes.end(), told.begin(), told.end());
+}
+
+}  // namespace
+
+void tell_measured(const MeasuredPart& part, const std::string& name, const Context& context,
+                   std::vector<std::string>& notes) {
+  tell({"measured on " + describe(part)}, part, name, context, notes);
+}
+
+void tell_choice(const EncodedSplits& data, const std::string& name, const Context& context,
+                 std::vector<std::string>& notes) {
+  const MeasuredPart &choice = data.measured_choice(), &reported = data.measured;
+  std::vector<std::string> told = {"choices are made on " + describe(choice)};
+  if (choice.facts.part != reported.facts.part)
+    told.push_back("what is chosen is measured once on " + describe(reported));
+  tell(std::move(told), choice, name, context, notes);
 }
 
 std::optional<TrainedOn> known_record(const std::string& model) {

@@ -137,17 +137,27 @@ MeasuredTexts load_measured(const DataArguments& data, const std::string& split,
                             const BertConfig& config, const std::optional<TrainedOn>& record,
                             Context& context, DataIdentity& identity);
 
+/// What the figures of a job are of, and so which part they stand on.
+enum class FiguresOf {
+  one_model,  ///< on the part that is measured
+  candidates  ///< on the part that choices are made on; on the other what is chosen, once
+};
+
 /// The data encoded for the compression of a model called `name`, with the part called `split` (see `measured_texts`) as
 /// its test part; fresh weights get the classes of the data first, as for training. Prints notes and warnings, the model's
 /// and the data's, and adds them to `notes` for a report.
 EncodedSplits load_encoded(TextModel& source, const std::string& name, const DataArguments& data,
-                           const std::string& split, std::uint64_t seed, Context& context,
-                           std::vector<std::string>& notes);
+                           const std::string& split, std::uint64_t seed, FiguresOf figures,
+                           Context& context, std::vector<std::string>& notes);
 
 /// What the part is, on the standard error stream, and that it is not known whether the model, called `name`, was
 /// trained on it where that is so. Adds both to `notes`.
 void tell_measured(const MeasuredPart& part, const std::string& name, const Context& context,
                    std::vector<std::string>& notes);
+
+/// The same where candidates are measured: the part on which one of them is chosen, and the one on which it is reported.
+void tell_choice(const EncodedSplits& data, const std::string& name, const Context& context,
+                 std::vector<std::string>& notes);
 
 /// `--no_row_hashes`, of commands that write models.
 void declare_row_hashes(CLI::App& app, bool& row_hashes);

@@ -52,8 +52,8 @@ std::string against_baseline(const WidthStudy& study, double baseline) {
   const Evaluation& e = choice.reported.empty() ? choice.parent.evaluation
                                                 : choice.reported.front().measurement.evaluation;
   return fmt::format(
-      "Of the test texts, n = {}, a bag of words gets {:.1f} % right, the trained model {}.",
-      grouped(e.examples), 100 * baseline, accuracy_sentence(e));
+      "Of the test texts, n = {}, a bag of words gets {} right, the trained model {}.",
+      grouped(e.examples), share_text(baseline), accuracy_sentence(e));
 }
 
 void demo(const Arguments& a, const CLI::App& app) {
@@ -88,7 +88,7 @@ void demo(const Arguments& a, const CLI::App& app) {
   const std::int32_t pad_id = source.tokenizer.pad_id();
   const auto classes = static_cast<std::int32_t>(splits.source.label_names.size());
   const double baseline = bag_of_words_accuracy(splits.source.train, splits.source.test, classes);
-  say(fmt::format("bag of words: {:.1f} % on the test part", 100 * baseline));
+  say(fmt::format("bag of words: {} on the test part", share_text(baseline)));
 
   if (!begin_run(report.invocation, source.model.parameters, data, output))
     return print_finished(output, a.run.json);
@@ -116,7 +116,7 @@ void demo(const Arguments& a, const CLI::App& app) {
                     report.invocation.command, result_of("train", trained)},
                    source.model, output.path() / "model");
   write_file(output.path() / "results.txt", to_text(study));
-  write_file(output.path() / "results.csv", width_csv(study));
+  write_file(output.path() / "results.csv", to_csv(with_part(width_table(study), study.choice)));
   report.results = subject_of("tiny", data.identity, data.measured_choice());
   report.results["bag_of_words_accuracy"] = baseline;
   report.results.update(to_json(study, source.model.config.labels));

@@ -115,9 +115,10 @@ Json to_json(const Explanation& explanation, const QuantizationPlan& plan, const
     better["part"] = diagnosis.part;
     better["n"] = diagnosis.improved->measurement.evaluation.examples;
   }
+  const QuantizationPlan best = with_suggestions(plan, diagnosis.operands);
   Json json = {{"operands", operands_json(diagnosis)},
                {"with_better_parameters", better},
-               {"recipe", to_recipe(with_suggestions(plan, diagnosis.operands), graph)}};
+               {"recipe", best == plan ? Json() : Json(to_recipe(best, graph))}};
   if (!explanation.next.command.empty()) json["command"] = explanation.next.command;
   return json;
 }

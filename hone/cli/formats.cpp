@@ -29,6 +29,7 @@ struct Arguments {
   std::string split;
   DataArguments data;
   CalibrationArguments calibration;
+  std::vector<const CLI::Option*> of_models;  // flags that say how a model is judged
   RunArguments run;
 };
 
@@ -246,7 +247,8 @@ Opened open(const std::string& model, const Arguments& a, Context& context,
   user_check(!a.data.options.source.empty(), "--data is required: formats are judged on data");
   Opened opened{open_model(model, context, a.run.seed), {}};
   check_unquantized(opened.source.model);
-  opened.data = load_encoded(opened.source, model, a.data, a.split, a.run.seed, context, notes);
+  opened.data = load_encoded(opened.source, model, a.data, a.split, a.run.seed,
+                             FiguresOf::candidates, context, notes);
   return opened;
 }
 
@@ -274,7 +276,7 @@ void compare(const Arguments& a, Context& context, RunReport report) {
   result.update(to_json(study, opened.labels()));
   result["layers"] = to_json(layers);
   if (output) {
-    write_file(output->path() / "formats.csv", to_csv(models));
+    write_file(output->path() / "formats.csv", to_csv(with_part(models, study.choice)));
     write_file(output->path() / "layers.csv", to_csv(layers));
     report.results = result;
     report.title = fmt::format("{} in {} number formats", a.compare, study.results.size());
@@ -299,9 +301,9 @@ Table suggestion_table(const std::vector<Suggestion>& suggestions) {
   Table table({{"layer", "Layer"},
                {"operand", "Operand"},
                {"before", "Given"},
-               {"before_snr_db", "SNR (dB)"},
+               {"before_snr_db", "SNR given (dB)"},
                {"after", "Suggested"},
-               {"after_snr_db", "SNR (dB)"}});
+               {"after_snr_db", "SNR suggested (dB)"}});
   for (const Suggestion& s : suggestions)
     table.add_row({s.layer, to_string(s.operand), to_string(s.before),
                    real(s.noise_before.snr_db(), 1), to_string(s.after),
@@ -336,7 +338,7 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
   }
   print_text(a.run,
              "{}\n{}\n{}Each layer's parameters lose least of its weights and of a sample of its "
-             "inputs; nothing was trained. {}\n",
+             "inputs on texts of the training part; nothing was trained. {}\n",
              to_text(table, text_style(a.run)), to_text(trial, text_style(a.run)),
              class_text(chosen_evaluations(trial), opened.labels(), text_style(a.run)),
              a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
@@ -355,7 +357,9 @@ void check_use(const Arguments& a) {
          "--input, --compare or --suggest");
   refuse(!a.choices.empty() || a.layers, "--choice or --layers", !a.compare.empty(), "--compare");
   refuse(a.bits > 0, "--bits", !a.suggest.empty(), "--suggest");
-  refuse(!a.data.options.source.empty(), "--data", judges, "--compare or --suggest");
+  for (const CLI::Option* option : a.of_models)
+    refuse(option->count() > 0, ("--" + argument_name(*option)).c_str(), judges,
+           "--compare or --suggest");
   if (!a.numbers.empty() && (judges || !a.input.empty()))
     throw UsageError("hone formats: numbers are spelled out on their own, without other jobs");
   if (!a.compare.empty() && (!a.suggest.empty() || !a.format.empty()))
@@ -412,12 +416,15 @@ Command formats_command() {
                        "with --suggest: most bits per value; 0: as many as FORMAT has")
             ->check(number_from(0));
         app.add_flag("--overwrite", a->overwrite, "replace what --output or --figure names");
+        const std::size_t before = app.get_options().size();
         app.add_option("--split", a->split,
                        "part on which what was chosen is measured once: train, validation, test or "
                        "all; choices are made on the validation part");
         declare(app, a->data, /*required=*/false);
         declare_train_samples(app, a->data);
         declare(app, a->calibration);
+        const std::vector<const CLI::Option*> all = std::as_const(app).get_options();
+        a->of_models.assign(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
         declare(app, a->run);
         return [a, &app] { formats(*a, app); };
       }};

@@ -60,7 +60,7 @@ std::vector<Fragment> row_fragments() {
         {"with_better_parameters", "tried_comparison?",
          "all better parameters together, by rounding alone, against the parent, where choices "
          "are made; null: there is no such part"},
-        {"recipe", "text", "a recipe (TOML) with the better parameters"},
+        {"recipe", "text?", "a recipe (TOML) with the better parameters; null: none are better"},
         {"command", "text", "a command that quantizes with it, or with training",
          "where either may lose less"}}},
       {"operand",

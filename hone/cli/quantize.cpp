@@ -359,8 +359,8 @@ void quantize_model(Arguments& a, const CLI::App& app) {
   TextModel parent = open_model(a.model, context, a.run.seed);
   check_unquantized(parent.model);
   options.plan = resolve(recipe, plain_graph(parent.model));
-  const EncodedSplits data =
-      load_encoded(parent, a.model, a.data, a.split, a.run.seed, context, report.notes);
+  const EncodedSplits data = load_encoded(parent, a.model, a.data, a.split, a.run.seed,
+                                          FiguresOf::one_model, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return print_finished(output, a.run.json);
   const Measurement before =

@@ -47,8 +47,8 @@ void study(Arguments& a, const CLI::App& app) {
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
   TextModel source = open_model(a.model, context, a.run.seed);
   check_unquantized(source.model);
-  const EncodedSplits data =
-      load_encoded(source, a.model, a.data, a.split, a.run.seed, context, report.notes);
+  const EncodedSplits data = load_encoded(source, a.model, a.data, a.split, a.run.seed,
+                                          FiguresOf::candidates, context, report.notes);
   if (!begin_run(report.invocation, source.model.parameters, data, output))
     return print_finished(output, a.run.json);
   options.checkpoints_of = [&](const std::string& name) {
@@ -56,7 +56,7 @@ void study(Arguments& a, const CLI::App& app) {
   };
   const WidthStudy result =
       study_widths(source.model, data, source.tokenizer.pad_id(), options, context);
-  write_file(output.path() / "results.csv", width_csv(result));
+  write_file(output.path() / "results.csv", to_csv(with_part(width_table(result), result.choice)));
   report.results = subject_of(a.model, data.identity, data.measured_choice());
   report.results.update(to_json(result, source.model.config.labels));
   report.title = fmt::format("{} in fixed point of {} widths", a.model, result.results.size());

@@ -152,7 +152,7 @@ TEST(CompareFormats, ChoosesOnValidationAndReportsTest) {
   EXPECT_FALSE(study.chosen);
   ASSERT_EQ(study.choice.reported.size(), 1u);
   EXPECT_EQ(study.choice.reported[0].measurement.evaluation.examples, 24);
-  EXPECT_TRUE(choice_verdict(study).ends_with("(validation, n = 40).")) << choice_verdict(study);
+  EXPECT_TRUE(choice_verdict(study).ends_with("; on validation, n = 40.")) << choice_verdict(study);
   ASSERT_EQ(choice_findings(study).size(), 1u);
   EXPECT_TRUE(choice_findings(study)[0].starts_with(
       "mxint(bits=8), validation, n = 40: cannot tell with n = 40: "))

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "hone/base/text.h"
 #include "hone/formats/format.h"
 #include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
@@ -120,6 +121,8 @@ TEST(Formats, RefusesFlagsThatWouldDoNothing) {
   refuse("--choice or --layers does nothing without --compare", {"--layers"});
   refuse("--bits does nothing without --suggest", {"bf16", "--bits", "4"});
   refuse("--data does nothing without --compare or --suggest", {"bf16", "--data", "synth:tail"});
+  refuse("--split does nothing without --compare or --suggest", {"bf16", "--split", "test"});
+  refuse("--max_eval_samples does nothing without", {"--max_eval_samples", "8"});
   refuse("numbers are spelled out on their own", {"bf16", "0.3", "--input", "file"});
   refuse("--compare takes formats by --choice", {"bf16", "--compare", "tiny"});
   expect_refusal(1, "'1e99' is no number a float can hold", {"bf16", "1e99"}, folder.path());
@@ -215,6 +218,13 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_EQ(result["chosen"], nullptr);
   EXPECT_NE(result["summary"].get<std::string>().find("none is shown to keep the accuracy"),
             std::string::npos);
+  for (const char* figure : {"the likeliest, mxint(bits=8): ", " points, 95 %: ", " flips, 95 %: "})
+    EXPECT_NE(result["summary"].get<std::string>().find(figure), std::string::npos) << figure;
+  const std::vector<std::string> rows =
+      split(read_file(folder.path() / "tables/formats.csv"), '\n');
+  EXPECT_NE(rows[0].find("mcnemar_p,verdict,loss,"), std::string::npos) << rows[0];
+  EXPECT_TRUE(rows[0].ends_with(",part,n\r")) << rows[0];
+  EXPECT_TRUE(rows[1].ends_with(",validation,4\r")) << rows[1];
   EXPECT_EQ(entries(folder.path() / "tables"),
             (std::vector<std::string>{"formats.csv", "formats.gp", "formats.png", "formats.svg",
                                       "formats.tsv", "layers.csv", "machine.json", "record.json",
@@ -230,6 +240,18 @@ TEST(Formats, ComparesChoicesOnAModel) {
   std::vector<std::string> with_layers = words;
   with_layers.push_back("--layers");
   EXPECT_NE(run_well(with_layers, workshop()).output.find(layer), std::string::npos);
+}
+
+// What is not looked at is said, not passed over.
+TEST(Formats, SayThatNothingIsMeasuredWhereNothingIsChosen) {
+  const std::string shown = run_well({"formats", "--compare", "model", "--data", "reviews.csv",
+                                      "--choice", "ternary/none", "--split", "train"},
+                                     workshop())
+                                .output;
+  EXPECT_NE(shown.find("All of them, on validation, n = 4, "), std::string::npos) << shown;
+  EXPECT_NE(shown.find("Nothing is chosen, so nothing is measured on train, n = 36"),
+            std::string::npos)
+      << shown;
 }
 
 // A fresh model, of which 24 bits change no prediction: 1 800 texts show that nothing is lost.
@@ -256,7 +278,14 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
   };
   std::vector<std::string> with_report = words;
   with_report.insert(with_report.end(), {"-o", "report"});
-  expect_shown(run_well(with_report, folder.path()).output, "test, n = 500:\n");
+  const Ending ending = run_well(with_report, folder.path());
+  expect_shown(ending.output, "test, n = 500:\n");
+  EXPECT_NE(ending.messages.find("note: choices are made on validation, n = 1 800: "),
+            std::string::npos)
+      << ending.messages;
+  EXPECT_NE(ending.messages.find("note: what is chosen is measured once on test, n = 500: "),
+            std::string::npos)
+      << ending.messages;
   expect_shown(read_page(folder.path() / "report/report.html"), "test, n = 500: texts of each");
   // Where the choice is made on what is reported, its classes are those of that part.
   words.insert(words.end(), {"--protocol", "original"});
@@ -293,6 +322,8 @@ TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
                workshop())
           .output;
   EXPECT_NE(shown.find("suggested, validation, n = 4:"), std::string::npos) << shown;
+  for (const char* header : {"SNR given (dB)", "SNR suggested (dB)"})
+    EXPECT_NE(shown.find(header), std::string::npos) << shown;
   // The model that was suggested is the model that is made.
   EXPECT_EQ(quantized["comparison"]["margin_snr_db"],
             result["models"][2]["comparison"]["margin_snr_db"]);

@@ -136,8 +136,9 @@ TEST(Quantize, ExplainsWhereItIsLostWhenAsked) {
   const std::string output = run_well(words, workshop()).output;
   EXPECT_NE(output.find("Where it is lost: each operand alone"), std::string::npos) << output;
   EXPECT_NE(output.find("\nOperand: weight\n"), std::string::npos) << output;
-  EXPECT_NE(output.find("bert.encoder.layer.0.attention.self.query         0.0"), std::string::npos)
-      << output;
+  EXPECT_NE(output.find("\nSNR (dB): 0.0\n"), std::string::npos) << output;
+  for (const char* there : {"SNR with better (dB)", "bert.encoder.layer.0.attention.self.query  "})
+    EXPECT_NE(output.find(there), std::string::npos) << output;
   // The dozen rows are those of weights, all of which are lost, not of biases.
   EXPECT_EQ(output.find(" bias "), std::string::npos) << output;
 }
@@ -190,6 +191,18 @@ TEST(Quantize, ExplainsWithACommandThatWorksAsTyped) {
   EXPECT_TRUE(fs::exists(home / "out-better/model.safetensors"));
   EXPECT_EQ(better["comparison"]["margin_snr_db"],
             result["diagnosis"]["with_better_parameters"]["margin_snr_db"]);
+}
+
+// A format without parameters.
+TEST(Quantize, HasNoRecipeWhereNothingIsBetter) {
+  const TemporaryFolder folder;
+  const Json result = run_json({"quantize", "model", "--format", "bf16", "--data", "reviews.csv",
+                                "--explain", "-o", folder.path() / "out"},
+                               workshop());
+  for (const Json& operand : result["diagnosis"]["operands"])
+    EXPECT_EQ(operand["better"], nullptr) << operand;
+  EXPECT_EQ(result["diagnosis"]["recipe"], nullptr);
+  EXPECT_FALSE(fs::exists(folder.path() / "out/better.toml"));
 }
 
 TEST(Quantize, SaysWhatItTakesAndWhatItWouldTakePacked) {

@@ -44,13 +44,18 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
   const std::string page = read_page(folder.path() / "widths/report.html");
   for (const char* part :
        {"<h1>Fixed point is shown to keep the accuracy within 0.50 points at no width by rounding "
-        "alone, at no width with training (validation, n = 4).",
-        "cannot tell with n = 4", "so the figures of what is chosen flatter",
-        "PTQ integer(<wbr>width=16,<wbr>frac=8)", "<dd>simulated fixed point</dd>",
-        "how far another seed would lie", "<dd>reviews.csv; 40 texts, fingerprint ",
-        "honest: choices"})
+        "alone (16.8: ",
+        " flips, 95 %: ", "), and at no width with training (16.8: ",
+        "; on validation, n = 4, all chosen on.</h1>", "cannot tell with n = 4",
+        "so the figures of what is chosen flatter", "PTQ integer(<wbr>width=16,<wbr>frac=8)",
+        "<dd>simulated fixed point</dd>", "how far another seed would lie",
+        "<dd>reviews.csv; 40 texts, fingerprint ", "honest: choices"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
-  EXPECT_NE(ending.output.find("(validation, n = 4)"), std::string::npos);
+  EXPECT_NE(ending.output.find("on validation, n = 4, all chosen on."), std::string::npos);
+  EXPECT_EQ(ending.messages.find("note: measured on"), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("note: choices are made on validation, n = 4, all chosen on: "),
+            std::string::npos)
+      << ending.messages;
   const Json settings = read_json(folder.path() / "widths/settings.json");
   EXPECT_EQ(settings["settings"]["max_steps"], 1);
   EXPECT_EQ(settings["settings"]["no_shuffle"], false);
