@@ -133,9 +133,13 @@ const std::vector<Document>& documents() {
           {"groups", "run_group[]", "which runs may be ranked"},
           {"skipped", "skipped_path[]", "paths that are no output folders"}}}}},
       {"predict",
-       "One text. The command prints such an object on a line for each.",
-       {{"without --fields",
-         {{"schema_version", "integer", "of this page; 1"}, {"", "prediction"}}},
+       "One text. The command prints such an object on a line for each, and no line before them "
+       "that "
+       "readers of rows would have to pass over. Which data and which part the texts are of stands "
+       "in "
+       "none: they are told as they come, before the last of them is known; `id` says which row of "
+       "it a text is.",
+       {{"without --fields", {kResult, kModel, {"", "prediction"}}},
         {"with --fields", {{"", "prediction", "", "where it is asked for"}}}}},
       {"convert",
        "Weights written as safetensors.",

@@ -6,11 +6,11 @@
 #include <cstring>
 
 #include "hone/app/prediction.h"
+#include "hone/app/result.h"
 #include "hone/base/line_reader.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/report/table.h"
 
@@ -94,6 +94,7 @@ class Lines {
         labelled_(rows.labelled),
         numbered_(a.from_stream() || !a.data.options.source.empty()),
         chosen_(!a.fields.empty()),
+        model_(a.model),
         labels_(labels),
         fields_(choose_fields(a.fields, rows, form_ == Form::csv)),
         columns_(text_style(a.run).columns) {
@@ -109,8 +110,11 @@ class Lines {
 
   std::string line(const Prediction& p) const {
     if (form_ == Form::json_lines) {
-      const Json row = to_json(p, fields_, labels_);
-      return (chosen_ ? to_line(row) : row_line(row)) + '\n';
+      const Json fields = to_json(p, fields_, labels_);
+      if (chosen_) return to_line(fields) + '\n';
+      Json row = {{"model", model_}};
+      row.update(fields);
+      return to_line(result_of("predict", row)) + '\n';
     }
     if (form_ == Form::csv) return to_csv(p, fields_, labels_);
     const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
@@ -149,6 +153,7 @@ class Lines {
 
   Form form_;
   bool pairs_, labelled_, numbered_, chosen_;
+  std::string model_;
   const std::vector<std::string>& labels_;
   std::vector<PredictionField> fields_;
   std::size_t columns_;  ///< of the terminal; 0: as long as it is

@@ -10,10 +10,4 @@ void print_result(std::string_view command, const Json& fields) {
   fmt::print("{}\n", to_line(result_of(command, fields)));
 }
 
-std::string row_line(const Json& fields) {
-  Json row = {{"schema_version", kSchemaVersion}};
-  row.update(fields);
-  return to_line(row);
-}
-
 }  // namespace hone

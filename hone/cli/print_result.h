@@ -11,7 +11,4 @@ namespace hone {
 /// Prints the result of a command on one line (see `result_of`).
 void print_result(std::string_view command, const Json& fields);
 
-/// One of many rows of a command, as a line without its end, with `schema_version` in front.
-std::string row_line(const Json& fields);
-
 }  // namespace hone

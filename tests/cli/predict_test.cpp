@@ -14,6 +14,8 @@ namespace {
 
 TEST(Predict, ShowsWhatTheModelSawAndSaid) {
   const Json said = run_json({"predict", "model", "a fine film"}, workshop());
+  EXPECT_EQ(said["command"], "predict");
+  EXPECT_EQ(said["model"], "model");
   EXPECT_EQ(said["text"], "a fine film");
   const std::vector<int> ids = said["input_ids"];
   ASSERT_GE(ids.size(), 3);
@@ -43,7 +45,7 @@ TEST(Predict, ReadsManyTextsWithoutLabels) {
   EXPECT_EQ(said[1]["text"], "dull, long");
   EXPECT_EQ(said[2]["id"], 3);
   // The same bits alone.
-  Json alone = run_json({"predict", "model", "a fine film"}, workshop());
+  Json alone = run_json({"predict", workshop() / "model", "a fine film"}, workshop());
   for (const int row : {0, 2}) {
     alone["id"] = row + 1;
     EXPECT_EQ(said[static_cast<std::size_t>(row)], alone);
