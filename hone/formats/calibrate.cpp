@@ -89,6 +89,11 @@ std::vector<Tensor> calibrate_group(const Format& format, const Observation& see
   HONE_ASSERT(false, "range rule {}", static_cast<int>(options.rule));
 }
 
+void check(const CalibrationOptions& options) {
+  user_check(options.percentile > 0 && options.percentile <= 100,
+             "percentile: expected more than 0 and at most 100, got {}", options.percentile);
+}
+
 }  // namespace
 
 RangeRule parse_range_rule(std::string_view text) {
@@ -99,40 +104,34 @@ RangeRule parse_range_rule(std::string_view text) {
   return static_cast<RangeRule>(found - words.begin());
 }
 
-std::vector<Tensor> calibrate(const Format& format, std::span<const Observation> groups,
+std::vector<Tensor> calibrate(const Format& format, const Observation& seen,
                               const CalibrationOptions& options) {
-  const std::vector<FormatStateDef> defs = states_of(format);
-  if (defs.empty()) return {};
-  HONE_ASSERT(!groups.empty() && (groups.size() == 1 || observes_rows(format)), "{} groups for {}",
-              groups.size(), to_string(format));
-  user_check(options.percentile > 0 && options.percentile <= 100,
-             "percentile: expected more than 0 and at most 100, got {}", options.percentile);
-  std::vector<std::vector<Tensor>> states;
-  for (const Observation& seen : groups) states.push_back(calibrate_group(format, seen, options));
-  return stacked(defs, states);
+  if (states_of(format).empty()) return {};
+  check(options);
+  return stacked(states_of(format), {calibrate_group(format, seen, options)});
 }
 
 bool observes_rows(const Format& format) {
   return std::ranges::any_of(states_of(format), &FormatStateDef::per_row);
 }
 
-std::vector<Observation> observe(const Format& format, const Sizes& sizes,
-                                 std::span<const float> x) {
+std::vector<Tensor> calibrate_tensor(const Format& format, const Sizes& sizes,
+                                     std::span<const float> x, const CalibrationOptions& options,
+                                     const std::function<void(const Observation&)>& look) {
+  const std::vector<FormatStateDef> defs = states_of(format);
+  if (defs.empty() && !look) return {};
+  check(options);
   const Rows rows =
       observes_rows(format) ? rows_of(sizes) : Rows{1, static_cast<std::int64_t>(x.size())};
-  std::vector<Observation> groups(static_cast<std::size_t>(rows.count));
-  for (std::size_t row = 0; row < groups.size(); ++row) {
-    const auto columns = static_cast<std::size_t>(rows.columns);
-    groups[row].include(x.subspan(row * columns, columns));
+  const auto columns = static_cast<std::size_t>(rows.columns);
+  std::vector<std::vector<Tensor>> states;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(rows.count); ++row) {
+    Observation seen;
+    seen.include(x.subspan(row * columns, columns));
+    if (look) look(seen);
+    if (!defs.empty()) states.push_back(calibrate_group(format, seen, options));
   }
-  return groups;
-}
-
-std::vector<Tensor> calibrate_tensor(const Format& format, const Sizes& sizes,
-                                     std::span<const float> x, const CalibrationOptions& options) {
-  if (states_of(format).empty()) return {};
-  const std::vector<Observation> groups = observe(format, sizes, x);
-  return calibrate(format, groups, options);
+  return defs.empty() ? std::vector<Tensor>() : stacked(defs, states);
 }
 
 }  // namespace hone

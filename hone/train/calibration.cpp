@@ -66,19 +66,37 @@ bool matters(const Node& quantizer) {
   return !reads_parameter(quantizer) || quantizer.inputs()[0].node->role() != ParameterRole::bias;
 }
 
-void settle(const Node& quantizer, std::span<const Observation> groups, const CalibrationRun& run,
-            ParameterStore& parameters) {
+// Throws `UserError` when the format of a quantizer objects to what it is to hold.
+void heed_objection(const Node& quantizer, const Observation& seen) {
   const Format& format = format_of(quantizer);
-  if (run.heed_objections && format.def->objection != nullptr && matters(quantizer)) {
-    for (const Observation& seen : groups) {
-      const std::string reason = format.def->objection(format, seen);
-      user_check(reason.empty(), "%{}: {}: {}; --anyway goes on all the same", quantizer.name(),
-                 to_string(format), reason);
-    }
-  }
-  const std::vector<Tensor> state = calibrate(format, groups, run.options);
+  if (format.def->objection == nullptr || !matters(quantizer)) return;
+  const std::string reason = format.def->objection(format, seen);
+  user_check(reason.empty(), "%{}: {}: {}; --anyway goes on all the same", quantizer.name(),
+             to_string(format), reason);
+}
+
+void set_state(const Node& quantizer, const std::vector<Tensor>& state,
+               ParameterStore& parameters) {
   for (std::size_t i = 0; i < state.size(); ++i)
     parameters.set(quantizer.inputs()[i + 1].node->name(), state[i]);
+}
+
+void settle_parameter(const Node& quantizer, const CalibrationRun& run,
+                      ParameterStore& parameters) {
+  const Tensor tensor = parameters.at(quantizer.inputs()[0].node->name()).on(cpu());
+  const auto look = [&](const Observation& seen) {
+    if (run.heed_objections) heed_objection(quantizer, seen);
+  };
+  set_state(quantizer,
+            calibrate_tensor(format_of(quantizer), tensor.sizes(), tensor.values<float>(),
+                             run.options, look),
+            parameters);
+}
+
+void settle_value(const Node& quantizer, const Observation& seen, const CalibrationRun& run,
+                  ParameterStore& parameters) {
+  if (run.heed_objections) heed_objection(quantizer, seen);
+  set_state(quantizer, calibrate(format_of(quantizer), seen, run.options), parameters);
 }
 
 }  // namespace
@@ -97,19 +115,17 @@ void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet&
                ThreadPool& pool) {
   std::vector<const Node*> on_values;
   for (const Node* quantizer : curious_quantizers(graph)) {
-    if (!reads_parameter(*quantizer)) {
+    if (reads_parameter(*quantizer)) {
+      settle_parameter(*quantizer, run, parameters);
+    } else {
       on_values.push_back(quantizer);
-      continue;
     }
-    const Tensor tensor = parameters.at(quantizer->inputs()[0].node->name()).on(cpu());
-    settle(*quantizer, observe(format_of(*quantizer), tensor.sizes(), tensor.values<float>()), run,
-           parameters);
   }
   if (on_values.empty()) return;
   const std::map<std::string, Observation> seen = observe_values(
       observed_graph(graph, on_values), parameters, data, pad_id, run, library, pool);
   for (const Node* quantizer : on_values)
-    settle(*quantizer, std::span(&seen.at(quantizer->name()), 1), run, parameters);
+    settle_value(*quantizer, seen.at(quantizer->name()), run, parameters);
 }
 
 }  // namespace hone

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "hone/base/cpu.h"
 #include "hone/base/random.h"
 #include "tests/formats/formats_testing.h"
 #include "tests/support/expect.h"
@@ -65,6 +66,27 @@ TEST(Calibrate, RefusesUnknownRulesAndShares) {
   expect_user_error("percentile: expected more than 0 and at most 100, got 0", [&] {
     calibrate_tensor(format_of("integer"), {2}, x, {RangeRule::percentile, 0});
   });
+}
+
+// A row's observation takes 128 KiB: together those of an embedding took gigabytes.
+TEST(CalibrateTensor, ObservesRowByRow) {
+  const Format format = format_of("int(bits=8,per=row)");
+  const std::int64_t rows = 2000, columns = 8;
+  std::vector<float> x(static_cast<std::size_t>(rows * columns));
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i / columns + 1);
+  const auto before = static_cast<double>(peak_resident_bytes());
+  std::int64_t seen = 0;
+  const std::vector<Tensor> state =
+      calibrate_tensor(format, {rows, columns}, x, {}, [&](const Observation& row) {
+        EXPECT_EQ(row.count(), columns);
+        EXPECT_EQ(row.maximum(), static_cast<float>(++seen));
+      });
+  EXPECT_EQ(seen, rows);
+  EXPECT_LT(static_cast<double>(peak_resident_bytes()) - before, 50e6) << "of 262e6 for all rows";
+  const std::span<const float> scales = state.at(0).values<float>();
+  ASSERT_EQ(std::ssize(scales), rows);
+  for (std::int64_t row = 1; row < rows; row += 333)
+    EXPECT_FLOAT_EQ(scales[static_cast<std::size_t>(row)] / scales[0], static_cast<float>(row + 1));
 }
 
 }  // namespace
