@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -12,7 +13,45 @@
 namespace hone {
 namespace {
 
+constexpr std::size_t kPage = 4096;
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+std::size_t rounded_up(std::size_t size_bytes, std::size_t alignment) {
+  return (size_bytes + alignment - 1) / alignment * alignment;
+}
+
+// Large memory comes from the system and goes back to it at once, which the heap would keep. First touch of a page costs
+// many times a resident one; huge pages make it rarer.
+bool is_large(std::size_t size_bytes) { return size_bytes >= 2 * kHugePage; }
+
+void* map_large(std::size_t size_bytes) {
+  const std::size_t size = rounded_up(size_bytes, kPage);
+  void* mapped =
+      ::mmap(nullptr, size + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const auto address = reinterpret_cast<std::uintptr_t>(begin);
+  const std::size_t before = rounded_up(address, kHugePage) - address;
+  if (before > 0) ::munmap(begin, before);
+  ::munmap(begin + before + size, kHugePage - before);
+  // Not the end of it, of which a huge page would take more than is asked for.
+  ::madvise(begin + before, size / kHugePage * kHugePage, MADV_HUGEPAGE);
+  return begin + before;
+}
+
+void* allocate_small(std::size_t size_bytes) {
+  constexpr std::size_t kAlignment = 64;
+  return std::aligned_alloc(kAlignment, std::max(kAlignment, rounded_up(size_bytes, kAlignment)));
+}
+
+void release(Storage* storage) {
+  if (is_large(storage->size_bytes)) {
+    ::munmap(storage->pointer, rounded_up(storage->size_bytes, kPage));
+  } else {
+    std::free(storage->pointer);
+  }
+  delete storage;
+}
 
 class Cpu final : public Device {
  public:
@@ -20,23 +59,15 @@ class Cpu final : public Device {
   bool host_accessible() const override { return true; }
 
   StoragePointer allocate(std::size_t size_bytes) override {
-    // First touch of a page costs many times a resident one; huge pages make it rarer.
     user_check(size_bytes <= PTRDIFF_MAX,
                "a tensor of more than {} bytes was asked for; its shape is damaged or a "
                "size overflowed",
                PTRDIFF_MAX);
-    const bool huge = size_bytes >= 2 * kHugePage;
-    const std::size_t alignment = huge ? kHugePage : 64;
-    const std::size_t rounded = (size_bytes + alignment - 1) / alignment * alignment;
-    void* pointer = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded);
+    void* pointer = is_large(size_bytes) ? map_large(size_bytes) : allocate_small(size_bytes);
     user_check(pointer != nullptr,
                "not enough memory: {} more were needed; use a smaller batch or model",
                human_bytes(static_cast<double>(size_bytes)));
-    if (huge) ::madvise(pointer, rounded, MADV_HUGEPAGE);
-    return {new Storage{this, static_cast<std::byte*>(pointer), size_bytes}, [](Storage* storage) {
-              std::free(storage->pointer);
-              delete storage;
-            }};
+    return {new Storage{this, static_cast<std::byte*>(pointer), size_bytes}, release};
   }
 
   void upload(std::byte* to, std::span<const std::byte> from) override {
