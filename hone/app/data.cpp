@@ -327,13 +327,11 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
     const std::vector<std::string> unsure = warnings_of(measured, data.label_names);
     warnings.insert(warnings.end(), unsure.begin(), unsure.end());
   };
-  if (!data.validation.empty())
+  if (!data.validation.empty()) {
     encoded.measured_validation = measured_texts(splits, "validation", record).part;
-  if (!data.validation.empty() && measured_part != "validation") {
-    // It is there to choose on.
-    MeasuredPart validation = encoded.measured_validation;
-    validation.chosen_on_rows.reset();
-    warn(validation);
+    encoded.measured_validation.is_for_choices =
+        !test.examples.empty() && measured_part != "validation";
+    if (measured_part != "validation") warn(encoded.measured_validation);
   }
   if (!test.examples.empty()) warn(encoded.measured);
   return encoded;

@@ -63,6 +63,8 @@ struct MeasuredPart {
   std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
   /// The weights come from some that kept no record: rows may be among what those had learnt from.
   bool trained_on_more = false;
+  /// Choices are made on it and another part is reported: that choices were made on it before flatters nothing.
+  bool is_for_choices = false;
   std::string majority_label = {};
   /// Fingerprint of the texts with their labels, whatever their order: only what stands on equal ones may be ranked.
   std::string texts_hash = {};
