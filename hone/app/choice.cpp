@@ -132,7 +132,7 @@ std::string reported_caption(const Choice& choice) {
 }
 
 std::string nothing_reported(const Choice& choice) {
-  return fmt::format("Nothing is chosen, so nothing is measured on {}.", choice.reported_on());
+  return fmt::format("Nothing is chosen, so fp32 alone is measured on {}.", choice.reported_on());
 }
 
 }  // namespace

@@ -218,7 +218,7 @@ std::vector<std::string> cautions(const MeasuredPart& part) {
   add(trained, " trained on");
   if (part.facts.duplicate_rows > trained)
     add(part.facts.duplicate_rows, " in the training part too");
-  if (!part.is_for_choices) add(part.chosen_on_rows.value_or(0), " chosen on");
+  if (!part.is_for_choices) add(part.chosen_on_rows.value_or(0), " held for choices");
   return words;
 }
 
@@ -248,10 +248,10 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
     warnings.push_back(fmt::format("{}: {} of {} texts were trained on, which flatters the figures",
                                    facts.part, number(trained), number(facts.rows)));
   const std::int64_t chosen = part.chosen_on_rows.value_or(0);
-  if (chosen > 0 && !part.is_for_choices)
-    warnings.push_back(
-        fmt::format("{}: choices were made on {} of {} texts, which flatters the figures",
-                    facts.part, number(chosen), number(facts.rows)));
+  if (chosen > 0 && facts.part != "validation")  // whose name says so
+    warnings.push_back(fmt::format(
+        "{}: {} of {} texts were held for choices; what was chosen on them flatters the figures",
+        facts.part, number(chosen), number(facts.rows)));
   if (facts.duplicate_rows > 0)
     warnings.push_back(
         fmt::format("{} of {} {} texts are in the training part too, which flatters the figures",

@@ -81,7 +81,7 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
 /// "repeated_rows", "majority_share", "cautions", "measured_on": a sentence}; null for what is not known.
 Json to_json(const MeasuredPart& part);
 
-/// What flatters the figures of the part, a few words each: "80 trained on", "all chosen on". `warnings_of` has sentences.
+/// What flatters the figures of the part, a few words each: "80 trained on", "all held for choices". `warnings_of` has sentences.
 std::vector<std::string> cautions(const MeasuredPart& part);
 
 /// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on".

@@ -186,13 +186,14 @@ const FormatResult& likeliest(const FormatStudy& study) {
 std::string choice_verdict(const FormatStudy& study) {
   const std::size_t count = study.results.size();
   const FormatResult& told = study.chosen ? study.results[*study.chosen] : likeliest(study);
-  const std::string of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
-                    within = fmt::format("to keep the accuracy within {:.2f} points",
-                                         100 * kUsualMargin),
-                    basis = fmt::format(
-                        "{}; on {}{}.", change_sentence(*told.model.comparison),
-                        study.choice.made_on(),
-                        count > 1 ? fmt::format(", by Holm's correction for {}", count) : "");
+  const std::string
+      of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
+      within = fmt::format("to keep the accuracy within {:.2f} points", 100 * kUsualMargin),
+      basis = fmt::format(
+          "{}; on {}{}.", change_sentence(*told.model.comparison), study.choice.made_on(),
+          count > 1
+              ? fmt::format(", by Holm's correction for {}, which the intervals are without", count)
+              : "");
   if (!study.chosen)
     return fmt::format("{}none is shown {}; the likeliest, {}: {}", of, within, told.choice.label,
                        basis);

@@ -35,9 +35,9 @@ std::string accuracy_sign(const std::string& part, const Evaluation& e,
   constexpr double kChance = 0.5;
   if (e.auc.interval.low > kChance)
     text += fmt::format(
-        "; that it ranks the classes better than chance does (AUC {:.3f}, 95 %: {:.3f} to {:.3f}), "
-        "so "
-        "look at precision and recall",
+        "; yet it ranks the classes better than chance does (AUC {:.3f}, 95 %: {:.3f} to {:.3f}): "
+        "look "
+        "at precision and recall",
         e.auc.value, e.auc.interval.low, e.auc.interval.high);
   return text;
 }

@@ -93,6 +93,16 @@ int locked(const fs::path& folder) {
   return -1;
 }
 
+// When a file came to be what it is. Unlike the time of writing, which a copy may take over, nobody sets it back.
+fs::file_time_type last_change(const fs::path& file) {
+  struct stat facts {};
+  user_check(::lstat(file.c_str(), &facts) == 0, "{}: {}", file.string(), std::strerror(errno));
+  const auto since_epoch =
+      std::chrono::seconds(facts.st_ctim.tv_sec) + std::chrono::nanoseconds(facts.st_ctim.tv_nsec);
+  const auto time = std::chrono::sys_time<std::chrono::nanoseconds>(since_epoch);
+  return std::max(std::chrono::file_clock::from_sys(time), fs::last_write_time(file));
+}
+
 constexpr const char* kGivenUp =
     "{}: {}\n--resume would go on from what stands there and end the same way; start again with "
     "other settings and "
@@ -210,7 +220,7 @@ OwnFiles OutputFolder::files_of(const fs::path& folder, const FolderRecord& reco
             },
             // There are no fingerprints of the files of earlier versions. In doubt they are kept.
             [folder, ended = record.ended](const fs::path& path) {
-              return ended && fs::last_write_time(folder / path) <= *ended;
+              return ended && last_change(folder / path) <= *ended;
             }};
   return {[&](const fs::path& path) {
             return path == kRecordFile || record.files.contains(path.string());

@@ -28,7 +28,8 @@ std::vector<Fragment> figure_fragments() {
         {"trained_on_rows", "texts?",
          "of them that the model was trained on; null: not known, as where its record does not "
          "reach back to fresh weights and none of them is in it"},
-        {"chosen_on_rows", "texts?", "of them that choices were made on; null: not known"},
+        {"chosen_on_rows", "texts?",
+         "of them that training set aside to choose on; null: not known"},
         {"calibrated_on_rows", "texts?",
          "of them that quantizers were calibrated on; null: not known"},
         {"duplicate_rows", "texts", "of them that stand in the training part too"},
@@ -146,7 +147,9 @@ std::vector<Fragment> figure_fragments() {
         {"only_parent_right", "texts", "that only the parent classifies right"},
         {"only_candidate_right", "texts", "that only the other model classifies right"},
         {"mcnemar_p", "share",
-         "two-sided p-value of McNemar's exact test on those two, each text counted once"},
+         "two-sided p-value of McNemar's exact test on those two, each text counted once; 0: less "
+         "than "
+         "a number can be"},
         {"margin_snr_db", "dB?",
          "how well the margins between classes survive; null when none differs (infinite) or a "
          "logit is no number"},

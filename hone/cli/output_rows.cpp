@@ -201,7 +201,7 @@ std::vector<Fragment> row_fragments() {
         {"texts_hash", "text", "fingerprint of these texts", "where known"},
         {"effective_n", "texts", "how many different texts would say as much", "where known"},
         {"trained_on_rows", "texts", "of them that the model was trained on", "where known"},
-        {"chosen_on_rows", "texts", "of them that choices were made on", "where known"},
+        {"chosen_on_rows", "texts", "of them that training set aside to choose on", "where known"},
         {"calibrated_on_rows", "texts", "of them that quantizers were calibrated on",
          "where known"},
         {"duplicate_rows", "texts", "of them that stand in the training part too", "where known"},

@@ -66,9 +66,9 @@ TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
   EXPECT_EQ(json["chosen_on_rows"], 1);
   EXPECT_EQ(json["calibrated_on_rows"], 1);
   EXPECT_EQ(json["majority_share"], 0.6);
-  EXPECT_EQ(
-      describe(part),
-      "test, n = 5, 2 trained on, 1 chosen on: where from; always 'bad' would be right for 60.0 %");
+  EXPECT_EQ(describe(part),
+            "test, n = 5, 2 trained on, 1 held for choices: where from; always 'bad' would be "
+            "right for 60.0 %");
 }
 
 TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
@@ -133,7 +133,8 @@ TEST(Warnings, SayThatChoicesWereMadeOnTheTestPart) {
   const TrainedOn record =
       after_training(TrainedOn{}, "data", {}, row_hashes(std::span(examples).first(3)));
   EXPECT_EQ(warnings_of(measured(examples, record), kLabels),
-            Names{"test: choices were made on 3 of 24 texts, which flatters the figures"});
+            Names{"test: 3 of 24 texts were held for choices; what was chosen on them flatters the "
+                  "figures"});
 }
 
 TEST(Warnings, NameClassesWithNextToNoTexts) {

@@ -328,7 +328,8 @@ TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
   EXPECT_EQ(warnings, (std::vector<std::string>{
                           "train: 1 of 2 texts were cut to 6 tokens",
                           "test: 1 ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
-                          "test: choices were made on 1 of 1 texts, which flatters the figures"}));
+                          "test: 1 of 1 texts were held for choices; what was chosen on them "
+                          "flatters the figures"}));
 }
 
 TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {

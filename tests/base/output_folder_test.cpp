@@ -1,5 +1,6 @@
 #include "hone/base/output_folder.h"
 
+#include <fmt/chrono.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -194,30 +195,29 @@ TEST(OutputFolder, MovesWhatOthersPutThereOrChangedIntoTheNewOne) {
 // Folders of versions before records have settings.json, which says when the job ended, and no fingerprints.
 class EarlierFolder : public testing::Test {
  protected:
-  // A file as it was written so long before (or, negative, after) the end of the job.
-  void put(const char* name, const std::string& text, std::chrono::seconds before_end) {
-    fill(path_, {{name, text}});
-    fs::last_write_time(path_ / name, std::chrono::file_clock::from_sys(kEnd) - before_end);
+  // The settings of a job that began so long ago, or will, and took a second.
+  static std::string settings(std::chrono::seconds ago) {
+    const std::time_t start =
+        std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() - ago);
+    return fmt::format(
+        R"({{"command": "hone train x", "settings": {{}}, "start": "{:%Y-%m-%dT%H:%M:%SZ}", "seconds": 1}})",
+        fmt::gmtime(start));
   }
 
   const TemporaryFolder folder_;
   const fs::path path_ = folder_.path() / "model";
-  // 2024-02-29T00:00:40Z, within the second that the start has lost.
-  static constexpr std::chrono::sys_seconds kEnd{std::chrono::seconds(1'709'164'840)};
-  const std::string settings_ =
-      R"({"command": "hone train x", "settings": {}, "start": "2024-02-29T00:00:00Z", "seconds": 39.5})";
 };
 
 TEST_F(EarlierFolder, IsReplacedFileByFile) {
-  using std::chrono::seconds;
-  put("settings.json", settings_, seconds(0));
-  put("x", "old", seconds(30));
-  put("y", "edited soon after", seconds(-5));
-  put("thesis.txt", "years", seconds(1000));
-  put("sub/thesis.txt", "years", seconds(1000));
+  fill(path_, {{"settings.json", settings(std::chrono::seconds(0))},
+               {"x", "old"},
+               {"y", "edited"},
+               {"thesis.txt", "years"},
+               {"sub/thesis.txt", "years"}});
+  fs::last_write_time(path_ / "y", fs::file_time_type::clock::now() + std::chrono::hours(1));
   const std::string messages = messages_of([&] { make(path_, {{"y", "new"}}, true); });
   EXPECT_EQ(files_in(path_), (Files{{"y", "new"},
-                                    {"y.kept", "edited soon after"},
+                                    {"y.kept", "edited"},
                                     {"thesis.txt", "years"},
                                     {"sub/thesis.txt", "years"}}));
   EXPECT_NE(messages.find("y: is newer than the job that wrote its folder; kept as"),
@@ -225,24 +225,17 @@ TEST_F(EarlierFolder, IsReplacedFileByFile) {
       << messages;
 }
 
-TEST_F(EarlierFolder, KeepsAnEditedMark) {
-  put("settings.json", settings_, std::chrono::seconds(-5));
-  put("x", "old", std::chrono::seconds(30));
-  messages_of([&] { make(path_, {{"y", "new"}}, true); });
-  EXPECT_EQ(files_in(path_), (Files{{"y", "new"}, {"settings.json", settings_}}));
-}
-
-// A copy's times say nothing, and neither does a start that cannot be read.
-TEST_F(EarlierFolder, IsKeptWholeWhereTimesSayNothing) {
+// What was put there later, the file that marks the folder too, however old it says it is; and all where a start cannot
+// be read.
+TEST_F(EarlierFolder, KeepsWhatMayBeSomebodyElses) {
   const std::string unreadable =
       R"({"command": "hone train x", "settings": {}, "start": "", "seconds": 1})";
-  for (const std::string& settings : {settings_, unreadable}) {
-    const auto before_end = std::chrono::seconds(settings == settings_ ? -9000 : 9000);
-    put("settings.json", settings, before_end);
-    put("x", "old", before_end);
+  for (const std::string& mark : {settings(std::chrono::seconds(20)), unreadable}) {
+    fill(path_, {{"settings.json", mark}, {"x", "old"}});
+    for (const char* name : {"settings.json", "x"})
+      fs::last_write_time(path_ / name, fs::file_time_type::clock::now() - std::chrono::hours(9));
     messages_of([&] { make(path_, {{"x", "new"}}, true); });
-    EXPECT_EQ(files_in(path_),
-              (Files{{"x", "new"}, {"x.kept", "old"}, {"settings.json", settings}}));
+    EXPECT_EQ(files_in(path_), (Files{{"x", "new"}, {"x.kept", "old"}, {"settings.json", mark}}));
     fs::remove_all(path_);
   }
 }

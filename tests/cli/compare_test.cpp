@@ -58,7 +58,7 @@ TEST(Compare, ShowsPeopleATableAVerdictAndTheTexts) {
   const Ending ending = run_well(
       {"compare", "trained", "coarse", "--data", "reviews.csv", "--split", "all"}, models());
   for (const char* text : {"A: trained", "B: coarse", "McNemar p",
-                           "B against A, all, n = 40, 36 trained on, 4 chosen on: lost: ",
+                           "B against A, all, n = 40, 36 trained on, 4 held for choices: lost: ",
                            "that changed", "what B lost first", "film ", "A → B", "good → bad"})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text << "\n" << ending.output;
 }

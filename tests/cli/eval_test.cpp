@@ -112,7 +112,7 @@ TEST(Eval, LeavesAReportWhereItIsAskedTo) {
   const std::string page = read_page(out / "report.html");
   const double accuracy = result["eval_accuracy"];
   for (const std::string& part :
-       {fmt::format("<h1>all, n = 40, 36 trained on, 4 chosen on: {:.1f} % (95 %: ",
+       {fmt::format("<h1>all, n = 40, 36 trained on, 4 held for choices: {:.1f} % (95 %: ",
                     100 * accuracy),
         std::string("none: nothing was drawn at random"), std::string("taken for good"),
         std::string("<dd>fp32</dd>")})

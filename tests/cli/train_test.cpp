@@ -294,7 +294,8 @@ TEST(Train, ShowsTheClassesOfSeeds) {
                                       "--max_steps", "1", "--seeds", "2", "-o", "out"},
                                      folder.path())
                                 .output;
-  EXPECT_NE(shown.find("validation, n = 4, all chosen on: each of 2 seeds:\n"), std::string::npos)
+  EXPECT_NE(shown.find("validation, n = 4, all held for choices: each of 2 seeds:\n"),
+            std::string::npos)
       << shown;
   EXPECT_NE(shown.find("taken for good"), std::string::npos) << shown;
   const Json result = read_json(folder.path() / "out/results.json");

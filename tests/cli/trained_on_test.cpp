@@ -65,9 +65,10 @@ TEST_F(TrainedModel, IsMeasuredOnWhatTrainingSetAside) {
       EXPECT_EQ(result[key], trained[key]) << key;
   }
   const Ending ending = eval_messages({"reviews.csv"});
-  EXPECT_TRUE(says(ending,
-                   "note: measured on validation, n = 20, all chosen on: the 20 of 200 texts that "
-                   "training set aside"))
+  EXPECT_TRUE(
+      says(ending,
+           "note: measured on validation, n = 20, all held for choices: the 20 of 200 texts that "
+           "training set aside"))
       << ending.messages;
 }
 
@@ -104,8 +105,8 @@ TEST_F(TrainedModel, SaysItBesideEveryFigure) {
   const std::string said = eval_messages({"reviews.csv", "--split", "train"}).output;
   EXPECT_NE(said.find("train, n = 180, all trained on"), std::string::npos) << said;
   const Json all = eval({"reviews.csv", "--split", "all"});
-  EXPECT_EQ(all["cautions"], Json({"180 trained on", "20 chosen on"}));
-  EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json({"all chosen on"}));
+  EXPECT_EQ(all["cautions"], Json({"180 trained on", "20 held for choices"}));
+  EXPECT_EQ(eval({"reviews.csv"})["cautions"], Json({"all held for choices"}));
 
   const Ending gate = run_well({"compare", "model", "model", "--data", "reviews.csv", "--split",
                                 "train", "--max_drop", "50", "-o", "gate"},
@@ -283,12 +284,15 @@ TEST_F(TrainedModel, SaysWhatWasChosenOnAPartOfTheDataItself) {
        {Words{"parts/validation.csv"}, Words{"parts", "--split", "validation"}}) {
     const auto [json, ending] = measured(words);
     EXPECT_EQ(json["n"], 40);
-    EXPECT_EQ(json["cautions"], Json::array({"all chosen on"}));
-    EXPECT_TRUE(says(ending, "choices were made on 40 of 40 texts, which flatters the figures"));
+    EXPECT_EQ(json["cautions"], Json::array({"all held for choices"}));
+    EXPECT_TRUE(says(ending, "n = 40, all held for choices: ")) << ending.messages;
   }
+  EXPECT_TRUE(says(measured({"parts/validation.csv"}).second,
+                   "warning: all: 40 of 40 texts were held for choices; what was chosen on them "
+                   "flatters the figures"));
   const auto [json, ending] = measured({"parts"});
   EXPECT_EQ(json["cautions"], Json::array());
-  EXPECT_FALSE(says(ending, "choices were made")) << ending.messages;
+  EXPECT_FALSE(says(ending, "held for choices")) << ending.messages;
 }
 
 TEST_F(TrainedModel, PredictsWhatTrainingSetAside) {

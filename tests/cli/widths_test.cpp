@@ -46,15 +46,16 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
        {"<h1>Fixed point is shown to keep the accuracy within 0.50 points at no width by rounding "
         "alone (16.8: ",
         " flips, 95 %: ", "), and at no width with training (16.8: ",
-        "; on validation, n = 4, all chosen on.</h1>", "cannot tell with n = 4",
+        "; on validation, n = 4, all held for choices.</h1>", "cannot tell with n = 4",
         "so the figures of what is chosen flatter", "PTQ integer(<wbr>width=16,<wbr>frac=8)",
         "<dd>simulated fixed point</dd>", "how far another seed would lie",
         "<dd>reviews.csv; 40 texts, fingerprint ", "honest: choices"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
-  EXPECT_NE(ending.output.find("on validation, n = 4, all chosen on."), std::string::npos);
+  EXPECT_NE(ending.output.find("on validation, n = 4, all held for choices."), std::string::npos);
   EXPECT_EQ(ending.messages.find("note: measured on"), std::string::npos) << ending.messages;
-  EXPECT_NE(ending.messages.find("note: choices are made on validation, n = 4, all chosen on: "),
-            std::string::npos)
+  EXPECT_NE(
+      ending.messages.find("note: choices are made on validation, n = 4, all held for choices: "),
+      std::string::npos)
       << ending.messages;
   const Json settings = read_json(folder.path() / "widths/settings.json");
   EXPECT_EQ(settings["settings"]["max_steps"], 1);
