@@ -36,8 +36,7 @@ std::string accuracy_sign(const std::string& part, const Evaluation& e,
   if (e.auc.interval.low > kChance)
     text += fmt::format(
         "; yet it ranks the classes better than chance does (AUC {:.3f}, 95 %: {:.3f} to {:.3f}): "
-        "look "
-        "at precision and recall",
+        "look at precision and recall",
         e.auc.value, e.auc.interval.low, e.auc.interval.high);
   return text;
 }

@@ -56,7 +56,8 @@ bool is_training_data(std::span<const std::uint64_t> hashes, const TrainedOn& re
 
 inline constexpr const char* kTrainedOnFile = "trained_on.safetensors";
 
-/// The record in a model folder; none when there is none, or one whose fingerprints are of another kind. Throws `UserError` with the path for a file that is damaged
+/// The record in a model folder; none when there is none, or one whose fingerprints are of another kind. Throws
+/// `UserError` with the path for a file that is damaged
 /// or of a newer program.
 std::optional<TrainedOn> read_trained_on(const fs::path& folder);
 

@@ -63,34 +63,41 @@ bool is_of_a_job(const Json& settings) {
 std::optional<fs::file_time_type> end_of_job(const Json& settings) {
   // A second for what the start lacks, and one for the report that was written after the settings.
   constexpr std::chrono::seconds kRounding{2};
+  constexpr double kMostSeconds = 1e9;  // thirty years
   const Json &start = settings["start"], &seconds = settings["seconds"];
   std::tm utc{};
   if (!start.is_string() || !seconds.is_number()) return std::nullopt;
   if (::strptime(start.get<std::string>().c_str(), "%Y-%m-%dT%H:%M:%SZ", &utc) == nullptr)
     return std::nullopt;
-  const auto took =
-      std::chrono::ceil<std::chrono::seconds>(std::chrono::duration<double>(seconds.get<double>()));
-  return std::chrono::file_clock::from_sys(std::chrono::system_clock::from_time_t(::timegm(&utc)) +
-                                           took + kRounding);
+  const double took = seconds.get<double>();
+  if (!(took >= 0 && took <= kMostSeconds)) return std::nullopt;
+  return std::chrono::file_clock::from_sys(
+      std::chrono::system_clock::from_time_t(::timegm(&utc)) +
+      std::chrono::ceil<std::chrono::seconds>(std::chrono::duration<double>(took)) + kRounding);
 }
 
-const EarlierMark* earlier_mark(const fs::path& folder) {
+struct FoundMark {
+  const EarlierMark* mark;
+  Json content;
+};
+
+std::optional<FoundMark> earlier_mark(const fs::path& folder) {
   for (const EarlierMark& mark : kEarlierMarks) {
-    const std::optional<Json> json = object_in(folder / mark.file);
+    std::optional<Json> json = object_in(folder / mark.file);
     if (!json || !json->contains(mark.keys[0]) || !json->contains(mark.keys[1])) continue;
-    if (!mark.finished || is_of_a_job(*json)) return &mark;
+    if (!mark.finished || is_of_a_job(*json)) return FoundMark{&mark, std::move(*json)};
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<FolderRecord> read_record(const fs::path& folder) {
   if (const std::optional<Json> json = object_in(folder / kRecordFile)) return parse_record(*json);
-  const EarlierMark* mark = earlier_mark(folder);
-  if (mark == nullptr) return std::nullopt;
-  FolderRecord record{.finished = mark->finished, .by_name = true};
-  if (mark->finished) record.ended = end_of_job(*object_in(folder / mark->file));
+  const std::optional<FoundMark> found = earlier_mark(folder);
+  if (!found) return std::nullopt;
+  FolderRecord record{.finished = found->mark->finished, .by_name = true};
+  if (record.finished) record.ended = end_of_job(found->content);
   return record;
 }
 
@@ -110,8 +117,8 @@ void write_record(const FolderRecord& record, const fs::path& folder) {
 std::optional<fs::path> mark_of(const fs::path& folder) {
   if (const std::optional<Json> json = object_in(folder / kRecordFile))
     return parse_record(*json) ? std::optional(folder / kRecordFile) : std::nullopt;
-  const EarlierMark* mark = earlier_mark(folder);
-  return mark == nullptr ? std::nullopt : std::optional(folder / mark->file);
+  const std::optional<FoundMark> found = earlier_mark(folder);
+  return found ? std::optional(folder / found->mark->file) : std::nullopt;
 }
 
 RecordedFile recorded(const fs::path& file) {

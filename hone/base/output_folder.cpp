@@ -93,14 +93,16 @@ int locked(const fs::path& folder) {
   return -1;
 }
 
-// When a file came to be what it is. Unlike the time of writing, which a copy may take over, nobody sets it back.
+fs::file_time_type file_time(const ::timespec& time) {
+  return std::chrono::file_clock::from_sys(std::chrono::sys_time<std::chrono::nanoseconds>(
+      std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec)));
+}
+
+// When a file came to be what it is. The time of writing alone a copy may take over; that of a change nobody sets back.
 fs::file_time_type last_change(const fs::path& file) {
   struct stat facts {};
   user_check(::lstat(file.c_str(), &facts) == 0, "{}: {}", file.string(), std::strerror(errno));
-  const auto since_epoch =
-      std::chrono::seconds(facts.st_ctim.tv_sec) + std::chrono::nanoseconds(facts.st_ctim.tv_nsec);
-  const auto time = std::chrono::sys_time<std::chrono::nanoseconds>(since_epoch);
-  return std::max(std::chrono::file_clock::from_sys(time), fs::last_write_time(file));
+  return std::max(file_time(facts.st_ctim), file_time(facts.st_mtim));
 }
 
 constexpr const char* kGivenUp =

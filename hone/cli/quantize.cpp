@@ -95,8 +95,7 @@ std::string caveat_of(const std::vector<Json>& results) {
   const auto [least, most] = std::ranges::minmax(steps);
   return fmt::format(
       "The model after was trained {}{} step{} longer than the one before, and no fp32 model as "
-      "long "
-      "beside it: the change is that of training and quantizing together.",
+      "long beside it: the change is that of training and quantizing together.",
       least == most ? "" : grouped(least) + " to ", grouped(most), most == 1 ? "" : "s");
 }
 

@@ -230,7 +230,9 @@ TEST_F(EarlierFolder, IsReplacedFileByFile) {
 TEST_F(EarlierFolder, KeepsWhatMayBeSomebodyElses) {
   const std::string unreadable =
       R"({"command": "hone train x", "settings": {}, "start": "", "seconds": 1})";
-  for (const std::string& mark : {settings(std::chrono::seconds(20)), unreadable}) {
+  const std::string endless =
+      R"({"command": "hone train x", "settings": {}, "start": "2024-02-29T00:00:00Z", "seconds": 1e300})";
+  for (const std::string& mark : {settings(std::chrono::seconds(20)), unreadable, endless}) {
     fill(path_, {{"settings.json", mark}, {"x", "old"}});
     for (const char* name : {"settings.json", "x"})
       fs::last_write_time(path_ / name, fs::file_time_type::clock::now() - std::chrono::hours(9));
