@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct BenchArguments {
   std::string model;
   std::string qat, format;
   bool profile = false;
@@ -47,7 +47,7 @@ Table profile_table(const BenchResult& result) {
   return table;
 }
 
-void run_bench(Arguments& a) {
+void run_bench(BenchArguments& a) {
   Context context = make_context(a.run);
   if (!a.qat.empty() && !a.format.empty())
     throw UsageError("hone bench: give --qat or --format, not both");
@@ -100,7 +100,7 @@ Command bench_command() {
       "bench", "time a model on this machine",
       "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<Arguments>();
+        auto a = std::make_shared<BenchArguments>();
         app.add_option("MODEL", a->model, "model folder, or tiny or base (with BERT's vocabulary)")
             ->required();
         app.add_option("--batch", a->bench.batch, "texts per run")->check(number_from(1));

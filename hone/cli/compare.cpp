@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct CompareArguments {
   std::string first, second;
   DataArguments data;
   std::string split;
@@ -80,7 +80,8 @@ std::string seed_folder(const std::string& name, std::int64_t seed) {
 }
 
 /// What the models compared have learnt from between them.
-std::optional<TrainedOn> record_of(const Arguments& a, const std::vector<std::int64_t>& seeds) {
+std::optional<TrainedOn> record_of(const CompareArguments& a,
+                                   const std::vector<std::int64_t>& seeds) {
   if (seeds.empty()) return united(known_record(a.first), known_record(a.second));
   std::optional<TrainedOn> record = TrainedOn{};
   for (const std::int64_t seed : seeds)
@@ -113,7 +114,7 @@ std::string majority_sentence(const Evaluation& evaluation) {
   return "On these texts " + majority_text(evaluation) + ".";
 }
 
-Outcome compare_two(const Arguments& a, const MeasuredExamples& measured, Context& context,
+Outcome compare_two(const CompareArguments& a, const MeasuredExamples& measured, Context& context,
                     std::vector<std::string>& notes) {
   const TextModel first = open_model(a.first, context, a.run.seed),
                   second = open_model(a.second, context, a.run.seed);
@@ -152,7 +153,7 @@ Outcome compare_two(const Arguments& a, const MeasuredExamples& measured, Contex
   return outcome;
 }
 
-Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds,
+Outcome compare_seeds(const CompareArguments& a, const std::vector<std::int64_t>& seeds,
                       const MeasuredExamples& measured, Context& context,
                       std::vector<std::string>& notes) {
   const std::vector<Example>& examples = measured.examples;
@@ -204,7 +205,7 @@ Outcome compare_seeds(const Arguments& a, const std::vector<std::int64_t>& seeds
   return outcome;
 }
 
-void compare_models(Arguments& a, const CLI::App& app) {
+void compare_models(CompareArguments& a, const CLI::App& app) {
   RunReport report;
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
@@ -261,7 +262,7 @@ Command compare_command() {
   return {"compare", "compare two models on the same texts, and what changed",
           "hone compare my-model my-model-int8 --data 'synth:negation?seed=7&n=30000'",
           [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<CompareArguments>();
             app.add_option("A", a->first, "model folder, or one made with --seeds")->required();
             app.add_option("B", a->second, "the model to compare with it")->required();
             declare(app, a->data, /*required=*/true);

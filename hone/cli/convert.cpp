@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct ConvertArguments {
   std::string model;
   OutputArguments output;
   bool json = false;
@@ -32,7 +32,7 @@ Table tensor_table(const Conversion& conversion) {
   return table;
 }
 
-void convert(const Arguments& a) {
+void convert(const ConvertArguments& a) {
   OutputFolder output(a.output.folder, a.output.options());
   const Conversion conversion = convert_weights(find_model(a.model), output.path());
   output.commit();
@@ -58,7 +58,7 @@ void convert(const Arguments& a) {
 Command convert_command() {
   return {"convert", "write a model's weights as safetensors",
           "hone convert old-model -o new-model", [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<ConvertArguments>();
             app.add_option("MODEL", a->model,
                            "folder with weights of any architecture, or a model's name on the hub")
                 ->required();

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct DemoArguments {
   DataArguments data;
   std::int64_t steps = 7000;
   std::int64_t qat_steps = 300;
@@ -29,7 +29,7 @@ constexpr const char* kTrainings = "trainings";  // their checkpoints, until all
 constexpr std::size_t kTestTexts = 12000;
 constexpr double kValidationSplit = 0.05;  // as many of 240 000
 
-FineTuneOptions training(const Arguments& a, std::int64_t steps, double learning_rate,
+FineTuneOptions training(const DemoArguments& a, std::int64_t steps, double learning_rate,
                          std::int64_t warmup_steps) {
   FineTuneOptions options;
   options.training.max_steps = steps;
@@ -56,7 +56,7 @@ std::string against_baseline(const WidthStudy& study, double baseline) {
       grouped(e.examples), share_text(baseline), accuracy_sentence(e));
 }
 
-void demo(const Arguments& a, const CLI::App& app) {
+void demo(const DemoArguments& a, const CLI::App& app) {
   RunReport report{.title = "Fixed point on " + a.data.options.source,
                    .invocation = invocation_of(app)};
   Context context = make_context(a.run);
@@ -145,7 +145,7 @@ void demo(const Arguments& a, const CLI::App& app) {
 Command demo_command() {
   return {"demo", "the whole way on built-in data: train, quantize, compare", "hone demo -o demo",
           [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<DemoArguments>();
             a->data.options.source = "synth:negation?seed=7&n=240000";
             a->data.validation_split = kValidationSplit;
             declare(app, a->data, /*required=*/false);

@@ -12,7 +12,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct DrawArguments {
   std::string model;
   std::string output;
   std::string inputs = "input_ids,attention_mask,token_type_ids";
@@ -38,7 +38,7 @@ GraphInputs parse_inputs(const std::string& text) {
   return {has("attention_mask"), has("token_type_ids"), has("labels")};
 }
 
-void draw_model(const Arguments& a) {
+void draw_model(const DrawArguments& a) {
   check_output_file(a.output, a.overwrite);
   Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
@@ -70,7 +70,7 @@ Command draw_command() {
   return {"draw", "draw a model's graph",
           "hone draw my-model -o graph.svg --inputs input_ids,attention_mask,labels",
           [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<DrawArguments>();
             app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
             app.add_option("-o,--output", a->output, "file to write: .svg, .png, .pdf or .dot")
                 ->required();

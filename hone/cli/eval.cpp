@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct EvalArguments {
   std::string model;
   DataArguments data;
   std::string split;
@@ -57,7 +57,7 @@ Table figures(const Measurement& measured, const MeasuredPart& part, const Json&
   return table;
 }
 
-void write_report(const Arguments& a, const Measurement& measured, const MeasuredPart& part,
+void write_report(const EvalArguments& a, const Measurement& measured, const MeasuredPart& part,
                   const DataIdentity& data, const Json& result, const ModelSize& size,
                   const std::vector<std::string>& labels, RunReport report,
                   const OutputFolder& output, const Context& context) {
@@ -74,7 +74,7 @@ void write_report(const Arguments& a, const Measurement& measured, const Measure
   write_run_report(report, output.path(), context);
 }
 
-void evaluate_model(const Arguments& a, const CLI::App& app) {
+void evaluate_model(const EvalArguments& a, const CLI::App& app) {
   RunReport report;
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
@@ -125,7 +125,7 @@ Command eval_command() {
   return {"eval", "measure a model on a data set",
           "hone eval my-model --data 'synth:negation?seed=7&n=30000'",
           [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<EvalArguments>();
             app.add_option("MODEL", a->model, "model folder")->required();
             declare(app, a->data, /*required=*/true);
             app.add_option(

@@ -16,7 +16,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct FormatsArguments {
   std::string format;
   std::vector<std::string> numbers;
   std::string input, output, figure;
@@ -210,7 +210,7 @@ void spell_numbers(const Format& format, const std::vector<std::string>& given,
 }
 
 // hone formats FORMAT --input FILE [--output FILE] [--figure STEM]
-void quantize_tensors(const Arguments& a, const Format& format, Context& context) {
+void quantize_tensors(const FormatsArguments& a, const Format& format, Context& context) {
   if (!a.output.empty()) check_output_file(a.output, a.overwrite);
   for (const char* extension : {".svg", ".png", ".tsv", ".gp"})
     if (!a.figure.empty()) check_output_file(a.figure + extension, a.overwrite);
@@ -242,7 +242,7 @@ struct Opened {
   const std::vector<std::string>& labels() const { return source.model.config.labels; }
 };
 
-Opened open(const std::string& model, const Arguments& a, Context& context,
+Opened open(const std::string& model, const FormatsArguments& a, Context& context,
             std::vector<std::string>& notes) {
   user_check(!a.data.options.source.empty(), "--data is required: formats are judged on data");
   Opened opened{open_model(model, context, a.run.seed), {}};
@@ -253,7 +253,7 @@ Opened open(const std::string& model, const Arguments& a, Context& context,
 }
 
 // hone formats --compare MODEL
-void compare(const Arguments& a, Context& context, RunReport report) {
+void compare(const FormatsArguments& a, Context& context, RunReport report) {
   std::vector<FormatChoice> choices;
   for (const std::string& text : a.choices)
     choices.push_back(parse_choice(text, context.library.formats));
@@ -312,7 +312,7 @@ Table suggestion_table(const std::vector<Suggestion>& suggestions) {
 }
 
 // hone formats FORMAT --suggest MODEL
-void suggest_formats(const Arguments& a, const Format& format, Context& context) {
+void suggest_formats(const FormatsArguments& a, const Format& format, Context& context) {
   if (!a.output.empty()) check_output_file(a.output, a.overwrite);
   std::vector<std::string> notes;
   const Opened opened = open(a.suggest, a, context, notes);
@@ -345,7 +345,7 @@ void suggest_formats(const Arguments& a, const Format& format, Context& context)
 }
 
 // Flags that would do nothing are refused.
-void check_use(const Arguments& a) {
+void check_use(const FormatsArguments& a) {
   const bool judges = !a.compare.empty() || !a.suggest.empty();
   const auto refuse = [](bool given, const char* flag, bool used, const char* by) {
     if (given && !used)
@@ -367,7 +367,7 @@ void check_use(const Arguments& a) {
         "hone formats: --compare takes formats by --choice, and no --suggest beside it");
 }
 
-void formats(const Arguments& a, const CLI::App& app) {
+void formats(const FormatsArguments& a, const CLI::App& app) {
   check_use(a);
   Context context = make_context(a.run);
   if (!a.compare.empty()) {
@@ -392,7 +392,7 @@ Command formats_command() {
   return {
       "formats", "explain formats, compare them on a model, find parameters",
       "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<Arguments>();
+        auto a = std::make_shared<FormatsArguments>();
         app.add_option("FORMAT", a->format, "a format to show, e.g. 'mxint(bits=8,block=32)'");
         app.add_option("NUMBER", a->numbers, "numbers to spell out in it");
         app.add_option("--input", a->input, "safetensors file whose tensors to quantize");

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct InspectArguments {
   std::string model;
   std::int64_t batch = 8;
   std::int64_t tokens = 128;
@@ -33,7 +33,7 @@ Table parameter_table(const std::vector<ModuleParameters>& modules) {
   return table;
 }
 
-void inspect(const Arguments& a) {
+void inspect(const InspectArguments& a) {
   Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
   print_warnings(source.model.warnings);
@@ -90,7 +90,7 @@ Command inspect_command() {
       "inspect", "show a model's graph, parameters, operations and memory",
       "hone inspect my-model --freeze 'bert.embeddings.*'",
       [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<Arguments>();
+        auto a = std::make_shared<InspectArguments>();
         app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
         app.add_option("--batch", a->batch, "texts per run, for the costs")->check(number_from(1));
         app.add_option("--tokens", a->tokens, "tokens per text, for the costs")

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct PlanArguments {
   std::string model;
   FormatArguments formats;
   std::int64_t batch = 8;
@@ -37,7 +37,7 @@ Table plan_table(const std::vector<PlannedTensor>& tensors) {
   return table;
 }
 
-void print_plan(const Arguments& a) {
+void print_plan(const PlanArguments& a) {
   Context context = make_context(a.run);
   const Recipe recipe = recipe_from(a.formats, context.library.formats);
   const TextModel source = open_model(a.model, context, a.run.seed);
@@ -74,7 +74,7 @@ Command plan_command() {
       "plan", "show which format every layer would take, before any work",
       "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'op = \"linear\", bias = \"none\"'",
       [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<Arguments>();
+        auto a = std::make_shared<PlanArguments>();
         app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
         declare(app, a->formats);
         app.add_option("--batch", a->batch, "texts per run, for the sizes of inputs")

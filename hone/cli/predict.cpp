@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kStandardInput = "-";
 enum class Form { table, json_lines, csv };
 
-struct Arguments {
+struct PredictArguments {
   std::string model;
   std::string text;
   std::string text_pair;
@@ -40,7 +40,7 @@ struct Arguments {
   }
 };
 
-void check(const Arguments& a) {
+void check(const PredictArguments& a) {
   if (a.text.empty() && a.data.options.source.empty())
     throw UsageError(
         "hone predict: give a text, - for standard input, or --data; see `hone predict --help`");
@@ -88,7 +88,7 @@ Source stretches_of(std::vector<TextRow> rows, std::size_t first, std::size_t mo
 /// Predictions as lines of text.
 class Lines {
  public:
-  Lines(const Arguments& a, const TextRows& rows, const std::vector<std::string>& labels)
+  Lines(const PredictArguments& a, const TextRows& rows, const std::vector<std::string>& labels)
       : form_(a.form()),
         pairs_(rows.pairs),
         labelled_(rows.labelled),
@@ -182,7 +182,7 @@ void run_all(const Source& source, Classifier& classifier, const Lines& lines, c
   if (progress != nullptr) progress->finish();
 }
 
-void predict(const Arguments& a) {
+void predict(const PredictArguments& a) {
   // Who reads no further (`| head`) ends the program without a word, also where a parent process ignores this signal.
   ::signal(SIGPIPE, SIG_DFL);
   check(a);
@@ -247,7 +247,7 @@ Command predict_command() {
       "predict", "classify one text, or many",
       "hone predict my-model \"a film that is not bad\" --json",
       [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<Arguments>();
+        auto a = std::make_shared<PredictArguments>();
         app.add_option("MODEL", a->model, "model folder")->required();
         auto* text = app.add_option("TEXT", a->text,
                                     "the text to classify; -: the lines of standard input, each "

@@ -21,7 +21,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct QuantizeArguments {
   std::string model;
   FormatArguments formats;
   bool qat = false;
@@ -42,8 +42,8 @@ struct Arguments {
 };
 
 /// What all seeds of a job share.
-struct Job {
-  const Arguments& arguments;
+struct QuantizeJob {
+  const QuantizeArguments& arguments;
   const CLI::App& app;  ///< that they were parsed by
   const TextModel& parent;
   const EncodedSplits& data;
@@ -81,7 +81,7 @@ struct Quantized {
 };
 
 // "QAT integer(width=8,frac=4), test, n = 4 000: kept: …"
-std::string headline(const Job& job, const Verdict& verdict) {
+std::string headline(const QuantizeJob& job, const Verdict& verdict) {
   return fmt::format("{}, {}: {}.", job.label(), job.part(), verdict.summary);
 }
 
@@ -100,7 +100,7 @@ std::string caveat_of(const std::vector<Json>& results) {
 }
 
 // Quantized by rounding alone, or trained with a log and a learning curve in the folder.
-Model quantized_copy(const Job& job, const CompressOptions& options, const fs::path& folder,
+Model quantized_copy(const QuantizeJob& job, const CompressOptions& options, const fs::path& folder,
                      Quantized& quantized) {
   const std::int32_t pad_id = job.parent.tokenizer.pad_id();
   if (!options.qat) return compress(job.parent.model, job.data, pad_id, options, job.context);
@@ -113,8 +113,8 @@ Model quantized_copy(const Job& job, const CompressOptions& options, const fs::p
   return model;
 }
 
-Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& folder) {
-  const Arguments& a = job.arguments;
+Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::path& folder) {
+  const QuantizeArguments& a = job.arguments;
   CompressOptions options = job.options;
   options.fine_tune.training.seed = seed;
   TextModel model = job.parent;
@@ -191,8 +191,8 @@ Quantized quantize_once(const Job& job, std::uint64_t seed, const fs::path& fold
 }
 
 // What is lost where, by rounding alone, and what loses less, saved in the job's folder.
-Explanation explain(const Job& job) {
-  const Arguments& a = job.arguments;
+Explanation explain(const QuantizeJob& job) {
+  const QuantizeArguments& a = job.arguments;
   Diagnosis diagnosis = diagnose(job.parent.model, job.before, job.data,
                                  job.parent.tokenizer.pad_id(), job.options, job.context);
   NextStep next =
@@ -201,7 +201,7 @@ Explanation explain(const Job& job) {
 }
 
 // What each layer costs, drawn in `folder`: of the explanation where there is one, else the weights as they were rounded.
-Section layer_section(const Job& job, const std::optional<Explanation>& explanation,
+Section layer_section(const QuantizeJob& job, const std::optional<Explanation>& explanation,
                       std::vector<LayerBar> weights, const fs::path& folder,
                       std::vector<std::string>& notes) {
   const std::string title =
@@ -216,16 +216,16 @@ Section layer_section(const Job& job, const std::optional<Explanation>& explanat
 }
 
 // What is worth knowing of the model whatever it was measured on: its size, and what others make of it.
-std::vector<std::string> remarks(const Job& job, const ModelSize& size) {
+std::vector<std::string> remarks(const QuantizeJob& job, const ModelSize& size) {
   std::vector<std::string> lines = {to_text(size)};
   const std::string notice = notice_for_other_programs(job.options.plan);
   if (!notice.empty()) lines.push_back("What is saved: " + notice + ".");
   return lines;
 }
 
-void print_one(const Job& job, const Quantized& quantized,
+void print_one(const QuantizeJob& job, const Quantized& quantized,
                const std::optional<Explanation>& explanation) {
-  const Arguments& a = job.arguments;
+  const QuantizeArguments& a = job.arguments;
   if (a.run.json) return print_result("quantize", quantized.result);
   print_text(a.run, "{}\n\n{}\n\n{}\n{}{} operations quantized; one seed; written to {}\n",
              toned(headline(job, quantized.verdict), tone_of(quantized.verdict), text_style(a.run)),
@@ -236,8 +236,8 @@ void print_one(const Job& job, const Quantized& quantized,
   if (explanation) print_text(a.run, "\n{}", to_text(*explanation, text_style(a.run)));
 }
 
-Verdict quantize_one_seed(const Job& job, RunReport report) {
-  const Arguments& a = job.arguments;
+Verdict quantize_one_seed(const QuantizeJob& job, RunReport report) {
+  const QuantizeArguments& a = job.arguments;
   const fs::path& folder = job.output.path();
   Quantized quantized = quantize_once(job, a.run.seed, folder);
   std::optional<Explanation> explanation;
@@ -266,7 +266,7 @@ Verdict quantize_one_seed(const Job& job, RunReport report) {
 }
 
 // The results of all seeds, those that an earlier run has left among them.
-std::vector<Json> results_of_seeds(const Job& job) {
+std::vector<Json> results_of_seeds(const QuantizeJob& job) {
   std::vector<Json> results;
   for (const SeedFolder& seed :
        seed_folders(job.output.path(), job.arguments.run.seed, job.arguments.seeds)) {
@@ -281,8 +281,8 @@ std::vector<Json> results_of_seeds(const Job& job) {
   return results;
 }
 
-Verdict quantize_seeds(const Job& job, RunReport report) {
-  const Arguments& a = job.arguments;
+Verdict quantize_seeds(const QuantizeJob& job, RunReport report) {
+  const QuantizeArguments& a = job.arguments;
   const fs::path& folder = job.output.path();
   const std::vector<Json> results = results_of_seeds(job);
   const SeedChanges changes = seed_changes(results);
@@ -341,7 +341,7 @@ Verdict quantize_seeds(const Job& job, RunReport report) {
   return change;
 }
 
-void quantize_model(Arguments& a, const CLI::App& app) {
+void quantize_model(QuantizeArguments& a, const CLI::App& app) {
   if (a.seeds > 1 && !a.qat)
     throw UsageError(
         "hone quantize: --seeds repeats training with --qat; quantizing by rounding alone draws "
@@ -377,7 +377,7 @@ void quantize_model(Arguments& a, const CLI::App& app) {
                                        grouped(data.train.size()), a.run.seed));
     print_notes({report.notes.back()}, context);
   }
-  const Job job{a, app, parent, data, before, options, calibration_texts, output, context};
+  const QuantizeJob job{a, app, parent, data, before, options, calibration_texts, output, context};
   report.title = fmt::format("{} quantized: {}", a.model, job.label());
   report.basis = basis_of(a.data.options.source, data, "simulated " + summary(options.plan));
   const Verdict verdict = a.seeds == 1 ? quantize_one_seed(job, std::move(report))
@@ -393,7 +393,7 @@ Command quantize_command() {
       "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
       "'synth:negation?seed=7&n=30000' -o my-model-int8",
       [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<Arguments>();
+        auto a = std::make_shared<QuantizeArguments>();
         app.add_option("MODEL", a->model, "model folder")->required();
         declare(app, a->formats);
         app.add_flag("--explain", a->explain,

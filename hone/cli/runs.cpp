@@ -11,7 +11,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct RunsArguments {
   std::vector<std::string> folders;
   std::string sort, columns, html;
   bool reverse = false;
@@ -93,7 +93,7 @@ Page page_of(const CLI::App& app, const Shown& s, const Figure& figure, std::siz
 }
 
 // One file, or a folder that has the table and the figure as files too.
-void write_page(const Arguments& a, const CLI::App& app, const Shown& s, const Runs& runs) {
+void write_page(const RunsArguments& a, const CLI::App& app, const Shown& s, const Runs& runs) {
   std::size_t left_out = 0;
   const Figure figure = runs_figure(runs, left_out);
   const Page page = page_of(app, s, figure, left_out);
@@ -108,7 +108,7 @@ void write_page(const Arguments& a, const CLI::App& app, const Shown& s, const R
   folder.commit();
 }
 
-void list_runs(const Arguments& a, const CLI::App& app) {
+void list_runs(const RunsArguments& a, const CLI::App& app) {
   const Runs runs = read_runs(a.folders);
   const RankedRuns ranked = rank_runs(runs, a.sort, a.reverse);
   for (const SkippedPath& one : runs.skipped)
@@ -129,7 +129,7 @@ Command runs_command() {
   return {"runs", "lay the results of many runs beside each other",
           "hone runs my-model my-model-int8 --sort accuracy --reverse",
           [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<RunsArguments>();
             app.add_option("FOLDERS", a->folders,
                            "output folders, folders of them, or globs; unfinished ones too")
                 ->required();

@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct SchemaArguments {
   std::string document;
   bool markdown = false;
   bool json = false;
@@ -39,7 +39,7 @@ void list_documents(bool json) {
              style.columns));
 }
 
-void schema(const Arguments& a) {
+void schema(const SchemaArguments& a) {
   if (a.markdown && !a.document.empty())
     throw UsageError("hone schema: --markdown prints all documents; give one or the other");
   if (a.markdown) return fmt::print("{}", schema_page());
@@ -52,7 +52,7 @@ void schema(const Arguments& a) {
 Command schema_command() {
   return {"schema", "describe what commands print with --json, key by key", "hone schema quantize",
           [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<SchemaArguments>();
             app.add_option("DOCUMENT", a->document,
                            "a command, or a file of output folders; without it they are listed");
             app.add_flag("--markdown", a->markdown, "print docs/output.md");

@@ -15,7 +15,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct TokenizeArguments {
   std::string model;
   DataArguments data;
   std::int64_t batch_size = 32;
@@ -104,7 +104,7 @@ Json to_json(const TokenizerOfModel& model) {
 }
 
 // Of fresh weights as `hone train` would learn it: from texts of which a part is set aside.
-TokenizerOfModel open_tokenizer(const Arguments& a, DataSet& data, Context& context) {
+TokenizerOfModel open_tokenizer(const TokenizeArguments& a, DataSet& data, Context& context) {
   const VocabularyOptions options{a.model, a.data.options.source, a.vocab_size};
   const bool learns = learns_vocabulary(options);
   if (!is_fresh(a.model)) {
@@ -143,7 +143,7 @@ Json to_json(const std::vector<TokenView>& views) {
   return rows;
 }
 
-void tokenize(const Arguments& a) {
+void tokenize(const TokenizeArguments& a) {
   Context context = make_context(a.run);
   DataOptions options = a.data.options;
   options.labelled = false;
@@ -212,7 +212,7 @@ Command tokenize_command() {
   return {"tokenize", "read a data set and show what it is as tokens",
           "hone tokenize my-model --data 'synth:negation?seed=7&n=30000'",
           [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<TokenizeArguments>();
             app.add_option("MODEL", a->model, "model whose tokenizer is used, or tiny")->required();
             app.add_option("--data", a->data.options.source, kDataSources)->required();
             declare_texts(app, a->data);

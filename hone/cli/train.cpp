@@ -19,7 +19,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct TrainArguments {
   std::string model;
   DataArguments data;
   FineTuneOptions training;
@@ -79,8 +79,8 @@ struct Trained {
 };
 
 /// What all seeds of a job share.
-struct Job {
-  const Arguments& arguments;
+struct TrainJob {
+  const TrainArguments& arguments;
   std::string command_line;
   const Splits& splits;
   const EncodedSplits& data;
@@ -108,8 +108,9 @@ void add_doubts(const TrainingLog& log, Trained& trained) {
     trained.notes.push_back(std::move(sign));
 }
 
-Trained train_once(const Job& job, TextModel source, std::uint64_t seed, const fs::path& folder) {
-  const Arguments& a = job.arguments;
+Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
+                   const fs::path& folder) {
+  const TrainArguments& a = job.arguments;
   source.trained_on = job.trained_on;
   FineTuneOptions options = a.training;
   options.training.seed = seed;
@@ -206,7 +207,7 @@ std::string choice_text(const Json& result) {
   return text;
 }
 
-void report_one(const Job& job, const Trained& trained, RunReport report) {
+void report_one(const TrainJob& job, const Trained& trained, RunReport report) {
   report.headline = headline(trained.result);
   report.sections = {{"Result",
                       {PageTable{results_table(trained.result)},
@@ -226,7 +227,7 @@ std::string seeds_text(const std::vector<Json>& results, const char* part) {
                      share_text(first["eval_majority_share"].get<double>()));
 }
 
-void report_seeds(const Job& job, const std::vector<Json>& results, Json& summary,
+void report_seeds(const TrainJob& job, const std::vector<Json>& results, Json& summary,
                   RunReport report) {
   const Table table = seed_table(results, {kParts[0], kParts[1]});
   summary = job.subject();
@@ -258,7 +259,7 @@ void report_seeds(const Job& job, const std::vector<Json>& results, Json& summar
 }
 
 // The data with the classes of the model; with its own where they do not fit and the head may be a fresh one.
-Splits splits_to_train_on(const Arguments& a, const std::optional<TrainedOn>& before,
+Splits splits_to_train_on(const TrainArguments& a, const std::optional<TrainedOn>& before,
                           Context& context) {
   try {
     return load_splits(a.data, a.run.seed, known_labels(a.model), before, DataUse::training,
@@ -296,15 +297,16 @@ std::vector<std::string> parts_told(const Splits& splits) {
   return lines;
 }
 
-TextModel open_for_training(const Arguments& a, const std::optional<LearntVocabulary>& vocabulary,
-                            const Splits& splits, std::uint64_t seed, const Context& context) {
+TextModel open_for_training(const TrainArguments& a,
+                            const std::optional<LearntVocabulary>& vocabulary, const Splits& splits,
+                            std::uint64_t seed, const Context& context) {
   const std::vector<std::string>& labels = splits.source.label_names;
   if (vocabulary) return make_model(a.model, vocabulary->tokenizer, context, seed, labels);
   const HeadFit head = a.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
   return open_model(a.model, context, seed, labels, head);
 }
 
-void train_model(Arguments& a, const CLI::App& app) {
+void train_model(TrainArguments& a, const CLI::App& app) {
   RunReport report;
   report.title = fmt::format("{} trained on {}", a.model, a.data.options.source);
   report.invocation = invocation_of(app);
@@ -335,14 +337,14 @@ void train_model(Arguments& a, const CLI::App& app) {
     return print_finished(output, a.run.json);
   report.basis = basis_of(a.data.options.source, data, "fp32");
 
-  const Job job{a,
-                report.invocation.command,
-                splits,
-                data,
-                a.row_hashes ? std::optional(after) : std::nullopt,
-                vocabulary,
-                output,
-                context};
+  const TrainJob job{a,
+                     report.invocation.command,
+                     splits,
+                     data,
+                     a.row_hashes ? std::optional(after) : std::nullopt,
+                     vocabulary,
+                     output,
+                     context};
   std::vector<Json> results;
   Json result;
   std::string classes, size;
@@ -392,7 +394,7 @@ Command train_command() {
           "hone train tiny --data 'synth:negation?seed=7&n=30000' --epochs 1 --batch 64 --lr 5e-4 "
           "-o my-model",
           [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<TrainArguments>();
             app.add_option("MODEL", a->model, "model folder, or tiny or base for fresh weights")
                 ->required();
             declare(app, a->data, /*required=*/true);

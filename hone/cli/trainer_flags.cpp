@@ -9,13 +9,13 @@ namespace hone {
 namespace {
 
 /// Flags with one answer.
-struct Row {
+struct FlagRow {
   std::vector<std::string_view> flags;
   std::string_view answer;
 };
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> table = {
+const std::vector<FlagRow>& flag_rows() {
+  static const std::vector<FlagRow> table = {
       // What to do.
       {{"do_train"}, "`hone train` trains; leave it out"},
       {{"do_eval"},
@@ -161,7 +161,7 @@ std::string trainer_flag_answer(std::string_view flag) {
   if (!flag.starts_with("--")) return "";
   flag.remove_prefix(2);
   const std::string_view name = flag.substr(0, flag.find('='));
-  for (const Row& row : rows())
+  for (const FlagRow& row : flag_rows())
     if (std::ranges::find(row.flags, name) != row.flags.end())
       return fmt::format("--{} is no flag of hone: {}", name, row.answer);
   return "";

@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-struct Row {
+struct ValueKindRow {
   std::vector<std::string_view> arguments;
   ValueKind kind;
 };
@@ -44,8 +44,8 @@ std::vector<std::string> document_names() {
   return names;
 }
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> table = {
+const std::vector<ValueKindRow>& value_kind_rows() {
+  static const std::vector<ValueKindRow> table = {
       {{"MODEL", "compare", "suggest", "A", "B"},
        {.shown = "MODEL",
         .folders = true,
@@ -100,7 +100,7 @@ CLI::Validator not_empty(std::string_view shown) {
 const ValueKind* value_kind(const CLI::Option& option) {
   if (is_flag(option)) return nullptr;
   const std::string name = argument_name(option);
-  for (const Row& row : rows())
+  for (const ValueKindRow& row : value_kind_rows())
     if (std::ranges::find(row.arguments, name) != row.arguments.end()) return &row.kind;
   return nullptr;
 }

@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-struct Arguments {
+struct WidthsArguments {
   std::string model;
   std::string widths = "4.2,6.3,8.4,12.6,16.8,24.12,32.16";
   std::string split;
@@ -34,7 +34,7 @@ FixedPointWidth parse_width(const std::string& text) {
   return width;
 }
 
-void study(Arguments& a, const CLI::App& app) {
+void study(WidthsArguments& a, const CLI::App& app) {
   RunReport report;
   report.invocation = invocation_of(app);
   Context context = make_context(a.run);
@@ -85,7 +85,7 @@ Command widths_command() {
           "hone widths my-model --widths 6.3,8.4 --max_steps 200 --batch 64 --lr 2e-4 --data "
           "'synth:negation?seed=7&n=30000' -o widths",
           [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<Arguments>();
+            auto a = std::make_shared<WidthsArguments>();
             app.add_option("MODEL", a->model, "model folder")->required();
             app.add_option("--widths", a->widths, "width.fraction in bits, by comma");
             app.add_option("--split", a->split,

@@ -5,7 +5,7 @@ namespace {
 
 // Of each sign only the most frequent polarity words: the set tests where a model looks, not how
 // many words it knows.
-constexpr std::uint64_t kPolarityWords = 20;
+constexpr std::uint64_t kAdjectives = 20;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Example make_lookup(const Lexicon& lexicon, RandomSequence& random) {
   for (std::uint64_t i = 0; i < facts; ++i) {
     const bool positive = random.below(2) == 1;
     const auto& words = positive ? lexicon.positive : lexicon.negative;
-    example.text += ' ' + entities[i] + " is " + words[random.below(kPolarityWords)].text + " .";
+    example.text += ' ' + entities[i] + " is " + words[random.below(kAdjectives)].text + " .";
     if (i == asked) example.label = positive;
   }
   return example;

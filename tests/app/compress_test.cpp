@@ -14,19 +14,20 @@ namespace {
 using testing::floats_of;
 using testing::tiny_model;
 
-Context& context() { return testing::quiet_context(); }
-const EncodedSplits& data() { return testing::tiny_splits(); }
-
 Model compressed(std::string_view format, bool qat = false) {
   CompressOptions options;
-  options.plan = one_format(tiny_model(), parse_format(format, context().library.formats));
+  options.plan =
+      one_format(tiny_model(), parse_format(format, testing::quiet_context().library.formats));
   options.qat = qat;
   options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
-  return compress(tiny_model(), data(), /*pad_id=*/0, options, context());
+  return compress(tiny_model(), testing::tiny_splits(), /*pad_id=*/0, options,
+                  testing::quiet_context());
 }
 
 std::vector<float> logits_of(const Model& model) {
-  return measure(model, data().test, /*pad_id=*/0, /*batch_size=*/8, context(), "measure").logits;
+  return measure(model, testing::tiny_splits().test, /*pad_id=*/0, /*batch_size=*/8,
+                 testing::quiet_context(), "measure")
+      .logits;
 }
 
 double snr_db(const Model& candidate) {
@@ -77,7 +78,7 @@ TEST(Compress, RefusesWhatIsQuantizedAlready) {
   expect_user_error(
       "the model is quantized already (integer(width=8,frac=4)); start from the model it was made "
       "from",
-      [&] { compress(model, data(), 0, options, context()); });
+      [&] { compress(model, testing::tiny_splits(), 0, options, testing::quiet_context()); });
 }
 
 TEST(RoundWeights, ChangesNoBitOfTheLogits) {
@@ -85,18 +86,19 @@ TEST(RoundWeights, ChangesNoBitOfTheLogits) {
     for (const bool qat : {false, true}) {
       SCOPED_TRACE(fmt::format("{} {}", format, qat));
       const Model model = compressed(format, qat);
-      const Model rounded = round_weights(model, context());
+      const Model rounded = round_weights(model, testing::quiet_context());
       EXPECT_EQ(logits_of(rounded), logits_of(model));
-      EXPECT_EQ(testing::changed_parameters(rounded.parameters,
-                                            round_weights(rounded, context()).parameters),
-                std::vector<std::string>{});
+      EXPECT_EQ(
+          testing::changed_parameters(rounded.parameters,
+                                      round_weights(rounded, testing::quiet_context()).parameters),
+          std::vector<std::string>{});
     }
   }
 }
 
 TEST(RoundWeights, PutsWeightsAndBiasesOfLinearsOnTheGrid) {
   const Model model = compressed("integer(width=8,frac=4)", /*qat=*/true);
-  const Model rounded = round_weights(model, context());
+  const Model rounded = round_weights(model, testing::quiet_context());
   for (const auto& [module, formats] : model.quantization->plan) {
     for (const char* parameter : {".weight", ".bias"}) {
       for (const float value : floats_of(rounded.parameters.at(module + parameter)))
@@ -108,10 +110,10 @@ TEST(RoundWeights, PutsWeightsAndBiasesOfLinearsOnTheGrid) {
 
 TEST(RoundWeights, SurvivesSaving) {
   const TemporaryFolder folder;
-  const Model rounded = round_weights(compressed("integer(width=6)"), context());
+  const Model rounded = round_weights(compressed("integer(width=6)"), testing::quiet_context());
   save_model(rounded, folder.path());
-  const Model again =
-      load_model(folder.path(), context().library.ops, context().library.formats, /*seed=*/1);
+  const Model again = load_model(folder.path(), testing::quiet_context().library.ops,
+                                 testing::quiet_context().library.formats, /*seed=*/1);
   EXPECT_EQ(logits_of(again), logits_of(rounded));
 }
 
@@ -142,25 +144,27 @@ TEST(Compress, KeepsTrainedScalesInTheSavedModel) {
   const TemporaryFolder folder;
   const Model trained = compressed("int(bits=4,scale=learned)", /*qat=*/true);
   save_model(trained, folder.path());
-  const Model again =
-      load_model(folder.path(), context().library.ops, context().library.formats, /*seed=*/1);
+  const Model again = load_model(folder.path(), testing::quiet_context().library.ops,
+                                 testing::quiet_context().library.formats, /*seed=*/1);
   for (const std::string& name : scales_of(trained))
     EXPECT_EQ(floats_of(again.parameters.at(name)), floats_of(trained.parameters.at(name)));
   EXPECT_EQ(logits_of(again), logits_of(trained));
-  EXPECT_EQ(logits_of(round_weights(again, context())), logits_of(trained));
+  EXPECT_EQ(logits_of(round_weights(again, testing::quiet_context())), logits_of(trained));
 }
 
 TEST(Compress, KeepsTheStateOfEveryRow) {
   const TemporaryFolder folder;
   CompressOptions options;
   const Graph graph = plain_graph(tiny_model());
-  options.plan = uniform_plan(graph, {.weight = parse_format("int(bits=4,per=row,scale=static)",
-                                                             context().library.formats)});
-  const Model model = compress(tiny_model(), data(), /*pad_id=*/0, options, context());
+  options.plan =
+      uniform_plan(graph, {.weight = parse_format("int(bits=4,per=row,scale=static)",
+                                                  testing::quiet_context().library.formats)});
+  const Model model = compress(tiny_model(), testing::tiny_splits(), /*pad_id=*/0, options,
+                               testing::quiet_context());
   EXPECT_EQ(model.parameters.at("classifier.weight.quantizer.scale").sizes(), Sizes{2});
-  save_model(round_weights(model, context()), folder.path());
-  const Model again =
-      load_model(folder.path(), context().library.ops, context().library.formats, /*seed=*/1);
+  save_model(round_weights(model, testing::quiet_context()), folder.path());
+  const Model again = load_model(folder.path(), testing::quiet_context().library.ops,
+                                 testing::quiet_context().library.formats, /*seed=*/1);
   EXPECT_EQ(logits_of(again), logits_of(model));
 }
 

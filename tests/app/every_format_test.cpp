@@ -14,9 +14,6 @@ namespace {
 
 using testing::tiny_model;
 
-Context& context() { return testing::quiet_context(); }
-const EncodedSplits& data() { return testing::tiny_splits(); }
-
 // Weights and inputs in the format, or weights alone where it keeps state for each row of them.
 QuantizationPlan plan_of(const Format& format) {
   const Graph graph = plain_graph(tiny_model());
@@ -26,7 +23,7 @@ QuantizationPlan plan_of(const Format& format) {
 
 std::vector<std::string> every_format() {
   std::vector<std::string> texts;
-  for (const auto& [name, def] : context().library.formats) texts.push_back(name);
+  for (const auto& [name, def] : testing::quiet_context().library.formats) texts.push_back(name);
   for (const char* learned :
        {"int(scale=learned)", "int(per=row,scale=learned)", "binary_scaling(scale=learned)",
         "binary_residual_sign(scale=learned)", "ternary(scale=learned)"})
@@ -38,15 +35,18 @@ class EveryFormat : public ::testing::TestWithParam<std::string> {
  protected:
   Model quantized(bool qat) {
     CompressOptions options;
-    options.plan = plan_of(parse_format(GetParam(), context().library.formats));
+    options.plan = plan_of(parse_format(GetParam(), testing::quiet_context().library.formats));
     options.qat = qat;
     options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
     options.calibration.batch_size = 8;
     options.calibration.heed_objections = false;
-    return compress(tiny_model(), data(), /*pad_id=*/0, options, context());
+    return compress(tiny_model(), testing::tiny_splits(), /*pad_id=*/0, options,
+                    testing::quiet_context());
   }
   std::vector<float> logits_of(const Model& model) {
-    return measure(model, data().test, /*pad_id=*/0, /*batch_size=*/8, context(), "test").logits;
+    return measure(model, testing::tiny_splits().test, /*pad_id=*/0, /*batch_size=*/8,
+                   testing::quiet_context(), "test")
+        .logits;
   }
 };
 
@@ -65,7 +65,8 @@ TEST_P(EveryFormat, TrainsThroughItsQuantizersAndTheirLearnedState) {
     weights_moved = weights_moved || name.ends_with("query.weight");
     states_moved = states_moved || trained.graph.find(name)->role() == ParameterRole::format_state;
   }
-  for (const FormatStateDef& state : states_of(parse_format(GetParam(), context().library.formats)))
+  for (const FormatStateDef& state :
+       states_of(parse_format(GetParam(), testing::quiet_context().library.formats)))
     learns = learns || state.learned;
   EXPECT_TRUE(weights_moved);
   EXPECT_EQ(states_moved, learns);
@@ -73,10 +74,10 @@ TEST_P(EveryFormat, TrainsThroughItsQuantizersAndTheirLearnedState) {
 
 TEST_P(EveryFormat, SavesWhatItMeasured) {
   const TemporaryFolder folder;
-  const Model rounded = round_weights(quantized(/*qat=*/true), context());
+  const Model rounded = round_weights(quantized(/*qat=*/true), testing::quiet_context());
   save_model(rounded, folder.path());
-  const Model again =
-      load_model(folder.path(), context().library.ops, context().library.formats, /*seed=*/1);
+  const Model again = load_model(folder.path(), testing::quiet_context().library.ops,
+                                 testing::quiet_context().library.formats, /*seed=*/1);
   EXPECT_EQ(again.quantization->plan, rounded.quantization->plan);
   EXPECT_EQ(logits_of(again), logits_of(rounded));
 }

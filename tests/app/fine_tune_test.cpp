@@ -5,6 +5,7 @@
 #include "hone/base/text.h"
 #include "hone/passes/quantize.h"
 #include "hone/text/data_set.h"
+#include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 
@@ -13,11 +14,6 @@ namespace {
 
 using testing::tiny_model;
 using testing::tiny_texts;
-
-Context& context() {
-  static Context quiet(/*threads=*/1, /*quiet=*/true);
-  return quiet;
-}
 
 struct Outcome {
   Model model;
@@ -28,7 +24,7 @@ Outcome fine_tuned(const FineTuneOptions& options, const EncodedSplits& data,
                    Model model = tiny_model()) {
   Outcome outcome{std::move(model), {}};
   TrainingLog log;
-  fine_tune(outcome.model, data, /*pad_id=*/0, options, log, context());
+  fine_tune(outcome.model, data, /*pad_id=*/0, options, log, testing::quiet_context());
   outcome.lines = log.lines();
   return outcome;
 }
@@ -132,14 +128,17 @@ TEST(FineTune, KeepsTheBestEvaluation) {
   options.load_best_model_at_end = true;
   Model model = tiny_model();
   TrainingLog log;
-  const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+  const FineTuneResult result =
+      fine_tune(model, validated(), 0, options, log, testing::quiet_context());
   const std::vector<double> losses = validation_losses(log.lines());
   ASSERT_EQ(losses.size(), 10u);
   const auto best = std::ranges::min_element(losses);
   ASSERT_NE(best, losses.end() - 1) << "the last one is the best: the test shows nothing";
   EXPECT_EQ(result.weights_of_step, 2 * (best - losses.begin() + 1));
   EXPECT_EQ(result.training.steps, 20);
-  EXPECT_EQ(measure(model, validated().validation, 0, 32, context(), "").evaluation.loss, *best);
+  EXPECT_EQ(
+      measure(model, validated().validation, 0, 32, testing::quiet_context(), "").evaluation.loss,
+      *best);
   for (const auto& [name, tensor] : model.parameters.tensors())
     EXPECT_FALSE(name.starts_with("adamw.")) << name;
 }
@@ -150,7 +149,8 @@ TEST(FineTune, ChoosesByTheMetricThatIsAskedFor) {
   options.metric_for_best_model = "auc";
   Model model = tiny_model();
   TrainingLog log;
-  const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+  const FineTuneResult result =
+      fine_tune(model, validated(), 0, options, log, testing::quiet_context());
   double best = -1;
   std::int64_t step = 0;
   for (const Json& line : log.lines()) {
@@ -167,10 +167,11 @@ TEST(FineTune, RefusesAMetricOfTwoClassesForMore) {
   config.labels = {"a", "b", "c"};
   FineTuneOptions options;
   options.metric_for_best_model = "f1";
-  expect_user_error(
-      "--metric_for_best_model: f1 is defined for two classes, the model tells 3", [&] {
-        fine_tuned(options, {tiny_texts(8), {}, {}}, new_model(config, context().library.ops, 5));
-      });
+  expect_user_error("--metric_for_best_model: f1 is defined for two classes, the model tells 3",
+                    [&] {
+                      fine_tuned(options, {tiny_texts(8), {}, {}},
+                                 new_model(config, testing::quiet_context().library.ops, 5));
+                    });
 }
 
 // What is told of the kept weights is what measuring them again would tell.
@@ -180,10 +181,11 @@ TEST(FineTune, KnowsWhatItsWeightsDoOnTheValidationPart) {
     options.load_best_model_at_end = best;
     Model model = tiny_model();
     TrainingLog log;
-    const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+    const FineTuneResult result =
+        fine_tune(model, validated(), 0, options, log, testing::quiet_context());
     ASSERT_TRUE(result.validation.has_value());
     EXPECT_EQ(result.validation->logits,
-              measure(model, validated().validation, 0, 32, context(), "").logits);
+              measure(model, validated().validation, 0, 32, testing::quiet_context(), "").logits);
   }
 }
 
@@ -242,7 +244,9 @@ TEST(FineTune, WeighsTheTrainingLossAlone) {
   EXPECT_NE(plain.lines[0]["loss"], weighed.lines[0]["loss"]);
   options.training.optimizer.learning_rate = 0;
   const double still = fine_tuned(options, data).lines[1]["eval_loss"];
-  EXPECT_EQ(still, measure(tiny_model(), data.validation, 0, 32, context(), "").evaluation.loss);
+  EXPECT_EQ(
+      still,
+      measure(tiny_model(), data.validation, 0, 32, testing::quiet_context(), "").evaluation.loss);
 }
 
 TEST(FineTune, EndsEarlyWithoutABetterEvaluation) {
@@ -250,7 +254,8 @@ TEST(FineTune, EndsEarlyWithoutABetterEvaluation) {
   options.early_stopping_patience = 2;
   Model model = tiny_model();
   TrainingLog log;
-  const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+  const FineTuneResult result =
+      fine_tune(model, validated(), 0, options, log, testing::quiet_context());
   const std::vector<double> losses = validation_losses(log.lines());
   EXPECT_EQ(result.training.end, TrainingEnd::early);
   EXPECT_EQ(result.training.steps, static_cast<std::int64_t>(2 * losses.size()));
@@ -283,7 +288,8 @@ struct Kept {
   }
   FineTuneResult run(Model& model) {
     TrainingLog log(folder.path() / "log.jsonl");
-    const FineTuneResult result = fine_tune(model, validated(), 0, options, log, context());
+    const FineTuneResult result =
+        fine_tune(model, validated(), 0, options, log, testing::quiet_context());
     losses.clear();
     for (const StepRecord& step : log.steps()) losses.push_back(step.loss);
     return result;
@@ -300,7 +306,8 @@ TEST(FineTune, KeepsTheNewestCheckpointsAndTheBest) {
   if (best < 18) expected.insert(expected.begin(), best);
   EXPECT_EQ(kept.steps(), expected);
   const Model saved = load_model(kept.folder.path() / fmt::format("checkpoint-{}", best),
-                                 context().library.ops, context().library.formats, /*seed=*/1);
+                                 testing::quiet_context().library.ops,
+                                 testing::quiet_context().library.formats, /*seed=*/1);
   EXPECT_EQ(testing::changed_parameters(saved.parameters, model.parameters),
             std::vector<std::string>{});
 }
@@ -392,8 +399,8 @@ TEST(FineTune, BlamesNoLearningRateForWeightsThatGaveNoNumbersBefore) {
   for (float& weight : model.parameters.writable("classifier.weight").values<float>())
     weight = std::numeric_limits<float>::infinity();
   TrainingLog log;
-  const std::string message =
-      user_error_of([&] { fine_tune(model, validated(), 0, options, log, context()); });
+  const std::string message = user_error_of(
+      [&] { fine_tune(model, validated(), 0, options, log, testing::quiet_context()); });
   EXPECT_TRUE(message.starts_with("train: training diverged at step 1: loss nan")) << message;
   EXPECT_TRUE(message.ends_with("; the weights it began with give no numbers")) << message;
 }
@@ -431,7 +438,7 @@ TEST(FineTune, RefusesCheckpointsOfAnotherModel) {
   kept.options.checkpoints.resume = true;
   BertConfig config = testing::tiny_config();
   config.intermediate_size = 32;
-  Model other = new_model(config, context().library.ops, 5);
+  Model other = new_model(config, testing::quiet_context().library.ops, 5);
   expect_user_error("is no parameter of the model that is trained", [&] { kept.run(other); });
 }
 

@@ -7,7 +7,7 @@ namespace {
 
 // `positives` of `examples` texts are of class 1, and a model that says `said` to all but the first `right` texts, which
 // it gets right.
-Evaluation evaluation(int examples, int positives, int said, int right) {
+Evaluation judged(int examples, int positives, int said, int right) {
   std::vector<float> logits;
   std::vector<std::int32_t> labels;
   for (int i = 0; i < examples; ++i) {
@@ -35,11 +35,11 @@ std::vector<double> falling() {
 }
 
 TEST(SignsOfNoLearning, AreNoneWhereAccuracyIsAboveTheMajority) {
-  EXPECT_TRUE(signs(falling(), evaluation(100, 50, 1, 90)).empty());
+  EXPECT_TRUE(signs(falling(), judged(100, 50, 1, 90)).empty());
 }
 
 TEST(SignsOfNoLearning, SayThatTheMajorityIsAsGood) {
-  const std::vector<std::string> found = signs(falling(), evaluation(100, 60, 1, 0));
+  const std::vector<std::string> found = signs(falling(), judged(100, 60, 1, 0));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(
       found[0],
@@ -63,11 +63,11 @@ TEST(SignsOfNoLearning, SayThatARareClassIsRankedAllTheSame) {
 }
 
 TEST(SignsOfNoLearning, AreNoneWhereThereIsOneClassAlone) {
-  EXPECT_TRUE(signs(falling(), evaluation(100, 100, 1, 100)).empty());
+  EXPECT_TRUE(signs(falling(), judged(100, 100, 1, 100)).empty());
 }
 
 TEST(SignsOfNoLearning, SayThatTheLossDidNotFall) {
-  const Evaluation good = evaluation(100, 50, 1, 90);
+  const Evaluation good = judged(100, 50, 1, 90);
   const std::vector<std::string> found = signs(std::vector<double>(20, 0.693), good);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(

@@ -4,19 +4,15 @@
 
 #include <cmath>
 
+#include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 
 namespace hone {
 namespace {
 
-Context& context() {
-  static Context quiet(/*threads=*/1, /*quiet=*/true);
-  return quiet;
-}
-
 Measurement measured(const Model& model, const EncodedSet& data) {
-  return measure(model, data, /*pad_id=*/0, /*batch_size=*/8, context(), "measure");
+  return measure(model, data, /*pad_id=*/0, /*batch_size=*/8, testing::quiet_context(), "measure");
 }
 
 TEST(Measure, CountsWhatTheLogitsGetRight) {

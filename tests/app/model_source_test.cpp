@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/analysis/parameters.h"
+#include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 #include "tests/support/tiny_model.h"
@@ -12,15 +13,12 @@ namespace {
 
 const fs::path kGolden = test_data() / "frontends" / "golden";
 
-Context& context() {
-  static Context quiet(/*threads=*/1, /*quiet=*/true);
-  return quiet;
-}
-
 TEST(FreshModel, ShapesAreThoseOfBertTinyAndBase) {
   EXPECT_EQ(fresh_model_names(), (std::vector<std::string>{"tiny", "base"}));
   const auto total = [](const char* name) {
-    return total_parameters(build_bert(context().library.ops, fresh_config(name), {})).all();
+    return total_parameters(
+               build_bert(testing::quiet_context().library.ops, fresh_config(name), {}))
+        .all();
   };
   EXPECT_EQ(total("tiny"), 4'386'178);
   EXPECT_EQ(total("base"), 109'483'778);  // BertForSequenceClassification of bert-base-uncased
@@ -29,7 +27,8 @@ TEST(FreshModel, ShapesAreThoseOfBertTinyAndBase) {
 }
 
 TEST(OpenModel, MakesAFreshModelWithTheBuiltInVocabulary) {
-  const TextModel made = open_model("tiny", context(), /*seed=*/1, {"bad", "good", "fair"});
+  const TextModel made =
+      open_model("tiny", testing::quiet_context(), /*seed=*/1, {"bad", "good", "fair"});
   EXPECT_EQ(made.model.config.vocab_size, made.tokenizer.vocabulary_size());
   EXPECT_EQ(made.model.config.labels, (std::vector<std::string>{"bad", "good", "fair"}));
   EXPECT_EQ(made.model.parameters.at("classifier.weight").sizes(), (Sizes{3, 128}));
@@ -37,7 +36,8 @@ TEST(OpenModel, MakesAFreshModelWithTheBuiltInVocabulary) {
 }
 
 TEST(OpenModel, ReadsAFolderWithItsTokenizer) {
-  const TextModel opened = open_model((kGolden / "safetensors").string(), context(), /*seed=*/1);
+  const TextModel opened =
+      open_model((kGolden / "safetensors").string(), testing::quiet_context(), /*seed=*/1);
   EXPECT_EQ(opened.model.config.hidden_size, 24);
   EXPECT_EQ(opened.tokenizer.vocabulary_size(), 80);
   EXPECT_EQ(opened.folder, kGolden / "safetensors");
@@ -45,35 +45,37 @@ TEST(OpenModel, ReadsAFolderWithItsTokenizer) {
 
 TEST(OpenModel, NamesWhatIsNoFolder) {
   expect_user_error("nowhere/model: no such model folder",
-                    [] { open_model("nowhere/model", context(), /*seed=*/1); });
+                    [] { open_model("nowhere/model", testing::quiet_context(), /*seed=*/1); });
 }
 
 TEST(OpenModel, RefusesAVocabularyLargerThanTheEmbedding) {
   const TemporaryFolder folder;
   BertConfig config = testing::tiny_config();
-  save_model(new_model(config, context().library.ops, /*seed=*/1), folder.path());
+  save_model(new_model(config, testing::quiet_context().library.ops, /*seed=*/1), folder.path());
   std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (int i = 0; i < 36; ++i) vocabulary += fmt::format("word{}\n", i);
   folder.file("vocab.txt", vocabulary);
-  expect_user_error("the vocabulary has 41 tokens, the embedding only 40 rows",
-                    [&] { open_model(folder.path().string(), context(), /*seed=*/1); });
+  expect_user_error("the vocabulary has 41 tokens, the embedding only 40 rows", [&] {
+    open_model(folder.path().string(), testing::quiet_context(), /*seed=*/1);
+  });
 }
 
 // Embeddings are padded to round sizes often; ids beyond the vocabulary never come up.
 TEST(OpenModel, WarnsOfAVocabularySmallerThanTheEmbedding) {
   const TemporaryFolder folder;
-  save_model(new_model(testing::tiny_config(), context().library.ops, /*seed=*/1), folder.path());
+  save_model(new_model(testing::tiny_config(), testing::quiet_context().library.ops, /*seed=*/1),
+             folder.path());
   folder.file("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nword\n");
-  EXPECT_EQ(open_model(folder.path().string(), context(), /*seed=*/1).model.warnings,
+  EXPECT_EQ(open_model(folder.path().string(), testing::quiet_context(), /*seed=*/1).model.warnings,
             (std::vector<std::string>{"34 of 40 rows of the embedding have no token in the "
                                       "vocabulary; fine if they are padding"}));
 }
 
 TEST(WriteModel, WritesWhatOpensAgain) {
   const TemporaryFolder folder;
-  const TextModel made = open_model("tiny", context(), /*seed=*/1);
+  const TextModel made = open_model("tiny", testing::quiet_context(), /*seed=*/1);
   write_model(made, folder.path());
-  const TextModel again = open_model(folder.path().string(), context(), /*seed=*/2);
+  const TextModel again = open_model(folder.path().string(), testing::quiet_context(), /*seed=*/2);
   EXPECT_EQ(testing::changed_parameters(made.model.parameters, again.model.parameters),
             std::vector<std::string>{});
   EXPECT_EQ(again.tokenizer.definition().tokens, made.tokenizer.definition().tokens);
@@ -81,7 +83,8 @@ TEST(WriteModel, WritesWhatOpensAgain) {
 
 TEST(WriteModel, CopiesTheTokenizersFilesAsTheyAre) {
   const TemporaryFolder folder, copy;
-  const TextModel golden = open_model((kGolden / "zip").string(), context(), /*seed=*/1);
+  const TextModel golden =
+      open_model((kGolden / "zip").string(), testing::quiet_context(), /*seed=*/1);
   write_model(golden, folder.path());
   EXPECT_EQ(read_file(folder.path() / "vocab.txt"), read_file(kGolden / "zip" / "vocab.txt"));
   EXPECT_TRUE(fs::exists(folder.path() / "model.safetensors"));

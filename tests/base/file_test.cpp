@@ -14,7 +14,7 @@
 namespace hone {
 namespace {
 
-std::vector<std::string> names_in(const fs::path& folder) {
+std::vector<std::string> entries_of(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
   std::sort(names.begin(), names.end());
@@ -70,7 +70,7 @@ TEST(WriteFile, WritesPiecesInOrder) {
     for (const std::string_view piece : {"one ", "", "two"}) sink(std::as_bytes(std::span(piece)));
   });
   EXPECT_EQ(read_file(path), "one two");
-  EXPECT_EQ(names_in(folder.path()), Names{"x"});
+  EXPECT_EQ(entries_of(folder.path()), Names{"x"});
 }
 
 TEST(WriteFile, LeavesTheOldFileWhenWritingFails) {
@@ -84,7 +84,7 @@ TEST(WriteFile, LeavesTheOldFileWhenWritingFails) {
             }),
             "interrupted");
   EXPECT_EQ(read_file(path), "old");
-  EXPECT_EQ(names_in(folder.path()), Names{"x"});
+  EXPECT_EQ(entries_of(folder.path()), Names{"x"});
 }
 
 TEST(WriteFile, ReadersOfTheOldFileKeepIt) {
@@ -102,7 +102,7 @@ TEST(WriteFile, NamesThePathItCannotWrite) {
   fs::create_directories(folder.path() / "folder" / "inside");
   expect_user_error("folder: cannot write: ",
                     [&] { write_file(folder.path() / "folder", "text"); });
-  EXPECT_EQ(names_in(folder.path()), Names{"folder"});
+  EXPECT_EQ(entries_of(folder.path()), Names{"folder"});
 }
 
 TEST(ReadFile, WaitsForNoPipeAndNoDevice) {
@@ -144,7 +144,7 @@ TEST(WriteFolder, AppearsWholeOrNotAtAll) {
   write_folder(path, [](const fs::path& at) { write_file(at / "x", "text"); });
   EXPECT_EQ(read_file(path / "x"), "text");
   expect_user_error("made: cannot write", [&] { write_folder(path, [](const fs::path&) {}); });
-  EXPECT_EQ(names_in(folder.path()), Names{"made"});
+  EXPECT_EQ(entries_of(folder.path()), Names{"made"});
 }
 
 /// The number of a process that has ended.
@@ -165,7 +165,7 @@ TEST(WriteFile, RemovesWhatAKilledProgramLeftOfTheSameFile) {
   for (const std::string& name : {".x." + dead + ".tmp", ".x." + dead + "-2.tmp"})
     make_old(folder.file(name, "half"));
   write_file(folder.path() / "x", "whole");
-  EXPECT_EQ(names_in(folder.path()), Names{"x"});
+  EXPECT_EQ(entries_of(folder.path()), Names{"x"});
 }
 
 TEST(WriteFile, RemovesNothingThatMayBeAnothers) {
@@ -196,7 +196,7 @@ TEST(WriteFile, RemovesNothingThatMayBeAnothers) {
   ::close(descriptor);
   others.push_back("x");
   std::ranges::sort(others);
-  EXPECT_EQ(names_in(folder.path()), others);
+  EXPECT_EQ(entries_of(folder.path()), others);
   EXPECT_EQ(read_file(folder.path() / "x"), "whole");
   EXPECT_EQ(read_file(folder.path() / (".x." + own + ".tmp")), "mine");
 }
@@ -206,7 +206,7 @@ TEST(WriteFile, LocksWhatItWrites) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "x";
   write_file(path, [&](const ByteSink&) {
-    const fs::path temporary = folder.path() / names_in(folder.path()).at(0);
+    const fs::path temporary = folder.path() / entries_of(folder.path()).at(0);
     make_old(temporary);
     write_file(path, "another, meanwhile");
     EXPECT_TRUE(fs::exists(temporary));
@@ -215,7 +215,7 @@ TEST(WriteFile, LocksWhatItWrites) {
     ::close(descriptor);
   });
   EXPECT_EQ(read_file(path), "");
-  EXPECT_EQ(names_in(folder.path()), Names{"x"});
+  EXPECT_EQ(entries_of(folder.path()), Names{"x"});
 }
 
 TEST(ScratchFolder, TakesNoNameThatIsTaken) {

@@ -7,11 +7,11 @@
 namespace hone::testing {
 namespace {
 
-const fs::path kGolden = test_data() / "frontends" / "golden";
+const fs::path kModels = test_data() / "frontends" / "golden";
 
 TEST(Convert, WritesAModelThatSaysTheSame) {
   const TemporaryFolder folder;
-  const Ending ending = run_well({"convert", kGolden / "legacy", "-o", "new"}, folder.path());
+  const Ending ending = run_well({"convert", kModels / "legacy", "-o", "new"}, folder.path());
   EXPECT_NE(ending.output.find("Tensor"), std::string::npos);
   EXPECT_NE(ending.output.find("from pytorch_model.bin written to new/model.safetensors; copied: "
                                "config.json"),
@@ -22,13 +22,13 @@ TEST(Convert, WritesAModelThatSaysTheSame) {
   const auto said = [&](const fs::path& model) {
     return run_json({"predict", model, "a b c"}, folder.path())["logits"];
   };
-  EXPECT_EQ(said("new"), said(kGolden / "legacy"));
+  EXPECT_EQ(said("new"), said(kModels / "legacy"));
 }
 
 TEST(Convert, TakesAnyArchitecture) {
   const TemporaryFolder folder;
   fs::create_directory(folder.path() / "old");
-  fs::copy_file(kGolden / "zip/pytorch_model.bin", folder.path() / "old/pytorch_model.bin");
+  fs::copy_file(kModels / "zip/pytorch_model.bin", folder.path() / "old/pytorch_model.bin");
   folder.file("old/config.json", R"({"model_type": "llama"})");
   const Json result = run_json({"convert", "old", "-o", "new"}, folder.path());
   EXPECT_EQ(result["source"], "pytorch_model.bin");
@@ -40,7 +40,7 @@ TEST(Convert, TakesAnyArchitecture) {
 TEST(Convert, OverwritesNothingAndLeavesNothingBehind) {
   const TemporaryFolder folder;
   folder.file("new", "precious");
-  Ending ending = run_hone({"convert", kGolden / "zip", "-o", "new"}, folder.path());
+  Ending ending = run_hone({"convert", kModels / "zip", "-o", "new"}, folder.path());
   EXPECT_EQ(ending.code, 1);
   EXPECT_EQ(read_file(folder.path() / "new"), "precious");
   fs::create_directory(folder.path() / "empty");

@@ -11,7 +11,7 @@ namespace hone::testing {
 namespace {
 
 // Six steps of eight texts on built-in data.
-std::vector<std::string> training(std::vector<std::string> more) {
+std::vector<std::string> six_steps(std::vector<std::string> more) {
   std::vector<std::string> words = {"train",       "tiny", "--data",          "synth:lookup?n=300",
                                     "--max_steps", "6",    "--logging_steps", "2"};
   words.insert(words.end(), more.begin(), more.end());
@@ -36,7 +36,7 @@ TEST(Train, SaysWhatTheWeightsTake) {
 
 TEST(Train, WritesAFolderThatHuggingFaceReads) {
   const TemporaryFolder folder;
-  const Json result = run_json(training({"-o", "model"}), folder.path());
+  const Json result = run_json(six_steps({"-o", "model"}), folder.path());
   const fs::path model = folder.path() / "model";
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"model"});
   EXPECT_EQ(entries(model),
@@ -54,7 +54,7 @@ TEST(Train, WritesAFolderThatHuggingFaceReads) {
 
 TEST(Train, ReportsWithTheKeysOfHuggingFace) {
   const TemporaryFolder folder;
-  const Json result = run_json(training({"-o", "model"}), folder.path());
+  const Json result = run_json(six_steps({"-o", "model"}), folder.path());
   EXPECT_EQ(result["steps"], 6);
   // A tenth of the 300 texts is set aside.
   EXPECT_EQ(result["train_samples"], 270);
@@ -82,7 +82,7 @@ TEST(Train, ReportsWithTheKeysOfHuggingFace) {
 TEST(Train, MeasuresTheValidationPartOnce) {
   const TemporaryFolder folder;
   for (const bool best : {false, true}) {
-    std::vector<std::string> words = training({"--eval_steps", "2", "-o", best ? "best" : "last"});
+    std::vector<std::string> words = six_steps({"--eval_steps", "2", "-o", best ? "best" : "last"});
     if (best) words.push_back("--load_best_model_at_end");
     const Json result = run_json(words, folder.path());
     const std::vector<Json> log = json_lines(
@@ -99,7 +99,7 @@ TEST(Train, MeasuresTheValidationPartOnce) {
 
 TEST(Train, MeasuresOnceWhereTheTestPartIsTheValidationPart) {
   const TemporaryFolder folder;
-  const Json result = run_json(training({"--protocol", "original", "-o", "model"}), folder.path());
+  const Json result = run_json(six_steps({"--protocol", "original", "-o", "model"}), folder.path());
   for (const auto& [key, value] : result["test"].items()) {
     if (!key.starts_with("eval_")) continue;
     EXPECT_EQ(value, result["validation"][key]) << key;
@@ -109,7 +109,7 @@ TEST(Train, MeasuresOnceWhereTheTestPartIsTheValidationPart) {
 
 TEST(Train, SaysWhenNothingWasLearnt) {
   const TemporaryFolder folder;
-  const Ending ending = run_well(training({"--lr", "0", "-o", "model"}), folder.path());
+  const Ending ending = run_well(six_steps({"--lr", "0", "-o", "model"}), folder.path());
   EXPECT_NE(ending.messages.find("warning: test: the accuracy does not show that it learnt: "),
             std::string::npos)
       << ending.messages;
@@ -119,7 +119,7 @@ TEST(Train, SaysWhenNothingWasLearnt) {
 
 TEST(Train, ShowsPrecisionRecallAndConfusion) {
   const TemporaryFolder folder;
-  const Ending ending = run_well(training({"-o", "model"}), folder.path());
+  const Ending ending = run_well(six_steps({"-o", "model"}), folder.path());
   for (const char* text : {"test, n = 500", "Precision", "taken for negative"})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text;
   const Json results = read_json(folder.path() / "model/results.json");
@@ -162,8 +162,8 @@ TEST(Train, WeighsClasses) {
 
 TEST(Train, WarmsUpByAShareOfTheSteps) {
   const TemporaryFolder folder;
-  run_well(training({"--warmup_steps", "2", "-o", "steps"}), folder.path());
-  run_well(training({"--warmup_ratio", "0.33", "-o", "share"}), folder.path());  // 1.98 of 6
+  run_well(six_steps({"--warmup_steps", "2", "-o", "steps"}), folder.path());
+  run_well(six_steps({"--warmup_ratio", "0.33", "-o", "share"}), folder.path());  // 1.98 of 6
   EXPECT_TRUE(read_file(folder.path() / "steps/model.safetensors") ==
               read_file(folder.path() / "share/model.safetensors"));
 }
@@ -211,16 +211,16 @@ TEST(Train, KeepsTheRestOfAModelUnderAFreshHead) {
 
 TEST(Train, ReportsToTensorboard) {
   const TemporaryFolder folder;
-  run_well(training({"--report_to", "tensorboard", "-o", "model"}), folder.path());
+  run_well(six_steps({"--report_to", "tensorboard", "-o", "model"}), folder.path());
   EXPECT_EQ(entries(folder.path() / "model/runs"),
             std::vector<std::string>{"events.out.tfevents.hone"});
   const std::string events = read_file(folder.path() / "model/runs/events.out.tfevents.hone");
   for (const char* tag : {"train/loss", "train/learning_rate", "train/grad_norm", "eval/loss",
                           "eval/accuracy", "eval/f1_macro"})
     EXPECT_NE(events.find(tag), std::string::npos) << tag;
-  run_well(training({"-o", "without"}), folder.path());
+  run_well(six_steps({"-o", "without"}), folder.path());
   EXPECT_FALSE(fs::exists(folder.path() / "without/runs"));
-  const Ending refused = run_hone(training({"--report_to", "wandb", "-o", "no"}), folder.path());
+  const Ending refused = run_hone(six_steps({"--report_to", "wandb", "-o", "no"}), folder.path());
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.messages.find("--report_to: expected none or tensorboard, got 'wandb'"),
             std::string::npos)
@@ -229,9 +229,9 @@ TEST(Train, ReportsToTensorboard) {
 
 TEST(Train, WritesTheSameBytesWithAnyNumberOfThreads) {
   const TemporaryFolder folder;
-  run_well(training({"--threads", "1", "-o", "one"}), folder.path());
-  run_well(training({"--threads", "3", "-o", "three"}), folder.path());
-  run_well(training({"--seed", "43", "-o", "other_seed"}), folder.path());
+  run_well(six_steps({"--threads", "1", "-o", "one"}), folder.path());
+  run_well(six_steps({"--threads", "3", "-o", "three"}), folder.path());
+  run_well(six_steps({"--seed", "43", "-o", "other_seed"}), folder.path());
   const std::string one = read_file(folder.path() / "one/model.safetensors");
   EXPECT_TRUE(one == read_file(folder.path() / "three/model.safetensors"));
   EXPECT_FALSE(one == read_file(folder.path() / "other_seed/model.safetensors"));
@@ -239,17 +239,19 @@ TEST(Train, WritesTheSameBytesWithAnyNumberOfThreads) {
 
 TEST(Train, TakesDashesAndUnderscoresInFlagsAsTheSame) {
   const TemporaryFolder folder;
-  run_well(training({"--learning_rate", "1e-3", "--weight_decay=0.1", "-o", "a_b"}), folder.path());
-  run_well(training({"--learning-rate", "1e-3", "--weight-decay=0.1", "-o", "a-b"}), folder.path());
+  run_well(six_steps({"--learning_rate", "1e-3", "--weight_decay=0.1", "-o", "a_b"}),
+           folder.path());
+  run_well(six_steps({"--learning-rate", "1e-3", "--weight-decay=0.1", "-o", "a-b"}),
+           folder.path());
   EXPECT_TRUE(read_file(folder.path() / "a_b/model.safetensors") ==
               read_file(folder.path() / "a-b/model.safetensors"));
 }
 
 TEST(Train, LeavesFrozenParametersAlone) {
   const TemporaryFolder folder;
-  run_well(training({"--lr", "0", "-o", "before"}), folder.path());
-  run_well(training({"--freeze", "bert.embeddings.*,bert.pooler.*", "--freeze", "bert.encoder.*",
-                     "-o", "after"}),
+  run_well(six_steps({"--lr", "0", "-o", "before"}), folder.path());
+  run_well(six_steps({"--freeze", "bert.embeddings.*,bert.pooler.*", "--freeze", "bert.encoder.*",
+                      "-o", "after"}),
            folder.path());
   // Only the 258 numbers of the classifier may differ.
   const std::string before = read_file(folder.path() / "before/model.safetensors");
@@ -263,27 +265,27 @@ TEST(Train, LeavesFrozenParametersAlone) {
 
 TEST(Train, KeepsTheStandardOutputForResults) {
   const TemporaryFolder folder;
-  const Ending shown = run_well(training({"-o", "shown"}), folder.path());
+  const Ending shown = run_well(six_steps({"-o", "shown"}), folder.path());
   EXPECT_NE(shown.output.find("6 steps"), std::string::npos);
   EXPECT_NE(shown.output.find("written to shown"), std::string::npos);
   EXPECT_EQ(shown.output.find("texts/s  "), std::string::npos);
   EXPECT_NE(shown.messages.find("train  100 %  6/6 steps"), std::string::npos);
   // Warnings are no progress: six steps teach nothing, and that is said.
-  const Ending quiet = run_well(training({"--quiet", "-o", "quiet"}), folder.path());
+  const Ending quiet = run_well(six_steps({"--quiet", "-o", "quiet"}), folder.path());
   for (const std::string& line : split(quiet.messages, '\n'))
     EXPECT_TRUE(line.empty() || line.starts_with("warning: ")) << line;
 }
 
 TEST(Train, ReplacesAFolderOnlyWhenTold) {
   const TemporaryFolder folder;
-  run_well(training({"-o", "model"}), folder.path());
-  const Ending again = run_hone(training({"-o", "model"}), folder.path());
+  run_well(six_steps({"-o", "model"}), folder.path());
+  const Ending again = run_hone(six_steps({"-o", "model"}), folder.path());
   EXPECT_EQ(again.code, 1);
   EXPECT_NE(again.messages.find("model: exists already; give another output folder or --overwrite"),
             std::string::npos)
       << again.messages;
   const std::string before = read_file(folder.path() / "model/model.safetensors");
-  run_well(training({"--overwrite", "--seed", "7", "-o", "model"}), folder.path());
+  run_well(six_steps({"--overwrite", "--seed", "7", "-o", "model"}), folder.path());
   EXPECT_NE(read_file(folder.path() / "model/model.safetensors"), before);
   EXPECT_EQ(entries(folder.path()), std::vector<std::string>{"model"});
 }

@@ -25,7 +25,7 @@ std::string html_of(const Block& block) {
   return html.substr(begin, html.find("</section>") - begin);
 }
 
-Table example() {
+Table sizes() {
   Table table({{"format", "Format"}, {"accuracy", "Accuracy (%)"}, {"why", "Why"}});
   table.add_row({"mxint(bits=8)", percent(0.838), "bold"});
   table.add_row({"<fp32>", absent, "a text that is longer than a line of a table ought to be"});
@@ -59,7 +59,7 @@ TEST(Page, ShowsOfAVeryLongTitleItsEnds) {
 
 TEST(Page, NeedsNothingBesideItself) {
   Page page{.title = "t", .headline = "h", .sections = {}};
-  page.sections.push_back({"all", {PageTable{example()}, PageFigure{std::string(kSvg), "", "d"}}});
+  page.sections.push_back({"all", {PageTable{sizes()}, PageFigure{std::string(kSvg), "", "d"}}});
   const std::string html = to_html(page);
   for (const char* reference : {"<script ", "<link", "src=", "url(", "@import", "http:", "https:"})
     EXPECT_EQ(html.find(reference), std::string::npos) << reference;
@@ -69,7 +69,7 @@ TEST(Page, NeedsNothingBesideItself) {
 TEST(Page, ClosesWhatItOpens) {
   Page page{.title = "t", .headline = "h", .sections = {}};
   page.sections.push_back({"all",
-                           {Paragraph{"p"}, Facts{{{"n", "v"}}}, PageTable{example(), "c"},
+                           {Paragraph{"p"}, Facts{{{"n", "v"}}}, PageTable{sizes(), "c"},
                             PageFigure{std::string(kSvg), std::string(kSvg), "d", "c"},
                             ChangedTexts{{{"t", "a", "a", "b"}}}, Preformatted{"x"}}});
   page.sections.push_back({"folded", {Paragraph{"p"}}, /*folded=*/true});
@@ -104,7 +104,7 @@ TEST(Page, EscapesTextEverywhere) {
 }
 
 TEST(Page, TableHasHeadersAndAlignsNumbers) {
-  const std::string html = html_of(PageTable{example(), "On 9 texts"});
+  const std::string html = html_of(PageTable{sizes(), "On 9 texts"});
   for (const char* part :
        {"<caption><span>On 9 texts</span></caption>", "<th scope=\"col\">Format</th>",
         "<th scope=\"col\" class=\"number\">Accuracy (%)</th>",
@@ -115,7 +115,7 @@ TEST(Page, TableHasHeadersAndAlignsNumbers) {
     EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
 }
 
-Table comparison() {
+Table wide_comparison() {
   Table table({{"model", "Model"},
                {"accuracy", "Accuracy"},
                {"flips", "Flips"},
@@ -130,16 +130,16 @@ Table comparison() {
 }
 
 TEST(Page, TablesCanBeSorted) {
-  const std::string html = html_of(PageTable{comparison()});
+  const std::string html = html_of(PageTable{wide_comparison()});
   EXPECT_EQ(count(html, "data-value=\"0.8\""), 2) << html;
   EXPECT_EQ(count(html, "data-value=\"0.04\""), 2) << "the number, not what is shown";
 }
 
 TEST(Page, WideTablesAreCardsOnAPhone) {
-  const std::string html = html_of(PageTable{comparison()});
+  const std::string html = html_of(PageTable{wide_comparison()});
   EXPECT_EQ(count(html, "<table class=\"cards\">"), 1);
   EXPECT_EQ(count(html, "data-label=\"Flips\""), 3) << "each figure has its name with it";
-  EXPECT_EQ(count(html_of(PageTable{example()}), "<table class=\"cards\">"), 0);
+  EXPECT_EQ(count(html_of(PageTable{sizes()}), "<table class=\"cards\">"), 0);
 }
 
 TEST(Page, BreaksNoLineWithinAFigureOrAFlag) {
@@ -182,13 +182,13 @@ TEST(Page, GivesWideTablesRoom) {
 }
 
 TEST(Page, CardsLeaveOutWhatWasNotMeasured) {
-  EXPECT_EQ(count(html_of(PageTable{comparison()}), "class=\"number absent\""), 2);
+  EXPECT_EQ(count(html_of(PageTable{wide_comparison()}), "class=\"number absent\""), 2);
   const std::string page = to_html({.title = "t", .headline = "h", .sections = {}});
   EXPECT_EQ(count(page, ".cards td.absent{display:none}"), 1);
 }
 
 TEST(Page, SaysOnceWhatAllRowsSayAndColoursVerdicts) {
-  const std::string html = html_of(PageTable{comparison()});
+  const std::string html = html_of(PageTable{wide_comparison()});
   EXPECT_EQ(count(html, "<p class=\"constant\">Arithmetic: simulated; first row: fp32</p>"), 1)
       << html;
   EXPECT_EQ(count(html, ">simulated<"), 0);
