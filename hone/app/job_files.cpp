@@ -101,6 +101,15 @@ FileRole job_file_role_with_moments(const fs::path& path) {
              : role;
 }
 
+bool holds_model(const FolderRecord& record, const fs::path& folder) {
+  const auto is_weights = [](const fs::path& path) {
+    return path.filename() == "model.safetensors" || path.filename() == "parameters.safetensors";
+  };
+  if (record.by_name) return std::ranges::any_of(files_below(folder), is_weights);
+  return std::ranges::any_of(record.files,
+                             [&](const auto& file) { return is_weights(file.first); });
+}
+
 bool is_job_progress(const fs::path& path) {
   if (is_of_a_killed_program(path)) return false;
   const std::string name = path.filename(), folder = path.parent_path().filename();

@@ -6,6 +6,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
+#include "hone/base/text.h"
 
 namespace hone {
 namespace {
@@ -46,6 +47,9 @@ int numerics_of(const FolderRecord& record) {
                        record.job[kNumericsKey].is_number_integer();
   return counted ? record.job[kNumericsKey].get<int>() : 1;
 }
+
+// The command; not there in those of versions before it was kept.
+constexpr const char* kCommandKey = "command";
 
 // Model and data by their names, where their contents were not kept.
 Json identity_by_name(const Json& settings) {
@@ -100,12 +104,40 @@ std::vector<std::string> differences_from(const FolderRecord& record, const fs::
   if (!record.job.is_object())
     return {fmt::format("\n  {} tells of a job that is not one to go on with", kRecordFile)};
   Json then = record.job, now = identity;
-  then.erase(kNumericsKey);
-  now.erase(kNumericsKey);
+  for (const char* key : {kNumericsKey, kCommandKey}) {
+    then.erase(key);
+    now.erase(key);
+  }
   return differences(then, now, defaults);
 }
 
+// What another command left is not to be gone on with. `way_out`: what to do instead.
+void check_command(const FolderRecord& record, const fs::path& folder, const std::string& command,
+                   const char* way_out) {
+  const std::string made_by = command_of(record, folder);
+  user_check(made_by.empty() || made_by == command,
+             "{}: is of `hone {}`, and `hone {}` has nothing to resume there\n{}", folder.string(),
+             made_by, command, way_out);
+}
+
 }  // namespace
+
+std::string command_of(const FolderRecord& record, const fs::path& folder) {
+  const auto text_at = [](const Json& json, const char* key) {
+    return json.is_object() && json.contains(key) && json[key].is_string()
+               ? json[key].get<std::string>()
+               : "";
+  };
+  std::string command = text_at(record.job, kCommandKey);
+  try {
+    if (command.empty()) command = text_at(read_json(folder / "settings.json"), "command");
+  } catch (const UserError&) {
+    return "";  // no such file, or none to rely on
+  }
+  // Versions before records kept the whole line.
+  const std::vector<std::string> words = split(command, ' ');
+  return words.size() > 1 && words[0] == "hone" ? words[1] : command;
+}
 
 Json result_settings(Json settings) {
   for (const char* key : {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume",
@@ -128,9 +160,13 @@ Json run_identity(const Json& settings, const ParameterStore& parameters,
 
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
                const EncodedSplits& data, OutputFolder& output) {
-  const Json identity = run_identity(invocation.settings, parameters, data);
+  Json identity = run_identity(invocation.settings, parameters, data);
+  identity[kCommandKey] = invocation.name;
   const auto& finished = output.former();
   if (output.options().resume && finished) {
+    if (!output.options().overwrite)
+      check_command(*finished, output.destination(), invocation.name,
+                    "Give another output folder, or --overwrite");
     const auto lines = differences_from(*finished, output.destination(), invocation, identity);
     const auto lost = lost_files(*finished, output.destination());
     if (lines.empty() && lost.empty()) return false;
@@ -147,6 +183,8 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
     output.begin(identity);
     return true;
   }
+  check_command(*interrupted, output.path(), invocation.name,
+                "Give another output folder, or start again with --overwrite and without --resume");
   user_check(
       interrupted->finished || numerics_of(*interrupted) == kNumerics,
       "{}: this run was begun by a version of hone whose arithmetic rounds differently "

@@ -18,6 +18,9 @@ inline constexpr int kNumerics = 2;
 /// many threads. Of model and data, the contents count, not the paths.
 Json result_settings(Json settings);
 
+/// The command that made the folder of this record, or was interrupted there: "train". Empty: unknown.
+std::string command_of(const FolderRecord& record, const fs::path& folder);
+
 /// The identity of a run with the command's `settings`, and its numerics.
 Json run_identity(const Json& settings, const ParameterStore& parameters,
                   const EncodedSplits& data);
@@ -26,7 +29,7 @@ Json run_identity(const Json& settings, const ParameterStore& parameters,
 /// to go on with. Returns false when the same run is finished: there is nothing left to do, the result stands at the
 /// destination. Finished runs of versions before records are known by their settings.
 ///
-/// Throws `UserError` when the interrupted run is of other numerics; with every difference when another run was
+/// Throws `UserError` when another command made the folder, or the interrupted run is of other numerics; with every difference when another run was
 /// interrupted, or is finished and not to be overwritten; and with every file when the finished one has lost some, or
 /// others than it wrote stand there.
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,

@@ -51,6 +51,29 @@ std::optional<FolderRecord> parse_record(const Json& json) {
   }
 }
 
+/// What a record.json has told.
+struct ToldRecord {
+  std::optional<FolderRecord> record = {};
+  std::string fault = {};  ///< as `record_fault`
+};
+
+// Nothing where there is no such file. Where there is one, whatever is in it, marks of earlier versions do not count.
+std::optional<ToldRecord> told_record(const fs::path& folder) {
+  const fs::path file = folder / kRecordFile;
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(file, error))) return std::nullopt;
+  try {
+    const Json json = read_json(file);
+    if (std::optional<FolderRecord> record = parse_record(json))
+      return ToldRecord{.record = std::move(record)};
+    const bool ours = json.is_object() && json.value("program", Json()) == kProgram;
+    return ToldRecord{.fault =
+                          ours ? file.string() + ": is not as this version of hone writes it" : ""};
+  } catch (const UserError& damage) {
+    return ToldRecord{.fault = damage.what()};
+  }
+}
+
 // Other programs have a settings.json too. Ours names a command line of this program, when it ran and for how long.
 bool is_of_a_job(const Json& settings) {
   const Json& command = settings[settings.contains("command_line") ? "command_line" : "command"];
@@ -93,12 +116,17 @@ std::optional<FoundMark> earlier_mark(const fs::path& folder) {
 }  // namespace
 
 std::optional<FolderRecord> read_record(const fs::path& folder) {
-  if (const std::optional<Json> json = object_in(folder / kRecordFile)) return parse_record(*json);
+  if (std::optional<ToldRecord> told = told_record(folder)) return std::move(told->record);
   const std::optional<FoundMark> found = earlier_mark(folder);
   if (!found) return std::nullopt;
   FolderRecord record{.finished = found->mark->finished, .by_name = true};
   if (record.finished) record.ended = end_of_job(found->content);
   return record;
+}
+
+std::string record_fault(const fs::path& folder) {
+  const std::optional<ToldRecord> told = told_record(folder);
+  return told ? told->fault : "";
 }
 
 void write_record(const FolderRecord& record, const fs::path& folder) {
@@ -115,8 +143,8 @@ void write_record(const FolderRecord& record, const fs::path& folder) {
 }
 
 std::optional<fs::path> mark_of(const fs::path& folder) {
-  if (const std::optional<Json> json = object_in(folder / kRecordFile))
-    return parse_record(*json) ? std::optional(folder / kRecordFile) : std::nullopt;
+  if (const std::optional<ToldRecord> told = told_record(folder))
+    return told->record ? std::optional(folder / kRecordFile) : std::nullopt;
   const std::optional<FoundMark> found = earlier_mark(folder);
   return found ? std::optional(folder / found->mark->file) : std::nullopt;
 }

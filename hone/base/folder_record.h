@@ -37,6 +37,10 @@ struct FolderRecord {
 /// The record of a folder that the program wrote; nothing for any other folder, also when its record cannot be read.
 std::optional<FolderRecord> read_record(const fs::path& folder);
 
+/// Why the folder's record.json does not say what the program wrote, in a sentence: it cannot be read, or lacks something.
+/// Such a folder counts as somebody else's, whatever else lies there. Empty: it does, or is another program's, or not there.
+std::string record_fault(const fs::path& folder);
+
 /// Throws `UserError`.
 void write_record(const FolderRecord& record, const fs::path& folder);
 

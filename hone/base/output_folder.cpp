@@ -109,6 +109,10 @@ constexpr const char* kGivenUp =
     "{}: {}\n--resume would go on from what stands there and end the same way; start again with "
     "other settings and "
     "--overwrite";
+constexpr const char* kDamaged =
+    "{}: exists already, and its record does not tell what this program wrote there: {}; nothing "
+    "in "
+    "it is touched: move it, or give another output folder";
 constexpr const char* kTaken =
     "{}: another process works there; wait for it, or give another output folder";
 
@@ -151,6 +155,8 @@ void OutputFolder::check_destination() {
   user_check(is_folder(destination_), "{}: is a file, not a folder; give another output folder",
              destination_.string());
   former_ = read_record(destination_);
+  const std::string fault = record_fault(destination_);
+  user_check(fault.empty(), kDamaged, destination_.string(), fault);
   user_check(former_.has_value(),
              "{}: exists already and has no {} of this program, which replaces only what it wrote; "
              "give another output folder",
@@ -183,6 +189,8 @@ void OutputFolder::take_over_temporary() {
     user_check(lock >= 0, kTaken, temporary_.string());  // it is not interrupted, it runs
     ::close(lock);
     const std::optional<FolderRecord> left = read_record(temporary_);
+    const std::string fault = record_fault(temporary_);
+    user_check(fault.empty(), kDamaged, temporary_.string(), fault);
     user_check(left.has_value(),
                "{}: exists already and was not left by an interrupted run of this program, which "
                "would write there until it is done; move it, or give another output folder",

@@ -2,10 +2,15 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
+
+#include "hone/app/job_files.h"
 #include "hone/app/model_source.h"
+#include "hone/app/run_identity.h"
 #include "hone/app/runs.h"
 #include "hone/base/output_folder.h"
 #include "hone/base/protected_folders.h"
+#include "hone/cli/settings.h"
 #include "hone/cli/value_kind.h"
 #include "hone/text/data_files.h"
 #include "hone/text/synthetic.h"
@@ -109,6 +114,21 @@ std::vector<std::string> data_globs_of(const CLI::App& app) {
   return globs;
 }
 
+constexpr const char* kModelMakers[] = {"train", "quantize", "convert", "demo"};
+
+// A model is the work of hours, and no report takes its place.
+void check_keeps_model(const fs::path& output, const std::string& command) {
+  if (std::ranges::find(kModelMakers, command) != std::end(kModelMakers)) return;
+  const std::optional<FolderRecord> record = read_record(output);
+  if (!record || !holds_model(*record, output)) return;
+  const std::string made_by = command_of(*record, output);
+  if (made_by == command) return;
+  throw UsageError(fmt::format(
+      "{}: holds a model{}, and `hone {}` makes none that could take its place; write somewhere "
+      "else, or remove that folder first if its model is not needed any more",
+      output.string(), made_by.empty() ? "" : fmt::format(" made by `hone {}`", made_by), command));
+}
+
 }  // namespace
 
 void check_outputs(const CLI::App& app) {
@@ -131,6 +151,8 @@ void check_outputs(const CLI::App& app) {
                  output.string(), input.name);
     }
   }
+  for (const fs::path& output : outputs)
+    if (fs::is_directory(output, error)) check_keeps_model(output, command_name(app));
 }
 
 }  // namespace hone

@@ -49,11 +49,14 @@ std::string argument_name(const CLI::Option& option) {
 
 Json settings_of(const CLI::App& app) { return values_of(app, value_of); }
 
+std::string command_name(const CLI::App& app) {
+  return app.get_name().substr(std::string_view("hone ").size());
+}
+
 std::string command_line(const CLI::App& app) { return command_line(app, {}); }
 
 Invocation invocation_of(const CLI::App& app) {
-  return {app.get_name().substr(std::string_view("hone ").size()), command_line(app),
-          settings_of(app), values_of(app, default_of)};
+  return {command_name(app), command_line(app), settings_of(app), values_of(app, default_of)};
 }
 
 }  // namespace hone

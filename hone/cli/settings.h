@@ -17,6 +17,9 @@ std::string argument_name(const CLI::Option& option);
 /// whether they were given.
 Json settings_of(const CLI::App& app);
 
+/// "train"
+std::string command_name(const CLI::App& app);
+
 /// A line for a shell that asks for the same again: the arguments that were given, in the order of the help.
 std::string command_line(const CLI::App& app);
 

@@ -33,6 +33,7 @@ OutputFolder resumed(const fs::path& destination) {
 bool begin(OutputFolder& output, const EncodedSplits& data = splits(),
            const Model& model = tiny_model(), const Json& settings = kSettings) {
   Invocation invocation;
+  invocation.name = "train";
   invocation.settings = settings;
   invocation.defaults = kDefaults;
   return begin_run(invocation, model.parameters, data, output);
@@ -126,6 +127,19 @@ TEST(BeginRun, HasNothingToDoWhereTheSameRunIsFinished) {
   const std::string message = begun.difference(splits(), tiny_model(), {{"seed", 7}});
   EXPECT_NE(message.find("model: another run is finished there:"), std::string::npos) << message;
   EXPECT_NE(message.find("\n  seed: 42 then, 7 now"), std::string::npos) << message;
+}
+
+TEST(CommandOf, IsInTheRecordOrInTheSettings) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(command_of({.job = {{"command", "train"}}}, folder.path()), "train");
+  EXPECT_EQ(command_of({}, folder.path()), "");
+  for (const auto& [settings, command] :
+       {std::pair("{\"command\": \"eval\"}", "eval"),
+        std::pair("{\"command\": \"hone quantize my-model -o out\"}", "quantize"),
+        std::pair("{\"command\": 7}", ""), std::pair("{", "")}) {
+    folder.file("settings.json", settings);
+    EXPECT_EQ(command_of({}, folder.path()), command) << settings;
+  }
 }
 
 TEST(BeginRun, SaysWhatAFinishedRunHasLost) {

@@ -154,6 +154,35 @@ TEST(OutputFolder, ReplacesNoFolderThatIsNotTheProgramsOwn) {
   }
 }
 
+// What the program wrote there is not known any more, whatever settings.json says.
+TEST(OutputFolder, ReplacesNoFolderWithADamagedRecord) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "model";
+  make(path, {{"x", "old"}});
+  const std::string whole = read_file(path / "record.json");
+  write_file(path / "settings.json", R"({"command": "hone train x", "settings": {},
+                                        "start": "2099-01-01T00:00:00Z", "seconds": 1})");
+  for (const std::string& record :
+       {whole.substr(0, whole.size() / 2), std::string(), std::string("\0\0", 2),
+        std::string(R"({"program": "hone", "schema_version": 1})"),
+        std::string(R"({"program": "hone", "schema_version": 99})")}) {
+    write_file(path / "record.json", record);
+    const std::string reason =
+        "model: exists already, and its record does not tell what this "
+        "program wrote there: " +
+        (path / "record.json").string();
+    for (const bool overwrite : {false, true})
+      expect_user_error(reason, [&] { OutputFolder out(path, options(overwrite)); });
+    expect_user_error(reason, [&] { OutputFolder out(path, resumable(true)); });
+    EXPECT_EQ(record_fault(path).substr(0, path.string().size()), path.string());
+    EXPECT_FALSE(read_record(path).has_value());
+    EXPECT_FALSE(mark_of(path).has_value());
+    EXPECT_EQ(names_in(path), (Names{"record.json", "settings.json", "x"}));
+  }
+  write_file(path / "record.json", whole);
+  EXPECT_EQ(record_fault(path), "");
+}
+
 TEST(OutputFolder, MovesWhatOthersPutThereOrChangedIntoTheNewOne) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "model";

@@ -178,6 +178,38 @@ TEST_F(Overwrite, ReplacesItsOwnFolderAndLosesNothingOfOthers) {
   EXPECT_EQ(entries(folder()), (Words{"data", "model", "new", "reviews.csv"}));
 }
 
+// Hours of training are not the price of a report.
+TEST_F(Overwrite, PutsNoReportInThePlaceOfAModel) {
+  run_well(joined(kTrain, {"-o", "precious"}), folder());
+  run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "1", "--seeds", "2", "-o",
+            "seeds"},
+           folder());
+  const auto before = snapshot(folder());
+  const std::vector<Words> reports = {
+      {"eval", "model", "--data", "reviews.csv", "-o"},
+      {"compare", "model", "model", "--data", "reviews.csv", "-o"},
+      {"runs", "model", "--html"},
+      {"widths", "model", "--widths", "8.4", "--data", "reviews.csv", "-o"},
+      {"formats", "--compare", "model", "--data", "reviews.csv", "-o"}};
+  for (const Words& report : reports)
+    for (const char* model : {"precious", "seeds"}) {
+      const Ending ending = run_hone(joined(report, {model, "--overwrite"}), folder());
+      EXPECT_EQ(ending.code, 2) << ending.messages;
+      EXPECT_NE(ending.messages.find(fmt::format(
+                    "error: {}: holds a model made by `hone train`, and `hone {}` makes none that "
+                    "could take its place",
+                    model, report[0])),
+                std::string::npos)
+          << ending.messages;
+    }
+  EXPECT_TRUE(snapshot(folder()) == before);
+  run_well({"quantize", "model", "--format", "int(bits=8)", "--data", "reviews.csv", "-o",
+            "precious", "--overwrite"},
+           folder());
+  run_well(joined(reports[0], {"report"}), folder());
+  run_well(joined(reports[1], {"report", "--overwrite"}), folder());
+}
+
 TEST_F(Overwrite, KnowsTheFoldersOfVersionsBeforeRecords) {
   run_well(joined(kTrain, {"-o", "new"}), folder());
   fs::remove(at("new/record.json"));
@@ -187,9 +219,14 @@ TEST_F(Overwrite, KnowsTheFoldersOfVersionsBeforeRecords) {
     fs::remove(at("new/checkpoint-2") / file);
   write_file(at("new/thesis.tex"), "years");
   run_well({"eval", "new", "--data", "reviews.csv"}, folder());
-  run_well({"eval", "model", "--data", "reviews.csv", "-o", "new", "--overwrite"}, folder());
-  EXPECT_EQ(entries(at("new")), (Words{"machine.json", "record.json", "report.html", "results.json",
-                                       "run.log", "settings.json", "thesis.tex"}));
+  const Ending report =
+      run_hone({"eval", "model", "--data", "reviews.csv", "-o", "new", "--overwrite"}, folder());
+  EXPECT_EQ(report.code, 2) << report.messages;
+  EXPECT_NE(report.messages.find("new: holds a model made by `hone train`"), std::string::npos);
+  run_well({"convert", "model", "-o", "new", "--overwrite"}, folder());
+  EXPECT_EQ(entries(at("new")),
+            (Words{"README.md", "config.json", "model.safetensors", "record.json", "thesis.tex",
+                   "tokenizer_config.json", "trained_on.safetensors", "vocab.txt"}));
 }
 
 // Whoever lets a job write a new file adds its name to hone/app/job_files.cpp; else --overwrite takes it for

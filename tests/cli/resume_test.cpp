@@ -211,6 +211,54 @@ TEST_F(Resume, OfEveryJobEndsWhereAllIsDone) {
   }
 }
 
+// The keys that differ would not say it.
+TEST_F(Resume, NamesTheCommandThatMadeTheFolder) {
+  const std::vector<std::string> data = {"--data", "synth:lookup?n=300", "--max_steps", "2"};
+  const std::vector<std::vector<std::string>> jobs = {
+      {"train", "whole", "-o", "of-train"},
+      {"quantize", "whole", "--format", "int(bits=4)", "-o", "of-quantize"},
+      {"widths", "whole", "--widths", "8.4", "-o", "of-widths"},
+      {"demo", "--qat_steps", "1", "-o", "of-demo"}};
+  for (std::vector<std::string> job : jobs) {
+    job.insert(job.end(), data.begin(), data.end());
+    run_well(job, folder());
+  }
+  run_well({"eval", "whole", data[0], data[1], "-o", "of-eval"}, folder());
+  const auto expect_refusal = [&](std::vector<std::string> job, const std::string& maker) {
+    job.back() = "of-" + maker;
+    job.insert(job.end(), data.begin(), data.end());
+    job.emplace_back("--resume");
+    const Ending ending = run_hone(job, folder());
+    // A model's place is taken by no report, resumed or not.
+    const bool report = job[0] == "widths" && maker != "eval";
+    EXPECT_EQ(ending.code, report ? 2 : 1);
+    EXPECT_NE(ending.messages.find(
+                  report ? fmt::format("of-{}: holds a model made by `hone {}`", maker, maker)
+                         : fmt::format("of-{}: is of `hone {}`, and `hone {}` has nothing to "
+                                       "resume there\nGive another output folder, or --overwrite",
+                                       maker, maker, job[0])),
+              std::string::npos)
+        << ending.messages;
+  };
+  for (const auto& job : jobs)
+    for (const char* maker : {"train", "quantize", "widths", "demo", "eval"})
+      if (job[0] != maker) expect_refusal(job, maker);
+}
+
+TEST_F(Resume, NamesTheCommandThatWasInterrupted) {
+  run_hone_until(training({"-o", "stopped-training"}), folder(), SIGKILL,
+                 [&] { return fs::exists(folder() / "stopped-training.partial/checkpoint-3"); });
+  const Ending ending =
+      run_hone({"quantize", "whole", "--qat", "--format", "int(bits=4)", "--data",
+                "synth:lookup?n=300", "--max_steps", "2", "--resume", "-o", "stopped-training"},
+               folder());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("stopped-training.partial: is of `hone train`, and `hone "
+                                 "quantize` has nothing to resume there"),
+            std::string::npos)
+      << ending.messages;
+}
+
 // A gate that was not passed is not passed by asking again.
 TEST_F(Resume, OfAJobThatFailedItsGateFailsItAgain) {
   const std::vector<std::string> words = {"quantize",   "whole", "--format", "int(bits=2)",
