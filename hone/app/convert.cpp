@@ -25,7 +25,7 @@ bool goes_along(const fs::path& path) {
                                             "trainer_state.json", "record.json",  "resume.json"};
   constexpr std::string_view kEndings[] = {".json", ".txt", ".hone", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
-  if (name == kTrainedOnFile) return true;
+  if (name == kTrainedOnFile) return disbelief(path.parent_path()).empty();
   return !name.starts_with('.') && std::ranges::find(kOfTheJob, name) == std::end(kOfTheJob) &&
          !name.ends_with(".index.json") &&
          std::any_of(std::begin(kEndings), std::end(kEndings),

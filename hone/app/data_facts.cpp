@@ -186,6 +186,8 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
     if (!record->complete && part.trained_on_rows == 0) part.trained_on_rows.reset();
     part.trained_on_more = !record->complete;
   }
+  if (record && record->untrained())
+    part.untrained = record->nothing() ? "untrained weights" : "untrained head";
   if (record) part.calibrated_on_rows = count_in(record->calibrated);
   if (part.facts.rows > 0 && part.facts.majority_class() < labels.size())
     part.majority_label = labels[part.facts.majority_class()];
@@ -210,12 +212,14 @@ Json to_json(const MeasuredPart& part) {
 
 std::vector<std::string> cautions(const MeasuredPart& part) {
   std::vector<std::string> words;
-  const auto add = [&](std::int64_t rows, const char* what) {
-    if (rows > 0)
-      words.push_back((rows == part.facts.rows ? "all" : number(rows)) + std::string(what));
+  const std::int64_t rows = part.facts.rows, trained = part.trained_on_rows.value_or(0);
+  const auto add = [&](std::int64_t count, const std::string& what) {
+    if (count > 0) words.push_back((count == rows ? "all" : number(count)) + what);
   };
-  const std::int64_t trained = part.trained_on_rows.value_or(0);
-  add(trained, " trained on");
+  if (!part.untrained.empty()) words.push_back(part.untrained);
+  add(trained, part.trained_on_more && trained < rows ? " or more trained on" : " trained on");
+  if (rows > 0 && !part.trained_on_rows && part.untrained.empty())
+    words.emplace_back("may be trained on");
   if (part.facts.duplicate_rows > trained)
     add(part.facts.duplicate_rows, " in the training part too");
   if (!part.is_for_choices) add(part.chosen_on_rows.value_or(0), " held for choices");

@@ -63,6 +63,8 @@ struct MeasuredPart {
   std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
   /// The weights come from some that kept no record: rows may be among what those had learnt from.
   bool trained_on_more = false;
+  /// What of the model that is measured is as it was drawn: "untrained weights", "untrained head", or nothing.
+  std::string untrained = {};
   /// Choices are made on it and another part is reported: that choices were made on it before flatters nothing.
   bool is_for_choices = false;
   std::string majority_label = {};
@@ -81,7 +83,8 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
 /// "repeated_rows", "majority_share", "cautions", "measured_on": a sentence}; null for what is not known.
 Json to_json(const MeasuredPart& part);
 
-/// What flatters the figures of the part, a few words each: "80 trained on", "all held for choices". `warnings_of` has sentences.
+/// What flatters the figures of the part or makes them worthless, a few words each: "80 trained on", "may be trained on",
+/// "all held for choices", "untrained head". `warnings_of` has sentences.
 std::vector<std::string> cautions(const MeasuredPart& part);
 
 /// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on".

@@ -93,6 +93,12 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
         load_model(folder, context.library.ops, context.library.formats, seed, labels, head),
         load_tokenizer(folder), folder, read_trained_on(folder)};
     check_vocabulary(opened);
+    if (std::string reason = disbelief(folder); !reason.empty())
+      opened.model.warnings.push_back(std::move(reason));
+    if (opened.model.fresh_head) {
+      if (!opened.trained_on) opened.trained_on = TrainedOn{.complete = false};
+      opened.trained_on->untrained_head = true;
+    }
     return opened;
   }
   return make_model(source, synthetic_tokenizer(), context, seed, labels);
@@ -113,11 +119,10 @@ void write_tokenizer(const TextModel& source, const fs::path& folder) {
 }
 
 std::string untrained_warning(const TextModel& source, const std::string& name) {
-  const bool nothing = source.trained_on && source.trained_on->nothing();
-  if (!nothing && !source.model.fresh_head) return "";
+  if (!source.trained_on || !source.trained_on->untrained()) return "";
   return fmt::format(
       "{} is not trained: its {} as drawn at random, and its figures are those of chance", name,
-      nothing ? "weights are" : "head is");
+      source.trained_on->nothing() ? "weights are" : "head is");
 }
 
 void write_model(const TextModel& source, const fs::path& folder) {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <bit>
 #include <iterator>
+#include <map>
 
 #include "hone/base/error.h"
+#include "hone/base/folder_record.h"
 #include "hone/base/text.h"
 #include "hone/tensor/safetensors.h"
 
@@ -54,6 +56,7 @@ std::optional<TrainedOn> parse(const Safetensors& file) {
              kVersion, text("hone.trained_on"));
   TrainedOn record;
   record.complete = text("complete") == "true";
+  record.untrained_head = text("untrained_head") == "true";
   record.data = split(text("data"), ' ');
   for (const Row& row : kRows) {
     const auto tensor = file.tensors.find(row.tensor);
@@ -91,6 +94,7 @@ bool contains(const RowSet& set, std::uint64_t hash) {
 TrainedOn after_training(const std::optional<TrainedOn>& before, const std::string& data,
                          std::vector<std::uint64_t> trained, std::vector<std::uint64_t> set_aside) {
   TrainedOn record = begun(before, data);
+  record.untrained_head = false;
   record.trained = united(record.trained, row_set(std::move(trained)));
   record.chosen = united(record.chosen, row_set(std::move(set_aside)));
   return record;
@@ -103,11 +107,26 @@ TrainedOn after_calibration(const std::optional<TrainedOn>& before, const std::s
   return record;
 }
 
+std::optional<TrainedOn> without_rows(const std::optional<TrainedOn>& record) {
+  if (!record || !record->untrained()) return std::nullopt;
+  return TrainedOn{.complete = record->nothing(), .untrained_head = record->untrained_head};
+}
+
+std::string unknown_texts(const std::string& name, const std::optional<TrainedOn>& record) {
+  if (record && record->complete) return "";
+  return name + (record && record->known()
+                     ? ": its training began from weights without a record of what they had learnt "
+                       "from; these texts may be among that"
+                     : ": there is no record of what it was trained on; these texts may be among "
+                       "it");
+}
+
 std::optional<TrainedOn> united(const std::optional<TrainedOn>& a,
                                 const std::optional<TrainedOn>& b) {
   if (!a && !b) return std::nullopt;
   TrainedOn both = a.value_or(TrainedOn{.complete = false});
   const TrainedOn other = b.value_or(TrainedOn{.complete = false});
+  both.untrained_head = both.untrained() || other.untrained();
   for (const Row& row : kRows) both.*row.set = united(both.*row.set, other.*row.set);
   both.complete = both.complete && other.complete;
   for (const std::string& data : other.data)
@@ -122,10 +141,17 @@ bool is_training_data(std::span<const std::uint64_t> hashes, const TrainedOn& re
   return known > 0 && 2 * known >= std::min(rows.size(), record.trained.size());
 }
 
+std::string disbelief(const fs::path& folder) {
+  if (!path_exists(folder / kTrainedOnFile)) return "";
+  const std::string fault = record_fault(folder);
+  return fault.empty() ? ""
+                       : fmt::format("{}; so what the model in {} was trained on counts as unknown",
+                                     fault, folder.string());
+}
+
 std::optional<TrainedOn> read_trained_on(const fs::path& folder) {
   const fs::path path = folder / kTrainedOnFile;
-  std::error_code error;
-  if (!fs::exists(path, error)) return std::nullopt;
+  if (!path_exists(path) || !disbelief(folder).empty()) return std::nullopt;
   const Safetensors file = read_safetensors(path);
   try {
     return parse(file);
@@ -141,10 +167,12 @@ void write_trained_on(const std::optional<TrainedOn>& record, const fs::path& fo
   for (const Row& row : kRows)
     if (const RowSet& set = *record.*row.set; !set.empty())
       tensors.emplace(row.tensor, to_tensor(set));
-  write_safetensors(folder / kTrainedOnFile, tensors,
-                    {{"hone.trained_on", kVersion},
-                     {"complete", record->complete ? "true" : "false"},
-                     {"data", fmt::format("{}", fmt::join(record->data, " "))}});
+  std::map<std::string, std::string> metadata = {
+      {"hone.trained_on", kVersion},
+      {"complete", record->complete ? "true" : "false"},
+      {"data", fmt::format("{}", fmt::join(record->data, " "))}};
+  if (record->untrained_head) metadata.emplace("untrained_head", "true");
+  write_safetensors(folder / kTrainedOnFile, tensors, metadata);
 }
 
 }  // namespace hone

@@ -28,6 +28,8 @@ struct TrainedOn {
   RowSet calibrated = {};  ///< ranges of quantizers were taken from these
   /// False: the weights come from somewhere that kept no such record, and may have been fitted to more.
   bool complete = true;
+  /// The head is as it was drawn: the weights came without one, and no training has followed.
+  bool untrained_head = false;
   std::vector<std::string> data = {};  ///< `DataSet::hash` of each data set, the first one first
 
   bool operator==(const TrainedOn&) const = default;
@@ -36,6 +38,8 @@ struct TrainedOn {
   bool known() const { return complete || !trained.empty(); }
   /// The weights are as they were drawn: nothing was learnt.
   bool nothing() const { return complete && trained.empty(); }
+  /// All weights are as they were drawn, or those that tell the classes apart: figures are those of chance.
+  bool untrained() const { return nothing() || untrained_head; }
 };
 
 /// The record after a training on the texts `trained` of a data set, with `set_aside` to choose on. `before` is none for
@@ -46,7 +50,13 @@ TrainedOn after_training(const std::optional<TrainedOn>& before, const std::stri
 TrainedOn after_calibration(const std::optional<TrainedOn>& before, const std::string& data,
                             std::vector<std::uint64_t> calibrated);
 
-/// What two models have seen between them.
+/// The record of a model that is to keep no fingerprints: that it is untrained, where it is; else none.
+std::optional<TrainedOn> without_rows(const std::optional<TrainedOn>& record);
+
+/// That it is not known of texts whether the model called `name`, of this record, was trained on them; empty where it is.
+std::string unknown_texts(const std::string& name, const std::optional<TrainedOn>& record);
+
+/// What two models have seen between them; its head is untrained when one of theirs is.
 std::optional<TrainedOn> united(const std::optional<TrainedOn>& a,
                                 const std::optional<TrainedOn>& b);
 
@@ -56,9 +66,12 @@ bool is_training_data(std::span<const std::uint64_t> hashes, const TrainedOn& re
 
 inline constexpr const char* kTrainedOnFile = "trained_on.safetensors";
 
-/// The record in a model folder; none when there is none, or one whose fingerprints are of another kind. Throws
-/// `UserError` with the path for a file that is damaged
-/// or of a newer program.
+/// Why a record that is there is not believed, in a sentence: record.json, by which the folder is known to be as it was
+/// written, is damaged. Empty: it is, or there is none.
+std::string disbelief(const fs::path& folder);
+
+/// The record in a model folder; none when there is none, one whose fingerprints are of another kind, or one that is not
+/// believed. Throws `UserError` with the path for a file that is damaged or of a newer program.
 std::optional<TrainedOn> read_trained_on(const fs::path& folder);
 
 /// Writes the record into an existing folder; nothing for none.

@@ -415,6 +415,23 @@ MeasuredTexts load_measured(const DataArguments& data, const std::string& split,
   return measured_texts(splits, split, record);
 }
 
+namespace {
+
+// The part on which one of the candidates is chosen, and the one on which it is reported.
+void tell_choice(const EncodedSplits& data, const std::string& unknown, const Context& context,
+                 std::vector<std::string>& notes) {
+  const MeasuredPart &choice = data.measured_choice(), &reported = data.measured;
+  std::vector<std::string> told = {"choices are made on " + describe(choice)};
+  if (choice.facts.part != reported.facts.part)
+    told.push_back("what is chosen is measured once on " + describe(reported));
+  told.push_back(unknown);
+  std::erase(told, "");
+  print_notes(told, context);
+  notes.insert(notes.end(), told.begin(), told.end());
+}
+
+}  // namespace
+
 EncodedSplits load_encoded(TextModel& source, const std::string& name, const DataArguments& data,
                            const std::string& split, std::uint64_t seed, FiguresOf figures,
                            Context& context, std::vector<std::string>& notes) {
@@ -434,45 +451,22 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Dat
   for (const std::vector<std::string>& lines :
        {splits.source.notes, splits.source.warnings, warnings})
     notes.insert(notes.end(), lines.begin(), lines.end());
+  const std::string unknown = unknown_texts(name, source.trained_on);
   if (figures == FiguresOf::one_model) {
-    tell_measured(encoded.measured, name, context, notes);
+    tell_measured(encoded.measured, {unknown}, context, notes);
   } else {
-    tell_choice(encoded, name, context, notes);
+    tell_choice(encoded, unknown, context, notes);
   }
   return encoded;
 }
 
-namespace {
-
-// `sentences` of parts, and what is not known about the first of them.
-void tell(std::vector<std::string> told, const MeasuredPart& part, const std::string& name,
-          const Context& context, std::vector<std::string>& notes) {
-  if (part.trained_on_more)
-    told.push_back(fmt::format(
-        "{}: its training began from weights without a record of what they had learnt from; these "
-        "texts may be among that",
-        name));
-  else if (!part.trained_on_rows)
-    told.push_back(fmt::format(
-        "{}: there is no record of what it was trained on; these texts may be among it", name));
+void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unknown,
+                   const Context& context, std::vector<std::string>& notes) {
+  std::vector<std::string> told = {"measured on " + describe(part)};
+  told.insert(told.end(), unknown.begin(), unknown.end());
+  std::erase(told, "");
   print_notes(told, context);
   notes.insert(notes.end(), told.begin(), told.end());
-}
-
-}  // namespace
-
-void tell_measured(const MeasuredPart& part, const std::string& name, const Context& context,
-                   std::vector<std::string>& notes) {
-  tell({"measured on " + describe(part)}, part, name, context, notes);
-}
-
-void tell_choice(const EncodedSplits& data, const std::string& name, const Context& context,
-                 std::vector<std::string>& notes) {
-  const MeasuredPart &choice = data.measured_choice(), &reported = data.measured;
-  std::vector<std::string> told = {"choices are made on " + describe(choice)};
-  if (choice.facts.part != reported.facts.part)
-    told.push_back("what is chosen is measured once on " + describe(reported));
-  tell(std::move(told), choice, name, context, notes);
 }
 
 std::optional<TrainedOn> known_record(const std::string& model) {

@@ -150,14 +150,10 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Dat
                            const std::string& split, std::uint64_t seed, FiguresOf figures,
                            Context& context, std::vector<std::string>& notes);
 
-/// What the part is, on the standard error stream, and that it is not known whether the model, called `name`, was
-/// trained on it where that is so. Adds both to `notes`.
-void tell_measured(const MeasuredPart& part, const std::string& name, const Context& context,
-                   std::vector<std::string>& notes);
-
-/// The same where candidates are measured: the part on which one of them is chosen, and the one on which it is reported.
-void tell_choice(const EncodedSplits& data, const std::string& name, const Context& context,
-                 std::vector<std::string>& notes);
+/// What the part is, on the standard error stream, and what is `unknown` about it (see `unknown_texts`). Adds both to
+/// `notes`.
+void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unknown,
+                   const Context& context, std::vector<std::string>& notes);
 
 /// `--no_row_hashes`, of commands that write models.
 void declare_row_hashes(CLI::App& app, bool& row_hashes);

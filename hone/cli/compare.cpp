@@ -79,14 +79,12 @@ std::string seed_folder(const std::string& name, std::int64_t seed) {
   return (fs::path(name) / fmt::format("seed-{}", seed)).string();
 }
 
-/// What the models compared have learnt from between them.
-std::optional<TrainedOn> record_of(const CompareArguments& a,
-                                   const std::vector<std::int64_t>& seeds) {
-  if (seeds.empty()) return united(known_record(a.first), known_record(a.second));
-  std::optional<TrainedOn> record = TrainedOn{};
+/// What the models of all seeds have learnt from between them.
+std::optional<TrainedOn> record_of_seeds(const std::string& folder,
+                                         const std::vector<std::int64_t>& seeds) {
+  std::optional<TrainedOn> record = known_record(seed_folder(folder, seeds.front()));
   for (const std::int64_t seed : seeds)
-    for (const std::string& folder : {a.first, a.second})
-      record = united(record, known_record(seed_folder(folder, seed)));
+    record = united(record, known_record(seed_folder(folder, seed)));
   return record;
 }
 
@@ -114,10 +112,24 @@ std::string majority_sentence(const Evaluation& evaluation) {
   return "On these texts " + majority_text(evaluation) + ".";
 }
 
-Outcome compare_two(const CompareArguments& a, const MeasuredExamples& measured, Context& context,
+/// The models to compare; of folders of seeds the first.
+struct ModelPair {
+  TextModel first, second;
+};
+
+ModelPair open_pair(const CompareArguments& a, const std::vector<std::int64_t>& seeds,
+                    std::size_t index, const Context& context) {
+  const auto name = [&](const std::string& given) {
+    return seeds.empty() ? given : seed_folder(given, seeds[index]);
+  };
+  return {open_model(name(a.first), context, a.run.seed),
+          open_model(name(a.second), context, a.run.seed)};
+}
+
+Outcome compare_two(const CompareArguments& a, const ModelPair& pair,
+                    const MeasuredExamples& measured, Context& context,
                     std::vector<std::string>& notes) {
-  const TextModel first = open_model(a.first, context, a.run.seed),
-                  second = open_model(a.second, context, a.run.seed);
+  const auto& [first, second] = pair;
   const std::vector<Example>& examples = measured.examples;
   notes.push_back(untrained_warning(first, a.first));
   notes.push_back(untrained_warning(second, a.second));
@@ -166,9 +178,9 @@ Outcome compare_seeds(const CompareArguments& a, const std::vector<std::int64_t>
                {"mcnemar_p", "McNemar p"}});
   std::vector<Json> runs;
   std::string baseline;
-  for (const std::int64_t seed : seeds) {
-    const TextModel first = open_model(seed_folder(a.first, seed), context, a.run.seed),
-                    second = open_model(seed_folder(a.second, seed), context, a.run.seed);
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    const std::int64_t seed = seeds[i];
+    const auto [first, second] = open_pair(a, seeds, i, context);
     const ModelComparison c = compare_models(first, second, examples, a.data.max_seq_length,
                                              a.batch_size, context, notes);
     for (const ComparedModel* model : {&c.first, &c.second})
@@ -215,19 +227,24 @@ void compare_models(CompareArguments& a, const CLI::App& app) {
   user_check(seeds == seeds_of(a.second),
              "{} and {}: expected two models, or two folders with the same seeds", a.first,
              a.second);
-  const std::string one = seeds.empty() ? a.first : seed_folder(a.first, seeds[0]);
-  const BertConfig config = open_model(one, context, a.run.seed).model.config;
+  const ModelPair pair = open_pair(a, seeds, 0, context);
+  const BertConfig& config = pair.first.model.config;
+  const std::optional<TrainedOn> first = seeds.empty() ? pair.first.trained_on
+                                                       : record_of_seeds(a.first, seeds),
+                                 second = seeds.empty() ? pair.second.trained_on
+                                                        : record_of_seeds(a.second, seeds);
   DataIdentity identity;
   const auto& [examples, part] =
-      load_measured(a.data, a.split, a.run.seed, config, record_of(a, seeds), context, identity);
+      load_measured(a.data, a.split, a.run.seed, config, united(first, second), context, identity);
   Outcome outcome = seeds.empty()
-                        ? compare_two(a, {part, examples}, context, report.notes)
+                        ? compare_two(a, pair, {part, examples}, context, report.notes)
                         : compare_seeds(a, seeds, {part, examples}, context, report.notes);
   for (const std::string& warning : warnings_of(part, config.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");
   print_warnings(report.notes);
-  tell_measured(part, "A or B", context, report.notes);
+  tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context,
+                report.notes);
   Json result = subject_of(a.second, identity, part);
   result["parent"] = a.first;
   result["seeds"] = std::max<std::size_t>(seeds.size(), 1);

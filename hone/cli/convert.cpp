@@ -1,6 +1,8 @@
 #include <fmt/ranges.h>
 
 #include "hone/app/convert.h"
+#include "hone/app/trained_on.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
@@ -16,6 +18,9 @@ struct ConvertArguments {
   bool json = false;
 };
 
+// Names of real tensors are far shorter; a damaged file may have one of megabytes.
+constexpr std::size_t kNameCharacters = 200;
+
 Table tensor_table(const Conversion& conversion) {
   Table table({{"tensor", "Tensor"},
                {"type", "Type"},
@@ -26,15 +31,18 @@ Table tensor_table(const Conversion& conversion) {
     const std::int64_t size =
         element_count(row.sizes) * static_cast<std::int64_t>(info(row.dtype).size_bytes);
     const bool written = row.same_as.empty();
-    table.add_row({row.name, info(row.dtype).safetensors, row.sizes, written ? bytes(size) : absent,
-                   written ? Cell(absent) : Cell(row.same_as)});
+    table.add_row({shown_name(row.name, kNameCharacters), info(row.dtype).safetensors, row.sizes,
+                   written ? bytes(size) : absent,
+                   written ? Cell(absent) : Cell(shown_name(row.same_as, kNameCharacters))});
   }
   return table;
 }
 
 void convert(const ConvertArguments& a) {
   OutputFolder output(a.output.folder, a.output.options());
-  const Conversion conversion = convert_weights(find_model(a.model), output.path());
+  const fs::path model = find_model(a.model);
+  print_warnings({disbelief(model)});
+  const Conversion conversion = convert_weights(model, output.path());
   output.commit();
   if (a.json) {
     const Json result = {{"model", a.model},

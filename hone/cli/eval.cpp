@@ -93,7 +93,7 @@ void evaluate_model(const EvalArguments& a, const CLI::App& app) {
     report.notes.push_back(warning);
   std::erase(report.notes, "");
   print_warnings(report.notes);
-  tell_measured(part, a.model, context, report.notes);
+  tell_measured(part, {unknown_texts(a.model, source.trained_on)}, context, report.notes);
   const Measurement measured =
       measure(source.model, data, source.tokenizer.pad_id(), a.batch_size, context, "evaluate");
   const auto& labels = source.model.config.labels;

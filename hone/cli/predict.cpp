@@ -207,6 +207,7 @@ void predict(const PredictArguments& a) {
   }
   if (rows.pairs) check_takes_pairs(model.model.config, a.data.max_seq_length);
   print_warnings(model.model.warnings);
+  print_warnings({untrained_warning(model, a.model)});
   print_warnings(
       {length_warning(a.data.max_seq_length, model.model.config.max_position_embeddings)});
   const Lines lines(a, rows, model.model.config.labels);

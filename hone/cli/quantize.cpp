@@ -118,8 +118,8 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   CompressOptions options = job.options;
   options.fine_tune.training.seed = seed;
   TextModel model = job.parent;
-  model.trained_on.reset();
-  if (a.row_hashes) model.trained_on = record_of_copy(job.parent, job.data, options);
+  model.trained_on = record_of_copy(job.parent, job.data, options);
+  if (!a.row_hashes) model.trained_on = without_rows(model.trained_on);
   options.fine_tune.checkpoints = checkpoints_in(folder, a.resume, model, job.output);
   Quantized quantized;
   const Model unrounded = quantized_copy(job, options, folder, quantized);

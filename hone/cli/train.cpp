@@ -1,3 +1,7 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "hone/app/choice.h"
 #include "hone/app/class_table.h"
 #include "hone/app/learning_check.h"
@@ -43,7 +47,24 @@ Cell figure(const Json& evaluation, const char* key, Shown&& shown) {
   return shown(found->get<double>());
 }
 
+// What the figures of all parts are to be read with, where there are several.
+std::vector<std::string> common_cautions(const Json& result) {
+  std::vector<std::string> common;
+  if (!result.contains(kParts[0]) || !result.contains(kParts[1])) return common;
+  const Json& others = result[kParts[1]]["cautions"];
+  for (const Json& caution : result[kParts[0]]["cautions"])
+    if (std::ranges::find(others, caution) != others.end()) common.push_back(caution);
+  return common;
+}
+
+// Of both parts together; empty where there is nothing of the kind.
+std::string cautions_line(const Json& result) {
+  const std::vector<std::string> common = common_cautions(result);
+  return common.empty() ? "" : fmt::format("Both parts: {}.", fmt::join(common, ", "));
+}
+
 Table results_table(const Json& result) {
+  const std::vector<std::string> common = common_cautions(result);
   Table table({{"split", "Split"},
                {"examples", "Examples"},
                {"accuracy", "Accuracy"},
@@ -56,7 +77,9 @@ Table results_table(const Json& result) {
     const Json& e = result[part];
     const Json& interval = e["eval_accuracy_interval"];
     std::string name = part;
-    for (const Json& caution : e["cautions"]) name += ", " + caution.get<std::string>();
+    for (const Json& caution : e["cautions"])
+      if (std::ranges::find(common, caution.get<std::string>()) == common.end())
+        name += ", " + caution.get<std::string>();
     table.add_row({name, e["eval_samples"].get<std::int64_t>(),
                    percent_within(e["eval_accuracy"].get<double>(), interval[0].get<double>(),
                                   interval[1].get<double>()),
@@ -210,7 +233,7 @@ std::string choice_text(const Json& result) {
 void report_one(const TrainJob& job, const Trained& trained, RunReport report) {
   report.headline = headline(trained.result);
   report.sections = {{"Result",
-                      {PageTable{results_table(trained.result)},
+                      {PageTable{results_table(trained.result), cautions_line(trained.result)},
                        Paragraph{choice_text(trained.result)}, Paragraph{trained.size}}},
                      trained.curve};
   if (!trained.measured.empty())
@@ -341,7 +364,7 @@ void train_model(TrainArguments& a, const CLI::App& app) {
                      report.invocation.command,
                      splits,
                      data,
-                     a.row_hashes ? std::optional(after) : std::nullopt,
+                     a.row_hashes ? std::optional(after) : without_rows(after),
                      vocabulary,
                      output,
                      context};
@@ -380,6 +403,8 @@ void train_model(TrainArguments& a, const CLI::App& app) {
   const Table table = results_table(result);
   if (!table.rows().empty())
     print_text(a.run, "{}\n{}", to_text(table, text_style(a.run)), classes);
+  if (const std::string line = cautions_line(result); !line.empty())
+    print_text(a.run, "{}\n", line);
   print_text(a.run, "{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n",
              choice_text(result),
              static_cast<long long>(result["train_samples_per_second"].get<double>()),

@@ -94,6 +94,28 @@ TEST(MeasuredPart, OfAModelWithoutRecordHasNoCounts) {
   EXPECT_EQ(part.calibrated_on_rows, 1);
 }
 
+TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
+  const std::vector<Example> examples = reviews(12, 12);
+  EXPECT_EQ(cautions(measured(examples)), Names{"may be trained on"});
+  EXPECT_EQ(name_and_size(measured(examples)), "test, n = 24, may be trained on");
+  EXPECT_EQ(cautions(measured({})), Names{}) << "there are no figures to be careful with";
+  // The record began late: none of them is in it, or some are.
+  const auto later = [&](int count) {
+    return after_training(std::nullopt, "data", row_hashes(reviews(count, 1)), {});
+  };
+  EXPECT_EQ(cautions(measured(reviews(12, 0), later(0))), Names{"may be trained on"});
+  EXPECT_EQ(cautions(measured(examples, later(4))), Names{"5 or more trained on"});
+  EXPECT_EQ(cautions(measured(reviews(4, 0), later(4))), Names{"all trained on"});
+}
+
+TEST(Cautions, SayWhatIsUntrained) {
+  const std::vector<Example> examples = reviews(12, 12);
+  EXPECT_EQ(cautions(measured(examples, TrainedOn{})), Names{"untrained weights"});
+  EXPECT_EQ(cautions(measured(examples, TrainedOn{.complete = false, .untrained_head = true})),
+            Names{"untrained head"})
+      << "at chance, texts that are known flatter nothing";
+}
+
 TEST(Warnings, AreNoneWhereNothingFlatters) {
   EXPECT_EQ(warnings_of(measured(reviews(12, 12), TrainedOn{}), kLabels), Names{});
 }
@@ -192,7 +214,7 @@ TEST(TrainingWarnings, CountTextsWithTwoLabels) {
 TEST(MeasuredPart, SaysThatTextsRepeat) {
   std::vector<Example> examples = reviews(20, 20);
   for (int i = 0; i < 3; ++i) examples.push_back(examples.front());
-  const MeasuredPart part = measured(examples);
+  const MeasuredPart part = measured(examples, after_training(TrainedOn{}, "data", {77}, {}));
   EXPECT_EQ(part.facts.repeated_rows, 3);
   EXPECT_EQ(to_json(part)["repeated_rows"], 3);
   ASSERT_FALSE(warnings_of(part, kLabels).empty());

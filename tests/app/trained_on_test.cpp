@@ -46,6 +46,35 @@ TEST(TrainedOn, KnowsWhatItDoesNotKnow) {
   EXPECT_TRUE(trained.known());
 }
 
+// A head that was drawn at random is untrained whatever is rounded, until something is learnt.
+TEST(TrainedOn, RemembersAnUntrainedHead) {
+  const TrainedOn drawn{.complete = false, .untrained_head = true};
+  EXPECT_TRUE(drawn.untrained());
+  EXPECT_FALSE(drawn.known());
+  EXPECT_TRUE(after_calibration(drawn, "data", {1}).untrained());
+  EXPECT_FALSE(after_training(drawn, "data", {1}, {}).untrained());
+  EXPECT_TRUE(united(drawn, record())->untrained_head);
+  EXPECT_TRUE(united(record(), TrainedOn{})->untrained_head) << "one of them is as it was drawn";
+  EXPECT_FALSE(united(record(), record())->untrained());
+}
+
+TEST(TrainedOn, WithoutRowsSaysWhatIsUntrained) {
+  EXPECT_EQ(without_rows(record()), std::nullopt);
+  EXPECT_EQ(without_rows(std::nullopt), std::nullopt);
+  EXPECT_EQ(without_rows(after_calibration(TrainedOn{}, "data", {1})), TrainedOn{});
+  const TrainedOn drawn{.complete = false, .untrained_head = true};
+  EXPECT_EQ(without_rows(after_calibration(drawn, "data", {1})), drawn);
+}
+
+TEST(TrainedOn, SaysWhatIsUnknown) {
+  EXPECT_EQ(unknown_texts("A", record()), "");
+  EXPECT_EQ(unknown_texts("A", std::nullopt),
+            "A: there is no record of what it was trained on; these texts may be among it");
+  EXPECT_EQ(unknown_texts("A", after_training(std::nullopt, "data", {1}, {})),
+            "A: its training began from weights without a record of what they had learnt from; "
+            "these texts may be among that");
+}
+
 TEST(TrainedOn, OfTwoModelsIsWhatEitherHasSeen) {
   const TrainedOn other = after_training(std::nullopt, "other", {4}, {8});
   const std::optional<TrainedOn> both = united(record(), std::optional(other));
@@ -63,8 +92,8 @@ TEST(TrainedOn, IsReadAsItWasWritten) {
   EXPECT_FALSE(read_trained_on(folder.path()).has_value());
   write_trained_on(std::nullopt, folder.path());
   EXPECT_FALSE(read_trained_on(folder.path()).has_value());
-  for (const TrainedOn& written :
-       {record(), TrainedOn{}, after_training(std::nullopt, "", {}, {})}) {
+  for (const TrainedOn& written : {record(), TrainedOn{}, after_training(std::nullopt, "", {}, {}),
+                                   TrainedOn{.complete = false, .untrained_head = true}}) {
     write_trained_on(written, folder.path());
     EXPECT_EQ(read_trained_on(folder.path()), written);
   }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
@@ -35,6 +36,21 @@ TEST(Convert, TakesAnyArchitecture) {
   EXPECT_EQ(result["copied"], Json({"config.json"}));
   EXPECT_GT(result["tensors"].size(), 10);
   EXPECT_EQ(result["tensors"][0]["type"], "F32");
+}
+
+TEST(Convert, ShowsAnEndlessNameInTheMiddleCut) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "old");
+  const std::string endless = "begin" + std::string(5'000'000, 'x') + "end";
+  write_safetensors(folder.path() / "old/model.safetensors",
+                    {{endless, Tensor::of<float>({1}, {1})}}, {});
+  const Json result = run_json({"convert", "old", "-o", "new"}, folder.path());
+  const std::string name = result["tensors"][0]["tensor"];
+  EXPECT_LE(name.size(), 1000);
+  EXPECT_TRUE(name.starts_with("beginx") && name.ends_with("xend")) << name;
+  EXPECT_LE(run_well({"convert", "old", "-o", "other"}, folder.path()).output.size(), 2000);
+  EXPECT_TRUE(read_safetensors(folder.path() / "new/model.safetensors").tensors.contains(endless))
+      << "what is written keeps its name";
 }
 
 TEST(Convert, OverwritesNothingAndLeavesNothingBehind) {

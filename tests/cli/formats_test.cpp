@@ -280,10 +280,12 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
   with_report.insert(with_report.end(), {"-o", "report"});
   const Ending ending = run_well(with_report, folder.path());
   expect_shown(ending.output, "test, n = 500:\n");
-  EXPECT_NE(ending.messages.find("note: choices are made on validation, n = 1 800: "),
-            std::string::npos)
+  EXPECT_NE(
+      ending.messages.find("note: choices are made on validation, n = 1 800, untrained weights: "),
+      std::string::npos)
       << ending.messages;
-  EXPECT_NE(ending.messages.find("note: what is chosen is measured once on test, n = 500: "),
+  EXPECT_NE(ending.messages.find(
+                "note: what is chosen is measured once on test, n = 500, untrained weights: "),
             std::string::npos)
       << ending.messages;
   expect_shown(read_page(folder.path() / "report/report.html"), "test, n = 500: texts of each");

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -221,6 +222,85 @@ TEST_F(TrainedModel, MayForget) {
             "--no_row_hashes", "-o", "quantized"},
            path());
   EXPECT_FALSE(fs::exists(path() / "quantized/trained_on.safetensors"));
+}
+
+// By notes that --quiet leaves out alone, nobody would know.
+TEST_F(TrainedModel, OfWhichNothingIsKnownSaysSoBesideItsFigures) {
+  fs::remove(path() / "model/trained_on.safetensors");
+  const Json unknown = eval({"reviews.csv"});
+  EXPECT_EQ(unknown["cautions"], Json({"may be trained on"}));
+  const Ending ending = eval_messages({"reviews.csv", "--quiet"});
+  EXPECT_NE(ending.output.find("all, n = 200, may be trained on"), std::string::npos)
+      << ending.output;
+  run_well({"quantize", "model", "--format", "int(bits=8)", "--data", "reviews.csv", "-o", "q"},
+           path());
+  EXPECT_EQ(read_json(path() / "q/results.json")["cautions"], Json({"may be trained on"}));
+  EXPECT_NE(read_file(path() / "q/README.md").find("may be trained on"), std::string::npos);
+  // Of both parts of a training it is said once.
+  fs::create_directory(path() / "parts");
+  folder_.file("parts/train.csv", reviews(0, 100));
+  folder_.file("parts/test.csv", reviews(140, 200));
+  const Ending further = run_well(
+      {"train", "model", "--data", "parts", "--max_steps", "1", "--quiet", "-o", "further"},
+      path());
+  EXPECT_NE(further.output.find("Both parts: may be trained on."), std::string::npos)
+      << further.output;
+  EXPECT_EQ(further.output.find(", may be trained on"), std::string::npos) << further.output;
+}
+
+TEST_F(TrainedModel, IsNamedWhereOneOfTwoHasNoRecord) {
+  run_well({"convert", "model", "-o", "other"}, path());
+  fs::remove(path() / "other/trained_on.safetensors");
+  const Ending ending = run_well({"compare", "model", "other", "--data", "reviews.csv"}, path());
+  EXPECT_TRUE(says(ending, "note: B: there is no record of what it was trained on"))
+      << ending.messages;
+  EXPECT_FALSE(says(ending, "A: there is no record")) << ending.messages;
+  EXPECT_FALSE(says(ending, "A or B")) << ending.messages;
+}
+
+// Weights without a classifier get one at random, which the model that is saved has then.
+TEST_F(TrainedModel, WithoutAHeadIsRememberedAsUntrained) {
+  Safetensors weights = read_safetensors(path() / "model/model.safetensors");
+  std::erase_if(weights.tensors,
+                [](const auto& tensor) { return tensor.first.starts_with("classifier."); });
+  fs::remove(path() / "model/trained_on.safetensors");
+  write_safetensors(path() / "model/model.safetensors", weights.tensors, {{"format", "pt"}});
+  const std::string warning = "q is not trained: its head is as drawn at random";
+  for (const Words& more : {Words{}, Words{"--no_row_hashes", "--overwrite"}}) {
+    Words words = {"quantize", "model",       "--format", "int(bits=8)",
+                   "--data",   "reviews.csv", "-o",       "q"};
+    words.insert(words.end(), more.begin(), more.end());
+    run_well(words, path());
+    EXPECT_NE(read_file(path() / "q/README.md").find("untrained head"), std::string::npos);
+    const Words measure = {"eval", "q", "--data", "reviews.csv"};
+    EXPECT_EQ(run_json(measure, path())["cautions"], Json({"untrained head"}));
+    const Ending ending = run_well(measure, path());
+    EXPECT_TRUE(says(ending, warning)) << ending.messages;
+    EXPECT_NE(ending.output.find("n = 200, untrained head"), std::string::npos) << ending.output;
+    EXPECT_TRUE(says(run_well({"predict", "q", "some text"}, path()), warning));
+  }
+  run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "1", "-o", "trained"},
+           path());
+  EXPECT_FALSE(says(run_well({"eval", "trained", "--data", "reviews.csv"}, path()), "not trained"));
+}
+
+// By a folder that is not as it was written nobody vouches for what was learnt from.
+TEST_F(TrainedModel, InAFolderWithADamagedRecordIsOneOfWhichNothingIsKnown) {
+  const std::string whole = read_file(path() / "model/record.json");
+  folder_.file("model/record.json", whole.substr(0, whole.size() / 2));
+  const std::string warning = "what the model in model was trained on counts as unknown";
+  const Json result = eval({"reviews.csv"});
+  EXPECT_EQ(result["n"], 200);
+  EXPECT_EQ(result["cautions"], Json({"may be trained on"}));
+  const Ending ending = eval_messages({"reviews.csv", "--quiet"});
+  EXPECT_TRUE(says(ending, "warning: model/record.json")) << ending.messages;
+  EXPECT_TRUE(says(ending, warning)) << ending.messages;
+  EXPECT_TRUE(says(run_well({"convert", "model", "-o", "copy"}, path()), warning));
+  EXPECT_FALSE(fs::exists(path() / "copy/trained_on.safetensors"));
+  const Words again = {"train", "model", "--data", "reviews.csv", "--max_steps", "1", "-o", "more"};
+  EXPECT_TRUE(says(run_well(again, path()), warning));
+  EXPECT_EQ(run_json({"eval", "more", "--data", "reviews.csv"}, path())["cautions"],
+            Json({"may be trained on", "all held for choices"}));
 }
 
 TEST_F(TrainedModel, WithADamagedMemoryIsRefused) {
