@@ -12,6 +12,7 @@
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/trainer_flags.h"
+#include "hone/cli/value_kind.h"
 
 // The program: finds the command, parses its arguments, runs it, and turns errors into messages and
 // exit codes.
@@ -102,9 +103,27 @@ std::string way_on(const CLI::App& app) {
                      settings["resume"] == true ? "" : " --resume");
 }
 
+// "--sort -loss" is "--sort=-loss": what begins with one dash would be read as flags of one letter.
+std::vector<std::string> with_signed_values(const CLI::App& app,
+                                            const std::vector<std::string>& arguments) {
+  std::vector<std::string> joined;
+  for (const std::string& argument : arguments) {
+    const CLI::Option* before = joined.empty() ? nullptr : app.get_option_no_throw(joined.back());
+    const ValueKind* kind = before == nullptr ? nullptr : value_kind(*before);
+    if (kind != nullptr && kind->takes_minus && argument.starts_with('-') &&
+        !argument.starts_with("--")) {
+      joined.back() += "=" + argument;
+    } else {
+      joined.push_back(argument);
+    }
+  }
+  return joined;
+}
+
 void run_command(const Command& command, std::vector<std::string> arguments) {
   CLI::App app;
   const std::function<void()> run = declare_command(command, app);
+  arguments = with_signed_values(app, arguments);
   std::reverse(arguments.begin(), arguments.end());  // as CLI11 wants them
   try {
     app.parse(arguments);

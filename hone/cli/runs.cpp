@@ -110,7 +110,9 @@ void write_page(const RunsArguments& a, const CLI::App& app, const Shown& s, con
 
 void list_runs(const RunsArguments& a, const CLI::App& app) {
   const Runs runs = read_runs(a.folders);
-  const RankedRuns ranked = rank_runs(runs, a.sort, a.reverse);
+  const bool falling = a.sort.starts_with('-');
+  const RankedRuns ranked =
+      rank_runs(runs, falling ? a.sort.substr(1) : a.sort, a.reverse != falling);
   for (const SkippedPath& one : runs.skipped)
     print_warnings({fmt::format("skipped {}: {}", one.path, one.reason)});
   user_check(!ranked.rows.empty(), "there is no output folder among them");
@@ -134,7 +136,8 @@ Command runs_command() {
                            "output folders, folders of them, or globs; unfinished ones too")
                 ->required();
             app.add_option("--sort", a->sort,
-                           "column or setting to sort by, within runs that may be compared");
+                           "column or setting to sort by, within runs that may be compared; with a "
+                           "minus in front, as -accuracy, the highest first");
             app.add_flag("--reverse", a->reverse, "the other way round: the highest first");
             app.add_option("--columns", a->columns,
                            "columns and settings to show, by comma; by default those that differ");

@@ -76,7 +76,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"DOCUMENT"}, {.shown = "DOCUMENT", .words = document_names()}},
       {{"FOLDERS"}, {.shown = "FOLDER", .folders = true, .access = Access::reads_runs}},
       {{"html"}, {.shown = "FILE|FOLDER", .files = true, .access = Access::writes}},
-      {{"sort"}, {.shown = "COLUMN"}},
+      {{"sort"}, {.shown = "[-]COLUMN", .takes_minus = true}},
       {{"columns"}, {.shown = "LIST"}},
       {{"SHELL"}, {.shown = "bash|zsh|fish", .words = {"bash", "zsh", "fish"}}},
       {{"text_column", "text_pair_column", "label_column", "id_column"}, {.shown = "COLUMN"}},

@@ -16,7 +16,8 @@ struct ValueKind {
   bool files = false;      ///< names of files and folders
   bool folders = false;    ///< names of folders
   std::vector<std::string> words = {};
-  Access access = Access::none;              ///< see output_check.h
+  Access access = Access::none;  ///< see output_check.h
+  bool takes_minus = false;      ///< a value may begin with a minus, as no flag: "-loss"
   std::vector<const char*> written_as = {};  ///< endings of the files that are written
 };
 

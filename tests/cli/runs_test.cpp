@@ -117,6 +117,15 @@ TEST(Runs, SortsByAColumnOrASetting) {
   Names reversed = order({"first", "second", "--sort", "loss", "--reverse"});
   std::ranges::reverse(reversed);
   EXPECT_EQ(by_loss, reversed);
+  // A minus in front, as elsewhere.
+  for (const std::vector<std::string>& falling :
+       {std::vector<std::string>{"--sort", "-learning_rate"}, {"--sort=-learning_rate"}}) {
+    std::vector<std::string> words = {"first", "second"};
+    words.insert(words.end(), falling.begin(), falling.end());
+    EXPECT_EQ(order(words), (Names{"second", "first"}));
+    words.emplace_back("--reverse");
+    EXPECT_EQ(order(words), (Names{"first", "second"}));
+  }
   const Ending refused = run_hone({"runs", "first", "--sort", "learning_rat"}, trainings());
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.messages.find("no run has 'learning_rat'; did you mean 'learning_rate'?"),
