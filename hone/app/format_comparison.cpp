@@ -176,7 +176,7 @@ std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study) {
 namespace {
 
 // Of those that are not shown to be kept the one nearest to it.
-const FormatResult& likeliest(const FormatStudy& study) {
+const FormatResult& nearest(const FormatStudy& study) {
   return *std::ranges::min_element(study.results, {},
                                    [](const FormatResult& r) { return r.model.verdict->p_value; });
 }
@@ -185,7 +185,7 @@ const FormatResult& likeliest(const FormatStudy& study) {
 
 std::string choice_verdict(const FormatStudy& study) {
   const std::size_t count = study.results.size();
-  const FormatResult& told = study.chosen ? study.results[*study.chosen] : likeliest(study);
+  const FormatResult& told = study.chosen ? study.results[*study.chosen] : nearest(study);
   const std::string
       of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
       within = fmt::format("to keep the accuracy within {:.2f} points", 100 * kUsualMargin),
@@ -195,7 +195,7 @@ std::string choice_verdict(const FormatStudy& study) {
               ? fmt::format(", by Holm's correction for {}, which the intervals are without", count)
               : "");
   if (!study.chosen)
-    return fmt::format("{}none is shown {}; the likeliest, {}: {}", of, within, told.choice.label,
+    return fmt::format("{}none is shown {}; {} comes nearest: {}", of, within, told.choice.label,
                        basis);
   return fmt::format("{}{} needs the fewest bits ({:.4g} per weight) among those shown {}: {}", of,
                      told.choice.label, told.model.average_weight_bits, within, basis);
@@ -203,7 +203,7 @@ std::string choice_verdict(const FormatStudy& study) {
 
 std::vector<std::string> choice_findings(const FormatStudy& study) {
   std::vector<std::string> lines;
-  if (!study.chosen) lines.push_back(finding(likeliest(study).model, study.choice.made_on()));
+  if (!study.chosen) lines.push_back(finding(nearest(study).model, study.choice.made_on()));
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;

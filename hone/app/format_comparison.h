@@ -56,7 +56,7 @@ std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study);
 /// Which format needs the fewest bits of those that are shown to keep the accuracy, or comes nearest to it, what it
 /// changes, on which part and how many texts.
 std::string choice_verdict(const FormatStudy& study);
-/// What was measured once, of what was chosen; or why the likeliest is not shown to be kept. Lines.
+/// What was measured once, of what was chosen; or why the nearest to it is not shown to be kept. Lines.
 std::vector<std::string> choice_findings(const FormatStudy& study);
 /// The same for programs, with the choice: `formats`, each with its measurement and comparison, `chosen` (a format, or
 /// null), `summary`, `findings`. `labels` are the names of the classes.

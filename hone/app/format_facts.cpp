@@ -200,9 +200,15 @@ FormatGrid format_grid(const Format& format) {
   Coded tiny = frame;
   grid.passes_tiny =
       quantized(format, tiny, kTiny) == kTiny && !std::ranges::binary_search(written, kTiny);
+  // Equal steps differ by how values are rounded to fp32, the least near 0: there the step is known best.
+  float most = 0;
   for (std::size_t i = 1; i < grid.values.size(); ++i) {
-    const float step = grid.values[i] - grid.values[i - 1];
-    if (i == 1 || step < grid.smallest_step) grid.smallest_step = step;
+    const float low = grid.values[i - 1], high = grid.values[i], step = high - low;
+    const float at_most =
+        step + std::numeric_limits<float>::epsilon() * std::max(std::abs(low), std::abs(high));
+    if (i > 1 && at_most >= most) continue;
+    most = at_most;
+    grid.smallest_step = step;
   }
   return grid;
 }

@@ -64,10 +64,14 @@ const std::vector<FlagRow>& flag_rows() {
       {{"config_name", "tokenizer_name"}, "config and tokenizer are those of the model's folder"},
       {{"cache_dir"}, "HF_HUB_CACHE says where models of the hub lie"},
       {{"model_revision", "revision"}, "name it with the model: OWNER/NAME@REVISION"},
-      {{"use_fast_tokenizer", "trust_remote_code", "use_auth_token", "token", "hub_token",
-        "low_cpu_mem_usage", "use_safetensors", "save_safetensors"},
+      {{"use_fast_tokenizer", "trust_remote_code", "low_cpu_mem_usage", "use_safetensors",
+        "save_safetensors"},
        "nothing to choose here: one tokenizer, no remote code, no network, weights as safetensors; "
        "leave it out"},
+      {{"use_auth_token", "token", "hub_token"},
+       "hone downloads nothing, private models neither: fetch one with Hugging Face's own tools "
+       "(hf "
+       "auth login, hf download OWNER/NAME), and hone finds it in their cache; or give its folder"},
       {{"torch_dtype", "fp16", "bf16", "fp16_full_eval", "bf16_full_eval", "half_precision_backend",
         "fp16_opt_level", "fp16_backend", "tf32"},
        "not there yet: training is in fp32; `hone quantize` makes models in bf16, fp16 and others"},

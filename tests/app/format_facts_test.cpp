@@ -32,6 +32,11 @@ TEST(FormatGrid, OfIntegerIsItsMultiples) {
   EXPECT_EQ(grid.average_bits, 3);
 }
 
+// Values next to 1 are rounded to fp32 more coarsely than those next to 0.
+TEST(FormatGrid, KnowsTheStepWhereItIsRoundedLeast) {
+  EXPECT_EQ(grid_of("int(bits=8)").smallest_step, 1.0f / 127);
+}
+
 // The block's largest magnitude is 1, whose exponent is 2 below that of the largest element.
 TEST(FormatGrid, OfABlockFormatIsScaledByTheBlocksPowerOfTwo) {
   const FormatGrid grid = grid_of("mxfp(element=e2m1)");

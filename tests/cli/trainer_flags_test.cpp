@@ -85,6 +85,14 @@ TEST(TrainerFlags, AreThereOrAnswered) {
     EXPECT_TRUE(is_flag_of_train(flag)) << flag;
 }
 
+// Whoever has a token has private models: "nothing to choose here" is no answer for them.
+TEST(TrainerFlags, SayHowPrivateModelsAreHad) {
+  for (const char* flag : {"--hub_token", "--token", "--use_auth_token"})
+    EXPECT_NE(answer_to(flag).find("hone downloads nothing, private models neither"),
+              std::string::npos)
+        << answer_to(flag);
+}
+
 TEST(TrainerFlags, AreAnsweredWithFlagsThatExist) {
   for (const char* flag :
        {"--evaluation_strategy", "--optim_args", "--save_strategy", "--train_file", "--logging_dir",
