@@ -106,6 +106,17 @@ std::string with_sample(const std::string& origin, const std::string& sample) {
   return sample.empty() ? origin : origin + "; " + sample;
 }
 
+// The training part has no duplicates in itself.
+PartFacts facts_of_part(const std::string& name, const std::vector<Example>& examples,
+                        std::span<const std::uint64_t> hashes, const DataSet& data,
+                        const RowSet& training_rows) {
+  const bool itself = name == "train" || name == "all";
+  PartFacts facts = part_facts(name, examples, hashes, data.label_names.size(),
+                               itself ? RowSet{} : training_rows);
+  if (facts.duplicate_rows > 0) facts.duplicates = duplicate_rows(examples, data);
+  return facts;
+}
+
 // The facts of every part that has examples.
 DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& samples) {
   const DataSet& data = splits.source;
@@ -113,9 +124,8 @@ DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& sa
   const RowSet training_rows = row_set(row_hashes(data.train));
   for (const auto& [name, examples] : parts_of(data))
     if (!examples->empty()) {
-      identity.parts.push_back(part_facts(name, *examples, row_hashes(*examples),
-                                          data.label_names.size(),
-                                          name == "train" ? RowSet{} : training_rows));
+      identity.parts.push_back(
+          facts_of_part(name, *examples, row_hashes(*examples), data, training_rows));
       identity.parts.back().sample = samples.at(name);
     }
   return identity;
@@ -234,12 +244,10 @@ MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
   const std::string origin = with_sample(
       origin_of(splits, part_name), keep_sample(texts.examples, splits.options.max_eval_samples,
                                                 splits.options.seed, "evaluation sample"));
-  const bool itself = part_name == "train" || part_name == "all";
   const std::vector<std::uint64_t> hashes = row_hashes(texts.examples);
-  texts.part =
-      measured_part(part_facts(part_name, texts.examples, hashes, source.label_names.size(),
-                               itself ? RowSet{} : row_set(row_hashes(source.train))),
-                    origin, texts.examples, hashes, source.label_names, record);
+  texts.part = measured_part(
+      facts_of_part(part_name, texts.examples, hashes, source, row_set(row_hashes(source.train))),
+      origin, texts.examples, hashes, source.label_names, record);
   return texts;
 }
 
@@ -282,7 +290,12 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
     warnings.push_back(shorter);
   EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);
   set.text_numbers = text_numbers(row_hashes(examples));
-  if (std::string spelling = spelling_warning(source.tokenizer, set, name); !spelling.empty())
+  // What is so of one part is so of all.
+  const auto is_of_spelling = [](const std::string& warning) {
+    return warning.find(kSpelledWords) != std::string::npos;
+  };
+  if (std::string spelling = spelling_warning(source.tokenizer, set, name);
+      !spelling.empty() && std::ranges::none_of(warnings, is_of_spelling))
     warnings.push_back(std::move(spelling));
   if (set.truncated_texts > 0)
     warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens", name,

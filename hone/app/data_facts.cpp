@@ -26,14 +26,15 @@ std::string number_of_texts(std::int64_t count) {
   return fmt::format("{} text{}", number(count), count == 1 ? "" : "s");
 }
 
-// "'bad' (3), 'good' (0)", the first of them by name.
+// "'bad' (3), 'good' (1)", the first of them by name; without the number where there are none.
 std::string listed_classes(const std::vector<std::size_t>& classes, const PartFacts& facts,
                            const std::vector<std::string>& labels) {
   std::string text;
   for (std::size_t i = 0; i < classes.size(); ++i) {
     if (i == kListedClasses) return text + fmt::format(" and {} more", classes.size() - i);
-    text += fmt::format("{}'{}' ({})", i == 0 ? "" : ", ", shown_name(labels[classes[i]]),
-                        number(facts.class_rows[classes[i]]));
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", shown_name(labels[classes[i]]));
+    const std::int64_t rows = facts.class_rows[classes[i]];
+    if (rows > 0) text += fmt::format(" ({})", number(rows));
   }
   return text;
 }
@@ -43,6 +44,17 @@ Json count_or_null(const std::optional<std::int64_t>& count) {
 }
 
 Json share_or_null(double share) { return share == share ? Json(share) : Json(); }
+
+// ": test.csv: line 2 is train.csv: line 7, … and 12 more", of those that have a place.
+std::string named_duplicates(const PartFacts& facts) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, facts.duplicates.size()); ++i)
+    text += fmt::format("{}{} is {}", i == 0 ? ": " : "; ", facts.duplicates[i].row,
+                        facts.duplicates[i].training_row);
+  const std::int64_t more = facts.duplicate_rows - static_cast<std::int64_t>(kShown);
+  return text.empty() || more <= 0 ? text : text + fmt::format("; and {} more", number(more));
+}
 
 // A class so much rarer than the others that it may be a slip.
 bool is_stray(std::int64_t rows, const PartFacts& facts) {
@@ -136,19 +148,37 @@ PartFacts part_facts(const std::string& part, const std::vector<Example>& exampl
   return facts;
 }
 
+std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples,
+                                         const DataSet& data) {
+  std::vector<DuplicateRow> rows;
+  if (data.files.empty()) return rows;
+  std::unordered_map<std::uint64_t, const Example*> first;
+  for (const Example& example : data.train) first.emplace(row_hash(example), &example);
+  for (const Example& example : examples) {
+    const auto found = first.find(row_hash(example));
+    if (found == first.end()) continue;
+    rows.push_back({place_of(example, data.files), place_of(*found->second, data.files)});
+    if (rows.size() == kNamedDuplicates) break;
+  }
+  return rows;
+}
+
 Json to_json(const DataIdentity& identity) {
   Json parts = Json::array();
   for (const PartFacts& facts : identity.parts) {
     Json classes = Json::object();
     for (std::size_t i = 0; i < std::min(facts.class_rows.size(), identity.labels.size()); ++i)
       classes[identity.labels[i]] = facts.class_rows[i];
-    parts.push_back({{"part", facts.part},
-                     {"rows", facts.rows},
-                     {"classes", classes},
-                     {"majority_share", share_or_null(facts.majority_share())},
-                     {"duplicate_rows", facts.duplicate_rows},
-                     {"repeated_rows", facts.repeated_rows},
-                     {"effective_rows", facts.effective_rows()}});
+    Json row = {{"part", facts.part},
+                {"rows", facts.rows},
+                {"classes", classes},
+                {"majority_share", share_or_null(facts.majority_share())},
+                {"duplicate_rows", facts.duplicate_rows},
+                {"repeated_rows", facts.repeated_rows},
+                {"effective_rows", facts.effective_rows()}};
+    row["duplicates"] = Json::object();
+    for (const DuplicateRow& one : facts.duplicates) row["duplicates"][one.row] = one.training_row;
+    parts.push_back(std::move(row));
   }
   return {{"source", identity.source},
           {"hash", identity.hash},
@@ -257,9 +287,9 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
         "{}: {} of {} texts were held for choices; what was chosen on them flatters the figures",
         facts.part, number(chosen), number(facts.rows)));
   if (facts.duplicate_rows > 0)
-    warnings.push_back(
-        fmt::format("{} of {} {} texts are in the training part too, which flatters the figures",
-                    number(facts.duplicate_rows), number(facts.rows), facts.part));
+    warnings.push_back(fmt::format(
+        "{} of {} {} texts are in the training part too, which flatters the figures{}",
+        number(facts.duplicate_rows), number(facts.rows), facts.part, named_duplicates(facts)));
   if (facts.repeated_rows > 0)
     warnings.push_back(
         fmt::format("{}: {} of {} texts repeat another one of them; intervals and verdicts take "
@@ -275,9 +305,12 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
                     facts.part, number(facts.rows), shown_name(part.majority_label)));
     return warnings;
   }
-  std::vector<std::size_t> few;
+  std::vector<std::size_t> none, few;
   for (std::size_t i = 0; i < std::min(facts.class_rows.size(), labels.size()); ++i)
-    if (facts.class_rows[i] < kFewRows) few.push_back(i);
+    if (facts.class_rows[i] < kFewRows) (facts.class_rows[i] == 0 ? none : few).push_back(i);
+  if (facts.rows > 0 && !none.empty())
+    warnings.push_back(fmt::format("{}: no texts of {}; nothing is measured of what has none",
+                                   facts.part, listed_classes(none, facts, labels)));
   if (facts.rows > 0 && !few.empty())
     warnings.push_back(fmt::format("{}: next to no texts of {}; figures of so few are unsure",
                                    facts.part, listed_classes(few, facts, labels)));

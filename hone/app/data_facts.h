@@ -13,6 +13,12 @@
 /// What is to be known of the texts of a job before its figures are believed.
 namespace hone {
 
+/// A row whose text stands in the training part too, by their places.
+struct DuplicateRow {
+  std::string row, training_row;
+};
+inline constexpr std::size_t kNamedDuplicates = 100;
+
 /// One part as it is used: after texts were set aside, and after `--max_train_samples` and `--max_eval_samples`.
 struct PartFacts {
   std::string part;  ///< "train", "validation", "test", or "all" for data that has no parts
@@ -20,6 +26,8 @@ struct PartFacts {
   std::vector<std::int64_t> class_rows = {};  ///< (classes)
   std::int64_t duplicate_rows =
       0;  ///< their text is in the training part too; 0 for that part itself
+  std::vector<DuplicateRow> duplicates =
+      {};                          ///< the first of them, where they were read from files
   std::int64_t repeated_rows = 0;  ///< their text stands in a row before them in this part
   double evidence = 1;             ///< of each row, as some repeat others: hone/metrics/evidence.h
   std::string sample = {};         ///< "10 of 50 of them, drawn by seed 3"; empty: all of the part
@@ -36,6 +44,9 @@ struct PartFacts {
 PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
                      std::span<const std::uint64_t> hashes, std::size_t classes,
                      const RowSet& training_rows);
+
+/// The first `kNamedDuplicates` of the examples whose text stands in the data's training part too.
+std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples, const DataSet& data);
 
 /// Which data a result stands on.
 struct DataIdentity {

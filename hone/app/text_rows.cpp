@@ -63,6 +63,11 @@ struct Part {
   }
 };
 
+// What the part is called: data without parts is none to train on here.
+std::string name_of(const Part& part, const std::string& asked_for) {
+  return asked_for.empty() && part.name == "train" ? "all" : part.name;
+}
+
 // The part that is asked for by `name`, of data that has these.
 Part find_part(const std::string& name, bool train, bool validation, bool test,
                const std::string& source) {
@@ -115,7 +120,7 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
   const DataFiles files = find_data_files(options.source);
   const Part part = find_part(part_name, !files.train.empty(), !files.validation.empty(),
                               !files.test.empty(), options.source);
-  TextRows data{.notes = files.notes};
+  TextRows data{.part = name_of(part, part_name), .notes = files.notes};
   std::vector<std::string> class_names;
   std::int64_t replaced = 0, before = 0;
   std::optional<ColumnChoice> choice;
@@ -162,6 +167,7 @@ TextRows rows_of(const DataSet& set, const std::string& part_name,
   TextRows data{.notes = set.notes, .warnings = set.warnings};
   const Part part = find_part(part_name, !set.train.empty(), !set.validation.empty(),
                               !set.test.empty(), set.source);
+  data.part = name_of(part, part_name);
   const auto add = [&](std::string_view name, const std::vector<Example>& examples) {
     if (!part.takes(name)) return;
     for (const Example& example : examples)
@@ -183,9 +189,11 @@ TextRows rows_of(const DataSet& set, const std::string& part_name,
 TextRows read_text_rows(const DataOptions& options, const std::string& part,
                         const std::vector<std::string>& labels,
                         const std::optional<TrainedOn>& record, ThreadPool& pool) {
+  DataOptions with_columns = options;
+  if (record) with_columns.remembered = record->columns;
   const bool table =
       !options.source.starts_with(kSyntheticPrefix) && !is_review_folder(options.source);
-  TextRows data = table ? read_files(options, part, labels, record, pool)
+  TextRows data = table ? read_files(with_columns, part, labels, record, pool)
                         : rows_of(load_data_set(options, pool), part, labels, record);
   for (const TextRow& row : data.rows) {
     data.pairs = data.pairs || row.text_pair.has_value();

@@ -21,6 +21,7 @@ struct TextRow {
 
 struct TextRows {
   std::vector<TextRow> rows = {};
+  std::string part = {};  ///< "train", "validation", "test", or "all"
   bool pairs = false;     ///< the rows have a second text
   bool labelled = false;  ///< some have a gold label
   std::vector<std::string> notes = {}, warnings = {};

@@ -26,6 +26,11 @@ constexpr Row kRows[] = {{"trained_on", &TrainedOn::trained},
                          {"chosen_on", &TrainedOn::chosen},
                          {"calibrated_on", &TrainedOn::calibrated}};
 
+constexpr std::pair<const char*, std::string NamedColumns::*> kColumnKeys[] = {
+    {"text_column", &NamedColumns::text},
+    {"text_pair_column", &NamedColumns::text_pair},
+    {"label_column", &NamedColumns::label}};
+
 // A hash is stored as the signed number of the same bits.
 Tensor to_tensor(const RowSet& set) {
   std::vector<std::int64_t> values;
@@ -57,6 +62,7 @@ std::optional<TrainedOn> parse(const Safetensors& file) {
   TrainedOn record;
   record.complete = text("complete") == "true";
   record.untrained_head = text("untrained_head") == "true";
+  for (const auto& [key, column] : kColumnKeys) record.columns.*column = text(key);
   record.data = split(text("data"), ' ');
   for (const Row& row : kRows) {
     const auto tensor = file.tensors.find(row.tensor);
@@ -107,9 +113,19 @@ TrainedOn after_calibration(const std::optional<TrainedOn>& before, const std::s
   return record;
 }
 
+void remember_columns(TrainedOn& record, const DataOptions& options) {
+  if (!options.text_column.empty() || !options.text_pair_column.empty()) {
+    record.columns.text = options.text_column;
+    record.columns.text_pair = options.text_pair_column;
+  }
+  if (!options.label_column.empty()) record.columns.label = options.label_column;
+}
+
 std::optional<TrainedOn> without_rows(const std::optional<TrainedOn>& record) {
-  if (!record || !record->untrained()) return std::nullopt;
-  return TrainedOn{.complete = record->nothing(), .untrained_head = record->untrained_head};
+  if (!record || (!record->untrained() && record->columns == NamedColumns{})) return std::nullopt;
+  return TrainedOn{.complete = record->nothing(),
+                   .untrained_head = record->untrained_head,
+                   .columns = record->columns};
 }
 
 std::string unknown_texts(const std::string& name, const std::optional<TrainedOn>& record) {
@@ -128,6 +144,7 @@ std::optional<TrainedOn> united(const std::optional<TrainedOn>& a,
   const TrainedOn other = b.value_or(TrainedOn{.complete = false});
   both.untrained_head = both.untrained() || other.untrained();
   for (const Row& row : kRows) both.*row.set = united(both.*row.set, other.*row.set);
+  if (both.columns == NamedColumns{}) both.columns = other.columns;
   both.complete = both.complete && other.complete;
   for (const std::string& data : other.data)
     if (std::ranges::find(both.data, data) == both.data.end()) both.data.push_back(data);
@@ -171,6 +188,8 @@ void write_trained_on(const std::optional<TrainedOn>& record, const fs::path& fo
       {"hone.trained_on", kVersion},
       {"complete", record->complete ? "true" : "false"},
       {"data", fmt::format("{}", fmt::join(record->data, " "))}};
+  for (const auto& [key, column] : kColumnKeys)
+    if (!(record->columns.*column).empty()) metadata.emplace(key, record->columns.*column);
   if (record->untrained_head) metadata.emplace("untrained_head", "true");
   write_safetensors(folder / kTrainedOnFile, tensors, metadata);
 }

@@ -30,6 +30,7 @@ struct TrainedOn {
   bool complete = true;
   /// The head is as it was drawn: the weights came without one, and no training has followed.
   bool untrained_head = false;
+  NamedColumns columns = {};           ///< that the trainings were told to take
   std::vector<std::string> data = {};  ///< `DataSet::hash` of each data set, the first one first
 
   bool operator==(const TrainedOn&) const = default;
@@ -50,7 +51,11 @@ TrainedOn after_training(const std::optional<TrainedOn>& before, const std::stri
 TrainedOn after_calibration(const std::optional<TrainedOn>& before, const std::string& data,
                             std::vector<std::uint64_t> calibrated);
 
-/// The record of a model that is to keep no fingerprints: that it is untrained, where it is; else none.
+/// Keeps the columns that `options` name.
+void remember_columns(TrainedOn& record, const DataOptions& options);
+
+/// The record of a model that is to keep no fingerprints: that it is untrained and its columns, where there is something
+/// to say; else none.
 std::optional<TrainedOn> without_rows(const std::optional<TrainedOn>& record);
 
 /// That it is not known of texts whether the model called `name`, of this record, was trained on them; empty where it is.

@@ -84,10 +84,12 @@ std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts
       static_cast<double>(std::max<std::int64_t>(count_words(tokenizer, texts), 1));
   if (pieces <= kMostPieces) return "";
   return fmt::format(
-      "{}: the vocabulary does not know these words and cuts them into {:.1f} pieces each, {:.1f} "
-      "tokens a text; `hone tokenize MODEL --data DATA --texts 3` shows how. Take a model of their "
-      "language, or let fresh weights learn a vocabulary: hone train tiny --data DATA -o FOLDER",
-      name, pieces, tokens_per_text(texts));
+      "{}: {} and cuts them into {:.1f} pieces each, {:.1f} tokens a text; `hone tokenize MODEL "
+      "--data DATA --texts 3` shows how. It was made of other texts or for another language: take "
+      "a "
+      "model made of such as these, or train one anew, which learns its vocabulary from them: hone "
+      "train tiny --data DATA -o FOLDER",
+      name, kSpelledWords, pieces, tokens_per_text(texts));
 }
 
 }  // namespace hone

@@ -40,6 +40,9 @@ std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet
 /// The same for programs: vocab_size, source, training_texts, tokens_per_text.
 Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train);
 
+/// What such a warning says, whatever its figures.
+inline constexpr const char* kSpelledWords = "the vocabulary does not know these words";
+
 /// Says, with `name` in front, that the vocabulary cuts the words of these texts into more than two pieces each, so that
 /// it is not one for them; else empty.
 std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts,

@@ -115,7 +115,8 @@ Context make_context(const RunArguments& a) { return Context(a.threads, a.quiet,
 
 void declare_texts(CLI::App& app, DataArguments& a) {
   app.add_option("--text_column", a.options.text_column,
-                 "column or key of the text; by default text, or what it is usually called");
+                 "column or key of the text; by default that of the model's training, text, or "
+                 "what it is usually called");
   app.add_option("--text_pair_column", a.options.text_pair_column,
                  "column or key of the second text, for pairs");
   app.add_flag("--strict", a.options.strict, "refuse texts that are not UTF-8");
@@ -129,7 +130,8 @@ void declare(CLI::App& app, DataArguments& a, bool required) {
   if (required) data->required();
   declare_texts(app, a);
   app.add_option("--label_column", a.options.label_column,
-                 "column or key of the label; by default label, or what it is usually called");
+                 "column or key of the label; by default that of the model's training, label, or "
+                 "what it is usually called");
   app.add_option("--validation_split", a.validation_split,
                  "share of the training texts set aside to choose by, if the data has no "
                  "validation part; 0: none")
@@ -382,6 +384,7 @@ Splits load_splits(const DataArguments& data, std::uint64_t seed,
   const Protocol protocol = parse_protocol(data.protocol);
   DataOptions options = data.options;
   options.label_names = labels;
+  if (record) options.remembered = record->columns;
   Splits splits =
       split(load_data_set(options, context.pool), {.validation_split = data.validation_split,
                                                    .seed = seed,
@@ -408,6 +411,7 @@ MeasuredTexts load_measured(const DataArguments& data, const std::string& split,
   DataArguments whole = data;
   // A single file is one part: nothing is set aside by seed from what is to be measured.
   if (split.empty() || split == "all") whole.validation_split = 0;
+  if (record) whole.options.remembered = record->columns;
   const Splits splits =
       load_splits(whole, seed, config, split == "all" ? std::optional<TrainedOn>() : record,
                   DataUse::measurement, context);

@@ -134,12 +134,14 @@ const std::vector<Document>& documents() {
           {"skipped", "skipped_path[]", "paths that are no output folders"}}}}},
       {"predict",
        "One text. The command prints such an object on a line for each, and no line before them "
-       "that "
-       "readers of rows would have to pass over. Which data and which part the texts are of stands "
-       "in "
-       "none: they are told as they come, before the last of them is known; `id` says which row of "
-       "it a text is.",
-       {{"without --fields", {kResult, kModel, {"", "prediction"}}},
+       "that readers of rows would have to pass over; `id` says which row of its part a text is.",
+       {{"without --fields",
+         {kResult,
+          kModel,
+          {"data", "named_data", "the data it is of", "with --data"},
+          {"part", "train|validation|test|all",
+           "the part of it; all: data without parts, or all of them", "with --data"},
+          {"", "prediction"}}},
         {"with --fields", {{"", "prediction", "", "where it is asked for"}}}}},
       {"convert",
        "Weights written as safetensors.",

@@ -35,7 +35,9 @@ std::vector<Fragment> figure_fragments() {
         {"duplicate_rows", "texts", "of them that stand in the training part too"},
         {"repeated_rows", "texts", "of them that repeat an earlier one of them"},
         {"majority_share", "share?", "the most frequent class: the accuracy of always giving it"},
-        {"cautions", "text[]", "what flatters the figures, a few words each: `80 trained on`"},
+        {"cautions", "text[]",
+         "what flatters the figures or makes them worthless, a few words each: `80 trained on`, "
+         "`may be trained on`, `untrained head`"},
         {"measured_on", "text", "the same in a sentence"}}},
       {"data",
        "Which data a result stands on.",
@@ -44,6 +46,9 @@ std::vector<Fragment> figure_fragments() {
          "fingerprint of its texts in their order, and of their labels where those are looked at"},
         {"rows", "rows", "of the whole"},
         {"parts", "data_part[]", "those that have rows"}}},
+      {"named_data",
+       "Data of which the name is known before the last row is read.",
+       {{"source", "text", "as it was named: a file, a folder, a glob or synth:NAME?…"}}},
       {"data_part",
        "One part of the data.",
        {{"part", "train|validation|test|all",
@@ -53,6 +58,10 @@ std::vector<Fragment> figure_fragments() {
         {"majority_share", "share?",
          "of the most frequent class; null where labels were not looked at"},
         {"duplicate_rows", "rows", "whose text stands in the training part too"},
+        {"duplicates", "text{}",
+         "the first 100 of these by file and line, each with the place of its text in the training "
+         "part; "
+         "none of data that was made"},
         {"repeated_rows", "rows", "whose text stands in an earlier row of the part"},
         {"effective_rows", "rows", "how many different texts would say as much (Kish)"}}},
       {"size",

@@ -95,6 +95,8 @@ class Lines {
         numbered_(a.from_stream() || !a.data.options.source.empty()),
         chosen_(!a.fields.empty()),
         model_(a.model),
+        data_(a.data.options.source),
+        part_(rows.part),
         labels_(labels),
         fields_(choose_fields(a.fields, rows, form_ == Form::csv)),
         columns_(text_style(a.run).columns) {
@@ -113,6 +115,7 @@ class Lines {
       const Json fields = to_json(p, fields_, labels_);
       if (chosen_) return to_line(fields) + '\n';
       Json row = {{"model", model_}};
+      if (!data_.empty()) row.update({{"data", {{"source", data_}}}, {"part", part_}});
       row.update(fields);
       return to_line(result_of("predict", row)) + '\n';
     }
@@ -153,7 +156,7 @@ class Lines {
 
   Form form_;
   bool pairs_, labelled_, numbered_, chosen_;
-  std::string model_;
+  std::string model_, data_, part_;
   const std::vector<std::string>& labels_;
   std::vector<PredictionField> fields_;
   std::size_t columns_;  ///< of the terminal; 0: as long as it is

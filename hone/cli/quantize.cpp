@@ -119,6 +119,7 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   options.fine_tune.training.seed = seed;
   TextModel model = job.parent;
   model.trained_on = record_of_copy(job.parent, job.data, options);
+  if (a.qat) remember_columns(*model.trained_on, a.data.options);
   if (!a.row_hashes) model.trained_on = without_rows(model.trained_on);
   options.fine_tune.checkpoints = checkpoints_in(folder, a.resume, model, job.output);
   Quantized quantized;

@@ -147,6 +147,8 @@ void tokenize(const TokenizeArguments& a) {
   Context context = make_context(a.run);
   DataOptions options = a.data.options;
   options.labelled = false;
+  if (const std::optional<TrainedOn> record = known_record(a.model))
+    options.remembered = record->columns;
   const auto start = std::chrono::steady_clock::now();
   DataSet data = load_data_set(options, context.pool);
   const double read_seconds = seconds_since(start);

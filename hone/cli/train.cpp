@@ -338,9 +338,9 @@ void train_model(TrainArguments& a, const CLI::App& app) {
   const std::optional<TrainedOn> before = known_record(a.model);
   const Splits splits = splits_to_train_on(a, before, context);
   check_trainable(splits);
-  const TrainedOn after =
-      after_training(before, splits.identity.hash, row_hashes(splits.source.train),
-                     row_hashes(splits.source.validation));
+  TrainedOn after = after_training(before, splits.identity.hash, row_hashes(splits.source.train),
+                                   row_hashes(splits.source.validation));
+  remember_columns(after, a.data.options);
   const std::optional<LearntVocabulary> vocabulary = learn_vocabulary(
       {a.model, a.data.options.source, a.vocab_size, a.resume.resume ? output.path() : fs::path()},
       splits.source.train, context);

@@ -103,6 +103,38 @@ std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice&
        fmt::join(kTextNames, ", "), listed(columns));
 }
 
+bool has_column(std::span<const DataColumn> columns, const std::string& name) {
+  return std::ranges::find(columns, name, &DataColumn::name) != columns.end();
+}
+
+// With the columns that are remembered and there, where nothing is named. Both texts of a pair go together.
+DataOptions with_remembered(std::span<const DataColumn> columns, const DataOptions& options,
+                            std::vector<std::string>& notes) {
+  DataOptions chosen = options;
+  const NamedColumns& known = options.remembered;
+  Names told;
+  const auto takes = [&](const std::string& name) {
+    return name.empty() || (has_column(columns, name) && name != options.label_column);
+  };
+  if (options.text_column.empty() && options.text_pair_column.empty() && takes(known.text) &&
+      takes(known.text_pair)) {
+    chosen.text_column = known.text;
+    chosen.text_pair_column = known.text_pair;
+    if (!known.text.empty()) told.push_back(fmt::format("the text is column '{}'", known.text));
+    if (!known.text_pair.empty())
+      told.push_back(fmt::format("the second text '{}'", known.text_pair));
+  }
+  const bool free = known.label != chosen.text_column && known.label != chosen.text_pair_column;
+  if (options.labelled && options.label_column.empty() && !known.label.empty() && free &&
+      has_column(columns, known.label)) {
+    chosen.label_column = known.label;
+    told.push_back(fmt::format("the label {}'{}'", told.empty() ? "is column " : "", known.label));
+  }
+  if (!told.empty())
+    notes.push_back(fmt::format("{}, as when the model was trained", fmt::join(told, ", ")));
+  return chosen;
+}
+
 }  // namespace
 
 std::size_t find_column(std::span<const DataColumn> columns, const std::string& name) {
@@ -113,9 +145,10 @@ std::size_t find_column(std::span<const DataColumn> columns, const std::string& 
   return static_cast<std::size_t>(found - columns.begin());
 }
 
-ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptions& options,
+ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptions& given,
                             std::vector<std::string>& notes) {
   check_unique(columns);
+  const DataOptions options = with_remembered(columns, given, notes);
   ColumnChoice choice{options.text_column, options.text_pair_column, options.label_column, {}, {}};
   for (const std::string& name : {choice.text, choice.text_pair, choice.label})
     if (!name.empty()) find_column(columns, name);
@@ -148,8 +181,10 @@ ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const Dat
   DataOptions unlabelled = options;
   unlabelled.labelled = false;
   ColumnChoice choice = choose_columns(columns, unlabelled, notes);
-  choice.gold =
-      options.label_column.empty() ? first_called(columns, kLabelNames) : options.label_column;
+  choice.gold = options.label_column;
+  if (choice.gold.empty() && has_column(columns, options.remembered.label))
+    choice.gold = options.remembered.label;
+  if (choice.gold.empty()) choice.gold = first_called(columns, kLabelNames);
   if (choice.gold == choice.text || choice.gold == choice.text_pair) choice.gold.clear();
   choice.id = options.id_column;
   if (choice.id.empty()) choice.id = called(columns, "id");

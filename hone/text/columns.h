@@ -24,10 +24,10 @@ struct ColumnChoice {
   std::string id = {}, gold = {};
 };
 
-/// The columns that `options` names, else by name: `text`, sentence, review, content, comment or
+/// The columns that `options` names, else those it remembers where the table has them, else by name: `text`, sentence, review, content, comment or
 /// tweet, in this order and in any case, or the only column that holds words; `label`, labels,
 /// class, target, sentiment, category or stars. For pairs the first text may also be called
-/// sentence1, premise or question. Adds to `notes` what was chosen by another name than `text` and
+/// sentence1, premise or question. Adds to `notes` what was remembered, and what was chosen by another name than `text` and
 /// `label`.
 ///
 /// Throws `UserError`, with the columns there are: a name twice, a column that is not there, no or

@@ -100,6 +100,13 @@ DataSet load(const DataOptions& options, ThreadPool& pool) {
 
 }  // namespace
 
+std::string place_of(const Example& example, const std::vector<ReadFile>& files) {
+  if (example.file < 0) return "";
+  const ReadFile& file = files[static_cast<std::size_t>(example.file)];
+  return file.unit.empty() ? file.path
+                           : fmt::format("{}: {} {}", file.path, file.unit, example.row);
+}
+
 DataSet load_data_set(const DataOptions& options, ThreadPool& pool) {
   DataSet data = load(options, pool);
   data.source = options.source;

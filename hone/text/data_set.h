@@ -17,6 +17,15 @@ struct Example {
   std::string text;
   std::int32_t label = 0;                     ///< index into the data set's label names
   std::optional<std::string> text_pair = {};  ///< the second text of a pair
+  /// Where it was read: an index of `DataSet::files`, -1 for what was made, and the line or row there.
+  std::int32_t file = -1;
+  std::int64_t row = 0;
+};
+
+/// A file that texts were read from.
+struct ReadFile {
+  std::string path;
+  std::string unit;  ///< what `Example::row` counts: "line" or "row"; empty: the file is one text
 };
 
 struct DataSet {
@@ -32,6 +41,16 @@ struct DataSet {
   std::string hash = {};
   /// Of every class, where its first label stands ("reviews.csv: line 7"); empty where that is not known.
   std::vector<std::string> label_places = {};
+  std::vector<ReadFile> files = {};  ///< that the examples are from
+};
+
+/// "reviews.csv: line 7"; empty for an example that was made, not read.
+std::string place_of(const Example& example, const std::vector<ReadFile>& files);
+
+/// Columns (keys, in JSON) by name; empty: none in particular.
+struct NamedColumns {
+  std::string text = {}, text_pair = {}, label = {};
+  bool operator==(const NamedColumns&) const = default;
 };
 
 struct DataOptions {
@@ -43,6 +62,8 @@ struct DataOptions {
   std::string label_column = {};
   std::string id_column =
       {};  ///< that tells rows apart where they are shown; empty: id, or their numbers
+  /// What a model was trained on: taken where the file has them and nothing is named above.
+  NamedColumns remembered = {};
   bool labelled = true;  ///< false: labels are not looked at, all are 0
   bool strict = false;   ///< refuse text that is not UTF-8
   /// The classes a model already knows, in the order of its outputs (hone/text/labels.h). Empty: the

@@ -22,9 +22,10 @@ std::vector<fs::path> text_files(const fs::path& folder) {
 }
 
 void read_texts(const std::vector<fs::path>& files, std::int32_t label, bool strict,
-                ThreadPool& pool, std::vector<Example>& examples) {
+                ThreadPool& pool, std::vector<Example>& examples, std::vector<ReadFile>& read) {
   constexpr std::int64_t kFilesPerChunk = 64;
-  const std::size_t first = examples.size();
+  const std::size_t first = examples.size(), first_file = read.size();
+  for (const fs::path& file : files) read.push_back({file.string(), ""});
   examples.resize(first + files.size());
   parallel_ranges(pool, static_cast<std::int64_t>(files.size()), kFilesPerChunk,
                   [&](std::int64_t begin, std::int64_t end) {
@@ -33,16 +34,17 @@ void read_texts(const std::vector<fs::path>& files, std::int32_t label, bool str
                       Example& example = examples[first + i];
                       example.label = label;
                       example.text = read_file(files[i]);
+                      example.file = static_cast<std::int32_t>(first_file + i);
                       if (strict) check_utf8(example.text, [&] { return files[i].string(); });
                     }
                   });
 }
 
-std::vector<Example> read_part(const fs::path& folder, const DataOptions& options,
-                               ThreadPool& pool) {
+std::vector<Example> read_part(const fs::path& folder, const DataOptions& options, ThreadPool& pool,
+                               std::vector<ReadFile>& read) {
   std::vector<Example> examples;
   for (std::int32_t label = 0; label < 2; ++label)
-    read_texts(text_files(folder / kClasses[label]), label, options.strict, pool, examples);
+    read_texts(text_files(folder / kClasses[label]), label, options.strict, pool, examples, read);
   user_check(!examples.empty(), "{}: no .txt files in neg and pos", folder.string());
   return examples;
 }
@@ -60,8 +62,9 @@ bool is_review_folder(const fs::path& folder) {
 WrittenData read_review_folder(const fs::path& folder, const DataOptions& options,
                                ThreadPool& pool) {
   WrittenData written;
-  written.data.train = read_part(folder / "train", options, pool);
-  if (path_exists(folder / "test")) written.data.test = read_part(folder / "test", options, pool);
+  written.data.train = read_part(folder / "train", options, pool, written.data.files);
+  if (path_exists(folder / "test"))
+    written.data.test = read_part(folder / "test", options, pool, written.data.files);
   if (path_exists(folder / "train" / "unsup"))
     written.data.notes.push_back("left out: train/unsup, reviews without labels");
   written.class_names = {kClasses[0], kClasses[1]};

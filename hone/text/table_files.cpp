@@ -51,6 +51,7 @@ class Reader {
 
   std::vector<std::string> notes, warnings;
   std::vector<std::string> class_names;
+  std::vector<ReadFile> files;
 
  private:
   void choose(const LabelledFile& file) {
@@ -80,11 +81,16 @@ class Reader {
     const bool pairs = !columns_->text_pair.empty(), labelled = !columns_->label.empty();
     std::int64_t replaced = 0;
     examples.reserve(examples.size() + records.size());
+    const auto number = static_cast<std::int32_t>(files.size());
+    files.push_back({file.path.string(), file.table.unit});
     for (Record& row : records) {
       const auto where = [&] { return file.place(row.number); };
       if (options_.strict) check_strictly(row, where);
       replaced += row.replaced_bytes;
-      Example example{std::move(row.text), labelled ? labels.number_of(row.label, where) : 0};
+      Example example{.text = std::move(row.text),
+                      .label = labelled ? labels.number_of(row.label, where) : 0,
+                      .file = number,
+                      .row = row.number};
       if (pairs) example.text_pair = std::move(row.text_pair);
       examples.push_back(std::move(example));
     }
@@ -122,6 +128,7 @@ WrittenData read_tables(const DataFiles& files, const DataOptions& options, Thre
   written.data.notes = files.notes;
   written.data.notes.insert(written.data.notes.end(), reader.notes.begin(), reader.notes.end());
   written.data.warnings = reader.warnings;
+  written.data.files = reader.files;
   return written;
 }
 

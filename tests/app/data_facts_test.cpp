@@ -165,6 +165,11 @@ TEST(Warnings, NameClassesWithNextToNoTexts) {
                   "tells it from others"});
   EXPECT_EQ(warnings_of(measured(reviews(20, 9)), kLabels),
             Names{"test: next to no texts of 'good' (9); figures of so few are unsure"});
+  MeasuredPart part = measured(reviews(20, 9));
+  part.facts.class_rows.push_back(0);
+  EXPECT_EQ(warnings_of(part, {"bad", "good", "so so"}),
+            (Names{"test: no texts of 'so so'; nothing is measured of what has none",
+                   "test: next to no texts of 'good' (9); figures of so few are unsure"}));
 }
 
 DataSet training_data(std::vector<Example> examples, Names labels) {
@@ -227,6 +232,46 @@ TEST(MeasuredPart, SaysThatTextsRepeat) {
   EXPECT_EQ(name_and_size(part), "test, n = 43 (effective 34)");
 }
 
+// Texts of a training file and of another, which has those from the second on too.
+DataSet with_duplicates(int count) {
+  DataSet data;
+  data.files = {{"train.csv", "line"}, {"test.csv", "line"}};
+  for (int i = 0; i < count; ++i) {
+    data.train.push_back({.text = fmt::format("text {}", i), .file = 0, .row = i + 2});
+    data.test.push_back({.text = fmt::format("Text {}", i + 1), .file = 1, .row = i + 2});
+  }
+  return data;
+}
+
+TEST(Duplicates, AreNamed) {
+  const auto warning = [](int count) {
+    const DataSet data = with_duplicates(count);
+    PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
+    facts.duplicates = duplicate_rows(data.test, data);
+    EXPECT_EQ(facts.duplicates.size(), std::min(data.train.size() - 1, kNamedDuplicates));
+    MeasuredPart part;
+    part.facts = facts;
+    return warnings_of(part, {})[0];
+  };
+  EXPECT_EQ(warning(3),
+            "2 of 3 test texts are in the training part too, which flatters the figures: test.csv: "
+            "line 2 is train.csv: line 3; test.csv: line 3 is train.csv: line 4");
+  EXPECT_TRUE(warning(40).ends_with("; test.csv: line 4 is train.csv: line 5; and 36 more"))
+      << warning(40);
+  warning(300);
+  EXPECT_TRUE(duplicate_rows(reviews(1, 1), training_data(reviews(1, 1), kLabels)).empty())
+      << "made, not read: there is no place to name";
+}
+
+TEST(Duplicates, AreInTheDataOfResults) {
+  const DataSet data = with_duplicates(2);
+  PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
+  facts.duplicates = duplicate_rows(data.test, data);
+  const Json json = to_json(DataIdentity{"d", "99aa", 4, kLabels, {facts}});
+  EXPECT_EQ(json["parts"][0]["duplicates"],
+            Json::parse(R"({"test.csv: line 2": "train.csv: line 3"})"));
+}
+
 TEST(DataIdentity, SaysWhichDataAndWhichParts) {
   const DataIdentity identity{
       "reviews.csv",
@@ -238,9 +283,11 @@ TEST(DataIdentity, SaysWhichDataAndWhichParts) {
   EXPECT_EQ(to_json(identity),
             Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "parts": [
               {"part": "train", "rows": 4, "classes": {"bad": 2, "good": 2},
-               "majority_share": 0.5, "duplicate_rows": 0, "repeated_rows": 0, "effective_rows": 4},
+               "majority_share": 0.5, "duplicate_rows": 0, "repeated_rows": 0, "effective_rows": 4,
+               "duplicates": {}},
               {"part": "test", "rows": 2, "classes": {"bad": 1, "good": 1},
-               "majority_share": 0.5, "duplicate_rows": 1, "repeated_rows": 0, "effective_rows": 2}]})"));
+               "majority_share": 0.5, "duplicate_rows": 1, "repeated_rows": 0, "effective_rows": 2,
+               "duplicates": {}}]})"));
 }
 
 }  // namespace

@@ -66,6 +66,24 @@ TEST(TrainedOn, WithoutRowsSaysWhatIsUntrained) {
   EXPECT_EQ(without_rows(after_calibration(drawn, "data", {1})), drawn);
 }
 
+TEST(TrainedOn, RemembersNamedColumns) {
+  TrainedOn named = record();
+  remember_columns(named, {.source = "reviews.csv"});
+  EXPECT_EQ(named, record()) << "those found by their usual names are found again";
+  remember_columns(named, {.text_column = "review", .label_column = "stars"});
+  EXPECT_EQ(named.columns, (NamedColumns{"review", "", "stars"}));
+  const TemporaryFolder folder;
+  write_trained_on(named, folder.path());
+  EXPECT_EQ(read_trained_on(folder.path()), named);
+  EXPECT_EQ(after_calibration(after_training(named, "more", {8}, {}), "more", {8}).columns,
+            named.columns);
+  EXPECT_EQ(united(record(), named)->columns, named.columns);
+  EXPECT_EQ(without_rows(named),
+            (TrainedOn{.complete = false, .columns = {"review", "", "stars"}}));
+  remember_columns(named, {.text_pair_column = "answer"});
+  EXPECT_EQ(named.columns, (NamedColumns{"", "answer", "stars"}));
+}
+
 TEST(TrainedOn, SaysWhatIsUnknown) {
   EXPECT_EQ(unknown_texts("A", record()), "");
   EXPECT_EQ(unknown_texts("A", std::nullopt),

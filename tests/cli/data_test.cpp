@@ -225,6 +225,14 @@ TEST(Data, ThatAModelHasNoWordsForIsWarnedOf) {
                                  "them into "),
             std::string::npos)
       << ending.messages;
+  // Once, whatever the number of parts.
+  const std::string said =
+      run_well({"quantize", "tiny", "--format", "int(bits=8)", "--data", "films.csv", "-o", "q"},
+               folder.path())
+          .messages;
+  const std::size_t first = said.find("the vocabulary does not know");
+  EXPECT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find("the vocabulary does not know", first + 1), std::string::npos) << said;
 }
 
 TEST(Data, IsShownAsTokens) {

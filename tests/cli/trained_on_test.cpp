@@ -224,6 +224,73 @@ TEST_F(TrainedModel, MayForget) {
   EXPECT_FALSE(fs::exists(path() / "quantized/trained_on.safetensors"));
 }
 
+// Two columns might be the text, so that none is chosen without a name.
+TEST_F(TrainedModel, RemembersItsColumns) {
+  std::string rows = "title,body,grade\n";
+  for (int i = 0; i < 200; ++i) rows += fmt::format("t{},{}", i, review(i));
+  folder_.file("mail.csv", rows);
+  const Words data = {"--data", "mail.csv", "--max_steps", "1"};
+  const auto with = [&](Words words, const Words& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const std::string note =
+      "note: the text is column 'body', the label 'grade', as when the model "
+      "was trained";
+  for (const Words& kept : {Words{}, Words{"--no_row_hashes"}}) {
+    run_well(with(with({"train", "tiny", "-o", "mail", "--text_column", "body", "--label_column",
+                        "grade", "--overwrite"},
+                       data),
+                  kept),
+             path());
+    EXPECT_TRUE(says(run_well({"eval", "mail", "--data", "mail.csv"}, path()), note));
+    EXPECT_TRUE(
+        says(run_well({"eval", "mail", "--data", "mail.csv", "--split", "all"}, path()), note));
+  }
+  EXPECT_TRUE(says(run_well(with({"train", "mail", "-o", "more"}, data), path()), note));
+  run_well({"quantize", "more", "--format", "int(bits=8)", "--data", "mail.csv", "-o", "q"},
+           path());
+  const Json row = json_lines(
+      run_well({"predict", "q", "--data", "mail.csv", "--split", "all", "--json"}, path())
+          .output)[0];
+  EXPECT_EQ(row["text"], "review 0 is dull");
+  EXPECT_EQ(row["gold"], "bad");
+  run_well({"tokenize", "q", "--data", "mail.csv"}, path());
+  const Json title =
+      run_json({"eval", "q", "--data", "mail.csv", "--text_column", "title"}, path());
+  EXPECT_EQ(title["trained_on_rows"], Json()) << "the record began without rows";
+  EXPECT_EQ(title["n"], 200);
+}
+
+TEST_F(TrainedModel, NamesTheRowsThatStandInTwoParts) {
+  fs::create_directory(path() / "parts");
+  folder_.file("parts/train.csv", reviews(0, 100));
+  folder_.file("parts/test.csv", reviews(98, 150));
+  const Words words = {"train", "tiny", "--data", "parts", "--max_steps", "1", "-o", "of_parts"};
+  EXPECT_TRUE(says(run_well(words, path()),
+                   "warning: 2 of 52 test texts are in the training part too, which flatters the "
+                   "figures: parts/test.csv: line 2 is parts/train.csv: line 100; parts/test.csv: "
+                   "line 3 is parts/train.csv: line 101"));
+  for (const Json& part : read_json(path() / "of_parts/results.json")["data"]["parts"]) {
+    if (part["part"] != "test") continue;
+    EXPECT_EQ(part["duplicates"]["parts/test.csv: line 3"], "parts/train.csv: line 101");
+  }
+}
+
+TEST_F(TrainedModel, TellsOfPredictionsWhichDataTheyAreOf) {
+  const auto row = [&](const Words& more) {
+    Words words = {"predict", "model", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return json_lines(run_well(words, path()).output)[0];
+  };
+  const Json whole = row({"--data", "reviews.csv"}),
+             part = row({"--data", "reviews.csv", "--split", "validation"}), one = row({"a text"});
+  EXPECT_EQ(whole["data"], Json({{"source", "reviews.csv"}}));
+  EXPECT_EQ(whole["part"], "all");
+  EXPECT_EQ(part["part"], "validation");
+  EXPECT_FALSE(one.contains("data") || one.contains("part"));
+}
+
 // By notes that --quiet leaves out alone, nobody would know.
 TEST_F(TrainedModel, OfWhichNothingIsKnownSaysSoBesideItsFigures) {
   fs::remove(path() / "model/trained_on.safetensors");

@@ -1,5 +1,6 @@
 #include "hone/text/columns.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/text/user_error.h"
@@ -114,6 +115,34 @@ TEST(Columns, ThatLookLikePairsAreNotHalved) {
       choose({{"question"}, {"sentence"}, {"label"}}, {.source = "", .text_column = "sentence"})
           .columns.text,
       "sentence");
+}
+
+// Columns called by the usual names give way to those of the model's training, and these to flags.
+TEST(Columns, AreThoseRememberedUnlessNamed) {
+  const std::vector<DataColumn> columns = {
+      {"text", true}, {"review", true}, {"label", false}, {"stars", false}};
+  Names notes;
+  const auto chosen = [&](const DataOptions& options) {
+    notes.clear();
+    const ColumnChoice choice = choose_columns(columns, options, notes);
+    return fmt::format("{} {} {}", choice.text, choice.text_pair, choice.label);
+  };
+  const NamedColumns known = {"review", "", "stars"};
+  EXPECT_EQ(chosen({.remembered = known}), "review  stars");
+  EXPECT_EQ(notes, Names{"the text is column 'review', the label 'stars', as when the model was "
+                         "trained"});
+  EXPECT_EQ(chosen({.text_column = "text", .remembered = known}), "text  stars");
+  EXPECT_EQ(notes, Names{"the label is column 'stars', as when the model was trained"});
+  EXPECT_EQ(chosen({.text_column = "text", .label_column = "label", .remembered = known}),
+            "text  label");
+  EXPECT_EQ(notes, Names{});
+  EXPECT_EQ(chosen({.label_column = "review", .remembered = known}), "text  review");
+  EXPECT_EQ(chosen({.remembered = {"gone", "", "lost"}}), "text  label");
+  EXPECT_EQ(notes, Names{});
+  EXPECT_EQ(chosen({.remembered = {"review", "text", "stars"}}), "review text stars");
+  EXPECT_EQ(chosen({.remembered = {"review", "gone", ""}}), "text  label")
+      << "both texts of a pair or none";
+  EXPECT_EQ(choose_shown_columns(columns, {.remembered = known}, notes).gold, "stars");
 }
 
 TEST(ChooseShownColumns, NeedsNoLabels) {
