@@ -26,26 +26,30 @@ std::string display_real(double value, int digits, std::string_view unit) {
   return rounded_text(value, digits).append(unit);
 }
 
-// Whether both halves of the interval of a difference read the same.
+// Of halves that read differently, how much of the longer the shorter is at least where one stands for both.
+constexpr double kNearlyEven = 0.9;
+
+// Whether one half of the interval says both.
 bool has_even_halves(const Estimate& e) {
-  return !e.points || std::isnan(e.low) ||
-         percent_number(e.value - e.low, e.digits) == percent_number(e.high - e.value, e.digits);
+  if (std::isnan(e.value) || std::isnan(e.low)) return true;
+  const double below = e.value - e.low, above = e.high - e.value, half = std::max(below, above);
+  const bool alike = percent_number(below, e.digits) == percent_number(above, e.digits);
+  if (e.points) return alike;
+  return (alike || std::min(below, above) >= kNearlyEven * half) && e.value - half >= 0 &&
+         e.value + half <= 1;
 }
 
-// `both_ends`: of a difference, though the halves of its interval read the same.
-std::string display_estimate(const Estimate& e, bool both_ends = false) {
+std::string display_estimate(const Estimate& e, bool both_ends) {
   if (std::isnan(e.value)) return std::string(kAbsent);
   const auto shown = [&](double share) {
     return e.points ? points_text(share) : percent_number(share, e.digits);
   };
   const std::string unit = e.points ? "" : " %";
   if (std::isnan(e.low)) return shown(e.value) + unit;
-  const double below = e.value - e.low, above = e.high - e.value;
-  const double half = std::max(below, above), shorter = std::min(below, above);
-  const bool even = e.points ? !both_ends && has_even_halves(e)
-                             : shorter >= half / 1.5 && e.value - half >= 0 && e.value + half <= 1;
-  if (even) return fmt::format("{} ± {}{}", shown(e.value), percent_number(half, e.digits), unit);
-  return fmt::format("{} ({} to {}){}", shown(e.value), shown(e.low), shown(e.high), unit);
+  if (both_ends)
+    return fmt::format("{} ({} to {}){}", shown(e.value), shown(e.low), shown(e.high), unit);
+  const double half = std::max(e.value - e.low, e.high - e.value);
+  return fmt::format("{} ± {}{}", shown(e.value), percent_number(half, e.digits), unit);
 }
 
 std::string display_p(double p) {
@@ -121,7 +125,7 @@ std::string display_text(const Cell& cell) {
             [](Real cell) { return display_real(cell.value, cell.digits, ""); },
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
             [](Bytes cell) { return human_bytes(static_cast<double>(cell.count)); },
-            [](const Estimate& cell) { return display_estimate(cell); },
+            [](const Estimate& cell) { return display_estimate(cell, !has_even_halves(cell)); },
             [](PValue cell) { return display_p(cell.value); },
             [](const Cell::List& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }},
       cell.value());
@@ -151,20 +155,8 @@ struct Lift {
   std::string line;
 };
 
-using Holds = bool(const Cell&);
-
-bool every_cell(const Table& table, std::size_t column, Holds* holds) {
-  return std::ranges::all_of(table.rows(),
-                             [&](const std::vector<Cell>& row) { return holds(row[column]); });
-}
-
-bool is_measured(const Cell& cell) { return std::holds_alternative<Estimate>(cell.value()); }
-bool is_plain_number(const Cell& cell) {
-  return !cell.is_text() && !cell.is_absent() && !is_measured(cell);
-}
-
-// Whether all rows have the very same number, however few of its digits are shown.
-bool is_one_number(const Table& table, std::size_t column) {
+// Whether all rows have the very same value, however few of its digits are shown.
+bool is_one_value(const Table& table, std::size_t column) {
   const Cell& first = table.rows().front()[column];
   return std::ranges::all_of(table.rows(), [&](const std::vector<Cell>& row) {
     return raw_value(row[column]) == raw_value(first) &&
@@ -177,22 +169,25 @@ bool has_own_header(const Table& table, std::size_t column) {
   return std::ranges::count(table.columns(), table.columns()[column].header, &Column::header) == 1;
 }
 
-// Two rows are there to be compared, and so is what was measured, above all where it is equal: of three or more rows a
-// column of one number goes if another of its sort, measured shares or plain numbers, stays and tells all rows apart.
+// Two rows are there to be compared, above all where they are equal: of three or more a column of one number goes, unless
+// no other figure tells them apart.
 bool is_dispensable_number(const Table& table, std::size_t column) {
-  if (table.rows().size() < 3 || !has_own_header(table, column)) return false;
-  Holds* const sort = every_cell(table, column, is_measured)       ? &is_measured
-                      : every_cell(table, column, is_plain_number) ? &is_plain_number
-                                                                   : nullptr;
-  if (sort == nullptr || !is_one_number(table, column)) return false;
+  const Cell& first = table.rows().front()[column];
+  if (table.rows().size() < 3 || first.is_text() || first.is_absent() ||
+      !has_own_header(table, column) || !is_one_value(table, column))
+    return false;
+  const auto has_figures = [&](std::size_t other) {
+    return std::ranges::none_of(table.rows(),
+                                [&](const std::vector<Cell>& row) { return row[other].is_text(); });
+  };
   for (std::size_t other = 1; other < table.columns().size(); ++other)
-    if (every_cell(table, other, sort) && !is_one_number(table, other)) return true;
+    if (has_figures(other) && !is_one_value(table, other)) return true;
   return false;
 }
 
 Lift lift_of(const Table& table, std::size_t column) {
   const auto& rows = table.rows();
-  if (column == 0 || rows.size() < 2) return {};
+  if (column == 0 || rows.size() < 2 || !table.columns()[column].lifts) return {};
   const std::string header = shown_name(table.columns()[column].header, kMostCharacters);
   if (is_dispensable_number(table, column))
     return {.stays = false,

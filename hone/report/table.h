@@ -49,12 +49,14 @@ struct Bytes {
 
 /// A share, or the difference of two, with the 95 % interval [low, high] it was measured to lie in:
 ///
-///     90.3 ± 0.8 %             half of an interval that is not quite symmetric is its longer half
-///     100.0 (90.4 to 100.0) %  where that would say too much: one half is half as long again as the other, or a share
-///                              would lie outside of 0 to 100 %
-///     -0.23 ± 0.41             points: the difference, times 100
-///     -0.23 (-0.61 to +0.18)   points, unless both halves read the same in all of a column: which side of a margin an
-///                              end lies on decides
+///     90.3 ± 0.8 %             where one half says both: they read the same, or differ by a tenth at most, of which the
+///                              longer is given, and no end lies outside of 0 to 100 %
+///     69.1 (56.0 to 79.7) %    elsewhere
+///     -0.23 ± 0.41             points: the difference, times 100; where both halves read the same, for which side of a
+///                              margin an end lies on decides
+///     -0.23 (-0.61 to +0.18)   elsewhere
+///
+/// In a column all have both ends if one of them needs them, so that they are compared like with like.
 ///
 /// For programs: the share under the column's key, the interval under KEY_interval (CSV: KEY_low, KEY_high). Where low
 /// is NaN no interval is known.
@@ -130,6 +132,9 @@ inline Cell toned(Cell cell, Tone tone) {
 struct Column {
   std::string key;     ///< in CSV and JSON: "margin_snr_db"
   std::string header;  ///< for people, of no other column: "Margin SNR (dB)"
+  /// Whether it may become a line above the table where all rows say the same (`lift_constants`); not if the table is
+  /// read by its columns too, as a matrix is.
+  bool lifts = true;
 };
 
 class Table {
@@ -152,12 +157,12 @@ std::string sentence_text(const Estimate& share);
 
 /// What a person sees in a cell: "83.8 %", "4 386 178", "∞", "–". A NaN shows as "–" too.
 std::string display_text(const Cell& cell);
-/// The same for all cells of a column, whose differences have both ends of their intervals if one of them needs them.
+/// The same for all cells of a column, which have both ends of their intervals if one of them needs them.
 std::vector<std::string> display_column(const Table& table, std::size_t column);
 
 /// The table without columns that need none: `lines` say instead what is the same in all rows, or in all but the first
 /// of three or more ("Arithmetic: simulated; first row: fp32"). Never the first; of numbers only those of three or more rows
-/// that keep others of their sort to be compared by; those where nothing was measured go without a line.
+/// that other figures tell apart; those where nothing was measured go without a line.
 struct LiftedTable {
   std::vector<std::string> lines;
   Table table;
@@ -172,8 +177,7 @@ Json to_json(const Table& table);
 
 /// Lines for people, UTF-8, each ending in a newline: first what is the same in all rows (see `lift_constants`), then
 /// aligned columns, to the left if they have any text. A table that is wider than `style` has columns takes the first of
-/// these forms that fits; none leaves a column out:
-/// - headers of two lines, broken at a space;
+/// these forms that fits; none leaves a column out or breaks a header:
 /// - long texts shortened in the middle, by which all stay apart that differ (`shortened_apart`); of a table of two
 ///   columns the second is broken into lines instead;
 /// - the first column on lines of its own, above the others, and these on one to four lines;

@@ -28,7 +28,7 @@ struct TextColumn {
   bool row_names = false;         ///< the first column
   std::size_t shortest_text = 0;  ///< how far
   std::size_t width = 0;
-  std::vector<std::string> header;  ///< its lines
+  std::string header;
   std::vector<Piece> cells;
 };
 
@@ -40,21 +40,11 @@ std::size_t cells_width(const TextColumn& column) {
   return width;
 }
 
-std::size_t header_width(const TextColumn& column) {
-  std::size_t width = 0;
-  for (const std::string& line : column.header) width = std::max(width, display_width(line));
-  return width;
-}
-
-void measure(TextColumn& column) {
-  column.width = std::max(cells_width(column), header_width(column));
-}
-
 TextColumns text_columns(const Table& table) {
   TextColumns columns;
   for (std::size_t i = 0; i < table.columns().size(); ++i) {
     TextColumn column;
-    column.header = {shown_name(table.columns()[i].header)};
+    column.header = shown_name(table.columns()[i].header);
     const std::vector<std::string> texts = display_column(table, i);
     for (std::size_t row = 0; row < texts.size(); ++row) {
       const Cell& cell = table.rows()[row][i];
@@ -66,7 +56,7 @@ TextColumns text_columns(const Table& table) {
         column.cells, [](const Piece& cell) { return std::ranges::count(cell.text, ' ') > 2; });
     column.row_names = i == 0;
     column.shortest_text = i == 0 || prose ? kShortestText : kShortestName;
-    measure(column);
+    column.width = std::max(cells_width(column), display_width(column.header));
     columns.push_back(std::move(column));
   }
   return columns;
@@ -106,16 +96,6 @@ std::size_t total_width(const TextColumns& columns) {
   return Stack{columns.size()}.total_width(columns);
 }
 
-// Breaks the header at a space into two lines that are no wider than the cells, or as narrow as its words allow.
-void break_header(TextColumn& column) {
-  const std::string whole = column.header[0];
-  for (std::size_t width = cells_width(column); width < display_width(whole); ++width) {
-    column.header = broken_line(whole, std::max<std::size_t>(width, 1));
-    if (column.header.size() <= 2 && header_width(column) <= width) break;
-  }
-  measure(column);
-}
-
 // Cuts the cells to at most `width` columns; false where some would look alike that are not. Names of rows keep their
 // end, by which layers are known: where that does not tell them apart they get lines of their own.
 bool shorten(TextColumn& column, std::size_t width) {
@@ -141,9 +121,10 @@ std::optional<TextColumns> shortened_to(TextColumns columns, const Stack& stack,
     TextColumn* widest = nullptr;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       TextColumn& column = columns[i];
-      const bool shrinks = column.text &&
-                           column.width > std::max(column.shortest_text, header_width(column)) &&
-                           column.width == stack.width(columns, i % stack.slots);
+      const bool shrinks =
+          column.text &&
+          column.width > std::max(column.shortest_text, display_width(column.header)) &&
+          column.width == stack.width(columns, i % stack.slots);
       if (shrinks && (widest == nullptr || column.width > widest->width)) widest = &column;
     }
     if (widest == nullptr) return std::nullopt;
@@ -176,20 +157,11 @@ std::string line_of(const TextColumns& columns, const std::vector<Piece>& pieces
   return line;
 }
 
-std::string header_lines(const TextColumns& columns, std::string_view indent,
-                         const TextStyle& style) {
-  std::size_t height = 0;
-  for (const TextColumn& column : columns) height = std::max(height, column.header.size());
-  std::string text;
-  for (std::size_t line = 0; line < height; ++line) {
-    std::vector<Piece> pieces;
-    for (const TextColumn& column : columns) {
-      const std::size_t above = height - column.header.size();  // headers stand on the rule
-      pieces.push_back({line < above ? "" : column.header[line - above], Tone::quiet});
-    }
-    text += std::string(indent) + line_of(columns, pieces, style) + "\n";
-  }
-  return text;
+std::string header_line(const TextColumns& columns, std::string_view indent,
+                        const TextStyle& style) {
+  std::vector<Piece> headers;
+  for (const TextColumn& column : columns) headers.push_back({column.header, Tone::quiet});
+  return std::string(indent) + line_of(columns, headers, style) + "\n";
 }
 
 std::string rule_line(const TextColumns& columns, std::string_view indent, const TextStyle& style) {
@@ -205,7 +177,7 @@ std::string row_line(const TextColumns& columns, std::size_t row, const TextStyl
 }
 
 std::string grid(const TextColumns& columns, std::size_t rows, const TextStyle& style) {
-  std::string text = header_lines(columns, "", style) + rule_line(columns, "", style);
+  std::string text = header_line(columns, "", style) + rule_line(columns, "", style);
   for (std::size_t row = 0; row < rows; ++row) text += row_line(columns, row, style);
   return text;
 }
@@ -213,7 +185,7 @@ std::string grid(const TextColumns& columns, std::size_t rows, const TextStyle& 
 // Names and what they are: the second column is broken into lines.
 std::string facts(TextColumns columns, std::size_t rows, const TextStyle& style) {
   columns[1].width = style.columns - columns[0].width - kGap;
-  std::string text = header_lines(columns, "", style) + rule_line(columns, "", style);
+  std::string text = header_line(columns, "", style) + rule_line(columns, "", style);
   for (std::size_t row = 0; row < rows; ++row) {
     Piece name = columns[0].cells[row];
     for (const std::string& line : broken_line(columns[1].cells[row].text, columns[1].width)) {
@@ -232,8 +204,8 @@ std::string under_names(const TextColumn& names, const std::vector<TextColumns>&
   whole.row_names = false;
   if (!shorten(whole, style.columns))
     for (Piece& name : whole.cells) name.text = shortened(name.text, style.columns);
-  std::string text = header_lines({whole}, "", style);
-  for (const TextColumns& line : lines) text += header_lines(line, kIndent, style);
+  std::string text = header_line({whole}, "", style);
+  for (const TextColumns& line : lines) text += header_line(line, kIndent, style);
   text += rule_line(lines.front(), kIndent, style);
   for (std::size_t row = 0; row < rows; ++row) {
     text += toned(whole.cells[row].text, whole.cells[row].tone, style) + "\n";
@@ -251,7 +223,7 @@ std::size_t widest_word(std::string_view text) {
 std::string records(const Table& table, TextColumns columns, const TextStyle& style) {
   std::size_t name_width = 0;
   for (std::size_t i = 1; i < columns.size(); ++i)
-    name_width = std::max(name_width, display_width(columns[i].header[0]));
+    name_width = std::max(name_width, display_width(columns[i].header));
   const std::size_t before = kIndent.size() + name_width + kGap, below = 2 * kIndent.size();
   const auto room_after = [&](std::size_t used) {
     return style.columns > used ? style.columns - used : 1;
@@ -265,7 +237,7 @@ std::string records(const Table& table, TextColumns columns, const TextStyle& st
     for (std::size_t i = 1; i < columns.size(); ++i) {
       if (table.rows()[row][i].is_absent()) continue;
       const Piece& cell = columns[i].cells[row];
-      const std::string& header = columns[i].header[0];
+      const std::string& header = columns[i].header;
       // What is too long beside its header stands below it, unless it is prose.
       const bool prose =
           table.rows()[row][i].is_text() && widest_word(cell.text) <= room_after(before);
@@ -294,23 +266,18 @@ std::string laid_out(const Table& table, const TextStyle& style) {
     return style.columns == 0 || total_width(columns) <= style.columns;
   };
   if (fits(whole)) return grid(whole, rows, style);
-  TextColumns broken = whole;
-  for (TextColumn& column : broken) break_header(column);
-  if (fits(broken)) return grid(broken, rows, style);
-  if (broken.size() == 2 && broken[1].text && broken[0].width + kGap + 12 <= style.columns)
-    return facts(broken, rows, style);
-  if (const auto cut = shortened_to(broken, Stack{broken.size()}, style.columns))
+  if (whole.size() == 2 && whole[1].text && whole[0].width + kGap + 12 <= style.columns)
+    return facts(whole, rows, style);
+  if (const auto cut = shortened_to(whole, Stack{whole.size()}, style.columns))
     return grid(*cut, rows, style);
   if (whole.size() < 2 || !whole[0].text || style.columns <= kIndent.size())
     return records(table, whole, style);
+  const TextColumns figures(whole.begin() + 1, whole.end());
   for (std::size_t lines = 1; lines <= kMostLines; ++lines) {
-    for (const TextColumns* columns : std::initializer_list<const TextColumns*>{&whole, &broken}) {
-      const TextColumns figures(columns->begin() + 1, columns->end());
-      const Stack stack = Stack::of(figures, lines);
-      if (lines > 1 && stack.slots == 1) continue;  // records say it better
-      if (const auto cut = shortened_to(figures, stack, style.columns - kIndent.size()))
-        return under_names(whole[0], stack.lines(*cut), rows, style);
-    }
+    const Stack stack = Stack::of(figures, lines);
+    if (lines > 1 && stack.slots == 1) break;  // records say it better
+    if (const auto cut = shortened_to(figures, stack, style.columns - kIndent.size()))
+      return under_names(whole[0], stack.lines(*cut), rows, style);
   }
   return records(table, whole, style);
 }

@@ -59,6 +59,10 @@ TEST(DisplayText, GivesBothEndsOfAnIntervalThatIsNotSymmetric) {
   EXPECT_EQ(display_text(points_within(-0.001, -0.0049, 0.0031)), "-0.10 (-0.49 to +0.31)");
   EXPECT_EQ(display_text(percent_within(1, 0.904, 1)), "100.0 (90.4 to 100.0) %");
   EXPECT_EQ(display_text(percent_within(0.05, 0.02, 0.12)), "5.0 (2.0 to 12.0) %");
+  // 13.1 below and 10.6 above.
+  EXPECT_EQ(display_text(percent_within(0.691, 0.56, 0.797)), "69.1 (56.0 to 79.7) %");
+  // 4.4 and 4.3: the longer half says both.
+  EXPECT_EQ(display_text(percent_within(0.514, 0.47, 0.557)), "51.4 ± 4.4 %");
   // A half of 1.3 would reach beyond 100 %.
   EXPECT_EQ(display_text(percent_within(0.992, 0.979, 0.9995)), "99.2 (97.9 to 100.0) %");
 }
@@ -72,12 +76,12 @@ TEST(DisplayText, NeverGivesAProbabilityOfZero) {
 
 // The same figure is not to read as another beside one that is known better.
 TEST(DisplayText, HasOneNumberOfDecimalsHoweverSureAShareIs) {
-  EXPECT_EQ(display_text(percent_within(0.5152, 0.3, 0.7)), "51.5 ± 21.5 %");
+  EXPECT_EQ(display_text(percent_within(0.5152, 0.3, 0.7)), "51.5 (30.0 to 70.0) %");
   EXPECT_EQ(display_text(percent_within(0.5152, 0.5112, 0.5192)), "51.5 ± 0.4 %");
   EXPECT_EQ(display_text(percent_within(0.54, kNaN, kNaN)), "54.0 %");
 }
 
-TEST(DisplayColumn, HasBothEndsOfDifferencesInAllRowsOrNone) {
+TEST(DisplayColumn, HasBothEndsInAllRowsOrNone) {
   Table table({{"model", "Model"}, {"change", "Change"}});
   table.add_row({"a", points_within(-0.0023, -0.0064, 0.0018)});
   table.add_row({"b", absent});
@@ -85,6 +89,16 @@ TEST(DisplayColumn, HasBothEndsOfDifferencesInAllRowsOrNone) {
   table.add_row({"c", points_within(-0.001, -0.0049, 0.0031)});
   EXPECT_EQ(display_column(table, 1),
             (std::vector<std::string>{"-0.23 (-0.64 to +0.18)", "–", "-0.10 (-0.49 to +0.31)"}));
+}
+
+TEST(DisplayColumn, HasBothEndsOfSharesInAllRowsOrNoneToo) {
+  Table table({{"model", "Model"}, {"accuracy", "Accuracy"}});
+  table.add_row({"a", percent_within(0.514, 0.47, 0.557)});
+  table.add_row({"b", percent(0.5)});
+  EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"51.4 ± 4.4 %", "50.0 %"}));
+  table.add_row({"c", percent_within(1, 0.904, 1)});
+  EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"51.4 (47.0 to 55.7) %", "50.0 %",
+                                                                "100.0 (90.4 to 100.0) %"}));
 }
 
 TEST(DisplayText, CutsNamesFromStrangersFiles) {
