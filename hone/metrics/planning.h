@@ -13,11 +13,12 @@ namespace hone {
 struct DisagreementRates {
   double lost = 0;
   double gained = 0;
+  bool assumed = false;  ///< no example disagreed, so that their sum is nothing that was seen
   double change() const { return gained - lost; }
 };
 
 /// What is planned with: the change that was seen, and where k of n examples disagree, disagreement at a rate of
-/// (k + ½) / (n + 1), so that none seen is not none. n and k are taken times the evidence.
+/// (k + ½) / (n + 1), so that none seen is not none; that is then said to be assumed. n and k are taken times the evidence.
 DisagreementRates rates_seen(const Comparison& comparison);
 
 /// How many examples show four times out of five that a candidate with these rates is kept, or lost where it loses more
@@ -38,11 +39,14 @@ inline constexpr std::int64_t kMostExamples = 10'000'000;
 std::optional<std::int64_t> planned_seeds(double gap, double deviation);
 inline constexpr std::int64_t kMostSeeds = 1000;
 
-/// What is planned, in words: "about 4 600 would show it kept four times out of five if the true change is the one seen".
+/// What is planned, in words: "about 4 600 would show it kept four times out of five if the true change is the one seen";
+/// by assumed rates "… if the true change is none and one text in 74 (none was seen) is right in one model alone".
 struct PlanWords {
   std::string unit = {};        ///< " seeds"; "": the examples that were spoken of
   std::string whom = "it";      ///< is shown to be kept or lost
   std::string about = "about";  ///< "at least about": something else is needed as well
+  std::optional<DisagreementRates> rates =
+      {};  ///< what the count was planned with, unless by seeds
 };
 
 /// `change` is kept where it lies within the margin, else lost. Without a count it is said that the change lies too near to

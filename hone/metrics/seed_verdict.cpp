@@ -17,7 +17,7 @@ namespace {
 /// What the examples of all seeds say together: the mean halves of their intervals, mean flips and rates.
 struct MeanOfSeeds {
   double below = 0, above = 0, flips = 0;
-  DisagreementRates rates;
+  DisagreementRates rates = {.assumed = true};  // until one disagrees
 };
 
 MeanOfSeeds mean_of(const std::vector<Comparison>& seeds) {
@@ -31,6 +31,7 @@ MeanOfSeeds mean_of(const std::vector<Comparison>& seeds) {
     mean.flips += c.flip_share / count;
     mean.rates.lost += rates.lost / count;
     mean.rates.gained += rates.gained / count;
+    mean.rates.assumed &= rates.assumed;
   }
   return mean;
 }
@@ -49,9 +50,10 @@ void plan_seeds(Verdict& v, const SeedSpread& s, const MeanOfSeeds& mean) {
     return;
   }
   v.examples_needed = planned_examples(mean.rates, v.margin);
-  v.summary += "no number of seeds would tell on these texts; " +
-               plan_text(v.examples_needed, v.change, v.margin, kMostExamples,
-                         {.unit = " different ones", .about = "at least about"});
+  v.summary +=
+      "no number of seeds would tell on these texts; " +
+      plan_text(v.examples_needed, v.change, v.margin, kMostExamples,
+                {.unit = " different ones", .about = "at least about", .rates = mean.rates});
 }
 
 // By the mean, for other seeds and texts.
@@ -107,13 +109,16 @@ ChangeWords words_for_each(const SeedSpread& s) {
 // How many texts would let every one of them tell, whose changes are the same.
 void plan_each(Verdict& v, const std::vector<Comparison>& seeds) {
   std::int64_t most = 0;
+  DisagreementRates hardest;
   for (const Comparison& c : seeds) {
-    const auto planned = planned_examples(rates_seen(c), v.margin);
-    most = std::max(most, planned.value_or(kMostExamples + 1));
+    const DisagreementRates rates = rates_seen(c);
+    const std::int64_t planned = planned_examples(rates, v.margin).value_or(kMostExamples + 1);
+    if (planned > most) hardest = rates;
+    most = std::max(most, planned);
   }
   if (most <= kMostExamples) v.examples_needed = most;
   v.summary += plan_text(v.examples_needed, v.change, v.margin, kMostExamples,
-                         {.unit = " different texts", .whom = "each of them"});
+                         {.unit = " different texts", .whom = "each of them", .rates = hardest});
 }
 
 // By each seed alone, for these seeds and other texts.

@@ -57,11 +57,12 @@ Verdict verdict_by(const Comparison& c, double margin, const Tested& tested) {
     v.summary = decided_text(v, c.mcnemar_p <= 2 * kLevel) + flips;
     return v;
   }
-  v.examples_needed = planned_examples(rates_seen(c), margin, tested.score);
-  v.summary = fmt::format("{}: {}, margin {:.2f}{}; {}", undecided_text(v, c), change_text(v),
-                          100 * margin, flips,
-                          plan_text(v.examples_needed, v.change, margin, kMostExamples,
-                                    {.unit = c.evidence < 1 ? " different texts" : ""}));
+  const DisagreementRates rates = rates_seen(c);
+  v.examples_needed = planned_examples(rates, margin, tested.score);
+  v.summary = fmt::format(
+      "{}: {}, margin {:.2f}{}; {}", undecided_text(v, c), change_text(v), 100 * margin, flips,
+      plan_text(v.examples_needed, v.change, margin, kMostExamples,
+                {.unit = c.evidence < 1 ? " different texts" : "", .rates = rates}));
   return v;
 }
 

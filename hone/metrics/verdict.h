@@ -9,15 +9,16 @@
 #include "hone/metrics/comparison.h"
 
 /// One rule for whether a candidate keeps its parent's accuracy, used wherever two models are compared, a gate decides
-/// or one of several is chosen. Finding no difference is never taken for there being none.
+/// or one of several is chosen. Finding no difference is never taken for there being none. The rule is one-sided
+/// (non-inferiority): a candidate that is kept may be as good, better or a little worse, and only the interval says which.
 ///
 ///     const Verdict v = verdict(comparison);      // half a point may be lost
 ///     v.conclusion, v.examples_needed, v.summary  // "cannot tell with n = 36: +0.00 points of accuracy (95 %: …"
 namespace hone {
 
 enum class Conclusion {
-  kept,    ///< the whole 95 % interval of the loss lies within the margin
-  lost,    ///< it lies wholly outside
+  kept,  ///< shown to lose no more than the margin: the whole 95 % interval of the change lies above minus it
+  lost,  ///< shown to lose more: the whole interval lies below
   unclear  ///< neither: there are too few examples to tell
 };
 std::string to_string(Conclusion conclusion);
@@ -46,7 +47,8 @@ struct Verdict {
   std::int64_t candidates = 1;
   /// Over seeds: what the conclusion and the interval stand on.
   std::optional<Grounds> grounds = {};
-  /// For unclear ones, how many different texts would tell if the true change is the one seen (`planned_examples` of
+  /// For unclear ones, how many different texts would tell if the true change is the one seen; where none of them
+  /// disagreed, also if disagreement is as rare as assumed then (`rates_seen`, `planned_examples` of
   /// hone/metrics/planning.h): that it is kept where that lies within the margin, else that it is lost. Nothing where no
   /// number would do; over seeds only where more seeds would not do.
   std::optional<std::int64_t> examples_needed = {};
