@@ -5,13 +5,18 @@
 namespace hone {
 namespace {
 
-constexpr std::size_t kReach = 40;  // a mean takes in this part of all points on either side
+// A mean takes in a fortieth of all points on either side, of few points four of them, of fewer an eighth.
+std::size_t reach_of(std::size_t points) {
+  constexpr std::size_t kPart = 40, kNeighbours = 4, kPartOfFew = 8;
+  return std::max(points / kPart, std::min(kNeighbours, points / kPartOfFew));
+}
 
 // At the ends it takes in fewer, as many on either side.
 std::vector<Point> smoothed(const std::vector<Point>& points) {
+  const std::size_t reach = reach_of(points.size());
   std::vector<Point> means = points;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    const std::size_t near = std::min({points.size() / kReach, i, points.size() - 1 - i});
+    const std::size_t near = std::min({reach, i, points.size() - 1 - i});
     double sum = 0;
     for (std::size_t j = i - near; j <= i + near; ++j) sum += points[j].y;
     means[i].y = sum / static_cast<double>(2 * near + 1);
@@ -37,7 +42,7 @@ ThinnedPoints thinned(const std::vector<Point>& points, std::size_t most) {
 }
 
 std::vector<Series> scattered_curve(const std::string& label, const std::vector<Point>& points) {
-  if (points.size() < kReach) return {{.label = label, .points = points, .draw = Draw::line}};
+  if (reach_of(points.size()) == 0) return {{.label = label, .points = points, .draw = Draw::line}};
   return {{.label = label, .points = points, .draw = Draw::faint},
           {.label = label, .points = smoothed(points), .draw = Draw::line}};
 }

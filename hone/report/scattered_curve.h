@@ -15,8 +15,8 @@ struct ThinnedPoints {
 };
 ThinnedPoints thinned(const std::vector<Point>& points, std::size_t most);
 
-/// The points as a faint line, and over it, in the same colour, the line of their means over a twentieth of all. Of points
-/// too few for that, one line alone.
+/// The points as a faint line, and over it, in the same colour, the line of their means over a twentieth of all, of
+/// few points over up to nine of them. Under eight there is nothing to smooth: one line alone.
 std::vector<Series> scattered_curve(const std::string& label, const std::vector<Point>& points);
 
 }  // namespace hone

@@ -34,8 +34,17 @@ TEST(ScatteredCurve, IsFaintBehindItsMeans) {
   for (std::size_t i = 20; i < 380; ++i) EXPECT_NEAR(curve[1].points[i].y, 2, 0.05);
 }
 
-TEST(ScatteredCurve, OfFewPointsIsOneLine) {
-  const std::vector<Series> curve = scattered_curve("loss", zigzag(39));
+// A run of a few dozen steps scatters as well.
+TEST(ScatteredCurve, SmoothsFewPointsOverTheirNeighbours) {
+  const std::vector<Series> curve = scattered_curve("loss", zigzag(34));
+  ASSERT_EQ(curve.size(), 2);
+  EXPECT_EQ(curve[0].draw, Draw::faint);
+  for (std::size_t i = 4; i < 30; ++i) EXPECT_NEAR(curve[1].points[i].y, 2, 0.12);
+  EXPECT_EQ(scattered_curve("loss", zigzag(8)).size(), 2);
+}
+
+TEST(ScatteredCurve, OfVeryFewPointsIsOneLine) {
+  const std::vector<Series> curve = scattered_curve("loss", zigzag(7));
   ASSERT_EQ(curve.size(), 1);
   EXPECT_EQ(curve[0].draw, Draw::line);
 }
