@@ -40,8 +40,9 @@ PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan) {
   Bindings ones;
   for (char letter = 'A'; letter <= 'Z'; ++letter) ones[letter] = 1;
   std::set<std::string> tables;
+  // Positions are a slice of their table, as they are the same for every text.
   for (const Node* node : graph.of_kind(NodeKind::operation))
-    if (node->is("embedding"))
+    if (node->is("embedding") || node->is("slice"))
       for (const Value& input : node->inputs())
         if (input.node->kind() == NodeKind::parameter) tables.insert(input.node->name());
   for (const std::string& table : tables)

@@ -27,7 +27,7 @@ struct PlannedSize {
   std::int64_t quantized_parameters = 0;  ///< of them in a format
   double bits = 0;                        ///< of all: 32 each where unquantized
   double quantized_bits = 0;              ///< of the quantized ones
-  double embedding_bits = 0;              ///< of the tables that embeddings read
+  double embedding_bits = 0;              ///< of the tables of which operations read rows
   bool embeddings_quantized = false;      ///< any of them is in a format
 
   /// Bits per quantized parameter; 32 when nothing is quantized.

@@ -15,7 +15,7 @@ struct ModelSize {
   std::int64_t memory_bytes = 0;           ///< as they are held: fp32, with the state of quantizers
   std::optional<std::int64_t> disk_bytes;  ///< of the files they were read from or written to
   std::int64_t packed_bytes = 0;           ///< in their formats, 32 bits where they have none
-  std::int64_t packed_embedding_bytes = 0;  ///< of these, the tables of embeddings
+  std::int64_t packed_embedding_bytes = 0;  ///< of these, all tables of embeddings
   bool quantized = false;
   bool embeddings_quantized = false;
 };

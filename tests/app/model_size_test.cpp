@@ -30,9 +30,8 @@ TEST(ModelSize, OfAnUnquantizedModelIsFourBytesAParameter) {
   EXPECT_EQ(size.parameters, elements(model));
   EXPECT_EQ(size.memory_bytes, 4 * elements(model));
   EXPECT_EQ(size.packed_bytes, size.memory_bytes);
-  // Positions are cut from their table, not looked up in it.
-  EXPECT_EQ(size.packed_embedding_bytes, 4 * (elements(model, "word_embeddings.weight") +
-                                              elements(model, "token_type_embeddings.weight")));
+  // Words, token types and positions.
+  EXPECT_EQ(size.packed_embedding_bytes, 4 * elements(model, "_embeddings.weight"));
   EXPECT_FALSE(size.disk_bytes);
   EXPECT_FALSE(size.quantized);
   EXPECT_EQ(to_text(size).find("packed"), std::string::npos) << to_text(size);
