@@ -1,5 +1,7 @@
 #include "hone/app/width_study.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -193,14 +195,14 @@ std::string width_verdict(const WidthStudy& study) {
 }
 
 std::vector<std::string> width_findings(const WidthStudy& study) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines, not_kept;
   const WidthResult& first = study.results[widest(study)];
-  const auto not_even_the_widest = [&](const char* how, const ComparedModel& model) {
-    lines.push_back(fmt::format("Not even the widest is shown to keep it {}: {}", how,
-                                finding(model, study.choice.made_on())));
-  };
-  if (!study.kept_ptq) not_even_the_widest("by rounding alone", first.ptq);
-  if (!study.kept_qat) not_even_the_widest("with training", first.qat);
+  if (!study.kept_ptq) not_kept.push_back("by rounding alone, " + first.ptq.verdict->summary);
+  if (!study.kept_qat) not_kept.push_back("with training, " + first.qat.verdict->summary);
+  if (!not_kept.empty())
+    lines.push_back(fmt::format("Not even the widest, {}, is shown to keep it on {}: {}.",
+                                text_of(first.width), study.choice.made_on(),
+                                fmt::join(not_kept, "; ")));
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;

@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include "hone/analysis/cost.h"
 #include "hone/analysis/parameters.h"
 #include "hone/base/text.h"
@@ -31,6 +33,17 @@ Table parameter_table(const std::vector<ModuleParameters>& modules) {
   for (const ModuleParameters& m : modules)
     table.add_row({m.module, m.trainable + m.frozen, m.trainable, m.frozen});
   return table;
+}
+
+// Lines that are broken go on further in. A name that is longer than a line stays whole, to be copied.
+std::string graph_text(const std::string& graph, std::size_t columns) {
+  constexpr std::size_t kFurtherIn = 4;
+  if (columns <= 2 * kFurtherIn) return graph;
+  std::vector<std::string> lines;
+  for (const std::string& line : split(graph, '\n'))
+    lines.push_back(fmt::format("{}", fmt::join(broken_line(line, columns - kFurtherIn),
+                                                "\n" + std::string(kFurtherIn, ' '))));
+  return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
 void inspect(const InspectArguments& a) {
@@ -67,7 +80,7 @@ void inspect(const InspectArguments& a) {
                          {"training_peak_value_bytes", step.peak_value_bytes}};
     return print_result("inspect", result);
   }
-  if (!a.no_graph) fmt::print("{}\n", text);
+  if (!a.no_graph) fmt::print("{}\n", graph_text(text, text_style(a.run).columns));
   Table costs({{"run", "One run at " + fmt::format("{} x {} tokens", a.batch, a.tokens)},
                {"gflop", "GFLOP"},
                {"parameter_bytes", "Parameters"},

@@ -19,7 +19,7 @@ struct TokenizeArguments {
   std::string model;
   DataArguments data;
   std::int64_t batch_size = 32;
-  std::int64_t texts = 0;
+  std::int64_t texts = 2;
   std::int64_t vocab_size = 0;
   RunArguments run;
 };

@@ -258,6 +258,10 @@ TEST(Data, IsShownAsTokens) {
   EXPECT_NE(text.find("; unknown: a "), std::string::npos) << text;
   EXPECT_NE(text.find("  10 tokens; 42 more were cut"), std::string::npos) << text;
   EXPECT_NE(text.find("Vocabulary: "), std::string::npos) << text;
+  // Without being asked to, too.
+  const std::string unasked =
+      run_well({"tokenize", workshop() / "model", "--data", "texts.csv"}, folder.path()).output;
+  EXPECT_NE(unasked.find("\ntrain 1: a fine film "), std::string::npos) << unasked;
 }
 
 TEST(Data, IsSaidAsTokens) {

@@ -113,6 +113,15 @@ TEST(Screen, ColoursAreForTerminalsThatWantThem) {
   EXPECT_NE(run_well(always, fs::temp_directory_path()).output.find(escape), std::string::npos);
 }
 
+// Lines of a graph go on further in; a name that has no room stays whole, to be copied.
+TEST(Screen, GraphsFitEveryWidth) {
+  for (const unsigned short columns : std::initializer_list<unsigned short>{40, 80}) {
+    const std::string shown = on_terminal({"inspect", "tiny"}, columns);
+    EXPECT_EQ(too_wide(shown, columns), "") << columns;
+    EXPECT_NE(shown.find("bert.encoder.layer.0.attention.self.query.weight"), std::string::npos);
+  }
+}
+
 TEST(Screen, PipesGetWholeLines) {
   const std::string output =
       run_well({"plan", "tiny", "--format", "integer(width=8,frac=4)"}, fs::temp_directory_path())
