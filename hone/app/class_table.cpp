@@ -1,10 +1,11 @@
 #include "hone/app/class_table.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include "hone/app/result.h"
 #include "hone/app/seeds.h"
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 
 namespace hone {
@@ -13,47 +14,113 @@ namespace {
 // Wider or longer tables help nobody.
 constexpr std::size_t kTerminalColumns = 4, kTerminalRows = 12, kPageColumns = 30;
 
-constexpr const char* kNote =
-    "Precision: of the texts taken for a class, those that are of it. Recall: of the texts of a "
-    "class, "
-    "those that were found. F1: their harmonic mean. In the means, which have no interval, 0/0 "
-    "counts as 0.";
+constexpr const char* kHeading = "Classes, and what was taken for what";
+constexpr const char* kClassNote =
+    "Precision: of the texts taken for a class, those that are of it; – where none was. Recall: of "
+    "the texts of a class, those that were found. F1: their harmonic mean. In their means, which "
+    "have no interval, 0/0 counts as 0.";
 
-std::string caption(const NamedEvaluation& measured) {
-  return part_text(measured.first, measured.second);
+/// What is shown of one evaluation, or of one over several seeds.
+struct ClassFacts {
+  std::string caption;  ///< "Test, n = 1 200"
+  Table classes;
+  Table confusion;
+  std::string auc;        ///< a sentence without its full stop; "" where it is not defined
+  std::size_t count = 0;  ///< classes
+};
+
+// A caption begins as a sentence does, unless with the name of a format: "Test, n = 40", "fp32, test, n = 40".
+std::string capitalized(std::string text) {
+  const std::size_t word =
+      std::ranges::find_if_not(text, [](char c) { return 'a' <= c && c <= 'z'; }) - text.begin();
+  if (word > 0 && (word == text.size() || text[word] == ',')) text[0] -= 'a' - 'A';
+  return text;
 }
 
-// Without the confusion, whose columns follow.
-std::vector<Column> class_columns() {
-  return {{"label", "Class"},
-          {"support", "Texts"},
-          {"precision", "Precision"},
-          {"recall", "Recall"},
-          {"f1", "F1"}};
+Table table_of_classes() {
+  return Table({{"label", "Class"},
+                {"support", "Texts"},
+                {"precision", "Precision"},
+                {"recall", "Recall"},
+                {"f1", "F1"}});
 }
 
-void add_confusion_columns(std::vector<Column>& columns, const std::vector<std::string>& labels) {
+// Read by rows and by columns, so that none leaves.
+Table table_of_confusion(const std::vector<std::string>& labels) {
+  std::vector<Column> columns = {{"label", "Texts of"}};
   for (std::size_t c = 0; c < labels.size(); ++c)
-    columns.push_back({fmt::format("taken_for_{}", c), "taken for " + labels[c]});
+    columns.push_back({fmt::format("taken_for_{}", c), "taken for " + labels[c], /*lifts=*/false});
+  return Table(std::move(columns));
+}
+
+// The last rows of a table: the means over the classes.
+Table only_means(const Table& classes) {
+  Table means(classes.columns());
+  for (auto row = classes.rows().end() - 2; row != classes.rows().end(); ++row) means.add_row(*row);
+  return means;
+}
+
+std::string text_of(const ClassFacts& facts, const TextStyle& style) {
+  std::string text = fitted(facts.caption + ":", style.columns) + "\n\n";
+  text += to_text(facts.count > kTerminalRows ? only_means(facts.classes) : facts.classes, style);
+  if (facts.count <= kTerminalColumns) text += "\n" + to_text(facts.confusion, style);
+  return text + (facts.auc.empty() ? "\n" : "\n" + fitted(facts.auc + ".", style.columns) + "\n\n");
+}
+
+Section section_of(const std::vector<ClassFacts>& all) {
+  Section section{kHeading, {}};
+  for (const ClassFacts& facts : all) {
+    section.blocks.push_back(PageTable{facts.classes, facts.caption});
+    if (facts.count <= kPageColumns)
+      section.blocks.push_back(
+          PageTable{facts.confusion, facts.caption + ": texts of each class, by prediction"});
+    if (!facts.auc.empty()) section.blocks.push_back(Paragraph{facts.auc + "."});
+  }
+  if (!all.empty()) section.blocks.push_back(Paragraph{kClassNote});
+  return section;
+}
+
+std::vector<Cell> mean_row(const char* name, const PrecisionRecall& mean) {
+  return {name, absent, percent(mean.precision), percent(mean.recall), percent(mean.f1)};
+}
+
+std::string auc_text(const Evaluation& e, const std::vector<std::string>& labels) {
+  if (std::isnan(e.auc.value)) return "";
+  return fmt::format("AUC of {}: {:.3f} (95 %: {:.3f} to {:.3f})", shown_name(labels[1]),
+                     e.auc.value, e.auc.interval.low, e.auc.interval.high);
+}
+
+std::vector<ClassFacts> facts_of(const std::vector<NamedEvaluation>& measured,
+                                 const std::vector<std::string>& labels) {
+  std::vector<ClassFacts> all;
+  for (const auto& [name, evaluation] : measured)
+    all.push_back({capitalized(part_text(name, evaluation)), class_table(evaluation, labels),
+                   confusion_table(evaluation, labels), auc_text(evaluation, labels),
+                   labels.size()});
+  return all;
 }
 
 }  // namespace
 
-Table class_table(const Evaluation& e, const std::vector<std::string>& labels, bool confusion) {
-  std::vector<Column> columns = class_columns();
-  if (confusion) add_confusion_columns(columns, labels);
-  Table table(std::move(columns));
+Table class_table(const Evaluation& e, const std::vector<std::string>& labels) {
+  Table table = table_of_classes();
+  for (std::size_t c = 0; c < labels.size(); ++c) {
+    const auto& [support, predicted, found, figures, precision, recall] = e.of_class[c];
+    table.add_row({labels[c], support,
+                   percent_within(figures.precision, precision.low, precision.high),
+                   percent_within(figures.recall, recall.low, recall.high), percent(figures.f1)});
+  }
+  table.add_row(mean_row("macro mean", e.macro));
+  table.add_row(mean_row("weighted mean", e.weighted));
+  return table;
+}
+
+Table confusion_table(const Evaluation& e, const std::vector<std::string>& labels) {
+  Table table = table_of_confusion(labels);
   for (std::size_t row = 0; row < labels.size(); ++row) {
-    const ClassFigures& one = e.of_class[row];
-    std::vector<Cell> cells = {
-        labels[row], one.support,
-        percent_within(one.figures.precision, one.precision_interval.low,
-                       one.precision_interval.high),
-        percent_within(one.figures.recall, one.recall_interval.low, one.recall_interval.high),
-        percent(one.figures.f1)};
-    if (confusion)
-      for (std::size_t column = 0; column < labels.size(); ++column)
-        cells.emplace_back(e.confusion[row * labels.size() + column]);
+    std::vector<Cell> cells = {labels[row]};
+    for (std::size_t column = 0; column < labels.size(); ++column)
+      cells.emplace_back(e.confusion[row * labels.size() + column]);
     table.add_row(std::move(cells));
   }
   return table;
@@ -62,24 +129,13 @@ Table class_table(const Evaluation& e, const std::vector<std::string>& labels, b
 std::string class_text(const std::vector<NamedEvaluation>& measured,
                        const std::vector<std::string>& labels, const TextStyle& style) {
   std::string text;
-  if (labels.size() > kTerminalRows) return text;
-  for (const NamedEvaluation& one : measured)
-    text += fmt::format("{}:\n\n{}\n", caption(one),
-                        to_text(class_table(one.second, labels,
-                                            /*confusion=*/labels.size() <= kTerminalColumns),
-                                style));
+  for (const ClassFacts& facts : facts_of(measured, labels)) text += text_of(facts, style);
   return text;
 }
 
 Section class_section(const std::vector<NamedEvaluation>& measured,
                       const std::vector<std::string>& labels) {
-  Section section{"Classes, and what was taken for what", {}};
-  for (const NamedEvaluation& one : measured)
-    section.blocks.push_back(
-        PageTable{class_table(one.second, labels, labels.size() <= kPageColumns),
-                  caption(one) + ": texts of each class, by prediction"});
-  section.blocks.push_back(Paragraph{kNote});
-  return section;
+  return section_of(facts_of(measured, labels));
 }
 
 namespace {
@@ -91,58 +147,103 @@ std::vector<std::string> labels_of(const Json& measurement) {
   return labels;
 }
 
+double number_or_nan(const Json& value) {
+  return value.is_number() ? value.get<double>() : std::nan("");
+}
+
+// A figure of each seed, found by its keys; NaN where it is not defined, or an earlier version did not know it.
+std::vector<double> values_of(const std::vector<Json>& results, const Json::json_pointer& where) {
+  std::vector<double> values;
+  for (const Json& result : results)
+    values.push_back(result.contains(where) ? number_or_nan(result.at(where)) : std::nan(""));
+  return values;
+}
+
 Cell spread_cell(const std::vector<double>& shares) {
+  const auto defined = [](double share) { return !std::isnan(share); };
+  if (std::ranges::none_of(shares, defined)) return absent;
+  if (std::ssize(shares) < kFewestSeeds) return percents_text(shares);
+  if (!std::ranges::all_of(shares, defined)) return absent;
   const SeedSpread s = accuracy_spread(shares);
-  if (s.interval) return percent_within(s.mean, s.interval->low, s.interval->high);
-  return s.count < kFewestSeeds ? Cell(percents_text(shares)) : percent(s.mean);
+  return s.interval ? percent_within(s.mean, s.interval->low, s.interval->high) : percent(s.mean);
+}
+
+// "AUC of good: 0.912, 0.931 with 2 seeds"
+std::string auc_text_of_seeds(const std::vector<Json>& results, const std::string& key,
+                              const std::vector<std::string>& labels) {
+  const std::vector<double> areas = values_of(results, Json::json_pointer("/" + key + "/eval_auc"));
+  if (std::ranges::any_of(areas, [](double area) { return std::isnan(area); })) return "";
+  const SeedSpread s = accuracy_spread(areas);
+  const std::string of = "AUC of " + shown_name(labels.at(1));
+  if (s.count < kFewestSeeds) {
+    std::string values;
+    for (const double area : areas)
+      values += fmt::format("{}{:.3f}", values.empty() ? "" : ", ", area);
+    return fmt::format("{}: {} with {} seeds", of, values, s.count);
+  }
+  if (!s.interval) return fmt::format("{}: {:.3f} with each of {} seeds", of, s.mean, s.count);
+  return fmt::format(
+      "{}: {:.3f} on average over {} seeds (95 % for other seeds on the same texts: {:.3f} to "
+      "{:.3f})",
+      of, s.mean, s.count, s.interval->low, s.interval->high);
+}
+
+// "Test, n = 1 200: mean of 5 seeds (95 %, where they differ, for other seeds on the same texts)"
+std::string caption_of_seeds(const std::vector<Json>& results, const NamedFigures& figures) {
+  const auto count = static_cast<std::int64_t>(results.size());
+  return capitalized(fmt::format(
+      "{}: {} {} seeds{}", part_text(figures.name, results.front()[figures.key]),
+      count < kFewestSeeds ? "each of" : "mean of", count,
+      count < kFewestSeeds ? "" : " (95 %, where they differ, for other seeds on the same texts)"));
 }
 
 // Results of before class figures have none.
-std::vector<std::string> parts_with_classes(const std::vector<Json>& results,
-                                            const std::vector<std::string>& parts) {
-  std::vector<std::string> present;
-  for (const std::string& part : parts)
-    if (std::ranges::all_of(results, [&](const Json& result) {
-          return result.contains(part) && result[part].contains("eval_classes");
-        }))
-      present.push_back(part);
-  return present;
-}
-
-// "test, n = 1 200: mean of 5 seeds (95 %, where they differ, for other seeds on the same texts)"
-std::string caption_of_seeds(const std::vector<Json>& results, const std::string& part) {
-  const auto count = static_cast<std::int64_t>(results.size());
-  return fmt::format(
-      "{}: {} {} seeds{}", part_text(part, results.front()[part]),
-      count < kFewestSeeds ? "each of" : "mean of", count,
-      count < kFewestSeeds ? "" : " (95 %, where they differ, for other seeds on the same texts)");
+std::vector<ClassFacts> facts_of_seeds(const std::vector<Json>& results,
+                                       const std::vector<NamedFigures>& figures) {
+  std::vector<ClassFacts> all;
+  for (const NamedFigures& one : figures) {
+    const auto has_classes = [&](const Json& result) {
+      return result.contains(one.key) && result[one.key].contains("eval_classes");
+    };
+    if (!std::ranges::all_of(results, has_classes)) continue;
+    const std::vector<std::string> labels = labels_of(results.front()[one.key]);
+    all.push_back({caption_of_seeds(results, one), class_table_of_seeds(results, one.key),
+                   confusion_table_of_seeds(results, one.key),
+                   auc_text_of_seeds(results, one.key, labels), labels.size()});
+  }
+  return all;
 }
 
 }  // namespace
 
-Table class_table_of_seeds(const std::vector<Json>& results, const std::string& part,
-                           bool confusion) {
-  const std::vector<std::string> labels = labels_of(results.front().at(part));
-  std::vector<Column> columns = class_columns();
-  if (confusion) add_confusion_columns(columns, labels);
-  Table table(std::move(columns));
-  for (std::size_t row = 0; row < labels.size(); ++row) {
-    const auto shares = [&](const char* key) {
-      std::vector<double> values;
-      for (const Json& result : results) {
-        const Json& share = result.at(part).at("eval_classes").at(labels[row]).at(key);
-        values.push_back(share.is_number() ? share.get<double>() : 0);
-      }
-      return values;
+Table class_table_of_seeds(const std::vector<Json>& results, const std::string& key) {
+  Table table = table_of_classes();
+  const Json::json_pointer figures("/" + key);
+  for (const auto& [label, first] : results.front().at(figures).at("eval_classes").items()) {
+    const Json::json_pointer one = figures / "eval_classes" / label;
+    table.add_row({label, first.at("support").get<std::int64_t>(),
+                   spread_cell(values_of(results, one / "precision")),
+                   spread_cell(values_of(results, one / "recall")),
+                   spread_cell(values_of(results, one / "f1"))});
+  }
+  for (const std::string mean : {"macro", "weighted"}) {
+    const auto cell = [&](const char* figure) {
+      return spread_cell(values_of(results, figures / fmt::format("eval_{}_{}", figure, mean)));
     };
-    const Json& first = results.front()[part]["eval_classes"][labels[row]];
-    std::vector<Cell> cells = {labels[row], first.at("support").get<std::int64_t>(),
-                               spread_cell(shares("precision")), spread_cell(shares("recall")),
-                               spread_cell(shares("f1"))};
-    for (std::size_t column = 0; confusion && column < labels.size(); ++column) {
+    table.add_row({mean + " mean", absent, cell("precision"), cell("recall"), cell("f1")});
+  }
+  return table;
+}
+
+Table confusion_table_of_seeds(const std::vector<Json>& results, const std::string& key) {
+  const std::vector<std::string> labels = labels_of(results.front().at(key));
+  Table table = table_of_confusion(labels);
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    std::vector<Cell> cells = {labels[row]};
+    for (std::size_t column = 0; column < labels.size(); ++column) {
       double texts = 0;
       for (const Json& result : results)
-        texts += result.at(part).at("eval_confusion").at(row).at(column).get<double>();
+        texts += result.at(key).at("eval_confusion").at(row).at(column).get<double>();
       cells.push_back(real(texts / static_cast<double>(results.size()), 1));
     }
     table.add_row(std::move(cells));
@@ -151,29 +252,15 @@ Table class_table_of_seeds(const std::vector<Json>& results, const std::string& 
 }
 
 std::string class_text_of_seeds(const std::vector<Json>& results,
-                                const std::vector<std::string>& parts, const TextStyle& style) {
+                                const std::vector<NamedFigures>& figures, const TextStyle& style) {
   std::string text;
-  for (const std::string& part : parts_with_classes(results, parts)) {
-    const std::size_t classes = results.front()[part]["eval_classes"].size();
-    if (classes > kTerminalRows) continue;
-    text += fmt::format(
-        "{}:\n\n{}\n", caption_of_seeds(results, part),
-        to_text(class_table_of_seeds(results, part, classes <= kTerminalColumns), style));
-  }
+  for (const ClassFacts& facts : facts_of_seeds(results, figures)) text += text_of(facts, style);
   return text;
 }
 
 Section class_section_of_seeds(const std::vector<Json>& results,
-                               const std::vector<std::string>& parts) {
-  Section section{"Classes, and what was taken for what", {}};
-  for (const std::string& part : parts_with_classes(results, parts)) {
-    const std::size_t classes = results.front()[part]["eval_classes"].size();
-    section.blocks.push_back(
-        PageTable{class_table_of_seeds(results, part, classes <= kPageColumns),
-                  caption_of_seeds(results, part) + "; texts of each class, by prediction"});
-  }
-  if (!section.blocks.empty()) section.blocks.push_back(Paragraph{kNote});
-  return section;
+                               const std::vector<NamedFigures>& figures) {
+  return section_of(facts_of_seeds(results, figures));
 }
 
 }  // namespace hone

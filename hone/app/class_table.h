@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "hone/app/result.h"
 #include "hone/base/json.h"
 #include "hone/metrics/classification.h"
 #include "hone/report/page.h"
@@ -15,29 +16,33 @@ namespace hone {
 /// What was measured, with a name: "test", "before, test".
 using NamedEvaluation = std::pair<std::string, Evaluation>;
 
-/// A row per class: its texts, precision and recall (Wilson, 95 %), F1, and with `confusion` how many of them were taken
-/// for each class.
-Table class_table(const Evaluation& evaluation, const std::vector<std::string>& labels,
-                  bool confusion = true);
+/// A row per class: its texts, precision and recall (Wilson, 95 %), F1. Below them their macro and weighted means, which
+/// have no interval and in which 0/0 counts as 0 (`Evaluation::macro`).
+Table class_table(const Evaluation& evaluation, const std::vector<std::string>& labels);
 
-/// The tables for a terminal, each under what it is of and its number of texts. Of more than a few classes the
-/// confusion is left to the page, of many more everything.
+/// A row per class: how many of its texts were taken for each class.
+Table confusion_table(const Evaluation& evaluation, const std::vector<std::string>& labels);
+
+/// The only way by which commands show them in a terminal: both tables and the area under the curve of two classes, under
+/// what they are of and its number of texts. Of more than a few classes the confusion is left to the page, of many more
+/// the means are all.
 std::string class_text(const std::vector<NamedEvaluation>& measured,
                        const std::vector<std::string>& labels, const TextStyle& style);
 
-/// The section of a page with the same tables. Of very many classes, results.json has the matrix alone.
+/// The section of a page with the same. Of very many classes, results.json has the matrix alone.
 Section class_section(const std::vector<NamedEvaluation>& measured,
                       const std::vector<std::string>& labels);
 
-/// The same over the seeds of a repeated job, whose results measured `part`: precision, recall and F1 as `SeedSpread` tells
-/// them (the mean with its interval; under five seeds the values), and how many texts were taken for each class on average.
-/// What is 0/0 counts as 0.
-Table class_table_of_seeds(const std::vector<Json>& results, const std::string& part,
-                           bool confusion = true);
-/// Those of all `parts` that were measured, for a terminal and for a page.
+/// The same over the seeds of a repeated job, whose results measured the figures called `key`: precision, recall and F1 as
+/// `SeedSpread` tells them (the mean with its interval; under five seeds the values). A mean is not defined where the
+/// figure of a seed is not.
+Table class_table_of_seeds(const std::vector<Json>& results, const std::string& key);
+/// How many texts were taken for each class on average.
+Table confusion_table_of_seeds(const std::vector<Json>& results, const std::string& key);
+/// Those of all `figures` that were measured, for a terminal and for a page.
 std::string class_text_of_seeds(const std::vector<Json>& results,
-                                const std::vector<std::string>& parts, const TextStyle& style);
+                                const std::vector<NamedFigures>& figures, const TextStyle& style);
 Section class_section_of_seeds(const std::vector<Json>& results,
-                               const std::vector<std::string>& parts);
+                               const std::vector<NamedFigures>& figures);
 
 }  // namespace hone

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "hone/app/comparison_table.h"
+#include "hone/app/seeds.h"
 #include "hone/base/error.h"
 #include "hone/base/percentage.h"
 #include "hone/base/printable.h"
@@ -41,26 +42,68 @@ std::string accuracy_sign(const std::string& part, const Evaluation& e,
   return text;
 }
 
-std::string loss_sign(const std::vector<StepRecord>& steps) {
+/// Mean losses at both ends of a training.
+struct LossEnds {
+  std::int64_t steps = 0;  ///< at each end
+  double first = 0, last = 0;
+};
+
+std::optional<LossEnds> loss_ends(const std::vector<StepRecord>& steps) {
   const std::size_t tenth = steps.size() / kTenths;
-  if (tenth == 0) return "";
+  if (tenth == 0) return std::nullopt;
   const std::span<const StepRecord> all(steps);
-  const double first = mean_loss(all.first(tenth)), last = mean_loss(all.last(tenth));
-  if (last < first) return "";
+  return LossEnds{static_cast<std::int64_t>(tenth), mean_loss(all.first(tenth)),
+                  mean_loss(all.last(tenth))};
+}
+
+std::string loss_sign(const std::vector<StepRecord>& steps) {
+  if (loss_fell(steps).value_or(true)) return "";
+  const LossEnds ends = *loss_ends(steps);
   return fmt::format(
       "the training loss did not fall: {:.4f} over the first {} of {} steps, {:.4f} over the last "
       "{}; more steps, or another learning rate?",
-      first, grouped(static_cast<long long>(tenth)), grouped(static_cast<long long>(steps.size())),
-      last, grouped(static_cast<long long>(tenth)));
+      ends.first, grouped(ends.steps), grouped(std::ssize(steps)), ends.last, grouped(ends.steps));
 }
 
 }  // namespace
+
+std::optional<bool> loss_fell(const std::vector<StepRecord>& steps) {
+  const std::optional<LossEnds> ends = loss_ends(steps);
+  if (!ends) return std::nullopt;
+  return ends->last < ends->first;
+}
 
 std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
                                               const std::string& part, const Evaluation& evaluation,
                                               const std::vector<std::string>& labels) {
   std::vector<std::string> signs = {accuracy_sign(part, evaluation, labels), loss_sign(steps)};
   std::erase(signs, "");
+  return signs;
+}
+
+std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
+                                              const NamedFigures& figures) {
+  std::vector<std::int64_t> not_above, not_fallen;
+  double baseline = 1;
+  for (const Json& result : results) {
+    const std::int64_t seed = result.at("seed");
+    if (result.value("loss_fell", Json()) == false) not_fallen.push_back(seed);
+    if (!result.contains(figures.key)) continue;
+    const Json& measured = result[figures.key];
+    baseline = measured.at("eval_majority_share");
+    if (baseline < 1 && measured.at("eval_accuracy_interval").at(0) <= baseline)
+      not_above.push_back(seed);
+  }
+  std::vector<std::string> signs;
+  if (!not_above.empty())
+    signs.push_back(fmt::format(
+        "{}: the accuracy does not show that it learnt {}: the most frequent class alone makes {}",
+        part_text(figures.name, results.front()[figures.key]),
+        seeds_text(not_above, results.size()), share_text(baseline)));
+  if (!not_fallen.empty())
+    signs.push_back(
+        fmt::format("the training loss did not fall {}; more steps, or another learning rate?",
+                    seeds_text(not_fallen, results.size())));
   return signs;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "hone/app/result.h"
 #include "hone/metrics/classification.h"
 #include "hone/train/trainer.h"
 
@@ -17,5 +19,13 @@ namespace hone {
 std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
                                               const std::string& part, const Evaluation& evaluation,
                                               const std::vector<std::string>& labels);
+
+/// Whether the mean loss over the last tenth of the steps is below that over the first; nothing under ten steps.
+std::optional<bool> loss_fell(const std::vector<StepRecord>& steps);
+
+/// The same signs over the seeds of a repeated training, whose results measured `figures`, a sentence for all seeds that
+/// show them.
+std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
+                                              const NamedFigures& figures);
 
 }  // namespace hone

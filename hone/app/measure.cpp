@@ -7,6 +7,7 @@
 #include "hone/base/percentage.h"
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
+#include "hone/report/table.h"
 #include "hone/train/predictor.h"
 
 namespace hone {
@@ -55,6 +56,12 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   measured.evaluation = evaluate(measured.view(), data.labels, data.text_numbers);
   return measured;
+}
+
+std::string accuracy_headline(const std::string& measured_on, const Evaluation& e) {
+  return fmt::format("Accuracy on {}: {}; {}.", measured_on,
+                     sentence_text({e.accuracy, e.accuracy_interval.low, e.accuracy_interval.high}),
+                     majority_text(e));
 }
 
 std::string majority_text(const Evaluation& e) {

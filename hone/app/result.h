@@ -1,6 +1,8 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "hone/app/data_facts.h"
 #include "hone/base/json.h"
@@ -21,6 +23,13 @@ Json subject_of(const std::string& model, const DataIdentity& data, const Measur
 
 /// Writes it as `folder`/results.json. Throws `UserError`.
 void write_results(std::string_view command, const Json& fields, const fs::path& folder);
+
+/// Figures that every result of a repeated job has: their key there, and what they are called, with the part they are of:
+/// {"after", "after, test"}.
+struct NamedFigures {
+  std::string key;
+  std::string name;
+};
 
 /// "n = 1 072 (effective 850)", from the `eval_` figures of a result; of an earlier version's, which did not know the
 /// effective size, "n = 1 072".

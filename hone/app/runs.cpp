@@ -93,6 +93,12 @@ void take_spread(Json& row, const Json& spread) {
   }
 }
 
+double mean_of(const Json& numbers) {
+  double sum = 0;
+  for (const Json& number : numbers) sum += number.get<double>();
+  return sum / static_cast<double>(numbers.size());
+}
+
 // "test", or where that was not measured "validation".
 std::string judged_part(const Json& result) {
   for (const char* part : {"test", "validation"})
@@ -163,9 +169,13 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
     take_cautions(own, at(first, key));
     take_spread(own, spreads.is_object() ? at(spreads, key) : at(result, key));
     take(own, at(first, key), {"eval_majority_share"});
-    for (const Json& run : result["runs"])
+    for (const Json& run : result["runs"]) {
       if (at(at(run, key), "eval_accuracy").is_number())
         own["eval_accuracy_values"].push_back(run[key]["eval_accuracy"]);
+      if (at(at(run, "comparison"), "flip_share").is_number())
+        own["flip_share_values"].push_back(run["comparison"]["flip_share"]);
+    }
+    if (own.contains("flip_share_values")) own["flip_share"] = mean_of(own["flip_share_values"]);
     if (key == "test" || key == "validation") own["part"] = key;
   } else {
     const Json& measurement = judged.empty() ? result : at(result, judged);

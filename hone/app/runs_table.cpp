@@ -163,9 +163,10 @@ Cell cell_of(const Json& row, const std::string& key) {
   if (value.is_null()) return absent;
   if (key == "cautions") return fmt::format("{}", fmt::join(value, "; "));
   // Of a few seeds no mean and no spread is shown.
-  if (key == "eval_accuracy" && row.contains("eval_accuracy_values") &&
-      !row.contains("eval_accuracy_interval"))
-    return percents_text(row["eval_accuracy_values"].get<std::vector<double>>());
+  if (const Json values = row.value(key + "_values", Json::array());
+      !values.empty() && std::ssize(values) < kFewestSeeds)
+    return percents_text(values.get<std::vector<double>>(),
+                         column->kind == RunColumn::flips ? kDifferenceDigits : kShareDigits);
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_number()) return value.is_string() ? value.get<std::string>() : to_line(value);
   const double number = value.get<double>();

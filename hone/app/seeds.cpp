@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "hone/app/measure.h"
@@ -58,17 +59,20 @@ Cell with_interval(const Json& figures, const char* key, const char* interval_ke
   return cell(number_of(figures.at(key)), number_of(interval.at(0)), number_of(interval.at(1)));
 }
 
+std::vector<NamedFigures> those_in(const Json& result, std::vector<NamedFigures> figures) {
+  std::erase_if(figures, [&](const NamedFigures& one) { return !result.contains(one.key); });
+  return figures;
+}
+
 }  // namespace
 
-Table seed_table(const std::vector<Json>& results, const std::vector<std::string>& parts) {
+Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
   const bool compared = results.front().contains("comparison");
+  const std::vector<NamedFigures> present = those_in(results.front(), figures);
   std::vector<Column> columns = {{"seed", "Seed"}};
-  std::vector<std::string> present;
-  for (const std::string& part : parts) {
-    if (!results.front().contains(part)) continue;
-    present.push_back(part);
-    columns.push_back({part + "_accuracy", part + " accuracy"});
-    columns.push_back({part + "_loss", part + " loss"});
+  for (const NamedFigures& one : present) {
+    columns.push_back({one.key + "_accuracy", fmt::format("Accuracy ({})", one.key)});
+    columns.push_back({one.key + "_loss", fmt::format("Loss ({})", one.key)});
   }
   if (compared) {
     columns.push_back({"accuracy_change", "Change"});
@@ -77,8 +81,8 @@ Table seed_table(const std::vector<Json>& results, const std::vector<std::string
   Table table(std::move(columns));
   for (const Json& result : results) {
     std::vector<Cell> row = {std::to_string(result.at("seed").get<std::int64_t>())};
-    for (const std::string& part : present) {
-      const Json& measured = result.at(part);
+    for (const NamedFigures& one : present) {
+      const Json& measured = result.at(one.key);
       row.push_back(
           with_interval(measured, "eval_accuracy", "eval_accuracy_interval", percent_within));
       row.push_back(real(number_of(measured.at("eval_loss")), 4));
@@ -94,25 +98,23 @@ Table seed_table(const std::vector<Json>& results, const std::vector<std::string
   return table;
 }
 
-Figure seed_figure(const std::vector<Json>& results, const std::vector<std::string>& parts,
+Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigures>& figures,
                    const std::string& title) {
   Series dots{.label = "one seed", .draw = Draw::points},
       means{.label = "mean", .draw = Draw::points, .spread = Spread::bars};
   Panel panel{.y = {.label = "Accuracy (%)"}};
-  for (const std::string& part : parts) {
-    if (!results.front().contains(part)) continue;
-    const SeedSpread s = accuracy_spread(results, part);
-    if (part == kShared && s.least == s.greatest) {
+  for (const auto& [key, name] : those_in(results.front(), figures)) {
+    const SeedSpread s = accuracy_spread(results, key);
+    if (key == kShared && s.least == s.greatest) {
       panel.references.push_back(
-          {100 * s.mean, fmt::format("{}, one model for all seeds: {}", part, share_text(s.mean))});
+          {100 * s.mean, fmt::format("{}, one model for all seeds: {}", key, share_text(s.mean))});
       continue;
     }
     const auto row = static_cast<double>(panel.x.ticks.size());
-    panel.x.ticks.push_back(
-        {row, fmt::format("{}, {}", part, sample_size_text(results.front()[part]))});
+    panel.x.ticks.push_back({row, part_text(name, results.front()[key])});
     for (const Json& result : results) {
-      Point dot{row, 100 * number_of(result.at(part).at("eval_accuracy"))};
-      dot.name = fmt::format("seed {}, {}", result.at("seed").get<std::int64_t>(), part);
+      Point dot{row, 100 * number_of(result.at(key).at("eval_accuracy"))};
+      dot.name = fmt::format("seed {}, {}", result.at("seed").get<std::int64_t>(), name);
       dots.points.push_back(std::move(dot));
     }
     Point mean{row + kBesideDots, 100 * s.mean};
@@ -121,7 +123,7 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<std::stri
       mean.high = 100 * s.interval->high;
       means.label = "mean, with its 95 % interval";
     }
-    mean.name = part;
+    mean.name = name;
     means.points.push_back(std::move(mean));
   }
   panel.x.range = Range{-0.5, static_cast<double>(panel.x.ticks.size()) - 0.5};
@@ -129,17 +131,16 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<std::stri
   return {.title = title, .panels = {panel}, .width = 640, .height = 420};
 }
 
-Json runs_json(const std::vector<Json>& results, const std::vector<std::string>& parts) {
+Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
   Json rows = Json::array(), accuracy = Json::object(), loss = Json::object();
   for (const Json& result : results) {
     rows.push_back({{"seed", result.at("seed")}});
     if (result.contains("comparison")) rows.back()["comparison"] = result["comparison"];
   }
-  for (const std::string& part : parts) {
-    if (!results.front().contains(part)) continue;
-    for (std::size_t i = 0; i < results.size(); ++i) rows[i][part] = results[i].at(part);
-    accuracy[part] = to_json(accuracy_spread(results, part));
-    loss[part] = to_json(seed_spread(values(results, part, "eval_loss")));
+  for (const auto& [key, name] : those_in(results.front(), figures)) {
+    for (std::size_t i = 0; i < results.size(); ++i) rows[i][key] = results[i].at(key);
+    accuracy[key] = to_json(accuracy_spread(results, key));
+    loss[key] = to_json(seed_spread(values(results, key, "eval_loss")));
   }
   return {{"seeds", results.size()},
           {"runs", rows},
@@ -158,9 +159,10 @@ Json to_json(const SeedSpread& s) {
       {"mean_interval", s.interval ? Json::array({s.interval->low, s.interval->high}) : Json()}};
 }
 
-std::string percents_text(const std::vector<double>& shares) {
+std::string percents_text(const std::vector<double>& shares, int digits) {
   std::vector<std::string> texts;
-  for (const double share : shares) texts.push_back(percent_number(share));
+  for (const double share : shares)
+    texts.push_back(std::isnan(share) ? "–" : percent_number(share, digits));
   return fmt::format("{} %", fmt::join(texts, ", "));
 }
 
@@ -207,17 +209,48 @@ Json paired_json(const SeedChanges& changes, const Verdict& verdict) {
   return json;
 }
 
+namespace {
+
+// What speaks against the figures of one seed, in words that are the same of every seed of which it does.
+std::vector<std::string> doubts_of(const Json& figures) {
+  std::vector<std::string> doubts;
+  const Json only = figures.value("eval_only_predicts", Json());
+  if (only.is_string())
+    doubts.push_back(fmt::format("the model predicts one class only, '{}',",
+                                 shown_name(only.get<std::string>())));
+  if (!only.is_string() && figures.contains("eval_classes"))
+    for (const auto& [label, one] : figures["eval_classes"].items())
+      if (one.value("support", 0) > 0 && one.value("predicted", 1) == 0)
+        doubts.push_back(fmt::format("the model never predicts '{}'", shown_name(label)));
+  if (figures.value("eval_without_prediction", 0) > 0)
+    doubts.push_back(
+        "there are texts without a prediction, as the model's outputs are no finite "
+        "numbers,");
+  return doubts;
+}
+
+}  // namespace
+
+std::string seeds_text(const std::vector<std::int64_t>& seeds, std::size_t of) {
+  if (seeds.size() == of) return fmt::format("with each of {} seeds", of);
+  return fmt::format("with {} of {} seeds ({})", seeds.size(), of, fmt::join(seeds, ", "));
+}
+
 std::vector<std::string> seed_concerns(const std::vector<Json>& results,
-                                       const std::vector<std::string>& parts) {
+                                       const std::vector<NamedFigures>& figures) {
   std::vector<std::string> sentences;
-  for (const Json& result : results)
-    for (const std::string& part : parts)
-      if (result.contains(part) && result[part].contains("eval_only_predicts") &&
-          result[part]["eval_only_predicts"].is_string())
-        sentences.push_back(
-            fmt::format("seed {}, {}: the model predicts one class only, '{}'",
-                        result.at("seed").get<std::int64_t>(), part,
-                        shown_name(result[part]["eval_only_predicts"].get<std::string>())));
+  for (const auto& [key, name] : those_in(results.front(), figures)) {
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> seeds_by_doubt;
+    for (const Json& result : results)
+      for (const std::string& doubt : doubts_of(result.at(key))) {
+        auto found =
+            std::ranges::find(seeds_by_doubt, doubt, &decltype(seeds_by_doubt)::value_type::first);
+        if (found == seeds_by_doubt.end()) found = seeds_by_doubt.insert(found, {doubt, {}});
+        found->second.push_back(result.at("seed").get<std::int64_t>());
+      }
+    for (const auto& [doubt, seeds] : seeds_by_doubt)
+      sentences.push_back(fmt::format("{}: {} {}", name, doubt, seeds_text(seeds, results.size())));
+  }
   return sentences;
 }
 

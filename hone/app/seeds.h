@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/app/result.h"
 #include "hone/base/json.h"
 #include "hone/metrics/seed_verdict.h"
 #include "hone/metrics/seeds.h"
@@ -26,21 +27,21 @@ std::vector<SeedFolder> seed_folders(const fs::path& folder, std::uint64_t first
 /// Accuracies of one part ("test", "after", …) of every result, in their order. A result is what results.json has.
 std::vector<double> accuracies(const std::vector<Json>& results, const std::string& part);
 
-/// A row per seed: accuracy with its interval and loss of every one of `parts` that is there, and where the results
-/// compare two models the flips and the change of accuracy with theirs.
-Table seed_table(const std::vector<Json>& results, const std::vector<std::string>& parts);
+/// A row per seed: accuracy with its interval and loss of all `figures` that are there, and where the results compare two
+/// models the flips and the change of accuracy with theirs.
+Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
 
-/// A dot for the accuracy of each seed on each of `parts` that is there, beside them their mean, from five seeds on with
-/// its 95 % interval. A part that all seeds share, "before", is one line.
-Figure seed_figure(const std::vector<Json>& results, const std::vector<std::string>& parts,
+/// A dot for the accuracy of each seed of all `figures` that are there, beside them their mean, from five seeds on with its
+/// 95 % interval. What all seeds share, "before", is one line.
+Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigures>& figures,
                    const std::string& title);
 
 /// The accuracies of one part over the seeds.
 SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part);
 
 /// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `accuracy_spread` and
-/// `loss_spread` by part.
-Json runs_json(const std::vector<Json>& results, const std::vector<std::string>& parts);
+/// `loss_spread`, by the keys of `figures`.
+Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
 
 /// Values, mean, least and greatest, deviation and interval of the mean; null where few seeds tell none.
 Json to_json(const SeedSpread& spread);
@@ -49,8 +50,8 @@ Json to_json(const SeedSpread& spread);
 /// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10 % with 3 seeds; it
 /// takes 5 to tell a spread".
 std::string seed_sentence(const SeedSpread& accuracies);
-/// "83.50, 82.80, 83.10 %"
-std::string percents_text(const std::vector<double>& shares);
+/// "83.5, 82.8, 83.1 %"; "–" for what is not defined.
+std::string percents_text(const std::vector<double>& shares, int digits = kShareDigits);
 
 /// Of results that compare "before" with "after".
 SeedChanges seed_changes(const std::vector<Json>& results);
@@ -58,8 +59,12 @@ SeedChanges seed_changes(const std::vector<Json>& results);
 /// The change seed by seed: its spread, the paired t-test and the verdict.
 Json paired_json(const SeedChanges& changes, const Verdict& verdict);
 
-/// What speaks against the figures of `parts`, a sentence each: "seed 43, test: the model predicts one class only, 'good'".
+/// What speaks against the `figures`, a sentence for all seeds of which it does: "after, test: the model predicts one class
+/// only, 'good', with 3 of 10 seeds (42, 43, 46)".
 std::vector<std::string> seed_concerns(const std::vector<Json>& results,
-                                       const std::vector<std::string>& parts);
+                                       const std::vector<NamedFigures>& figures);
+
+/// "with 3 of 10 seeds (42, 43, 46)", "with each of 10 seeds".
+std::string seeds_text(const std::vector<std::int64_t>& seeds, std::size_t of);
 
 }  // namespace hone

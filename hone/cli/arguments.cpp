@@ -101,7 +101,9 @@ void check_numbers(CLI::App& app) {
 void declare(CLI::App& app, RunArguments& a) {
   app.add_option("--threads", a.threads, "threads to compute with; results do not depend on it");
   app.add_option("--seed", a.seed, "of everything random: fresh weights, splits, order, dropout");
-  app.add_flag("--json", a.json, "print the result as JSON");
+  app.add_flag("--json", a.json,
+               "print the result as JSON, with all names whole; a terminal shortens long ones, a "
+               "pipe or a file does not");
   app.add_flag("--quiet", a.quiet, "no progress on the standard error stream");
   app.add_option("--color", a.colour,
                  "auto: on a terminal, unless NO_COLOR is set; always; or never")

@@ -183,9 +183,6 @@ Outcome compare_seeds(const CompareArguments& a, const std::vector<std::int64_t>
     const auto [first, second] = open_pair(a, seeds, i, context);
     const ModelComparison c = compare_models(first, second, examples, a.data.max_seq_length,
                                              a.batch_size, context, notes);
-    for (const ComparedModel* model : {&c.first, &c.second})
-      for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
-        notes.push_back(fmt::format("seed {} of {}: {}", seed, model->label, concern));
     baseline = majority_sentence(c.first.measurement.evaluation);
     changes.before.push_back(c.first.measurement.evaluation.accuracy);
     changes.after.push_back(c.second.measurement.evaluation.accuracy);
@@ -196,11 +193,14 @@ Outcome compare_seeds(const CompareArguments& a, const std::vector<std::int64_t>
                    accuracy_cell(c.second.measurement.evaluation), change_cell(c.comparison),
                    flip_cell(c.comparison), p_value(c.comparison.mcnemar_p)});
   }
+  const std::string& part = measured.part.facts.part;
+  const std::vector<NamedFigures> figures = {{"a", "A, " + part}, {"b", "B, " + part}};
+  for (std::string& concern : seed_concerns(runs, figures)) notes.push_back(std::move(concern));
   const SeedSpread spread_of_a = accuracy_spread(changes.before),
                    spread_of_b = accuracy_spread(changes.after);
   Outcome outcome;
   outcome.verdict = verdict_of_seeds(changes, a.margin());
-  outcome.result = runs_json(runs, {"a", "b"});
+  outcome.result = runs_json(runs, figures);
   outcome.result["change"] = paired_json(changes, outcome.verdict);
   outcome.headline = measured.headline(outcome.verdict);
   const std::string spreads =
@@ -208,12 +208,12 @@ Outcome compare_seeds(const CompareArguments& a, const std::vector<std::int64_t>
   outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n\n{}\n{}\n\n{}",
                              toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)),
                              a.first, a.second, baseline, to_text(table, text_style(a.run)),
-                             spreads, class_text_of_seeds(runs, {"a", "b"}, text_style(a.run)));
+                             spreads, class_text_of_seeds(runs, figures, text_style(a.run)));
   outcome.sections = {{"Result",
                        {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table, baseline},
                         Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
                         Paragraph{"B: " + seed_sentence(spread_of_b) + "."}}},
-                      class_section_of_seeds(runs, {"a", "b"})};
+                      class_section_of_seeds(runs, figures)};
   return outcome;
 }
 
@@ -290,8 +290,10 @@ Command compare_command() {
                 "of a single file");
             app.add_option("--texts", a->texts, "changed texts to show")->check(number_from(0));
             app.add_option("--max_drop", a->max_drop_points,
-                           "points of accuracy that B may lose: exit code 3 unless the 95 % "
-                           "interval of the loss lies within them")
+                           "points of accuracy that B may lose: exit code 3 unless the verdict is "
+                           "kept, which means that the whole 95 % interval of the change lies "
+                           "above minus them; docs/output.md and `hone schema` define kept, "
+                           "lost and unclear")
                 ->check(number_from(0));
             app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
                            "texts per batch")

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <optional>
 
 #include "hone/app/class_table.h"
@@ -23,11 +22,6 @@ struct EvalArguments {
   RunArguments run;
 };
 
-std::string averages(const PrecisionRecall& mean) {
-  return fmt::format("{}, {}, {}", share_text(mean.precision), share_text(mean.recall),
-                     share_text(mean.f1));
-}
-
 // "simulated integer(width=8,frac=4)"
 std::string arithmetic_text(const Json& result) {
   std::string text = result["arithmetic"];
@@ -35,22 +29,12 @@ std::string arithmetic_text(const Json& result) {
   return text;
 }
 
-Table figures(const Measurement& measured, const MeasuredPart& part, const Json& result,
-              const std::vector<std::string>& labels) {
+Table figures(const Measurement& measured, const MeasuredPart& part, const Json& result) {
   const Evaluation& e = measured.evaluation;
   Table table({{"figure", "Figure"}, {"value", "Value"}});
-  table.add_row({"measured on", name_and_size(part)});
   table.add_row({"accuracy", accuracy_sentence(e)});
   table.add_row({fmt::format("always '{}'", part.majority_label), share_text(e.majority_share)});
   table.add_row({"loss", fmt::format("{:.4f}", e.loss)});
-  table.add_row({"precision, recall, F1 (macro)", averages(e.macro)});
-  table.add_row({"precision, recall, F1 (weighted)", averages(e.weighted)});
-  if (e.of_class.size() == 2)
-    table.add_row({fmt::format("AUC of {}", labels[1]),
-                   std::isnan(e.auc.value)
-                       ? "–"
-                       : fmt::format("{:.3f} (95 %: {:.3f} to {:.3f})", e.auc.value,
-                                     e.auc.interval.low, e.auc.interval.high)});
   table.add_row({"arithmetic", arithmetic_text(result)});
   table.add_row({"time", fmt::format("{:.2f} s, {:.0f} texts/s", measured.seconds,
                                      static_cast<double>(e.examples) / measured.seconds)});
@@ -63,12 +47,11 @@ void write_report(const EvalArguments& a, const Measurement& measured, const Mea
                   const OutputFolder& output, const Context& context) {
   const Evaluation& e = measured.evaluation;
   report.title = fmt::format("{} measured on {}", a.model, a.data.options.source);
-  report.headline =
-      fmt::format("{}: {} are classified right.", name_and_size(part), accuracy_sentence(e));
+  report.headline = accuracy_headline(name_and_size(part), e);
   report.basis = {arithmetic_text(result), 0, data_text(a.data.options.source, data),
                   describe(part), "nothing was chosen on these texts by this command"};
   report.sections = {
-      {"Figures", {PageTable{figures(measured, part, result, labels)}, Paragraph{to_text(size)}}},
+      {"Figures", {PageTable{figures(measured, part, result)}, Paragraph{to_text(size)}}},
       class_section({{part.facts.part, e}}, labels)};
   report.results = result;
   write_run_report(report, output.path(), context);
@@ -113,8 +96,8 @@ void evaluate_model(const EvalArguments& a, const CLI::App& app) {
     output->commit();
   }
   if (a.run.json) return print_result("eval", result);
-  print_text(a.run, "{}\n{}{}\n",
-             to_text(figures(measured, part, result, labels), text_style(a.run)),
+  print_text(a.run, "{}\n\n{}\n{}{}\n", accuracy_headline(name_and_size(part), measured.evaluation),
+             to_text(figures(measured, part, result), text_style(a.run)),
              class_text({{part.facts.part, measured.evaluation}}, labels, text_style(a.run)),
              to_text(size));
 }

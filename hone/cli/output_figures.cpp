@@ -84,14 +84,16 @@ std::vector<Fragment> figure_fragments() {
         {"eval_accuracy_interval", "interval", "of the accuracy, by Wilson's score"},
         {"eval_loss", "nats?", "mean cross-entropy; null when a logit is no number"},
         {"eval_f1", "share?", "F1 of the second class", "of two classes"},
-        {"eval_precision", "share?", "precision of the second class", "of two classes"},
-        {"eval_recall", "share?", "recall of the second class", "of two classes"},
-        {"eval_f1_macro", "share?", "mean over the classes"},
-        {"eval_precision_macro", "share?", "mean over the classes"},
-        {"eval_recall_macro", "share?", "mean over the classes"},
-        {"eval_f1_weighted", "share?", "mean weighted by the classes' texts"},
-        {"eval_precision_weighted", "share?", "mean weighted by the classes' texts"},
-        {"eval_recall_weighted", "share?", "mean weighted by the classes' texts"},
+        {"eval_precision", "share?",
+         "precision of the second class; null: no text was taken for it", "of two classes"},
+        {"eval_recall", "share?", "recall of the second class; null: it has no texts",
+         "of two classes"},
+        {"eval_f1_macro", "share?", "mean over the classes, 0/0 as 0"},
+        {"eval_precision_macro", "share?", "mean over the classes, 0/0 as 0"},
+        {"eval_recall_macro", "share?", "mean over the classes, 0/0 as 0"},
+        {"eval_f1_weighted", "share?", "mean weighted by the classes' texts, 0/0 as 0"},
+        {"eval_precision_weighted", "share?", "mean weighted by the classes' texts, 0/0 as 0"},
+        {"eval_recall_weighted", "share?", "mean weighted by the classes' texts, 0/0 as 0"},
         {"eval_auc", "share?", "area under the ROC curve; null where one class has no texts",
          "of two classes"},
         {"eval_auc_interval", "interval", "of that area; [0, 1] where it is null",
@@ -166,8 +168,11 @@ std::vector<Fragment> figure_fragments() {
       {"verdict",
        "Whether a model keeps the accuracy of its parent.",
        {{"verdict", "kept|lost|unclear",
-         "kept: the whole interval of the loss lies within the margin; lost: it lies outside; "
-         "unclear: too few examples, or seeds, to tell. Among several `candidates` by the p-values "
+         "kept: it is shown to lose no more than `margin`, as the whole `accuracy_change_interval` "
+         "lies above -margin, however far (non-inferiority: nothing is said of a gain, or of a "
+         "smaller loss); lost: it is shown to lose more, as the whole interval lies below; "
+         "unclear: neither, as there are too few examples, or seeds. Among several `candidates` by "
+         "the p-values "
          "that Holm corrects, and of widths after one that is not kept none is"},
         {"margin", "difference", "the loss of accuracy that is allowed"},
         {"accuracy_change", "difference?",
@@ -181,7 +186,9 @@ std::vector<Fragment> figure_fragments() {
         {"examples_needed", "texts?",
          "about how many different ones would show four times out of five, if the true change is "
          "the one seen, that it is kept (where that lies within the margin) or lost (where it lies "
-         "beyond); null: it is clear, or not tested, or more than ten million, or seeds would do"},
+         "beyond); where no text was right in one model alone, if one in 2 n + 2 is, as "
+         "`summary` says; null: it is clear, or not tested, or more than ten million, or seeds "
+         "would do"},
         {"summary", "text", "the same in a sentence"}}},
       {"seed_verdict",
        "The same by the means over several seeds.",

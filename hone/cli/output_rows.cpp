@@ -213,6 +213,8 @@ std::vector<Fragment> row_fragments() {
         where(kSeed, "of one seed"),
         {"seeds", "seeds", "on which the figures stand; of several they are means", "where known"},
         {"eval_accuracy_values", "share[]", "the accuracy of each seed", "of several seeds"},
+        {"flip_share_values", "share[]", "the flips of each seed",
+         "of several seeds, where compared"},
         {"steps", "steps", "done", "of trainings"},
         {"weights_of_step", "integer", "the weights are those after this step", "of trainings"},
         {"format", "text", "of the layers", "of quantized models"},

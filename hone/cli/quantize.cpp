@@ -56,6 +56,11 @@ struct QuantizeJob {
   std::string label() const {
     return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(options.plan));
   }
+  /// What is measured of every seed.
+  std::vector<NamedFigures> figures() const {
+    const std::string& measured = data.measured.facts.part;
+    return {{"before", "before, " + measured}, {"after", "after, " + measured}};
+  }
   Json subject() const { return subject_of(arguments.model, data.identity, data.measured); }
   std::string part() const { return name_and_size(data.measured); }
   /// `caveat`: of what was trained, see `caveat_of`.
@@ -77,6 +82,7 @@ struct Quantized {
   std::vector<LayerBar> layers;
   ModelSize size;
   std::vector<Section> sections;
+  std::vector<std::string> doubts;  ///< about the figures
   std::vector<std::string> notes;
 };
 
@@ -162,10 +168,10 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   }
   if (a.max_drop_points) quantized.result["gate"] = gate_json(quantized.verdict);
   for (const std::string& concern : concerns(after.evaluation, labels))
-    quantized.notes.push_back(fmt::format("after quantizing, {}", concern));
-  const std::string& part = job.data.measured.facts.part;
-  const std::vector<NamedEvaluation> measured = {{"before, " + part, job.before.evaluation},
-                                                 {"after, " + part, after.evaluation}};
+    quantized.doubts.push_back(fmt::format("after quantizing, {}", concern));
+  const std::vector<NamedFigures> figures = job.figures();
+  const std::vector<NamedEvaluation> measured = {{figures[0].name, job.before.evaluation},
+                                                 {figures[1].name, after.evaluation}};
   quantized.classes = class_text(measured, labels, text_style(a.run));
   quantized.sections.push_back(class_section(measured, labels));
   if (!notice_for_other_programs(options.plan).empty()) {
@@ -258,10 +264,11 @@ Verdict quantize_one_seed(const QuantizeJob& job, RunReport report) {
     report.sections[0].blocks.push_back(Paragraph{line});
   report.sections.insert(report.sections.end(), quantized.sections.begin(),
                          quantized.sections.end());
-  report.notes.insert(report.notes.end(), quantized.notes.begin(), quantized.notes.end());
+  for (const auto& lines : {quantized.doubts, quantized.notes})
+    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
   write_run_report(report, folder, job.context);
   job.output.commit();
-  print_warnings(quantized.notes);
+  for (const auto& lines : {quantized.doubts, quantized.notes}) print_warnings(lines);
   print_one(job, quantized, explanation);
   return quantized.verdict;
 }
@@ -287,9 +294,11 @@ Verdict quantize_seeds(const QuantizeJob& job, RunReport report) {
   const fs::path& folder = job.output.path();
   const std::vector<Json> results = results_of_seeds(job);
   const SeedChanges changes = seed_changes(results);
-  const Table table = seed_table(results, {"before", "after"});
+  const std::vector<NamedFigures> figures = job.figures(), after = {figures[1]};
+  const Table table = seed_table(results, figures);
   const Verdict change = verdict_of_seeds(changes, a.margin());
-  const SeedSpread spread = accuracy_spread(results, "after");
+  const std::string spread = fmt::format("After, on {}: {}.", job.part(),
+                                         seed_sentence(accuracy_spread(results, "after")));
   std::optional<Explanation> explanation;
   if (a.explain || std::ranges::any_of(changes.comparisons, worth_explaining))
     explanation = explain(job);
@@ -304,39 +313,37 @@ Verdict quantize_seeds(const QuantizeJob& job, RunReport report) {
     if (results.front().contains(key)) result[key] = results.front()[key];
   const std::string caveat = caveat_of(results), caption = job.caption(caveat);
   if (!caveat.empty()) result["caveat"] = caveat;
-  result.update(runs_json(results, {"before", "after"}));
+  result.update(runs_json(results, figures));
   if (a.max_drop_points) result["gate"] = gate_json(change);
   if (explanation) result["diagnosis"] = to_json(*explanation, job.options.plan, job.graph());
   report.results = result;
   report.basis.seeds = a.seeds;
   report.headline = headline(job, change);
   std::vector<std::string> undrawn;
-  const Figure dots =
-      seed_figure(results, {"before", "after"},
-                  fmt::format("{}, {}; {} seeds", job.label(), job.part(), a.seeds));
-  report.sections = {
-      {"Result",
-       {PageTable{table, caption}, Paragraph{"After: " + seed_sentence(spread) + "."},
-        figure_block(dots, folder / "seeds", "Accuracy after, a dot for each seed, and before",
-                     undrawn)}}};
+  const Figure dots = seed_figure(
+      results, figures, fmt::format("{}, {}; {} seeds", job.label(), job.part(), a.seeds));
+  report.sections = {{"Result",
+                      {PageTable{table, caption}, Paragraph{spread},
+                       figure_block(dots, folder / "seeds",
+                                    "Accuracy after, a dot for each seed, and before", undrawn)}}};
   if (a.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(change, job.part())});
-  Section classes = class_section_of_seeds(results, {"after"});
+  Section classes = class_section_of_seeds(results, after);
   if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
   if (explanation) report.sections.push_back(layer_section(job, explanation, {}, folder, undrawn));
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
-  for (const std::string& concern : seed_concerns(results, {"before", "after"}))
-    report.notes.push_back(concern);
-  print_warnings(undrawn);
+  const std::vector<std::string> doubts = seed_concerns(results, after);
+  for (const auto& lines : {doubts, undrawn}) print_warnings(lines);
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   write_run_report(report, folder, job.context);
   job.output.commit();
   if (a.run.json) {
     print_result("quantize", result);
   } else {
-    print_text(a.run, "{}\n\n{}\n\n{}\nafter: {}\n\n{}written to {}\n",
+    print_text(a.run, "{}\n\n{}\n\n{}\n{}\n\n{}written to {}\n",
                toned(headline(job, change), tone_of(change), text_style(a.run)), caption,
-               to_text(table, text_style(a.run)), seed_sentence(spread),
-               class_text_of_seeds(results, {"after"}, text_style(a.run)), a.output.folder);
+               to_text(table, text_style(a.run)), spread,
+               class_text_of_seeds(results, after, text_style(a.run)), a.output.folder);
     if (explanation) print_text(a.run, "\n{}", to_text(*explanation, text_style(a.run)));
   }
   return change;
@@ -389,38 +396,40 @@ void quantize_model(QuantizeArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command quantize_command() {
-  return {
-      "quantize", "make a quantized copy of a model, and say what was lost",
-      "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
-      "'synth:negation?seed=7&n=30000' -o my-model-int8",
-      [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<QuantizeArguments>();
-        app.add_option("MODEL", a->model, "model folder")->required();
-        declare(app, a->formats);
-        app.add_flag("--explain", a->explain,
-                     "say where the accuracy is lost and what would do better; without it only "
-                     "when half a point or more is lost");
-        app.add_flag("--qat", a->qat, "train with the quantizers in place");
-        app.add_option("--max_drop", a->max_drop_points,
-                       "points of accuracy that may be lost: exit code 3 unless the 95 % interval "
-                       "of the loss lies within them")
-            ->check(number_from(0));
-        declare(app, a->calibration);
-        app.add_option("--split", a->split,
-                       "part to measure on: train, validation, test or all; by default test, or "
-                       "what was set aside when the model was trained on this data, or what "
-                       "--validation_split sets aside");
-        declare(app, a->data, /*required=*/true);
-        declare_train_samples(app, a->data);
-        declare(app, a->training);
-        declare_report_to(app, a->report_to);
-        declare(app, a->resume);
-        declare_row_hashes(app, a->row_hashes);
-        declare_seeds(app, a->seeds);
-        declare(app, a->output);
-        declare(app, a->run);
-        return [a, &app] { quantize_model(*a, app); };
-      }};
+  return {"quantize", "make a quantized copy of a model, and say what was lost",
+          "hone quantize my-model --format 'integer(width=8,frac=4)' --data "
+          "'synth:negation?seed=7&n=30000' -o my-model-int8",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<QuantizeArguments>();
+            app.add_option("MODEL", a->model, "model folder")->required();
+            declare(app, a->formats);
+            app.add_flag("--explain", a->explain,
+                         "say where the accuracy is lost and what would do better; without it only "
+                         "when half a point or more is lost");
+            app.add_flag("--qat", a->qat, "train with the quantizers in place");
+            app.add_option(
+                   "--max_drop", a->max_drop_points,
+                   "points of accuracy that may be lost: exit code 3 unless the verdict is kept, "
+                   "which means that the whole 95 % interval of the change lies above minus "
+                   "them; docs/output.md and `hone schema` define kept, lost and unclear")
+                ->check(number_from(0));
+            declare(app, a->calibration);
+            app.add_option(
+                "--split", a->split,
+                "part to measure on: train, validation, test or all; by default test, or "
+                "what was set aside when the model was trained on this data, or what "
+                "--validation_split sets aside");
+            declare(app, a->data, /*required=*/true);
+            declare_train_samples(app, a->data);
+            declare(app, a->training);
+            declare_report_to(app, a->report_to);
+            declare(app, a->resume);
+            declare_row_hashes(app, a->row_hashes);
+            declare_seeds(app, a->seeds);
+            declare(app, a->output);
+            declare(app, a->run);
+            return [a, &app] { quantize_model(*a, app); };
+          }};
 }
 
 }  // namespace hone

@@ -39,12 +39,9 @@ struct TrainArguments {
 
 constexpr const char* kParts[] = {"validation", "test"};
 
-// The cell of a figure that may be missing or not defined.
-template <typename Shown>
-Cell figure(const Json& evaluation, const char* key, Shown&& shown) {
-  const auto found = evaluation.find(key);
-  if (found == evaluation.end() || found->is_null()) return absent;
-  return shown(found->get<double>());
+const std::vector<NamedFigures>& figures_of_parts() {
+  static const std::vector<NamedFigures> figures = {{kParts[0], kParts[0]}, {kParts[1], kParts[1]}};
+  return figures;
 }
 
 // What the figures of all parts are to be read with, where there are several.
@@ -69,9 +66,7 @@ Table results_table(const Json& result) {
                {"examples", "Examples"},
                {"accuracy", "Accuracy"},
                {"majority_share", "Majority"},
-               {"loss", "Loss"},
-               {"f1_macro", "F1 (macro)"},
-               {"auc", "AUC"}});
+               {"loss", "Loss"}});
   for (const char* part : kParts) {
     if (!result.contains(part)) continue;
     const Json& e = result[part];
@@ -80,13 +75,12 @@ Table results_table(const Json& result) {
     for (const Json& caution : e["cautions"])
       if (std::ranges::find(common, caution.get<std::string>()) == common.end())
         name += ", " + caution.get<std::string>();
-    table.add_row({name, e["eval_samples"].get<std::int64_t>(),
-                   percent_within(e["eval_accuracy"].get<double>(), interval[0].get<double>(),
-                                  interval[1].get<double>()),
-                   percent(e["eval_majority_share"].get<double>()),
-                   figure(e, "eval_loss", [](double loss) { return real(loss, 4); }),
-                   figure(e, "eval_f1_macro", [](double share) { return percent(share); }),
-                   figure(e, "eval_auc", [](double area) { return real(area, 3); })});
+    table.add_row(
+        {name, e["eval_samples"].get<std::int64_t>(),
+         percent_within(e["eval_accuracy"].get<double>(), interval[0].get<double>(),
+                        interval[1].get<double>()),
+         percent(e["eval_majority_share"].get<double>()),
+         e["eval_loss"].is_null() ? Cell(absent) : real(e["eval_loss"].get<double>(), 4)});
   }
   return table;
 }
@@ -98,6 +92,7 @@ struct Trained {
   std::vector<std::string> labels;
   std::string size;  ///< of the weights, for people
   Section curve;
+  std::vector<std::string> doubts;  ///< about the figures
   std::vector<std::string> notes;
 };
 
@@ -120,15 +115,20 @@ struct TrainJob {
   }
 };
 
-// What speaks against the figures goes to the notes.
+// What speaks against the figures.
 void add_doubts(const TrainingLog& log, Trained& trained) {
   for (const auto& [part, evaluation] : trained.measured)
     for (const std::string& concern : concerns(evaluation, trained.labels))
-      trained.notes.push_back(fmt::format("{}: {}", part, concern));
+      trained.doubts.push_back(fmt::format("{}: {}", part, concern));
   if (trained.measured.empty()) return;
   const auto& [part, evaluation] = trained.measured.back();
   for (std::string& sign : signs_of_no_learning(log.steps(), part, evaluation, trained.labels))
-    trained.notes.push_back(std::move(sign));
+    trained.doubts.push_back(std::move(sign));
+}
+
+Json loss_fell_json(const TrainingLog& log) {
+  const std::optional<bool> fell = loss_fell(log.steps());
+  return fell ? Json(*fell) : Json();
 }
 
 Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
@@ -153,6 +153,7 @@ Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
                          {"train_steps_per_second", steps / t.seconds},
                          {"train_samples", job.data.train.size()},
                          {"steps", t.steps},
+                         {"loss_fell", loss_fell_json(log)},
                          {"ended_early", t.end == TrainingEnd::early},
                          {"weights_of_step", tuned.weights_of_step},
                          {"protocol", to_string(job.data.protocol)},
@@ -199,14 +200,14 @@ Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
   return trained;
 }
 
-std::string headline(const Json& result) {
-  for (const char* part : {"test", "validation"}) {
-    if (!result.contains(part)) continue;
-    const Json &e = result[part], &interval = e["eval_accuracy_interval"];
-    return fmt::format("{}: {} are classified right.", part_text(part, e),
-                       sentence_text({e["eval_accuracy"], interval[0], interval[1]}));
-  }
-  return "Trained, and measured on nothing: there was neither a test nor a validation part.";
+constexpr const char* kNothingMeasured =
+    "Trained, and measured on nothing: there was neither a test nor a validation part.";
+
+// Of the part the job is judged by.
+std::string headline(const Trained& trained) {
+  if (trained.measured.empty()) return kNothingMeasured;
+  const auto& [part, evaluation] = trained.measured.back();
+  return accuracy_headline(part_text(part, trained.result[part]), evaluation);
 }
 
 // "The weights are those after step 400, the best of the validation part by accuracy."
@@ -231,53 +232,92 @@ std::string choice_text(const Json& result) {
 }
 
 void report_one(const TrainJob& job, const Trained& trained, RunReport report) {
-  report.headline = headline(trained.result);
+  report.headline = headline(trained);
   report.sections = {{"Result",
                       {PageTable{results_table(trained.result), cautions_line(trained.result)},
                        Paragraph{choice_text(trained.result)}, Paragraph{trained.size}}},
                      trained.curve};
   if (!trained.measured.empty())
     report.sections.push_back(class_section(trained.measured, trained.labels));
-  report.notes.insert(report.notes.end(), trained.notes.begin(), trained.notes.end());
+  for (const auto& lines : {trained.doubts, trained.notes})
+    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
   write_run_report(report, job.output.path(), job.context);
 }
 
-// "test, n = 500: 83.2 % on average over 5 seeds …"
-std::string seeds_text(const std::vector<Json>& results, const char* part) {
+// "Accuracy on test, n = 500: 83.2 % on average over 5 seeds …"
+std::string accuracy_of_seeds(const std::vector<Json>& results, const char* part) {
   const Json& first = results.front()[part];
-  return fmt::format("{}: {}; the most frequent class alone makes {}", part_text(part, first),
-                     seed_sentence(accuracy_spread(results, part)),
+  return fmt::format("Accuracy on {}: {}; the most frequent class alone makes {}.",
+                     part_text(part, first), seed_sentence(accuracy_spread(results, part)),
                      share_text(first["eval_majority_share"].get<double>()));
 }
 
-void report_seeds(const TrainJob& job, const std::vector<Json>& results, Json& summary,
-                  RunReport report) {
-  const Table table = seed_table(results, {kParts[0], kParts[1]});
+/// A job of several seeds, and what it says.
+struct TrainedSeeds {
+  std::vector<Json> results;
+  std::vector<std::string> sentences;  ///< of the part it is judged by, and of the other
+  Json summary;
+};
+
+std::vector<std::string> sentences_of(const std::vector<Json>& results) {
+  std::vector<std::string> sentences;
+  for (const char* part : {kParts[1], kParts[0]})
+    if (results.front().contains(part)) sentences.push_back(accuracy_of_seeds(results, part));
+  if (sentences.empty()) sentences.emplace_back(kNothingMeasured);
+  return sentences;
+}
+
+std::vector<std::string> of_seed(std::uint64_t seed, std::vector<std::string> notes) {
+  for (std::string& note : notes) note = fmt::format("seed {}: {}", seed, note);
+  return notes;
+}
+
+// Those that an earlier run has left among them.
+std::vector<Json> results_of_seeds(const TrainJob& job,
+                                   const std::function<TextModel(std::uint64_t)>& open) {
+  const TrainArguments& a = job.arguments;
+  std::vector<Json> results;
+  for (const SeedFolder& seed : seed_folders(job.output.path(), a.run.seed, a.seeds)) {
+    if (!seed.done)
+      print_warnings(
+          of_seed(seed.seed, train_once(job, open(seed.seed), seed.seed, seed.path).notes));
+    results.push_back(read_json(seed.path / "results.json"));
+  }
+  return results;
+}
+
+void report_seeds(const TrainJob& job, TrainedSeeds& trained, RunReport report) {
+  const std::vector<Json>& results = trained.results;
+  const std::vector<NamedFigures>& figures = figures_of_parts();
+  Json& summary = trained.summary;
   summary = job.subject();
   summary["protocol"] = to_string(job.data.protocol);
   for (const char* key : {"size", "vocabulary", "class_weights"})
     if (results.front().contains(key)) summary[key] = results.front()[key];
-  summary.update(runs_json(results, {kParts[0], kParts[1]}));
+  summary.update(runs_json(results, figures));
   report.results = summary;
   const char* part = results.front().contains("test") ? "test" : "validation";
-  report.headline = results.front().contains(part) ? seeds_text(results, part)
-                                                   : "Trained, and measured on nothing.";
+  const bool measured = results.front().contains(part);
+  report.headline = trained.sentences.front();
   report.basis.seeds = static_cast<std::int64_t>(results.size());
-  std::vector<std::string> undrawn;
-  report.sections = {{"Result", {PageTable{table}, Paragraph{report.headline}}}};
-  if (results.front().contains(part)) {
-    const Figure dots =
-        seed_figure(results, {kParts[0], kParts[1]},
-                    fmt::format("{} trained; {} seeds", job.arguments.model, results.size()));
+  std::vector<std::string> undrawn, doubts = seed_concerns(results, figures);
+  report.sections = {{"Result", {PageTable{seed_table(results, figures)}}}};
+  for (const std::string& sentence : trained.sentences)
+    report.sections[0].blocks.push_back(Paragraph{sentence});
+  if (measured) {
+    const Figure dots = seed_figure(
+        results, figures, fmt::format("{} trained; {} seeds", job.arguments.model, results.size()));
     report.sections[0].blocks.push_back(figure_block(
         dots, job.output.path() / "seeds", "Accuracy on each part, a dot for each seed", undrawn));
+    for (std::string& sign : signs_of_no_learning(results, {part, part}))
+      doubts.push_back(std::move(sign));
   }
-  Section classes = class_section_of_seeds(results, {kParts[0], kParts[1]});
+  Section classes = class_section_of_seeds(results, figures);
   if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
-  print_warnings(undrawn);
-  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
-  for (const std::string& concern : seed_concerns(results, {kParts[0], kParts[1]}))
-    report.notes.push_back(concern);
+  for (const auto& lines : {doubts, undrawn}) {
+    print_warnings(lines);
+    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
+  }
   write_run_report(report, job.output.path(), job.context);
 }
 
@@ -294,11 +334,6 @@ Splits splits_to_train_on(const TrainArguments& a, const std::optional<TrainedOn
     return load_splits(a.data, a.run.seed, std::vector<std::string>{}, before, DataUse::training,
                        context);
   }
-}
-
-std::vector<std::string> of_seed(std::uint64_t seed, std::vector<std::string> notes) {
-  for (std::string& note : notes) note = fmt::format("seed {}: {}", seed, note);
-  return notes;
 }
 
 // What is learnt from, and where choices are made.
@@ -327,6 +362,30 @@ TextModel open_for_training(const TrainArguments& a,
   if (vocabulary) return make_model(a.model, vocabulary->tokenizer, context, seed, labels);
   const HeadFit head = a.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
   return open_model(a.model, context, seed, labels, head);
+}
+
+void print_one(const TrainArguments& a, const Trained& trained) {
+  const Json& result = trained.result;
+  if (a.run.json) return print_result("train", result);
+  print_text(a.run, "{}\n\n", headline(trained));
+  if (!trained.measured.empty())
+    print_text(a.run, "{}\n{}", to_text(results_table(result), text_style(a.run)),
+               class_text(trained.measured, trained.labels, text_style(a.run)));
+  if (const std::string line = cautions_line(result); !line.empty())
+    print_text(a.run, "{}\n", line);
+  print_text(a.run, "{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n{}\n",
+             choice_text(result),
+             static_cast<long long>(result["train_samples_per_second"].get<double>()),
+             result["train_loss"].get<double>(), a.output.folder, trained.size);
+}
+
+void print_seeds(const TrainArguments& a, const TrainedSeeds& trained) {
+  if (a.run.json) return print_result("train", trained.summary);
+  print_text(a.run, "{}\n\n{}\n", fmt::join(trained.sentences, "\n"),
+             to_text(seed_table(trained.results, figures_of_parts()), text_style(a.run)));
+  print_text(a.run, "{}written to {}\n",
+             class_text_of_seeds(trained.results, figures_of_parts(), text_style(a.run)),
+             a.output.folder);
 }
 
 void train_model(TrainArguments& a, const CLI::App& app) {
@@ -368,48 +427,24 @@ void train_model(TrainArguments& a, const CLI::App& app) {
                      vocabulary,
                      output,
                      context};
-  std::vector<Json> results;
-  Json result;
-  std::string classes, size;
   if (a.seeds == 1) {
     const Trained trained = train_once(job, source, a.run.seed, output.path());
-    result = trained.result;
-    classes = class_text(trained.measured, trained.labels, text_style(a.run));
-    size = trained.size;
     report_one(job, trained, std::move(report));
-    print_warnings(trained.notes);
-  } else {
-    for (const SeedFolder& seed : seed_folders(output.path(), a.run.seed, a.seeds)) {
-      if (!seed.done)
-        print_warnings(of_seed(
-            seed.seed, train_once(job, open_for_training(a, vocabulary, splits, seed.seed, context),
-                                  seed.seed, seed.path)
-                           .notes));
-      results.push_back(read_json(seed.path / "results.json"));
-    }
-    report_seeds(job, results, result, std::move(report));
+    for (const auto& lines : {trained.doubts, trained.notes}) print_warnings(lines);
+    output.commit();
+    return print_one(a, trained);
   }
+  TrainedSeeds trained{results_of_seeds(job,
+                                        [&](std::uint64_t seed) {
+                                          return open_for_training(a, vocabulary, splits, seed,
+                                                                   context);
+                                        }),
+                       {},
+                       {}};
+  trained.sentences = sentences_of(trained.results);
+  report_seeds(job, trained, std::move(report));
   output.commit();
-  if (a.run.json) return print_result("train", result);
-  if (a.seeds > 1) {
-    print_text(a.run, "{}\n",
-               to_text(seed_table(results, {kParts[0], kParts[1]}), text_style(a.run)));
-    for (const char* part : kParts)
-      if (results.front().contains(part)) print_text(a.run, "{}\n", seeds_text(results, part));
-    return print_text(a.run, "\n{}written to {}\n",
-                      class_text_of_seeds(results, {kParts[0], kParts[1]}, text_style(a.run)),
-                      a.output.folder);
-  }
-  const Table table = results_table(result);
-  if (!table.rows().empty())
-    print_text(a.run, "{}\n{}", to_text(table, text_style(a.run)), classes);
-  if (const std::string line = cautions_line(result); !line.empty())
-    print_text(a.run, "{}\n", line);
-  print_text(a.run, "{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n",
-             choice_text(result),
-             static_cast<long long>(result["train_samples_per_second"].get<double>()),
-             result["train_loss"].get<double>(), a.output.folder);
-  print_text(a.run, "{}\n", size);
+  print_seeds(a, trained);
 }
 
 }  // namespace

@@ -11,12 +11,12 @@
 namespace hone {
 namespace {
 
-// A figure of class 1, as scikit-learn's average="binary" with zero_division=0.
+// A figure of class 1, as scikit-learn's average="binary" with zero_division=nan: what is 0/0 is not defined, here as in
+// the figures of the class.
 template <double PrecisionRecall::*figure>
 double of_class_1(const Evaluation& e) {
-  if (e.of_class.size() != 2) return std::numeric_limits<double>::quiet_NaN();
-  const double value = e.of_class[1].figures.*figure;
-  return std::isnan(value) ? 0 : value;
+  return e.of_class.size() == 2 ? e.of_class[1].figures.*figure
+                                : std::numeric_limits<double>::quiet_NaN();
 }
 
 template <PrecisionRecall Evaluation::*mean, double PrecisionRecall::*figure>

@@ -19,6 +19,9 @@ std::vector<Json> results_with(const std::vector<double>& accuracies) {
   return results;
 }
 
+const std::vector<NamedFigures> kParts = {{"validation", "validation"}, {"test", "test"}};
+const std::vector<NamedFigures> kSides = {{"before", "before, test"}, {"after", "after, test"}};
+
 std::string sentence(const std::vector<double>& accuracies) {
   return seed_sentence(accuracy_spread(results_with(accuracies), "test"));
 }
@@ -35,7 +38,7 @@ TEST(SeedSentence, ShowsFewSeedsAsTheyAre) {
 }
 
 TEST(SeedTable, HasARowForEachSeedAndNoneBeside) {
-  const Table table = seed_table(results_with({0.5, 0.6}), {"validation", "test"});
+  const Table table = seed_table(results_with({0.5, 0.6}), kParts);
   const Json rows = to_json(table);
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1]["test_accuracy"], 0.6);
@@ -44,7 +47,7 @@ TEST(SeedTable, HasARowForEachSeedAndNoneBeside) {
 }
 
 TEST(SeedFigure, HasADotForEachSeedAndMarksTheMean) {
-  const Figure figure = seed_figure(results_with({0.5, 0.6, 0.7}), {"validation", "test"}, "title");
+  const Figure figure = seed_figure(results_with({0.5, 0.6, 0.7}), kParts, "title");
   const Panel& panel = figure.panels.at(0);
   ASSERT_EQ(panel.x.ticks.size(), 1u) << "there is no validation part";
   EXPECT_EQ(panel.x.ticks[0].label, "test, n = 1 000");
@@ -58,12 +61,14 @@ TEST(SeedFigure, HasADotForEachSeedAndMarksTheMean) {
 }
 
 TEST(SeedFigure, HasAnIntervalFromFiveSeedsOn) {
-  const Figure figure = seed_figure(results_with({0.5, 0.6, 0.7, 0.6, 0.6}), {"test"}, "title");
+  const Figure figure =
+      seed_figure(results_with({0.5, 0.6, 0.7, 0.6, 0.6}), {{"test", "test"}}, "title");
   const Series& mean = figure.panels.at(0).series.at(1);
   EXPECT_EQ(mean.label, "mean, with its 95 % interval");
   EXPECT_LT(mean.points.at(0).low, 60);
   EXPECT_GT(mean.points.at(0).high, 60);
-  const Figure same = seed_figure(results_with({0.5, 0.5, 0.5, 0.5, 0.5}), {"test"}, "title");
+  const Figure same =
+      seed_figure(results_with({0.5, 0.5, 0.5, 0.5, 0.5}), {{"test", "test"}}, "title");
   EXPECT_EQ(same.panels.at(0).series.at(1).label, "mean") << "and none where all are the same";
 }
 
@@ -73,18 +78,35 @@ TEST(SeedFigure, DrawsTheModelThatAllSeedsShareOnce) {
     result["after"] = result["test"];
     result["before"] = results[2]["test"];
   }
-  const Panel panel = seed_figure(results, {"before", "after"}, "title").panels.at(0);
+  const Panel panel = seed_figure(results, kSides, "title").panels.at(0);
   ASSERT_EQ(panel.references.size(), 1u);
   EXPECT_EQ(panel.references[0].label, "before, one model for all seeds: 70.0 %");
   EXPECT_DOUBLE_EQ(panel.references[0].y, 70);
   ASSERT_EQ(panel.x.ticks.size(), 1u);
-  EXPECT_EQ(panel.x.ticks[0].label, "after, n = 1 000");
+  EXPECT_EQ(panel.x.ticks[0].label, "after, test, n = 1 000");
   EXPECT_EQ(panel.series.at(0).points.size(), 3u);
   EXPECT_EQ(panel.series.at(1).points.size(), 1u);
   // Seeds of a training that came out alike by chance are no such model.
-  const Panel alike = seed_figure(results_with({0.5, 0.5}), {"test"}, "title").panels.at(0);
+  const Panel alike =
+      seed_figure(results_with({0.5, 0.5}), {{"test", "test"}}, "title").panels.at(0);
   EXPECT_TRUE(alike.references.empty());
   EXPECT_EQ(alike.series.at(0).points.size(), 2u);
+}
+
+// Ten seeds that fail alike are one sentence, not ten.
+TEST(SeedConcerns, AreOneSentenceForAllSeedsOfWhichTheySpeak) {
+  std::vector<Json> results = results_with({0.5, 0.5, 0.6, 0.5});
+  for (const std::size_t i : {0, 1, 3}) results[i]["test"]["eval_only_predicts"] = "good";
+  results[2]["test"]["eval_classes"] = {{"bad", {{"support", 3}, {"predicted", 0}}},
+                                        {"good", {{"support", 3}, {"predicted", 6}}}};
+  EXPECT_EQ(seed_concerns(results, kParts),
+            (std::vector<std::string>{
+                "test: the model predicts one class only, 'good', with 3 of 4 seeds (42, 43, 45)",
+                "test: the model never predicts 'bad' with 1 of 4 seeds (44)"}));
+  results[2]["test"]["eval_only_predicts"] = "good";
+  EXPECT_EQ(seed_concerns(results, kParts),
+            (std::vector<std::string>{
+                "test: the model predicts one class only, 'good', with each of 4 seeds"}));
 }
 
 TEST(SeedSpreadJson, IsNullWhereFewSeedsTellNone) {

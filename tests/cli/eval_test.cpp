@@ -63,9 +63,13 @@ TEST(Eval, SaysWhatTheWeightsTake) {
 TEST(Eval, ShowsPeopleRoundedFigures) {
   const Ending ending =
       run_well({"eval", "model", "--data", "reviews.csv", "--split", "all"}, workshop());
-  for (const char* figure : {"accuracy", "loss", "F1 (macro)", "AUC of good", "arithmetic",
-                             "Precision", "taken for bad"})
+  for (const char* figure : {"accuracy", "loss", "macro mean", "weighted mean", "AUC of good",
+                             "arithmetic", "Precision", "taken for bad"})
     EXPECT_NE(ending.output.find(figure), std::string::npos) << figure;
+  EXPECT_TRUE(ending.output.starts_with("Accuracy on all, n = 40, 36 trained on, "))
+      << ending.output;
+  EXPECT_NE(ending.output.substr(0, ending.output.find('\n')).find("the most frequent class alone"),
+            std::string::npos);
   EXPECT_NE(ending.messages.find("evaluate  100 %  40/40 texts"), std::string::npos);
 }
 
@@ -112,8 +116,9 @@ TEST(Eval, LeavesAReportWhereItIsAskedTo) {
   const std::string page = read_page(out / "report.html");
   const double accuracy = result["eval_accuracy"];
   for (const std::string& part :
-       {fmt::format("<h1>all, n = 40, 36 trained on, 4 held for choices: {:.1f} % (95 %: ",
-                    100 * accuracy),
+       {fmt::format(
+            "<h1>Accuracy on all, n = 40, 36 trained on, 4 held for choices: {:.1f} % (95 %: ",
+            100 * accuracy),
         std::string("none: nothing was drawn at random"), std::string("taken for good"),
         std::string("<dd>fp32</dd>")})
     EXPECT_NE(page.find(part), std::string::npos) << part;

@@ -324,7 +324,7 @@ TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
       run_well({"formats", words[0], words[1], words[2], words[3], words[4], words[5], words[6]},
                workshop())
           .output;
-  EXPECT_NE(shown.find("suggested, validation, n = 4:"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("Suggested, validation, n = 4:"), std::string::npos) << shown;
   for (const char* header : {"SNR given (dB)", "SNR suggested (dB)"})
     EXPECT_NE(shown.find(header), std::string::npos) << shown;
   // The model that was suggested is the model that is made.

@@ -73,6 +73,25 @@ TEST(Runs, ReadsWhatVersionsBeforeTheSchemaWrote) {
   EXPECT_EQ(interrupted["settings"]["max_steps"], 300);
 }
 
+// Of a few seeds the values of each, as with their accuracies.
+TEST(Runs, TellsTheFlipsOfSeeds) {
+  const TemporaryFolder folder;
+  run_well({"quantize", workshop() / "model", "--format", "integer(width=8,frac=4)", "--qat",
+            "--max_steps", "1", "--seeds", "2", "--data", workshop() / "reviews.csv", "-o", "qat"},
+           folder.path());
+  const Json row = run_json({"runs", "qat"}, folder.path())["runs"][0];
+  const Json result = read_json(folder.path() / "qat/results.json");
+  ASSERT_EQ(row["flip_share_values"].size(), 2u) << row;
+  for (const std::size_t i : {0, 1})
+    EXPECT_EQ(row["flip_share_values"][i], result["runs"][i]["comparison"]["flip_share"]);
+  EXPECT_EQ(
+      row["flip_share"].get<double>(),
+      (row["flip_share_values"][0].get<double>() + row["flip_share_values"][1].get<double>()) / 2);
+  const std::string text =
+      run_well({"runs", "qat", "--columns", "flip_share"}, folder.path()).output;
+  EXPECT_NE(text.find(", "), std::string::npos) << text;
+}
+
 /// Three trainings with two learning rates, on two data sets.
 const fs::path& trainings() {
   static const TemporaryFolder folder;

@@ -66,6 +66,7 @@ const std::vector<SchemaRun>& runs() {
        "seeds"},
       {"eval model --data reviews.csv -o measured", "measured"},
       {"eval coarse --data reviews.csv --split all"},
+      {"eval learnt --data reviews.csv --split all -o measured_all", "measured_all"},
       {"eval topics --data topics.csv"},
       {"eval model --data good.csv"},
       {"compare learnt coarse --data reviews.csv --split all --max_drop 100 -o compared",
@@ -112,10 +113,10 @@ const std::vector<SchemaRun>& runs() {
       {"schema"},
       {"demo --max_steps 1 --qat_steps 1 --data synth:negation?n=100 --max_seq_length 16 -o demo",
        "demo"},
-      {fmt::format(
-          "runs reviews.csv trained topics unmeasured seeds measured compared coarse qat widths "
-          "formats demo '{}'",
-          (test_data() / "cli/old_runs").string())},
+      {fmt::format("runs reviews.csv trained topics unmeasured seeds measured measured_all "
+                   "compared coarse qat widths "
+                   "formats demo '{}'",
+                   (test_data() / "cli/old_runs").string())},
   };
   return all;
 }

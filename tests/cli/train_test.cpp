@@ -107,6 +107,26 @@ TEST(Train, MeasuresOnceWhereTheTestPartIsTheValidationPart) {
   EXPECT_TRUE(result["test"].contains("eval_runtime"));
 }
 
+// However many seeds: what is wrong with all of them is said once, and counted.
+TEST(Train, WarnsOfAllSeedsTogether) {
+  const TemporaryFolder folder;
+  const Ending ending =
+      run_well(six_steps({"--lr", "0", "--seeds", "3", "-o", "model"}), folder.path());
+  const auto count = [&](std::string_view words) {
+    std::size_t found = 0;
+    for (std::size_t at = ending.messages.find(words); at != std::string::npos;
+         at = ending.messages.find(words, at + 1))
+      ++found;
+    return found;
+  };
+  EXPECT_EQ(count("does not show that it learnt with "), 1u) << ending.messages;
+  EXPECT_EQ(count("warning: test: the model predicts one class only, "), 1u) << ending.messages;
+  EXPECT_NE(read_file(folder.path() / "model/run.log").find("does not show that it learnt with "),
+            std::string::npos);
+  for (const Json& run : read_json(folder.path() / "model/results.json")["runs"])
+    EXPECT_TRUE(run.contains("seed"));
+}
+
 TEST(Train, SaysWhenNothingWasLearnt) {
   const TemporaryFolder folder;
   const Ending ending = run_well(six_steps({"--lr", "0", "-o", "model"}), folder.path());
@@ -120,8 +140,13 @@ TEST(Train, SaysWhenNothingWasLearnt) {
 TEST(Train, ShowsPrecisionRecallAndConfusion) {
   const TemporaryFolder folder;
   const Ending ending = run_well(six_steps({"-o", "model"}), folder.path());
-  for (const char* text : {"test, n = 500", "Precision", "taken for negative"})
+  for (const char* text :
+       {"\nTest, n = 500", "Precision", "macro mean", "taken for negative", "\nAUC of positive: "})
     EXPECT_NE(ending.output.find(text), std::string::npos) << text;
+  // The verdict first, then the tables.
+  EXPECT_TRUE(ending.output.starts_with("Accuracy on test, n = 500: ")) << ending.output;
+  EXPECT_NE(ending.output.substr(0, ending.output.find('\n')).find("the most frequent class alone"),
+            std::string::npos);
   const Json results = read_json(folder.path() / "model/results.json");
   const Json& rows = results["test"]["eval_confusion"];
   std::int64_t texts = 0;
@@ -296,10 +321,11 @@ TEST(Train, ShowsTheClassesOfSeeds) {
                                       "--max_steps", "1", "--seeds", "2", "-o", "out"},
                                      folder.path())
                                 .output;
-  EXPECT_NE(shown.find("validation, n = 4, all held for choices: each of 2 seeds:\n"),
+  EXPECT_NE(shown.find("Validation, n = 4, all held for choices: each of 2 seeds:\n"),
             std::string::npos)
       << shown;
   EXPECT_NE(shown.find("taken for good"), std::string::npos) << shown;
+  EXPECT_TRUE(shown.starts_with("Accuracy on validation, n = 4, all held for choices: ")) << shown;
   const Json result = read_json(folder.path() / "out/results.json");
   EXPECT_TRUE(result["runs"][1]["validation"]["eval_classes"].contains("bad"));
   EXPECT_NE(read_page(folder.path() / "out/report.html").find("Classes, and what was taken for"),
