@@ -8,11 +8,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/random.h"
 #include "hone/kernels/peak.h"
-#include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
-#include "hone/passes/remove_dropout.h"
-#include "hone/runtime/fold.h"
-#include "hone/runtime/interpreter.h"
 #include "hone/train/batch_inputs.h"
 #include "hone/train/calibration.h"
 #include "hone/train/training_graph.h"
@@ -36,12 +32,12 @@ EncodedSet random_texts(const Model& model, const BenchOptions& options) {
   return set;
 }
 
-double run_ms(Interpreter& interpreter, NamedTensors& inputs, ParameterStore& parameters,
+double run_ms(Executable& executable, NamedTensors& inputs, ParameterStore& parameters,
               std::int64_t number) {
   inputs["step"] = Tensor::scalar(number);
   inputs["random_key"] = Tensor::scalar(number);
   const auto start = std::chrono::steady_clock::now();
-  interpreter.run(inputs, parameters);
+  executable.run(inputs, parameters);
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
       .count();
 }
@@ -71,19 +67,21 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   Graph graph = options.train ? model.graph : forward_graph(model);
   check_memory(graph, {{'B', options.batch}, {'S', options.tokens}},
                fmt::format("a run of {} texts of {} tokens", options.batch, options.tokens));
-  ParameterStore parameters = model.parameters;
+  const Session session = context.session();
+  ParameterStore parameters = model.parameters.on(session.device);
   const EncodedSet texts = random_texts(model, options);
   if (options.format) {
-    quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
-    calibrate(graph, parameters, texts, 0, {options.batch, 1}, context.library, context.pool);
+    run_as_pass(graph, session, "quantize", [&] {
+      return quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
+    });
+    calibrate(graph, parameters, texts, 0, {options.batch, 1}, session);
   }
   if (options.train) {
     add_training_step(graph, {});
     add_optimizer_state(graph, parameters);
   } else {
-    remove_dropout(graph);
-    remove_dead_code(graph);
-    fold_parameters(graph, parameters, context.library, context.pool);
+    run_passes(graph, parameters, session,
+               {"remove_dropout", "remove_dead_code", "fold_parameters"});
   }
   std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
@@ -95,21 +93,21 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   result.what = describe(result, name, options);
   result.gflop = cost(graph, {{'B', options.batch}, {'S', options.tokens}}).flops / 1e9;
   const double peak_before = kernels::measure_fma_gflops(context.pool);
-  Interpreter interpreter(graph, context.library, context.pool);
-  result.first_ms = run_ms(interpreter, inputs, parameters, 1);
-  const double warm_ms = run_ms(interpreter, inputs, parameters, 2);
+  const std::unique_ptr<Executable> executable = session.executable(graph);
+  result.first_ms = run_ms(*executable, inputs, parameters, 1);
+  const double warm_ms = run_ms(*executable, inputs, parameters, 2);
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
-  interpreter.start_profile();
+  executable->start_profile();
   std::vector<double> times;
   for (std::int64_t i = 0; i < result.runs; ++i) {
-    times.push_back(run_ms(interpreter, inputs, parameters, i + 3));
+    times.push_back(run_ms(*executable, inputs, parameters, i + 3));
     stop_if_interrupted();
   }
   std::ranges::sort(times);
   result.min_ms = times.front();
   const std::size_t half = times.size() / 2;
   result.median_ms = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
-  result.kernels = interpreter.profile();
+  result.kernels = executable->profile();
   result.threads = context.pool.threads();
   result.peak = keep_highest(PeakKind::fp32_gflops, result.threads,
                              std::max(peak_before, kernels::measure_fma_gflops(context.pool)),

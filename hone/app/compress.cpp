@@ -3,7 +3,7 @@
 #include "hone/analysis/precision.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
-#include "hone/runtime/interpreter.h"
+#include "hone/tensor/dense.h"
 #include "hone/train/calibration.h"
 
 namespace hone {
@@ -21,9 +21,13 @@ double average_weight_bits(const Model& model) {
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
                const CompressOptions& options, TrainingLog& log, Context& context) {
   Model model = parent;
-  quantize_model(model, {options.plan, options.qat ? "qat" : "ptq"});
+  const bool quantized = run_as_pass(model.graph, context.session(), "quantize", [&] {
+    quantize_model(model, {options.plan, options.qat ? "qat" : "ptq"});
+    return true;
+  });
+  user_check(quantized, "the pass quantize is left out: nothing is left to do");
   calibrate(forward_graph(model), model.parameters, data.train, pad_id, options.calibration,
-            context.library, context.pool);
+            context.session());
   if (options.qat) fine_tune(model, data, pad_id, options.fine_tune, log, context);
   return model;
 }
@@ -66,10 +70,10 @@ Model round_weights(const Model& quantized, Context& context) {
       graph.set_output(parameter.name(), {node, 0});
   }
   remove_dead_code(graph);
-  ParameterStore parameters = quantized.parameters;
-  Interpreter interpreter(graph, context.library, context.pool);
-  for (const auto& [name, tensor] : interpreter.run({}, parameters))
-    rounded.parameters.set(name, tensor.contiguous_copy());
+  const Session session = context.session();
+  ParameterStore parameters = quantized.parameters.on(session.device);
+  for (const auto& [name, tensor] : session.executable(graph)->run({}, parameters))
+    rounded.parameters.set(name, dense_on(tensor, cpu()));
   return rounded;
 }
 

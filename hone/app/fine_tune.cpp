@@ -8,8 +8,8 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/ir/quoted.h"
 #include "hone/metrics/metric.h"
-#include "hone/passes/freeze.h"
 #include "hone/report/text_layout.h"
 #include "hone/train/training_graph.h"
 
@@ -55,7 +55,10 @@ class Run {
 
   FineTuneResult run() {
     Graph graph = model_.graph;
-    freeze(graph, options_.freeze);
+    if (!options_.freeze.empty())
+      run_passes(graph, model_.parameters, context_.session(),
+                 {fmt::format("freeze(names={})",
+                              hone::quoted(fmt::format("{}", fmt::join(options_.freeze, ","))))});
     check_step_memory(graph);
     if (options_.checkpoints.resume) resume();
     FineTuneResult result;
@@ -132,7 +135,7 @@ class Run {
     callbacks.stop_requested = [] { return interrupt_signal() != 0; };
     try {
       return hone::train(graph, model_.parameters, data_.train, pad_id_, options_.training,
-                         callbacks, context_.library, context_.pool, cpu(), checkpoint_.state);
+                         callbacks, context_.session(), checkpoint_.state);
     } catch (const Diverged& diverged) {
       give_up(diverged);
     } catch (const UserError& error) {

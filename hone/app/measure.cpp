@@ -46,7 +46,7 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
   const std::int64_t texts = std::min(batch_size, data.size()), tokens = longest_text(data);
   check_memory(graph, {{'B', texts}, {'S', tokens}},
                fmt::format("a batch of {} texts of up to {} tokens", texts, tokens));
-  Predictor predictor(std::move(graph), model.parameters, context.library, context.pool);
+  Predictor predictor(std::move(graph), model.parameters, context.session());
   Progress progress(title, data.size(), {.unit = "texts", .end = end, .output = context.progress});
   Measurement measured;
   measured.logits =

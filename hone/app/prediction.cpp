@@ -88,8 +88,7 @@ Classifier::Classifier(const TextModel& source, std::int64_t max_seq_length,
       context_(context),
       limit_(text_limit(max_seq_length, source.model.config.max_position_embeddings)),
       batch_size_(batch_size),
-      predictor_(forward_graph(source.model), source.model.parameters, context.library,
-                 context.pool) {}
+      predictor_(forward_graph(source.model), source.model.parameters, context.session()) {}
 
 std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
   std::vector<Example> examples;

@@ -80,10 +80,11 @@ constexpr std::string_view kUnasked[] = {"folder",
 
 // Settings that say where something is written or how it is shown, or that stand in a column of their own.
 constexpr std::string_view kNoDifference[] = {
-    "MODEL",   "A",          "B",      "data",      "compare",
-    "suggest", "output_dir", "output", "overwrite", "overwrite_output_dir",
-    "resume",  "threads",    "json",   "quiet",     "split",
-    "seeds",   "seed",       "format", "color"};
+    "MODEL",      "A",          "B",      "data",      "compare",
+    "suggest",    "output_dir", "output", "overwrite", "overwrite_output_dir",
+    "resume",     "threads",    "json",   "quiet",     "split",
+    "seeds",      "seed",       "format", "color",     "show_passes",
+    "dump_passes"};
 
 template <typename Words>
 bool among(const Words& words, std::string_view word) {

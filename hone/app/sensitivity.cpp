@@ -10,6 +10,7 @@
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/runtime/interpreter.h"
+#include "hone/tensor/dense.h"
 #include "hone/train/batch_inputs.h"
 
 namespace hone {
@@ -87,11 +88,12 @@ template <typename Body>
 void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                  std::int32_t pad_id, const CalibrationRun& run, Context& context, Body&& body) {
   user_check(data.size() > 0, "nothing to look at: the training split is empty");
-  Interpreter interpreter(graph, context.library, context.pool);
+  const Session session = context.session();
+  const std::unique_ptr<Executable> executable = session.executable(graph);
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
   for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
-    if (!body(interpreter.run(batch_inputs(make_batch(data, rows, pad_id)), parameters))) break;
+    if (!body(executable->run(batch_inputs(make_batch(data, rows, pad_id)), parameters))) break;
   }
 }
 
@@ -104,14 +106,14 @@ std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPl
   ParameterStore parameters = model.parameters;
   CalibrationRun heedless = run;
   heedless.heed_objections = false;
-  calibrate(twins.graph(), parameters, data, pad_id, heedless, context.library, context.pool);
+  calibrate(twins.graph(), parameters, data, pad_id, heedless, context.session());
   bool first = true;
   for_batches(twins.graph(), parameters, data, pad_id, run, context,
               [&](const NamedTensors& outputs) {
                 for (Probe& probe : twins.probes()) {
                   if (probe.of_parameter && !first) continue;
-                  const Tensor before = reference::dense(outputs.at(probe.before)),
-                               after = reference::dense(outputs.at(probe.after));
+                  const Tensor before = dense_on(outputs.at(probe.before), cpu()),
+                               after = dense_on(outputs.at(probe.after), cpu());
                   probe.result.noise.include(before.values<float>(), after.values<float>());
                 }
                 first = false;
@@ -149,7 +151,7 @@ std::vector<OperandSample> sample_operands(const Model& model, const Quantizatio
     for_batches(graph, parameters, data, pad_id, run, context, [&](const NamedTensors& outputs) {
       bool more = false;
       for (const auto& [name, tensor] : outputs) {
-        const Tensor values = reference::dense(tensor);
+        const Tensor values = dense_on(tensor, cpu());
         const Rows rows = rows_of(values.sizes());
         std::vector<float>& all = gathered[name];
         columns[name] = rows.columns;

@@ -109,11 +109,16 @@ void declare(CLI::App& app, RunArguments& a) {
                  "auto: on a terminal, unless NO_COLOR is set; always; or never")
       ->check(one_of({"auto", "always", "never"}));
   app.add_option("--plugin", a.plugins,
-                 "shared library that adds number formats, operations or kernels; may be repeated")
+                 "shared library that adds number formats, operations, kernels or passes; may be "
+                 "repeated")
       ->allow_extra_args(false);
+  declare(app, a.passes);
 }
 
-Context make_context(const RunArguments& a) { return Context(a.threads, a.quiet, a.plugins); }
+Context make_context(const RunArguments& a) {
+  return Context(a.threads, a.quiet, a.plugins,
+                 [&](const PassTable& passes) { return make_watch(a.passes, passes); });
+}
 
 void declare_texts(CLI::App& app, DataArguments& a) {
   app.add_option("--text_column", a.options.text_column,

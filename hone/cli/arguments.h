@@ -10,6 +10,7 @@
 #include "hone/app/recipe.h"
 #include "hone/base/output_folder.h"
 #include "hone/cli/command.h"
+#include "hone/cli/pass_watch.h"
 
 /// The arguments that several commands share, declared once. Flags carry the names of Hugging Face's
 /// scripts where one exists; `-` and `_` are the same in them.
@@ -29,6 +30,7 @@ struct RunArguments {
   std::string colour = "auto";
   std::uint64_t seed = 42;
   std::vector<std::string> plugins;  ///< paths
+  PassArguments passes;
 };
 void declare(CLI::App& app, RunArguments& arguments);
 

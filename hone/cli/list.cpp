@@ -17,6 +17,7 @@ Command eval_command();
 Command formats_command();
 Command inspect_command();
 Command man_command();
+Command passes_command();
 Command plan_command();
 Command predict_command();
 Command quantize_command();
@@ -33,7 +34,8 @@ const std::vector<CommandGroup>& command_groups() {
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command(),
         convert_command()}},
       {"Smaller", {quantize_command(), formats_command(), plan_command(), widths_command()}},
-      {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
+      {"Look",
+       {inspect_command(), draw_command(), tokenize_command(), passes_command(), bench_command()}},
       {"Shell", {completion_command(), man_command(), schema_command()}},
   };
   return groups;

@@ -9,6 +9,7 @@
 #include "hone/cli/settings.h"
 #include "hone/formats/format.h"
 #include "hone/metrics/metric.h"
+#include "hone/runtime/library.h"
 #include "hone/text/synthetic.h"
 
 namespace hone {
@@ -41,6 +42,12 @@ std::vector<std::string> data_names() {
 std::vector<std::string> document_names() {
   std::vector<std::string> names;
   for (const Document& document : documents()) names.emplace_back(document.name);
+  return names;
+}
+
+std::vector<std::string> pass_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, def] : builtin_library().passes) names.push_back(name);
   return names;
 }
 
@@ -80,6 +87,8 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"columns"}, {.shown = "LIST"}},
       {{"SHELL"}, {.shown = "bash|zsh|fish", .words = {"bash", "zsh", "fish"}}},
       {{"text_column", "text_pair_column", "label_column", "id_column"}, {.shown = "COLUMN"}},
+      {{"dump_passes"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
+      {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
       {{"freeze", "tensor"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
       {{"widths", "inputs", "fields"}, {.shown = "LIST"}},

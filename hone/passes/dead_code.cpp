@@ -23,4 +23,12 @@ bool remove_dead_code(Graph& graph) {
   return changed;
 }
 
+PassDef remove_dead_code_pass() {
+  return {.name = "remove_dead_code",
+          .summary = "remove operations and parameters that no output depends on",
+          .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
+            return remove_dead_code(graph);
+          }};
+}
+
 }  // namespace hone

@@ -14,9 +14,18 @@ bool freeze(Graph& graph, const std::vector<std::string>& globs) {
       changed = changed || parameter->trainable();
       graph.set_trainable(*parameter, false);
     }
-    user_check(matched, "freeze: no parameter matches '{}'; `hone inspect` lists them", glob);
+    user_check(matched, "no parameter matches '{}' of what to freeze; `hone inspect` lists them", glob);
   }
   return changed;
+}
+
+PassDef freeze_pass() {
+  return {.name = "freeze",
+          .summary = "make parameters ones that training leaves as they are",
+          .options = {{"names", "globs of parameters, apart by commas", std::string(), true}},
+          .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
+            return freeze(graph, split(options.get<std::string>("names"), ','));
+          }};
 }
 
 }  // namespace hone

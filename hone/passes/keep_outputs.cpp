@@ -1,5 +1,7 @@
 #include "hone/passes/keep_outputs.h"
 
+#include "hone/base/text.h"
+
 #include "hone/passes/dead_code.h"
 
 namespace hone {
@@ -21,6 +23,15 @@ bool keep_outputs(Graph& graph, const std::vector<std::string>& names) {
     changed = true;
   }
   return changed;
+}
+
+PassDef keep_outputs_pass() {
+  return {.name = "keep_outputs",
+          .summary = "let go of all outputs but these, and of what only the others depend on",
+          .options = {{"names", "outputs, apart by commas", std::string(), true}},
+          .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
+            return keep_outputs(graph, split(options.get<std::string>("names"), ','));
+          }};
 }
 
 }  // namespace hone

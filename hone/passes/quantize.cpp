@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <map>
 
+#include "hone/base/text.h"
 #include "hone/ops/list.h"
 
 namespace hone {
 namespace {
 
 bool is_quantizer(const Node& node) { return node.is("quantize"); }
+
+std::string output_quantizer_name(const Node& node) { return node.name() + ".output_quantizer"; }
 
 Node& layer_called(const Graph& graph, const std::string& name) {
   Node* node = graph.find(name);
@@ -17,13 +20,29 @@ Node& layer_called(const Graph& graph, const std::string& name) {
   return *node;
 }
 
+// Layers that have formats for these operands keep them.
+void check_free(const Node& node, const LayerFormats& formats) {
+  const auto refuse = [&](Operand operand, const Node& quantizer) {
+    fail(
+        "%{}: its {} is quantized already (%{}); start from the unquantized graph, or leave it out",
+        node.name(), to_string(operand), quantizer.name());
+  };
+  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+    const Node& read = *node.inputs()[i].node;
+    const std::optional<Operand> operand = operand_of(node, i);
+    // What a layer reads may have been quantized where it was made.
+    if (operand && formats[*operand] && is_quantizer(read)) refuse(*operand, read);
+  }
+  for (const Node* user : node.users())
+    if (formats.output && is_quantizer(*user) && user->name() == output_quantizer_name(node))
+      refuse(Operand::output, *user);
+}
+
 void check(const Graph& graph, const QuantizationPlan& plan) {
-  for (const Node* node : graph.of_kind(NodeKind::operation))
-    user_check(!is_quantizer(*node),
-               "the graph is quantized already (%{}); start from the unquantized one",
-               node->name());
   for (const auto& [name, formats] : plan) {
     const Node& node = layer_called(graph, name);
+    user_check(!is_quantizer(node), "%{} is a quantizer; name the layer that reads it", name);
+    check_free(node, formats);
     for (const Operand operand : kOperands)
       user_check(!formats[operand] || has_operand(node, operand), "%{} ({}) has no {} to quantize",
                  name, node.op().name, to_string(operand));
@@ -48,10 +67,17 @@ Value add_quantizer(Graph& graph, Value value, const std::string& name, const Fo
   return graph.add("quantize", std::move(inputs), {{"format", format}}, name, before);
 }
 
-/// The quantizers added so far, by what they read and their format.
+/// The quantizers so far, by what they read and their format; those of an earlier plan from where they stand.
 class Quantizers {
  public:
   explicit Quantizers(Graph& graph) : graph_(graph) {}
+
+  /// The graph's nodes are gone through in their order: this one is before those to come.
+  void pass_by(Node& quantizer) {
+    of_.try_emplace(
+        {quantizer.inputs()[0], to_string(quantizer.attributes().get<Format>("format"))},
+        Value{&quantizer, 0});
+  }
 
   void quantize_input(Node& node, std::size_t index, Operand operand, const Format& format) {
     const Value value = node.inputs()[index];
@@ -64,7 +90,7 @@ class Quantizers {
   void quantize_output(Node& node, const Format& format) {
     const Value value = {&node, 0};
     const Value quantizer =
-        add_quantizer(graph_, value, node.name() + ".output_quantizer", format, next_of(node));
+        add_quantizer(graph_, value, output_quantizer_name(node), format, next_of(node));
     graph_.replace_uses(value, quantizer);
     graph_.set_input(*quantizer.node, 0, value);
   }
@@ -86,6 +112,27 @@ class Quantizers {
   Graph& graph_;
   std::map<std::pair<Value, std::string>, Value> of_;
 };
+
+// What the options of the pass ask for.
+QuantizationPlan plan_of(const Graph& graph, const Attributes& options) {
+  LayerFormats formats;
+  for (const std::string& name : split(options.get<std::string>("operands"), ',')) {
+    const auto named =
+        std::ranges::find(kOperands, trim(name), [](Operand o) { return to_string(o); });
+    user_check(named != std::end(kOperands),
+               "operands: expected input, weight, bias or output, got '{}'", name);
+    formats[*named] = options.get<Format>("format");
+  }
+  const std::vector<std::string> globs = split(options.get<std::string>("layers"), ',');
+  QuantizationPlan plan = uniform_plan(graph, formats, options.get<std::string>("op"));
+  std::erase_if(plan, [&](const auto& layer) {
+    return std::ranges::none_of(
+        globs, [&](const std::string& glob) { return glob_match(trim(glob), layer.first); });
+  });
+  user_check(!plan.empty(), "no operation {} matches layers '{}'", options.get<std::string>("op"),
+             options.get<std::string>("layers"));
+  return plan;
+}
 
 }  // namespace
 
@@ -144,6 +191,7 @@ bool quantize(Graph& graph, const QuantizationPlan& plan) {
   bool changed = false;
   // In the graph's order, whatever the plan's is: what several layers read is quantized in front of the first.
   for (Node* const layer : graph.of_kind(NodeKind::operation)) {
+    if (is_quantizer(*layer)) quantizers.pass_by(*layer);
     if (!formats_of.contains(layer)) continue;
     const LayerFormats& formats = *formats_of[layer];
     Node& node = *layer;
@@ -179,6 +227,29 @@ bool remove_quantizers(Graph& graph) {
     changed = true;
   }
   return changed;
+}
+
+PassDef quantize_pass() {
+  return {.name = "quantize",
+          .summary =
+              "put quantizers of one format in front of what operations read; their states want "
+              "calibration",
+          .options = {{"format", "number format", Format{}, true},
+                      {"layers", "globs of operations, apart by commas", std::string("*")},
+                      {"op", "of those only operations of this kind", std::string("linear")},
+                      {"operands", "input, weight, bias, output, apart by commas",
+                       std::string("input,weight,bias")}},
+          .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
+            return quantize(graph, plan_of(graph, options));
+          }};
+}
+
+PassDef remove_quantizers_pass() {
+  return {.name = "remove_quantizers",
+          .summary = "replace every quantizer by what it reads",
+          .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
+            return remove_quantizers(graph);
+          }};
 }
 
 }  // namespace hone

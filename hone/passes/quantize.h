@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hone/formats/plan.h"
-#include "hone/ir/graph.h"
+#include "hone/passes/pass.h"
 
 namespace hone {
 
@@ -22,9 +22,9 @@ QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
 /// values come from calibration.
 ///
 /// Quantizers are called "<node>.input_quantizer", "<parameter>.quantizer",
-/// "<node>.output_quantizer". Requires a verified graph without quantizers; works on inference and
-/// training graphs alike. Throws `UserError`, before anything changes, for a layer that the graph
-/// does not have, for one that has no operand of that kind, and for formats with state per row on
+/// "<node>.output_quantizer". Requires a verified graph; works on inference and training graphs alike, and on
+/// quantized ones where other layers or operands are meant. Throws `UserError`, before anything changes, for a layer that the
+/// graph does not have, for an operand that is quantized already, for one that has no operand of that kind, and for formats with state per row on
 /// tensors without fixed rows. Returns whether the graph changed.
 bool quantize(Graph& graph, const QuantizationPlan& plan);
 
@@ -32,5 +32,9 @@ bool has_quantizers(const Graph& graph);
 
 /// Replaces every `quantize(x, …)` by `x` and removes the states that nothing else reads. Returns whether there was one.
 bool remove_quantizers(Graph& graph);
+
+/// Their records.
+PassDef quantize_pass();
+PassDef remove_quantizers_pass();
 
 }  // namespace hone

@@ -19,4 +19,12 @@ bool remove_dropout(Graph& graph) {
   return !keys.empty();
 }
 
+PassDef remove_dropout_pass() {
+  return {.name = "remove_dropout",
+          .summary = "replace every dropout by what it reads",
+          .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
+            return remove_dropout(graph);
+          }};
+}
+
 }  // namespace hone

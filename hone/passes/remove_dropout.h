@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hone/ir/graph.h"
+#include "hone/passes/pass.h"
 
 namespace hone {
 
@@ -9,5 +9,8 @@ namespace hone {
 /// is left and all other nodes are untouched.
 /// Returns whether the graph changed.
 bool remove_dropout(Graph& graph);
+
+/// Its record.
+PassDef remove_dropout_pass();
 
 }  // namespace hone

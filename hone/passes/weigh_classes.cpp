@@ -16,4 +16,12 @@ bool weigh_classes(Graph& graph) {
   return static_cast<bool>(weights);
 }
 
+PassDef weigh_classes_pass() {
+  return {.name = "weigh_classes",
+          .summary = "give every cross entropy a weight per class, a new input",
+          .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
+            return weigh_classes(graph);
+          }};
+}
+
 }  // namespace hone

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "hone/passes/dead_code.h"
-#include "hone/runtime/interpreter.h"
+#include "hone/tensor/dense.h"
 
 namespace hone {
 namespace {
@@ -32,8 +32,7 @@ std::set<const Node*> foldable_nodes(const Graph& graph) {
 
 }  // namespace
 
-bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& library,
-                     ThreadPool& pool) {
+bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& session) {
   const std::set<const Node*> foldable = foldable_nodes(graph);
   std::vector<std::string> frontier;  // folded values that something else reads
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
@@ -47,17 +46,25 @@ bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& li
   constants.clear_outputs();
   for (const std::string& name : frontier) constants.set_output(name, {constants.find(name), 0});
   remove_dead_code(constants);
-  for (auto& [name, tensor] : Interpreter(constants, library, pool).run({}, parameters)) {
+  for (auto& [name, tensor] : session.executable(constants)->run({}, parameters)) {
     Node& node = *graph.find(name);
     const Value folded =
         graph.add_parameter(name + ".folded", node.types()[0], ParameterRole::buffer,
                             /*trainable=*/false);
     // A view (a folded transpose) would be a strided parameter, which no other device takes.
-    parameters.set(folded.node->name(), tensor.contiguous() ? tensor : tensor.contiguous_copy());
+    parameters.set(folded.node->name(), dense_on(tensor, session.device));
     graph.replace_uses({&node, 0}, folded);
   }
   remove_dead_code(graph);
   return true;
+}
+
+PassDef fold_parameters_pass() {
+  return {
+      .name = "fold_parameters",
+      .summary = "compute once what depends on parameters alone; for inference graphs",
+      .run = [](Graph& graph, ParameterStore& parameters, const Attributes&,
+                const Session& session) { return fold_parameters(graph, parameters, session); }};
 }
 
 }  // namespace hone

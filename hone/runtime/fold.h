@@ -1,8 +1,7 @@
 #pragma once
 
 #include "hone/ir/graph.h"
-#include "hone/runtime/library.h"
-#include "hone/tensor/parameter_store.h"
+#include "hone/runtime/session.h"
 
 namespace hone {
 
@@ -10,7 +9,9 @@ namespace hone {
 /// and tensors of `parameters` called "<node>.folded". So an evaluation quantizes every weight once,
 /// not once per batch. For inference graphs; values whose size a run decides stay as they are.
 /// Returns whether the graph changed.
-bool fold_parameters(Graph& graph, ParameterStore& parameters, const Library& library,
-                     ThreadPool& pool);
+bool fold_parameters(Graph& graph, ParameterStore& parameters, const Session& session);
+
+/// Its record.
+PassDef fold_parameters_pass();
 
 }  // namespace hone

@@ -37,6 +37,10 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
   slots_.resize(slots);
 }
 
+std::unique_ptr<Executable> interpreted(const Graph& graph, const Session& session) {
+  return std::make_unique<Interpreter>(graph, session.library, session.pool, session.device);
+}
+
 void Interpreter::load_inputs(const NamedTensors& inputs, Bindings& bindings) {
   for (const Node* node : graph_.of_kind(NodeKind::input)) {
     if (node->users().empty() && !graph_.is_output(*node)) continue;

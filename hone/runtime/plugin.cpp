@@ -74,6 +74,15 @@ void check_complete(const OpDef& def) {
   user_check(def.reference != nullptr, "operation {} does not set reference", def.name);
 }
 
+void check_complete(const PassDef& def) {
+  user_check(def.run != nullptr, "pass {} does not set run", def.name);
+  for (const PassOptionDef& option : def.options)
+    user_check(!std::holds_alternative<std::monostate>(option.default_value) &&
+                   !std::holds_alternative<Shape>(option.default_value),
+               "pass {}: the default of {} must be a truth value, a number, a text or a format",
+               def.name, option.name);
+}
+
 template <typename Table>
 void check_rows(std::string_view kind, const Table& added, const Table& table) {
   for (const auto& [name, def] : added) {
@@ -95,13 +104,16 @@ void load_plugin(const fs::path& path, Library& library) {
     function_of<Extend>(handle, "hone_extend")(added);
     check_rows("format", added.formats, library.formats);
     check_rows("operation", added.ops, library.ops);
+    check_rows("pass", added.passes, library.passes);
     for (const Kernel& kernel : added.kernels)
       user_check(kernel.accepts != nullptr && kernel.run != nullptr,
                  "kernel {} of {} does not set accepts and run", kernel.name, kernel.op);
-    user_check(!added.formats.empty() || !added.ops.empty() || !added.kernels.empty(),
+    user_check(!added.formats.empty() || !added.ops.empty() || !added.kernels.empty() ||
+                   !added.passes.empty(),
                "adds nothing");
     library.formats.merge(added.formats);
     library.ops.merge(added.ops);
+    library.passes.merge(added.passes);
     library.kernels.insert(library.kernels.begin(), added.kernels.begin(), added.kernels.end());
   });
 }

@@ -8,8 +8,9 @@
 #include "hone/base/file.h"
 #include "hone/ir/graph.h"
 #include "hone/runtime/library.h"
+#include "hone/runtime/session.h"
 
-/// Formats, operations and kernels of a user's own, in a shared library that the program loads with
+/// Formats, operations, kernels and passes of a user's own, in a shared library that the program loads with
 /// `--plugin FILE`. All that a plugin's source needs is this header and its records:
 ///
 ///     HONE_PLUGIN(library) {
@@ -33,7 +34,7 @@ namespace detail {
 
 /// To be raised when a record or a class keeps its size and still means something else: members
 /// that change places, or hide in what was padding.
-inline constexpr std::uint64_t kPluginInterface = 2;
+inline constexpr std::uint64_t kPluginInterface = 3;
 
 // What a plugin and its program hand to each other or call inline. Their sizes tell headers, and
 // standard libraries and their debug modes, apart.
@@ -55,7 +56,8 @@ consteval auto plugin_version() {
   const std::uint64_t number =
       fingerprint<Library, FormatDef, FormatParameterDef, Format, FormatStateDef, QuantizerInput,
                   Codes, CodeLayout, CodeField, Observation, OpDef, TypeContext, Attributes, Type,
-                  Kernel, Call, Node, Graph, Value, Tensor, Storage, Device, ThreadPool, Error>();
+                  Kernel, Call, PassDef, PassOptionDef, Session, ParameterStore, Node, Graph, Value,
+                  Tensor, Storage, Device, ThreadPool, Error>();
   for (int i = 0; i < kDigits; ++i)
     text[kName.size() + i] = "0123456789abcdef"[number >> (4 * i) & 15];
   return text;

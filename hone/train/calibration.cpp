@@ -4,9 +4,8 @@
 #include <map>
 
 #include "hone/base/interrupt.h"
-#include "hone/passes/dead_code.h"
-#include "hone/passes/quantize.h"
-#include "hone/passes/remove_dropout.h"
+#include "hone/runtime/run_passes.h"
+#include "hone/tensor/dense.h"
 #include "hone/train/batch_inputs.h"
 
 namespace hone {
@@ -32,30 +31,30 @@ std::vector<const Node*> curious_quantizers(const Graph& graph) {
 }
 
 // The graph without its quantizers; what each of `quantizers` read is an output under its name.
-Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantizers) {
+Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantizers,
+                     ParameterStore& parameters, const Session& session) {
   Graph plain = graph;
   plain.clear_outputs();
   for (const Node* quantizer : quantizers)
     plain.set_output(quantizer->name(), plain.find(quantizer->name())->inputs()[0]);
-  remove_quantizers(plain);
-  remove_dropout(plain);
-  remove_dead_code(plain);
+  run_passes(plain, parameters, session,
+             {"remove_quantizers", "remove_dropout", "remove_dead_code"});
   return plain;
 }
 
 std::map<std::string, Observation> observe_values(const Graph& plain, ParameterStore& parameters,
                                                   const EncodedSet& data, std::int32_t pad_id,
-                                                  const CalibrationRun& run, const Library& library,
-                                                  ThreadPool& pool) {
+                                                  const CalibrationRun& run,
+                                                  const Session& session) {
   user_check(data.size() > 0, "calibration needs examples: the training split is empty");
-  Interpreter interpreter(plain, library, pool);
+  const std::unique_ptr<Executable> executable = session.executable(plain);
   std::map<std::string, Observation> seen;
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
   for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
     for (const auto& [name, tensor] :
-         interpreter.run(batch_inputs(make_batch(data, rows, pad_id)), parameters)) {
-      seen[name].include((tensor.contiguous() ? tensor : tensor.contiguous_copy()).values<float>());
+         executable->run(batch_inputs(make_batch(data, rows, pad_id)), parameters)) {
+      seen[name].include(dense_on(tensor, cpu()).values<float>());
     }
   }
   return seen;
@@ -75,14 +74,14 @@ void heed_objection(const Node& quantizer, const Observation& seen) {
              to_string(format), reason);
 }
 
-void set_state(const Node& quantizer, const std::vector<Tensor>& state,
-               ParameterStore& parameters) {
+void set_state(const Node& quantizer, const std::vector<Tensor>& state, ParameterStore& parameters,
+               Device& device) {
   for (std::size_t i = 0; i < state.size(); ++i)
-    parameters.set(quantizer.inputs()[i + 1].node->name(), state[i]);
+    parameters.set(quantizer.inputs()[i + 1].node->name(), state[i].on(device));
 }
 
-void settle_parameter(const Node& quantizer, const CalibrationRun& run,
-                      ParameterStore& parameters) {
+void settle_parameter(const Node& quantizer, const CalibrationRun& run, ParameterStore& parameters,
+                      Device& device) {
   const Tensor tensor = parameters.at(quantizer.inputs()[0].node->name()).on(cpu());
   const auto look = [&](const Observation& seen) {
     if (run.heed_objections) heed_objection(quantizer, seen);
@@ -90,13 +89,13 @@ void settle_parameter(const Node& quantizer, const CalibrationRun& run,
   set_state(quantizer,
             calibrate_tensor(format_of(quantizer), tensor.sizes(), tensor.values<float>(),
                              run.options, look),
-            parameters);
+            parameters, device);
 }
 
 void settle_value(const Node& quantizer, const Observation& seen, const CalibrationRun& run,
-                  ParameterStore& parameters) {
+                  ParameterStore& parameters, Device& device) {
   if (run.heed_objections) heed_objection(quantizer, seen);
-  set_state(quantizer, calibrate(format_of(quantizer), seen, run.options), parameters);
+  set_state(quantizer, calibrate(format_of(quantizer), seen, run.options), parameters, device);
 }
 
 }  // namespace
@@ -111,21 +110,22 @@ bool calibrates_on_texts(const Graph& graph) {
 }
 
 void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-               std::int32_t pad_id, const CalibrationRun& run, const Library& library,
-               ThreadPool& pool) {
+               std::int32_t pad_id, const CalibrationRun& run, const Session& session) {
+  parameters = parameters.on(session.device);
   std::vector<const Node*> on_values;
   for (const Node* quantizer : curious_quantizers(graph)) {
     if (reads_parameter(*quantizer)) {
-      settle_parameter(*quantizer, run, parameters);
+      settle_parameter(*quantizer, run, parameters, session.device);
     } else {
       on_values.push_back(quantizer);
     }
   }
   if (on_values.empty()) return;
-  const std::map<std::string, Observation> seen = observe_values(
-      observed_graph(graph, on_values), parameters, data, pad_id, run, library, pool);
+  const std::map<std::string, Observation> seen =
+      observe_values(observed_graph(graph, on_values, parameters, session), parameters, data,
+                     pad_id, run, session);
   for (const Node* quantizer : on_values)
-    settle_value(*quantizer, seen.at(quantizer->name()), run, parameters);
+    settle_value(*quantizer, seen.at(quantizer->name()), run, parameters, session.device);
 }
 
 }  // namespace hone

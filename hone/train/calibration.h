@@ -2,7 +2,7 @@
 
 #include "hone/formats/calibrate.h"
 #include "hone/ir/graph.h"
-#include "hone/runtime/library.h"
+#include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 #include "hone/text/batching.h"
 
@@ -23,14 +23,13 @@ std::vector<std::int64_t> calibration_rows(std::int64_t texts, const Calibration
 
 /// Observes what the quantizers of `graph` would read when nothing is quantized yet, weights as they
 /// stand and the others over the `calibration_rows` of `data`, and stores the states their formats choose
-/// in `parameters`. `graph` is a quantized forward graph in training mode; dropout is off. Memory
+/// in `parameters`, which are moved to the session's device and stay there. `graph` is a quantized forward graph in training mode; dropout is off. Memory
 /// does not grow with the number of batches.
 ///
 /// Throws `UserError` when a format objects to what it is to hold and objections are heeded, naming
 /// the quantizer; not for biases.
 void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-               std::int32_t pad_id, const CalibrationRun& run, const Library& library,
-               ThreadPool& pool);
+               std::int32_t pad_id, const CalibrationRun& run, const Session& session);
 
 /// Whether calibrating `graph` looks at texts: not where no format wants to know what it is to hold, beside weights.
 bool calibrates_on_texts(const Graph& graph);

@@ -4,23 +4,18 @@
 #include <numeric>
 
 #include "hone/base/interrupt.h"
-#include "hone/passes/dead_code.h"
-#include "hone/passes/remove_dropout.h"
-#include "hone/runtime/fold.h"
-#include "hone/runtime/interpreter.h"
+#include "hone/runtime/run_passes.h"
+#include "hone/tensor/dense.h"
 #include "hone/train/batch_inputs.h"
 
 namespace hone {
 namespace {
 
-Graph inference_graph(Graph graph, ParameterStore& parameters, const Library& library,
-                      ThreadPool& pool) {
+Graph inference_graph(Graph graph, ParameterStore& parameters, const Session& session) {
   const Value logits = graph.output("logits");
   graph.clear_outputs();
   graph.set_output("logits", logits);
-  remove_dropout(graph);
-  remove_dead_code(graph);
-  fold_parameters(graph, parameters, library, pool);
+  run_passes(graph, parameters, session, {"remove_dropout", "remove_dead_code", "fold_parameters"});
   return graph;
 }
 
@@ -29,17 +24,16 @@ Graph inference_graph(Graph graph, ParameterStore& parameters, const Library& li
 struct Predictor::State {
   ParameterStore parameters;
   Graph graph;
-  Interpreter interpreter;
+  std::unique_ptr<Executable> executable;
 
-  State(Graph source, ParameterStore store, const Library& library, ThreadPool& pool)
-      : parameters(std::move(store)),
-        graph(inference_graph(std::move(source), parameters, library, pool)),
-        interpreter(graph, library, pool) {}
+  State(Graph source, const ParameterStore& store, const Session& session)
+      : parameters(store.on(session.device)),
+        graph(inference_graph(std::move(source), parameters, session)),
+        executable(session.executable(graph)) {}
 };
 
-Predictor::Predictor(Graph graph, ParameterStore parameters, const Library& library,
-                     ThreadPool& pool)
-    : state_(std::make_unique<State>(std::move(graph), std::move(parameters), library, pool)) {}
+Predictor::Predictor(Graph graph, const ParameterStore& parameters, const Session& session)
+    : state_(std::make_unique<State>(std::move(graph), parameters, session)) {}
 Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;
 
@@ -48,8 +42,9 @@ std::int64_t Predictor::classes() const {
 }
 
 std::vector<float> Predictor::logits(const Batch& batch) {
-  const NamedTensors outputs = state_->interpreter.run(batch_inputs(batch), state_->parameters);
-  const std::span<const float> values = outputs.at("logits").values<float>();
+  const NamedTensors outputs = state_->executable->run(batch_inputs(batch), state_->parameters);
+  const Tensor logits = dense_on(outputs.at("logits"), cpu());
+  const std::span<const float> values = logits.values<float>();
   return {values.begin(), values.end()};
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "hone/ir/graph.h"
-#include "hone/runtime/library.h"
+#include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 #include "hone/text/batching.h"
 
@@ -13,15 +13,15 @@ namespace hone {
 
 /// Runs a forward graph for its logits over a data set.
 ///
-///     Predictor predictor(std::move(graph), parameters, library, pool);   // dropout removed, weights folded
+///     Predictor predictor(std::move(graph), parameters, session);   // dropout removed, weights folded
 ///     std::vector<float> logits = predictor.logits(data, 64, pad_id);     // (examples, classes)
 ///
 /// Weights are quantized once, here, not once per batch.
 class Predictor {
  public:
-  /// `graph` is a forward graph in training mode; outputs other than `logits` are dropped. `parameters` is copied
-  /// (sharing what does not change).
-  Predictor(Graph graph, ParameterStore parameters, const Library& library, ThreadPool& pool);
+  /// `graph` is a forward graph in training mode; outputs other than `logits` are dropped. `parameters` are
+  /// copied to the session's device (sharing what is there and does not change).
+  Predictor(Graph graph, const ParameterStore& parameters, const Session& session);
   ~Predictor();
   Predictor(Predictor&&) noexcept;
 

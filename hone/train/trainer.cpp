@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "hone/base/random.h"
-#include "hone/passes/weigh_classes.h"
+#include "hone/runtime/run_passes.h"
 #include "hone/train/batch_inputs.h"
 #include "hone/train/training_graph.h"
 
@@ -134,16 +134,18 @@ std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps) {
 
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                      std::int32_t pad_id, const TrainingOptions& options,
-                     const TrainingCallbacks& callbacks, const Library& library, ThreadPool& pool,
-                     Device& device, const TrainingState& from) {
+                     const TrainingCallbacks& callbacks, const Session& session,
+                     const TrainingState& from) {
   check(options);
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
   Graph step_graph = graph;
   if (!options.class_weights.empty())
-    HONE_ASSERT(weigh_classes(step_graph), "class weights, and a loss that is no cross entropy");
+    HONE_ASSERT(run_passes(step_graph, parameters, session, {"weigh_classes"}),
+                "class weights, and a loss that is no cross entropy");
   add_training_step(step_graph, options.optimizer);
   add_optimizer_state(step_graph, parameters);
-  Interpreter interpreter(step_graph, library, pool, device);
+  parameters = parameters.on(session.device);
+  const std::unique_ptr<Executable> executable = session.executable(step_graph);
 
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t steps = total_steps(options, data.size()),
@@ -177,7 +179,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
     padding.add(batch);
     const double rate = linear_schedule(options.optimizer.learning_rate, state.step, steps, warmup);
     const NamedTensors outputs =
-        interpreter.run(step_inputs(batch, options, state.step, rate), parameters);
+        executable->run(step_inputs(batch, options, state.step, rate), parameters);
 
     ++state.step;
     const StepRecord record =

@@ -7,7 +7,7 @@
 #include "hone/base/error.h"
 #include "hone/base/thread_pool.h"
 #include "hone/ir/graph.h"
-#include "hone/runtime/library.h"
+#include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 #include "hone/text/batching.h"
 #include "hone/train/optimizer.h"
@@ -117,7 +117,8 @@ std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples);
 std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps);
 
 /// Trains `parameters` on `data`. `graph` is a forward graph in training mode with the output `loss` (quantizers in it
-/// train with the straight-through estimator); its trainable parameters change, the frozen ones do not.
+/// train with the straight-through estimator); its trainable parameters change, the frozen ones do not. All are moved to the session's device
+/// and stay there.
 ///
 /// `from` is where an earlier run with the same arguments stood; `parameters` are then those it had, moments included.
 ///
@@ -126,7 +127,7 @@ std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps);
 /// weight stops being a number.
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                      std::int32_t pad_id, const TrainingOptions& options,
-                     const TrainingCallbacks& callbacks, const Library& library, ThreadPool& pool,
-                     Device& device = cpu(), const TrainingState& from = {});
+                     const TrainingCallbacks& callbacks, const Session& session,
+                     const TrainingState& from = {});
 
 }  // namespace hone

@@ -81,7 +81,7 @@ TEST(FineTune, LeavesFrozenParametersAlone) {
 TEST(FineTune, RefusesFrozenNamesThatMatchNothing) {
   FineTuneOptions options;
   options.freeze = {"bert.embedings.*"};
-  expect_user_error("freeze: no parameter matches 'bert.embedings.*'", [&] {
+  expect_user_error("no parameter matches 'bert.embedings.*'", [&] {
     fine_tuned(options, {tiny_texts(8), {}, {}});
   });
 }

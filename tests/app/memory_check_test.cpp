@@ -57,7 +57,7 @@ TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
   const double before = static_cast<double>(resident_bytes());
   ThreadPool pool(1);
   train(model.graph, model.parameters, texts, 0, {.max_steps = 1, .batch_size = texts.size()}, {},
-        builtin(), pool);
+        {builtin(), pool});
   const double taken = static_cast<double>(peak_resident_bytes()) - before;
   EXPECT_GT(estimate, 100e6) << "too small to be told from the rest of the process";
   EXPECT_LT(taken, 1.1 * estimate);

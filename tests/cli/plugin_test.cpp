@@ -45,6 +45,13 @@ TEST(Plugin, ShowsItsFormatAsAnyOther) {
     EXPECT_NE(list.output.find(row), std::string::npos) << row;
 }
 
+TEST(Plugin, BringsPasses) {
+  const Json pass =
+      run_json({"passes", "count_relus", "--plugin", plugin("count_relus")}, workshop());
+  EXPECT_EQ(pass["options"][0]["option"], "most");
+  EXPECT_EQ(pass["options"][0]["default"], "12");
+}
+
 // Alone in its block a number is the largest magnitude: level 1, or -1, and its own scale.
 TEST(Plugin, SpellsNumbers) {
   const Json rows = run_json(with_nf4({"formats", "nf4", "0.3", "0"}), workshop())["numbers"];

@@ -98,6 +98,8 @@ const std::vector<SchemaRun>& runs() {
       {"formats --compare trained --choice bf16 --data synth:lookup?n=300 -o fine_formats",
        "fine_formats"},
       {"formats int(bits=4) --suggest model --data reviews.csv"},
+      {"passes"},
+      {"passes quantize"},
       {"plan model --format integer(width=8,frac=4)"},
       {"widths model --widths 8.4 --max_steps 1 --data reviews.csv -o widths", "widths"},
       {"widths trained --widths 32.16 --max_steps 1 --data synth:lookup?n=300 -o wide", "wide"},

@@ -92,15 +92,18 @@ output y = %y
   expect_after(text, quantize_to("integer"), text);
 }
 
-TEST(Quantize, RefusesAQuantizedGraph) {
+TEST(Quantize, RefusesAnOperandThatIsQuantizedAlready) {
   Graph graph = parse(R"(%x = input : f32[2, 2]
 %y = linear(%x, %x) : f32[2, 2]
 output y = %y
 )");
   const auto pass = quantize_to("integer(width=8,frac=4)");
   pass(graph);
+  const std::string before = to_string(graph);
   EXPECT_EQ(message_of([&] { pass(graph); }),
-            "the graph is quantized already (%y.input_quantizer); start from the unquantized one");
+            "%y: its input is quantized already (%y.input_quantizer); start from the unquantized "
+            "graph, or leave it out");
+  EXPECT_EQ(to_string(graph), before);
 }
 
 Format format_of(std::string_view text) { return parse_format(text, references().formats); }
@@ -233,6 +236,26 @@ output y = %y
   EXPECT_TRUE(remove_quantizers(graph));
   verify(graph);
   EXPECT_EQ(to_string(graph), kPlain);
+}
+
+// What an earlier plan quantized in the same format is not quantized once more.
+TEST(Quantize, GoesOnWhereLayersDoNotCollide) {
+  Graph graph = parse(kTwoLayers);
+  const Format format = format_of("integer(width=8,frac=4)");
+  QuantizationPlan whole = uniform_plan(graph, LayerFormats::reads(format));
+  Graph at_once = graph;
+  quantize(at_once, whole);
+  for (const auto& layer : whole) quantize(graph, {layer});
+  EXPECT_EQ(to_string(graph), to_string(at_once));
+}
+
+TEST(Quantize, RefusesAQuantizerAsALayer) {
+  Graph graph = parse(kTwoLayers);
+  const QuantizationPlan plan =
+      uniform_plan(graph, LayerFormats::reads(format_of("integer(width=8,frac=4)")));
+  quantize(graph, plan);
+  EXPECT_EQ(message_of([&] { quantize(graph, {{"w.quantizer", plan[0].second}}); }),
+            "%w.quantizer is a quantizer; name the layer that reads it");
 }
 
 }  // namespace

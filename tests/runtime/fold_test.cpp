@@ -33,7 +33,7 @@ TEST(Fold, ReplacesWhatDependsOnParametersAlone) {
   const NamedTensors inputs = {{"x", Tensor::of<float>({1, 2}, {1, 10})}};
   const std::vector<float> expected = elements_of(run_graph(graph, inputs, parameters).at("z"));
   ThreadPool pool(1);
-  EXPECT_TRUE(fold_parameters(graph, parameters, references(), pool));
+  EXPECT_TRUE(fold_parameters(graph, parameters, Session{references(), pool}));
   verify(graph);
   EXPECT_EQ(to_string(graph), R"(%x = input : f32[B, 2]
 %turned.folded = parameter buffer frozen : f32[2, 2]
@@ -46,7 +46,7 @@ output z = %z
             (std::vector<float>{0.5, -0.75, 0.25, 2}));
   EXPECT_TRUE(parameters.at("turned.folded").contiguous());
   EXPECT_EQ(elements_of(run_graph(graph, inputs, parameters).at("z")), expected);
-  EXPECT_FALSE(fold_parameters(graph, parameters, references(), pool));
+  EXPECT_FALSE(fold_parameters(graph, parameters, Session{references(), pool}));
 }
 
 TEST(Fold, LeavesACopyOfTheStoreAlone) {
@@ -54,7 +54,7 @@ TEST(Fold, LeavesACopyOfTheStoreAlone) {
   const ParameterStore original = weights();
   ParameterStore parameters = original;
   ThreadPool pool(1);
-  fold_parameters(graph, parameters, references(), pool);
+  fold_parameters(graph, parameters, {references(), pool});
   EXPECT_FALSE(original.contains("w.quantizer.folded"));
   EXPECT_EQ(elements_of(original.at("w")), elements_of(weights().at("w")));
 }
@@ -67,7 +67,7 @@ output y = %y
   ParameterStore parameters;
   parameters.set("w", Tensor::of<float>({2}, {-1, 2}));
   ThreadPool pool(1);
-  EXPECT_TRUE(fold_parameters(graph, parameters, references(), pool));
+  EXPECT_TRUE(fold_parameters(graph, parameters, Session{references(), pool}));
   EXPECT_EQ(to_string(graph),
             "%y.folded = parameter buffer frozen : f32[2]\noutput y = %y.folded\n");
   EXPECT_EQ(elements_of(run_graph(graph, {}, parameters).at("y")), (std::vector<float>{0, 2}));
@@ -84,7 +84,7 @@ output y = %y
   ParameterStore parameters;
   parameters.set("table", Tensor::zeros(DType::f32, {9}));
   ThreadPool pool(1);
-  EXPECT_FALSE(fold_parameters(graph, parameters, references(), pool));
+  EXPECT_FALSE(fold_parameters(graph, parameters, Session{references(), pool}));
   EXPECT_EQ(to_string(graph), text);
 }
 

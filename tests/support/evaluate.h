@@ -16,7 +16,8 @@ namespace hone::testing {
 
 /// The builtin operations and formats without any kernels: everything runs on the references.
 inline const Library& references() {
-  static const Library library{builtin_library().ops, builtin_formats(), {}};
+  static const Library library{
+      builtin_library().ops, builtin_formats(), {}, builtin_library().passes};
   return library;
 }
 

@@ -33,7 +33,7 @@ Calibrated calibrated(const Model& model, std::string_view format, const Encoded
   quantize(result.graph, testing::plan_of(result.graph, format));
   ThreadPool pool(threads);
   calibrate(result.graph, result.parameters, data, /*pad_id=*/0, {kBatchSize, batch_count},
-            builtin(), pool);
+            {builtin(), pool});
   return result;
 }
 
@@ -175,7 +175,7 @@ ParameterStore states_of_plan(const Model& model, const LayerFormats& formats,
   quantize(graph, uniform_plan(graph, formats));
   ParameterStore parameters = model.parameters;
   ThreadPool pool(1);
-  calibrate(graph, parameters, tiny_texts(12), /*pad_id=*/0, run, builtin(), pool);
+  calibrate(graph, parameters, tiny_texts(12), /*pad_id=*/0, run, {builtin(), pool});
   return parameters;
 }
 

@@ -54,7 +54,7 @@ Run train_golden(const Json& curve, const Library& library) {
   callbacks.on_step = [&](const StepRecord& record) { run.steps.push_back(record); };
   ThreadPool pool(2);
   train(run.model.graph, run.model.parameters, texts_of(batches, ""), /*pad_id=*/0, options,
-        callbacks, library, pool);
+        callbacks, {library, pool});
   return run;
 }
 
@@ -85,7 +85,7 @@ void expect_golden_run(const Library& library) {
   EXPECT_NEAR(std::sqrt(squares), truth["parameter_norm"].get<double>(), 2e-5);
 
   ThreadPool pool(1);
-  Predictor predictor(plain_graph(run.model), run.model.parameters, library, pool);
+  Predictor predictor(plain_graph(run.model), run.model.parameters, {library, pool});
   const std::vector<float> logits = predictor.logits(run.final_batch, 8, /*pad_id=*/0);
   for (std::size_t i = 0; i < logits.size(); ++i)
     EXPECT_NEAR(logits[i], truth["final_logits"][i / 2][i % 2].get<double>(), 2e-5);
@@ -94,7 +94,7 @@ void expect_golden_run(const Library& library) {
 TEST(TrainingCurve, IsThatOfPyTorch) { expect_golden_run(builtin()); }
 
 TEST(LongTrainingCurve, IsThatOfPyTorchOnReferencesAlone) {
-  expect_golden_run({builtin().ops, builtin().formats, {}});
+  expect_golden_run({builtin().ops, builtin().formats, {}, builtin().passes});
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using testing::tiny_texts;
 std::vector<float> logits_of(const EncodedSet& data, std::int64_t batch_size, int threads = 1) {
   const Model model = tiny_model();
   ThreadPool pool(threads);
-  Predictor predictor(plain_graph(model), model.parameters, builtin(), pool);
+  Predictor predictor(plain_graph(model), model.parameters, {builtin(), pool});
   return predictor.logits(data, batch_size, /*pad_id=*/0);
 }
 
@@ -52,7 +52,7 @@ TEST(Predictor, KeepsTheOrderOfTheExamples) {
 TEST(Predictor, TellsHowFarItIs) {
   const Model model = tiny_model();
   ThreadPool pool(1);
-  Predictor predictor(model.graph, model.parameters, builtin(), pool);
+  Predictor predictor(model.graph, model.parameters, {builtin(), pool});
   EXPECT_EQ(predictor.classes(), 2);
   std::vector<std::int64_t> done;
   predictor.logits(tiny_texts(7), 3, /*pad_id=*/0, [&](std::int64_t now) { done.push_back(now); });
@@ -90,7 +90,7 @@ TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
            uniform_plan(graph, LayerFormats::reads(parse_format("counting", library.formats))));
   ThreadPool pool(1);
   quantize_calls = 0;
-  Predictor predictor(std::move(graph), model.parameters, library, pool);
+  Predictor predictor(std::move(graph), model.parameters, {library, pool});
   EXPECT_EQ(quantize_calls, 14 * 2);  // weights and biases
   const EncodedSet data = tiny_texts(4);
   const std::vector<float> logits = predictor.logits(data, 2, /*pad_id=*/0);
@@ -104,7 +104,7 @@ TEST(Predictor, LeavesTheParametersItWasGivenAlone) {
   quantize(graph, testing::plan_of(graph, "integer(width=4,frac=2)"));
   const std::size_t count = model.parameters.tensors().size();
   ThreadPool pool(1);
-  Predictor predictor(std::move(graph), model.parameters, builtin(), pool);
+  Predictor predictor(std::move(graph), model.parameters, {builtin(), pool});
   EXPECT_EQ(model.parameters.tensors().size(), count);
   EXPECT_EQ(testing::changed_parameters(model.parameters, tiny_model().parameters),
             std::vector<std::string>{});

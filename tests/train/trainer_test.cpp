@@ -28,7 +28,7 @@ TrainingResult train_tiny(const Graph& graph, ParameterStore& parameters, const 
                           const TrainingOptions& options, const TrainingCallbacks& callbacks = {},
                           int threads = 1) {
   ThreadPool pool(threads);
-  return train(graph, parameters, data, kPad, options, callbacks, builtin(), pool);
+  return train(graph, parameters, data, kPad, options, callbacks, {builtin(), pool});
 }
 
 // A tiny model after training on `texts` texts.
@@ -205,7 +205,7 @@ TEST(Trainer, GoesOnFromAnyCheckpointToTheSameBits) {
     log.on_log = [&](const StepRecord& record) { later.push_back(record.loss); };
     ThreadPool pool(2);
     const TrainingResult rest = train(loss_graph(whole), one.parameters, data, kPad, options, log,
-                                      builtin(), pool, cpu(), one.state);
+                                      {builtin(), pool}, one.state);
     EXPECT_EQ(changed_parameters(whole.parameters, one.parameters), std::vector<std::string>{})
         << one.state.step;
     EXPECT_EQ(rest.steps, all.steps);
@@ -256,8 +256,8 @@ TEST(Trainer, MakesUpForAnEvaluationThatWasDue) {
       return true;
     };
     ThreadPool pool(1);
-    train(loss_graph(model), one.parameters, tiny_texts(64), kPad, options, rest, builtin(), pool,
-          cpu(), one.state);
+    train(loss_graph(model), one.parameters, tiny_texts(64), kPad, options, rest, {builtin(), pool},
+          one.state);
     EXPECT_EQ(evaluations,
               was_done ? std::vector<std::int64_t>{4} : (std::vector<std::int64_t>{2, 4}));
   }

@@ -86,7 +86,7 @@ void quantize_some(Model& model) {
                          "qat"});
   ThreadPool pool(1);
   calibrate(forward_graph(model), model.parameters, testing::tiny_texts(16), /*pad_id=*/0,
-            {.batch_size = 8, .batch_count = 2}, builtin(), pool);
+            {.batch_size = 8, .batch_count = 2}, {builtin(), pool});
 }
 
 Model transformed() {
@@ -105,7 +105,7 @@ Model loaded(const fs::path& folder) {
 
 std::vector<float> logits_of(const Model& model) {
   ThreadPool pool(2);
-  Predictor predictor(forward_graph(model), model.parameters, builtin(), pool);
+  Predictor predictor(forward_graph(model), model.parameters, {builtin(), pool});
   return predictor.logits(testing::tiny_texts(12), /*batch_size=*/4, /*pad_id=*/0);
 }
 
@@ -115,7 +115,7 @@ ParameterStore trained(const Model& model, const Library& library, Device& devic
   train(
       model.graph, parameters, testing::tiny_texts(12), /*pad_id=*/0,
       {.optimizer = {.learning_rate = 1e-2, .weight_decay = 0.1}, .max_steps = 4, .batch_size = 4},
-      {}, library, pool, device);
+      {}, {library, pool, device});
   return parameters;
 }
 

@@ -1,0 +1,62 @@
+#include "hone/cli/pass_watch.h"
+
+#include "hone/base/file.h"
+#include "hone/base/text.h"
+#include "hone/ir/print.h"
+
+namespace hone {
+namespace {
+
+std::string effect_of(const PassRun& run) {
+  if (run.skipped) return "left out";
+  if (!run.changed) return fmt::format("changed nothing in {:.2f} ms", 1e3 * run.seconds);
+  return fmt::format("{} nodes to {} in {:.2f} ms, verified in {:.2f} ms", run.nodes_before,
+                     run.nodes_after, 1e3 * run.seconds, 1e3 * run.verify_seconds);
+}
+
+// The name without the options, which may hold anything.
+std::string file_name(std::int64_t number, const std::string& pass) {
+  return fmt::format("{:03}-{}.hone", number, pass.substr(0, pass.find('(')));
+}
+
+fs::path empty_folder(const fs::path& path) {
+  fs::create_directories(path);
+  user_check(fs::is_empty(path), "{}: is not empty; --dump_passes wants a folder of its own",
+             path.string());
+  return path;
+}
+
+}  // namespace
+
+void declare(CLI::App& app, PassArguments& a) {
+  app.add_flag("--show_passes", a.show,
+               "say on the standard error stream what each pass over the graph did, and how long "
+               "it took");
+  app.add_option("--skip_pass", a.skipped,
+                 "leave a pass out (`hone passes` lists them); may be repeated")
+      ->allow_extra_args(false);
+  app.add_option("--dump_passes", a.dump, "write the graph that each pass leaves into this folder");
+}
+
+PassWatch make_watch(const PassArguments& arguments, const PassTable& passes) {
+  PassWatch watch;
+  std::vector<std::string> names;
+  for (const auto& [name, def] : passes) names.push_back(name);
+  for (const std::string& name : arguments.skipped) {
+    user_check(passes.contains(name),
+               "--skip_pass: there is no pass '{}'{}; `hone passes` lists them", name,
+               did_you_mean(name, names));
+    watch.skipped.insert(name);
+  }
+  if (!arguments.show && arguments.dump.empty()) return watch;
+  const fs::path folder = arguments.dump.empty() ? fs::path() : empty_folder(arguments.dump);
+  watch.look = [folder, show = arguments.show, number = 0](const PassRun& run,
+                                                           const Graph& graph) mutable {
+    ++number;
+    if (show) fmt::print(stderr, "pass {}: {}\n", run.pass, effect_of(run));
+    if (!folder.empty()) write_file(folder / file_name(number, run.pass), to_string(graph));
+  };
+  return watch;
+}
+
+}  // namespace hone

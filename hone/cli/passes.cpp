@@ -1,0 +1,97 @@
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/cli/command.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/report/table.h"
+#include "hone/ir/print.h"
+
+namespace hone {
+namespace {
+
+struct PassesArguments {
+  std::string pass;
+  RunArguments run;
+};
+
+std::string kind_of(const Attribute& value) {
+  constexpr std::string_view kKinds[] = {"",     "true or false", "whole number", "number",
+                                         "text", "shape",         "format"};
+  return std::string(kKinds[value.index()]);
+}
+
+// As a person would type it.
+std::string default_of(const PassOptionDef& option) {
+  if (option.required) return "";
+  const auto* text = std::get_if<std::string>(&option.default_value);
+  return text != nullptr ? *text : to_string(option.default_value);
+}
+
+Json to_json(const PassDef& def) {
+  Json options = Json::array();
+  for (const PassOptionDef& option : def.options)
+    options.push_back({{"option", option.name},
+                       {"kind", kind_of(option.default_value)},
+                       {"required", option.required},
+                       {"default", option.required ? Json() : Json(default_of(option))},
+                       {"summary", option.summary}});
+  return {{"pass", def.name}, {"summary", def.summary}, {"options", options}};
+}
+
+Json rows_of(const PassTable& passes) {
+  Json rows = Json::array();
+  for (const auto& [name, def] : passes) rows.push_back(to_json(def));
+  return rows;
+}
+
+void list_passes(const PassTable& passes, const RunArguments& run) {
+  if (run.json) return print_result("passes", {{"passes", rows_of(passes)}});
+  Table table({{"pass", "Pass"}, {"options", "Options"}, {"summary", "What it does"}});
+  for (const auto& [name, def] : passes) {
+    std::vector<std::string> options;
+    for (const PassOptionDef& option : def.options) options.emplace_back(option.name);
+    table.add_row({name, fmt::format("{}", fmt::join(options, ", ")), def.summary});
+  }
+  print_text(run,
+             "{}\n`hone passes PASS` tells its options. Commands run passes themselves: "
+             "--show_passes says which.\n",
+             to_text(table, text_style(run)));
+}
+
+void explain_pass(const PassDef& def, const RunArguments& run) {
+  if (run.json) return print_result("passes", to_json(def));
+  Table table(
+      {{"option", "Option"}, {"kind", "Kind"}, {"default", "Default"}, {"summary", "What it is"}});
+  for (const PassOptionDef& option : def.options)
+    table.add_row({option.name, kind_of(option.default_value),
+                   option.required ? Cell("must be given") : Cell(default_of(option)),
+                   option.summary});
+  print_text(run, "{}: {}\n\n{}\n", def.name, def.summary,
+             def.options.empty() ? "It has no options." : to_text(table, text_style(run)));
+}
+
+void passes(const PassesArguments& a) {
+  const Context context = make_context(a.run);
+  const PassTable& table = context.library.passes;
+  if (a.pass.empty()) return list_passes(table, a.run);
+  const auto found = table.find(a.pass);
+  std::vector<std::string> names;
+  for (const auto& [name, def] : table) names.push_back(name);
+  user_check(found != table.end(), "there is no pass '{}'{}; `hone passes` lists them", a.pass,
+             did_you_mean(a.pass, names));
+  explain_pass(found->second, a.run);
+}
+
+}  // namespace
+
+Command passes_command() {
+  return {"passes", "list the passes over a model's graph", "hone passes quantize",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<PassesArguments>();
+            app.add_option("PASS", a->pass, "tell its options; without it all are listed");
+            declare(app, a->run);
+            return [a] { passes(*a); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,56 @@
+#include "hone/runtime/run_passes.h"
+
+#include <chrono>
+
+#include "hone/ir/verify.h"
+
+namespace hone {
+namespace {
+
+double seconds_of(const std::function<void()>& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// `name` is what --skip_pass calls it, `text` what a person reads.
+bool run_one(Graph& graph, const Session& session, std::string_view name, const std::string& text,
+             const std::function<bool()>& change) {
+  PassRun run{.pass = text, .nodes_before = graph.nodes().size()};
+  run.skipped = session.watch != nullptr && session.watch->skipped.contains(std::string(name));
+  if (!run.skipped) {
+    with_context(fmt::format("in the pass {}", text), [&] {
+      run.seconds = seconds_of([&] { run.changed = change(); });
+      if (run.changed) run.verify_seconds = seconds_of([&] { verify(graph); });
+    });
+  }
+  run.nodes_after = graph.nodes().size();
+  if (session.watch != nullptr && session.watch->look) session.watch->look(run, graph);
+  return run.changed;
+}
+
+}  // namespace
+
+bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session,
+                std::span<const Pass> passes) {
+  bool changed = false;
+  for (const Pass& pass : passes)
+    changed |= run_one(graph, session, pass.def->name, to_string(pass),
+                       [&] { return pass.def->run(graph, parameters, pass.options, session); });
+  return changed;
+}
+
+bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session,
+                std::initializer_list<std::string_view> passes) {
+  std::vector<Pass> parsed;
+  for (const std::string_view text : passes)
+    parsed.push_back(parse_pass(text, session.library.passes, session.library.formats));
+  return run_passes(graph, parameters, session, parsed);
+}
+
+bool run_as_pass(Graph& graph, const Session& session, std::string_view name,
+                 const std::function<bool()>& change) {
+  return run_one(graph, session, name, std::string(name), change);
+}
+
+}  // namespace hone

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "hone/base/thread_pool.h"
+#include "hone/ir/graph.h"
+#include "hone/runtime/library.h"
+#include "hone/tensor/parameter_store.h"
+
+namespace hone {
+
+struct PassWatch;
+struct Session;
+
+using NamedTensors = std::map<std::string, Tensor>;
+
+/// Time spent in one kernel over all runs since profiling was switched on.
+struct KernelTime {
+  std::int64_t calls = 0;
+  double seconds = 0;
+};
+
+/// A graph made ready to run. The graph and what the session refers to must outlive it, and the graph must not change.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+
+  /// Runs the graph on `inputs` (moved to the device as needed) and returns its outputs, on the device.
+  /// Operations with the trait `update` write into `parameters`, which stay on the device.
+  /// Throws `UserError` for missing or misshapen inputs and parameters, with the node where it happened.
+  virtual NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) = 0;
+
+  /// Counts the time of every kernel from now on, by "operation / kernel".
+  virtual void start_profile() = 0;
+  virtual const std::map<std::string, KernelTime>& profile() const = 0;
+};
+
+/// Makes graphs ready to run, one way or another.
+using Executor = std::unique_ptr<Executable> (*)(const Graph& graph, const Session& session);
+
+/// Runs them operation by operation (see interpreter.h).
+std::unique_ptr<Executable> interpreted(const Graph& graph, const Session& session);
+
+/// What graphs are run with: the tables, the host's threads, and the device where parameters and values lie.
+///
+///     const Session session{library, pool};
+///     const auto executable = session.executable(graph);
+///     NamedTensors outputs = executable->run(inputs, parameters);
+struct Session {
+  const Library& library;
+  ThreadPool& pool;
+  Device& device = cpu();
+  Executor executor = interpreted;
+  const PassWatch* watch = nullptr;  ///< who looks at passes (see run_passes.h); null: nobody
+
+  std::unique_ptr<Executable> executable(const Graph& graph) const {
+    return executor(graph, *this);
+  }
+};
+
+}  // namespace hone

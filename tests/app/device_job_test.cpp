@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include "hone/app/compress.h"
+#include "hone/app/measure.h"
+#include "hone/app/sensitivity.h"
+#include "tests/app/app_testing.h"
+#include "tests/runtime/fake_device.h"
+#include "tests/support/expect.h"
+
+// Jobs where the host cannot reach the memory that graphs run in.
+namespace hone {
+namespace {
+
+struct Outcome {
+  std::vector<std::vector<float>> logits;  // of every model made
+  std::vector<ParameterStore> parameters;  // and what it holds, on the host
+  std::vector<double> noise;
+};
+
+void keep(const Model& model, Context& context, Outcome& outcome) {
+  outcome.logits.push_back(measure(model, testing::tiny_splits().test, /*pad_id=*/0,
+                                   /*batch_size=*/8, context, "measure")
+                               .logits);
+  outcome.parameters.push_back(model.parameters.on(cpu()));
+}
+
+// Training, quantization after and during training, rounding, noise, evaluation.
+Outcome all_jobs(Context& context) {
+  Outcome outcome;
+  const EncodedSplits& data = testing::tiny_splits();
+  Model model = testing::tiny_model();
+  TrainingLog log;
+  FineTuneOptions training;
+  training.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 2};
+  fine_tune(model, data, /*pad_id=*/0, training, log, context);
+  keep(model, context, outcome);
+  for (const char* format : {"integer(width=8)", "int(bits=4)"}) {
+    CompressOptions options;
+    options.calibration = {.batch_size = 8, .batch_count = 2};
+    options.plan = one_format(model, testing::format_called(format));
+    keep(compress(model, data, /*pad_id=*/0, options, context), context, outcome);
+    options.qat = true;
+    options.fine_tune = training;
+    const Model trained = compress(model, data, /*pad_id=*/0, options, context);
+    keep(trained, context, outcome);
+    keep(round_weights(trained, context), context, outcome);
+    for (const OperandNoise& one :
+         measure_noise(model, options.plan, data.train, /*pad_id=*/0, options.calibration, context))
+      outcome.noise.push_back(one.noise.snr_db());
+  }
+  return outcome;
+}
+
+// The fake device runs the references, so the host on its references must get the same bits.
+TEST(DeviceJob, GivesTheBitsOfTheHost) {
+  Context here(/*threads=*/1, /*quiet=*/true), there(/*threads=*/1, /*quiet=*/true);
+  here.library.kernels.clear();
+  testing::FakeDevice device;
+  there.library = testing::fake_library();
+  there.device = &device;
+  const Outcome expected = all_jobs(here), got = all_jobs(there);
+  EXPECT_EQ(got.logits, expected.logits);
+  EXPECT_EQ(got.noise, expected.noise);
+  for (std::size_t i = 0; i < expected.parameters.size(); ++i)
+    EXPECT_EQ(testing::changed_parameters(expected.parameters[i], got.parameters[i]),
+              std::vector<std::string>{})
+        << i;
+}
+
+}  // namespace
+}  // namespace hone

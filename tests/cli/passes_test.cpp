@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+
+namespace hone::testing {
+namespace {
+
+TEST(Passes, AreListedWithTheirOptions) {
+  const Ending all = run_well({"passes"}, workshop());
+  for (const char* name : {"fold_parameters", "freeze", "quantize", "remove_dropout"})
+    EXPECT_NE(all.output.find(name), std::string::npos) << name;
+  const Json quantize = run_json({"passes", "quantize"}, workshop());
+  EXPECT_EQ(quantize["options"][0]["option"], "format");
+  EXPECT_EQ(quantize["options"][0]["required"], true);
+  EXPECT_EQ(quantize["options"][0]["default"], nullptr);
+  EXPECT_EQ(quantize["options"][2]["default"], "linear");
+  const Ending unknown = run_hone({"passes", "freez"}, workshop());
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_NE(unknown.messages.find("did you mean 'freeze'?"), std::string::npos);
+}
+
+TEST(Passes, AreToldAndDumpedAsTheyRun) {
+  const TemporaryFolder folder;
+  const fs::path dump = folder.path() / "graphs";
+  const Ending ending = run_well({"eval", "model", "--data", "reviews.csv", "--validation_split",
+                                  "0", "--show_passes", "--dump_passes", dump},
+                                 workshop());
+  EXPECT_NE(ending.messages.find("pass remove_dropout: "), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("verified in "), std::string::npos) << ending.messages;
+  EXPECT_NE(read_file(dump / "001-remove_dropout.hone").find("%logits"), std::string::npos);
+  EXPECT_TRUE(fs::exists(dump / "003-fold_parameters.hone"));
+  const Ending again =
+      run_hone({"eval", "model", "--data", "reviews.csv", "--dump_passes", dump}, workshop());
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.messages.find("is not empty"), std::string::npos) << again.messages;
+}
+
+TEST(Passes, CanBeLeftOut) {
+  const std::vector<std::string> eval = {
+      "eval", "model", "--data", "reviews.csv", "--validation_split", "0"};
+  std::vector<std::string> unfolded = eval, unknown = eval;
+  unfolded.insert(unfolded.end(), {"--skip_pass", "fold_parameters"});
+  EXPECT_EQ(run_json(unfolded, workshop())["evaluations"],
+            run_json(eval, workshop())["evaluations"]);
+  unknown.insert(unknown.end(), {"--skip_pass", "fold"});
+  EXPECT_EQ(run_hone(unknown, workshop()).code, 1);
+}
+
+}  // namespace
+}  // namespace hone::testing
