@@ -18,7 +18,7 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kStandardInput = "-";
-enum class Form { table, json_lines, csv };
+enum class PredictionForm { table, json_lines, csv };
 
 struct PredictArguments {
   std::string model;
@@ -34,9 +34,9 @@ struct PredictArguments {
   RunArguments run;
 
   bool from_stream() const { return data.options.source.empty() && text == kStandardInput; }
-  Form form() const {
-    if (output.ends_with(".csv")) return Form::csv;
-    return run.json || !output.empty() ? Form::json_lines : Form::table;
+  PredictionForm form() const {
+    if (output.ends_with(".csv")) return PredictionForm::csv;
+    return run.json || !output.empty() ? PredictionForm::json_lines : PredictionForm::table;
   }
 };
 
@@ -48,7 +48,7 @@ void check(const PredictArguments& a) {
     throw UsageError(
         "--text_pair: standard input has one text on each line; give pairs by --data and "
         "--text_pair_column");
-  if (!a.fields.empty() && a.form() == Form::table)
+  if (!a.fields.empty() && a.form() == PredictionForm::table)
     throw UsageError("--fields chooses what programs get; add --json or -o FILE");
   if (a.output.empty()) return;
   if (!a.output.ends_with(".csv") && !a.output.ends_with(".jsonl"))
@@ -98,20 +98,20 @@ class Lines {
         data_(a.data.options.source),
         part_(rows.part),
         labels_(labels),
-        fields_(choose_fields(a.fields, rows, form_ == Form::csv)),
+        fields_(choose_fields(a.fields, rows, form_ == PredictionForm::csv)),
         columns_(text_style(a.run).columns) {
     for (const std::string& label : labels)
       label_width_ = std::max(label_width_, character_count(shown_name(label)));
   }
 
   std::string header() const {
-    if (form_ == Form::json_lines) return "";
-    if (form_ == Form::csv) return csv_header(fields_);
+    if (form_ == PredictionForm::json_lines) return "";
+    if (form_ == PredictionForm::csv) return csv_header(fields_);
     return table_line("Row", "Label", "Probability", "Gold", "Text", pairs_ ? "Second text" : "");
   }
 
   std::string line(const Prediction& p) const {
-    if (form_ == Form::json_lines) {
+    if (form_ == PredictionForm::json_lines) {
       const Json fields = to_json(p, fields_, labels_);
       if (chosen_) return to_line(fields) + '\n';
       Json row = {{"model", model_}};
@@ -119,7 +119,7 @@ class Lines {
       row.update(fields);
       return to_line(result_of("predict", row)) + '\n';
     }
-    if (form_ == Form::csv) return to_csv(p, fields_, labels_);
+    if (form_ == PredictionForm::csv) return to_csv(p, fields_, labels_);
     const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
     return table_line(id, p.label.value_or(prediction_name(kNoPrediction, labels_)),
                       p.score ? display_text(percent(*p.score)) : "–", p.row.gold.value_or("–"),
@@ -154,7 +154,7 @@ class Lines {
     return printable(line) + start + printable(shown_texts) + '\n';
   }
 
-  Form form_;
+  PredictionForm form_;
   bool pairs_, labelled_, numbered_, chosen_;
   std::string model_, data_, part_;
   const std::vector<std::string>& labels_;
