@@ -61,8 +61,7 @@ std::string HelpFormatter::make_option(const CLI::Option* option, bool is_positi
 std::string overview(std::size_t columns) {
   std::string text =
       "hone fine-tunes and quantizes transformers, and measures what that costs\n"
-      "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n"
-      "MODEL is a Hugging Face folder (BERT), or tiny or base for fresh weights\n\n";
+      "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n\n";
   const bool narrow = columns > 0 && columns < kRoomForTwo;
   const std::size_t indent = narrow ? 14 : 21;
   for (const CommandGroup& group : command_groups()) {
