@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "hone/app/trained_on.h"
+#include "hone/app/unrounded.h"
 #include "hone/base/error.h"
 #include "hone/frontends/huggingface/checkpoint.h"
 
@@ -25,6 +26,7 @@ bool goes_along(const fs::path& path) {
                                             "trainer_state.json", "record.json",  "resume.json"};
   constexpr std::string_view kEndings[] = {".json", ".txt", ".hone", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
+  if (name == kUnroundedFile) return true;
   if (name == kTrainedOnFile) return disbelief(path.parent_path()).empty();
   return !name.starts_with('.') && std::ranges::find(kOfTheJob, name) == std::end(kOfTheJob) &&
          !name.ends_with(".index.json") &&

@@ -9,6 +9,7 @@
 #include "hone/app/result.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
+#include "hone/app/unrounded.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command_line.h"
@@ -189,6 +190,7 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   quantized.table = comparison_table(compared);
   quantized.layers = layer_bars(unrounded, model.model, options.plan, job.graph());
   write_model(model, folder);
+  if (a.qat) write_unrounded(unrounded, model.model, folder);
   quantized.size = model_size(model.model, folder);
   quantized.result["size"] = to_json(quantized.size);
   write_model_card({a.output.name_of(folder, job.output.path()), command_line(job.app),

@@ -11,6 +11,7 @@
 #include "hone/app/result.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
+#include "hone/app/unrounded.h"
 #include "hone/app/vocabulary.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
@@ -189,6 +190,12 @@ Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
   }
   trained.curve = learning_curve_section(log, a.model + " trained; one seed",
                                          folder / "learning_curve", trained.notes);
+  // Others read the weights as the values they take.
+  if (source.model.quantization) {
+    const Model unrounded = source.model;
+    source.model = round_weights(unrounded, job.context);
+    write_unrounded(unrounded, source.model, folder);
+  }
   write_model(source, folder);
   const ModelSize size = model_size(source.model, folder);
   trained.size = to_text(size);
@@ -361,7 +368,9 @@ TextModel open_for_training(const TrainArguments& a,
   const std::vector<std::string>& labels = splits.source.label_names;
   if (vocabulary) return make_model(a.model, vocabulary->tokenizer, context, seed, labels);
   const HeadFit head = a.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
-  return open_model(a.model, context, seed, labels, head);
+  TextModel source = open_model(a.model, context, seed, labels, head);
+  take_unrounded(source.model, source.folder);
+  return source;
 }
 
 void print_one(const TrainArguments& a, const Trained& trained) {
@@ -411,6 +420,9 @@ void train_model(TrainArguments& a, const CLI::App& app) {
       encode_splits(source, splits, test, after, a.data.max_seq_length, context, report.notes);
   print_warnings(report.notes);
   std::vector<std::string> told = parts_told(splits);
+  if (path_exists(source.folder / kUnroundedFile) && !source.folder.empty())
+    told.push_back(fmt::format("weights: {} goes on from those before rounding ({})", a.model,
+                               kUnroundedFile));
   if (vocabulary) told.push_back(vocabulary_text(*vocabulary, data.train));
   print_notes(told, context);
   for (const auto& lines : {splits.source.notes, splits.source.warnings, told})

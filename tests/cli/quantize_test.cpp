@@ -3,6 +3,7 @@
 
 #include "hone/base/process.h"
 #include "hone/base/text.h"
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -39,6 +40,42 @@ TEST(Quantize, AfterTrainingSaysWhatWasLost) {
                 "layers.tsv", "machine.json", "model.safetensors", "record.json", "report.html",
                 "results.json", "run.log", "settings.json", "tokenizer_config.json",
                 "trained_on.safetensors", "vocab.txt"}));
+}
+
+// What training goes on from lies beside what others load.
+TEST(Quantize, KeepsTheWeightsOfItsTrainingUnrounded) {
+  const TemporaryFolder folder;
+  quantize(folder, {"--qat", "--max_steps", "2"});
+  const fs::path model = folder.path() / "quantized";
+  const TensorMap rounded = read_safetensors(model / "model.safetensors").tensors,
+                  before = read_safetensors(model / "unrounded.safetensors").tensors;
+  EXPECT_EQ(before.size(), 28u);  // weight and bias of 14 operations
+  double farthest = 0;
+  for (const auto& [name, tensor] : before)
+    for (std::int64_t i = 0; i < tensor.count(); ++i)
+      farthest =
+          std::max(farthest, std::abs(static_cast<double>(tensor.values<float>()[i]) -
+                                      static_cast<double>(rounded.at(name).values<float>()[i])));
+  EXPECT_GT(farthest, 0);
+  EXPECT_LE(farthest, 0x1p-5);  // half a step of four fraction bits
+  // A training that moves nothing keeps them to the bit, and what others load too.
+  const Ending ending =
+      run_well({"train", model, "--data", "reviews.csv", "--validation_split", "0", "--max_steps",
+                "1", "--lr", "0", "-o", folder.path() / "further"},
+               workshop());
+  EXPECT_NE(ending.messages.find("goes on from those before rounding"), std::string::npos)
+      << ending.messages;
+  for (const char* file : {"model.safetensors", "unrounded.safetensors"})
+    EXPECT_EQ(read_file(folder.path() / "further" / file), read_file(model / file)) << file;
+  write_safetensors(model / "unrounded.safetensors",
+                    {{"classifier.weight", Tensor::of<float>({1, 1}, {0})}}, {});
+  const Ending other = run_hone(
+      {"train", model, "--data", "reviews.csv", "--max_steps", "1", "-o", folder.path() / "other"},
+      workshop());
+  EXPECT_EQ(other.code, 1);
+  EXPECT_NE(other.messages.find("classifier.weight is no weight of the model beside it"),
+            std::string::npos)
+      << other.messages;
 }
 
 TEST(Quantize, WhatIsSavedComputesWhatWasMeasured) {
@@ -109,6 +146,7 @@ TEST(Quantize, DrawsTheLearningCurveOfItsTraining) {
                                       "tokenizer_config.json",
                                       "trained_on.safetensors",
                                       "training_log.jsonl",
+                                      "unrounded.safetensors",
                                       "vocab.txt"}));
   const std::string svg = read_file(folder.path() / "quantized/learning_curve.svg");
   EXPECT_NE(svg.find("simulated"), std::string::npos);
