@@ -29,7 +29,6 @@ std::vector<OpDef> attention_mask() {
   return {{.name = "attention_mask",
            .summary = "y (B, 1, 1, S) = 0 where mask (B, S) is set, else the lowest float",
            .inputs = {"mask"},
-           .trait = Trait::element_wise,
            .infer = infer,
            .reference = forward}};
 }

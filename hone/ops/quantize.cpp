@@ -118,7 +118,7 @@ std::vector<OpDef> quantize() {
            .summary = "y = the nearest value of a number format",
            .inputs = {"x", {"state...", OperandRole::state}},
            .attributes = {{"format", {}}},
-           .trait = Trait::element_wise,
+           .trait = Trait::other,  // blocks, rows and whole tensors share scales
            .in_place = 0,
            .infer = infer,
            .reference = forward,

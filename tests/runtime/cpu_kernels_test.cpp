@@ -3,12 +3,10 @@
 #include <cmath>
 #include <set>
 
-#include "hone/base/random.h"
-#include "tests/support/evaluate.h"
+#include "tests/runtime/kernel_cases.h"
 
 // Every row of the CPU's kernel table against its operation's reference: one or more graphs per
-// row, run with the kernels and without. Sizes are odd, so that no vector loop ends evenly, and
-// large enough for several chunks.
+// row, run with the kernels and without.
 //
 // Tolerances. A kernel that does the reference's fp32 operation on the same operands has its bits:
 // allowed 0. The others allow `relative` units in the last place (2^-23 of the result) plus
@@ -18,308 +16,6 @@
 namespace hone::testing {
 namespace {
 
-constexpr double kUlp = 0x1p-23;
-
-double sum_of(double terms) { return 8 * terms * 0x1p-24; }
-
-struct KernelCase {
-  std::string text;
-  std::int64_t integers_below = 0;  ///< i64 inputs are drawn from [0, this)
-  NamedTensors given = {};          ///< inputs that are not drawn
-  double relative = 0;              ///< in units of kUlp
-  double absolute = 0;
-};
-
-// `body` maps %x : f32[type] to %y of the same type.
-KernelCase unary(const std::string& body, const std::string& shape, double relative,
-                 double absolute) {
-  return {
-      .text = fmt::format("%x = input : f32{0}\n%y = {1} : f32{0}\noutput y = %y\n", shape, body),
-      .relative = relative,
-      .absolute = absolute};
-}
-
-// `body` maps %x and %dy, both f32[type], to %y of the same type.
-KernelCase with_gradient(const std::string& body, const std::string& shape, double relative,
-                         double absolute) {
-  return {.text = fmt::format("%x = input : f32{0}\n%dy = input : f32{0}\n%y = {1} : f32{0}\n"
-                              "output y = %y\n",
-                              shape, body),
-          .relative = relative,
-          .absolute = absolute};
-}
-
-std::vector<KernelCase> element_wise_cases() {
-  std::vector<KernelCase> cases;
-  for (const char* shape : {"[1]", "[13]", "[3, 1037, 33]"}) {
-    cases.push_back(unary("relu(%x)", shape, 0, 0));
-    cases.push_back(unary("scale(%x) {factor=0.3}", shape, 0, 0));
-    cases.push_back(unary("full(%x) {value=-0.7, dtype=\"f32\"}", shape, 0, 0));
-    cases.push_back(unary("quantize(%x) {format=integer(width=8,frac=5)}", shape, 0, 0));
-    cases.push_back(with_gradient("add(%x, %dy)", shape, 0, 0));
-    cases.push_back(with_gradient("mul(%x, %dy)", shape, 0, 0));
-    cases.push_back(with_gradient("relu_gradient(%x, %dy)", shape, 0, 0));
-    // Polynomials of fp32 operations: a few roundings of numbers near 1 and of the result.
-    cases.push_back(unary("tanh(%x)", shape, 8, 0));
-    cases.push_back(with_gradient("tanh_gradient(%x, %dy)", shape, 8, 16 * kUlp));
-    for (const char* approximate : {"none", "tanh"}) {
-      const std::string tail = fmt::format(" {{approximate=\"{}\"}}", approximate);
-      cases.push_back(unary("gelu(%x)" + tail, shape, 8, 4 * kUlp));
-      cases.push_back(with_gradient("gelu_gradient(%x, %dy)" + tail, shape, 16, 16 * kUlp));
-    }
-  }
-  return cases;
-}
-
-std::vector<KernelCase> strided_and_broadcast_cases() {
-  std::vector<KernelCase> cases;
-  for (const char* op : {"add", "mul"}) {
-    cases.push_back({.text = fmt::format(R"(%a = input : f32[5, 1, 33]
-%b = input : f32[17, 1]
-%y = {}(%a, %b) : f32[5, 17, 33]
-output y = %y
-)",
-                                         op)});
-    cases.push_back({.text = fmt::format(R"(%a = input : f32[33, 65]
-%b = input : f32[65, 33]
-%turned = transpose(%b) {{axes=[1, 0]}} : f32[33, 65]
-%y = {}(%turned, %a) : f32[33, 65]
-output y = %y
-)",
-                                         op)});
-  }
-  cases.push_back({.text = R"(%x = input : f32[33, 3, 65]
-%turned = transpose(%x) {axes=[2, 0, 1]} : f32[65, 33, 3]
-%y = reshape(%turned) {shape=[65, 99]} : f32[65, 99]
-%small = slice(%x) {axis=2, begin=1, size=[7]} : f32[33, 3, 7]
-%flat = reshape(%small) {shape=[693]} : f32[693]
-%same = reshape(%x) {shape=[99, 65]} : f32[99, 65]
-output y = %y
-output flat = %flat
-output same = %same
-)"});
-  cases.push_back({.text = R"(%x = input : f32[12, 33]
-%turned = transpose(%x) {axes=[1, 0]} : f32[33, 12]
-%y = softmax(%turned) : f32[33, 12]
-%z = relu(%turned) : f32[33, 12]
-output y = %y
-output z = %z
-)",
-                   .relative = 8});
-  return cases;
-}
-
-std::vector<KernelCase> row_cases() {
-  std::vector<KernelCase> cases;
-  for (const auto& [rows, length] : {std::pair<int, int>{1, 1}, {3, 17}, {301, 129}, {5, 1000}}) {
-    const std::string shape = fmt::format("[{}, {}]", rows, length);
-    // The sum's terms and the exponentials each carry a few roundings; the terms are positive.
-    cases.push_back(unary("softmax(%x)", shape, 16 + std::log2(length), 0));
-    cases.push_back(with_gradient("softmax_gradient(%x, %dy)", shape, 8, 2 * sum_of(length)));
-    // Mean and variance are sums over n divided by n: some 2^-21. Normalised values are below 2.
-    // The gradients of gamma and beta are sums over rows.
-    cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {1}]
-%gamma = input : f32[{1}]
-%beta = input : f32[{1}]
-%y = layer_norm(%x, %gamma, %beta) {{eps=1e-05}} : f32[{0}, {1}]
-output y = %y
-)",
-                                         rows, length),
-                     .relative = 16,
-                     .absolute = 32 * kUlp});
-    cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {1}]
-%gamma = input : f32[{1}]
-%dy = input : f32[{0}, {1}]
-%d = layer_norm_gradient(%x, %gamma, %dy) {{eps=1e-05}} : f32[{0}, {1}], f32[{1}], f32[{1}]
-output dx = %d
-output dgamma = %d:1
-output dbeta = %d:2
-)",
-                                         rows, length),
-                     .relative = 16,
-                     .absolute = 64 * kUlp + sum_of(rows)});
-    cases.push_back({.text = fmt::format(R"(%logits = input : f32[{0}, {1}]
-%labels = input : i64[{0}]
-%scale = input : f32[]
-%y = cross_entropy(%logits, %labels) : f32[]
-%d = cross_entropy_gradient(%logits, %labels, %scale) : f32[{0}, {1}]
-output y = %y
-output d = %d
-)",
-                                         rows, length),
-                     .integers_below = length,
-                     .relative = 16,
-                     .absolute = 32 * kUlp});
-  }
-  cases.push_back({.text = R"(%logits = input : f32[4, 3]
-%labels = input : i64[4]
-%scale = input : f32[]
-%weights = input : f32[3]
-%y = cross_entropy(%logits, %labels, %weights) : f32[]
-%d = cross_entropy_gradient(%logits, %labels, %scale, %weights) : f32[4, 3]
-output y = %y
-output d = %d
-)",
-                   .given = {{"labels", Tensor::of<std::int64_t>({4}, {2, -100, 0, 1})},
-                             {"weights", Tensor::of<float>({3}, {0.5f, 3, 1.25f})}},
-                   .relative = 16,
-                   .absolute = 32 * kUlp});
-  cases.push_back({.text = R"(%logits = input : f32[4, 3]
-%labels = input : i64[4]
-%scale = input : f32[]
-%y = cross_entropy(%logits, %labels) : f32[]
-%d = cross_entropy_gradient(%logits, %labels, %scale) : f32[4, 3]
-output y = %y
-output d = %d
-)",
-                   .given = {{"labels", Tensor::of<std::int64_t>({4}, {2, -100, 0, -100})}},
-                   .relative = 16,
-                   .absolute = 32 * kUlp});
-  return cases;
-}
-
-std::vector<KernelCase> product_cases() {
-  std::vector<KernelCase> cases;
-  for (const auto& [m, n, k] : {std::array<int, 3>{1, 1, 1}, {7, 17, 33}, {131, 67, 259}}) {
-    cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {2}]
-%w = input : f32[{1}, {2}]
-%b = input : f32[{1}]
-%y = linear(%x, %w, %b) : f32[{0}, {1}]
-%z = linear(%x, %w) : f32[{0}, {1}]
-output y = %y
-output z = %z
-)",
-                                         m, n, k),
-                     .absolute = sum_of(k + 1)});
-    cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {2}]
-%dy = input : f32[{0}, {1}]
-%dw = linear_weight_gradient(%x, %dy) : f32[{1}, {2}]
-output dw = %dw
-)",
-                                         m, n, k),
-                     .absolute = sum_of(m)});
-    // Stacks of matrices, a shared right side, and operands that are transposed views.
-    cases.push_back({.text = fmt::format(R"(%a = input : f32[2, 3, {0}, {2}]
-%b = input : f32[3, {2}, {1}]
-%bt = input : f32[2, 1, {1}, {2}]
-%c = input : f32[{2}, {1}]
-%at = input : f32[2, {2}, 3, {0}]
-%turned = transpose(%bt) {{axes=[0, 1, 3, 2]}} : f32[2, 1, {2}, {1}]
-%heads = transpose(%at) {{axes=[0, 2, 3, 1]}} : f32[2, 3, {0}, {2}]
-%y1 = matmul(%a, %b) : f32[2, 3, {0}, {1}]
-%y2 = matmul(%a, %turned) : f32[2, 3, {0}, {1}]
-%y3 = matmul(%a, %c) : f32[2, 3, {0}, {1}]
-%y4 = matmul(%heads, %turned) : f32[2, 3, {0}, {1}]
-output y1 = %y1
-output y2 = %y2
-output y3 = %y3
-output y4 = %y4
-)",
-                                         m, n, k),
-                     .absolute = sum_of(k)});
-  }
-  return cases;
-}
-
-std::vector<KernelCase> other_cases() {
-  std::vector<KernelCase> cases;
-  for (const int padding : {-1, 3}) {
-    cases.push_back({.text = fmt::format(R"(%ids = input : i64[7, 31]
-%table = input : f32[101, 33]
-%dy = input : f32[7, 31, 33]
-%y = embedding(%ids, %table) {{padding={0}}} : f32[7, 31, 33]
-%d = embedding_gradient(%ids, %dy) {{padding={0}, rows=101}} : f32[101, 33]
-output y = %y
-output d = %d
-)",
-                                         padding),
-                     .integers_below = 101,
-                     .absolute = sum_of(16)});  // no row is met more often
-  }
-  cases.push_back({.text = R"(%x = input : f32[3, 7, 33]
-%key = input : i64[]
-%y = dropout(%x, %key) {p=0.1, stream=5, limits=[3, 11, 34]} : f32[3, 7, 33]
-output y = %y
-)",
-                   .integers_below = 1000});
-  for (const char* shape : {"[13]", "[3, 1037, 33]"}) {
-    cases.push_back({.text = fmt::format(R"(%x = input : f32{0}
-%key = input : i64[]
-%y = dropout(%x, %key) {{p=0.1, stream=5}} : f32{0}
-output y = %y
-)",
-                                         shape),
-                     .integers_below = 1000});
-    cases.push_back({.text = fmt::format(R"(%a = input : f32{0}
-%b = input : f32[7]
-%y = global_norm(%a, %b) : f32[]
-output y = %y
-)",
-                                         shape),
-                     .relative = 4});
-    cases.push_back({.text = fmt::format(R"(%p = input : f32{0}
-%g = input : f32{0}
-%m = input : f32{0}
-%root = input : f32{0}
-%v = mul(%root, %root) : f32{0}
-%norm = input : f32[]
-%rate = input : f32[]
-%step = input : i64[]
-%new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {{beta1=0.9, beta2=0.999, eps=1e-08, weight_decay=0.01, max_grad_norm=1.0}} : f32{0}, f32{0}, f32{0}
-output p = %new
-output m = %new:1
-output v = %new:2
-)",
-                                         shape),
-                     .given = {{"norm", Tensor::scalar(3.0f)},
-                               {"rate", Tensor::scalar(0.125f)},
-                               {"step", Tensor::scalar<std::int64_t>(3)}},
-                     .relative = 4,
-                     .absolute = 16 * kUlp});
-  }
-  for (const auto& [to, terms] : {std::pair<const char*, int>{"[]", 14 * 33 * 5},
-                                  {"[5]", 14 * 33},
-                                  {"[14, 1, 5]", 33},
-                                  {"[1, 33, 1]", 14 * 5},
-                                  {"[14, 33, 5]", 1}}) {
-    cases.push_back({.text = fmt::format(R"(%x = input : f32[14, 33, 5]
-%y = sum_to(%x) {{shape={0}}} : f32{0}
-output y = %y
-)",
-                                         to),
-                     .absolute = sum_of(terms)});
-  }
-  return cases;
-}
-
-std::vector<KernelCase> all_cases() {
-  std::vector<KernelCase> cases;
-  for (const auto& part : {element_wise_cases(), strided_and_broadcast_cases(), row_cases(),
-                           product_cases(), other_cases()})
-    cases.insert(cases.end(), part.begin(), part.end());
-  return cases;
-}
-
-// New every time: updates write into their inputs.
-NamedTensors draw_inputs(const Graph& graph, const KernelCase& kernel_case) {
-  NamedTensors inputs = kernel_case.given;
-  for (const Node* node : graph.of_kind(NodeKind::input)) {
-    RandomSequence random(1, stream_of(node->name()));
-    const Type& type = node->types()[0];
-    Tensor tensor = Tensor::empty(type.dtype, resolve(type.shape, {}));
-    if (type.dtype == DType::f32) {
-      for (float& value : tensor.values<float>())
-        value = static_cast<float>(4 * random.uniform() - 2);
-    } else {
-      for (std::int64_t& value : tensor.values<std::int64_t>()) {
-        value = static_cast<std::int64_t>(random.below(
-            static_cast<std::uint64_t>(std::max<std::int64_t>(kernel_case.integers_below, 1))));
-      }
-    }
-    inputs.emplace(node->name(), tensor);
-  }
-  return inputs;
-}
 
 const Library& with_kernels() {
   static const Library library = builtin_library();
@@ -354,7 +50,7 @@ void expect_near(const Tensor& got, const Tensor& expected, const KernelCase& ke
 }
 
 TEST(CpuKernels, AgreeWithTheReferences) {
-  for (const KernelCase& kernel_case : all_cases()) {
+  for (const KernelCase& kernel_case : kernel_cases()) {
     const Results expected = run(kernel_case, references(), 1),
                   got = run(kernel_case, with_kernels(), 1);
     for (const auto& [name, tensor] : expected.outputs)
@@ -363,7 +59,7 @@ TEST(CpuKernels, AgreeWithTheReferences) {
 }
 
 TEST(CpuKernels, GiveTheSameBitsForAnyNumberOfThreads) {
-  for (const KernelCase& kernel_case : all_cases()) {
+  for (const KernelCase& kernel_case : kernel_cases()) {
     const Results one = run(kernel_case, with_kernels(), 1),
                   three = run(kernel_case, with_kernels(), 3);
     for (const auto& [name, tensor] : one.outputs)
@@ -374,7 +70,7 @@ TEST(CpuKernels, GiveTheSameBitsForAnyNumberOfThreads) {
 
 TEST(CpuKernels, HaveACaseForEveryRowOfTheTable) {
   std::set<std::string> covered;
-  for (const KernelCase& kernel_case : all_cases())
+  for (const KernelCase& kernel_case : kernel_cases())
     covered.merge(run(kernel_case, with_kernels(), 1).kernels);
   for (const Kernel& kernel : with_kernels().kernels)
     EXPECT_TRUE(covered.contains(fmt::format("{} / {}", kernel.op, kernel.name)))
