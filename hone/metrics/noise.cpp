@@ -29,7 +29,7 @@ struct End {
   }
 };
 
-double share(std::int64_t part, std::int64_t whole) {
+double share_of(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -71,7 +71,7 @@ double Noise::standard_deviation() const {
   return std::sqrt(std::max(0.0, signal / n - mean * mean));
 }
 
-double Noise::flushed_share() const { return share(flushed, count); }
-double Noise::clipped_share() const { return share(clipped, count); }
+double Noise::flushed_share() const { return share_of(flushed, count); }
+double Noise::clipped_share() const { return share_of(clipped, count); }
 
 }  // namespace hone

@@ -20,7 +20,8 @@ std::vector<float> normal_logits(std::size_t count, std::uint64_t stream) {
 }
 
 /// What `compare` would count on `examples` examples.
-Comparison counted(std::int64_t examples, std::int64_t only_parent, std::int64_t only_candidate) {
+Comparison disagreeing(std::int64_t examples, std::int64_t only_parent,
+                       std::int64_t only_candidate) {
   Comparison result;
   result.examples = examples;
   result.flips = only_parent + only_candidate;
@@ -154,7 +155,7 @@ double likeliest_lost_share(const Comparison& c, double change) {
 // At both ends the score, from the constrained likelihood's own definition, is 1.96.
 TEST(AccuracyChangeInterval, EndsWhereTheScoreTestRejects) {
   for (const auto& [lost, gained] : {std::pair{12, 2}, {2, 12}, {30, 31}, {1, 0}}) {
-    const Comparison c = counted(200, lost, gained);
+    const Comparison c = disagreeing(200, lost, gained);
     const Interval interval = accuracy_change_interval(c);
     for (const double change : {interval.low, interval.high}) {
       const double q = likeliest_lost_share(c, change);
@@ -168,30 +169,30 @@ TEST(AccuracyChangeInterval, EndsWhereTheScoreTestRejects) {
 }
 
 TEST(AccuracyChangeInterval, HasAWidthWhereNothingDiffers) {
-  const Interval interval = accuracy_change_interval(counted(1000, 0, 0));
+  const Interval interval = accuracy_change_interval(disagreeing(1000, 0, 0));
   const double end = 1.959964 * 1.959964 / (1000 + 1.959964 * 1.959964);
   EXPECT_NEAR(interval.high, end, 1e-8);
   EXPECT_NEAR(interval.low, -end, 1e-8);
 }
 
 TEST(AccuracyChangeInterval, TurnsRoundWithTheModels) {
-  const Interval one = accuracy_change_interval(counted(500, 20, 7)),
-                 other = accuracy_change_interval(counted(500, 7, 20));
+  const Interval one = accuracy_change_interval(disagreeing(500, 20, 7)),
+                 other = accuracy_change_interval(disagreeing(500, 7, 20));
   EXPECT_NEAR(one.low, -other.high, 1e-12);
   EXPECT_NEAR(one.high, -other.low, 1e-12);
 }
 
 // Bentur and others (2009), as Fagerland, Lydersen & Laake (2014) tabulate them.
 TEST(AccuracyChangeInterval, AgreesWithPublishedOnes) {
-  const Interval bentur = accuracy_change_interval(counted(21, 7, 1));
+  const Interval bentur = accuracy_change_interval(disagreeing(21, 7, 1));
   EXPECT_NEAR(bentur.low, -0.517, 5e-4);
   EXPECT_NEAR(bentur.high, -0.026, 5e-4);
 }
 
 // At the hypothesis of no change the score is McNemar's, without a correction.
 TEST(TangoScore, IsMcNemarsWhereNothingChanges) {
-  EXPECT_NEAR(tango_score(counted(100, 12, 2), 0), -10 / std::sqrt(14.0), 1e-12);
-  EXPECT_EQ(tango_score(counted(100, 0, 0), 0), 0);
+  EXPECT_NEAR(tango_score(disagreeing(100, 12, 2), 0), -10 / std::sqrt(14.0), 1e-12);
+  EXPECT_EQ(tango_score(disagreeing(100, 0, 0), 0), 0);
   EXPECT_EQ(tango_score(Comparison{}, -0.005), 0);
 }
 

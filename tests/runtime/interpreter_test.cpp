@@ -18,7 +18,7 @@ constexpr std::string_view kModel = R"(%x = input : f32[B, 2]
 output z = %z
 )";
 
-ParameterStore weights() {
+ParameterStore square_weights() {
   ParameterStore parameters;
   parameters.set("w", Tensor::of<float>({3, 2}, {1, 0, 0, 1, -1, -1}));
   return parameters;
@@ -33,7 +33,7 @@ Tensor rows(std::int64_t count) {
 TEST(Interpreter, TakesAnotherBatchInEveryRun) {
   const Graph graph = parse(kModel);
   ThreadPool pool(1);
-  ParameterStore parameters = weights();
+  ParameterStore parameters = square_weights();
   Interpreter interpreter(graph, references(), pool);
   const auto run = [&](std::int64_t count) {
     return elements_of(interpreter.run({{"x", rows(count)}}, parameters).at("z"));
@@ -47,7 +47,7 @@ TEST(Interpreter, TakesAnotherBatchInEveryRun) {
 TEST(Interpreter, TakesItsMemoryOnce) {
   const Graph graph = parse(kModel);
   ThreadPool pool(1);
-  ParameterStore parameters = weights();
+  ParameterStore parameters = square_weights();
   Interpreter interpreter(graph, references(), pool);
   interpreter.run({{"x", rows(1000)}}, parameters);
   const std::size_t reserved = interpreter.reserved_bytes();
@@ -93,7 +93,7 @@ TEST(Interpreter, QuantizesInPlaceWhereNobodyElseReads) {
 TEST(Interpreter, KeepsEarlierResultsApartFromLaterRuns) {
   const Graph graph = parse(kModel);
   ThreadPool pool(1);
-  ParameterStore parameters = weights();
+  ParameterStore parameters = square_weights();
   Interpreter interpreter(graph, references(), pool);
   const NamedTensors first = interpreter.run({{"x", rows(1)}}, parameters);
   interpreter.run({{"x", Tensor::of<float>({1, 2}, {8, 9})}}, parameters);
@@ -103,7 +103,7 @@ TEST(Interpreter, KeepsEarlierResultsApartFromLaterRuns) {
 TEST(Interpreter, SaysWhichInputIsMissingOrDoesNotFit) {
   const Graph graph = parse(kModel);
   const auto refusal = [&](const NamedTensors& inputs) {
-    return message_of([&] { run_graph(graph, inputs, weights()); });
+    return message_of([&] { run_graph(graph, inputs, square_weights()); });
   };
   EXPECT_EQ(refusal({}), "the graph needs the input 'x': f32[B, 2]");
   EXPECT_EQ(refusal({{"x", Tensor::zeros(DType::f32, {4, 3})}}),
@@ -232,7 +232,7 @@ TEST(Interpreter, CountsTheCallsOfEveryKernel) {
                              [](const Call&) -> std::string_view { return ""; },
                              [](Call& call) { call.op.reference(call); }});
   ThreadPool pool(1);
-  ParameterStore parameters = weights();
+  ParameterStore parameters = square_weights();
   Interpreter interpreter(graph, library, pool);
   interpreter.run({{"x", rows(1)}}, parameters);
   EXPECT_TRUE(interpreter.profile().empty());
