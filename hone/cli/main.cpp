@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <system_error>
 
 #include "hone/app/machine.h"
 #include "hone/base/interrupt.h"
@@ -167,7 +168,9 @@ int run(std::vector<std::string> arguments) {
 int main(int argc, char** argv) {
   hone::catch_interrupts();
   try {
-    return hone::run({argv + 1, argv + argc});
+    const int code = hone::run({argv + 1, argv + argc});
+    hone::flush_output();
+    return code;
   } catch (const hone::Interrupted& interrupted) {
     hone::print_message(interrupted.what());
     return 128 + hone::interrupt_signal();
@@ -185,6 +188,13 @@ int main(int argc, char** argv) {
         fmt::format("error: {}: {}", error.path1().string(), error.code().message()));
     return hone::kUserError;
   } catch (const std::exception& error) {
+    // What fmt::print throws says nothing of where.
+    if (const auto* system = dynamic_cast<const std::system_error*>(&error);
+        system != nullptr && std::ferror(stdout) != 0) {
+      hone::print_message(
+          fmt::format("error: standard output: cannot write: {}", system->code().message()));
+      return hone::kUserError;
+    }
     hone::print_message(
         fmt::format("internal error: {}\nThis is a fault of hone, not yours; please report it with "
                     "the command line.",

@@ -3,8 +3,8 @@
 #include "hone/cli/command.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
-#include "hone/report/table.h"
 #include "hone/ir/print.h"
+#include "hone/report/table.h"
 
 namespace hone {
 namespace {

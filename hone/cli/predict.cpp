@@ -2,8 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "hone/app/prediction.h"
 #include "hone/app/result.h"
@@ -167,9 +165,8 @@ class Lines {
 using Sink = std::function<void(std::string_view)>;
 
 void print(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  user_check(written && std::fflush(stdout) == 0, "standard output: cannot write: {}",
-             std::strerror(errno));
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  flush_output();
 }
 
 void run_all(const Source& source, Classifier& classifier, const Lines& lines, const Sink& sink,
@@ -232,7 +229,8 @@ void predict(const PredictArguments& a) {
     write_file(a.output, [&](const ByteSink& sink) {
       run([&](std::string_view text) { sink(std::as_bytes(std::span(text))); });
     });
-    print_notes({fmt::format("{} predictions written to {}", grouped(classifier.texts), a.output)},
+    print_notes({fmt::format("{} prediction{} written to {}", grouped(classifier.texts),
+                             classifier.texts == 1 ? "" : "s", a.output)},
                 context);
   }
   print_warnings(classifier.warnings());

@@ -1,5 +1,9 @@
 #include "hone/cli/screen.h"
 
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
 #include "hone/app/measure.h"
 #include "hone/base/printable.h"
 #include "hone/base/terminal.h"
@@ -28,6 +32,15 @@ void print_message(std::string_view text) {
 void check_gate(const Verdict& verdict, const std::string& measured_on, const RunArguments& a) {
   if (verdict.kept()) return;
   throw GateFailure(a.json ? verdict.summary : gate_text(verdict, measured_on));
+}
+
+void flush_output() {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  const int reason = errno;
+  if (flushed && std::ferror(stdout) == 0) return;
+  fail("standard output: cannot write{}{}", reason == 0 ? "" : ": ",
+       reason == 0 ? "" : std::strerror(reason));
 }
 
 }  // namespace hone

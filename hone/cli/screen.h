@@ -37,4 +37,8 @@ Tone tone_of(const Verdict& verdict);
 void check_gate(const Verdict& verdict, const std::string& measured_on,
                 const RunArguments& arguments);
 
+/// Sees to it that the standard output has taken all that was printed. Throws `UserError` with the reason when it has not:
+/// a full disk must not look like success.
+void flush_output();
+
 }  // namespace hone

@@ -136,5 +136,25 @@ TEST(Screen, AColourThatThereIsNotIsAnError) {
   EXPECT_NE(ending.messages.find("never"), std::string::npos) << ending.messages;
 }
 
+// For a script it must not look like success, nor for a person like a fault of the program.
+TEST(Screen, AFullStandardOutputIsAnError) {
+  const TemporaryFolder folder;
+  const fs::path model = workshop() / "model", text = folder.file("one.txt", "a text\n");
+  for (const std::string& command :
+       {std::string("--help"), std::string("formats"), std::string("formats --json"),
+        std::string("schema train"), fmt::format("inspect '{}'", model.string()),
+        fmt::format("predict '{}' --data '{}'", model.string(), text.string())}) {
+    const fs::path messages = folder.path() / "messages";
+    const int status = std::system(
+        fmt::format("'{}' {} > /dev/full 2> '{}'", HONE_PROGRAM, command, messages.string())
+            .c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1) << command;
+    EXPECT_NE(
+        read_file(messages).find("error: standard output: cannot write: No space left on device"),
+        std::string::npos)
+        << command << ": " << read_file(messages);
+  }
+}
+
 }  // namespace
 }  // namespace hone::testing
