@@ -254,7 +254,9 @@ TEST(Quantize, RefusesAQuantizerAsALayer) {
   const QuantizationPlan plan =
       uniform_plan(graph, LayerFormats::reads(format_of("integer(width=8,frac=4)")));
   quantize(graph, plan);
-  EXPECT_EQ(message_of([&] { quantize(graph, {{"w.quantizer", plan[0].second}}); }),
+  EXPECT_EQ(message_of([&] {
+              quantize(graph, {{"w.quantizer", plan[0].second}});
+            }),
             "%w.quantizer is a quantizer; name the layer that reads it");
 }
 
