@@ -50,6 +50,8 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
 
 bool run_as_pass(Graph& graph, const Session& session, std::string_view name,
                  const std::function<bool()>& change) {
+  user_check(session.watch == nullptr || !session.watch->skipped.contains(std::string(name)),
+             "the pass {} is asked for and cannot be left out", name);
   return run_one(graph, session, name, std::string(name), change);
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "hone/tensor/dense.h"
+
 namespace hone {
 
 const Tensor& ParameterStore::at(std::string_view name) const {
@@ -44,7 +46,7 @@ std::string ParameterStore::first_not_finite() const {
   };
   for (const auto& [name, tensor] : tensors_) {
     if (tensor.dtype() != DType::f32) continue;
-    const Tensor host = tensor.on(cpu()), dense = host.contiguous() ? host : host.contiguous_copy();
+    const Tensor dense = dense_on(tensor, cpu());
     std::int64_t count = 0;
     for (const float value : dense.values<float>()) count += odd(value);
     if (count > 0) return name;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hone/base/random.h"
+#include "hone/passes/weigh_classes.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/train/batch_inputs.h"
 #include "hone/train/training_graph.h"
@@ -140,7 +141,8 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
   Graph step_graph = graph;
   if (!options.class_weights.empty())
-    HONE_ASSERT(run_passes(step_graph, parameters, session, {"weigh_classes"}),
+    HONE_ASSERT(run_as_pass(step_graph, session, "weigh_classes",
+                            [&] { return weigh_classes(step_graph); }),
                 "class weights, and a loss that is no cross entropy");
   add_training_step(step_graph, options.optimizer);
   add_optimizer_state(step_graph, parameters);

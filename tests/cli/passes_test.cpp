@@ -45,6 +45,19 @@ TEST(Passes, CanBeLeftOut) {
             run_json(eval, workshop())["evaluations"]);
   unknown.insert(unknown.end(), {"--skip_pass", "fold"});
   EXPECT_EQ(run_hone(unknown, workshop()).code, 1);
+  // What a flag asks for is not left out in silence, nor is that a fault of the program.
+  const TemporaryFolder folder;
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"bench", "model", "--format", "bf16", "--skip_pass", "quantize"},
+        {"quantize", "model", "--format", "bf16", "--data", "reviews.csv", "-o",
+         folder.path() / "q", "--skip_pass", "quantize"},
+        {"train", "model", "--data", "reviews.csv", "--class_weights", "balanced", "--max_steps",
+         "1", "-o", folder.path() / "t", "--skip_pass", "weigh_classes"}}) {
+    const Ending ending = run_hone(command, workshop());
+    EXPECT_EQ(ending.code, 1) << ending.messages;
+    EXPECT_NE(ending.messages.find("is asked for and cannot be left out"), std::string::npos)
+        << ending.messages;
+  }
 }
 
 }  // namespace
