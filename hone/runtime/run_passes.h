@@ -40,7 +40,8 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
 bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session,
                 std::initializer_list<std::string_view> passes);
 
-/// Runs a change that only code can say (a plan of many formats) as the runner runs a pass called `name`.
+/// Runs a change that only code can say (a plan of many formats) as the runner runs a pass called `name`. Throws
+/// `UserError` where that is to be left out: whoever calls this was asked for it.
 bool run_as_pass(Graph& graph, const Session& session, std::string_view name,
                  const std::function<bool()>& change);
 
