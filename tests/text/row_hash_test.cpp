@@ -38,6 +38,13 @@ TEST(RowHash, IsTheSameOfBothWays) {
   }
 }
 
+TEST(RowHash, OfATextOfSpacesIsThatOfNone) {
+  const std::uint64_t none = short_fingerprint("");
+  for (const char* spaces : {"", " ", " \n\t ", "\x01", " \x01 \x7f ", "\u3000 "})
+    EXPECT_EQ(row_hash({spaces, 0}), none) << spaces;
+  EXPECT_EQ(row_hash({" a \x01 b \x02", 0}), short_fingerprint("a b"));
+}
+
 TEST(RowHash, OfAPairIsOfBothTextsInTheirOrder) {
   const auto pair = [](const char* first, const char* second) {
     return row_hash({first, 0, second});
