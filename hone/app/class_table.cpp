@@ -37,12 +37,13 @@ std::string capitalized(std::string text) {
   return text;
 }
 
+// No column leaves: those of two models are compared.
 Table table_of_classes() {
   return Table({{"label", "Class"},
-                {"support", "Texts"},
-                {"precision", "Precision"},
-                {"recall", "Recall"},
-                {"f1", "F1"}});
+                {"support", "Texts", /*lifts=*/false},
+                {"precision", "Precision", /*lifts=*/false},
+                {"recall", "Recall", /*lifts=*/false},
+                {"f1", "F1", /*lifts=*/false}});
 }
 
 // Read by rows and by columns, so that none leaves.
@@ -60,11 +61,22 @@ Table only_means(const Table& classes) {
   return means;
 }
 
-std::string text_of(const ClassFacts& facts, const TextStyle& style) {
-  std::string text = fitted(facts.caption + ":", style.columns) + "\n\n";
-  text += to_text(facts.count > kTerminalRows ? only_means(facts.classes) : facts.classes, style);
-  if (facts.count <= kTerminalColumns) text += "\n" + to_text(facts.confusion, style);
-  return text + (facts.auc.empty() ? "\n" : "\n" + fitted(facts.auc + ".", style.columns) + "\n\n");
+// Of several models the tables are in one form, as they are compared.
+std::string text_of(const std::vector<ClassFacts>& all, const TextStyle& style) {
+  std::vector<Table> classes, confusions;
+  for (const ClassFacts& facts : all) {
+    classes.push_back(facts.count > kTerminalRows ? only_means(facts.classes) : facts.classes);
+    confusions.push_back(facts.confusion);
+  }
+  const std::vector<std::string> class_texts = to_texts(classes, style),
+                                 confusion_texts = to_texts(confusions, style);
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    text += fitted(all[i].caption + ":", style.columns) + "\n\n" + class_texts[i];
+    if (all[i].count <= kTerminalColumns) text += "\n" + confusion_texts[i];
+    text += all[i].auc.empty() ? "\n" : "\n" + fitted(all[i].auc + ".", style.columns) + "\n\n";
+  }
+  return text;
 }
 
 Section section_of(const std::vector<ClassFacts>& all) {
@@ -128,9 +140,7 @@ Table confusion_table(const Evaluation& e, const std::vector<std::string>& label
 
 std::string class_text(const std::vector<NamedEvaluation>& measured,
                        const std::vector<std::string>& labels, const TextStyle& style) {
-  std::string text;
-  for (const ClassFacts& facts : facts_of(measured, labels)) text += text_of(facts, style);
-  return text;
+  return text_of(facts_of(measured, labels), style);
 }
 
 Section class_section(const std::vector<NamedEvaluation>& measured,
@@ -162,7 +172,7 @@ std::vector<double> values_of(const std::vector<Json>& results, const Json::json
 Cell spread_cell(const std::vector<double>& shares) {
   const auto defined = [](double share) { return !std::isnan(share); };
   if (std::ranges::none_of(shares, defined)) return absent;
-  if (std::ssize(shares) < kFewestSeeds) return percents_text(shares);
+  if (std::ssize(shares) < kFewestSeeds) return shares_of_seeds(shares);
   if (!std::ranges::all_of(shares, defined)) return absent;
   const SeedSpread s = accuracy_spread(shares);
   return s.interval ? percent_within(s.mean, s.interval->low, s.interval->high) : percent(s.mean);
@@ -253,9 +263,7 @@ Table confusion_table_of_seeds(const std::vector<Json>& results, const std::stri
 
 std::string class_text_of_seeds(const std::vector<Json>& results,
                                 const std::vector<NamedFigures>& figures, const TextStyle& style) {
-  std::string text;
-  for (const ClassFacts& facts : facts_of_seeds(results, figures)) text += text_of(facts, style);
-  return text;
+  return text_of(facts_of_seeds(results, figures), style);
 }
 
 Section class_section_of_seeds(const std::vector<Json>& results,

@@ -49,13 +49,11 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
                {"arithmetic", "Arithmetic"}});
   for (const ComparedModel& model : models) {
     const Evaluation& e = model.measurement.evaluation;
-    const double weight_bits = model.average_weight_bits;
     const auto& c = model.comparison;
     table.add_row({model.label, accuracy_cell(e), c ? change_cell(*c) : Cell(absent),
                    c ? flip_cell(*c) : Cell(absent), c ? p_value(c->mcnemar_p) : Cell(absent),
                    model.verdict ? verdict_cell(*model.verdict) : Cell(absent), real(e.loss, 4),
-                   c ? real(c->margin_snr_db, 1) : Cell(absent),
-                   real(weight_bits, weight_bits == std::round(weight_bits) ? 0 : 2),
+                   c ? real(c->margin_snr_db, 1) : Cell(absent), bits(model.average_weight_bits),
                    model.quantized ? "simulated" : "fp32"});
   }
   return table;

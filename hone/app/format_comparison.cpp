@@ -146,12 +146,12 @@ Table choice_table(const FormatStudy& study) {
                {"output_snr_db", "Outputs (dB)"},
                {"arithmetic", "Arithmetic"}});
   const Evaluation& parent = study.choice.parent.evaluation;
-  table.add_row({"fp32", real(32, 2), absent, accuracy_cell(parent), absent, absent, absent, absent,
+  table.add_row({"fp32", bits(32), absent, accuracy_cell(parent), absent, absent, absent, absent,
                  real(parent.loss, 4), absent, absent, absent, absent, "fp32"});
   for (const FormatResult& r : study.results) {
     const Comparison& c = *r.model.comparison;
     const Evaluation& e = r.model.measurement.evaluation;
-    table.add_row({r.choice.label, real(r.model.average_weight_bits, 2),
+    table.add_row({r.choice.label, bits(r.model.average_weight_bits),
                    bytes(static_cast<std::int64_t>(std::ceil(r.bytes))), accuracy_cell(e),
                    change_cell(c), flip_cell(c), p_value(c.mcnemar_p),
                    verdict_cell(*r.model.verdict), real(e.loss, 4), snr_cell(c.margin_snr_db),

@@ -166,8 +166,8 @@ Cell cell_of(const Json& row, const std::string& key) {
   // Of a few seeds no mean and no spread is shown.
   if (const Json values = row.value(key + "_values", Json::array());
       !values.empty() && std::ssize(values) < kFewestSeeds)
-    return percents_text(values.get<std::vector<double>>(),
-                         column->kind == RunColumn::flips ? kDifferenceDigits : kShareDigits);
+    return shares_of_seeds(values.get<std::vector<double>>(),
+                           column->kind == RunColumn::flips ? kDifferenceDigits : kShareDigits);
   if (value.is_number_integer()) return value.get<std::int64_t>();
   if (!value.is_number()) return value.is_string() ? value.get<std::string>() : to_line(value);
   const double number = value.get<double>();
@@ -181,7 +181,7 @@ Cell cell_of(const Json& row, const std::string& key) {
     case RunColumn::points:
       return points_within(number, interval.low, interval.high);
     case RunColumn::bits:
-      return real(number, number == std::round(number) ? 0 : 2);
+      return bits(number);
     default:
       return real(number, column->digits);
   }

@@ -159,17 +159,10 @@ Json to_json(const SeedSpread& s) {
       {"mean_interval", s.interval ? Json::array({s.interval->low, s.interval->high}) : Json()}};
 }
 
-std::string percents_text(const std::vector<double>& shares, int digits) {
-  std::vector<std::string> texts;
-  for (const double share : shares)
-    texts.push_back(std::isnan(share) ? "–" : percent_number(share, digits));
-  return fmt::format("{} %", fmt::join(texts, ", "));
-}
-
 std::string seed_sentence(const SeedSpread& s) {
   if (s.count == 1) return fmt::format("{} with one seed", share_text(s.mean));
   if (s.count < kFewestSeeds)
-    return fmt::format("{} with {} seeds; it takes {} to tell a spread", percents_text(s.values),
+    return fmt::format("{} with {} seeds; it takes {} to tell a spread", shares_text(s.values),
                        s.count, kFewestSeeds);
   if (!s.interval) return fmt::format("{} with each of {} seeds", share_text(s.mean), s.count);
   return fmt::format(

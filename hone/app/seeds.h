@@ -50,8 +50,6 @@ Json to_json(const SeedSpread& spread);
 /// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10 % with 3 seeds; it
 /// takes 5 to tell a spread".
 std::string seed_sentence(const SeedSpread& accuracies);
-/// "83.5, 82.8, 83.1 %"; "–" for what is not defined.
-std::string percents_text(const std::vector<double>& shares, int digits = kShareDigits);
 
 /// Of results that compare "before" with "after".
 SeedChanges seed_changes(const std::vector<Json>& results);

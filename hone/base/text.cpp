@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -90,14 +91,15 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
 }
 
-std::string human_bytes(double bytes) {
+std::string human_bytes(double bytes, bool all_decimals) {
   constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
   while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
     bytes /= 1024;
     ++unit;
   }
-  return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.4g} {}", bytes, kUnits[unit]);
+  const bool whole = unit == 0 || (bytes == std::floor(bytes) && !all_decimals);
+  return fmt::format("{:.{}f} {}", bytes, whole ? 0 : 2, kUnits[unit]);
 }
 
 std::string grouped(long long value) {

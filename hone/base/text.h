@@ -26,8 +26,8 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 /// "; did you mean 'x'?" or "" when nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
-/// "4.1 MiB", "812 B": at most four significant digits.
-std::string human_bytes(double bytes);
+/// "4.10 MiB", "64 MiB", "812 B": two decimals, or none of a whole number of its unit unless all are to have them.
+std::string human_bytes(double bytes, bool all_decimals = false);
 
 /// "4 386 178": groups of three digits set apart by spaces.
 std::string grouped(long long value);

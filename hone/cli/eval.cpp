@@ -1,3 +1,4 @@
+#include <cmath>
 #include <optional>
 
 #include "hone/app/class_table.h"
@@ -36,8 +37,9 @@ Table figures(const Measurement& measured, const MeasuredPart& part, const Json&
   table.add_row({fmt::format("always '{}'", part.majority_label), share_text(e.majority_share)});
   table.add_row({"loss", fmt::format("{:.4f}", e.loss)});
   table.add_row({"arithmetic", arithmetic_text(result)});
-  table.add_row({"time", fmt::format("{:.2f} s, {:.0f} texts/s", measured.seconds,
-                                     static_cast<double>(e.examples) / measured.seconds)});
+  table.add_row({"time", fmt::format("{:.2f} s, {} texts/s", measured.seconds,
+                                     grouped(std::llround(static_cast<double>(e.examples) /
+                                                          measured.seconds)))});
   return table;
 }
 

@@ -46,7 +46,7 @@ void list_formats(const Context& context, const RunArguments& run) {
     const Format format = parse_format(name, context.library.formats);
     std::vector<std::string> states;
     for (const FormatStateDef& state : states_of(format)) states.emplace_back(state.name);
-    table.add_row({to_string(format), real(average_bits(format, {768, 768}), 2),
+    table.add_row({to_string(format), bits(average_bits(format, {768, 768})),
                    states.empty() ? Cell(absent) : Cell(fmt::format("{}", fmt::join(states, ", "))),
                    def.summary});
     rows.push_back({{"format", to_string(format)},
@@ -224,7 +224,7 @@ void quantize_tensors(const FormatsArguments& a, const Format& format, Context& 
                {"clipped", "Clipped"},
                {"flushed", "To zero"}});
   for (const QuantizedTensor& t : tensors)
-    table.add_row({t.name, t.sizes, real(t.average_bits, 2), real(t.noise.snr_db(), 1),
+    table.add_row({t.name, t.sizes, bits(t.average_bits), real(t.noise.snr_db(), 1),
                    percent(t.noise.clipped_share(), 2), percent(t.noise.flushed_share(), 2)});
   if (a.run.json)
     return print_result("formats", {{"format", to_string(format)}, {"tensors", to_json(table)}});

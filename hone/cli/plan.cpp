@@ -31,7 +31,7 @@ Table plan_table(const std::vector<PlannedTensor>& tensors) {
   for (const PlannedTensor& t : tensors) {
     const auto elements = static_cast<double>(element_count(t.sizes));
     table.add_row({t.layer, t.op, to_string(t.operand), t.sizes, to_string(t.format),
-                   real(t.average_bits, 2), bytes(bytes_of(32 * elements)),
+                   bits(t.average_bits), bytes(bytes_of(32 * elements)),
                    bytes(bytes_of(t.average_bits * elements)), "simulated"});
   }
   return table;

@@ -77,11 +77,13 @@ std::string words_html(std::string_view text) {
   return html;
 }
 
-// An interval may stand below its figure: "0.15 (0.05 to 0.44) %".
+// An interval may stand below its figure: "0.15 (0.05 to 0.44) %", and shares of seeds below each other.
 std::string number_html(std::string_view text) {
   std::string html = html_text(text);
   if (html.ends_with(" %")) html.replace(html.size() - 2, 1, "\u00A0");
   if (const std::size_t at = html.find(" ("); at != std::string::npos) html.insert(at + 1, "<wbr>");
+  for (std::size_t at = 0; (at = html.find(", ", at)) != std::string::npos; ++at)
+    html.insert(at + 2, "<wbr>");
   return html;
 }
 
@@ -128,6 +130,7 @@ std::string sort_attribute(const Cell& cell) {
         using Kind = std::decay_t<decltype(one)>;
         if constexpr (std::is_same_v<Kind, std::int64_t>) return static_cast<double>(one);
         if constexpr (std::is_same_v<Kind, Percent>) return one.share;
+        if constexpr (std::is_same_v<Kind, Shares>) return one.mean();
         if constexpr (std::is_same_v<Kind, Bytes>) return static_cast<double>(one.count);
         if constexpr (requires { one.value; }) return one.value;
         return std::numeric_limits<double>::quiet_NaN();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
@@ -39,6 +40,16 @@ bool has_even_halves(const Estimate& e) {
          e.value + half <= 1;
 }
 
+/// What all cells of a column have because one of them needs it.
+struct ColumnForm {
+  bool both_ends = false;     ///< of intervals
+  bool all_decimals = false;  ///< of what may be whole
+
+  void add(const Cell& cell);
+};
+
+bool is_whole(double value) { return std::isnan(value) || value == std::floor(value); }
+
 std::string display_estimate(const Estimate& e, bool both_ends) {
   if (std::isnan(e.value)) return std::string(kAbsent);
   const auto shown = [&](double share) {
@@ -54,7 +65,37 @@ std::string display_estimate(const Estimate& e, bool both_ends) {
 
 std::string display_p(double p) {
   if (std::isnan(p)) return std::string(kAbsent);
-  return p < 1e-300 ? "< 1e-300" : rounded_text(p, 3);
+  if (p < 1e-300) return "< 1e-300";
+  return p < 5e-4 ? fmt::format("{:.1g}", p) : fmt::format("{:.3f}", p);
+}
+
+void ColumnForm::add(const Cell& cell) {
+  if (const auto* estimate = std::get_if<Estimate>(&cell.value()))
+    both_ends |= !has_even_halves(*estimate);
+  if (const auto* real = std::get_if<Real>(&cell.value()))
+    all_decimals |= real->may_be_whole && !is_whole(real->value);
+  if (const auto* bytes = std::get_if<Bytes>(&cell.value()))
+    all_decimals |= human_bytes(static_cast<double>(bytes->count)).find('.') != std::string::npos;
+}
+
+std::string display(const Cell& cell, const ColumnForm& form) {
+  return std::visit(
+      Match{[](Absent) { return std::string(kAbsent); },
+            [](const std::string& text) { return shown_name(text, kMostCharacters); },
+            [](std::int64_t value) { return grouped(value); },
+            [&](const Real& real) {
+              const bool whole = real.may_be_whole && !form.all_decimals;
+              return display_real(real.value, whole ? 0 : real.digits, "");
+            },
+            [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
+            [](const Shares& seeds) { return shares_text(seeds.shares, seeds.digits); },
+            [&](Bytes cell) {
+              return human_bytes(static_cast<double>(cell.count), form.all_decimals);
+            },
+            [&](const Estimate& cell) { return display_estimate(cell, form.both_ends); },
+            [](PValue cell) { return display_p(cell.value); },
+            [](const Cell::List& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }},
+      cell.value());
 }
 
 // The cell for programs.
@@ -64,6 +105,7 @@ Json raw_value(const Cell& cell) {
             [](std::int64_t value) { return Json(value); },
             [](Real cell) { return Json(cell.value); },
             [](Percent cell) { return Json(cell.share); },
+            [](const Shares& seeds) { return Json(seeds.shares); },
             [](Bytes cell) { return Json(cell.count); },
             [](const Estimate& cell) { return Json(cell.value); },
             [](PValue cell) { return Json(cell.value); },
@@ -117,33 +159,21 @@ std::string sentence_text(const Estimate& e) {
                      percent_number(e.low, e.digits), percent_number(e.high, e.digits));
 }
 
+double Shares::mean() const {
+  return std::reduce(shares.begin(), shares.end(), 0.0) / static_cast<double>(shares.size());
+}
+
 std::string display_text(const Cell& cell) {
-  return std::visit(
-      Match{[](Absent) { return std::string(kAbsent); },
-            [](const std::string& text) { return shown_name(text, kMostCharacters); },
-            [](std::int64_t value) { return grouped(value); },
-            [](Real cell) { return display_real(cell.value, cell.digits, ""); },
-            [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
-            [](Bytes cell) { return human_bytes(static_cast<double>(cell.count)); },
-            [](const Estimate& cell) { return display_estimate(cell, !has_even_halves(cell)); },
-            [](PValue cell) { return display_p(cell.value); },
-            [](const Cell::List& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }},
-      cell.value());
+  ColumnForm form;
+  form.add(cell);
+  return display(cell, form);
 }
 
 std::vector<std::string> display_column(const Table& table, std::size_t column) {
-  const auto estimate_in = [&](const std::vector<Cell>& row) {
-    return std::get_if<Estimate>(&row[column].value());
-  };
-  const bool both_ends = std::ranges::any_of(table.rows(), [&](const std::vector<Cell>& row) {
-    const Estimate* estimate = estimate_in(row);
-    return estimate != nullptr && !has_even_halves(*estimate);
-  });
+  ColumnForm form;
+  for (const std::vector<Cell>& row : table.rows()) form.add(row[column]);
   std::vector<std::string> texts;
-  for (const std::vector<Cell>& row : table.rows()) {
-    const Estimate* estimate = estimate_in(row);
-    texts.push_back(estimate ? display_estimate(*estimate, both_ends) : display_text(row[column]));
-  }
+  for (const std::vector<Cell>& row : table.rows()) texts.push_back(display(row[column], form));
   return texts;
 }
 

@@ -29,10 +29,11 @@
 namespace hone {
 
 /// A number that is shown with `digits` decimals. One that is not zero never shows as zero: 0.00042
-/// with two decimals is "0.0004".
+/// with two decimals is "< 0.01".
 struct Real {
   double value = 0;
   int digits = 2;
+  bool may_be_whole = false;  ///< without decimals where all such numbers of the column are whole
 };
 
 /// A share that is shown as a percentage: 0.838 as "83.8 %", 0.00002 as "0.002 %". The raw number
@@ -42,7 +43,15 @@ struct Percent {
   int digits = kShareDigits;
 };
 
-/// A number of bytes that is shown as "15.56 MiB".
+/// Shares of a few seeds, in their order: "83.5, 82.8, 83.1 %". They sort by their mean; programs see the list.
+struct Shares {
+  std::vector<double> shares;
+  int digits = kShareDigits;
+
+  double mean() const;
+};
+
+/// A number of bytes that is shown as "15.56 MiB"; where all of the column are whole, as "16 MiB".
 struct Bytes {
   std::int64_t count = 0;
 };
@@ -81,8 +90,8 @@ inline constexpr Absent absent;
 class Cell {
  public:
   using List = std::vector<std::int64_t>;  ///< "[8, 128]"; an array in JSON
-  using Value =
-      std::variant<Absent, std::string, std::int64_t, Real, Percent, Bytes, Estimate, PValue, List>;
+  using Value = std::variant<Absent, std::string, std::int64_t, Real, Percent, Shares, Bytes,
+                             Estimate, PValue, List>;
 
   Cell(Absent value) : value_(value) {}
   Cell(std::string text) : value_(std::move(text)) {}
@@ -93,6 +102,7 @@ class Cell {
   Cell(List values) : value_(std::move(values)) {}
   Cell(Real value) : value_(value) {}
   Cell(Percent value) : value_(value) {}
+  Cell(Shares value) : value_(std::move(value)) {}
   Cell(Bytes value) : value_(value) {}
   Cell(Estimate value) : value_(value) {}
   Cell(PValue value) : value_(value) {}
@@ -111,7 +121,12 @@ class Cell {
 };
 
 inline Cell real(double value, int digits) { return Real{value, digits}; }
+/// Bits per value: "8", or "8.25" in a column with such.
+inline Cell bits(double count) { return Real{count, 2, /*may_be_whole=*/true}; }
 inline Cell percent(double share, int digits = kShareDigits) { return Percent{share, digits}; }
+inline Cell shares_of_seeds(std::vector<double> shares, int digits = kShareDigits) {
+  return Shares{std::move(shares), digits};
+}
 inline Cell bytes(std::int64_t count) { return Bytes{count}; }
 inline Cell percent_within(double share, double low, double high) {
   return Estimate{share, low, high};
@@ -157,7 +172,7 @@ std::string sentence_text(const Estimate& share);
 
 /// What a person sees in a cell: "83.8 %", "4 386 178", "∞", "–". A NaN shows as "–" too.
 std::string display_text(const Cell& cell);
-/// The same for all cells of a column, which have both ends of their intervals if one of them needs them.
+/// The same for all cells of a column, which have both ends of their intervals, and decimals, if one of them needs them.
 std::vector<std::string> display_column(const Table& table, std::size_t column);
 
 /// The table without columns that need none: `lines` say instead what is the same in all rows, or in all but the first
@@ -181,7 +196,11 @@ Json to_json(const Table& table);
 /// - long texts shortened in the middle, by which all stay apart that differ (`shortened_apart`); of a table of two
 ///   columns the second is broken into lines instead;
 /// - the first column on lines of its own, above the others, and these on one to four lines;
-/// - a record for each row: the first cell, then a line for each other cell that is not absent, after its header.
+/// - a record for each row: the first cell, then a line for each other cell that is not absent, after its header. Cells of
+///   several words are broken into lines.
 std::string to_text(const Table& table, const TextStyle& style = {});
+
+/// Tables that are read beside each other, all in one form: the first that fits every one of them.
+std::vector<std::string> to_texts(const std::vector<Table>& tables, const TextStyle& style = {});
 
 }  // namespace hone

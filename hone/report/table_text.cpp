@@ -197,18 +197,31 @@ std::string facts(TextColumns columns, std::size_t rows, const TextStyle& style)
   return text;
 }
 
+// Whether no cell can be broken into lines, so that what is too long is to be shortened.
+bool is_of_words(const TextColumn& column) {
+  return std::ranges::none_of(
+      column.cells, [](const Piece& cell) { return cell.text.find(' ') != std::string::npos; });
+}
+
+// The name of a row on lines of its own, each as wide as the terminal.
+std::string name_lines(const Piece& name, const TextStyle& style) {
+  std::string text;
+  for (const std::string& line : broken_line(name.text, style.columns))
+    text += toned(shortened(line, style.columns), name.tone, style) + "\n";
+  return text;
+}
+
 // The first column on lines of its own, where it is as wide as the terminal.
 std::string under_names(const TextColumn& names, const std::vector<TextColumns>& lines,
                         std::size_t rows, const TextStyle& style) {
   TextColumn whole = names;
   whole.row_names = false;
-  if (!shorten(whole, style.columns))
-    for (Piece& name : whole.cells) name.text = shortened(name.text, style.columns);
+  if (is_of_words(whole)) shorten(whole, style.columns);
   std::string text = header_line({whole}, "", style);
   for (const TextColumns& line : lines) text += header_line(line, kIndent, style);
   text += rule_line(lines.front(), kIndent, style);
   for (std::size_t row = 0; row < rows; ++row) {
-    text += toned(whole.cells[row].text, whole.cells[row].tone, style) + "\n";
+    text += name_lines(whole.cells[row], style);
     for (const TextColumns& line : lines) text += std::string(kIndent) + row_line(line, row, style);
   }
   return text;
@@ -229,11 +242,10 @@ std::string records(const Table& table, TextColumns columns, const TextStyle& st
     return style.columns > used ? style.columns - used : 1;
   };
   for (TextColumn& column : columns)
-    shorten(column, room_after(&column == &columns[0] ? 0 : below));
+    if (is_of_words(column)) shorten(column, room_after(&column == &columns[0] ? 0 : below));
   std::string text;
   for (std::size_t row = 0; row < table.rows().size(); ++row) {
-    const Piece& name = columns[0].cells[row];
-    text += toned(shortened(name.text, style.columns), name.tone, style) + "\n";
+    text += name_lines(columns[0].cells[row], style);
     for (std::size_t i = 1; i < columns.size(); ++i) {
       if (table.rows()[row][i].is_absent()) continue;
       const Piece& cell = columns[i].cells[row];
@@ -259,36 +271,78 @@ std::string records(const Table& table, TextColumns columns, const TextStyle& st
   return text;
 }
 
-std::string laid_out(const Table& table, const TextStyle& style) {
+/// The ways to lay a table out, from the one that is read best to the one that always fits.
+struct Form {
+  enum Kind { whole, facts, shortened, under_names, records } kind = whole;
+  std::size_t lines = 1;  ///< of a row under its name
+};
+
+std::vector<Form> forms() {
+  std::vector<Form> all = {{Form::whole}, {Form::facts}, {Form::shortened}};
+  for (std::size_t lines = 1; lines <= kMostLines; ++lines)
+    all.push_back({Form::under_names, lines});
+  all.push_back({Form::records});
+  return all;
+}
+
+std::optional<std::string> stacked_under_names(const TextColumns& columns, std::size_t lines,
+                                               std::size_t rows, const TextStyle& style) {
+  if (columns.size() < 2 || !columns[0].text || style.columns <= kIndent.size())
+    return std::nullopt;
+  const TextColumns figures(columns.begin() + 1, columns.end());
+  const Stack stack = Stack::of(figures, lines);
+  if (lines > 1 && stack.slots == 1) return std::nullopt;  // records say it better
+  const auto cut = shortened_to(figures, stack, style.columns - kIndent.size());
+  if (!cut) return std::nullopt;
+  return under_names(columns[0], stack.lines(*cut), rows, style);
+}
+
+// Nothing where the table does not fit in this form.
+std::optional<std::string> laid_out(const Table& table, const Form& form, const TextStyle& style) {
   const std::size_t rows = table.rows().size();
-  const TextColumns whole = text_columns(table);
-  const auto fits = [&](const TextColumns& columns) {
-    return style.columns == 0 || total_width(columns) <= style.columns;
-  };
-  if (fits(whole)) return grid(whole, rows, style);
-  if (whole.size() == 2 && whole[1].text && whole[0].width + kGap + 12 <= style.columns)
-    return facts(whole, rows, style);
-  if (const auto cut = shortened_to(whole, Stack{whole.size()}, style.columns))
-    return grid(*cut, rows, style);
-  if (whole.size() < 2 || !whole[0].text || style.columns <= kIndent.size())
-    return records(table, whole, style);
-  const TextColumns figures(whole.begin() + 1, whole.end());
-  for (std::size_t lines = 1; lines <= kMostLines; ++lines) {
-    const Stack stack = Stack::of(figures, lines);
-    if (lines > 1 && stack.slots == 1) break;  // records say it better
-    if (const auto cut = shortened_to(figures, stack, style.columns - kIndent.size()))
-      return under_names(whole[0], stack.lines(*cut), rows, style);
+  const TextColumns columns = text_columns(table);
+  switch (form.kind) {
+    case Form::whole:
+      if (style.columns > 0 && total_width(columns) > style.columns) return std::nullopt;
+      return grid(columns, rows, style);
+    case Form::facts:
+      if (columns.size() != 2 || !columns[1].text || columns[0].width + kGap + 12 > style.columns)
+        return std::nullopt;
+      return facts(columns, rows, style);
+    case Form::shortened: {
+      const auto cut = shortened_to(columns, Stack{columns.size()}, style.columns);
+      return cut ? std::optional(grid(*cut, rows, style)) : std::nullopt;
+    }
+    case Form::under_names:
+      return stacked_under_names(columns, form.lines, rows, style);
+    case Form::records:
+      return records(table, columns, style);
   }
-  return records(table, whole, style);
+  return std::nullopt;
 }
 
 }  // namespace
 
+std::vector<std::string> to_texts(const std::vector<Table>& tables, const TextStyle& style) {
+  std::vector<LiftedTable> lifted;
+  for (const Table& table : tables) lifted.push_back(lift_constants(table));
+  std::vector<std::string> texts;
+  for (const Form& form : forms()) {
+    texts.clear();
+    for (const LiftedTable& one : lifted) {
+      const std::optional<std::string> text = laid_out(one.table, form, style);
+      if (!text) break;
+      texts.emplace_back();
+      for (const std::string& line : one.lines) texts.back() += fitted(line, style.columns) + "\n";
+      texts.back() += *text;
+    }
+    if (texts.size() == tables.size()) break;
+  }
+  return texts;
+}
+
 std::string to_text(const Table& table, const TextStyle& style) {
-  const LiftedTable lifted = lift_constants(table);
-  std::string text;
-  for (const std::string& line : lifted.lines) text += fitted(line, style.columns) + "\n";
-  return text + laid_out(lifted.table, style);
+  return to_texts({table}, style).front();
 }
 
 }  // namespace hone

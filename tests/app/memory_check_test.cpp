@@ -105,7 +105,7 @@ TEST(MemoryCheck, SaysWhatIsNeededAndWhatToDo) {
   const Bindings bindings = {{'B', 1000}, {'S', 24}};
   expect_user_error("not enough memory: a step takes about ",
                     [&] { check_memory(graph, bindings, "a step", 1e6); });
-  expect_user_error("and 976.6 KiB can be had; take smaller batches (--batch), shorter texts",
+  expect_user_error("and 976.56 KiB can be had; take smaller batches (--batch), shorter texts",
                     [&] { check_memory(graph, bindings, "a step", 1e6); });
   check_memory(graph, bindings, "a step", needed_bytes(graph, bindings));
   EXPECT_GT(available_bytes(), 1e6);

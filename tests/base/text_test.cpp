@@ -77,8 +77,10 @@ TEST(HumanBytes, PicksTheUnit) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(1023), "1023 B");
   EXPECT_EQ(human_bytes(1024), "1 KiB");
-  EXPECT_EQ(human_bytes(1536), "1.5 KiB");
-  EXPECT_EQ(human_bytes(4.1 * 1024 * 1024), "4.1 MiB");
+  EXPECT_EQ(human_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(human_bytes(4.1 * 1024 * 1024), "4.10 MiB");
+  EXPECT_EQ(human_bytes(23.321 * 1024 * 1024), "23.32 MiB");
+  EXPECT_EQ(human_bytes(1024, /*all_decimals=*/true), "1.00 KiB");
   EXPECT_EQ(human_bytes(3.0 * (1ll << 40)), "3 TiB");
 }
 

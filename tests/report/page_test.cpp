@@ -135,6 +135,15 @@ TEST(Page, TablesCanBeSorted) {
   EXPECT_EQ(count(html, "data-value=\"0.04\""), 2) << "the number, not what is shown";
 }
 
+// As a text it would stand behind every number, whichever way they are sorted.
+TEST(Page, SortsSharesOfAFewSeedsByTheirMean) {
+  Table table({{"model", "Model"}, {"accuracy", "Accuracy"}});
+  table.add_row({"a", percent(0.5)});
+  table.add_row({"b", shares_of_seeds({0.25, 0.75})});
+  const std::string html = html_of(PageTable{table});
+  EXPECT_NE(html.find("data-value=\"0.5\">25.0, <wbr>75.0\u00A0%"), std::string::npos) << html;
+}
+
 TEST(Page, WideTablesAreCardsOnAPhone) {
   const std::string html = html_of(PageTable{wide_comparison()});
   EXPECT_EQ(count(html, "<table class=\"cards\">"), 1);

@@ -25,9 +25,10 @@ TEST(DisplayText, RoundsNumbers) {
 }
 
 TEST(DisplayText, NeverShowsANumberAsZeroThatIsNot) {
-  EXPECT_EQ(display_text(real(0.0004, 2)), "0.0004");
-  EXPECT_EQ(display_text(real(-3.4e-9, 2)), "-3e-09");
-  EXPECT_EQ(display_text(percent(0.00002)), "0.002 %");
+  EXPECT_EQ(display_text(real(0.0004, 2)), "< 0.01");
+  EXPECT_EQ(display_text(real(-3.4e-9, 2)), "> -0.01");
+  EXPECT_EQ(display_text(percent(0.00002)), "< 0.1 %");
+  EXPECT_EQ(display_text(flips_within(0.0001, 0.00001, 0.0005)), "0.01 (< 0.01 to 0.05) %");
   EXPECT_EQ(display_text(real(0, 2)), "0.00");
   EXPECT_EQ(display_text(real(0.005, 2)), "0.01") << "the double is above 5/1000";
 }
@@ -99,6 +100,26 @@ TEST(DisplayColumn, HasBothEndsOfSharesInAllRowsOrNoneToo) {
   table.add_row({"c", percent_within(1, 0.904, 1)});
   EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"51.4 (47.0 to 55.7) %", "50.0 %",
                                                                 "100.0 (90.4 to 100.0) %"}));
+}
+
+TEST(DisplayColumn, HasDecimalsInAllRowsOrNone) {
+  Table table({{"model", "Model"}, {"bits", "Bits"}, {"size", "Size"}});
+  table.add_row({"a", bits(32), bytes(16 << 20)});
+  table.add_row({"b", bits(8), bytes(812)});
+  EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"32", "8"}));
+  EXPECT_EQ(display_column(table, 2), (std::vector<std::string>{"16 MiB", "812 B"}));
+  table.add_row({"c", bits(8.25), bytes(2952790)});
+  EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"32.00", "8.00", "8.25"}));
+  EXPECT_EQ(display_column(table, 2), (std::vector<std::string>{"16.00 MiB", "812 B", "2.82 MiB"}));
+}
+
+TEST(DisplayText, GivesTheSharesOfAFewSeeds) {
+  EXPECT_EQ(display_text(shares_of_seeds({0.531, 0.54, 0.5})), "53.1, 54.0, 50.0 %");
+  EXPECT_EQ(display_text(shares_of_seeds({0.00123, kNaN}, 2)), "0.12, – %");
+  EXPECT_FALSE(shares_of_seeds({0.5}).is_text());
+  Table table({Column{"seeds", "Seeds"}});
+  table.add_row({shares_of_seeds({0.5, kNaN})});
+  EXPECT_EQ(to_json(table).dump(), R"([{"seeds":[0.5,null]}])");
 }
 
 TEST(DisplayText, CutsNamesFromStrangersFiles) {

@@ -177,6 +177,37 @@ TEST(TableLayout, ThenMakesRecords) {
             "  Flips            0.00 (0.00 to 0.38) %\n");
 }
 
+TEST(TableLayout, BreaksInRecordsWhatHasSeveralWords) {
+  Table table({{"model", "Model"}, {"caution", "Caution"}, {"flips", "Flips"}});
+  table.add_row({"after int(bits=4,per=row,scale=dynamic)",
+                 "all held for choices; interval: other seeds, the same texts",
+                 flips_within(0, 0, 0.0038)});
+  table.add_row({"before", "none", absent});
+  EXPECT_EQ(to_text(table, {.columns = 32}),
+            "after\n"
+            "int(bits=4…er=row,scale=dynamic)\n"
+            "  Caution  all held for choices;\n"
+            "           interval: other\n"
+            "           seeds, the same texts\n"
+            "  Flips    0.00 (0.00 to 0.38) %\n"
+            "before\n"
+            "  Caution  none\n");
+}
+
+TEST(TableLayout, IsOneOfTablesThatAreCompared) {
+  const Table wide = unsure();
+  Table narrow(wide.columns());
+  narrow.add_row({"run 8", "int", percent(1), points_within(0, -0.1, 0.1), absent});
+  ASSERT_EQ(to_text(narrow, {.columns = 60}).find("run 8\n"), std::string::npos);
+  const std::vector<std::string> texts = to_texts({narrow, wide}, {.columns = 60});
+  ASSERT_EQ(texts.size(), 2u);
+  EXPECT_EQ(texts[1], to_text(wide, {.columns = 60}));
+  for (const std::string& text : texts)
+    EXPECT_NE(text.find("run 8\n"), std::string::npos) << "a name on a line of its own in\n"
+                                                       << text;
+  EXPECT_TRUE(to_texts({}).empty());
+}
+
 TEST(TableLayout, ShortensNamesAsLongAsTheyDiffer) {
   EXPECT_EQ(to_text(layers(), {.columns = 60}),
             "Operand: weight\n"
