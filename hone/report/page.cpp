@@ -18,7 +18,8 @@ constexpr std::size_t kLongWord = 24;    // characters
 constexpr std::size_t kLongTitle = 300;  // of a command with a hundred folders the ends
 constexpr std::size_t kLongText = 36;    // characters of a cell that may wrap
 constexpr std::size_t kMostCards = 40;   // rows that a phone shows as cards
-constexpr std::size_t kManyColumns = 9;  // of more the text is smaller
+// Of more columns than these the text is smaller, and smaller still.
+constexpr std::size_t kManyColumns = 9, kCrowdOfColumns = 14;
 
 // Makes the headers of tables sort where they are clicked, each with a button for the keyboard: numbers from the largest,
 // texts from A, and the other way the next time. Texts among numbers come behind them, and what was not measured last.
@@ -61,6 +62,12 @@ bool is_long(const Table& table, std::size_t column) {
   for (const auto& row : table.rows())
     if (row[column].is_text() && display_text(row[column]).size() > kLongText) return true;
   return false;
+}
+
+std::string density(const Table& table) {
+  const std::size_t columns = table.columns().size();
+  if (columns <= kManyColumns) return "";
+  return columns <= kCrowdOfColumns ? "dense" : "dense crowded";
 }
 
 // Lines for a shell, whose words with signs in them are not to be broken at these: "--output_dir".
@@ -207,9 +214,7 @@ class PageWriter {
       add("<p class=\"constant\">{}</p>\n",
           html_text(fmt::format("{}", fmt::join(lifted.lines, ". "))));
     add("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table{}>\n",
-        html_text(name),
-        class_attribute(cards ? "cards" : "",
-                        table.columns().size() > kManyColumns ? "dense" : ""));
+        html_text(name), class_attribute(cards ? "cards" : "", density(table)));
     if (!block.caption.empty()) add("<caption><span>{}</span></caption>\n", prose(block.caption));
     std::vector<std::string> classes;
     add("<thead><tr>");

@@ -93,13 +93,19 @@ summary{cursor:pointer;width:fit-content}
 summary h2{display:inline;margin:0}
 @media (min-width:40.01rem){
 .dense{font-size:.8rem}
-.dense th,.dense td{padding:.4rem .45rem}
+.dense th,.dense td{padding:.4rem .35rem}
+.dense td:not(.number){white-space:normal}
+.dense .long{min-width:8rem}
+.crowded{font-size:.74rem}
+.crowded th,.crowded td{padding:.35rem .25rem}
+.scroll:has(.dense){--beyond:calc(clamp(1rem,4vw,2.5rem) - .75rem);
+margin-inline:calc(-1*var(--beyond));max-width:calc(100% + 2*var(--beyond))}
 }
 @media (max-width:40rem){
 dl{grid-template-columns:1fr;gap:0}
 dd{margin-bottom:.6rem}
 th,td{padding:.42rem .6rem}
-tbody th{white-space:normal;min-width:7rem;max-width:36vw;overflow-wrap:anywhere}
+tbody th{white-space:normal;max-width:36vw;overflow-wrap:break-word}
 .long{min-width:13rem}
 .scroll:has(.cards){width:auto}
 .cards,.cards tbody,.cards caption{display:block}
@@ -112,7 +118,7 @@ tbody th{white-space:normal;min-width:7rem;max-width:36vw;overflow-wrap:anywhere
 .cards td.long{grid-column:1/-1}
 .cards td.absent{display:none}
 .cards td::before{content:attr(data-label);display:block;color:var(--quiet);font-size:.8rem}
-tbody th.long{min-width:7rem}
+tbody th.long{min-width:7rem;overflow-wrap:anywhere}
 .wide{display:none}
 .narrow{display:block}
 figure>div{padding:.5rem .25rem;width:auto}

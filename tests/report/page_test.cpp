@@ -188,6 +188,13 @@ TEST(Page, GivesWideTablesRoom) {
   Table wide(columns);
   wide.add_row(row);
   EXPECT_EQ(count(html_of(PageTable{wide}), "<table class=\"cards dense\">"), 1);
+  for (const char* key : {"k", "l", "m", "n", "o"}) {
+    columns.push_back({key, key});
+    row.push_back(1);
+  }
+  Table wider(columns);
+  wider.add_row(row);
+  EXPECT_EQ(count(html_of(PageTable{wider}), "<table class=\"cards dense crowded\">"), 1);
 }
 
 TEST(Page, CardsLeaveOutWhatWasNotMeasured) {
