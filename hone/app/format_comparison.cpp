@@ -175,17 +175,20 @@ std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study) {
 
 namespace {
 
-// Of those that are not shown to be kept the one nearest to it.
-const FormatResult& nearest(const FormatStudy& study) {
-  return *std::ranges::min_element(study.results, {},
-                                   [](const FormatResult& r) { return r.model.verdict->p_value; });
+// Where none is shown to be kept, the one that is shown to lose least: the best figure among many is that of the luckiest,
+// the end of an interval is not. Of equal ones that of the most bits.
+const FormatResult& least_at_worst(const FormatStudy& study) {
+  return *std::ranges::max_element(study.results, {}, [](const FormatResult& r) {
+    return std::pair(accuracy_change_interval(*r.model.comparison).low,
+                     r.model.average_weight_bits);
+  });
 }
 
 }  // namespace
 
 std::string choice_verdict(const FormatStudy& study) {
   const std::size_t count = study.results.size();
-  const FormatResult& told = study.chosen ? study.results[*study.chosen] : nearest(study);
+  const FormatResult& told = study.chosen ? study.results[*study.chosen] : least_at_worst(study);
   const std::string
       of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
       within = fmt::format("to keep the accuracy within {:.2f} points", 100 * kUsualMargin),
@@ -195,15 +198,15 @@ std::string choice_verdict(const FormatStudy& study) {
               ? fmt::format(", by Holm's correction for {}, which the intervals are without", count)
               : "");
   if (!study.chosen)
-    return fmt::format("{}none is shown {}; {} comes nearest: {}", of, within, told.choice.label,
-                       basis);
+    return fmt::format("{}none is shown {}; the interval of {} reaches down least: {}", of, within,
+                       told.choice.label, basis);
   return fmt::format("{}{} needs the fewest bits ({:.4g} per weight) among those shown {}: {}", of,
                      told.choice.label, told.model.average_weight_bits, within, basis);
 }
 
 std::vector<std::string> choice_findings(const FormatStudy& study) {
   std::vector<std::string> lines;
-  if (!study.chosen) lines.push_back(finding(nearest(study).model, study.choice.made_on()));
+  if (!study.chosen) lines.push_back(finding(least_at_worst(study).model, study.choice.made_on()));
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;

@@ -292,9 +292,9 @@ void compare(const FormatsArguments& a, Context& context, RunReport report) {
     output->commit();
   }
   if (a.run.json) return print_result("formats", result);
-  if (a.layers) print_text(a.run, "{}\n", to_text(layers, text_style(a.run)));
-  print_text(a.run, "{}\n{}One seed.\n", to_text(study, text_style(a.run)),
-             class_text(chosen, opened.labels(), text_style(a.run)));
+  print_text(a.run, "{}\n{}{}One seed.\n", to_text(study, text_style(a.run)),
+             class_text(chosen, opened.labels(), text_style(a.run)),
+             a.layers ? to_text(layers, text_style(a.run)) + "\n" : "");
 }
 
 Table suggestion_table(const std::vector<Suggestion>& suggestions) {
@@ -337,10 +337,11 @@ void suggest_formats(const FormatsArguments& a, const Format& format, Context& c
     return print_result("formats", result);
   }
   print_text(a.run,
-             "{}\n{}\n{}Each layer's parameters lose least of its weights and of a sample of its "
+             "{}\n{}{}\nEach layer's parameters lose least of its weights and of a sample of its "
              "inputs on texts of the training part; nothing was trained. {}\n",
-             to_text(table, text_style(a.run)), to_text(trial, text_style(a.run)),
+             to_text(trial, text_style(a.run)),
              class_text(chosen_evaluations(trial), opened.labels(), text_style(a.run)),
+             to_text(table, text_style(a.run)),
              a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
 }
 

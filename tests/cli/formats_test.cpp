@@ -218,8 +218,8 @@ TEST(Formats, ComparesChoicesOnAModel) {
   EXPECT_EQ(result["chosen"], nullptr);
   EXPECT_NE(result["summary"].get<std::string>().find("none is shown to keep the accuracy"),
             std::string::npos);
-  for (const char* figure :
-       {"; mxint(bits=8) comes nearest: ", " points, 95 %: ", " flips, 95 %: "})
+  for (const char* figure : {"; the interval of mxint(bits=8) reaches down least: ",
+                             " points, 95 %: ", " flips, 95 %: "})
     EXPECT_NE(result["summary"].get<std::string>().find(figure), std::string::npos) << figure;
   const std::vector<std::string> rows =
       split(read_file(folder.path() / "tables/formats.csv"), '\n');
@@ -325,6 +325,8 @@ TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
                workshop())
           .output;
   EXPECT_NE(shown.find("Suggested, validation, n = 4:"), std::string::npos) << shown;
+  EXPECT_TRUE(shown.starts_with("suggested, validation, n = 4")) << "the verdict first\n"
+                                                                   << shown;
   for (const char* header : {"SNR given (dB)", "SNR suggested (dB)"})
     EXPECT_NE(shown.find(header), std::string::npos) << shown;
   // The model that was suggested is the model that is made.
