@@ -18,7 +18,9 @@
 namespace hone {
 namespace {
 
-void say(const std::string& text) { fmt::print(stderr, "note: {}\n", printable(text)); }
+void say(const std::string& text) {
+  std::fputs(fmt::format("note: {}\n", printable(text)).c_str(), stderr);
+}
 
 fs::path with_ending(const fs::path& path, const char* ending) {
   return fs::path(path).concat(ending);

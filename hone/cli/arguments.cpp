@@ -368,8 +368,11 @@ void print_finished(const OutputFolder& output, bool json) {
   const std::string message =
       fmt::format("{}: this run is finished already; there is nothing left to do",
                   output.destination().string());
-  std::FILE* const stream = json ? stderr : stdout;
-  fmt::print(stream, "{}\n", fitted(printable(message), terminal_columns(stream)));
+  if (json) {
+    print_message(message);
+  } else {
+    fmt::print("{}\n", fitted(printable(message), terminal_columns(stdout)));
+  }
   const fs::path file = output.destination() / "results.json";
   if (!path_exists(file)) return;
   const Json results = read_json(file);

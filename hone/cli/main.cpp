@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <system_error>
 
@@ -24,6 +26,7 @@ constexpr int kUserError = 1;
 constexpr int kUsageError = 2;
 constexpr int kGateFailed = 3;
 constexpr int kInternalError = 70;  // EX_SOFTWARE of sysexits.h
+constexpr int kNobodyReads = 128 + SIGPIPE;
 
 /// `--learning-rate` and `--learning_rate` are the same: dashes inside the name of a flag become
 /// underscores.
@@ -167,10 +170,11 @@ int run(std::vector<std::string> arguments) {
 
 int main(int argc, char** argv) {
   hone::catch_interrupts();
+  // A job whose reader has gone (`| head`) is finished all the same.
+  ::signal(SIGPIPE, SIG_IGN);
   try {
     const int code = hone::run({argv + 1, argv + argc});
-    hone::flush_output();
-    return code;
+    return hone::flush_output() ? code : hone::kNobodyReads;
   } catch (const hone::Interrupted& interrupted) {
     hone::print_message(interrupted.what());
     return 128 + hone::interrupt_signal();
@@ -191,6 +195,7 @@ int main(int argc, char** argv) {
     // What fmt::print throws says nothing of where.
     if (const auto* system = dynamic_cast<const std::system_error*>(&error);
         system != nullptr && std::ferror(stdout) != 0) {
+      if (system->code().value() == EPIPE) return hone::kNobodyReads;
       hone::print_message(
           fmt::format("error: standard output: cannot write: {}", system->code().message()));
       return hone::kUserError;

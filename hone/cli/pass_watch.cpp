@@ -2,6 +2,7 @@
 
 #include "hone/base/file.h"
 #include "hone/base/text.h"
+#include "hone/cli/screen.h"
 #include "hone/ir/print.h"
 
 namespace hone {
@@ -53,7 +54,7 @@ PassWatch make_watch(const PassArguments& arguments, const PassTable& passes) {
   watch.look = [folder, show = arguments.show, number = 0](const PassRun& run,
                                                            const Graph& graph) mutable {
     ++number;
-    if (show) fmt::print(stderr, "pass {}: {}\n", run.pass, effect_of(run));
+    if (show) print_message(fmt::format("pass {}: {}", run.pass, effect_of(run)));
     if (!folder.empty()) write_file(folder / file_name(number, run.pass), to_string(graph));
   };
   return watch;

@@ -26,7 +26,8 @@ Tone tone_of(const Verdict& verdict) {
 }
 
 void print_message(std::string_view text) {
-  fmt::print(stderr, "{}\n", fitted(printable_message(text), terminal_columns(stderr)));
+  // Where nobody reads it, that is no reason to give up.
+  std::fputs((fitted(printable_message(text), terminal_columns(stderr)) + "\n").c_str(), stderr);
 }
 
 void check_gate(const Verdict& verdict, const std::string& measured_on, const RunArguments& a) {
@@ -34,11 +35,12 @@ void check_gate(const Verdict& verdict, const std::string& measured_on, const Ru
   throw GateFailure(a.json ? verdict.summary : gate_text(verdict, measured_on));
 }
 
-void flush_output() {
+bool flush_output() {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;
   const int reason = errno;
-  if (flushed && std::ferror(stdout) == 0) return;
+  if (flushed && std::ferror(stdout) == 0) return true;
+  if (reason == EPIPE) return false;
   fail("standard output: cannot write{}{}", reason == 0 ? "" : ": ",
        reason == 0 ? "" : std::strerror(reason));
 }

@@ -38,7 +38,7 @@ void check_gate(const Verdict& verdict, const std::string& measured_on,
                 const RunArguments& arguments);
 
 /// Sees to it that the standard output has taken all that was printed. Throws `UserError` with the reason when it has not:
-/// a full disk must not look like success.
-void flush_output();
+/// a full disk must not look like success. False: whoever read it has stopped (`| head`).
+bool flush_output();
 
 }  // namespace hone

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 
 #include "hone/base/text.h"
@@ -134,6 +135,21 @@ TEST(Screen, AColourThatThereIsNotIsAnError) {
   const Ending ending = run_hone({"doctor", "--color", "blue"}, fs::temp_directory_path());
   EXPECT_EQ(ending.code, 2);
   EXPECT_NE(ending.messages.find("never"), std::string::npos) << ending.messages;
+}
+
+TEST(Screen, AJobIsFinishedAlsoWhereNobodyReadsWhatItSays) {
+  const TemporaryFolder folder;
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  ::close(ends[0]);
+  const pid_t process =
+      start_hone({"quantize", workshop() / "model", "--format", "integer(width=8,frac=4)", "--data",
+                  workshop() / "reviews.csv", "-o", "out"},
+                 folder.path(), {.input = STDIN_FILENO, .output = ends[1], .messages = ends[1]});
+  ::close(ends[1]);
+  EXPECT_EQ(wait_for(process), 128 + SIGPIPE) << "as of other programs";
+  EXPECT_TRUE(path_exists(folder.path() / "out" / "results.json"));
+  EXPECT_FALSE(path_exists(folder.path() / "out.partial"));
 }
 
 // For a script it must not look like success, nor for a person like a fault of the program.
