@@ -86,7 +86,12 @@ std::string cautions_text(const ModelCard& card, const Row& row, bool with_size 
   // Of a quantization what is known of the texts stands beside its rows.
   Json figures = is_quantized(card) ? card.result : *row.measurement;
   if (!with_size) figures.erase("effective_n");
-  return fmt::format("{}", fmt::join(cautions_of(figures), ", "));
+  std::vector<std::string> cautions = cautions_of(figures);
+  // They tell of the model before: through the quantizers its head was trained.
+  if (text_at(card.result, "method") == "qat")
+    for (std::string& caution : cautions)
+      if (caution.starts_with("untrained ")) caution += " before that training";
+  return fmt::format("{}", fmt::join(cautions, ", "));
 }
 
 // A string in YAML: JSON's are among them, and so is what no plain scalar may hold.

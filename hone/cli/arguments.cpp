@@ -163,7 +163,7 @@ void declare_row_hashes(CLI::App& app, bool& row_hashes) {
   app.add_flag("!--no_row_hashes", row_hashes,
                "leave out trained_on.safetensors, which keeps fingerprints of the texts that were "
                "learnt from, so that later figures can say which texts are new; who has the file "
-               "can guess short texts");
+               "can guess short texts; columns and counts are kept all the same");
 }
 
 void declare_freeze(CLI::App& app, std::vector<std::string>& globs) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "hone/app/class_table.h"
 #include "hone/app/model_comparison.h"
 #include "hone/app/result.h"
@@ -217,6 +219,13 @@ Outcome compare_seeds(const CompareArguments& a, const std::vector<std::int64_t>
   return outcome;
 }
 
+std::vector<std::string> each_once(const std::vector<std::string>& lines) {
+  std::vector<std::string> first;
+  for (const std::string& line : lines)
+    if (std::ranges::find(first, line) == first.end()) first.push_back(line);
+  return first;
+}
+
 void compare_models(CompareArguments& a, const CLI::App& app) {
   RunReport report;
   report.invocation = invocation_of(app);
@@ -242,6 +251,7 @@ void compare_models(CompareArguments& a, const CLI::App& app) {
   for (const std::string& warning : warnings_of(part, config.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");
+  report.notes = each_once(report.notes);  // models of all seeds may have the same to say
   print_warnings(report.notes);
   tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context,
                 report.notes);

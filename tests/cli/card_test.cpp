@@ -143,6 +143,16 @@ TEST(Card, TellsTheClassesApartOnThePartThatIsReported) {
   }
 }
 
+// The weights of this one were trained, if not those of the model before.
+TEST(Card, OfQuantizationAwareTrainingSaysWhoseWeightsWereUntrained) {
+  const TemporaryFolder folder;
+  run_well({"quantize", "tiny", "--weight_format", "int(bits=8,per=row)", "--qat", "--max_steps",
+            "1", "--data", "reviews.csv", "-o", folder.path() / "out"},
+           workshop());
+  expect_in(card_of(folder.path() / "out").text,
+            "To be read with: validation: untrained weights before that training");
+}
+
 TEST(Card, SaysTheEffectiveSizeOnce) {
   const TemporaryFolder folder;
   std::string rows = "text,label\n";
