@@ -8,8 +8,9 @@
 namespace hone {
 namespace {
 
-constexpr double kMarker = 8;              // width and height of a marker
-constexpr int kMostSteps = 12;             // sideways
+constexpr double kMarker = 8;  // width and height of a marker
+// Sideways, in pixels: a point that stands farther off is taken for one of another number, unless the axis has names.
+constexpr double kFarthest = 18, kFarthestFromName = 108;
 constexpr std::size_t kMostPoints = 2000;  // of more no marker is seen alone
 constexpr double kRow = 0.7;               // share of a row that its bars take
 
@@ -38,9 +39,10 @@ Mark mark_of(std::size_t index, const Series& series, const Point& point,
 /// Marks from left to right where they are drawn.
 class Marks {
  public:
-  bool leave_room(double x, const Mark& mark) const {
-    const auto end = marks_.upper_bound(x + kMarker);
-    return std::none_of(marks_.lower_bound(x - kMarker), end, [&](const auto& entry) {
+  /// Whether those that cover what the mark covers stand farther from it than `apart`.
+  bool leave_room(double x, const Mark& mark, double apart) const {
+    const auto end = marks_.upper_bound(x + apart);
+    return std::none_of(marks_.lower_bound(x - apart), end, [&](const auto& entry) {
       const Mark& other = entry.second;
       return (other.series != mark.series || other.x == mark.x) && other.low < mark.high &&
              mark.low < other.high;
@@ -52,19 +54,23 @@ class Marks {
   std::multimap<double, Mark> marks_;
 };
 
-// The nearest place for it, first to the right.
-double free_pixel(double x, const Mark& mark, const Marks& marks, const Box& plot) {
-  for (int step = 0; step <= kMostSteps; ++step) {
-    for (const double side : {1.0, -1.0}) {
-      const double place = x + side * step * (kMarker + 1);
-      const bool inside = step == 0 || (plot.left + kMarker / 2 <= place && place <= plot.right);
-      if (inside && marks.leave_room(place, mark)) return place;
+// The nearest place for it, first to the right; where many crowd, markers cover each other in part.
+double free_pixel(double x, const Mark& mark, const Marks& marks, const Box& plot,
+                  double farthest) {
+  for (const double apart : {kMarker, kMarker / 2, kMarker / 4}) {
+    for (double away = 0; away <= farthest; away += apart + 1) {
+      for (const double side : {1.0, -1.0}) {
+        const double place = x + side * away;
+        const bool inside = away == 0 || (plot.left + kMarker / 2 <= place && place <= plot.right);
+        if (inside && marks.leave_room(place, mark, apart)) return place;
+      }
     }
   }
   return x;
 }
 
 void dodge(const Panel& panel, const PanelLayout& layout, std::vector<std::vector<Place>>& places) {
+  const bool names = !panel.x.ticks.empty() && !panel.x.logarithmic;
   Marks marks;
   for (std::size_t i = 0; i < panel.series.size(); ++i) {
     const Series& series = panel.series[i];
@@ -74,7 +80,8 @@ void dodge(const Panel& panel, const PanelLayout& layout, std::vector<std::vecto
       const double x = layout.pixel_x(point.x);
       const Mark mark = mark_of(i, series, point, layout);
       if (!std::isfinite(x + mark.low + mark.high)) continue;
-      const double drawn = free_pixel(x, mark, marks, layout.plot);
+      const double drawn =
+          free_pixel(x, mark, marks, layout.plot, names ? kFarthestFromName : kFarthest);
       marks.add(drawn, mark);
       if (drawn == x) continue;
       const Box& plot = layout.plot;

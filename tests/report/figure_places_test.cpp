@@ -56,6 +56,27 @@ TEST(Places, DotsOfOneSeriesAtTheSamePlaceAreAllSeen) {
       EXPECT_GE(apart(layout, layout.places[0][i], layout.places[0][j]), 8) << i << " " << j;
 }
 
+// Far off, a point would be read as one of another epoch.
+TEST(Places, AreNearTheirNumberHoweverManyCoincide) {
+  std::vector<Series> series(12, {.label = "a", .points = {{5, 5}}});
+  const PanelLayout layout = laid_out(panel_of(series));
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    EXPECT_LE(std::abs(layout.pixel_x(layout.places[i][0].x) - layout.pixel_x(5)), 18.001) << i;
+    for (std::size_t j = 0; j < i; ++j)
+      EXPECT_GE(apart(layout, layout.places[i][0], layout.places[j][0]), 1) << i << " " << j;
+  }
+}
+
+TEST(Places, AreBesideTheNameTheyBelongTo) {
+  Panel panel = panel_of(
+      {{.label = "a", .points = std::vector<Point>(9, Point{5, 5}), .draw = Draw::points}});
+  panel.x.ticks = {{5, "test"}};
+  const PanelLayout layout = laid_out(panel);
+  for (std::size_t i = 0; i < 9; ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      EXPECT_GE(apart(layout, layout.places[0][i], layout.places[0][j]), 8) << i << " " << j;
+}
+
 TEST(Places, StayInThePlot) {
   std::vector<Series> series;
   for (const char* label : {"a", "b", "c", "d"})
