@@ -15,7 +15,8 @@ Graph inference_graph(Graph graph, ParameterStore& parameters, const Session& se
   const Value logits = graph.output("logits");
   graph.clear_outputs();
   graph.set_output("logits", logits);
-  run_passes(graph, parameters, session, {"remove_dropout", "remove_dead_code", "fold_parameters"});
+  run_passes(graph, parameters, session,
+             {"remove_dropout", "remove_dead_code", "hoist_slices", "fold_parameters"});
   return graph;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hone/passes/quantize.h"
+#include "hone/runtime/run_passes.h"
 #include "tests/support/tiny_model.h"
 
 namespace hone {
@@ -36,6 +37,22 @@ TEST(Predictor, LogitsDoNotDependOnTheBatch) {
 TEST(Predictor, GivesTheSameBitsForAnyNumberOfThreads) {
   const EncodedSet data = tiny_texts(20);
   EXPECT_EQ(logits_of(data, 8, 1), logits_of(data, 8, 3));
+}
+
+// The last layer computes the one row of each text that is read.
+TEST(Predictor, GivesTheSameBitsAsTheWholeGraph) {
+  const EncodedSet data = tiny_texts(20);
+  const Model model = tiny_model();
+  ThreadPool pool(2);
+  for (const bool quantized : {false, true}) {
+    Graph graph = plain_graph(model);
+    if (quantized) quantize(graph, testing::plan_of(graph, "mxint(bits=8)"));
+    const PassWatch whole{.skipped = {"hoist_slices"}};
+    Predictor by_slices(graph, model.parameters, {builtin(), pool}),
+        as_it_stands(graph, model.parameters,
+                     {.library = builtin(), .pool = pool, .watch = &whole});
+    EXPECT_EQ(by_slices.logits(data, 8, 0), as_it_stands.logits(data, 8, 0)) << quantized;
+  }
 }
 
 TEST(Predictor, KeepsTheOrderOfTheExamples) {

@@ -1,0 +1,146 @@
+#include "hone/passes/hoist_slices.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace hone {
+namespace {
+
+/// The axis along which each input is cut; none: it is read whole.
+using InputAxes = std::vector<std::optional<std::int64_t>>;
+
+InputAxes first_input_alone(const Node& node, std::int64_t axis) {
+  InputAxes axes(node.inputs().size());
+  axes[0] = axis;
+  return axes;
+}
+
+// Inputs are aligned at their last axes; one that has a single place along the axis is the same for all of them.
+InputAxes axes_of_broadcast(const Node& node, std::int64_t axis) {
+  InputAxes axes;
+  for (const Type& type : node.input_types()) {
+    const std::int64_t own = axis - node.types()[0].rank() + type.rank();
+    const bool varies = own >= 0 && !(type.dim(own) == Dim(1));
+    axes.push_back(varies ? std::optional(own) : std::nullopt);
+  }
+  return axes;
+}
+
+// Of a shape that keeps the axes up to this one.
+std::optional<InputAxes> axes_of_reshape(const Node& node, std::int64_t axis) {
+  const Type from = node.input_types()[0], &to = node.types()[0];
+  if (axis >= from.rank()) return std::nullopt;
+  for (std::int64_t i = 0; i <= axis; ++i)
+    if (!(from.dim(i) == to.dim(i))) return std::nullopt;
+  return first_input_alone(node, axis);
+}
+
+// None where a place along `axis` of the result needs other places of the inputs.
+std::optional<InputAxes> input_axes(const Node& node, std::int64_t axis) {
+  const std::int64_t rank = node.types()[0].rank();
+  const bool in_row = axis == rank - 1;
+  if (node.is("dropout")) return std::nullopt;
+  if (node.op().trait == Trait::element_wise) return axes_of_broadcast(node, axis);
+  if (node.op().trait == Trait::row_reduction && !in_row) return axes_of_broadcast(node, axis);
+  if (node.is("linear") && !in_row) return first_input_alone(node, axis);
+  if (node.is("matmul") && axis == rank - 2)
+    return first_input_alone(node, node.input_types()[0].rank() - 2);
+  if (node.is("transpose"))
+    return first_input_alone(
+        node, node.attributes().get<Shape>("axes")[static_cast<std::size_t>(axis)].size);
+  if (node.is("reshape")) return axes_of_reshape(node, axis);
+  return std::nullopt;
+}
+
+// The slice that is the only use of what the node computes, if there is one and it takes a part of it.
+const Node* only_slice(const Graph& graph, const Node& node) {
+  const std::vector<Node*>& users = node.users();
+  if (node.kind() != NodeKind::operation || node.types().size() != 1 || users.empty() ||
+      graph.is_output(node))
+    return nullptr;
+  const Node& slice = *users.front();
+  const auto is_alike = [&](const Node* user) {
+    return user->is("slice") && user->attributes() == slice.attributes();
+  };
+  if (!std::ranges::all_of(users, is_alike) || slice.types()[0] == node.types()[0]) return nullptr;
+  return &slice;
+}
+
+// The node behind which all users of this one stand.
+const Node* next_operation(const Graph& graph, const Node& node) {
+  const auto& nodes = graph.nodes();
+  auto at = std::ranges::find(nodes, &node, [](const auto& one) { return one.get(); });
+  for (++at; at != nodes.end() && (*at)->kind() != NodeKind::operation;) ++at;
+  return at == nodes.end() ? nullptr : at->get();
+}
+
+// `value` cut as `slice` does, along an axis of its own; the same slice for all who ask.
+Value cut(Graph& graph, Value value, std::int64_t axis, const Attributes& slice) {
+  Attributes attributes = slice;
+  attributes.set("axis", axis);
+  for (Node* user : value.node->users())
+    if (user->is("slice") && user->inputs()[0] == value && user->attributes() == attributes)
+      return {user, 0};
+  return graph.add("slice", {value}, attributes, value.node->name() + ".slice",
+                   next_operation(graph, *value.node));
+}
+
+// A slice is a view with gaps, and fast kernels read none: a reshape to the same shape closes them.
+void close_gaps(Graph& graph) {
+  for (Node* slice : graph.of_kind(NodeKind::operation)) {
+    const std::vector<Node*> users = slice->users();
+    const auto reshapes = [](const Node* user) { return user->is("reshape"); };
+    if (!slice->is("slice") || std::ranges::all_of(users, reshapes)) continue;
+    const Value dense =
+        graph.add("reshape", {{slice, 0}}, {{"shape", slice->types()[0].shape}},
+                  slice->inputs()[0].node->name() + ".part", next_operation(graph, *slice));
+    for (Node* user : users)
+      for (std::size_t i = 0; i < user->inputs().size(); ++i)
+        if (user->inputs()[i] == Value{slice, 0}) graph.set_input(*user, i, dense);
+  }
+}
+
+bool hoist_over(Graph& graph, Node& node) {
+  const Node* slice = only_slice(graph, node);
+  if (slice == nullptr) return false;
+  const Attributes how = slice->attributes();
+  const auto axis = how.get<std::int64_t>("axis");
+  const std::optional<InputAxes> axes = input_axes(node, axis);
+  if (!axes) return false;
+  std::vector<Value> inputs = node.inputs();
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if ((*axes)[i]) inputs[i] = cut(graph, inputs[i], *(*axes)[i], how);
+  Attributes attributes = node.attributes();
+  if (node.is("reshape")) attributes.set("shape", slice->types()[0].shape);
+  const Value part =
+      graph.add(node.op().name, std::move(inputs), attributes, node.name() + ".part", &node);
+  while (!node.users().empty()) {
+    Node& user = *node.users().front();
+    graph.replace_uses({&user, 0}, part);
+    graph.erase(user);
+  }
+  graph.erase(node);
+  return true;
+}
+
+}  // namespace
+
+bool hoist_slices(Graph& graph) {
+  std::vector<Node*> operations = graph.of_kind(NodeKind::operation);
+  // Backwards, users come before what they use. The slices that go with an operation stand behind it.
+  bool changed = false;
+  for (auto at = operations.rbegin(); at != operations.rend(); ++at)
+    changed |= hoist_over(graph, **at);
+  if (changed) close_gaps(graph);
+  return changed;
+}
+
+PassDef hoist_slices_pass() {
+  return {.name = "hoist_slices",
+          .summary = "take slices before operations that would compute more than is read",
+          .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
+            return hoist_slices(graph);
+          }};
+}
+
+}  // namespace hone

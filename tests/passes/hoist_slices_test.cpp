@@ -1,0 +1,115 @@
+#include "hone/passes/hoist_slices.h"
+
+#include "tests/passes/before_after.h"
+
+namespace hone::testing {
+namespace {
+
+TEST(HoistSlices, LeavesOperationsOnlyWhatIsRead) {
+  expect_after(R"(%x = input : f32[B, S, 4]
+%w = parameter weight trainable : f32[3, 4]
+%y = linear(%x, %w) : f32[B, S, 3]
+%z = gelu(%y) {approximate="none"} : f32[B, S, 3]
+%first = slice(%z) {axis=1, begin=0, size=[1]} : f32[B, 1, 3]
+output first = %first
+)",
+               hoist_slices,
+               R"(%x = input : f32[B, S, 4]
+%w = parameter weight trainable : f32[3, 4]
+%x.slice = slice(%x) {axis=1, begin=0, size=[1]} : f32[B, 1, 4]
+%x.part = reshape(%x.slice) {shape=[B, 1, 4]} : f32[B, 1, 4]
+%y.part = linear(%x.part, %w) : f32[B, 1, 3]
+%z.part = gelu(%y.part) {approximate="none"} : f32[B, 1, 3]
+output first = %z.part
+)");
+}
+
+// As in a residual connection.
+TEST(HoistSlices, SliceOnceWhatIsReadTwice) {
+  expect_after(R"(%x = input : f32[B, S, 4]
+%a = relu(%x) : f32[B, S, 4]
+%b = relu(%a) : f32[B, S, 4]
+%y = add(%b, %a) : f32[B, S, 4]
+%last = slice(%y) {axis=1, begin=2, size=[1]} : f32[B, 1, 4]
+output last = %last
+)",
+               hoist_slices,
+               R"(%x = input : f32[B, S, 4]
+%x.slice = slice(%x) {axis=1, begin=2, size=[1]} : f32[B, 1, 4]
+%x.part = reshape(%x.slice) {shape=[B, 1, 4]} : f32[B, 1, 4]
+%a.part = relu(%x.part) : f32[B, 1, 4]
+%b.part = relu(%a.part) : f32[B, 1, 4]
+%y.part = add(%b.part, %a.part) : f32[B, 1, 4]
+output last = %y.part
+)");
+}
+
+TEST(HoistSlices, FollowTheirAxisThroughAttention) {
+  expect_after(R"(%q = input : f32[B, S, 8]
+%k = input : f32[B, 2, 4, S]
+%mask = input : f32[B, 1, 1, S]
+%v = input : f32[B, 2, S, 4]
+%heads = reshape(%q) {shape=[B, S, 2, 4]} : f32[B, S, 2, 4]
+%turned = transpose(%heads) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 4]
+%scores = matmul(%turned, %k) : f32[B, 2, S, S]
+%masked = add(%scores, %mask) : f32[B, 2, S, S]
+%weights = softmax(%masked) : f32[B, 2, S, S]
+%context = matmul(%weights, %v) : f32[B, 2, S, 4]
+%back = transpose(%context) {axes=[0, 2, 1, 3]} : f32[B, S, 2, 4]
+%joined = reshape(%back) {shape=[B, S, 8]} : f32[B, S, 8]
+%first = slice(%joined) {axis=1, begin=0, size=[1]} : f32[B, 1, 8]
+output first = %first
+)",
+               hoist_slices,
+               R"(%q = input : f32[B, S, 8]
+%k = input : f32[B, 2, 4, S]
+%mask = input : f32[B, 1, 1, S]
+%v = input : f32[B, 2, S, 4]
+%q.slice = slice(%q) {axis=1, begin=0, size=[1]} : f32[B, 1, 8]
+%heads.part = reshape(%q.slice) {shape=[B, 1, 2, 4]} : f32[B, 1, 2, 4]
+%turned.part = transpose(%heads.part) {axes=[0, 2, 1, 3]} : f32[B, 2, 1, 4]
+%scores.part = matmul(%turned.part, %k) : f32[B, 2, 1, S]
+%masked.part = add(%scores.part, %mask) : f32[B, 2, 1, S]
+%weights.part = softmax(%masked.part) : f32[B, 2, 1, S]
+%context.part = matmul(%weights.part, %v) : f32[B, 2, 1, 4]
+%back.part = transpose(%context.part) {axes=[0, 2, 1, 3]} : f32[B, 1, 2, 4]
+%joined.part = reshape(%back.part) {shape=[B, 1, 8]} : f32[B, 1, 8]
+output first = %joined.part
+)");
+}
+
+void expect_stop(const std::string& operation) {
+  const std::string graph =
+      "%x = input : f32[4, 6]\n%key = input : i64[]\n%y = " + operation +
+      " : f32[4, 6]\n%part = slice(%y) {axis=0, begin=0, size=[1]} : f32[1, 6]\n"
+      "output part = %part\n";
+  expect_after(graph, hoist_slices, graph);
+}
+
+TEST(HoistSlices, StopWherePlacesDependOnEachOther) {
+  expect_stop("dropout(%x, %key) {p=0.1, stream=1, limits=[4, 6]}");
+  expect_stop("quantize(%x) {format=int(bits=8,per=tensor,scale=dynamic)}");
+  constexpr std::string_view in_row = R"(%x = input : f32[4, 6]
+%y = softmax(%x) : f32[4, 6]
+%part = slice(%y) {axis=1, begin=0, size=[1]} : f32[4, 1]
+output part = %part
+)";
+  expect_after(in_row, hoist_slices, in_row);
+}
+
+TEST(HoistSlices, LeaveWhatIsReadElsewhereToo) {
+  for (const char* other :
+       {"%whole = relu(%y) : f32[4, 6]\noutput whole = %whole\n", "output whole = %y\n",
+        "%whole = slice(%y) {axis=0, begin=1, size=[1]} : f32[1, 6]\n"
+        "output whole = %whole\n"}) {
+    const Graph before =
+        parse(std::string("%x = input : f32[4, 6]\n%y = tanh(%x) : f32[4, 6]\n"
+                          "%part = slice(%y) {axis=0, begin=0, size=[1]} : f32[1, 6]\n"
+                          "output part = %part\n") +
+              other);
+    expect_after(to_string(before), hoist_slices, to_string(before));
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing
