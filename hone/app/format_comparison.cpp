@@ -176,11 +176,11 @@ std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study) {
 namespace {
 
 // Where none is shown to be kept, the one that is shown to lose least: the best figure among many is that of the luckiest,
-// the end of an interval is not. Of equal ones that of the most bits.
+// the end of an interval is not. Of equal ones that of the least noise.
 const FormatResult& least_at_worst(const FormatStudy& study) {
   return *std::ranges::max_element(study.results, {}, [](const FormatResult& r) {
-    return std::pair(accuracy_change_interval(*r.model.comparison).low,
-                     r.model.average_weight_bits);
+    const Comparison& comparison = *r.model.comparison;
+    return std::pair(accuracy_change_interval(comparison).low, comparison.margin_snr_db);
   });
 }
 
