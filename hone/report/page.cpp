@@ -84,13 +84,22 @@ std::string words_html(std::string_view text) {
   return html;
 }
 
-// An interval may stand below its figure: "0.15 (0.05 to 0.44) %", and shares of seeds below each other.
+// A space in a number: no line ends there but before an interval and between shares, and in a crowd of columns within the
+// interval.
+std::string_view space_in_number(std::string_view text, std::size_t space) {
+  const std::string_view before = text.substr(0, space), after = text.substr(space + 1);
+  if (after.starts_with('(') || before.ends_with(',')) return " <wbr>";
+  return before.ends_with(" to") ? " " : "\u00A0";
+}
+
+// "0.15 (0.05 to 0.44) %", "83.5, 82.8 %", "4 000"
 std::string number_html(std::string_view text) {
-  std::string html = html_text(text);
-  if (html.ends_with(" %")) html.replace(html.size() - 2, 1, "\u00A0");
-  if (const std::size_t at = html.find(" ("); at != std::string::npos) html.insert(at + 1, "<wbr>");
-  for (std::size_t at = 0; (at = html.find(", ", at)) != std::string::npos; ++at)
-    html.insert(at + 2, "<wbr>");
+  std::string html;
+  for (std::size_t begin = 0, end = 0; begin <= text.size(); begin = end + 1) {
+    end = std::min(text.find(' ', begin), text.size());
+    html += html_text(text.substr(begin, end - begin));
+    if (end < text.size()) html += space_in_number(text, end);
+  }
   return html;
 }
 

@@ -97,7 +97,9 @@ summary h2{display:inline;margin:0}
 .dense td:not(.number){white-space:normal}
 .dense .long{min-width:8rem}
 .crowded{font-size:.74rem}
-.crowded th,.crowded td{padding:.35rem .25rem}
+.crowded th,.crowded td{padding:.35rem .2rem}
+.crowded td.number{white-space:normal}
+.crowded .long{min-width:6rem}
 .scroll:has(.dense){--beyond:calc(clamp(1rem,4vw,2.5rem) - .75rem);
 margin-inline:calc(-1*var(--beyond));max-width:calc(100% + 2*var(--beyond))}
 }
@@ -115,6 +117,7 @@ tbody th{white-space:normal;max-width:36vw;overflow-wrap:break-word}
 .cards tbody tr+tr>*{border-top:0}
 .cards tbody th{grid-column:1/-1;position:static;max-width:none;padding:0 0 .2rem;font-weight:600}
 .cards td{padding:.1rem 0;text-align:left;white-space:normal;min-width:0;overflow-wrap:anywhere}
+.cards td.number{white-space:nowrap}
 .cards td.long{grid-column:1/-1}
 .cards td.absent{display:none}
 .cards td::before{content:attr(data-label);display:block;color:var(--quiet);font-size:.8rem}

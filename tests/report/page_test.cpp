@@ -178,7 +178,7 @@ TEST(Page, GivesWideTablesRoom) {
   for (const char* part :
        {">McNemar\u00A0p</th>", ">Margin SNR\u00A0(dB)</th>", ">Weights (dB)</th>",
         ">eval_<wbr>steps</th>", "integer(<wbr>width=8,<wbr>frac=4)",
-        ">0.15 <wbr>(0.05 to 0.44)\u00A0%</td>"})
+        ">0.15 <wbr>(0.05\u00A0to 0.44)\u00A0%</td>"})
     EXPECT_NE(html.find(part), std::string::npos) << part << " in\n" << html;
   EXPECT_EQ(count(html, "dense"), 0);
   for (const char* key : {"f", "g", "h", "i", "j"}) {
