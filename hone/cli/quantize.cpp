@@ -224,11 +224,16 @@ Section layer_section(const QuantizeJob& job, const std::optional<Explanation>& 
                      : Section{"Layers", std::move(blocks)};
 }
 
+// What others make of the model that is saved; "" where it is the same.
+std::string saved_remark(const QuantizeJob& job) {
+  const std::string notice = notice_for_other_programs(job.options.plan);
+  return notice.empty() ? "" : "What is saved: " + notice + ".";
+}
+
 // What is worth knowing of the model whatever it was measured on: its size, and what others make of it.
 std::vector<std::string> remarks(const QuantizeJob& job, const ModelSize& size) {
-  std::vector<std::string> lines = {to_text(size)};
-  const std::string notice = notice_for_other_programs(job.options.plan);
-  if (!notice.empty()) lines.push_back("What is saved: " + notice + ".");
+  std::vector<std::string> lines = {to_text(size), saved_remark(job)};
+  std::erase(lines, "");
   return lines;
 }
 
@@ -330,6 +335,8 @@ Verdict quantize_seeds(const QuantizeJob& job, RunReport report) {
                                     "Accuracy after, a dot for each seed, and before", undrawn)}}};
   if (a.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(change, job.part())});
+  const std::string remark = saved_remark(job);
+  if (!remark.empty()) report.sections[0].blocks.push_back(Paragraph{remark});
   Section classes = class_section_of_seeds(results, after);
   if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
   if (explanation) report.sections.push_back(layer_section(job, explanation, {}, folder, undrawn));
@@ -342,10 +349,11 @@ Verdict quantize_seeds(const QuantizeJob& job, RunReport report) {
   if (a.run.json) {
     print_result("quantize", result);
   } else {
-    print_text(a.run, "{}\n\n{}\n\n{}\n{}\n\n{}written to {}\n",
+    print_text(a.run, "{}\n\n{}\n\n{}\n{}\n\n{}written to {}\n{}{}",
                toned(headline(job, change), tone_of(change), text_style(a.run)), caption,
                to_text(table, text_style(a.run)), spread,
-               class_text_of_seeds(results, after, text_style(a.run)), a.output.folder);
+               class_text_of_seeds(results, after, text_style(a.run)), a.output.folder, remark,
+               remark.empty() ? "" : "\n");
     if (explanation) print_text(a.run, "\n{}", to_text(*explanation, text_style(a.run)));
   }
   return change;

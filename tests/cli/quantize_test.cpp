@@ -469,6 +469,7 @@ TEST(Quantize, WithSeedsThatAllLoseSaysSoAndWhere) {
   for (const Json& run : result["runs"]) EXPECT_EQ(run["comparison"]["verdict"], "lost");
   EXPECT_NE(ending.output.find("; shown by each seed alone."), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find(" % flips on average"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("What is saved: "), std::string::npos) << ending.output;
   EXPECT_NE(ending.output.find("Where it is lost: each operand alone, the noisiest first, without "
                                "training, and so with every seed"),
             std::string::npos)
