@@ -1,9 +1,11 @@
 // A blocked product in the manner of GotoBLAS and BLIS (Goto and van de Geijn, "Anatomy of
 // high-performance matrix multiplication", 2008). K is cut into blocks of at most 384. For every
-// block B is packed once into panels of up to three vectors of columns, by all threads; then chunks
-// compute tiles of C. Rows of A are read in place where they are contiguous, otherwise every chunk
-// packs its own into panels of kPanelRows rows. The micro-kernel keeps one panel by one panel of C
-// in registers:
+// block B is packed into panels of up to three vectors of columns: by all threads, once, before
+// chunks compute tiles of C; or, where so few rows stand in A that one tile holds them, by the only
+// chunk that needs the panel, just before it does and into its own cache, for then the weights of a
+// layer are read once and written nowhere. Rows of A are read in place where they are contiguous,
+// otherwise every chunk packs its own into panels of kPanelRows rows. The micro-kernel keeps one
+// panel by one panel of C in registers:
 //
 //   AVX-512: 8 rows x 3 vectors of 16, 24 accumulators of 32 registers;  else 4 x 3, 12 of 16.
 //
@@ -38,6 +40,9 @@ constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Vectors()
 constexpr int kPanelVectors = 3;
 constexpr int kPanelRows = kLanes == 16 ? 8 : 4;
 constexpr std::int64_t kMaxDepth = 384;
+// How many floats of packed B are asked for before they are needed: 8 KiB, some microseconds of a
+// memory that serves two cores.
+constexpr std::int64_t kFetchedAhead = 2048;
 
 // First of the indices [0, total) that part `part` of `parts` nearly equal parts holds.
 constexpr std::int64_t part_begin(std::int64_t total, std::int64_t parts, std::int64_t part) {
@@ -64,15 +69,19 @@ struct Plan {
     return part_begin(column_panels, column_tiles, tile);
   }
   std::int64_t row_tiles() const { return ceil_div(shape.m, tile_rows); }
+  // Whether one chunk alone needs a panel of B.
+  bool uses_b_once() const { return row_tiles() == 1; }
   std::int64_t padded_columns() const { return ceil_div(shape.n, kLanes) * kLanes; }
 };
 
-// Tiles of 128 rows reuse a panel of B well; they shrink while there are few of them and each is
-// still worth a chunk.
+// Reuses a panel of B well.
+constexpr std::int64_t kMaxTileRows = 128;
+
+// Tiles shrink while there are few of them and each is still worth a chunk.
 std::int64_t tile_rows_for(const GemmShape& shape, std::int64_t column_tiles) {
   constexpr std::int64_t kEnoughTiles = 16;
   constexpr std::int64_t kChunkWork = std::int64_t{1} << 21;  // multiply-adds
-  std::int64_t rows = 128;
+  std::int64_t rows = kMaxTileRows;
   while (rows > 32 && ceil_div(shape.m, rows) * column_tiles < kEnoughTiles &&
          rows * (shape.n / column_tiles) * shape.k > kChunkWork) {
     rows /= 2;
@@ -82,12 +91,14 @@ std::int64_t tile_rows_for(const GemmShape& shape, std::int64_t column_tiles) {
 
 Plan plan_for(const GemmShape& shape) {
   constexpr std::int64_t kTilePanels = 16;
+  constexpr std::int64_t kTilePanelsOfFewRows = 2;
   Plan plan{};
   plan.shape = shape;
   plan.depth_blocks = std::max<std::int64_t>(1, ceil_div(shape.k, kMaxDepth));
   plan.column_panels = ceil_div(ceil_div(shape.n, kLanes), kPanelVectors);
-  plan.column_tiles = ceil_div(plan.column_panels, kTilePanels);
-  plan.tile_rows = tile_rows_for(shape, plan.column_tiles);
+  const bool few_rows = shape.m <= kMaxTileRows;
+  plan.column_tiles = ceil_div(plan.column_panels, few_rows ? kTilePanelsOfFewRows : kTilePanels);
+  plan.tile_rows = few_rows ? kMaxTileRows : tile_rows_for(shape, plan.column_tiles);
   return plan;
 }
 
@@ -105,14 +116,21 @@ struct RowPanel {
   std::int64_t depth_stride;
 };
 
+// A panel of packed B, and whether it still lies in memory: then what follows is asked for early.
+struct ColumnPanel {
+  const float* data;
+  bool in_memory;
+};
+
 // C piece (kRows, kVectors * kLanes) =
 //     start + A panel (kRows of kPanelRows, depth) * B panel (depth, kVectors * kLanes).
 template <int kRows, int kVectors>
-void multiply_panels(const RowPanel& rows, std::int64_t depth, const float* HWY_RESTRICT b,
+void multiply_panels(const RowPanel& rows, std::int64_t depth, const ColumnPanel& columns,
                      float* HWY_RESTRICT c, std::int64_t c_stride, const Start& start) {
   const Vectors d;
   using V = hn::Vec<Vectors>;
   const float* HWY_RESTRICT a = rows.data;
+  const float* HWY_RESTRICT b = columns.data;
   V sum[kRows][kVectors];
   // Without full unrolling, here and below, the sums live in memory.
 #pragma GCC unroll 8
@@ -127,6 +145,10 @@ void multiply_panels(const RowPanel& rows, std::int64_t depth, const float* HWY_
     for (int j = 0; j < kVectors; ++j) __builtin_prefetch(c + i * c_stride + j * kLanes, 1);
   }
   for (std::int64_t l = 0; l < depth; ++l) {
+    if (columns.in_memory) {
+#pragma GCC unroll 3
+      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kFetchedAhead + j * kLanes, 0, 2);
+    }
     V right[kVectors];
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j) right[j] = hn::Load(d, b + j * kLanes);
@@ -152,8 +174,8 @@ void multiply_panels(const RowPanel& rows, std::int64_t depth, const float* HWY_
   }
 }
 
-using MultiplyPanels = void (*)(const RowPanel&, std::int64_t, const float*, float*, std::int64_t,
-                                const Start&);
+using MultiplyPanels = void (*)(const RowPanel&, std::int64_t, const ColumnPanel&, float*,
+                                std::int64_t, const Start&);
 
 // The micro-kernels for each number of rows, 1 to kPanelRows, and of vectors, 1 to kPanelVectors.
 using MicroKernels = std::array<std::array<MultiplyPanels, kPanelVectors>, kPanelRows>;
@@ -207,16 +229,41 @@ void pack_panel(const Lines& lines, std::int64_t width, std::int64_t depth, floa
   }
 }
 
-// Packs panel `panel` of the columns of B, for depth block `block`, to its place in `packed_b`.
+// B as it was given, and packed as a whole where that is done before: null where every chunk packs
+// the panels it needs.
+struct Right {
+  ConstMatrix matrix;
+  const float* packed;
+};
+
+// Packs panel `panel` of the columns of B for depth block `block`.
 void pack_b(const Plan& plan, const ConstMatrix& b, std::int64_t block, std::int64_t panel,
-            float* packed_b) {
+            float* packed) {
   const std::int64_t depth_begin = plan.depth_begin(block);
   const std::int64_t depth = plan.depth_begin(block + 1) - depth_begin;
   const std::int64_t begin = plan.column_begin(panel);
   const std::int64_t width = plan.column_begin(panel + 1) - begin;
   const float* const from = b.data + depth_begin * b.row_stride + begin * b.column_stride;
   const Lines lines{from, b.column_stride, b.row_stride, std::min(width, plan.shape.n - begin)};
-  pack_panel(lines, width, depth, packed_b + depth_begin * plan.padded_columns() + begin * depth);
+  pack_panel(lines, width, depth, packed);
+}
+
+// Where that panel lies in B packed as a whole.
+std::int64_t panel_offset(const Plan& plan, std::int64_t block, std::int64_t panel) {
+  const std::int64_t depth_begin = plan.depth_begin(block);
+  const std::int64_t depth = plan.depth_begin(block + 1) - depth_begin;
+  return depth_begin * plan.padded_columns() + plan.column_begin(panel) * depth;
+}
+
+// The panel, packed by now at the latest.
+ColumnPanel packed_panel(const Plan& plan, const Right& right, std::int64_t block,
+                         std::int64_t panel) {
+  if (right.packed != nullptr) return {right.packed + panel_offset(plan, block, panel), true};
+  static thread_local Scratch scratch;
+  float* const packed =
+      scratch.floats(static_cast<std::size_t>(kPanelVectors * kLanes * kMaxDepth));
+  pack_b(plan, right.matrix, block, panel, packed);
+  return {packed, false};
 }
 
 // The rows of A that one tile of C needs, for one depth block.
@@ -272,7 +319,7 @@ struct Destination {
 // The piece of C of `rows` rows and `columns` columns, which do not fill the panel of B: computed
 // aside, then added.
 void multiply_partial(MultiplyPanels multiply, const RowPanel& left, std::int64_t depth,
-                      const float* b, float* c, std::int64_t c_stride, std::int64_t rows,
+                      const ColumnPanel& b, float* c, std::int64_t c_stride, std::int64_t rows,
                       std::int64_t columns, const Start& start) {
   constexpr std::int64_t kStride = kPanelVectors * kLanes;
   HWY_ALIGN float piece[kPanelRows * kStride];
@@ -288,10 +335,9 @@ void multiply_partial(MultiplyPanels multiply, const RowPanel& left, std::int64_
 
 // Adds the product over one depth block to the tile of C whose first row is `row_begin`.
 void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& left,
-                    const float* packed_a, const float* packed_b, const Destination& to,
+                    const float* packed_a, const Right& right, const Destination& to,
                     std::int64_t row_begin, std::int64_t column_tile) {
   const bool first = depth_block == 0;
-  const float* const block = packed_b + plan.depth_begin(depth_block) * plan.padded_columns();
   for (std::int64_t panel = plan.panel_begin(column_tile);
        panel < plan.panel_begin(column_tile + 1); ++panel) {
     const std::int64_t column = plan.column_begin(panel);
@@ -299,7 +345,7 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
     const std::int64_t columns = std::min(width, plan.shape.n - column);
     const float* const bias = first && to.add.bias ? to.add.bias + column : nullptr;
     const Start start{bias, !first || to.add.accumulate};
-    const float* const b = block + column * left.depth;
+    ColumnPanel b = packed_panel(plan, right, depth_block, panel);
     for (std::int64_t i = 0; i < left.rows; i += kPanelRows) {
       const std::int64_t rows = std::min<std::int64_t>(kPanelRows, left.rows - i);
       const auto multiply = micro_kernel(rows, width / kLanes);
@@ -310,13 +356,14 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
       } else {
         multiply_partial(multiply, panel_of_a, left.depth, b, c, to.c_stride, rows, columns, start);
       }
+      b.in_memory = false;
     }
   }
 }
 
 // Computes the tile (row_tile, column_tile) of C over the whole of K.
-void compute_tile(const Plan& plan, const ConstMatrix& a, const float* packed_b,
-                  const Destination& to, std::int64_t row_tile, std::int64_t column_tile) {
+void compute_tile(const Plan& plan, const ConstMatrix& a, const Right& right, const Destination& to,
+                  std::int64_t row_tile, std::int64_t column_tile) {
   static thread_local Scratch scratch;
   float* const packed_a =
       scratch.floats(static_cast<std::size_t>((plan.tile_rows + kPanelRows) * kMaxDepth));
@@ -328,48 +375,69 @@ void compute_tile(const Plan& plan, const ConstMatrix& a, const float* packed_b,
     const float* const from = a.data + row_begin * a.row_stride + depth_begin * a.column_stride;
     const RowBlock left{from, a.row_stride, a.column_stride, rows, depth};
     if (!is_read_in_place(left)) pack_a(left, packed_a);
-    multiply_block(plan, block, left, packed_a, packed_b, to, row_begin, column_tile);
+    multiply_block(plan, block, left, packed_a, right, to, row_begin, column_tile);
   }
 }
 
-float* packed_b_scratch(const Plan& plan) {
-  static thread_local Scratch scratch;
-  return scratch.floats(static_cast<std::size_t>(plan.shape.k * plan.padded_columns()));
+// The pool to pack and compute with, or none: then the calling thread does it all.
+template <class Body>
+void for_chunks(ThreadPool* pool, std::int64_t count, std::int64_t grain, const Body& body) {
+  if (pool != nullptr) return parallel_ranges(*pool, count, grain, body);
+  if (count > 0) body(0, count);
 }
 
-// The whole product on the calling thread.
-void multiply_alone(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b, float* c,
-                    std::int64_t c_stride, const GemmAdd& add) {
-  const Plan plan = plan_for(shape);
-  const Destination to{c, c_stride, add};
-  float* const packed_b = packed_b_scratch(plan);
-  for (std::int64_t block = 0; block < plan.depth_blocks; ++block) {
-    for (std::int64_t panel = 0; panel < plan.column_panels; ++panel)
-      pack_b(plan, b, block, panel, packed_b);
-  }
-  for (std::int64_t row_tile = 0; row_tile < plan.row_tiles(); ++row_tile) {
-    for (std::int64_t tile = 0; tile < plan.column_tiles; ++tile)
-      compute_tile(plan, a, packed_b, to, row_tile, tile);
-  }
-}
-
-// The whole product on the pool: all of B is packed first, then tiles are computed.
-void multiply_together(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a,
-                       const ConstMatrix& b, float* c, std::int64_t c_stride, const GemmAdd& add) {
+void pack_whole_b(ThreadPool* pool, const Plan& plan, const ConstMatrix& b, float* packed) {
   constexpr std::int64_t kPanelsPerChunk = 4;
-  const Plan plan = plan_for(shape);
-  const Destination to{c, c_stride, add};
-  float* const packed_b = packed_b_scratch(plan);
-  parallel_ranges(pool, plan.depth_blocks * plan.column_panels, kPanelsPerChunk,
-                  [&](std::int64_t begin, std::int64_t end) {
-                    for (std::int64_t i = begin; i < end; ++i) {
-                      pack_b(plan, b, i / plan.column_panels, i % plan.column_panels, packed_b);
-                    }
-                  });
+  for_chunks(pool, plan.depth_blocks * plan.column_panels, kPanelsPerChunk,
+             [&](std::int64_t begin, std::int64_t end) {
+               for (std::int64_t i = begin; i < end; ++i) {
+                 const std::int64_t block = i / plan.column_panels, panel = i % plan.column_panels;
+                 pack_b(plan, b, block, panel, packed + panel_offset(plan, block, panel));
+               }
+             });
+}
+
+std::size_t packed_floats(const Plan& plan) {
+  return static_cast<std::size_t>(plan.shape.k * plan.padded_columns());
+}
+
+// B packed as a whole, until the next product on this thread.
+const float* packed_b_scratch(ThreadPool* pool, const Plan& plan, const ConstMatrix& b) {
+  static thread_local Scratch scratch;
+  float* const packed = scratch.floats(packed_floats(plan));
+  pack_whole_b(pool, plan, b, packed);
+  return packed;
+}
+
+void compute(ThreadPool* pool, const Plan& plan, const ConstMatrix& a, const Right& right,
+             const Destination& to) {
   // Neighbouring chunks share a column tile, hence the part of packed B in the shared cache.
-  pool.run(plan.row_tiles() * plan.column_tiles, [&](std::int64_t chunk) {
-    compute_tile(plan, a, packed_b, to, chunk % plan.row_tiles(), chunk / plan.row_tiles());
-  });
+  for_chunks(pool, plan.row_tiles() * plan.column_tiles, 1,
+             [&](std::int64_t begin, std::int64_t end) {
+               for (std::int64_t i = begin; i < end; ++i)
+                 compute_tile(plan, a, right, to, i % plan.row_tiles(), i / plan.row_tiles());
+             });
+}
+
+void multiply(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
+              float* c, std::int64_t c_stride, const GemmAdd& add) {
+  const Plan plan = plan_for(shape);
+  const Right right{b, plan.uses_b_once() ? nullptr : packed_b_scratch(pool, plan, b)};
+  compute(pool, plan, a, right, {c, c_stride, add});
+}
+
+std::size_t size_of_packed(std::int64_t n, std::int64_t k) {
+  return packed_floats(plan_for({0, n, k}));
+}
+
+void pack_right(ThreadPool* pool, std::int64_t n, std::int64_t k, const ConstMatrix& b,
+                float* packed) {
+  pack_whole_b(pool, plan_for({0, n, k}), b, packed);
+}
+
+void multiply_packed(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a,
+                     const float* packed, float* c, std::int64_t c_stride, const GemmAdd& add) {
+  compute(pool, plan_for(shape), a, {{}, packed}, {c, c_stride, add});
 }
 
 }  // namespace
@@ -381,8 +449,10 @@ HWY_AFTER_NAMESPACE();
 namespace hone::kernels {
 namespace {
 
-HWY_EXPORT(multiply_alone);
-HWY_EXPORT(multiply_together);
+HWY_EXPORT(multiply);
+HWY_EXPORT(size_of_packed);
+HWY_EXPORT(pack_right);
+HWY_EXPORT(multiply_packed);
 
 // Products of fewer multiply-adds take less than a few microseconds: not worth a second thread.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 18;
@@ -411,11 +481,26 @@ void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const 
   check(a);
   check(b);
   if (shape.m == 0 || shape.n == 0) return;
-  if (work_of(shape) <= kSmallWork) {
-    HWY_DYNAMIC_DISPATCH(multiply_alone)(shape, a, b, c, c_stride, add);
-  } else {
-    HWY_DYNAMIC_DISPATCH(multiply_together)(pool, shape, a, b, c, c_stride, add);
-  }
+  ThreadPool* const threads = work_of(shape) <= kSmallWork ? nullptr : &pool;
+  HWY_DYNAMIC_DISPATCH(multiply)(threads, shape, a, b, c, c_stride, add);
+}
+
+std::size_t gemm_packed_floats(std::int64_t n, std::int64_t k) {
+  return HWY_DYNAMIC_DISPATCH(size_of_packed)(n, k);
+}
+
+void gemm_pack(ThreadPool& pool, std::int64_t n, std::int64_t k, const ConstMatrix& b,
+               float* packed) {
+  check(b);
+  HWY_DYNAMIC_DISPATCH(pack_right)(&pool, n, k, b, packed);
+}
+
+void gemm_packed(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a,
+                 const float* packed, float* c, std::int64_t c_stride, const GemmAdd& add) {
+  check(a);
+  if (shape.m == 0 || shape.n == 0) return;
+  ThreadPool* const threads = work_of(shape) <= kSmallWork ? nullptr : &pool;
+  HWY_DYNAMIC_DISPATCH(multiply_packed)(threads, shape, a, packed, c, c_stride, add);
 }
 
 void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
@@ -424,11 +509,11 @@ void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
   check(a.first);
   check(b.first);
   if (shape.m == 0 || shape.n == 0) return;
-  const auto for_item = [&](std::int64_t item, auto&& multiply) {
+  const auto for_item = [&](std::int64_t item, auto&& product) {
     const std::int64_t p = item / batches[1];
     const std::int64_t q = item % batches[1];
     float* const to = c.first + p * c.strides[0] + q * c.strides[1];
-    multiply(item_of(a, p, q), item_of(b, p, q), to);
+    product(item_of(a, p, q), item_of(b, p, q), to);
   };
   const std::int64_t items = batches[0] * batches[1];
   if (work_of(shape) > kLargeWork) {
@@ -443,7 +528,7 @@ void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
   parallel_ranges(pool, items, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t item = begin; item < end; ++item) {
       for_item(item, [&](const ConstMatrix& left, const ConstMatrix& right, float* to) {
-        HWY_DYNAMIC_DISPATCH(multiply_alone)(shape, left, right, to, c.row_stride, {});
+        HWY_DYNAMIC_DISPATCH(multiply)(nullptr, shape, left, right, to, c.row_stride, {});
       });
     }
   });

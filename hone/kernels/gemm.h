@@ -41,6 +41,16 @@ struct GemmAdd {
 void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
           float* c, std::int64_t c_stride, const GemmAdd& add = {});
 
+/// B (K,N) as the products of this processor read it, for what multiplies by the same B again and
+/// again: `gemm_pack` fills `gemm_packed_floats(n, k)` floats, aligned to a line of the cache.
+std::size_t gemm_packed_floats(std::int64_t n, std::int64_t k);
+void gemm_pack(ThreadPool& pool, std::int64_t n, std::int64_t k, const ConstMatrix& b,
+               float* packed);
+
+/// `gemm` with B packed: the same bits.
+void gemm_packed(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a,
+                 const float* packed, float* c, std::int64_t c_stride, const GemmAdd& add = {});
+
 /// The same sum in plain loops, accumulated in double and rounded once: what tests compare with.
 void gemm_reference(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b, float* c,
                     std::int64_t c_stride, const GemmAdd& add = {});

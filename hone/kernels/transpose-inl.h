@@ -14,15 +14,34 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// to[c * to_stride + r] = from[r * from_stride + c] for r, c in 0..3.
-HWY_INLINE void transpose_4x4(const float* from, std::int64_t from_stride, float* to,
-                              std::int64_t to_stride) {
+// As many rows as the widest vector here has lanes, at most 16.
+constexpr std::int64_t kTransposedRows = static_cast<std::int64_t>(
+    hwy::HWY_NAMESPACE::MaxLanes(hwy::HWY_NAMESPACE::CappedTag<float, 16>()));
+
+// Four values from each of the rows 0, 4, 8, ... of D, one row after the other.
+template <class D>
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> every_fourth_row(D d, const float* from,
+                                                       std::int64_t from_stride) {
   namespace hn = hwy::HWY_NAMESPACE;
-  const hn::FixedTag<float, 4> d;
-  const auto row0 = hn::LoadU(d, from);
-  const auto row1 = hn::LoadU(d, from + from_stride);
-  const auto row2 = hn::LoadU(d, from + 2 * from_stride);
-  const auto row3 = hn::LoadU(d, from + 3 * from_stride);
+  if constexpr (hn::MaxLanes(D()) == 4) {
+    return hn::LoadU(d, from);
+  } else {
+    const hn::Half<D> half;
+    constexpr std::int64_t kHalfRows = static_cast<std::int64_t>(hn::MaxLanes(half));
+    return hn::Combine(d, every_fourth_row(half, from + kHalfRows * from_stride, from_stride),
+                       every_fourth_row(half, from, from_stride));
+  }
+}
+
+// to[c * to_stride + r] = from[r * from_stride + c] for c in 0..3 and r below the lanes of D.
+template <class D>
+HWY_INLINE void transpose_four_columns(D d, const float* from, std::int64_t from_stride, float* to,
+                                       std::int64_t to_stride) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const auto row0 = every_fourth_row(d, from, from_stride);
+  const auto row1 = every_fourth_row(d, from + from_stride, from_stride);
+  const auto row2 = every_fourth_row(d, from + 2 * from_stride, from_stride);
+  const auto row3 = every_fourth_row(d, from + 3 * from_stride, from_stride);
   const auto lower02 = hn::InterleaveLower(d, row0, row2);
   const auto lower13 = hn::InterleaveLower(d, row1, row3);
   const auto upper02 = hn::InterleaveUpper(d, row0, row2);
@@ -36,12 +55,19 @@ HWY_INLINE void transpose_4x4(const float* from, std::int64_t from_stride, float
 // to[c * to_stride + r] = from[r * from_stride + c] for r in [0, rows), c in [0, columns).
 inline void transpose_block(const float* from, std::int64_t from_stride, std::int64_t rows,
                             std::int64_t columns, float* to, std::int64_t to_stride) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::CappedTag<float, kTransposedRows> wide;
+  const hn::FixedTag<float, 4> narrow;
+  const std::int64_t wide_rows = rows / kTransposedRows * kTransposedRows;
   const std::int64_t whole_rows = rows / 4 * 4;
   const std::int64_t whole_columns = columns / 4 * 4;
+  const auto transpose = [&](auto d, std::int64_t r, std::int64_t c) {
+    transpose_four_columns(d, from + r * from_stride + c, from_stride, to + c * to_stride + r,
+                           to_stride);
+  };
   for (std::int64_t c = 0; c < whole_columns; c += 4) {
-    for (std::int64_t r = 0; r < whole_rows; r += 4) {
-      transpose_4x4(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
-    }
+    for (std::int64_t r = 0; r < wide_rows; r += kTransposedRows) transpose(wide, r, c);
+    for (std::int64_t r = wide_rows; r < whole_rows; r += 4) transpose(narrow, r, c);
   }
   const auto copy = [&](std::int64_t row_begin, std::int64_t column_begin,
                         std::int64_t column_end) {

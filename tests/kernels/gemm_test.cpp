@@ -1,5 +1,7 @@
 #include "hone/kernels/gemm.h"
 
+#include "hone/kernels/scratch.h"
+
 #include "tests/kernels/kernel_testing.h"
 
 namespace hone::kernels {
@@ -63,6 +65,29 @@ void check_product(const GemmShape& shape, bool a_transposed, bool b_transposed,
     return result;
   });
   expect_near_product(shape, a.view, b.view, add, before, c, stride);
+  ThreadPool pool(2);
+  const std::size_t floats = gemm_packed_floats(shape.n, shape.k);
+  Scratch packed;
+  gemm_pack(pool, shape.n, shape.k, b.view, packed.floats(floats));
+  std::vector<float> of_packed = before;
+  gemm_packed(pool, shape, a.view, packed.floats(floats), of_packed.data(), stride, add);
+  EXPECT_EQ(of_packed, c);
+}
+
+// Texts have the same values alone, in a batch, and however far they are padded.
+TEST(Gemm, RowsDoNotDependOnHowManyThereAre) {
+  for_each_target([] {
+    constexpr std::int64_t kRows = 300, kColumns = 770, kDepth = 900;
+    const Stored a(kRows, kDepth, false, 1), b(kDepth, kColumns, true, 2);
+    ThreadPool pool(2);
+    std::vector<float> all(kRows * kColumns);
+    gemm(pool, {kRows, kColumns, kDepth}, a.view, b.view, all.data(), kColumns);
+    for (const std::int64_t rows : {1, 7, 8, 9, 127, 128, 129}) {
+      std::vector<float> few(static_cast<std::size_t>(rows * kColumns));
+      gemm(pool, {rows, kColumns, kDepth}, a.view, b.view, few.data(), kColumns);
+      EXPECT_TRUE(std::equal(few.begin(), few.end(), all.begin())) << rows << " rows";
+    }
+  });
 }
 
 TEST(Gemm, AgreesWithReferenceForSmallSizesAndAllTransposes) {
