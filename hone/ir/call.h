@@ -22,6 +22,8 @@ class Call {
   const Bindings& bindings;
   ThreadPool& pool;
   FunctionRef<Tensor(DType, Sizes)> allocate;
+  const void* prepared =
+      nullptr;  ///< what the kernel made of the constant inputs (see `Kernel::prepare`)
 
   const Tensor& input(std::size_t index) const { return *inputs[index]; }
   bool has_input(std::size_t index) const { return index < inputs.size(); }

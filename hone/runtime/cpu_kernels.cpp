@@ -14,9 +14,10 @@
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
 #include "hone/runtime/kernel.h"
+#include "hone/tensor/mapped.h"
 
 // The CPU kernels of hone/kernels as rows of the kernel table: each takes the tensors of a call apart into pointers and
-// sizes. A kernel here refuses what it does not take; the operation's reference then does the work.
+// sizes. A kernel here refuses what it does not take, and hands on what the reference is to report.
 namespace hone {
 namespace {
 
@@ -32,19 +33,10 @@ std::int64_t row_count(const Tensor& tensor) {
   return row_length(tensor) == 0 ? 0 : tensor.count() / row_length(tensor);
 }
 
-std::string_view contiguous(const Call& call) {
-  const bool all =
-      std::ranges::all_of(call.inputs, [](const Tensor* input) { return input->contiguous(); });
-  return all ? "" : "an input is strided";
-}
+std::string_view anything(const CallSite&) { return ""; }
 
-std::string_view at_most_six_dimensions(const Call& call) {
-  return call.types[0].rank() <= 6 && call.input(0).rank() <= 6 ? "" : "more than 6 dimensions";
-}
-
-std::string_view contiguous_six_dimensions(const Call& call) {
-  const std::string_view refusal = contiguous(call);
-  return refusal.empty() ? at_most_six_dimensions(call) : refusal;
+std::string_view at_most_six_dimensions(const CallSite& site) {
+  return site.outputs[0].rank() <= 6 && site.inputs[0].rank() <= 6 ? "" : "more than 6 dimensions";
 }
 
 // ---- element-wise
@@ -101,16 +93,10 @@ Sizes dropout_limits(const Call& call) {
   return limits.empty() ? call.input(0).sizes() : resolve(limits, call.bindings);
 }
 
-// What is larger than its limits is the reference's to report.
-std::string_view within_limits(const Call& call) {
-  const std::string_view refusal = contiguous_six_dimensions(call);
-  if (!refusal.empty()) return refusal;
-  return std::ranges::equal(call.input(0).sizes(), dropout_limits(call), std::less_equal<>())
-             ? ""
-             : "x is larger than its limits";
-}
-
 void dropout(Call& call) {
+  // What is larger than its limits is the reference's to report.
+  if (!std::ranges::equal(call.input(0).sizes(), dropout_limits(call), std::less_equal<>()))
+    return call.op.reference(call);
   const RandomStream stream{
       static_cast<std::uint64_t>(*call.input(1).data<std::int64_t>()),
       static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))};
@@ -134,8 +120,8 @@ void full(Call& call) {
   kernels::fill(call.pool, count(call), value, call.output().data<float>());
 }
 
-std::string_view float_result(const Call& call) {
-  return call.types[0].dtype == DType::f32 ? "" : "the result is not f32";
+std::string_view float_result(const CallSite& site) {
+  return site.outputs[0].dtype == DType::f32 ? "" : "the result is not f32";
 }
 
 // ---- rows
@@ -170,7 +156,16 @@ void layer_norm_gradient(Call& call) {
                                call.output(2).data<float>());
 }
 
+// Labels outside the classes are the reference's to report.
+bool valid_labels(const Call& call) {
+  const std::int64_t classes = call.input(0).size(1);
+  return std::ranges::all_of(call.input(1).values<std::int64_t>(), [&](std::int64_t label) {
+    return label == kernels::kIgnoredLabel || (label >= 0 && label < classes);
+  });
+}
+
 void cross_entropy(Call& call) {
+  if (!valid_labels(call)) return call.op.reference(call);
   const Tensor& logits = call.input(0);
   *call.output().data<float>() =
       kernels::cross_entropy(call.pool, logits.size(0), logits.size(1), logits.data<float>(),
@@ -178,41 +173,29 @@ void cross_entropy(Call& call) {
 }
 
 void cross_entropy_gradient(Call& call) {
+  if (!valid_labels(call)) return call.op.reference(call);
   const Tensor& logits = call.input(0);
   kernels::cross_entropy_gradient(call.pool, logits.size(0), logits.size(1), logits.data<float>(),
                                   call.input(1).data<std::int64_t>(), *floats(call, 2),
                                   call.output().data<float>(), optional_floats(call, 3));
 }
 
-// Labels outside the classes are the reference's to report.
-std::string_view valid_labels(const Call& call) {
-  const std::int64_t classes = call.input(0).size(1);
-  const auto valid = [&](std::int64_t label) {
-    return label == kernels::kIgnoredLabel || (label >= 0 && label < classes);
-  };
-  if (!contiguous(call).empty()) return contiguous(call);
-  return std::ranges::all_of(call.input(1).values<std::int64_t>(), valid)
-             ? ""
-             : "a label is outside the classes";
-}
-
 // ---- embeddings
 
 // Ids outside the table are the reference's to report.
-std::string_view valid_ids(const Call& call, std::int64_t rows) {
-  if (!contiguous(call).empty()) return contiguous(call);
-  const auto valid = [rows](std::int64_t id) { return id >= 0 && id < rows; };
-  return std::ranges::all_of(call.input(0).values<std::int64_t>(), valid)
-             ? ""
-             : "an id is outside the table";
+bool valid_ids(const Call& call, std::int64_t rows) {
+  return std::ranges::all_of(call.input(0).values<std::int64_t>(),
+                             [rows](std::int64_t id) { return id >= 0 && id < rows; });
 }
 
 void embedding(Call& call) {
+  if (!valid_ids(call, call.input(1).size(0))) return call.op.reference(call);
   kernels::gather_rows(call.pool, row_length(call.input(1)), floats(call, 1), count(call),
                        call.input(0).data<std::int64_t>(), call.output().data<float>());
 }
 
 void embedding_gradient(Call& call) {
+  if (!valid_ids(call, call.attributes.get<std::int64_t>("rows"))) return call.op.reference(call);
   Tensor& table = call.output();
   kernels::gather_rows_gradient(call.pool, table.size(0), table.size(1), count(call),
                                 call.input(0).data<std::int64_t>(), floats(call, 1),
@@ -224,13 +207,33 @@ void embedding_gradient(Call& call) {
 
 // ---- products
 
+// The weight as the product reads it. Only of a file's: its plain pages go back to the system, so memory holds one of
+// the two, where a weight in other memory would be held twice.
+std::shared_ptr<const void> packed_weight(const Call& call) {
+  const Tensor& weight = call.input(1);
+  if (!weight.storage()->mapped) return nullptr;
+  const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
+  StoragePointer packed =
+      cpu().allocate(kernels::gemm_packed_floats(outputs, inputs) * sizeof(float));
+  kernels::gemm_pack(call.pool, outputs, inputs, {weight.data<float>(), 1, inputs},
+                     reinterpret_cast<float*>(packed->pointer));
+  release_pages(weight);
+  return packed;
+}
+
 void linear(Call& call) {
   const Tensor& weight = call.input(1);
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
+  const kernels::GemmShape shape{row_count(call.input(0)), outputs, inputs};
+  const kernels::ConstMatrix x{floats(call, 0), inputs, 1};
   const kernels::GemmAdd bias{optional_floats(call, 2), false};
-  kernels::gemm(call.pool, {row_count(call.input(0)), outputs, inputs},
-                {floats(call, 0), inputs, 1}, {floats(call, 1), 1, inputs},
-                call.output().data<float>(), outputs, bias);
+  float* y = call.output().data<float>();
+  if (const auto* packed = static_cast<const Storage*>(call.prepared)) {
+    kernels::gemm_packed(call.pool, shape, x, reinterpret_cast<const float*>(packed->pointer), y,
+                         outputs, bias);
+  } else {
+    kernels::gemm(call.pool, shape, x, {floats(call, 1), 1, inputs}, y, outputs, bias);
+  }
 }
 
 // dweight (N, K) = dy (T, N)^T x (T, K)
@@ -245,14 +248,8 @@ bool rows_times_matrix(const Call& call) {
   return call.input(1).rank() == 2 && call.input(0).contiguous();
 }
 
-std::string_view gemm_operands(const Call& call) {
-  if (call.types[0].rank() > 4) return "more than 2 leading dimensions";
-  for (const Tensor* input : call.inputs) {
-    const std::size_t last = input->strides().size() - 1;
-    if (input->strides()[last] != 1 && input->strides()[last - 1] != 1)
-      return "neither rows nor columns are contiguous";
-  }
-  return "";
+std::string_view two_batch_dimensions(const CallSite& site) {
+  return site.outputs[0].rank() <= 4 ? "" : "more than 2 leading dimensions";
 }
 
 kernels::ConstMatrix matrix(const Tensor& tensor) {
@@ -285,17 +282,7 @@ void matmul(Call& call) {
 
 // ---- the rest
 
-void reshape(Call& call) {
-  const Tensor& x = call.input(0);
-  if (x.contiguous()) return call.set_output(0, x.reshape(call.output_sizes()));
-  kernels::copy(call.pool, x.sizes(), {x.data<float>(), x.strides()}, call.output().data<float>());
-}
-
-std::string_view view_or_floats(const Call& call) {
-  return call.input(0).contiguous() || call.input(0).dtype() == DType::f32
-             ? at_most_six_dimensions(call)
-             : "x is not f32";
-}
+void reshape(Call& call) { call.set_output(0, call.input(0).reshape(call.output_sizes())); }
 
 void sum_to(Call& call) {
   const Tensor& x = call.input(0);
@@ -330,36 +317,33 @@ void adamw(Call& call) {
 
 KernelTable cpu_kernels() {
   return {
-      {"adamw", "cpu", "fused", contiguous, adamw},
-      {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>},
-      {"cross_entropy", "cpu", "vector", valid_labels, cross_entropy},
-      {"cross_entropy_gradient", "cpu", "vector", valid_labels, cross_entropy_gradient},
-      {"dropout", "cpu", "vector", within_limits, dropout},
-      {"embedding", "cpu", "rows", [](const Call& c) { return valid_ids(c, c.input(1).size(0)); },
-       embedding},
-      {"embedding_gradient", "cpu", "rows",
-       [](const Call& c) { return valid_ids(c, c.attributes.get<std::int64_t>("rows")); },
-       embedding_gradient},
+      {"adamw", "cpu", "fused", anything, adamw},
+      {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>, Layout::strided},
+      {"cross_entropy", "cpu", "vector", anything, cross_entropy},
+      {"cross_entropy_gradient", "cpu", "vector", anything, cross_entropy_gradient},
+      {"dropout", "cpu", "vector", at_most_six_dimensions, dropout},
+      {"embedding", "cpu", "rows", anything, embedding},
+      {"embedding_gradient", "cpu", "rows", anything, embedding_gradient},
       {"full", "cpu", "vector", float_result, full},
-      {"gelu", "cpu", "vector", contiguous, gelu},
-      {"gelu_gradient", "cpu", "vector", contiguous, gelu_gradient},
-      {"global_norm", "cpu", "vector", contiguous, global_norm},
-      {"layer_norm", "cpu", "rows", contiguous, layer_norm},
-      {"layer_norm_gradient", "cpu", "rows", contiguous, layer_norm_gradient},
-      {"linear", "cpu", "gemm", contiguous, linear},
-      {"linear_weight_gradient", "cpu", "gemm", contiguous, linear_weight_gradient},
-      {"matmul", "cpu", "gemm", gemm_operands, matmul},
-      {"mul", "cpu", "vector", at_most_six_dimensions, binary<kernels::multiply>},
-      {"quantize", "cpu", "vector", contiguous, quantize},
-      {"relu", "cpu", "vector", contiguous, unary<kernels::relu>},
-      {"relu_gradient", "cpu", "vector", contiguous, unary_gradient<kernels::relu_gradient>},
-      {"reshape", "cpu", "copy", view_or_floats, reshape},
-      {"scale", "cpu", "vector", contiguous, scale},
-      {"softmax", "cpu", "rows", contiguous, softmax},
-      {"softmax_gradient", "cpu", "rows", contiguous, softmax_gradient},
-      {"sum_to", "cpu", "columns", contiguous_six_dimensions, sum_to},
-      {"tanh", "cpu", "vector", contiguous, unary<kernels::tanh>},
-      {"tanh_gradient", "cpu", "vector", contiguous, unary_gradient<kernels::tanh_gradient>},
+      {"gelu", "cpu", "vector", anything, gelu},
+      {"gelu_gradient", "cpu", "vector", anything, gelu_gradient},
+      {"global_norm", "cpu", "vector", anything, global_norm},
+      {"layer_norm", "cpu", "rows", anything, layer_norm},
+      {"layer_norm_gradient", "cpu", "rows", anything, layer_norm_gradient},
+      {"linear", "cpu", "gemm", anything, linear, Layout::dense, packed_weight},
+      {"linear_weight_gradient", "cpu", "gemm", anything, linear_weight_gradient},
+      {"matmul", "cpu", "gemm", two_batch_dimensions, matmul, Layout::matrices},
+      {"mul", "cpu", "vector", at_most_six_dimensions, binary<kernels::multiply>, Layout::strided},
+      {"quantize", "cpu", "vector", anything, quantize},
+      {"relu", "cpu", "vector", anything, unary<kernels::relu>},
+      {"relu_gradient", "cpu", "vector", anything, unary_gradient<kernels::relu_gradient>},
+      {"reshape", "cpu", "view", anything, reshape},
+      {"scale", "cpu", "vector", anything, scale},
+      {"softmax", "cpu", "rows", anything, softmax},
+      {"softmax_gradient", "cpu", "rows", anything, softmax_gradient},
+      {"sum_to", "cpu", "columns", at_most_six_dimensions, sum_to},
+      {"tanh", "cpu", "vector", anything, unary<kernels::tanh>},
+      {"tanh_gradient", "cpu", "vector", anything, unary_gradient<kernels::tanh_gradient>},
   };
 }
 

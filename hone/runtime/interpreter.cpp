@@ -4,7 +4,47 @@
 #include <chrono>
 #include <set>
 
+#include "hone/kernels/elementwise.h"
+#include "hone/tensor/dense.h"
+
 namespace hone {
+namespace {
+
+// The row that runs the calls of a node; null for its reference.
+const Kernel* choose(const Node& node, const Library& library, const Device& device) {
+  CallSite site{node.op(), node.attributes(), {}, node.types()};
+  for (const Value& input : node.inputs()) site.inputs.push_back(input.type());
+  std::string refusals;
+  for (const Kernel& kernel : library.kernels) {
+    if (kernel.op != node.op().name || kernel.device != device.name()) continue;
+    const std::string_view reason = kernel.accepts(site);
+    if (reason.empty()) return &kernel;
+    refusals += fmt::format("; {}: {}", kernel.name, reason);
+  }
+  user_check(device.host_accessible(), "no kernel on device {}{}", device.name(), refusals);
+  return nullptr;
+}
+
+bool suits(Layout layout, const Tensor& tensor) {
+  if (layout == Layout::strided || tensor.contiguous()) return true;
+  const std::size_t rank = tensor.strides().size();
+  return layout == Layout::matrices && rank >= 2 &&
+         (tensor.strides()[rank - 1] == 1 || tensor.strides()[rank - 2] == 1);
+}
+
+// The same elements without gaps, by all threads where they are the usual ones.
+template <typename Allocate>
+Tensor made_dense(const Tensor& tensor, ThreadPool& pool, const Allocate& allocate) {
+  constexpr std::int64_t kMaxRank = 6;
+  if (&tensor.device() != &cpu() || tensor.dtype() != DType::f32 || tensor.rank() > kMaxRank)
+    return dense_on(tensor, tensor.device());
+  Tensor dense = allocate(DType::f32, tensor.sizes());
+  kernels::copy(pool, tensor.sizes(), {tensor.data<float>(), tensor.strides()},
+                dense.template data<float>());
+  return dense;
+}
+
+}  // namespace
 
 Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool& pool,
                          Device& device)
@@ -15,10 +55,12 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
   for (const auto& node : graph.nodes()) {
     slot_of_.emplace(node.get(), slots);
     if (node->kind() == NodeKind::operation) {
-      Step step{node.get(), {}, {}, std::vector<char>(node->inputs().size(), 0), slots};
-      for (const Kernel& kernel : library.kernels) {
-        if (kernel.op == node->op().name && kernel.device == device.name())
-          step.kernels.push_back(&kernel);
+      Step step{node.get(), nullptr, {}, std::vector<char>(node->inputs().size(), 0), slots, {}};
+      try {
+        step.kernel = choose(*node, library, device);
+      } catch (Error& error) {
+        error.add_context(fmt::format("for %{} ({})", node->name(), node->op().name));
+        throw;
       }
       for (const Value& input : node->inputs()) {
         step.input_slots.push_back(slot_of_.at(input.node) + static_cast<std::size_t>(input.index));
@@ -35,6 +77,13 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
     last_use.erase(slot_of_.at(value.node) + static_cast<std::size_t>(value.index));
   for (const auto& [slot, use] : last_use) steps_[use.first].input_dies[use.second] = 1;
   slots_.resize(slots);
+  for (Step& step : steps_) {
+    if (step.kernel == nullptr || step.kernel->prepare == nullptr) continue;
+    for (const Value& input : step.node->inputs()) {
+      if (input.node->kind() == NodeKind::parameter && !updated.contains(input.node))
+        step.preparation.slots.push_back(slot_of_.at(input.node));
+    }
+  }
 }
 
 std::unique_ptr<Executable> interpreted(const Graph& graph, const Session& session) {
@@ -69,39 +118,49 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
   }
 }
 
-const Kernel* Interpreter::choose(const Step& step, const Call& call) const {
-  std::string refusals;
-  for (const Kernel* kernel : step.kernels) {
-    const std::string_view reason = kernel->accepts(call);
-    if (reason.empty()) return kernel;
-    refusals += fmt::format("; {}: {}", kernel->name, reason);
+const void* Interpreter::prepared_for(Step& step, const Call& call) const {
+  Preparation& preparation = step.preparation;
+  if (preparation.slots.empty()) return nullptr;
+  std::vector<std::uint64_t> versions;
+  for (const std::size_t slot : preparation.slots)
+    versions.push_back(slots_[slot].storage()->version);
+  if (versions != preparation.versions) {
+    preparation.versions = std::move(versions);
+    preparation.prepared.reset();
+    preparation.asked = false;
+  } else if (!preparation.asked) {
+    preparation.prepared = step.kernel->prepare(call);
+    preparation.asked = true;
   }
-  user_check(device_.host_accessible(), "no kernel on device {}{}", device_.name(), refusals);
-  return nullptr;
+  return preparation.prepared.get();
 }
 
-void Interpreter::execute(const Step& step, const Bindings& bindings) {
+void Interpreter::execute(Step& step, const Bindings& bindings) {
   const Node& node = *step.node;
-  std::vector<const Tensor*> inputs;
-  for (const std::size_t slot : step.input_slots) inputs.push_back(&slots_[slot]);
+  const Kernel* kernel = step.kernel;
   const auto allocate = [&](DType dtype, Sizes sizes) {
     return buffers_.allocate(dtype, std::move(sizes));
   };
-  const auto outputs = std::span(slots_).subspan(step.first_output_slot, node.types().size());
-  const auto call_with = [&](std::span<const char> input_dies) {
-    return Call{node.op(), node.attributes(), inputs, input_dies, node.types(),
-                outputs,   bindings,          pool_,  allocate};
-  };
-  Call call = call_with(step.input_dies);
   const auto start = std::chrono::steady_clock::now();
-  const Kernel* kernel = choose(step, call);
+  std::vector<const Tensor*> inputs;
+  for (const std::size_t slot : step.input_slots) inputs.push_back(&slots_[slot]);
+  std::vector<Tensor> dense(inputs.size());
+  for (std::size_t i = 0; kernel != nullptr && i < inputs.size(); ++i) {
+    if (suits(kernel->layout, *inputs[i])) continue;
+    dense[i] = made_dense(*inputs[i], pool_, allocate);
+    inputs[i] = &dense[i];
+  }
+  const auto outputs = std::span(slots_).subspan(step.first_output_slot, node.types().size());
+  // A reference may read what it has written already, so it gets memory of its own.
+  const std::vector<char> none(inputs.size(), 0);
+  Call call{node.op(),    node.attributes(), inputs,   kernel != nullptr ? step.input_dies : none,
+            node.types(), outputs,           bindings, pool_,
+            allocate};
   if (kernel != nullptr) {
+    call.prepared = prepared_for(step, call);
     kernel->run(call);
   } else {
-    // A reference may read what it has written already, so it gets memory of its own.
-    const std::vector<char> none(inputs.size(), 0);
-    Call apart = call_with(none);
-    node.op().reference(apart);
+    node.op().reference(call);
   }
   if (profiling_) {
     KernelTime& time = profile_[fmt::format("{} / {}", node.op().name,
@@ -123,7 +182,7 @@ NamedTensors Interpreter::run(const NamedTensors& inputs, ParameterStore& parame
   Bindings bindings;
   load_inputs(inputs, bindings);
   load_parameters(parameters, bindings);
-  for (const Step& step : steps_) {
+  for (Step& step : steps_) {
     try {
       execute(step, bindings);
     } catch (Error& error) {

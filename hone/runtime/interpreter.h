@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,17 +27,25 @@ class Interpreter final : public Executable {
   std::size_t peak_reserved_bytes() const { return buffers_.peak_reserved_bytes(); }
 
  private:
+  /// What a kernel made of the constant inputs of a node, and of which versions of them.
+  struct Preparation {
+    std::vector<std::size_t> slots;  // of the constant inputs
+    std::vector<std::uint64_t> versions;
+    bool asked = false;
+    std::shared_ptr<const void> prepared;
+  };
   struct Step {
     const Node* node;
-    std::vector<const Kernel*> kernels;
+    const Kernel* kernel;  // null: the reference
     std::vector<std::size_t> input_slots;
     std::vector<char> input_dies;
     std::size_t first_output_slot;
+    Preparation preparation;
   };
   void load_inputs(const NamedTensors& inputs, Bindings& bindings);
   void load_parameters(ParameterStore& parameters, Bindings& bindings);
-  void execute(const Step& step, const Bindings& bindings);
-  const Kernel* choose(const Step& step, const Call& call) const;
+  void execute(Step& step, const Bindings& bindings);
+  const void* prepared_for(Step& step, const Call& call) const;
 
   const Graph& graph_;
   ThreadPool& pool_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -7,15 +8,35 @@
 
 namespace hone {
 
-/// One way to run an operation on a device. The interpreter takes the first row of the list that accepts a call; an
+/// What is known of the calls of a node before any is made.
+struct CallSite {
+  const OpDef& op;
+  const Attributes& attributes;
+  std::vector<Type> inputs;
+  std::span<const Type> outputs;
+};
+
+/// How inputs may lie in memory. What lies otherwise is made dense before the kernel sees it.
+enum class Layout {
+  dense,     ///< without gaps, in row-major order
+  matrices,  ///< strided, but one of the last two dimensions has stride 1
+  strided,
+};
+
+/// One way to run an operation on a device. Of the rows of an operation the first that accepts a node runs its calls; the
 /// operation's reference kernel stands behind the whole list wherever the host can reach the memory.
 struct Kernel {
   std::string_view op;
   std::string_view device;
   std::string_view name;
-  /// "" when the kernel can run the call, else the reason why not: "x is strided".
-  std::string_view (*accepts)(const Call&);
+  /// "" when the kernel can run all calls of the node, else the reason why not: "x is not f32".
+  std::string_view (*accepts)(const CallSite&);
   void (*run)(Call&);
+  Layout layout = Layout::dense;
+  /// What calls with the same constant inputs share, such as a weight packed as the kernel reads it: then `call.prepared`
+  /// of those that follow. Asked when constant inputs come for the second time, for what is used once is not worth it,
+  /// and again when one of them was written. Null where it would not pay. Without this, nothing is prepared.
+  std::shared_ptr<const void> (*prepare)(const Call&) = nullptr;
 };
 
 /// Fastest first among the rows of one operation.

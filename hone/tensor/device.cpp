@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,12 @@
 #include "hone/base/text.h"
 
 namespace hone {
+
+std::uint64_t new_version() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 namespace {
 
 constexpr std::size_t kPage = 4096;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -11,12 +12,18 @@ namespace hone {
 
 class Device;
 
+/// A number that no other call gives.
+std::uint64_t new_version();
+
 /// A block of memory of one device, freed when the last tensor that views it goes.
 struct Storage {
   Device* device = nullptr;
   std::byte* pointer = nullptr;  ///< an address on `device`, not necessarily one the host may touch
   std::size_t size_bytes = 0;
   bool read_only = false;  ///< mapped from a file: writers copy first
+  bool mapped = false;  ///< pages of a file, which the system can read again (see `release_pages`)
+  std::uint64_t version =
+      new_version();  ///< of the contents of parameters: see `ParameterStore::writable`
 };
 using StoragePointer = std::shared_ptr<Storage>;
 

@@ -1,5 +1,8 @@
 #include "hone/tensor/mapped.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -16,7 +19,11 @@ StoragePointer storage_in_file(const SharedBytes& file, std::string_view bytes, 
   StoragePointer storage;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % info(dtype).size_bytes == 0) {
     auto* pointer = reinterpret_cast<std::byte*>(const_cast<char*>(bytes.data()));
-    storage = {new Storage{&cpu(), pointer, bytes.size(), /*read_only=*/true},
+    storage = {new Storage{.device = &cpu(),
+                           .pointer = pointer,
+                           .size_bytes = bytes.size(),
+                           .read_only = true,
+                           .mapped = file.owner != nullptr},
                [owner = file.owner](Storage* view) { delete view; }};
   } else {
     storage = cpu().allocate(bytes.size());
@@ -24,6 +31,16 @@ StoragePointer storage_in_file(const SharedBytes& file, std::string_view bytes, 
   }
   check_booleans(*storage, dtype);
   return storage;
+}
+
+void release_pages(const Tensor& tensor) {
+  if (!tensor.storage()->mapped) return;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto first = reinterpret_cast<std::uintptr_t>(tensor.device_pointer());
+  const std::uintptr_t begin = (first + page - 1) / page * page;
+  const std::uintptr_t end = (first + tensor.size_bytes()) / page * page;
+  // Advice: where the system does not take it, the pages stay.
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 
 void check_booleans(const Storage& storage, DType dtype) {

@@ -10,6 +10,7 @@
 #include "hone/tensor/device.h"
 #include "hone/tensor/dtype.h"
 #include "hone/tensor/shape.h"
+#include "hone/tensor/tensor.h"
 
 /// Tensors inside of files: storages that view a mapping, and the checks that descriptions read
 /// from a file need before a tensor may be made of them.
@@ -30,6 +31,10 @@ SharedBytes map_file(const fs::path& path);
 /// element, not to 64 bytes. Throws `UserError` when a boolean is neither 0 nor 1 (its value would
 /// have no meaning in C++).
 StoragePointer storage_in_file(const SharedBytes& file, std::string_view bytes, DType dtype);
+
+/// Gives the memory that the elements of a dense tensor take back to the system where they lie in a file, which is read
+/// again when they are: for who has made a copy of them in another order. Elsewhere nothing happens.
+void release_pages(const Tensor& tensor);
 
 /// Throws `UserError` when `dtype` is boolean and a byte of the host storage is neither 0 nor 1.
 void check_booleans(const Storage& storage, DType dtype);

@@ -28,6 +28,7 @@ Tensor& ParameterStore::writable(std::string_view name) {
   Tensor& tensor = found->second;
   if (tensor.storage().use_count() > 1 || tensor.storage()->read_only)
     tensor = tensor.copy_to(tensor.device());
+  tensor.storage()->version = new_version();
   return tensor;
 }
 

@@ -23,7 +23,8 @@ class ParameterStore {
   void set(std::string_view name, Tensor tensor);
   void erase(std::string_view name);
 
-  /// The tensor, owned by this store alone: copied first when its memory is shared or read-only.
+  /// The tensor, owned by this store alone: copied first when its memory is shared or read-only. Its contents have a new
+  /// version from here on, so that nobody goes on with what was made of the old ones: ask again for the next change.
   Tensor& writable(std::string_view name);
 
   /// The same parameters in memory of `device`; those that are there already stay shared.

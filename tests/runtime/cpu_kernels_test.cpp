@@ -16,7 +16,6 @@
 namespace hone::testing {
 namespace {
 
-
 const Library& with_kernels() {
   static const Library library = builtin_library();
   return library;

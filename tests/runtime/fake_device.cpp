@@ -107,7 +107,7 @@ const Library& fake_library() {
     Library built = builtin_library();
     built.kernels.clear();
     for (const auto& [name, op] : built.ops) {
-      const auto takes_all = [](const Call&) -> std::string_view { return ""; };
+      const auto takes_all = [](const CallSite&) -> std::string_view { return ""; };
       built.kernels.push_back({op.name, "fake", "reference", takes_all, run_reference});
     }
     return built;

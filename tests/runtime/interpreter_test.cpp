@@ -229,7 +229,7 @@ TEST(Interpreter, CountsTheCallsOfEveryKernel) {
   const Graph graph = parse(kModel);
   Library library = references();
   library.kernels.push_back({"relu", "cpu", "mine",
-                             [](const Call&) -> std::string_view { return ""; },
+                             [](const CallSite&) -> std::string_view { return ""; },
                              [](Call& call) { call.op.reference(call); }});
   ThreadPool pool(1);
   ParameterStore parameters = square_weights();
@@ -249,28 +249,142 @@ void fill_with(Call& call) {
   std::ranges::fill(call.output().values<float>(), static_cast<float>(Value));
 }
 
+// A kernel that takes rows of at most so many values.
+template <int Most>
+std::string_view at_most(const CallSite& site) {
+  return site.inputs[0].shape.back().size <= Most ? "" : "x is long";
+}
+
 TEST(Interpreter, TakesTheFirstKernelThatAcceptsAndElseTheReference) {
-  const Graph graph = parse(R"(%x = input : f32[B]
-%y = relu(%x) : f32[B]
-output y = %y
-)");
   Library library = references();
-  const auto short_only = [](const Call& call) -> std::string_view {
-    return call.input(0).count() <= 1 ? "" : "x is long";
-  };
-  const auto medium_only = [](const Call& call) -> std::string_view {
-    return call.input(0).count() <= 2 ? "" : "x is long";
-  };
-  library.kernels.push_back({"relu", "cpu", "one", short_only, fill_with<1>});
-  library.kernels.push_back({"relu", "cpu", "two", medium_only, fill_with<2>});
-  library.kernels.push_back({"relu", "gpu", "other", short_only, nullptr});
+  library.kernels.push_back({"relu", "cpu", "one", at_most<1>, fill_with<1>});
+  library.kernels.push_back({"relu", "cpu", "two", at_most<2>, fill_with<2>});
+  library.kernels.push_back({"relu", "gpu", "other", at_most<3>, nullptr});
   const auto first = [&](std::int64_t count) {
+    const Graph graph = parse(fmt::format(
+        "%x = input : f32[B, {0}]\n%y = relu(%x) : f32[B, {0}]\noutput y = %y\n", count));
     return elements_of(
-        run_graph(graph, {{"x", Tensor::zeros(DType::f32, {count})}}, {}, library).at("y"))[0];
+        run_graph(graph, {{"x", Tensor::zeros(DType::f32, {1, count})}}, {}, library).at("y"))[0];
   };
   EXPECT_EQ(first(1), 1);
   EXPECT_EQ(first(2), 2);
   EXPECT_EQ(first(3), 0);
+}
+
+// Notes what it is given.
+struct Given {
+  Tensor x;
+  bool prepared = false;
+};
+Given& given() {
+  static Given last;
+  return last;
+}
+void look(Call& call) {
+  given() = {call.input(0), call.prepared != nullptr};
+  call.op.reference(call);
+}
+
+// x (2, 3) transposed, and of which a part is taken, through a kernel that takes `layout`.
+Given given_a_view(Layout layout, std::string_view text) {
+  Library library = references();
+  library.kernels.push_back({"relu", "cpu", "looks", at_most<9>, look, layout});
+  const Graph graph = parse(text);
+  const NamedTensors inputs = {{"x", Tensor::of<float>({2, 3}, {-1, 2, 3, 4, -5, 6})}};
+  const NamedTensors found = run_graph(graph, inputs, {}, library);
+  EXPECT_EQ(elements_of(found.at("y")),
+            elements_of(run_graph(graph, inputs, {}, references()).at("y")));
+  return given();
+}
+
+constexpr std::string_view kOfTransposed = R"(%x = input : f32[2, 3]
+%t = transpose(%x) {axes=[1, 0]} : f32[3, 2]
+%y = relu(%t) : f32[3, 2]
+output y = %y
+)";
+constexpr std::string_view kOfPart = R"(%x = input : f32[2, 3]
+%s = slice(%x) {axis=1, begin=0, size=[2]} : f32[2, 2]
+%t = reshape(%s) {shape=[2, 2, 1]} : f32[2, 2, 1]
+%y = relu(%t) : f32[2, 2, 1]
+output y = %y
+)";
+
+TEST(Interpreter, MakesDenseWhatAKernelDoesNotTakeAsItLies) {
+  EXPECT_TRUE(given_a_view(Layout::dense, kOfTransposed).x.contiguous());
+  EXPECT_EQ(given_a_view(Layout::matrices, kOfTransposed).x.strides(), (Sizes{1, 3}));
+  EXPECT_EQ(given_a_view(Layout::strided, kOfTransposed).x.strides(), (Sizes{1, 3}));
+  EXPECT_TRUE(given_a_view(Layout::dense, kOfPart).x.contiguous());
+}
+
+int& preparations() {
+  static int count = 0;
+  return count;
+}
+std::shared_ptr<const void> count_preparations(const Call&) {
+  return std::make_shared<int>(++preparations());
+}
+
+// What is prepared is of the weight's contents: not made for a single use, once for many, again for others.
+TEST(Interpreter, PreparesConstantInputsThatComeAgain) {
+  const Graph graph = parse(kModel);
+  Library library = references();
+  library.kernels.push_back({"linear", "cpu", "prepares",
+                             [](const CallSite&) -> std::string_view { return ""; }, look,
+                             Layout::dense, count_preparations});
+  ThreadPool pool(1);
+  ParameterStore parameters = square_weights();
+  Interpreter interpreter(graph, library, pool);
+  const auto run = [&] {
+    interpreter.run({{"x", rows(1)}}, parameters);
+    return given().prepared;
+  };
+  preparations() = 0;
+  EXPECT_FALSE(run());
+  EXPECT_EQ(preparations(), 0);
+  EXPECT_TRUE(run());
+  EXPECT_TRUE(run());
+  EXPECT_EQ(preparations(), 1);
+  parameters.writable("w").values<float>()[0] += 1;
+  EXPECT_FALSE(run()) << "with what was made of other weights";
+  EXPECT_TRUE(run());
+  EXPECT_EQ(preparations(), 2);
+  ParameterStore others = parameters;
+  others.set("w", parameters.at("w").contiguous_copy());
+  interpreter.run({{"x", rows(1)}}, others);
+  EXPECT_FALSE(given().prepared);
+}
+
+TEST(Interpreter, PreparesNothingOfWhatItsGraphUpdates) {
+  const Graph graph = parse(R"(%x = input : f32[B, 2]
+%p = parameter weight trainable : f32[2, 2]
+%m = parameter weight frozen : f32[2, 2]
+%v = parameter weight frozen : f32[2, 2]
+%g = input : f32[2, 2]
+%norm = input : f32[]
+%rate = input : f32[]
+%step = input : i64[]
+%y = linear(%x, %p) : f32[B, 2]
+%new = adamw(%p, %g, %m, %v, %norm, %rate, %step) {beta1=0.5, beta2=0.75, eps=0.0, weight_decay=0.0, max_grad_norm=0.0} : f32[2, 2], f32[2, 2], f32[2, 2]
+output y = %y
+output p = %new:0
+)");
+  Library library = references();
+  library.kernels.push_back({"linear", "cpu", "prepares",
+                             [](const CallSite&) -> std::string_view { return ""; }, look,
+                             Layout::dense, count_preparations});
+  ParameterStore parameters;
+  for (const char* name : {"p", "m", "v"}) parameters.set(name, Tensor::zeros(DType::f32, {2, 2}));
+  const NamedTensors inputs = {{"x", rows(1)},
+                               {"g", Tensor::zeros(DType::f32, {2, 2})},
+                               {"norm", Tensor::scalar(0.0f)},
+                               {"rate", Tensor::scalar(0.5f)},
+                               {"step", Tensor::scalar<std::int64_t>(1)}};
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, library, pool);
+  preparations() = 0;
+  for (int i = 0; i < 3; ++i) interpreter.run(inputs, parameters);
+  EXPECT_FALSE(given().prepared);
+  EXPECT_EQ(preparations(), 0);
 }
 
 }  // namespace

@@ -55,16 +55,14 @@ void swish_kernel(Call& call) {
   });
 }
 
-std::string_view dense_input(const Call& call) {
-  return call.input(0).contiguous() ? "" : "x is strided";
-}
+std::string_view any_input(const CallSite&) { return ""; }
 
 const Library& with_swish() {
   static const Library library = [] {
     Library extended = builtin_library();
     for (const OpDef& op : swish()) extended.ops.emplace(op.name, op);
     extended.kernels.insert(extended.kernels.begin(),
-                            {"swish", "cpu", "mine", dense_input, swish_kernel});
+                            {"swish", "cpu", "mine", any_input, swish_kernel});
     return extended;
   }();
   return library;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "tests/support/expect.h"
 
 namespace hone {
@@ -30,6 +32,40 @@ TEST(StorageInFile, KeepsTheMapping) {
   EXPECT_EQ(static_cast<char>(view->pointer[0]), 't');
   view.reset();
   EXPECT_TRUE(watched.expired());
+}
+
+// Of the pages that the process holds in memory.
+std::size_t resident_pages() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t size = 0, resident = 0;
+  statm >> size >> resident;
+  return resident;
+}
+
+TEST(ReleasePages, GivesBackWhatAFileHoldsAndNothingElse) {
+  constexpr std::size_t kPages = 2000, kPageBytes = 4096;
+  const TemporaryFolder folder;
+  const SharedBytes file = map_file(folder.file("x", std::string(kPages * kPageBytes, 'x')));
+  const auto tensor_over = [&](const SharedBytes& bytes) {
+    return Tensor::view_of(storage_in_file(bytes, bytes.text, DType::u8), DType::u8,
+                           {static_cast<std::int64_t>(bytes.text.size())}, {1}, 0);
+  };
+  const Tensor mapped = tensor_over(file);
+  const auto all_x = [](const Tensor& tensor) {
+    return std::ranges::all_of(tensor.values<std::uint8_t>(),
+                               [](std::uint8_t value) { return value == 'x'; });
+  };
+  const std::size_t before = resident_pages();
+  EXPECT_TRUE(all_x(mapped));
+  EXPECT_GT(resident_pages(), before + kPages * 9 / 10);
+  release_pages(mapped);
+  EXPECT_LT(resident_pages(), before + kPages / 10);
+  EXPECT_TRUE(all_x(mapped));
+  // What the system could not read again is never given away.
+  const std::string own(kPages * kPageBytes, 'x');
+  const Tensor borrowed = tensor_over({own, nullptr});
+  release_pages(borrowed);
+  EXPECT_TRUE(all_x(borrowed));
 }
 
 TEST(StorageInFile, RefusesBooleansThatAreNeither) {
