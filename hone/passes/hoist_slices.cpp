@@ -85,21 +85,6 @@ Value cut(Graph& graph, Value value, std::int64_t axis, const Attributes& slice)
                    next_operation(graph, *value.node));
 }
 
-// A slice is a view with gaps, and fast kernels read none: a reshape to the same shape closes them.
-void close_gaps(Graph& graph) {
-  for (Node* slice : graph.of_kind(NodeKind::operation)) {
-    const std::vector<Node*> users = slice->users();
-    const auto reshapes = [](const Node* user) { return user->is("reshape"); };
-    if (!slice->is("slice") || std::ranges::all_of(users, reshapes)) continue;
-    const Value dense =
-        graph.add("reshape", {{slice, 0}}, {{"shape", slice->types()[0].shape}},
-                  slice->inputs()[0].node->name() + ".part", next_operation(graph, *slice));
-    for (Node* user : users)
-      for (std::size_t i = 0; i < user->inputs().size(); ++i)
-        if (user->inputs()[i] == Value{slice, 0}) graph.set_input(*user, i, dense);
-  }
-}
-
 bool hoist_over(Graph& graph, Node& node) {
   const Node* slice = only_slice(graph, node);
   if (slice == nullptr) return false;
@@ -131,7 +116,6 @@ bool hoist_slices(Graph& graph) {
   bool changed = false;
   for (auto at = operations.rbegin(); at != operations.rend(); ++at)
     changed |= hoist_over(graph, **at);
-  if (changed) close_gaps(graph);
   return changed;
 }
 

@@ -17,8 +17,7 @@ output first = %first
                R"(%x = input : f32[B, S, 4]
 %w = parameter weight trainable : f32[3, 4]
 %x.slice = slice(%x) {axis=1, begin=0, size=[1]} : f32[B, 1, 4]
-%x.part = reshape(%x.slice) {shape=[B, 1, 4]} : f32[B, 1, 4]
-%y.part = linear(%x.part, %w) : f32[B, 1, 3]
+%y.part = linear(%x.slice, %w) : f32[B, 1, 3]
 %z.part = gelu(%y.part) {approximate="none"} : f32[B, 1, 3]
 output first = %z.part
 )");
@@ -36,8 +35,7 @@ output last = %last
                hoist_slices,
                R"(%x = input : f32[B, S, 4]
 %x.slice = slice(%x) {axis=1, begin=2, size=[1]} : f32[B, 1, 4]
-%x.part = reshape(%x.slice) {shape=[B, 1, 4]} : f32[B, 1, 4]
-%a.part = relu(%x.part) : f32[B, 1, 4]
+%a.part = relu(%x.slice) : f32[B, 1, 4]
 %b.part = relu(%a.part) : f32[B, 1, 4]
 %y.part = add(%b.part, %a.part) : f32[B, 1, 4]
 output last = %y.part
