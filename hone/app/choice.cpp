@@ -86,14 +86,15 @@ std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
   if (chosen.empty()) return {};
   std::vector<NamedEvaluation> named;
   const auto add = [&](const std::string& label, const Measurement& measured,
-                       const std::string& part) {
-    named.emplace_back(fmt::format("{}, {}", label, part), measured.evaluation);
+                       const std::string& part, const std::vector<std::string>& cautions) {
+    named.push_back({fmt::format("{}, {}", label, part), measured.evaluation, cautions});
   };
   for (const ComparedModel& model : choice.reported)
-    add(model.label, model.measurement, choice.reported_part);
+    add(model.label, model.measurement, choice.reported_part, choice.reported_cautions);
   if (!named.empty()) return named;
-  add(parent_row(choice.parent).label, choice.parent, choice.part);
-  for (const ComparedModel* model : chosen) add(model->label, model->measurement, choice.part);
+  add(parent_row(choice.parent).label, choice.parent, choice.part, choice.cautions);
+  for (const ComparedModel* model : chosen)
+    add(model->label, model->measurement, choice.part, choice.cautions);
   return named;
 }
 

@@ -105,10 +105,10 @@ std::string auc_text(const Evaluation& e, const std::vector<std::string>& labels
 std::vector<ClassFacts> facts_of(const std::vector<NamedEvaluation>& measured,
                                  const std::vector<std::string>& labels) {
   std::vector<ClassFacts> all;
-  for (const auto& [name, evaluation] : measured)
-    all.push_back({capitalized(part_text(name, evaluation)), class_table(evaluation, labels),
-                   confusion_table(evaluation, labels), auc_text(evaluation, labels),
-                   labels.size()});
+  for (const auto& [name, evaluation, cautions] : measured)
+    all.push_back({capitalized(part_text(name, evaluation, cautions)),
+                   class_table(evaluation, labels), confusion_table(evaluation, labels),
+                   auc_text(evaluation, labels), labels.size()});
   return all;
 }
 
@@ -202,7 +202,7 @@ std::string auc_text_of_seeds(const std::vector<Json>& results, const std::strin
 std::string caption_of_seeds(const std::vector<Json>& results, const NamedFigures& figures) {
   const auto count = static_cast<std::int64_t>(results.size());
   return capitalized(fmt::format(
-      "{}: {} {} seeds{}", part_text(figures.name, results.front()[figures.key]),
+      "{}: {} {} seeds{}", part_text(figures, results.front()),
       count < kFewestSeeds ? "each of" : "mean of", count,
       count < kFewestSeeds ? "" : " (95 %, where they differ, for other seeds on the same texts)"));
 }

@@ -13,8 +13,12 @@
 /// How well each class was told from the others, and what its texts were taken for.
 namespace hone {
 
-/// What was measured, with a name: "test", "before, test".
-using NamedEvaluation = std::pair<std::string, Evaluation>;
+/// What was measured, with a name ("test", "before, test") and what it is to be read with (see app/data_facts.h).
+struct NamedEvaluation {
+  std::string name;
+  Evaluation evaluation;
+  std::vector<std::string> cautions = {};
+};
 
 /// A row per class: its texts, precision and recall (Wilson, 95 %), F1. Below them their macro and weighted means, which
 /// have no interval and in which 0/0 counts as 0 (`Evaluation::macro`).

@@ -98,8 +98,8 @@ std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
   if (!not_above.empty())
     signs.push_back(fmt::format(
         "{}: the accuracy does not show that it learnt {}: the most frequent class alone makes {}",
-        part_text(figures.name, results.front()[figures.key]),
-        seeds_text(not_above, results.size()), share_text(baseline)));
+        part_text(figures, results.front()), seeds_text(not_above, results.size()),
+        share_text(baseline)));
   if (!not_fallen.empty())
     signs.push_back(
         fmt::format("the training loss did not fall {}; more steps, or another learning rate?",

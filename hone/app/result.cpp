@@ -28,6 +28,12 @@ std::string part_text(const std::string& part, const Json& figures) {
                    figures.value("cautions", std::vector<std::string>{}));
 }
 
+std::string part_text(const NamedFigures& figures, const Json& result) {
+  Json own = result.at(figures.key);
+  if (!figures.cautions.empty()) own["cautions"] = figures.cautions;
+  return part_text(figures.name, own);
+}
+
 std::vector<std::string> cautions_of(const Json& figures) {
   std::vector<std::string> words;
   const auto at = [](const Json& object, const char* key) {

@@ -29,6 +29,8 @@ void write_results(std::string_view command, const Json& fields, const fs::path&
 struct NamedFigures {
   std::string key;
   std::string name;
+  /// What they are to be read with, where it does not stand beside them in the result.
+  std::vector<std::string> cautions = {};
 };
 
 /// "n = 1 072 (effective 850)", from the `eval_` figures of a result; of an earlier version's, which did not know the
@@ -37,6 +39,8 @@ std::string sample_size_text(const Json& figures);
 
 /// `part_text` (hone/metrics/evidence.h) of a part whose figures these are, with their `cautions`.
 std::string part_text(const std::string& part, const Json& figures);
+/// The same of these figures of a result.
+std::string part_text(const NamedFigures& figures, const Json& result);
 
 /// What the figures of a result, which say `part` and `n`, are to be read with, a few words each: their `cautions`, and an
 /// effective size below n. Results of before these keys have none.

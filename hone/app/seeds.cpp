@@ -103,7 +103,7 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
   Series dots{.label = "one seed", .draw = Draw::points},
       means{.label = "mean", .draw = Draw::points, .spread = Spread::bars};
   Panel panel{.y = {.label = "Accuracy (%)"}};
-  for (const auto& [key, name] : those_in(results.front(), figures)) {
+  for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
     const SeedSpread s = accuracy_spread(results, key);
     if (key == kShared && s.least == s.greatest) {
       panel.references.push_back(
@@ -111,7 +111,7 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
       continue;
     }
     const auto row = static_cast<double>(panel.x.ticks.size());
-    panel.x.ticks.push_back({row, part_text(name, results.front()[key])});
+    panel.x.ticks.push_back({row, part_text({key, name, cautions}, results.front())});
     for (const Json& result : results) {
       Point dot{row, 100 * number_of(result.at(key).at("eval_accuracy"))};
       dot.name = fmt::format("seed {}, {}", result.at("seed").get<std::int64_t>(), name);
@@ -137,7 +137,7 @@ Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>
     rows.push_back({{"seed", result.at("seed")}});
     if (result.contains("comparison")) rows.back()["comparison"] = result["comparison"];
   }
-  for (const auto& [key, name] : those_in(results.front(), figures)) {
+  for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
     for (std::size_t i = 0; i < results.size(); ++i) rows[i][key] = results[i].at(key);
     accuracy[key] = to_json(accuracy_spread(results, key));
     loss[key] = to_json(seed_spread(values(results, key, "eval_loss")));
@@ -232,7 +232,7 @@ std::string seeds_text(const std::vector<std::int64_t>& seeds, std::size_t of) {
 std::vector<std::string> seed_concerns(const std::vector<Json>& results,
                                        const std::vector<NamedFigures>& figures) {
   std::vector<std::string> sentences;
-  for (const auto& [key, name] : those_in(results.front(), figures)) {
+  for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
     std::vector<std::pair<std::string, std::vector<std::int64_t>>> seeds_by_doubt;
     for (const Json& result : results)
       for (const std::string& doubt : doubts_of(result.at(key))) {

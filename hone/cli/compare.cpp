@@ -145,8 +145,8 @@ Outcome compare_two(const CompareArguments& a, const ModelPair& pair,
   outcome.result = to_json(c, outcome.verdict, texts);
   outcome.headline = measured.headline(outcome.verdict);
   const std::vector<NamedEvaluation> evaluations = {
-      {"A, " + measured.part.facts.part, c.first.measurement.evaluation},
-      {"B, " + measured.part.facts.part, c.second.measurement.evaluation}};
+      {"A, " + measured.part.facts.part, c.first.measurement.evaluation, cautions(measured.part)},
+      {"B, " + measured.part.facts.part, c.second.measurement.evaluation, cautions(measured.part)}};
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
@@ -196,7 +196,8 @@ Outcome compare_seeds(const CompareArguments& a, const std::vector<std::int64_t>
                    flip_cell(c.comparison), p_value(c.comparison.mcnemar_p)});
   }
   const std::string& part = measured.part.facts.part;
-  const std::vector<NamedFigures> figures = {{"a", "A, " + part}, {"b", "B, " + part}};
+  const std::vector<NamedFigures> figures = {{"a", "A, " + part, cautions(measured.part)},
+                                             {"b", "B, " + part, cautions(measured.part)}};
   for (std::string& concern : seed_concerns(runs, figures)) notes.push_back(std::move(concern));
   const SeedSpread spread_of_a = accuracy_spread(changes.before),
                    spread_of_b = accuracy_spread(changes.after);

@@ -54,7 +54,7 @@ void write_report(const EvalArguments& a, const Measurement& measured, const Mea
                   describe(part), "nothing was chosen on these texts by this command"};
   report.sections = {
       {"Figures", {PageTable{figures(measured, part, result)}, Paragraph{to_text(size)}}},
-      class_section({{part.facts.part, e}}, labels)};
+      class_section({{part.facts.part, e, cautions(part)}}, labels)};
   report.results = result;
   write_run_report(report, output.path(), context);
 }
@@ -100,7 +100,8 @@ void evaluate_model(const EvalArguments& a, const CLI::App& app) {
   if (a.run.json) return print_result("eval", result);
   print_text(a.run, "{}\n\n{}\n{}{}\n", accuracy_headline(name_and_size(part), measured.evaluation),
              to_text(figures(measured, part, result), text_style(a.run)),
-             class_text({{part.facts.part, measured.evaluation}}, labels, text_style(a.run)),
+             class_text({{part.facts.part, measured.evaluation, cautions(part)}}, labels,
+                        text_style(a.run)),
              to_text(size));
 }
 

@@ -60,7 +60,8 @@ struct QuantizeJob {
   /// What is measured of every seed.
   std::vector<NamedFigures> figures() const {
     const std::string& measured = data.measured.facts.part;
-    return {{"before", "before, " + measured}, {"after", "after, " + measured}};
+    const std::vector<std::string> doubts = cautions(data.measured);
+    return {{"before", "before, " + measured, doubts}, {"after", "after, " + measured, doubts}};
   }
   Json subject() const { return subject_of(arguments.model, data.identity, data.measured); }
   std::string part() const { return name_and_size(data.measured); }
@@ -171,8 +172,9 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   for (const std::string& concern : concerns(after.evaluation, labels))
     quantized.doubts.push_back(fmt::format("after quantizing, {}", concern));
   const std::vector<NamedFigures> figures = job.figures();
-  const std::vector<NamedEvaluation> measured = {{figures[0].name, job.before.evaluation},
-                                                 {figures[1].name, after.evaluation}};
+  const std::vector<NamedEvaluation> measured = {
+      {figures[0].name, job.before.evaluation, figures[0].cautions},
+      {figures[1].name, after.evaluation, figures[1].cautions}};
   quantized.classes = class_text(measured, labels, text_style(a.run));
   quantized.sections.push_back(class_section(measured, labels));
   if (!notice_for_other_programs(options.plan).empty()) {

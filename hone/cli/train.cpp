@@ -118,11 +118,11 @@ struct TrainJob {
 
 // What speaks against the figures.
 void add_doubts(const TrainingLog& log, Trained& trained) {
-  for (const auto& [part, evaluation] : trained.measured)
+  for (const auto& [part, evaluation, doubts] : trained.measured)
     for (const std::string& concern : concerns(evaluation, trained.labels))
       trained.doubts.push_back(fmt::format("{}: {}", part, concern));
   if (trained.measured.empty()) return;
-  const auto& [part, evaluation] = trained.measured.back();
+  const auto& [part, evaluation, doubts] = trained.measured.back();
   for (std::string& sign : signs_of_no_learning(log.steps(), part, evaluation, trained.labels))
     trained.doubts.push_back(std::move(sign));
 }
@@ -175,11 +175,11 @@ Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
     if (!known || !(validation || job.data.protocol == Protocol::original))
       known = measure(source.model, set, pad_id, options.eval_batch_size, job.context, part);
     trained.result[part] = to_json(*known, trained.labels);
-    trained.result[part].update(
-        to_json(validation ? job.data.measured_validation : job.data.measured));
+    const MeasuredPart& measured = validation ? job.data.measured_validation : job.data.measured;
+    trained.result[part].update(to_json(measured));
     const Evaluation& e = known->evaluation;
     right.push_back({e.correct, e.examples, e.evidence});
-    trained.measured.emplace_back(part, known->evaluation);
+    trained.measured.push_back({part, known->evaluation, cautions(measured)});
   }
   add_doubts(log, trained);
   // Under the original protocol both are the same texts.
@@ -213,7 +213,7 @@ constexpr const char* kNothingMeasured =
 // Of the part the job is judged by.
 std::string headline(const Trained& trained) {
   if (trained.measured.empty()) return kNothingMeasured;
-  const auto& [part, evaluation] = trained.measured.back();
+  const auto& [part, evaluation, doubts] = trained.measured.back();
   return accuracy_headline(part_text(part, trained.result[part]), evaluation);
 }
 

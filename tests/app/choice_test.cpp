@@ -29,9 +29,9 @@ TEST(Choice, IsMadeOnValidationAndReportedOnTest) {
   EXPECT_TRUE(chosen_evaluations(choice, {}).empty()) << "nothing was chosen";
   const auto named = chosen_evaluations(choice, {&choice.reported[1]});
   ASSERT_EQ(named.size(), 2u);
-  EXPECT_EQ(named[0].first, "fp32, test");
-  EXPECT_EQ(named[1].first, "int8, test");
-  EXPECT_EQ(named[1].second.examples, 24);
+  EXPECT_EQ(named[0].name, "fp32, test");
+  EXPECT_EQ(named[1].name, "int8, test");
+  EXPECT_EQ(named[1].evaluation.examples, 24);
   EXPECT_FALSE(choice.reported[0].comparison);
   EXPECT_EQ(choice.reported[1].comparison->examples, 24);
   const std::vector<std::string> lines = reported_findings(choice);

@@ -22,6 +22,14 @@ TEST(ClassText, FitsTheTerminal) {
   }
 }
 
+TEST(ClassText, SaysWhatItIsToBeReadWith) {
+  const std::vector<float> logits = {2, 1, 1, 2, 3, 0};
+  const std::vector<std::int32_t> labels = {0, 1, 1};
+  const std::string text = class_text(
+      {{"after, test", evaluate({logits, 2}, labels), {"2 trained on"}}}, {"a", "b"}, {});
+  EXPECT_TRUE(text.starts_with("After, test, n = 3, 2 trained on:\n")) << text;
+}
+
 // One seed each that finds so many of two texts of the first class, and both of the second.
 std::vector<Json> seeds_that_find(const std::vector<int>& found) {
   std::vector<Json> results;
@@ -110,6 +118,9 @@ TEST(ClassTextOfSeeds, SaysWhatItIsOf) {
   EXPECT_TRUE(class_text_of_seeds(seeds_that_find({1, 2, 1, 2, 0}), figures, {})
                   .starts_with("After, test, n = 4: mean of 5 seeds (95 %"));
   EXPECT_TRUE(class_section_of_seeds(seeds_that_find({1, 2}), {figures[0]}).blocks.empty());
+  EXPECT_TRUE(
+      class_text_of_seeds(seeds_that_find({1, 2}), {{"test", "after, test", {"2 trained on"}}}, {})
+          .starts_with("After, test, n = 4, 2 trained on: each of 2 seeds:\n"));
 }
 
 }  // namespace

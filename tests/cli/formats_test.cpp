@@ -280,7 +280,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
   std::vector<std::string> with_report = words;
   with_report.insert(with_report.end(), {"-o", "report"});
   const Ending ending = run_well(with_report, folder.path());
-  expect_shown(ending.output, "test, n = 500:\n");
+  expect_shown(ending.output, "test, n = 500, untrained weights:\n");
   EXPECT_NE(
       ending.messages.find("note: choices are made on validation, n = 1 800, untrained weights: "),
       std::string::npos)
@@ -289,11 +289,13 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
                 "note: what is chosen is measured once on test, n = 500, untrained weights: "),
             std::string::npos)
       << ending.messages;
-  expect_shown(read_page(folder.path() / "report/report.html"), "test, n = 500: texts of each");
+  expect_shown(read_page(folder.path() / "report/report.html"),
+               "test, n = 500, untrained weights: texts of each");
   // Where the choice is made on what is reported, its classes are those of that part.
   words.insert(words.end(), {"--protocol", "original"});
   words[4] = "synth:lookup?n=8000";
-  expect_shown(run_well(words, folder.path()).output, "test, n = 1 600:\n");
+  expect_shown(run_well(words, folder.path()).output,
+               "test, n = 1 600, untrained weights, all held for choices:\n");
 }
 
 TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
@@ -324,9 +326,9 @@ TEST(Formats, SuggestsARecipeThatQuantizeTakes) {
       run_well({"formats", words[0], words[1], words[2], words[3], words[4], words[5], words[6]},
                workshop())
           .output;
-  EXPECT_NE(shown.find("Suggested, validation, n = 4:"), std::string::npos) << shown;
-  EXPECT_TRUE(shown.starts_with("suggested, validation, n = 4")) << "the verdict first\n"
-                                                                   << shown;
+  EXPECT_NE(shown.find("Suggested, validation, n = 4, all held for choices:"), std::string::npos)
+      << shown;
+  EXPECT_TRUE(shown.starts_with("suggested, validation, n = 4")) << "the verdict first\n" << shown;
   for (const char* header : {"SNR given (dB)", "SNR suggested (dB)"})
     EXPECT_NE(shown.find(header), std::string::npos) << shown;
   // The model that was suggested is the model that is made.
