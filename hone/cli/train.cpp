@@ -55,6 +55,16 @@ std::vector<std::string> common_cautions(const Json& result) {
   return common;
 }
 
+// What the figures of one part are to be read with, and not those of all.
+std::vector<std::string> own_cautions(const Json& result, const std::string& part) {
+  const std::vector<std::string> common = common_cautions(result);
+  std::vector<std::string> own = result[part]["cautions"];
+  std::erase_if(own, [&](const std::string& caution) {
+    return std::ranges::find(common, caution) != common.end();
+  });
+  return own;
+}
+
 // Of both parts together; empty where there is nothing of the kind.
 std::string cautions_line(const Json& result) {
   const std::vector<std::string> common = common_cautions(result);
@@ -62,7 +72,6 @@ std::string cautions_line(const Json& result) {
 }
 
 Table results_table(const Json& result) {
-  const std::vector<std::string> common = common_cautions(result);
   Table table({{"split", "Split"},
                {"examples", "Examples"},
                {"accuracy", "Accuracy"},
@@ -73,9 +82,7 @@ Table results_table(const Json& result) {
     const Json& e = result[part];
     const Json& interval = e["eval_accuracy_interval"];
     std::string name = part;
-    for (const Json& caution : e["cautions"])
-      if (std::ranges::find(common, caution.get<std::string>()) == common.end())
-        name += ", " + caution.get<std::string>();
+    for (const std::string& caution : own_cautions(result, part)) name += ", " + caution;
     table.add_row(
         {name, e["eval_samples"].get<std::int64_t>(),
          percent_within(e["eval_accuracy"].get<double>(), interval[0].get<double>(),
@@ -179,8 +186,10 @@ Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
     trained.result[part].update(to_json(measured));
     const Evaluation& e = known->evaluation;
     right.push_back({e.correct, e.examples, e.evidence});
-    trained.measured.push_back({part, known->evaluation, cautions(measured)});
+    trained.measured.push_back({part, known->evaluation});
   }
+  for (NamedEvaluation& one : trained.measured)
+    one.cautions = own_cautions(trained.result, one.name);
   add_doubts(log, trained);
   // Under the original protocol both are the same texts.
   if (right.size() == 2 && job.data.protocol == Protocol::honest) {
