@@ -29,6 +29,7 @@
 #include "hone/kernels/peak.h"
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
+#include "hone/tensor/tensor.h"
 
 namespace {
 
@@ -141,6 +142,41 @@ void batched_onednn(benchmark::State& state, Product product, std::int64_t items
     }
   }
   report_flops(state, 2.0 * static_cast<double>(items * m * n * k), 1);
+}
+
+// Few rows by the weights of many layers, which no cache holds: as fast as memory gives them. The share
+// is of a copy's bytes, of which half are read, so that reading alone may pass it.
+void few_rows(benchmark::State& state, std::int64_t m, bool packed, int threads) {
+  constexpr std::int64_t kLayers = 64, n = 1536, k = 768;
+  ThreadPool& pool = pool_of(threads);
+  const auto a = random_floats(m * k);
+  const Tensor weights = Tensor::empty(DType::f32, {kLayers, n, k});
+  fill(pool, weights.count(), 0.5f, weights.data<float>());
+  std::vector<float> c(static_cast<std::size_t>(m * n));
+  const GemmShape shape{m, n, k};
+  for (auto _ : state) {
+    for (std::int64_t layer = 0; layer < kLayers; ++layer) {
+      const float* weight = weights.data<float>() + layer * n * k;
+      if (packed) {
+        gemm_packed(pool, shape, {a.data(), k, 1}, weight, c.data(), n);
+      } else {
+        gemm(pool, shape, {a.data(), k, 1}, {weight, 1, k}, c.data(), n);
+      }
+    }
+  }
+  report_bytes(state, static_cast<double>(weights.size_bytes()), threads);
+}
+
+void register_few_rows() {
+  for (const std::int64_t rows : {1, 8, 16, 32}) {
+    for (const bool packed : {false, true}) {
+      for (const int threads : {1, 2}) {
+        const std::string name = "few_rows/" + std::string(packed ? "packed/" : "plain/") +
+                                 std::to_string(threads) + "/" + std::to_string(rows);
+        benchmark::RegisterBenchmark(name.c_str(), few_rows, rows, packed, threads)->UseRealTime();
+      }
+    }
+  }
 }
 
 void register_products() {
@@ -340,6 +376,7 @@ void register_memory_kernels() {
 int main(int argc, char** argv) {
   omp_set_num_threads(1);  // oneDNN is compared on one thread
   register_products();
+  register_few_rows();
   register_memory_kernels();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "hone/base/random.h"
+#include "hone/tensor/mapped.h"
 #include "tests/support/evaluate.h"
+#include "tests/support/expect.h"
 #include "tests/support/message.h"
 
 namespace hone::testing {
@@ -385,6 +388,44 @@ output p = %new:0
   for (int i = 0; i < 3; ++i) interpreter.run(inputs, parameters);
   EXPECT_FALSE(given().prepared);
   EXPECT_EQ(preparations(), 0);
+}
+
+// A weight of a file is read packed from its second use on: the same bits, until it is written.
+TEST(Interpreter, PacksWeightsOfAFile) {
+  constexpr std::int64_t kOutputs = 70, kInputs = 500;
+  const Graph graph = parse(R"(%x = input : f32[B, 500]
+%w = parameter weight trainable : f32[70, 500]
+%y = linear(%x, %w) : f32[B, 70]
+output y = %y
+)");
+  RandomSequence random(1, 1);
+  const auto drawn = [&](std::int64_t rows) {
+    Tensor tensor = Tensor::empty(DType::f32, {rows, kInputs});
+    for (float& value : tensor.values<float>()) value = static_cast<float>(random.uniform()) - 0.5f;
+    return tensor;
+  };
+  const Tensor x = drawn(9), weight = drawn(kOutputs);
+  const TemporaryFolder folder;
+  const SharedBytes file =
+      map_file(folder.file("w", std::string(reinterpret_cast<const char*>(weight.device_pointer()),
+                                            weight.size_bytes())));
+  ParameterStore in_memory, in_file;
+  in_memory.set("w", weight);
+  in_file.set("w", Tensor::view_of(storage_in_file(file, file.text, DType::f32), DType::f32,
+                                   {kOutputs, kInputs}, {kInputs, 1}, 0));
+  const Library library = builtin_library();
+  ThreadPool pool(2);
+  Interpreter plain(graph, library, pool), packing(graph, library, pool);
+  const auto run = [&](Interpreter& interpreter, ParameterStore& parameters) {
+    return elements_of(interpreter.run({{"x", x}}, parameters).at("y"));
+  };
+  const std::vector<float> expected = run(plain, in_memory);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(run(packing, in_file), expected) << "run " << i;
+  in_memory.writable("w").values<float>()[3] = 7;
+  in_file.writable("w").values<float>()[3] = 7;
+  const std::vector<float> changed = run(plain, in_memory);
+  EXPECT_NE(changed, expected);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(run(packing, in_file), changed) << "run " << i;
 }
 
 }  // namespace
