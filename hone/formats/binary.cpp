@@ -19,6 +19,11 @@ Rows groups_of(const Format& format, const Sizes& sizes) {
   return is_mase(format) ? slices_of(sizes) : rows_of(sizes);
 }
 
+Locality locality(const Format& format, std::int64_t /*rank*/) {
+  if (!scaled(format)) return Locality::element;
+  return is_mase(format) ? Locality::tensor : Locality::row;
+}
+
 float old_mean(std::span<const float> x) {
   double sum = 0;
   for (const float value : x) sum += std::fabs(static_cast<double>(value));
@@ -155,6 +160,7 @@ FormatDef binary_format() {
           },
           .quantize_reference = quantize_reference,
           .quantize = quantize,
+          .locality = locality,
           .gradient_rule = gradient_rule,
           .backward = backward,
           .encode = encode,

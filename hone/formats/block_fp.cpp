@@ -130,6 +130,7 @@ FormatDef block_fp_format() {
           },
           .quantize_reference = Blocks::quantize_reference,
           .quantize = quantize,
+          .locality = locality_of_blocks,
           .encode = Blocks::encode,
           .decode = Blocks::decode};
 }

@@ -140,6 +140,7 @@ FormatDef block_minifloat_format() {
       .objection = objection,
       .quantize_reference = Blocks::quantize_reference,
       .quantize = quantize,
+      .locality = locality_of_blocks,
       .encode = Blocks::encode,
       .decode = Blocks::decode};
 }

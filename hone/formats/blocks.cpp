@@ -6,6 +6,7 @@
 
 #include "hone/base/error.h"
 #include "hone/formats/codes.h"
+#include "hone/formats/mode.h"
 #include "hone/kernels/grain.h"
 
 namespace hone {
@@ -126,6 +127,15 @@ BlockLayout block_layout(const Format& format, const Sizes& sizes, std::int64_t 
     layout.grid.matrices = product(std::span(others).first(others.size() - 1));
   }
   return layout;
+}
+
+Locality locality_of_blocks(const Format& format, std::int64_t rank) {
+  const bool of_one_row =
+      std::ranges::none_of(format.def->parameters, [&](const FormatParameterDef& parameter) {
+        return parameter.name == "rows" && format["rows"] != 1;
+      });
+  const bool last = format["axis"] == -1 || format["axis"] == rank - 1;
+  return last && of_one_row && !is_mase(format) ? Locality::row : Locality::tensor;
 }
 
 BlockLayout flat_block_layout(const Format& format, const Sizes& sizes) {

@@ -39,6 +39,10 @@ BlockLayout block_layout(const Format& format, const Sizes& sizes, std::int64_t 
 /// Throws `UserError` when they do not divide the tensor.
 BlockLayout flat_block_layout(const Format& format, const Sizes& sizes);
 
+/// `FormatDef::locality` of formats with such blocks: a row where they lie along the last axis and none has values of
+/// several rows.
+Locality locality_of_blocks(const Format& format, std::int64_t rank);
+
 /// Calls body(block, offsets of its values) for all blocks, in order or side by side.
 using BlockBody = FunctionRef<void(std::int64_t, std::span<const std::int64_t>)>;
 void for_each_block(const BlockLayout& layout, BlockBody body);

@@ -132,6 +132,18 @@ GradientRule gradient_rule_of(const Format& format) {
                                               : format.def->gradient_rule(format);
 }
 
+Locality locality_of(const Format& format, std::int64_t rank) {
+  const std::vector<FormatStateDef> states = states_of(format);
+  const bool by_row =
+      std::ranges::any_of(states, [](const FormatStateDef& state) { return state.per_row; });
+  return format.def->locality == nullptr || by_row ? Locality::tensor
+                                                   : format.def->locality(format, rank);
+}
+
+Locality element_alone(const Format& /*format*/, std::int64_t /*rank*/) {
+  return Locality::element;
+}
+
 double average_bits(const Format& format, const Sizes& sizes) {
   const CodeLayout layout = format.def->layout(format, sizes);
   const auto elements = static_cast<double>(element_count(sizes));

@@ -100,6 +100,13 @@ enum class GradientRule : std::uint8_t {
   own,               ///< `FormatDef::backward`: clipped, or with gradients of learned state
 };
 
+/// What a quantized value depends on, states aside, which all may read.
+enum class Locality : std::uint8_t {
+  element,  ///< the value at its place
+  row,      ///< the values of its row, along the last axis
+  tensor,
+};
+
 struct FormatDef {
   std::string_view name;
   std::string_view summary;
@@ -125,6 +132,9 @@ struct FormatDef {
   void (*quantize_reference)(const QuantizerInput&, std::span<float> y);
   /// The same bits, fast. x and y may be the same memory.
   void (*quantize)(const QuantizerInput&, ThreadPool&, std::span<float> y);
+
+  /// For tensors of so many dimensions. Null: the tensor, which claims nothing.
+  Locality (*locality)(const Format&, std::int64_t rank) = nullptr;
 
   /// Null: straight through.
   GradientRule (*gradient_rule)(const Format&) = nullptr;
@@ -158,6 +168,12 @@ std::string to_string(const Format& format);
 std::vector<FormatStateDef> states_of(const Format& format);
 
 GradientRule gradient_rule_of(const Format& format);
+
+/// The tensor where states are of rows: those belong to places.
+Locality locality_of(const Format& format, std::int64_t rank);
+
+/// `FormatDef::locality` of formats that round every value by itself.
+Locality element_alone(const Format& format, std::int64_t rank);
 
 /// Bits per element of a tensor, shared codes and state included.
 double average_bits(const Format& format, const Sizes& sizes);

@@ -53,6 +53,7 @@ FormatDef bf16_format() {
                 kernels::round_to_bfloat16(pool, static_cast<std::int64_t>(y.size()),
                                            input.x.data(), y.data());
               },
+          .locality = element_alone,
           .encode = encode<kernels::float_to_bfloat16>,
           .decode = decode<kernels::bfloat16_to_float>};
 }
@@ -69,6 +70,7 @@ FormatDef fp16_format() {
                 kernels::round_to_minifloat(pool, kFloat16, static_cast<std::int64_t>(y.size()),
                                             input.x.data(), y.data());
               },
+          .locality = element_alone,
           .encode = encode<kernels::float_to_float16>,
           .decode = decode<kernels::float16_to_float>};
 }

@@ -46,6 +46,11 @@ void complete(Format& format) {
              "learned scales come without a zero point; use range=symmetric, or scale=static");
 }
 
+Locality locality(const Format& format, std::int64_t /*rank*/) {
+  if (!dynamic(format)) return Locality::element;
+  return format.is("per", "tensor") ? Locality::tensor : Locality::row;
+}
+
 Rows groups_of(const Format& format, const Sizes& sizes) {
   return format.is("per", "tensor") ? whole_tensor(sizes) : rows_of(sizes);
 }
@@ -285,6 +290,7 @@ FormatDef int_format() {
       .calibrate = calibrate,
       .quantize_reference = quantize_reference,
       .quantize = quantize,
+      .locality = locality,
       .gradient_rule = gradient_rule,
       .backward = backward,
       .encode = encode,

@@ -103,6 +103,7 @@ FormatDef integer_format() {
       .calibrate = calibrate,
       .quantize_reference = quantize_reference,
       .quantize = quantize,
+      .locality = element_alone,
       .encode = encode,
       .decode = decode};
 }

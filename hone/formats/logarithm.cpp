@@ -151,6 +151,7 @@ FormatDef log_format() {
       .objection = objection,
       .quantize_reference = quantize_reference,
       .quantize = quantize,
+      .locality = element_alone,
       .encode = encode,
       .decode = decode};
 }

@@ -185,6 +185,7 @@ FormatDef format_def(std::string_view name, std::string_view summary) {
           .objection = objection<kImplicitOne>,
           .quantize_reference = quantize_reference<kImplicitOne>,
           .quantize = quantize<kImplicitOne>,
+          .locality = element_alone,
           .encode = encode<kImplicitOne>,
           .decode = decode<kImplicitOne>};
 }

@@ -160,6 +160,7 @@ FormatDef mxfp_format() {
           },
           .quantize_reference = Blocks::quantize_reference,
           .quantize = quantize,
+          .locality = locality_of_blocks,
           .encode = Blocks::encode,
           .decode = Blocks::decode};
 }

@@ -117,6 +117,7 @@ FormatDef mxint_format() {
       },
       .quantize_reference = Blocks::quantize_reference,
       .quantize = quantize,
+      .locality = locality_of_blocks,
       .encode = Blocks::encode,
       .decode = Blocks::decode};
 }

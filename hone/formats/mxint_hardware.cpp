@@ -114,6 +114,7 @@ FormatDef mxint_hardware_format() {
           },
           .quantize_reference = Blocks::quantize_reference,
           .quantize = quantize,
+          .locality = locality_of_blocks,
           .encode = Blocks::encode,
           .decode = Blocks::decode};
 }

@@ -60,6 +60,11 @@ const Type& Value::type() const {
   return types[static_cast<std::size_t>(index)];
 }
 
+Trait Node::trait() const {
+  return op_->trait_of == nullptr ? op_->trait
+                                  : op_->trait_of(TypeContext{input_types(), attributes_});
+}
+
 std::vector<Type> Node::input_types() const {
   std::vector<Type> types;
   types.reserve(inputs_.size());

@@ -43,6 +43,8 @@ class Node {
   NodeKind kind() const { return kind_; }
   /// The record of the operation; only for operations.
   const OpDef& op() const { return *op_; }
+  /// What may be assumed of it with its attributes; only for operations.
+  Trait trait() const;
   bool is(std::string_view op_name) const { return op_ != nullptr && op_->name == op_name; }
   const std::string& name() const { return name_; }
   const std::vector<Value>& inputs() const { return inputs_; }

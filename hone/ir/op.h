@@ -45,6 +45,8 @@ struct OpDef {
   /// With defaults; `std::monostate` for those that must be given.
   Attributes attributes = {};
   Trait trait = Trait::other;
+  /// Of operations whose attributes decide it. Null: it is `trait`. Inputs that are read as states stand outside of it.
+  Trait (*trait_of)(const TypeContext&) = nullptr;
   /// The input whose memory the first output takes where nothing else reads it and both are of one type: kernels read an
   /// element of it for the last time before they write that place.
   std::optional<std::size_t> in_place = {};

@@ -55,6 +55,19 @@ std::vector<Tensor> states_from(const Call& call, std::size_t first) {
   return state;
 }
 
+// Blocks, rows and whole tensors share scales: the format knows.
+Trait trait_of(const TypeContext& context) {
+  switch (locality_of(format_in(context), context.inputs[0].rank())) {
+    case Locality::element:
+      return Trait::element_wise;
+    case Locality::row:
+      return Trait::row_reduction;
+    case Locality::tensor:
+      break;
+  }
+  return Trait::other;
+}
+
 void forward(Call& call) {
   const Format& format = call.attributes.get<Format>("format");
   const std::vector<Tensor> state = states_from(call, 1);
@@ -118,7 +131,7 @@ std::vector<OpDef> quantize() {
            .summary = "y = the nearest value of a number format",
            .inputs = {"x", {"state...", OperandRole::state}},
            .attributes = {{"format", {}}},
-           .trait = Trait::other,  // blocks, rows and whole tensors share scales
+           .trait_of = trait_of,
            .in_place = 0,
            .infer = infer,
            .reference = forward,

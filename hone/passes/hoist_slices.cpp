@@ -18,9 +18,11 @@ InputAxes first_input_alone(const Node& node, std::int64_t axis) {
 // Inputs are aligned at their last axes; one that has a single place along the axis is the same for all of them.
 InputAxes axes_of_broadcast(const Node& node, std::int64_t axis) {
   InputAxes axes;
-  for (const Type& type : node.input_types()) {
+  for (const Value& input : node.inputs()) {
+    const Type& type = input.type();
     const std::int64_t own = axis - node.types()[0].rank() + type.rank();
-    const bool varies = own >= 0 && !(type.dim(own) == Dim(1));
+    const bool varies = own >= 0 && !(type.dim(own) == Dim(1)) &&
+                        operand_role(node.op(), axes.size()) != OperandRole::state;
     axes.push_back(varies ? std::optional(own) : std::nullopt);
   }
   return axes;
@@ -40,8 +42,8 @@ std::optional<InputAxes> input_axes(const Node& node, std::int64_t axis) {
   const std::int64_t rank = node.types()[0].rank();
   const bool in_row = axis == rank - 1;
   if (node.is("dropout")) return std::nullopt;
-  if (node.op().trait == Trait::element_wise) return axes_of_broadcast(node, axis);
-  if (node.op().trait == Trait::row_reduction && !in_row) return axes_of_broadcast(node, axis);
+  if (node.trait() == Trait::element_wise) return axes_of_broadcast(node, axis);
+  if (node.trait() == Trait::row_reduction && !in_row) return axes_of_broadcast(node, axis);
   if (node.is("linear") && !in_row) return first_input_alone(node, axis);
   if (node.is("matmul") && axis == rank - 2)
     return first_input_alone(node, node.input_types()[0].rank() - 2);

@@ -8,7 +8,7 @@ namespace hone {
 /// layer of a classifier that pools the first token, one row of each text. Where all uses of a result are one and the same
 /// slice, and its rows do not depend on each other along that axis, `slice(linear(x))` becomes `linear(slice(x))`, and so
 /// on up the graph. No element that is left changes its bits. Requires a verified graph; `dropout`, which draws by place,
-/// and `quantize`, whose elements may share a scale, stop a slice.
+/// and formats whose rows share a scale stop a slice.
 /// Returns whether the graph changed.
 bool hoist_slices(Graph& graph);
 

@@ -84,6 +84,25 @@ void expect_stop(const std::string& operation) {
   expect_after(graph, hoist_slices, graph);
 }
 
+// Rows of blocks share nothing, nor do values of a format with fixed or calibrated constants.
+TEST(HoistSlices, PassQuantizersWhoseRowsShareNothing) {
+  expect_after(R"(%x = input : f32[B, S, 32]
+%scale = parameter format_state frozen : f32[]
+%a = quantize(%x) {format=mxint(bits=8,block=32)} : f32[B, S, 32]
+%b = quantize(%a, %scale) {format=int(bits=8,scale=static)} : f32[B, S, 32]
+%first = slice(%b) {axis=1, begin=0, size=[1]} : f32[B, 1, 32]
+output first = %first
+)",
+               hoist_slices,
+               R"(%x = input : f32[B, S, 32]
+%scale = parameter format_state frozen : f32[]
+%x.slice = slice(%x) {axis=1, begin=0, size=[1]} : f32[B, 1, 32]
+%a.part = quantize(%x.slice) {format=mxint(bits=8,block=32,axis=-1)} : f32[B, 1, 32]
+%b.part = quantize(%a.part, %scale) {format=int(bits=8,per=tensor,scale=static)} : f32[B, 1, 32]
+output first = %b.part
+)");
+}
+
 TEST(HoistSlices, StopWherePlacesDependOnEachOther) {
   expect_stop("dropout(%x, %key) {p=0.1, stream=1, limits=[4, 6]}");
   expect_stop("quantize(%x) {format=int(bits=8,per=tensor,scale=dynamic)}");

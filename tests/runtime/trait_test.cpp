@@ -50,7 +50,7 @@ Tensor spliced(const Tensor& drawn, const Tensor& other, const Place& place, boo
 const Node* claiming(const Graph& graph) {
   const std::vector<Node*> operations = graph.of_kind(NodeKind::operation);
   if (operations.size() != 1 || operations[0]->types()[0].dtype != DType::f32) return nullptr;
-  const Trait trait = operations[0]->op().trait;
+  const Trait trait = operations[0]->trait();
   return trait == Trait::element_wise || trait == Trait::row_reduction ? operations[0] : nullptr;
 }
 
@@ -76,7 +76,7 @@ TEST_P(TraitsHold, WhateverIsElsewhere) {
     const Graph graph = parse_graph(kernel_case.text, library.ops, library.formats);
     const Node* node = claiming(graph);
     if (node == nullptr || element_count(*node) > kMostElements) continue;
-    const bool rows = node->op().trait == Trait::row_reduction;
+    const bool rows = node->trait() == Trait::row_reduction;
     const NamedTensors drawn = draw_inputs(graph, kernel_case),
                        others = draw_inputs(graph, kernel_case, /*seed=*/2);
     const std::string output = graph.outputs()[0].first;
