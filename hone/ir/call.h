@@ -22,8 +22,8 @@ class Call {
   const Bindings& bindings;
   ThreadPool& pool;
   FunctionRef<Tensor(DType, Sizes)> allocate;
-  const void* prepared =
-      nullptr;  ///< what the kernel made of the constant inputs (see `Kernel::prepare`)
+  /// What the kernel made of weights and states (see `Kernel::prepare`).
+  const void* prepared = nullptr;
 
   const Tensor& input(std::size_t index) const { return *inputs[index]; }
   bool has_input(std::size_t index) const { return index < inputs.size(); }

@@ -25,6 +25,20 @@ const Kernel* choose(const Node& node, const Library& library, const Device& dev
   return nullptr;
 }
 
+// What the operation reads as weights and states, where all of it are parameters that the graph does not write: what is
+// prepared may be made of any of them.
+std::vector<const Node*> constant_weights(const Node& node, const std::set<const Node*>& updated) {
+  std::vector<const Node*> weights;
+  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+    const OperandRole role = operand_role(node.op(), i);
+    if (role != OperandRole::weight && role != OperandRole::state) continue;
+    const Node* weight = node.inputs()[i].node;
+    if (weight->kind() != NodeKind::parameter || updated.contains(weight)) return {};
+    weights.push_back(weight);
+  }
+  return weights;
+}
+
 bool suits(Layout layout, const Tensor& tensor) {
   if (layout == Layout::strided || tensor.contiguous()) return true;
   const std::size_t rank = tensor.strides().size();
@@ -79,10 +93,8 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
   slots_.resize(slots);
   for (Step& step : steps_) {
     if (step.kernel == nullptr || step.kernel->prepare == nullptr) continue;
-    for (const Value& input : step.node->inputs()) {
-      if (input.node->kind() == NodeKind::parameter && !updated.contains(input.node))
-        step.preparation.slots.push_back(slot_of_.at(input.node));
-    }
+    for (const Node* weight : constant_weights(*step.node, updated))
+      step.preparation.slots.push_back(slot_of_.at(weight));
   }
 }
 
@@ -121,11 +133,10 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
 const void* Interpreter::prepared_for(Step& step, const Call& call) const {
   Preparation& preparation = step.preparation;
   if (preparation.slots.empty()) return nullptr;
-  std::vector<std::uint64_t> versions;
-  for (const std::size_t slot : preparation.slots)
-    versions.push_back(slots_[slot].storage()->version);
-  if (versions != preparation.versions) {
-    preparation.versions = std::move(versions);
+  const auto version = [&](std::size_t slot) { return slots_[slot].storage()->version; };
+  if (!std::ranges::equal(preparation.slots, preparation.versions, {}, version)) {
+    preparation.versions.clear();
+    for (const std::size_t slot : preparation.slots) preparation.versions.push_back(version(slot));
     preparation.prepared.reset();
     preparation.asked = false;
   } else if (!preparation.asked) {

@@ -27,9 +27,9 @@ class Interpreter final : public Executable {
   std::size_t peak_reserved_bytes() const { return buffers_.peak_reserved_bytes(); }
 
  private:
-  /// What a kernel made of the constant inputs of a node, and of which versions of them.
+  /// What a kernel made of the constant weights of a node, and of which versions of them.
   struct Preparation {
-    std::vector<std::size_t> slots;  // of the constant inputs
+    std::vector<std::size_t> slots;  // of those weights
     std::vector<std::uint64_t> versions;
     bool asked = false;
     std::shared_ptr<const void> prepared;

@@ -33,9 +33,10 @@ struct Kernel {
   std::string_view (*accepts)(const CallSite&);
   void (*run)(Call&);
   Layout layout = Layout::dense;
-  /// What calls with the same constant inputs share, such as a weight packed as the kernel reads it: then `call.prepared`
-  /// of those that follow. Asked when constant inputs come for the second time, for what is used once is not worth it,
-  /// and again when one of them was written. Null where it would not pay. Without this, nothing is prepared.
+  /// What calls share whose weights and states are parameters that the graph does not write, such as a weight packed as
+  /// the kernel reads it: then `call.prepared` of those that follow. Asked when they come for the second time, for what is
+  /// used once is not worth it, and again when one was written; it may read no other input. Null where it would not pay.
+  /// Without this, nothing is prepared.
   std::shared_ptr<const void> (*prepare)(const Call&) = nullptr;
 };
 

@@ -390,6 +390,30 @@ output p = %new:0
   EXPECT_EQ(preparations(), 0);
 }
 
+// A bias that stays says nothing of a weight that is computed.
+TEST(Interpreter, PreparesNothingOfAWeightThatIsNoParameter) {
+  const Graph graph = parse(R"(%x = input : f32[B, 2]
+%w = parameter weight trainable : f32[4]
+%b = parameter bias trainable : f32[2]
+%m = reshape(%w) {shape=[2, 2]} : f32[2, 2]
+%y = linear(%x, %m, %b) : f32[B, 2]
+output y = %y
+)");
+  Library library = references();
+  library.kernels.push_back({"linear", "cpu", "prepares",
+                             [](const CallSite&) -> std::string_view { return ""; }, look,
+                             Layout::dense, count_preparations});
+  ParameterStore parameters;
+  parameters.set("w", Tensor::zeros(DType::f32, {4}));
+  parameters.set("b", Tensor::zeros(DType::f32, {2}));
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, library, pool);
+  preparations() = 0;
+  for (int i = 0; i < 3; ++i) interpreter.run({{"x", rows(1)}}, parameters);
+  EXPECT_FALSE(given().prepared);
+  EXPECT_EQ(preparations(), 0);
+}
+
 // A weight of a file is read packed from its second use on: the same bits, until it is written.
 TEST(Interpreter, PacksWeightsOfAFile) {
   constexpr std::int64_t kOutputs = 70, kInputs = 500;
