@@ -17,8 +17,19 @@ std::pair<bool, double> rank_of(const Suggestion& suggestion) {
   return {suggestion.operand == Operand::bias, snr_of(suggestion)};
 }
 
+Remedy remedy_of(const QuantizationPlan& plan, const std::vector<Suggestion>& operands) {
+  QuantizationPlan better = with_suggestions(plan, operands);
+  if (better != plan) return {std::move(better), /*better_parameters=*/true};
+  const std::size_t freed = (operands.size() + 3) / 4;
+  return {without_operands(plan, std::span(operands).first(freed)), /*better_parameters=*/false};
+}
+
+// Three digits that count, zeros among them: "0.0201", "1.00", "118".
 Cell short_number(double value) {
-  return value == 0 ? Cell(absent) : Cell(fmt::format("{:.3g}", value));
+  if (value == 0) return absent;
+  std::string text = fmt::format("{:#.3g}", value);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
 }
 
 }  // namespace
@@ -33,11 +44,12 @@ Diagnosis diagnose(const Model& parent, const Measurement& before, const Encoded
   diagnosis.operands = suggest(parent, options.plan, data.train, pad_id, options.calibration,
                                /*most_bits=*/0, context);
   std::ranges::stable_sort(diagnosis.operands, {}, rank_of);
-  if (data.validation.size() == 0) return diagnosis;
+  diagnosis.remedy = remedy_of(options.plan, diagnosis.operands);
+  if (data.validation.size() == 0 || diagnosis.remedy.plan.empty()) return diagnosis;
   CompressOptions better = options;
   better.qat = false;
   better.calibration.heed_objections = false;
-  better.plan = with_suggestions(options.plan, diagnosis.operands);
+  better.plan = diagnosis.remedy.plan;
   const ChoicePart part = choice_part(data);
   const MeasureOptions how = {pad_id, options.calibration.batch_size};
   const Model model = compress(parent, data, pad_id, better, context);
@@ -46,7 +58,10 @@ Diagnosis diagnose(const Model& parent, const Measurement& before, const Encoded
                                        : measure(parent, part.examples, pad_id, how.batch_size,
                                                  context, "before, " + part.name);
   diagnosis.improved =
-      compared(model, "PTQ with the better parameters", there, part.examples, how, context);
+      compared(model,
+               diagnosis.remedy.better_parameters ? "PTQ with the better parameters"
+                                                  : "PTQ, the noisiest in full precision",
+               there, part.examples, how, context);
   diagnosis.improved->verdict = verdict(*diagnosis.improved->comparison);
   diagnosis.part = part.name;
   return diagnosis;

@@ -5,12 +5,21 @@
 
 namespace hone {
 
+/// What may lose less than a plan.
+struct Remedy {
+  /// With better parameters of the same formats at no more bits; where there are none, without the noisiest quarter of its
+  /// operands, which stay in full precision; empty where that is all of them.
+  QuantizationPlan plan;
+  bool better_parameters = false;
+};
+
 /// Why a plan loses what it loses: operands by layer, and parameters that would do better at no more
 /// bits, tried on the operand and, all together, on the whole model.
 struct Diagnosis {
   std::vector<Suggestion> operands;  ///< the noisiest first, biases after all others
-  /// The whole model with all suggestions, by rounding alone, beside its parent on the validation part; nothing where
-  /// there is none. Who takes them over chose them there, so the figures of the part that is reported stay honest.
+  Remedy remedy;
+  /// The whole model with the remedy, by rounding alone, beside its parent on the validation part; nothing where
+  /// there is none. Who takes it over chose it there, so the figures of the part that is reported stay honest.
   std::optional<ComparedModel> improved;
   std::string part;  ///< where it was measured
 };

@@ -183,13 +183,24 @@ std::vector<Suggestion> suggest(const Model& model, const QuantizationPlan& plan
   return suggestions;
 }
 
+namespace {
+
+std::optional<Format>& format_of(QuantizationPlan& plan, const Suggestion& operand) {
+  const auto layer = std::ranges::find(plan, operand.layer, [](const auto& l) { return l.first; });
+  return layer->second[operand.operand];
+}
+
+}  // namespace
+
 QuantizationPlan with_suggestions(QuantizationPlan plan,
                                   const std::vector<Suggestion>& suggestions) {
-  for (const Suggestion& suggestion : suggestions) {
-    const auto layer =
-        std::ranges::find(plan, suggestion.layer, [](const auto& l) { return l.first; });
-    layer->second[suggestion.operand] = suggestion.after;
-  }
+  for (const Suggestion& s : suggestions) format_of(plan, s) = s.after;
+  return plan;
+}
+
+QuantizationPlan without_operands(QuantizationPlan plan, std::span<const Suggestion> operands) {
+  for (const Suggestion& operand : operands) format_of(plan, operand).reset();
+  std::erase_if(plan, [](const auto& layer) { return layer.second == LayerFormats{}; });
   return plan;
 }
 

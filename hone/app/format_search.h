@@ -39,6 +39,9 @@ std::vector<Suggestion> suggest(const Model& model, const QuantizationPlan& plan
 QuantizationPlan with_suggestions(QuantizationPlan plan,
                                   const std::vector<Suggestion>& suggestions);
 
+/// The plan with these operands in full precision; layers of which none is quantized any more are left out.
+QuantizationPlan without_operands(QuantizationPlan plan, std::span<const Suggestion> operands);
+
 /// The plan of a graph as a recipe, one rule for each layer.
 std::string to_recipe(const QuantizationPlan& plan, const Graph& graph);
 

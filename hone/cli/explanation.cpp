@@ -15,12 +15,14 @@ Table shown_operands(const Diagnosis& diagnosis) {
   return diagnosis_table(diagnosis, kQuietSnrDb, kShownOperands);
 }
 
-// On the validation part: who takes the better parameters over chooses them there.
+// On the validation part: who takes the remedy over chooses it there.
 std::string improvement(const Diagnosis& diagnosis) {
+  const char* remedy = diagnosis.remedy.better_parameters ? "All of them together"
+                                                          : "With the noisiest in full precision";
   if (!diagnosis.improved)
-    return "All of them together were not tried: there is no validation part to try them on.";
+    return fmt::format("{}: not tried, as there is no validation part to try it on.", remedy);
   const ComparedModel& model = *diagnosis.improved;
-  return fmt::format("All of them together, by rounding alone ({}): {}; margin SNR {} dB.",
+  return fmt::format("{}, by rounding alone ({}): {}; margin SNR {} dB.", remedy,
                      part_text(diagnosis.part, model.measurement.evaluation),
                      model.verdict->summary,
                      display_text(real(model.comparison->margin_snr_db, 1)));
@@ -31,14 +33,22 @@ std::string caption(const Explanation& explanation) {
                      explanation.seeds > 1 ? ", and so with every seed" : "");
 }
 
-std::string step_note(const NextStep& next) {
-  return fmt::format(
-      "Step: the smallest magnitude that is not zero.{}",
-      next.better_parameters ? " Better: parameters of the same format at no more bits." : "");
+std::string step_note(const Diagnosis& diagnosis) {
+  return fmt::format("Step: the smallest magnitude that is not zero.{}",
+                     diagnosis.remedy.better_parameters
+                         ? " Better: parameters of the same format at no more bits."
+                         : "");
 }
 
 std::string all_quiet() {
   return fmt::format("Every operand alone keeps {} dB or more.", kQuietSnrDb);
+}
+
+std::size_t operands_of(const QuantizationPlan& plan) {
+  std::size_t count = 0;
+  for (const auto& [layer, formats] : plan)
+    for (const Operand operand : kOperands) count += formats[operand].has_value() ? 1 : 0;
+  return count;
 }
 
 // A name beside the output that is not taken.
@@ -54,29 +64,39 @@ std::string free_name(const AskedJob& job, const char* ending) {
 }  // namespace
 
 NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph& graph) {
-  const QuantizationPlan better = with_suggestions(job.options.plan, diagnosis.operands);
+  const Remedy& remedy = diagnosis.remedy;
   std::map<std::string, std::string> instead = {
       {"explain", ""}, {"resume", ""}, {"overwrite_output_dir", ""}};
-  if (better == job.options.plan) {
-    constexpr const char* kNone = "No parameters of the same format at no more bits lose less";
-    if (job.options.qat) return {fmt::format("{}; more bits may.", kNone)};
+  constexpr const char* kNone = "No parameters of the same format at no more bits lose less";
+  if (remedy.plan.empty()) return {fmt::format("{}; a wider format may.", kNone)};
+  const char* file = remedy.better_parameters ? "better.toml" : "wider.toml";
+  write_file(job.folder / file, to_recipe(remedy.plan, graph));
+  const std::string recipe = (fs::path(job.output) / file).lexically_normal().string();
+  const std::size_t all = operands_of(job.options.plan);
+  const std::string freed =
+      fmt::format("the {} noisiest of {} operands", all - operands_of(remedy.plan), all);
+  if (!remedy.better_parameters && !job.options.qat) {
     instead.insert({{"qat", "true"}, {"output_dir", free_name(job, "-qat")}});
-    return {fmt::format("{}. Training through the quantizers may:", kNone),
+    return {fmt::format("{}. More bits may: '--recipe {}' leaves {} in full precision. Training "
+                        "through the quantizers may too:",
+                        kNone, recipe, freed),
             command_line(job.app, instead)};
   }
-  constexpr const char* kFile = "better.toml";
-  write_file(job.folder / kFile, to_recipe(better, graph));
-  const fs::path recipe = (fs::path(job.output) / kFile).lexically_normal();
-  instead.insert({{"recipe", recipe.string()},
+  instead.insert({{"recipe", recipe},
                   {"format", ""},
                   {"input_format", ""},
                   {"weight_format", ""},
                   {"bias_format", ""},
                   {"output_format", ""},
                   {"rule", ""},
-                  {"output_dir", free_name(job, "-better")}});
-  return {"The better parameters are saved as a recipe; this quantizes with them:",
-          command_line(job.app, instead), /*better_parameters=*/true};
+                  {"output_dir", free_name(job, remedy.better_parameters ? "-better" : "-wider")}});
+  return {
+      remedy.better_parameters
+          ? "The better parameters are saved as a recipe; this quantizes with them:"
+          : fmt::format("{}. More bits may: a recipe that leaves {} in full precision is saved; "
+                        "this quantizes with it:",
+                        kNone, freed),
+      command_line(job.app, instead)};
 }
 
 std::string to_text(const Explanation& explanation, const TextStyle& style) {
@@ -84,9 +104,9 @@ std::string to_text(const Explanation& explanation, const TextStyle& style) {
   const Table table = shown_operands(diagnosis);
   std::string text = all_quiet() + "\n";
   if (!table.rows().empty())
-    text =
-        fmt::format("{}\n\n{}\n{}\n", caption(explanation), to_text(table, style), step_note(next));
-  if (next.better_parameters) text += improvement(diagnosis) + "\n";
+    text = fmt::format("{}\n\n{}\n{}\n", caption(explanation), to_text(table, style),
+                       step_note(diagnosis));
+  if (!diagnosis.remedy.plan.empty()) text += improvement(diagnosis) + "\n";
   text += next.note + "\n";
   return next.command.empty() ? text : text + fmt::format("\n  {}\n", next.command);
 }
@@ -99,26 +119,27 @@ Section to_section(const Explanation& explanation, std::vector<Block> layers) {
     section.blocks.push_back(Paragraph{all_quiet()});
   } else {
     section.blocks.push_back(PageTable{table, caption(explanation)});
-    section.blocks.push_back(Paragraph{step_note(next)});
+    section.blocks.push_back(Paragraph{step_note(diagnosis)});
   }
-  if (next.better_parameters) section.blocks.push_back(Paragraph{improvement(diagnosis)});
+  if (!diagnosis.remedy.plan.empty()) section.blocks.push_back(Paragraph{improvement(diagnosis)});
   section.blocks.push_back(Paragraph{next.note});
   if (!next.command.empty()) section.blocks.push_back(Preformatted{next.command});
   return section;
 }
 
-Json to_json(const Explanation& explanation, const QuantizationPlan& plan, const Graph& graph) {
+Json to_json(const Explanation& explanation, const Graph& graph) {
   const Diagnosis& diagnosis = explanation.diagnosis;
-  Json better;
+  Json tried;
   if (diagnosis.improved) {
-    better = to_json(*diagnosis.improved->comparison, *diagnosis.improved->verdict);
-    better["part"] = diagnosis.part;
-    better["n"] = diagnosis.improved->measurement.evaluation.examples;
+    tried = to_json(*diagnosis.improved->comparison, *diagnosis.improved->verdict);
+    tried["part"] = diagnosis.part;
+    tried["n"] = diagnosis.improved->measurement.evaluation.examples;
   }
-  const QuantizationPlan best = with_suggestions(plan, diagnosis.operands);
+  const Remedy& remedy = diagnosis.remedy;
   Json json = {{"operands", operands_json(diagnosis)},
-               {"with_better_parameters", better},
-               {"recipe", best == plan ? Json() : Json(to_recipe(best, graph))}};
+               {"with_better_parameters", remedy.better_parameters ? tried : Json()},
+               {"with_noisiest_in_full_precision", remedy.better_parameters ? Json() : tried},
+               {"recipe", remedy.plan.empty() ? Json() : Json(to_recipe(remedy.plan, graph))}};
   if (!explanation.next.command.empty()) json["command"] = explanation.next.command;
   return json;
 }

@@ -14,7 +14,6 @@ namespace hone {
 struct NextStep {
   std::string note;
   std::string command = {};  ///< for a shell; "" where there is none
-  bool better_parameters = false;
 };
 
 struct Explanation {
@@ -31,15 +30,15 @@ struct AskedJob {
   fs::path folder;     ///< where that is written until it is complete
 };
 
-/// What loses less: better parameters, which are written into the job's folder as a recipe, or training, each as a line for
-/// a shell that quantizes in the same way in all else.
+/// What may lose less: the remedy, which is written into the job's folder as a recipe, and where parameters cannot be
+/// better, training. The command is a line for a shell that quantizes in the same way in all else.
 NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph& graph);
 
 /// For the terminal.
 std::string to_text(const Explanation& explanation, const TextStyle& style);
 /// The section of a page, `layers` first.
 Section to_section(const Explanation& explanation, std::vector<Block> layers);
-/// For programs; `graph` is that of the model as it was, `plan` what it was quantized by.
-Json to_json(const Explanation& explanation, const QuantizationPlan& plan, const Graph& graph);
+/// For programs; `graph` is that of the model as it was.
+Json to_json(const Explanation& explanation, const Graph& graph);
 
 }  // namespace hone

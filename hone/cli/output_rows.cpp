@@ -59,8 +59,13 @@ std::vector<Fragment> row_fragments() {
        {{"operands", "operand[]", "what every quantized operand loses alone, the noisiest first"},
         {"with_better_parameters", "tried_comparison?",
          "all better parameters together, by rounding alone, against the parent, where choices "
-         "are made; null: there is no such part"},
-        {"recipe", "text?", "a recipe (TOML) with the better parameters; null: none are better"},
+         "are made; null: none are better, or there is no such part"},
+        {"with_noisiest_in_full_precision", "tried_comparison?",
+         "the same of the plan that leaves the noisiest quarter of the operands in full precision; "
+         "null: better parameters were tried, there is no such part, or nothing else is quantized"},
+        {"recipe", "text?",
+         "a recipe (TOML): the better parameters, or where there are none, the noisiest quarter of "
+         "the operands in full precision; null: nothing else is quantized"},
         {"command", "text", "a command that quantizes with it, or with training",
          "where either may lose less"}}},
       {"operand",

@@ -259,7 +259,7 @@ Verdict quantize_one_seed(const QuantizeJob& job, RunReport report) {
   std::optional<Explanation> explanation;
   if (a.explain || worth_explaining(quantized.comparison)) {
     explanation = explain(job);
-    quantized.result["diagnosis"] = to_json(*explanation, job.options.plan, job.graph());
+    quantized.result["diagnosis"] = to_json(*explanation, job.graph());
   }
   quantized.sections.push_back(
       layer_section(job, explanation, std::move(quantized.layers), folder, quantized.notes));
@@ -324,7 +324,7 @@ Verdict quantize_seeds(const QuantizeJob& job, RunReport report) {
   if (!caveat.empty()) result["caveat"] = caveat;
   result.update(runs_json(results, figures));
   if (a.max_drop_points) result["gate"] = gate_json(change);
-  if (explanation) result["diagnosis"] = to_json(*explanation, job.options.plan, job.graph());
+  if (explanation) result["diagnosis"] = to_json(*explanation, job.graph());
   report.results = result;
   report.basis.seeds = a.seeds;
   report.headline = headline(job, change);

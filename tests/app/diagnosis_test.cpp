@@ -108,6 +108,41 @@ TEST(Diagnose, TriesItsSuggestionsWhereChoicesAreMade) {
                    .improved);
 }
 
+TEST(Diagnose, WithoutBetterParametersLeavesTheNoisiestQuarterInFullPrecision) {
+  const Model parent = biased_tiny_model(0.1f);
+  const CompressOptions options{.plan = one_format(parent, format_called("binary")),
+                                .calibration = {.batch_size = 8, .batch_count = 1}};
+  const Diagnosis diagnosis =
+      diagnose(parent, coarse().before, choice_splits(), /*pad_id=*/0, options, quiet_context());
+  const Remedy& remedy = diagnosis.remedy;
+  EXPECT_FALSE(remedy.better_parameters);
+  std::set<std::pair<std::string, Operand>> freed;
+  for (const auto& [layer, formats] : options.plan) {
+    const auto left = std::ranges::find(remedy.plan, layer, [](const auto& l) { return l.first; });
+    for (const Operand operand : {Operand::input, Operand::weight, Operand::bias})
+      if (left == remedy.plan.end() || !left->second[operand]) freed.emplace(layer, operand);
+  }
+  ASSERT_EQ(freed.size(), 11u) << "of 14 layers' three operands a quarter, rounded up";
+  for (std::size_t i = 0; i < freed.size(); ++i) {
+    const Suggestion& noisy = diagnosis.operands[i];
+    EXPECT_TRUE(freed.contains({noisy.layer, noisy.operand})) << noisy.layer;
+  }
+  // And tried: more is left than of the whole plan.
+  const Measurement after =
+      Case::measured(compress(parent, choice_splits(), /*pad_id=*/0, options, quiet_context()));
+  EXPECT_GT(diagnosis.improved->comparison->margin_snr_db,
+            margin_snr_db(coarse().before.view(), after.view()));
+}
+
+TEST(Diagnose, KnowsNoRemedyForTheOnlyOperand) {
+  CompressOptions options = coarse().options;
+  options.plan = {{"classifier", LayerFormats{.weight = format_called("binary")}}};
+  const Diagnosis diagnosis = diagnose(coarse().parent, coarse().before, choice_splits(),
+                                       /*pad_id=*/0, options, quiet_context());
+  EXPECT_TRUE(diagnosis.remedy.plan.empty());
+  EXPECT_FALSE(diagnosis.improved);
+}
+
 // What was measured on the same texts is taken as it is, here one whose margins are none.
 TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
   EncodedSplits same = choice_splits();
@@ -145,6 +180,18 @@ TEST(DiagnosisTable, ShowsTheFirstOfThoseThatAreNoisy) {
   EXPECT_EQ(first["snr_db"], expected.noise_before.snr_db());
   EXPECT_EQ(first["better"], to_string(expected.after));
   EXPECT_EQ(first["better_snr_db"], expected.noise_after.snr_db());
+}
+
+// Values from the fourth digit on would be told apart, zeros that count not.
+TEST(DiagnosisTable, HasThreeDigitsOfStepAndSpread) {
+  Diagnosis diagnosis;
+  Noise noise;
+  noise.include(std::vector<float>{1, 3}, std::vector<float>{1, 2.5f});
+  const Format format = format_called("bf16");
+  diagnosis.operands = {{"layer", Operand::weight, format, format, noise, noise}};
+  const Json row = to_json(diagnosis_table(diagnosis, 1e9, 1))[0];
+  EXPECT_EQ(row["smallest_step"], "1.00");
+  EXPECT_EQ(row["standard_deviation"], "1.00");
 }
 
 TEST(DiagnosisTable, SuggestsNothingWhereNothingIsBetter) {

@@ -232,15 +232,34 @@ TEST(Quantize, ExplainsWithACommandThatWorksAsTyped) {
 }
 
 // A format without parameters.
-TEST(Quantize, HasNoRecipeWhereNothingIsBetter) {
+TEST(Quantize, ExplainsWithWhatToLeaveOutWhereNothingIsBetter) {
   const TemporaryFolder folder;
-  const Json result = run_json({"quantize", "model", "--format", "bf16", "--data", "reviews.csv",
-                                "--explain", "-o", folder.path() / "out"},
-                               workshop());
-  for (const Json& operand : result["diagnosis"]["operands"])
-    EXPECT_EQ(operand["better"], nullptr) << operand;
-  EXPECT_EQ(result["diagnosis"]["recipe"], nullptr);
+  const std::vector<std::string> words = {"quantize", "model",       "--format",  "bf16",
+                                          "--data",   "reviews.csv", "--explain", "-o"};
+  std::vector<std::string> ptq = words;
+  ptq.push_back(folder.path() / "out");
+  const Ending ending = run_well(ptq, workshop());
+  const Json result = read_json(folder.path() / "out/results.json")["diagnosis"];
+  for (const Json& operand : result["operands"]) EXPECT_EQ(operand["better"], nullptr) << operand;
+  EXPECT_EQ(result["with_better_parameters"], nullptr);
+  EXPECT_EQ(result["with_noisiest_in_full_precision"]["part"], "validation");
   EXPECT_FALSE(fs::exists(folder.path() / "out/better.toml"));
+  EXPECT_EQ(read_file(folder.path() / "out/wider.toml"), result["recipe"]);
+  for (const char* said : {"wider.toml' leaves the 11 noisiest of 42 operands in full precision. "
+                           "Training through the quantizers may too:",
+                           "With the noisiest in full precision, by rounding alone (validation, "})
+    EXPECT_NE(ending.output.find(said), std::string::npos) << ending.output;
+  EXPECT_NE(result["command"].get<std::string>().find(" --qat"), std::string::npos);
+  // Of a training the command takes the recipe.
+  std::vector<std::string> qat = words;
+  qat.insert(qat.end(), {folder.path() / "trained", "--qat", "--max_steps", "1"});
+  run_well(qat, workshop());
+  const Json trained = read_json(folder.path() / "trained/results.json")["diagnosis"];
+  EXPECT_NE(trained["command"].get<std::string>().find("trained/wider.toml"), std::string::npos);
+  EXPECT_EQ(trained["recipe"], result["recipe"]);
+  const Json plan =
+      run_json({"plan", "model", "--recipe", folder.path() / "trained/wider.toml"}, workshop());
+  EXPECT_EQ(plan["layers"].size(), 42 - 11);
 }
 
 TEST(Quantize, SaysWhatItTakesAndWhatItWouldTakePacked) {
