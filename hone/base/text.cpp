@@ -91,15 +91,25 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> can
   return near.empty() ? "" : fmt::format("; did you mean '{}'?", near);
 }
 
-std::string human_bytes(double bytes, bool all_decimals) {
-  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+namespace {
+constexpr std::string_view kByteUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+}  // namespace
+
+std::size_t byte_unit(double bytes) {
   std::size_t unit = 0;
-  while (bytes >= 1024 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1024;
-    ++unit;
-  }
-  const bool whole = unit == 0 || (bytes == std::floor(bytes) && !all_decimals);
-  return fmt::format("{:.{}f} {}", bytes, whole ? 0 : 2, kUnits[unit]);
+  for (; bytes >= 1024 && unit + 1 < std::size(kByteUnits); ++unit) bytes /= 1024;
+  return unit;
+}
+
+std::string bytes_in_unit(double bytes, std::size_t unit, bool decimals) {
+  for (std::size_t i = 0; i < unit; ++i) bytes /= 1024;
+  return fmt::format("{:.{}f} {}", bytes, decimals ? 2 : 0, kByteUnits[unit]);
+}
+
+std::string human_bytes(double bytes) {
+  const std::size_t unit = byte_unit(bytes);
+  const double size = std::ldexp(1.0, 10 * static_cast<int>(unit));
+  return bytes_in_unit(bytes, unit, unit > 0 && std::fmod(bytes, size) != 0);
 }
 
 std::string grouped(long long value) {

@@ -26,8 +26,12 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 /// "; did you mean 'x'?" or "" when nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> candidates);
 
-/// "4.10 MiB", "64 MiB", "812 B": two decimals, or none of a whole number of its unit unless all are to have them.
-std::string human_bytes(double bytes, bool all_decimals = false);
+/// "4.10 MiB", "64 MiB", "812 B": two decimals, or none of a whole number of its unit.
+std::string human_bytes(double bytes);
+/// The power of 1024 of the unit that it is shown in: 2 for MiB.
+std::size_t byte_unit(double bytes);
+/// In such a unit, for sizes that stand below each other: "0.63 MiB".
+std::string bytes_in_unit(double bytes, std::size_t unit, bool decimals);
 
 /// "4 386 178": groups of three digits set apart by spaces.
 std::string grouped(long long value);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "hone/base/error.h"
@@ -33,9 +34,10 @@ constexpr double kNearlyEven = 0.9;
 // Whether one half of the interval says both.
 bool has_even_halves(const Estimate& e) {
   if (std::isnan(e.value) || std::isnan(e.low)) return true;
+  if (e.of == Quantity::flips) return false;
   const double below = e.value - e.low, above = e.high - e.value, half = std::max(below, above);
-  const bool alike = percent_number(below, e.digits) == percent_number(above, e.digits);
-  if (e.points) return alike;
+  const bool alike = percent_number(below, e.digits()) == percent_number(above, e.digits());
+  if (e.of == Quantity::points) return alike;
   return (alike || std::min(below, above) >= kNearlyEven * half) && e.value - half >= 0 &&
          e.value + half <= 1;
 }
@@ -44,23 +46,34 @@ bool has_even_halves(const Estimate& e) {
 struct ColumnForm {
   bool both_ends = false;     ///< of intervals
   bool all_decimals = false;  ///< of what may be whole
+  double least_bytes = std::numeric_limits<double>::infinity(), most_bytes = 0;
 
   void add(const Cell& cell);
 };
+
+// Sizes are in one unit where each reads as 0.10 or more in it.
+std::string display_bytes(double bytes, const ColumnForm& form) {
+  const std::size_t most = byte_unit(form.most_bytes);
+  const double size = std::ldexp(1.0, 10 * static_cast<int>(most));
+  const bool one_unit = form.least_bytes >= 0.1 * size;
+  const std::size_t unit = one_unit ? most : byte_unit(bytes);
+  const bool decimals = form.all_decimals || (one_unit && byte_unit(form.least_bytes) != most);
+  return bytes_in_unit(bytes, unit, unit > 0 && decimals);
+}
 
 bool is_whole(double value) { return std::isnan(value) || value == std::floor(value); }
 
 std::string display_estimate(const Estimate& e, bool both_ends) {
   if (std::isnan(e.value)) return std::string(kAbsent);
   const auto shown = [&](double share) {
-    return e.points ? points_text(share) : percent_number(share, e.digits);
+    return e.of == Quantity::points ? points_text(share) : percent_number(share, e.digits());
   };
-  const std::string unit = e.points ? "" : " %";
+  const std::string unit = e.of == Quantity::points ? "" : " %";
   if (std::isnan(e.low)) return shown(e.value) + unit;
   if (both_ends)
     return fmt::format("{} ({} to {}){}", shown(e.value), shown(e.low), shown(e.high), unit);
   const double half = std::max(e.value - e.low, e.high - e.value);
-  return fmt::format("{} ± {}{}", shown(e.value), percent_number(half, e.digits), unit);
+  return fmt::format("{} ± {}{}", shown(e.value), percent_number(half, e.digits()), unit);
 }
 
 std::string display_p(double p) {
@@ -74,8 +87,12 @@ void ColumnForm::add(const Cell& cell) {
     both_ends |= !has_even_halves(*estimate);
   if (const auto* real = std::get_if<Real>(&cell.value()))
     all_decimals |= real->may_be_whole && !is_whole(real->value);
-  if (const auto* bytes = std::get_if<Bytes>(&cell.value()))
-    all_decimals |= human_bytes(static_cast<double>(bytes->count)).find('.') != std::string::npos;
+  if (const auto* size = std::get_if<Bytes>(&cell.value())) {
+    const auto bytes = static_cast<double>(size->count);
+    all_decimals |= human_bytes(bytes).find('.') != std::string::npos;
+    least_bytes = std::min(least_bytes, bytes);
+    most_bytes = std::max(most_bytes, bytes);
+  }
 }
 
 std::string display(const Cell& cell, const ColumnForm& form) {
@@ -89,9 +106,7 @@ std::string display(const Cell& cell, const ColumnForm& form) {
             },
             [](Percent cell) { return display_real(100 * cell.share, cell.digits, " %"); },
             [](const Shares& seeds) { return shares_text(seeds.shares, seeds.digits); },
-            [&](Bytes cell) {
-              return human_bytes(static_cast<double>(cell.count), form.all_decimals);
-            },
+            [&](Bytes cell) { return display_bytes(static_cast<double>(cell.count), form); },
             [&](const Estimate& cell) { return display_estimate(cell, form.both_ends); },
             [](PValue cell) { return display_p(cell.value); },
             [](const Cell::List& values) { return fmt::format("[{}]", fmt::join(values, ", ")); }},
@@ -155,8 +170,8 @@ void Table::add_row(std::vector<Cell> cells) {
 
 std::string sentence_text(const Estimate& e) {
   if (std::isnan(e.value)) return std::string(kAbsent);
-  return fmt::format("{} % (95 %: {} to {})", percent_number(e.value, e.digits),
-                     percent_number(e.low, e.digits), percent_number(e.high, e.digits));
+  return fmt::format("{} % (95 %: {} to {})", percent_number(e.value, e.digits()),
+                     percent_number(e.low, e.digits()), percent_number(e.high, e.digits()));
 }
 
 double Shares::mean() const {

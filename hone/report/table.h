@@ -51,16 +51,21 @@ struct Shares {
   double mean() const;
 };
 
-/// A number of bytes that is shown as "15.56 MiB"; where all of the column are whole, as "16 MiB".
+/// A number of bytes that is shown as "15.56 MiB"; where all of the column are whole, as "16 MiB". The column has one unit,
+/// that of its largest, where the smallest reads as 0.10 or more in it.
 struct Bytes {
   std::int64_t count = 0;
 };
 
+/// What an estimate is of.
+enum class Quantity : std::uint8_t { share, flips, points };
+
 /// A share, or the difference of two, with the 95 % interval [low, high] it was measured to lie in:
 ///
-///     90.3 ± 0.8 %             where one half says both: they read the same, or differ by a tenth at most, of which the
-///                              longer is given, and no end lies outside of 0 to 100 %
+///     90.3 ± 0.8 %             a share, where one half says both: they read the same, or differ by a tenth at most, of
+///                              which the longer is given, and no end lies outside of 0 to 100 %
 ///     69.1 (56.0 to 79.7) %    elsewhere
+///     1.34 (1.15 to 1.56) %    a share of flips: always, as few of them are even
 ///     -0.23 ± 0.41             points: the difference, times 100; where both halves read the same, for which side of a
 ///                              margin an end lies on decides
 ///     -0.23 (-0.61 to +0.18)   elsewhere
@@ -73,8 +78,9 @@ struct Estimate {
   double value = 0;
   double low = 0;
   double high = 0;
-  bool points = false;  ///< a difference
-  int digits = kShareDigits;
+  Quantity of = Quantity::share;
+
+  int digits() const { return of == Quantity::share ? kShareDigits : kDifferenceDigits; }
 };
 
 /// A probability that a test gives: "0.399", "7e-10", "< 1e-300" where the double has no more to tell.
@@ -132,10 +138,10 @@ inline Cell percent_within(double share, double low, double high) {
   return Estimate{share, low, high};
 }
 inline Cell flips_within(double share, double low, double high) {
-  return Estimate{share, low, high, /*points=*/false, kDifferenceDigits};
+  return Estimate{share, low, high, Quantity::flips};
 }
 inline Cell points_within(double difference, double low, double high) {
-  return Estimate{difference, low, high, /*points=*/true, kDifferenceDigits};
+  return Estimate{difference, low, high, Quantity::points};
 }
 inline Cell p_value(double value) { return PValue{value}; }
 /// The cell in a colour that says the same as its words.

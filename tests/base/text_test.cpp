@@ -80,7 +80,8 @@ TEST(HumanBytes, PicksTheUnit) {
   EXPECT_EQ(human_bytes(1536), "1.50 KiB");
   EXPECT_EQ(human_bytes(4.1 * 1024 * 1024), "4.10 MiB");
   EXPECT_EQ(human_bytes(23.321 * 1024 * 1024), "23.32 MiB");
-  EXPECT_EQ(human_bytes(1024, /*all_decimals=*/true), "1.00 KiB");
+  EXPECT_EQ(bytes_in_unit(1024, byte_unit(1024), /*decimals=*/true), "1.00 KiB");
+  EXPECT_EQ(bytes_in_unit(652 * 1024, byte_unit(16 << 20), /*decimals=*/true), "0.64 MiB");
   EXPECT_EQ(human_bytes(3.0 * (1ll << 40)), "3 TiB");
 }
 

@@ -42,7 +42,6 @@ TEST(DisplayText, NamesWhatIsNotFinite) {
 TEST(DisplayText, GivesAShareWithHalfItsInterval) {
   EXPECT_EQ(display_text(percent_within(0.918, 0.8905, 0.9435)), "91.8 ± 2.8 %");
   EXPECT_EQ(display_text(percent_within(0.9027, 0.8949, 0.9099)), "90.3 ± 0.8 %");
-  EXPECT_EQ(display_text(flips_within(0.0042, 0.0031, 0.0053)), "0.42 ± 0.11 %");
   EXPECT_EQ(display_text(flips_within(0, 0, 0.0038)), "0.00 (0.00 to 0.38) %");
   EXPECT_EQ(display_text(points_within(-0.0023, -0.0064, 0.0018)), "-0.23 ± 0.41");
   EXPECT_EQ(display_text(points_within(0.021, 0.009, 0.033)), "+2.10 ± 1.20");
@@ -64,6 +63,8 @@ TEST(DisplayText, GivesBothEndsOfAnIntervalThatIsNotSymmetric) {
   EXPECT_EQ(display_text(percent_within(0.691, 0.56, 0.797)), "69.1 (56.0 to 79.7) %");
   // 4.4 and 4.3: the longer half says both.
   EXPECT_EQ(display_text(percent_within(0.514, 0.47, 0.557)), "51.4 ± 4.4 %");
+  // Of flips always, so that they read alike wherever they stand.
+  EXPECT_EQ(display_text(flips_within(0.0042, 0.0031, 0.0053)), "0.42 (0.31 to 0.53) %");
   // A half of 1.3 would reach beyond 100 %.
   EXPECT_EQ(display_text(percent_within(0.992, 0.979, 0.9995)), "99.2 (97.9 to 100.0) %");
 }
@@ -111,6 +112,19 @@ TEST(DisplayColumn, HasDecimalsInAllRowsOrNone) {
   table.add_row({"c", bits(8.25), bytes(2952790)});
   EXPECT_EQ(display_column(table, 1), (std::vector<std::string>{"32.00", "8.00", "8.25"}));
   EXPECT_EQ(display_column(table, 2), (std::vector<std::string>{"16.00 MiB", "812 B", "2.82 MiB"}));
+}
+
+TEST(DisplayColumn, HasSizesInOneUnitUnlessSomeVanishInIt) {
+  Table table({Column{"size", "Size"}});
+  table.add_row({bytes(16 << 20)});
+  table.add_row({bytes(2 << 20)});
+  EXPECT_EQ(display_column(table, 0), (std::vector<std::string>{"16 MiB", "2 MiB"}));
+  table.add_row({bytes(652 << 10)});
+  EXPECT_EQ(display_column(table, 0),
+            (std::vector<std::string>{"16.00 MiB", "2.00 MiB", "0.64 MiB"}));
+  table.add_row({bytes(100 << 10)});
+  EXPECT_EQ(display_column(table, 0),
+            (std::vector<std::string>{"16 MiB", "2 MiB", "652 KiB", "100 KiB"}));
 }
 
 TEST(DisplayText, GivesTheSharesOfAFewSeeds) {
