@@ -39,7 +39,7 @@ std::string Choice::reported_on() const {
 Choice begin_choice(const Model& parent, const EncodedSplits& data, const MeasureOptions& options,
                     Context& context) {
   const ChoicePart part = choice_part(data);
-  Choice choice{
+  return {
       .part = part.name,
       .cautions = cautions(data.measured_choice()),
       .parent = measure(parent, part.examples, options.pad_id, options.batch_size, context, "fp32"),
@@ -47,18 +47,18 @@ Choice begin_choice(const Model& parent, const EncodedSplits& data, const Measur
       .reported_cautions = cautions(data.measured),
       .warning = {},
       .reported = {}};
-  if (choice.part == choice.reported_part)
-    choice.warning = fmt::format(
-        "The choice is made on the texts that are reported ({}{}), so the figures of what is "
-        "chosen "
-        "flatter.",
-        data.protocol == Protocol::original ? "protocol original: " : "", choice.part);
-  return choice;
 }
 
 void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
                    const EncodedSplits& data, const MeasureOptions& options, Context& context) {
-  if (choice.part == choice.reported_part) return;
+  if (choice.part == choice.reported_part) {
+    if (chosen.empty()) return;
+    choice.warning = fmt::format(
+        "The choice is made on the texts that are reported ({}{}), so the figures of what is "
+        "chosen flatter.",
+        data.protocol == Protocol::original ? "protocol original: " : "", choice.part);
+    return;
+  }
   const Measurement before =
       measure(parent, data.test, options.pad_id, options.batch_size, context, "fp32");
   choice.reported = {parent_row(before)};
@@ -139,7 +139,8 @@ std::string nothing_reported(const Choice& choice) {
 }  // namespace
 
 Block reported_block(const Choice& choice) {
-  if (choice.reported.empty()) return Paragraph{choice.warning};
+  if (choice.reported.empty())
+    return Paragraph{choice.warning.empty() ? "Nothing is chosen." : choice.warning};
   if (choice.reported.size() == 1) return Paragraph{nothing_reported(choice)};
   return PageTable{comparison_table(choice.reported), reported_caption(choice) + "."};
 }

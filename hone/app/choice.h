@@ -44,7 +44,7 @@ struct Choice {
   Measurement parent;                      ///< there
   std::string reported_part;
   std::vector<std::string> reported_cautions = {};
-  /// Where that is the same part: that the figures of what is chosen flatter. Else empty.
+  /// Where that is the same part and something was chosen: that its figures flatter. Else empty.
   std::string warning;
   /// The parent and what was chosen, with verdicts, on the part that is reported; empty where that is the same.
   std::vector<ComparedModel> reported;
@@ -63,7 +63,8 @@ struct ChosenModel {
   const Model* model = nullptr;
 };
 
-/// Measures the parent and what was chosen on the part that is reported, `data.test`, unless the choice was made on it.
+/// Measures the parent and what was chosen, be it nothing, on the part that is reported, `data.test`; where the choice was
+/// made on it, warns of what was chosen instead.
 void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
                    const EncodedSplits& data, const MeasureOptions& options, Context& context);
 

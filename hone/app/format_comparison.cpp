@@ -175,38 +175,78 @@ std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study) {
 
 namespace {
 
-// Where none is shown to be kept, the one that is shown to lose least: the best figure among many is that of the luckiest,
-// the end of an interval is not. Of equal ones that of the least noise.
-const FormatResult& least_at_worst(const FormatStudy& study) {
-  return *std::ranges::max_element(study.results, {}, [](const FormatResult& r) {
-    const Comparison& comparison = *r.model.comparison;
-    return std::pair(accuracy_change_interval(comparison).low, comparison.margin_snr_db);
+double worst_change(const FormatResult& result) {
+  return accuracy_change_interval(*result.model.comparison).low;
+}
+
+// Where none is shown to be kept, those that are shown to lose least: the best figure among many is that of the luckiest,
+// the end of an interval is not. The one of the least noise first.
+std::vector<const FormatResult*> least_at_worst(const FormatStudy& study) {
+  const double least = std::ranges::max(study.results | std::views::transform(worst_change));
+  std::vector<const FormatResult*> told;
+  for (const FormatResult& result : study.results)
+    if (worst_change(result) == least) told.push_back(&result);
+  std::ranges::stable_sort(told, std::greater(), [](const FormatResult* result) {
+    return result->model.comparison->margin_snr_db;
   });
+  return told;
+}
+
+// "the interval of int8 reaches down least: -1.00 points, …", or "the 95 % intervals of 3 of them reach down least and
+// alike, to -9.43 points, with 0.00 to 2.50 % flips (a, b, c)".
+std::string least_text(const std::vector<const FormatResult*>& told) {
+  constexpr std::size_t kNamed = 4;
+  if (told.size() == 1)
+    return fmt::format("the interval of {} reaches down least: {}", told[0]->choice.label,
+                       change_sentence(*told[0]->model.comparison));
+  std::string names;
+  for (const FormatResult* result : told | std::views::take(kNamed))
+    names += (names.empty() ? "" : ", ") + result->choice.label;
+  if (told.size() > kNamed) names += fmt::format(" and {} more", told.size() - kNamed);
+  const auto flips = [](const FormatResult* result) {
+    return result->model.comparison->flip_share;
+  };
+  const auto [fewest, most] = std::ranges::minmax(told | std::views::transform(flips));
+  const std::string range = fewest == most
+                                ? flip_share_text(most)
+                                : fmt::format("{} to {}", percent_number(fewest, kDifferenceDigits),
+                                              flip_share_text(most));
+  return fmt::format(
+      "the 95 % intervals of {} of them reach down least and alike, to {} points, with {} flips "
+      "({})",
+      told.size(), points_text(worst_change(*told[0])), range, names);
 }
 
 }  // namespace
 
 std::string choice_verdict(const FormatStudy& study) {
   const std::size_t count = study.results.size();
-  const FormatResult& told = study.chosen ? study.results[*study.chosen] : least_at_worst(study);
-  const std::string
-      of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
-      within = fmt::format("to keep the accuracy within {:.2f} points", 100 * kUsualMargin),
-      basis = fmt::format(
-          "{}; on {}{}.", change_sentence(*told.model.comparison), study.choice.made_on(),
-          count > 1
-              ? fmt::format(", by Holm's correction for {}, which the intervals are without", count)
-              : "");
+  const std::string of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
+                    within = fmt::format("to keep the accuracy within {:.2f} points",
+                                         100 * kUsualMargin),
+                    basis = fmt::format(
+                        "; on {}{}.", study.choice.made_on(),
+                        count > 1
+                            ? fmt::format(
+                                  ", by Holm's correction for {}, which the intervals are without",
+                                  count)
+                            : "");
   if (!study.chosen)
-    return fmt::format("{}none is shown {}; the interval of {} reaches down least: {}", of, within,
-                       told.choice.label, basis);
-  return fmt::format("{}{} needs the fewest bits ({:.4g} per weight) among those shown {}: {}", of,
-                     told.choice.label, told.model.average_weight_bits, within, basis);
+    return fmt::format("{}none is shown {}; {}{}", of, within, least_text(least_at_worst(study)),
+                       basis);
+  const FormatResult& chosen = study.results[*study.chosen];
+  return fmt::format("{}{} needs the fewest bits ({:.4g} per weight) among those shown {}: {}{}",
+                     of, chosen.choice.label, chosen.model.average_weight_bits, within,
+                     change_sentence(*chosen.model.comparison), basis);
 }
 
 std::vector<std::string> choice_findings(const FormatStudy& study) {
   std::vector<std::string> lines;
-  if (!study.chosen) lines.push_back(finding(least_at_worst(study).model, study.choice.made_on()));
+  if (!study.chosen) {
+    const std::vector<const FormatResult*> told = least_at_worst(study);
+    lines.push_back((told.size() > 1 ? "Of one of them, the least noisy, " : "") +
+                    finding(told[0]->model, study.choice.made_on()));
+  }
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;

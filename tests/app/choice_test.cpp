@@ -54,6 +54,15 @@ TEST(Choice, SaysWhereItsFiguresFlatter) {
   EXPECT_EQ(reported_findings(original), std::vector<std::string>{original.warning});
 }
 
+TEST(Choice, OfNothingFlattersNothing) {
+  EncodedSplits data = choice_splits();
+  data.measured.facts.part = "validation";
+  Choice choice = begin_choice(tiny_model(), data, kHow, quiet_context());
+  report_chosen(choice, {}, tiny_model(), data, kHow, quiet_context());
+  EXPECT_EQ(choice.warning, "");
+  EXPECT_EQ(std::get<Paragraph>(reported_block(choice)).text, "Nothing is chosen.");
+}
+
 TEST(Choice, NeedsAPartToBeMadeOn) {
   expect_user_error("there is no validation part to choose on", [] { choice_part(tiny_splits()); });
 }

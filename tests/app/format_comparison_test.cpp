@@ -166,6 +166,23 @@ TEST(CompareFormats, OfTooFewTextsCrownsNone) {
   EXPECT_NE(choice_verdict(study).find("Holm's correction for 2"), std::string::npos);
 }
 
+// Neither is named as the better one.
+TEST(CompareFormats, SaysATieAsATie) {
+  const FormatStudy study = study_of({choice("fp16"), choice("integer(width=24,frac=16)")});
+  ASSERT_EQ(study.results[0].model.comparison->flips, 0);
+  ASSERT_EQ(study.results[1].model.comparison->flips, 0);
+  EXPECT_NE(
+      choice_verdict(study).find("; the 95 % intervals of 2 of them reach down least and alike, to "
+                                 "-8.76 points, with 0.00 % flips (integer(width=24,frac=16), "
+                                 "fp16); on validation, n = 40"),
+      std::string::npos)
+      << choice_verdict(study);
+  EXPECT_TRUE(choice_findings(study)[0].starts_with(
+      "Of one of them, the least noisy, integer(width=24,frac=16), validation, n = 40: cannot "
+      "tell"))
+      << choice_findings(study)[0];
+}
+
 // Of 2000 texts fp16 changes nothing, and neither does bf16: both are kept, and among equals in bits more is kept of the
 // margins in fp16.
 TEST(CompareFormats, ChoosesTheFewestBitsAndThenTheWidestMargins) {

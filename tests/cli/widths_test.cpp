@@ -47,7 +47,7 @@ TEST(Widths, SaysInItsReportWhatItStandsOn) {
         "alone (16.8: ",
         " flips, 95 %: ", "), and at no width with training (16.8: ",
         "; on validation, n = 4, all held for choices.</h1>", "cannot tell with n = 4",
-        "so the figures of what is chosen flatter", "PTQ integer(<wbr>width=16,<wbr>frac=8)",
+        "<p>Nothing is chosen.</p>", "PTQ integer(<wbr>width=16,<wbr>frac=8)",
         "<dd>simulated fixed point</dd>", "how far another seed would lie",
         "<dd>reviews.csv; 40 texts, fingerprint ", "honest: choices"})
     EXPECT_NE(page.find(part), std::string::npos) << part;
