@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "hone/app/checkpoints.h"
 #include "hone/base/error.h"
@@ -28,6 +29,11 @@ bool is_file(const fs::path& path) {
 bool is_folder(const fs::path& path) {
   std::error_code error;
   return fs::is_directory(path, error);
+}
+
+bool is_link(const fs::path& path) {
+  std::error_code error;
+  return fs::is_symlink(path, error);
 }
 
 Json read_if_there(const fs::path& file) { return path_exists(file) ? read_json(file) : Json(); }
@@ -264,10 +270,13 @@ RunFolder unfinished(const fs::path& folder) {
   return {folder, {row}};
 }
 
+// Anybody's folder may be called so; before there was a record only what training writes told ours.
 bool is_interrupted(const fs::path& folder) {
   if (is_file(folder / "results.json") || is_file(folder / "settings.json")) return false;
-  return is_file(folder / "resume.json") || folder.filename().string().ends_with(kPartial) ||
-         at(read_if_there(folder / "record.json"), "finished") == false;
+  const bool trained = is_file(folder / "training_log.jsonl") || newest_checkpoint(folder) > 0;
+  return is_file(folder / "resume.json") ||
+         at(read_if_there(folder / "record.json"), "finished") == false ||
+         (folder.filename().string().ends_with(kPartial) && trained);
 }
 
 /// What the folder says. Without rows it is not one of ours; throws `UserError` for files that cannot be read.
@@ -320,6 +329,9 @@ class Reader {
       if (given) skip(path, "not a folder");
       return;
     }
+    std::error_code error;
+    const auto [seen, is_new] = seen_.emplace(fs::canonical(path, error), path);
+    if (!is_new) return skip(path, "the same folder as " + seen->second.string());
     RunFolder run{path, {}};
     try {
       run = read_folder(path);
@@ -329,12 +341,16 @@ class Reader {
     if (!run.rows.empty()) return runs.folders.push_back(std::move(run));
     if (!given) return;
     const std::size_t before = runs.folders.size() + runs.skipped.size();
-    for (const fs::path& entry : sorted_entries(path)) add_path(entry, /*given=*/false);
+    std::vector<fs::path> entries = sorted_entries(path);
+    std::ranges::stable_partition(entries, [](const fs::path& entry) { return !is_link(entry); });
+    for (const fs::path& entry : entries) add_path(entry, /*given=*/false);
     if (runs.folders.size() + runs.skipped.size() == before)
       skip(path,
            "no output folder: there are no results and settings of a job in it, nor in the folders "
            "in it");
   }
+
+  std::map<fs::path, fs::path> seen_;  // folders as they were named, by where they are
 };
 
 }  // namespace

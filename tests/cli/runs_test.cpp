@@ -321,5 +321,21 @@ TEST(Runs, FindsFoldersInAFolder) {
   EXPECT_EQ(run_json({"runs", "."}, trainings())["runs"].size(), 3u);
 }
 
+TEST(Runs, AreOnesOwnAndTakenOnce) {
+  const TemporaryFolder folder;
+  fs::copy(trainings() / "first", folder.path() / "z-first", fs::copy_options::recursive);
+  fs::create_directory_symlink("z-first", folder.path() / "a-link");
+  fs::create_directories(folder.path() / "new.partial");  // a stranger's
+  folder.file("new.partial/chapter.txt", "");
+  const Json result = run_json({"runs", "."}, folder.path());
+  ASSERT_EQ(result["runs"].size(), 1u) << result["runs"];
+  EXPECT_EQ(fs::path(result["runs"][0]["folder"].get<std::string>()).filename(), "z-first");
+  ASSERT_EQ(result["skipped"].size(), 1u) << result["skipped"];
+  EXPECT_EQ(result["skipped"][0]["reason"], "the same folder as ./z-first");
+  const Json both = run_json({"runs", "z-first", "a-link", "new.partial"}, folder.path());
+  EXPECT_EQ(both["runs"].size(), 1u);
+  EXPECT_EQ(both["skipped"].size(), 2u);
+}
+
 }  // namespace
 }  // namespace hone::testing
