@@ -178,6 +178,13 @@ Cell spread_cell(const std::vector<double>& shares) {
   return s.interval ? percent_within(s.mean, s.interval->low, s.interval->high) : percent(s.mean);
 }
 
+// Of a few seeds each, as the shares beside: "412, 409, 415".
+Cell count_cell(const std::vector<std::int64_t>& texts) {
+  if (std::ssize(texts) < kFewestSeeds) return fmt::format("{}", fmt::join(texts, ", "));
+  const double all = std::reduce(texts.begin(), texts.end(), 0.0);
+  return real(all / static_cast<double>(texts.size()), 1);
+}
+
 // "AUC of good: 0.912, 0.931 with 2 seeds"
 std::string auc_text_of_seeds(const std::vector<Json>& results, const std::string& key,
                               const std::vector<std::string>& labels) {
@@ -251,10 +258,10 @@ Table confusion_table_of_seeds(const std::vector<Json>& results, const std::stri
   for (std::size_t row = 0; row < labels.size(); ++row) {
     std::vector<Cell> cells = {labels[row]};
     for (std::size_t column = 0; column < labels.size(); ++column) {
-      double texts = 0;
+      std::vector<std::int64_t> texts;
       for (const Json& result : results)
-        texts += result.at(key).at("eval_confusion").at(row).at(column).get<double>();
-      cells.push_back(real(texts / static_cast<double>(results.size()), 1));
+        texts.push_back(result.at(key).at("eval_confusion").at(row).at(column).get<std::int64_t>());
+      cells.push_back(count_cell(texts));
     }
     table.add_row(std::move(cells));
   }

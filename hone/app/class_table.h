@@ -41,7 +41,7 @@ Section class_section(const std::vector<NamedEvaluation>& measured,
 /// `SeedSpread` tells them (the mean with its interval; under five seeds the values). A mean is not defined where the
 /// figure of a seed is not.
 Table class_table_of_seeds(const std::vector<Json>& results, const std::string& key);
-/// How many texts were taken for each class on average.
+/// How many texts were taken for each class: the values, and from five seeds on their mean.
 Table confusion_table_of_seeds(const std::vector<Json>& results, const std::string& key);
 /// Those of all `figures` that were measured, for a terminal and for a page.
 std::string class_text_of_seeds(const std::vector<Json>& results,

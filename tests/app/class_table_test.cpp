@@ -87,9 +87,11 @@ TEST(ClassTableOfSeeds, HasTheValuesOfAFewAndTheMeanOfMore) {
   EXPECT_EQ(display_text(few.rows()[2][0]), "macro mean");
   EXPECT_EQ(display_text(few.rows()[2][3]), "75.0, 100.0 %");
   const Table confusion = confusion_table_of_seeds(seeds_that_find({1, 2}), "test");
-  EXPECT_EQ(display_text(confusion.rows()[0][1]), "1.5") << "taken for the first class on average";
-  EXPECT_EQ(display_text(confusion.rows()[0][2]), "0.5");
+  EXPECT_EQ(display_text(confusion.rows()[0][1]), "1, 2") << "taken for the first class";
+  EXPECT_EQ(display_text(confusion.rows()[0][2]), "1, 0");
   const std::vector<Json> five = seeds_that_find({1, 2, 1, 2, 1});
+  const Table means = confusion_table_of_seeds(five, "test");
+  EXPECT_EQ(display_text(means.rows()[0][1]), "1.4") << "on average";
   const Json rows = to_json(class_table_of_seeds(five, "test"));
   EXPECT_EQ(rows[0]["recall"], 0.7);
   EXPECT_LT(rows[0]["recall_interval"][0], 0.7);
