@@ -73,15 +73,6 @@ NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph&
   write_file(job.folder / file, to_recipe(remedy.plan, graph));
   const std::string recipe = (fs::path(job.output) / file).lexically_normal().string();
   const std::size_t all = operands_of(job.options.plan);
-  const std::string freed =
-      fmt::format("the {} noisiest of {} operands", all - operands_of(remedy.plan), all);
-  if (!remedy.better_parameters && !job.options.qat) {
-    instead.insert({{"qat", "true"}, {"output_dir", free_name(job, "-qat")}});
-    return {fmt::format("{}. More bits may: '--recipe {}' leaves {} in full precision. Training "
-                        "through the quantizers may too:",
-                        kNone, recipe, freed),
-            command_line(job.app, instead)};
-  }
   instead.insert({{"recipe", recipe},
                   {"format", ""},
                   {"input_format", ""},
@@ -90,13 +81,14 @@ NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph&
                   {"output_format", ""},
                   {"rule", ""},
                   {"output_dir", free_name(job, remedy.better_parameters ? "-better" : "-wider")}});
-  return {
-      remedy.better_parameters
-          ? "The better parameters are saved as a recipe; this quantizes with them:"
-          : fmt::format("{}. More bits may: a recipe that leaves {} in full precision is saved; "
-                        "this quantizes with it:",
-                        kNone, freed),
-      command_line(job.app, instead)};
+  const std::string command = command_line(job.app, instead);
+  if (remedy.better_parameters)
+    return {"The better parameters are saved as a recipe; this quantizes with them:", command};
+  return {fmt::format("{}. More bits may{}: a recipe that leaves the {} noisiest of {} operands in "
+                      "full precision is saved; this quantizes with it:",
+                      kNone, job.options.qat ? "" : ", or training through the quantizers (--qat)",
+                      all - operands_of(remedy.plan), all),
+          command};
 }
 
 std::string to_text(const Explanation& explanation, const TextStyle& style) {

@@ -30,8 +30,8 @@ struct AskedJob {
   fs::path folder;     ///< where that is written until it is complete
 };
 
-/// What may lose less: the remedy, which is written into the job's folder as a recipe, and where parameters cannot be
-/// better, training. The command is a line for a shell that quantizes in the same way in all else.
+/// What may lose less: the remedy, which is written into the job's folder as a recipe. The command is a line for a shell
+/// that quantizes with it, in the same way in all else.
 NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph& graph);
 
 /// For the terminal.

@@ -66,8 +66,8 @@ std::vector<Fragment> row_fragments() {
         {"recipe", "text?",
          "a recipe (TOML): the better parameters, or where there are none, the noisiest quarter of "
          "the operands in full precision; null: nothing else is quantized"},
-        {"command", "text", "a command that quantizes with it, or with training",
-         "where either may lose less"}}},
+        {"command", "text", "a command that quantizes with it",
+         "where something else is quantized"}}},
       {"operand",
        "One operand of a layer in its format.",
        {kLayer,

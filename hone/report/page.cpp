@@ -18,8 +18,9 @@ constexpr std::size_t kLongWord = 24;    // characters
 constexpr std::size_t kLongTitle = 300;  // of a command with a hundred folders the ends
 constexpr std::size_t kLongText = 36;    // characters of a cell that may wrap
 constexpr std::size_t kMostCards = 40;   // rows that a phone shows as cards
-// Of more columns than these the text is smaller, and smaller still.
+// Of more columns than these, or characters in a row, the text is smaller, and smaller still.
 constexpr std::size_t kManyColumns = 9, kCrowdOfColumns = 14;
+constexpr std::size_t kManyCharacters = 150, kCrowdOfCharacters = 190;
 
 // Makes the headers of tables sort where they are clicked, each with a button for the keyboard: numbers from the largest,
 // texts from A, and the other way the next time. Texts among numbers come behind them, and what was not measured last.
@@ -64,10 +65,24 @@ bool is_long(const Table& table, std::size_t column) {
   return false;
 }
 
+// What a row takes that is not broken, with `between` characters of space for each column.
+std::size_t row_characters(const Table& table, std::size_t between) {
+  std::size_t characters = 0;
+  for (std::size_t column = 0; column < table.columns().size(); ++column) {
+    std::size_t widest = 0;
+    for (const std::string& text : display_column(table, column))
+      widest = std::max(widest, display_width(text));
+    characters += std::min(widest, kLongText) + between;
+  }
+  return characters;
+}
+
+// Many columns, or what they hold, would not fit into a page of 1 200 px.
 std::string density(const Table& table) {
   const std::size_t columns = table.columns().size();
-  if (columns <= kManyColumns) return "";
-  return columns <= kCrowdOfColumns ? "dense" : "dense crowded";
+  if (columns > kCrowdOfColumns || row_characters(table, 2) > kCrowdOfCharacters)
+    return "dense crowded";
+  return columns > kManyColumns || row_characters(table, 3) > kManyCharacters ? "dense" : "";
 }
 
 // Lines for a shell, whose words with signs in them are not to be broken at these: "--output_dir".

@@ -245,17 +245,19 @@ TEST(Quantize, ExplainsWithWhatToLeaveOutWhereNothingIsBetter) {
   EXPECT_EQ(result["with_noisiest_in_full_precision"]["part"], "validation");
   EXPECT_FALSE(fs::exists(folder.path() / "out/better.toml"));
   EXPECT_EQ(read_file(folder.path() / "out/wider.toml"), result["recipe"]);
-  for (const char* said : {"wider.toml' leaves the 11 noisiest of 42 operands in full precision. "
-                           "Training through the quantizers may too:",
-                           "With the noisiest in full precision, by rounding alone (validation, "})
+  for (const char* said :
+       {"More bits may, or training through the quantizers (--qat): a recipe that "
+        "leaves the 11 noisiest of 42 operands in full precision is saved",
+        "With the noisiest in full precision, by rounding alone (validation, "})
     EXPECT_NE(ending.output.find(said), std::string::npos) << ending.output;
-  EXPECT_NE(result["command"].get<std::string>().find(" --qat"), std::string::npos);
-  // Of a training the command takes the recipe.
+  EXPECT_NE(result["command"].get<std::string>().find("out/wider.toml"), std::string::npos);
+  // A training with the same.
   std::vector<std::string> qat = words;
   qat.insert(qat.end(), {folder.path() / "trained", "--qat", "--max_steps", "1"});
   run_well(qat, workshop());
   const Json trained = read_json(folder.path() / "trained/results.json")["diagnosis"];
-  EXPECT_NE(trained["command"].get<std::string>().find("trained/wider.toml"), std::string::npos);
+  for (const char* words_of_it : {"trained/wider.toml", " --qat"})
+    EXPECT_NE(trained["command"].get<std::string>().find(words_of_it), std::string::npos);
   EXPECT_EQ(trained["recipe"], result["recipe"]);
   const Json plan =
       run_json({"plan", "model", "--recipe", folder.path() / "trained/wider.toml"}, workshop());

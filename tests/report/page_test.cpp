@@ -197,6 +197,25 @@ TEST(Page, GivesWideTablesRoom) {
   EXPECT_EQ(count(html_of(PageTable{wider}), "<table class=\"cards dense crowded\">"), 1);
 }
 
+// As wide as nine columns of intervals are.
+TEST(Page, OfWideCellsTheTextIsSmallerToo) {
+  std::vector<Column> columns = {{"model", "Model"}};
+  std::vector<Cell> row = {"as transformers computes it"};
+  for (const char* key : {"a", "b", "c", "d", "e"}) {
+    columns.push_back({key, key});
+    row.push_back(percent_within(0.05, 0.02, 0.12));
+  }
+  const auto table_of = [&] {
+    Table table(columns);
+    table.add_row(row);
+    return html_of(PageTable{table});
+  };
+  EXPECT_EQ(count(table_of(), "dense"), 0);
+  columns.push_back({"f", "f"});
+  row.push_back(percent_within(0.05, 0.02, 0.12));
+  EXPECT_EQ(count(table_of(), "<table class=\"cards dense\">"), 1);
+}
+
 TEST(Page, CardsLeaveOutWhatWasNotMeasured) {
   EXPECT_EQ(count(html_of(PageTable{wide_comparison()}), "class=\"number absent\""), 2);
   const std::string page = to_html({.title = "t", .headline = "h", .sections = {}});
