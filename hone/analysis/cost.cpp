@@ -5,11 +5,13 @@
 namespace hone {
 namespace {
 
-std::int64_t bytes_of(const Node& node, const Bindings& bindings) {
+// In multiples of `grain`, at least one for each result.
+std::int64_t bytes_of(const Node& node, const Bindings& bindings, std::int64_t grain = 1) {
   std::int64_t bytes = 0;
   for (const Type& type : node.types()) {
-    bytes += element_count(resolve(type.shape, bindings)) *
-             static_cast<std::int64_t>(info(type.dtype).size_bytes);
+    const std::int64_t exact = element_count(resolve(type.shape, bindings)) *
+                               static_cast<std::int64_t>(info(type.dtype).size_bytes);
+    bytes += std::max<std::int64_t>(grain > 1 ? 1 : 0, (exact + grain - 1) / grain) * grain;
   }
   return bytes;
 }
@@ -58,7 +60,10 @@ const Node* taken_over(const Node& node, const LastReaders& last_reader) {
              : nullptr;
 }
 
-std::int64_t peak_bytes(const Graph& graph, const Bindings& bindings) {
+}  // namespace
+
+std::int64_t peak_value_bytes(const Graph& graph, const Bindings& bindings,
+                              std::int64_t grain_bytes) {
   const LastReaders last_reader = find_last_readers(graph);
   std::map<const Node*, std::vector<const Node*>> dying;
   for (const auto& [node, reader] : last_reader) dying[reader].push_back(node);
@@ -66,17 +71,16 @@ std::int64_t peak_bytes(const Graph& graph, const Bindings& bindings) {
   for (const auto& node : graph.nodes()) {
     if (node->kind() != NodeKind::operation) continue;
     const Node* taken = taken_over(*node, last_reader);
-    if (!shares_memory(*node)) live += bytes_of(*node, bindings);
-    if (taken != nullptr) live -= bytes_of(*taken, bindings);
+    if (!shares_memory(*node)) live += bytes_of(*node, bindings, grain_bytes);
+    if (taken != nullptr) live -= bytes_of(*taken, bindings, grain_bytes);
     peak = std::max(peak, live);
     for (const Node* dead : dying[node.get()]) {
-      if (dead->kind() == NodeKind::operation && dead != taken) live -= bytes_of(*dead, bindings);
+      if (dead->kind() == NodeKind::operation && dead != taken)
+        live -= bytes_of(*dead, bindings, grain_bytes);
     }
   }
   return peak;
 }
-
-}  // namespace
 
 Cost cost(const Graph& graph, const Bindings& bindings) {
   Cost total;
@@ -88,7 +92,7 @@ Cost cost(const Graph& graph, const Bindings& bindings) {
     total.flops += flops;
     total.flops_by_op[std::string(node->op().name)] += flops;
   }
-  total.peak_value_bytes = peak_bytes(graph, bindings);
+  total.peak_value_bytes = peak_value_bytes(graph, bindings);
   return total;
 }
 

@@ -19,4 +19,8 @@ struct Cost {
 
 Cost cost(const Graph& graph, const Bindings& bindings);
 
+/// `Cost::peak_value_bytes` alone, where every value takes a multiple of `grain_bytes`.
+std::int64_t peak_value_bytes(const Graph& graph, const Bindings& bindings,
+                              std::int64_t grain_bytes = 1);
+
 }  // namespace hone

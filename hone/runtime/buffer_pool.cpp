@@ -7,9 +7,8 @@
 namespace hone {
 namespace {
 
-// A multiple of what keeps vectors and cache lines whole.
 std::size_t rounded(std::size_t size_bytes) {
-  constexpr std::size_t kGrain = 256;
+  constexpr std::size_t kGrain = BufferPool::kGrainBytes;
   return std::max<std::size_t>(1, (size_bytes + kGrain - 1) / kGrain) * kGrain;
 }
 
@@ -40,6 +39,7 @@ struct BufferPool::State {
   std::size_t used_bytes = 0, peak_used_bytes = 0;
 
   Piece take(std::size_t size_bytes);
+  void prepare(std::size_t size_bytes);
   void give_back(Piece piece, std::size_t size_bytes);
 
  private:
@@ -102,6 +102,12 @@ BufferPool::State::Piece BufferPool::State::take(std::size_t size_bytes) {
   return reserve(size_bytes);
 }
 
+void BufferPool::State::prepare(std::size_t size_bytes) {
+  if (size_bytes == 0 || free.lower_bound(size_bytes) != free.end()) return;
+  release_segments(size_bytes, 0);
+  add(reserve(size_bytes), size_bytes);
+}
+
 void BufferPool::State::give_back(Piece piece, std::size_t size_bytes) {
   used_bytes -= size_bytes;
   std::map<std::size_t, std::size_t>& neighbours = piece.segment->free;
@@ -128,6 +134,8 @@ BufferPool::BufferPool(Device& device) : state_(std::make_shared<State>(State{de
 
 std::size_t BufferPool::reserved_bytes() const { return state_->reserved_bytes; }
 std::size_t BufferPool::peak_reserved_bytes() const { return state_->peak_reserved_bytes; }
+
+void BufferPool::prepare(std::size_t size_bytes) { state_->prepare(size_bytes); }
 
 Tensor BufferPool::allocate(DType dtype, Sizes sizes) {
   const std::size_t size_bytes =

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <set>
 
+#include "hone/analysis/cost.h"
 #include "hone/kernels/elementwise.h"
 #include "hone/tensor/dense.h"
 
@@ -130,6 +131,20 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
   }
 }
 
+// Where no extent is larger than it was, neither is the peak.
+void Interpreter::prepare_buffers(const Bindings& bindings) {
+  bool larger = !largest_;
+  if (!largest_) largest_.emplace();
+  for (const auto& [symbol, extent] : bindings) {
+    std::int64_t& largest = (*largest_)[symbol];
+    larger |= extent > largest;
+    largest = std::max(largest, extent);
+  }
+  if (!larger) return;
+  buffers_.prepare(
+      static_cast<std::size_t>(peak_value_bytes(graph_, bindings, BufferPool::kGrainBytes)));
+}
+
 const void* Interpreter::prepared_for(Step& step, const Call& call) const {
   Preparation& preparation = step.preparation;
   if (preparation.slots.empty()) return nullptr;
@@ -193,6 +208,7 @@ NamedTensors Interpreter::run(const NamedTensors& inputs, ParameterStore& parame
   Bindings bindings;
   load_inputs(inputs, bindings);
   load_parameters(parameters, bindings);
+  prepare_buffers(bindings);
   for (Step& step : steps_) {
     try {
       execute(step, bindings);

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,7 @@ class Interpreter final : public Executable {
   };
   void load_inputs(const NamedTensors& inputs, Bindings& bindings);
   void load_parameters(ParameterStore& parameters, Bindings& bindings);
+  void prepare_buffers(const Bindings& bindings);
   void execute(Step& step, const Bindings& bindings);
   const void* prepared_for(Step& step, const Call& call) const;
 
@@ -51,6 +53,7 @@ class Interpreter final : public Executable {
   ThreadPool& pool_;
   Device& device_;
   BufferPool buffers_;
+  std::optional<Bindings> largest_;  // extents that memory was made ready for
   std::vector<Step> steps_;
   std::map<const Node*, std::size_t> slot_of_;  // first slot of a node's results
   std::vector<Tensor> slots_;

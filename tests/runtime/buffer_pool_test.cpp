@@ -91,6 +91,22 @@ TEST(BufferPool, CutsALargeBlockWhereThereIsNoRoomForMore) {
   EXPECT_EQ(pool.reserved_bytes(), reserved);
 }
 
+// Taken one by one, blocks of 4 and 2 KiB would leave no room for one of 6.
+TEST(BufferPool, CutsWhatWasPreparedWithoutGaps) {
+  BufferPool pool(cpu());
+  pool.allocate(DType::f32, {64});
+  pool.prepare(6144);
+  EXPECT_EQ(pool.reserved_bytes(), 6144u) << "and what waited was given back";
+  {
+    const Tensor a = pool.allocate(DType::f32, {1024}), b = pool.allocate(DType::f32, {512});
+    EXPECT_EQ(pool.reserved_bytes(), 6144u);
+  }
+  const Tensor both = pool.allocate(DType::f32, {1536});
+  EXPECT_EQ(pool.reserved_bytes(), 6144u);
+  pool.prepare(256);
+  EXPECT_EQ(pool.reserved_bytes(), 6144u + 256u) << "a living tensor stays where it is";
+}
+
 // Growing tensors, of which only one lives at a time.
 TEST(BufferPool, GivesBackWhatIsTooSmallForWhatComes) {
   BufferPool pool(cpu());
