@@ -25,9 +25,9 @@ EncodedSet random_texts(const Model& model, const BenchOptions& options) {
   for (std::int64_t row = 0; row < options.batch; ++row) {
     std::vector<std::int32_t> ids;
     for (std::int64_t token = 0; token < options.tokens; ++token)
-      ids.push_back(choose(model.config.vocab_size));
+      ids.push_back(choose(model.facts.limits.vocabulary));
     set.ids.push_back(std::move(ids));
-    set.labels.push_back(choose(model.config.num_labels()));
+    set.labels.push_back(choose(model.facts.class_count()));
   }
   return set;
 }
@@ -60,8 +60,8 @@ std::string describe(const BenchResult& result, const std::string& name,
 
 BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options,
                   Context& context) {
-  user_check(options.tokens <= model.config.max_position_embeddings,
-             "--tokens: the model has {} positions, got {}", model.config.max_position_embeddings,
+  user_check(options.tokens <= model.facts.limits.tokens,
+             "--tokens: the model has {} positions, got {}", model.facts.limits.tokens,
              options.tokens);
   if (options.format) check_unquantized(model);
   Graph graph = options.train ? model.graph : forward_graph(model);

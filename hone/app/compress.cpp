@@ -1,6 +1,7 @@
 #include "hone/app/compress.h"
 
 #include "hone/analysis/precision.h"
+#include "hone/app/transform.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
 #include "hone/tensor/dense.h"
@@ -21,10 +22,9 @@ double average_weight_bits(const Model& model) {
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
                const CompressOptions& options, TrainingLog& log, Context& context) {
   Model model = parent;
-  run_as_pass(model.graph, context.session(), "quantize", [&] {
-    quantize_model(model, {options.plan, options.qat ? "qat" : "ptq"});
-    return true;
-  });
+  check_unquantized(parent);
+  quantize_model(model, options.plan, context.session());
+  if (options.qat) model.quantization->method = "qat";
   calibrate(forward_graph(model), model.parameters, data.train, pad_id, options.calibration,
             context.session());
   if (options.qat) fine_tune(model, data, pad_id, options.fine_tune, log, context);

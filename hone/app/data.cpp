@@ -269,23 +269,22 @@ void check_room_for_pairs(std::size_t limit) {
              limit);
 }
 
-void check_takes_pairs(const BertConfig& config, std::int64_t max_seq_length) {
-  user_check(config.type_vocab_size >= 2,
+void check_takes_pairs(const InputLimits& limits, std::int64_t max_seq_length) {
+  user_check(limits.token_types >= 2,
              "pairs of texts need a model with two types of tokens, this one has {} "
              "(type_vocab_size in its config.json); leave the second text out, or take another "
              "model",
-             config.type_vocab_size);
-  check_room_for_pairs(text_limit(max_seq_length, config.max_position_embeddings));
+             limits.token_types);
+  check_room_for_pairs(text_limit(max_seq_length, limits.tokens));
 }
 
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
                        const std::string& name, std::int64_t max_seq_length, Context& context,
                        std::vector<std::string>& warnings) {
-  const std::size_t limit = text_limit(max_seq_length, source.model.config.max_position_embeddings);
+  const std::size_t limit = text_limit(max_seq_length, source.model.facts.limits.tokens);
   if (!examples.empty() && examples[0].text_pair)
-    check_takes_pairs(source.model.config, max_seq_length);
-  const std::string shorter =
-      length_warning(max_seq_length, source.model.config.max_position_embeddings);
+    check_takes_pairs(source.model.facts.limits, max_seq_length);
+  const std::string shorter = length_warning(max_seq_length, source.model.facts.limits.tokens);
   if (!shorter.empty() && std::ranges::find(warnings, shorter) == warnings.end())
     warnings.push_back(shorter);
   EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);

@@ -108,7 +108,7 @@ struct EncodedSplits {
 
 /// Throws `UserError` unless the model tells the second text of a pair from the first, and its positions are enough for
 /// both (see text_limit).
-void check_takes_pairs(const BertConfig& config, std::int64_t max_seq_length);
+void check_takes_pairs(const InputLimits& limits, std::int64_t max_seq_length);
 /// The latter alone: [CLS] and twice [SEP] have room among `limit` tokens.
 void check_room_for_pairs(std::size_t limit);
 

@@ -178,7 +178,7 @@ class Run {
     now.parameters = parameters;
     Measurement measured = validate(now);
     check_evaluation(measured.evaluation, record.step);
-    log_.write(to_json(measured, model_.config.labels, record));
+    log_.write(to_json(measured, model_.facts.labels, record));
     choose(measured.evaluation, record.step, parameters);
     progress_->say(evaluation_text(measured.evaluation, record));
     if (checkpoint_.selection.best_step == record.step) best_evaluated_ = {record.step, measured};
@@ -233,7 +233,7 @@ class Run {
                                       grouped(selection.best_step)));
     if (const auto only = only_predicted_class(e))
       parts.push_back(fmt::format(
-          "predicts '{}' only", shown_name(model_.config.labels[static_cast<std::size_t>(*only)])));
+          "predicts '{}' only", shown_name(model_.facts.labels[static_cast<std::size_t>(*only)])));
     return parts;
   }
 
@@ -286,20 +286,20 @@ class Run {
 
 FineTuneResult fine_tune(Model& model, const EncodedSplits& data, std::int32_t pad_id,
                          const FineTuneOptions& options, TrainingLog& log, Context& context) {
-  check_labels(data.train.labels, model.config.num_labels());
+  check_labels(data.train.labels, model.facts.class_count());
   user_check(
       !options.chooses() || data.validation.size() > 0,
       "--load_best_model_at_end and --early_stopping_patience choose on the validation part, "
       "and there is none; leave --validation_split above 0");
   const Metric& metric = find_metric(options.metric_for_best_model);
   user_check(
-      !metric.of_two_classes || model.config.num_labels() == 2,
+      !metric.of_two_classes || model.facts.class_count() == 2,
       "--metric_for_best_model: {} is defined for two classes, the model tells {} apart; take "
       "accuracy, loss, f1_macro or f1_weighted",
-      options.metric_for_best_model, model.config.num_labels());
+      options.metric_for_best_model, model.facts.class_count());
   FineTuneOptions weighed = options;
   weighed.training.class_weights =
-      class_weights(options.class_weights, data.train.labels, model.config.labels);
+      class_weights(options.class_weights, data.train.labels, model.facts.labels);
   return Run(model, data, pad_id, weighed, log, context).run();
 }
 

@@ -111,7 +111,7 @@ std::string metadata(const ModelCard& card, const Model& model) {
   if (!base.empty())
     text += fmt::format("base_model: {}\nbase_model_relation: {}\n", yaml(base),
                         is_quantized(card) ? "quantized" : "finetune");
-  text += "tags:\n- hone\n- bert\n- text-classification\n";
+  text += fmt::format("tags:\n- hone\n- {}\n- text-classification\n", model.facts.architecture);
   if (model.quantization)
     text += fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
   text += "metrics:\n- accuracy\n";
@@ -155,7 +155,7 @@ std::string code(const std::string& name) {
 std::string introduction(const ModelCard& card, const Model& model) {
   const std::string parent = text_at(card.result, "model");
   std::vector<std::string> labels;
-  for (const std::string& label : model.config.labels) labels.push_back(code(label));
+  for (const std::string& label : model.facts.labels) labels.push_back(code(label));
   const std::string origin =
       is_quantized(card)
           ? fmt::format("{} quantized to {} ({})", code(parent),
@@ -250,7 +250,24 @@ std::string classes(const ModelCard& card) {
       body);
 }
 
-std::string origin(const ModelCard& card) {
+// The passes over the model's graph, and that some are not known.
+std::string history_text(const History& history) {
+  constexpr std::size_t kShown = 12, kCharacters = 400;
+  std::string text;
+  if (!history.complete)
+    text +=
+        "- passes over its graph: the first are not known, the version of hone that ran them "
+        "kept no history\n";
+  for (std::size_t i = 0; i < std::min(history.passes.size(), kShown); ++i)
+    text +=
+        fmt::format("- pass over its graph: {}\n", code(shorten(history.passes[i], kCharacters)));
+  if (history.passes.size() > kShown)
+    text += fmt::format("- and {} more; `hone inspect` lists them\n",
+                        grouped(static_cast<long long>(history.passes.size() - kShown)));
+  return text;
+}
+
+std::string origin(const ModelCard& card, const Model& model) {
   const Json& r = card.result;
   const Json& data = at(r, "data");
   std::string text = fmt::format("## How it was made\n\nBy hone {}:\n\n```sh\n{}\n```\n\n",
@@ -272,7 +289,7 @@ std::string origin(const ModelCard& card) {
     text += fmt::format("- format: {}, {:.4g} bits per quantized weight; arithmetic {}\n",
                         code(text_at(r, "format")), r.value("average_weight_bits", 32.0),
                         text_at(r, "arithmetic"));
-  return text + "\n";
+  return text + history_text(model.facts.history) + "\n";
 }
 
 // A sentence for each thing that it should not be trusted with.
@@ -334,7 +351,7 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
       fmt::format("Texts of more than {} tokens are cut, and every text gets one of its {} labels, "
                   "also one that "
                   "is about something else.",
-                  model.config.max_position_embeddings, model.config.labels.size()));
+                  model.facts.limits.tokens, model.facts.labels.size()));
   return lines;
 }
 
@@ -342,7 +359,7 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
 
 std::string to_markdown(const ModelCard& card, const Model& model) {
   std::string text = metadata(card, model) + "\n" + introduction(card, model) + figures(card) +
-                     classes(card) + origin(card) + "## What it is not fit for\n\n";
+                     classes(card) + origin(card, model) + "## What it is not fit for\n\n";
   for (const std::string& line : limits(card, model)) text += "- " + line + "\n";
   return text;
 }

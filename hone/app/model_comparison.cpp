@@ -54,8 +54,8 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
                                const std::vector<Example>& examples, std::int64_t max_seq_length,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings) {
-  const std::vector<std::string>&labels = first.model.config.labels,
-        &others = second.model.config.labels;
+  const std::vector<std::string>&labels = first.model.facts.labels,
+        &others = second.model.facts.labels;
   user_check(labels == others, "the models have different classes: {} and {}",
              fmt::join(labels, ", "), fmt::join(others, ", "));
   const auto measure_one = [&](const TextModel& source, const char* label) {

@@ -19,6 +19,18 @@ struct FreshShape {
 };
 constexpr FreshShape kFreshShapes[] = {{"tiny", 128, 2, 2, 512}, {"base", 768, 12, 12, 3072}};
 
+// The config.json of a shape; keys that it leaves out have the values of Hugging Face.
+Json fresh_config(std::string_view name) {
+  for (const FreshShape& shape : kFreshShapes)
+    if (shape.name == name)
+      return {{"model_type", "bert"},
+              {"hidden_size", shape.hidden_size},
+              {"num_hidden_layers", shape.layers},
+              {"num_attention_heads", shape.heads},
+              {"intermediate_size", shape.intermediate_size}};
+  fail("'{}' is no built-in shape; there are {}", name, fmt::join(fresh_model_names(), ", "));
+}
+
 // The folder of a repeated job holds a model for each seed, and none itself.
 void check_not_seeds(const fs::path& folder) {
   if (!is_folder(folder) || path_exists(folder / "config.json")) return;
@@ -34,7 +46,7 @@ void check_not_seeds(const fs::path& folder) {
 }
 
 void check_vocabulary(TextModel& source) {
-  const std::int64_t rows = source.model.config.vocab_size;
+  const std::int64_t rows = source.model.facts.limits.vocabulary;
   user_check(source.tokenizer.vocabulary_size() <= rows,
              "{}: the vocabulary has {} tokens, the embedding only {} rows; vocabulary and weights "
              "do not belong together",
@@ -54,18 +66,7 @@ std::vector<std::string> fresh_model_names() {
   return names;
 }
 
-BertConfig fresh_config(std::string_view name) {
-  for (const FreshShape& shape : kFreshShapes) {
-    if (shape.name != name) continue;
-    BertConfig config;
-    config.hidden_size = shape.hidden_size;
-    config.num_hidden_layers = shape.layers;
-    config.num_attention_heads = shape.heads;
-    config.intermediate_size = shape.intermediate_size;
-    return config;
-  }
-  fail("'{}' is no built-in shape; there are {}", name, fmt::join(fresh_model_names(), ", "));
-}
+ModelFacts fresh_facts(std::string_view name) { return model_facts(fresh_config(name), name); }
 
 fs::path find_model(const std::string& name) {
   if (path_exists(name)) {
@@ -105,11 +106,13 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
 }
 
 TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
-                     std::uint64_t seed, const std::vector<std::string>& labels) {
-  BertConfig config = fresh_config(name);
-  config.vocab_size = tokenizer.vocabulary_size();
-  if (!labels.empty()) config.labels = labels;
-  return {new_model(config, context.library.ops, seed), std::move(tokenizer), {}, TrainedOn{}};
+                     std::uint64_t seed, const std::vector<std::string>& labels, const Json& keys) {
+  Json config = fresh_config(name);
+  config["vocab_size"] = tokenizer.vocabulary_size();
+  config.update(keys);
+  ModelFacts facts = model_facts(config, name);
+  if (!labels.empty()) facts.labels = labels;
+  return {new_model(facts, context.library.ops, seed), std::move(tokenizer), {}, TrainedOn{}};
 }
 
 void write_tokenizer(const TextModel& source, const fs::path& folder) {

@@ -23,7 +23,7 @@ struct TextModel {
 /// "tiny" is that of bert-tiny (2 layers, hidden 128), "base" that of BERT-base (12 layers, hidden 768).
 std::vector<std::string> fresh_model_names();
 /// The shape behind such a name, with BERT's vocabulary of 30 522. Throws `UserError` for an unknown name.
-BertConfig fresh_config(std::string_view name);
+ModelFacts fresh_facts(std::string_view name);
 
 /// The folder that `name` stands for: itself if it is there, else the model of the hub that is called so in the local
 /// cache of Hugging Face (see hub_cache.h). Throws `UserError` when it is neither, and for a folder of seeds.
@@ -38,9 +38,10 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
                      const std::vector<std::string>& labels = {}, HeadFit head = HeadFit::must_fit);
 
 /// A fresh model of the shape called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`.
-/// `labels`: the names of its classes; empty: two without names.
+/// `labels`: the names of its classes; empty: two without names. `keys`: of its config.json that are other than the shape's.
 TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
-                     std::uint64_t seed, const std::vector<std::string>& labels);
+                     std::uint64_t seed, const std::vector<std::string>& labels,
+                     const Json& keys = Json::object());
 
 /// Writes the tokenizer into an existing folder; the files of a folder it was read from are copied as they are.
 void write_tokenizer(const TextModel& source, const fs::path& folder);

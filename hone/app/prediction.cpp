@@ -86,7 +86,7 @@ Classifier::Classifier(const TextModel& source, std::int64_t max_seq_length,
                        std::int64_t batch_size, Context& context)
     : source_(source),
       context_(context),
-      limit_(text_limit(max_seq_length, source.model.config.max_position_embeddings)),
+      limit_(text_limit(max_seq_length, source.model.facts.limits.tokens)),
       batch_size_(batch_size),
       predictor_(forward_graph(source.model), source.model.parameters, context.session()) {}
 
@@ -98,13 +98,13 @@ std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
     constexpr std::int64_t kMultiple = 8;
     const std::int64_t size = std::ssize(set.ids[static_cast<std::size_t>(row)]);
     return std::min((size + kMultiple - 1) / kMultiple * kMultiple,
-                    source_.model.config.max_position_embeddings);
+                    source_.model.facts.limits.tokens);
   };
   std::vector<std::int64_t> order(rows.size());
   std::iota(order.begin(), order.end(), std::int64_t{0});
   std::ranges::stable_sort(order, {}, padded);
 
-  const std::vector<std::string>& labels = source_.model.config.labels;
+  const std::vector<std::string>& labels = source_.model.facts.labels;
   const auto classes = static_cast<std::size_t>(predictor_.classes());
   std::vector<Prediction> predictions(rows.size());
   for (std::size_t begin = 0; begin < order.size();) {

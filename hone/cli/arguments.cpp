@@ -39,12 +39,6 @@ CLI::Validator number_like(const char* what) {
   return CLI::Validator(check, "");
 }
 
-// The names of the classes when somebody chose them.
-std::vector<std::string> chosen_labels(const BertConfig& config) {
-  return config.labels == default_labels(config.num_labels()) ? std::vector<std::string>{}
-                                                              : config.labels;
-}
-
 // Says what is wrong with a name that `find_metric` does not know.
 CLI::Validator metric_name() {
   const auto check = [](const std::string& text) -> std::string {
@@ -408,22 +402,22 @@ Splits load_splits(const DataArguments& data, std::uint64_t seed,
   return splits;
 }
 
-Splits load_splits(const DataArguments& data, std::uint64_t seed, const BertConfig& config,
+Splits load_splits(const DataArguments& data, std::uint64_t seed, const ModelFacts& facts,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context) {
   DataArguments bounded = data;
-  bounded.options.class_count = config.num_labels();
-  return load_splits(bounded, seed, chosen_labels(config), record, use, context);
+  bounded.options.class_count = facts.class_count();
+  return load_splits(bounded, seed, facts.chosen_labels(), record, use, context);
 }
 
 MeasuredTexts load_measured(const DataArguments& data, const std::string& split, std::uint64_t seed,
-                            const BertConfig& config, const std::optional<TrainedOn>& record,
+                            const ModelFacts& facts, const std::optional<TrainedOn>& record,
                             Context& context, DataIdentity& identity) {
   DataArguments whole = data;
   // A single file is one part: nothing is set aside by seed from what is to be measured.
   if (split.empty() || split == "all") whole.validation_split = 0;
   if (record) whole.options.remembered = record->columns;
   const Splits splits =
-      load_splits(whole, seed, config, split == "all" ? std::optional<TrainedOn>() : record,
+      load_splits(whole, seed, facts, split == "all" ? std::optional<TrainedOn>() : record,
                   DataUse::measurement, context);
   identity = splits.identity;
   return measured_texts(splits, split, record);
@@ -452,7 +446,7 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Dat
   const bool fresh = is_fresh(name);
   const Splits splits = fresh ? load_splits(data, seed, known_labels(name), source.trained_on,
                                             DataUse::compression, context)
-                              : load_splits(data, seed, source.model.config, source.trained_on,
+                              : load_splits(data, seed, source.model.facts, source.trained_on,
                                             DataUse::compression, context);
   if (fresh) source = open_model(name, context, seed, splits.source.label_names);
   std::vector<std::string> warnings = source.model.warnings;
@@ -490,7 +484,7 @@ std::optional<TrainedOn> known_record(const std::string& model) {
 std::vector<std::string> known_labels(const std::string& model) {
   if (is_fresh(model)) return {};
   const fs::path file = find_model(model) / "config.json";
-  return chosen_labels(bert_config(read_json(file), file.string()));
+  return model_facts(read_json(file), file.string()).chosen_labels();
 }
 
 void print_notes(const std::vector<std::string>& notes, const Context& context) {

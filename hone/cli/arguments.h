@@ -131,12 +131,12 @@ Splits load_splits(const DataArguments& data, std::uint64_t seed,
                    const std::vector<std::string>& labels, const std::optional<TrainedOn>& record,
                    DataUse use, Context& context);
 /// The same for a model whose classes the labels must be among.
-Splits load_splits(const DataArguments& data, std::uint64_t seed, const BertConfig& config,
+Splits load_splits(const DataArguments& data, std::uint64_t seed, const ModelFacts& facts,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context);
 
 /// The part called `split` (see `measured_texts`) of data that is only measured, by a model with this record.
 MeasuredTexts load_measured(const DataArguments& data, const std::string& split, std::uint64_t seed,
-                            const BertConfig& config, const std::optional<TrainedOn>& record,
+                            const ModelFacts& facts, const std::optional<TrainedOn>& record,
                             Context& context, DataIdentity& identity);
 
 /// What the figures of a job are of, and so which part they stand on.

@@ -24,7 +24,7 @@ Model bench_model(const std::string& source, const Context& context, std::uint64
       std::find(names.begin(), names.end(), source) != names.end() && !path_exists(source);
   // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
   // step.
-  return fresh ? new_model(fresh_config(source), context.library.ops, seed)
+  return fresh ? new_model(fresh_facts(source), context.library.ops, seed)
                : open_model(source, context, seed).model;
 }
 

@@ -238,18 +238,18 @@ void compare_models(CompareArguments& a, const CLI::App& app) {
              "{} and {}: expected two models, or two folders with the same seeds", a.first,
              a.second);
   const ModelPair pair = open_pair(a, seeds, 0, context);
-  const BertConfig& config = pair.first.model.config;
+  const ModelFacts& facts = pair.first.model.facts;
   const std::optional<TrainedOn> first = seeds.empty() ? pair.first.trained_on
                                                        : record_of_seeds(a.first, seeds),
                                  second = seeds.empty() ? pair.second.trained_on
                                                         : record_of_seeds(a.second, seeds);
   DataIdentity identity;
   const auto& [examples, part] =
-      load_measured(a.data, a.split, a.run.seed, config, united(first, second), context, identity);
+      load_measured(a.data, a.split, a.run.seed, facts, united(first, second), context, identity);
   Outcome outcome = seeds.empty()
                         ? compare_two(a, pair, {part, examples}, context, report.notes)
                         : compare_seeds(a, seeds, {part, examples}, context, report.notes);
-  for (const std::string& warning : warnings_of(part, config.labels))
+  for (const std::string& warning : warnings_of(part, facts.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");
   report.notes = each_once(report.notes);  // models of all seeds may have the same to say

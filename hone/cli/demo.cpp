@@ -8,8 +8,8 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
-#include "hone/passes/remove_dropout.h"
 #include "hone/text/bag_of_words.h"
+#include "hone/text/synthetic_words.h"
 
 namespace hone {
 namespace {
@@ -73,10 +73,10 @@ void demo(const DemoArguments& a, const CLI::App& app) {
   splits.identity.parts.back() =
       part_facts("test", splits.source.test, row_hashes(splits.source.test),
                  splits.source.label_names.size(), row_set(row_hashes(splits.source.train)));
-  TextModel source = open_model("tiny", context, a.run.seed, splits.source.label_names);
   // Every text is seen once: there is nothing that dropout could keep from being learnt by heart.
-  source.model.config.hidden_dropout_prob = source.model.config.attention_probs_dropout_prob = 0;
-  remove_dropout(source.model.graph);
+  TextModel source =
+      make_model("tiny", synthetic_tokenizer(), context, a.run.seed, splits.source.label_names,
+                 {{"hidden_dropout_prob", 0}, {"attention_probs_dropout_prob", 0}});
   source.trained_on =
       after_training(TrainedOn{}, splits.identity.hash, row_hashes(splits.source.train),
                      row_hashes(splits.source.validation));
@@ -109,8 +109,7 @@ void demo(const DemoArguments& a, const CLI::App& app) {
   write_model(source, output.path() / "model");
   Json trained = subject_of("tiny", data.identity, data.measured);
   if (!study.choice.reported.empty())
-    trained["test"] =
-        to_json(study.choice.reported.front().measurement, source.model.config.labels);
+    trained["test"] = to_json(study.choice.reported.front().measurement, source.model.facts.labels);
   trained.update({{"seed", a.run.seed}, {"steps", a.steps}, {"weights_of_step", a.steps}});
   write_model_card({fs::path(a.output.folder).filename().string() + "/model",
                     report.invocation.command, result_of("train", trained)},
@@ -119,7 +118,7 @@ void demo(const DemoArguments& a, const CLI::App& app) {
   write_file(output.path() / "results.csv", to_csv(with_part(width_table(study), study.choice)));
   report.results = subject_of("tiny", data.identity, data.measured_choice());
   report.results["bag_of_words_accuracy"] = baseline;
-  report.results.update(to_json(study, source.model.config.labels));
+  report.results.update(to_json(study, source.model.facts.labels));
   std::vector<std::string> undrawn;
   report.headline = width_verdict(study);
   report.basis = basis_of(a.data.options.source, data, "simulated fixed point");
@@ -128,7 +127,7 @@ void demo(const DemoArguments& a, const CLI::App& app) {
                      learning_curve_section(log, "tiny trained; one seed",
                                             output.path() / "learning_curve", undrawn)};
   report.sections[0].blocks.insert(report.sections[0].blocks.begin(), Paragraph{words});
-  std::vector<std::string> doubts = concerns(compared_models(study), source.model.config.labels);
+  std::vector<std::string> doubts = concerns(compared_models(study), source.model.facts.labels);
   doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
   report.notes = warnings;
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());

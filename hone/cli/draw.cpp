@@ -22,7 +22,12 @@ struct DrawArguments {
   RunArguments run;
 };
 
-GraphInputs parse_inputs(const std::string& text) {
+/// Which of its inputs a model is drawn with, beside `input_ids`.
+struct DrawnInputs {
+  bool attention_mask, token_type_ids, labels;
+};
+
+DrawnInputs parse_inputs(const std::string& text) {
   const std::vector<std::string> names = split(text, ',');
   const std::vector<std::string> known = {"input_ids", "attention_mask", "token_type_ids",
                                           "labels"};
@@ -42,7 +47,7 @@ void draw_model(const DrawArguments& a) {
   check_output_file(a.output, a.overwrite);
   Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
-  const GraphInputs inputs = parse_inputs(a.inputs);
+  const DrawnInputs inputs = parse_inputs(a.inputs);
   Graph graph = inputs.labels || a.train ? source.model.graph : forward_graph(source.model);
   if (!inputs.attention_mask) fill_input(graph, "attention_mask", "input_ids", 1);
   if (!inputs.token_type_ids) fill_input(graph, "token_type_ids", "input_ids", 0);

@@ -67,21 +67,21 @@ void evaluate_model(const EvalArguments& a, const CLI::App& app) {
   if (!a.output.folder.empty()) output.emplace(a.output.folder, a.output.options());
   const TextModel source = open_model(a.model, context, a.run.seed);
   DataIdentity identity;
-  const MeasuredTexts texts = load_measured(a.data, a.split, a.run.seed, source.model.config,
+  const MeasuredTexts texts = load_measured(a.data, a.split, a.run.seed, source.model.facts,
                                             source.trained_on, context, identity);
   const MeasuredPart& part = texts.part;
   report.notes = source.model.warnings;
   report.notes.push_back(untrained_warning(source, a.model));
   const EncodedSet data = encode_part(source, texts.examples, part.facts.part,
                                       a.data.max_seq_length, context, report.notes);
-  for (const std::string& warning : warnings_of(part, source.model.config.labels))
+  for (const std::string& warning : warnings_of(part, source.model.facts.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");
   print_warnings(report.notes);
   tell_measured(part, {unknown_texts(a.model, source.trained_on)}, context, report.notes);
   const Measurement measured =
       measure(source.model, data, source.tokenizer.pad_id(), a.batch_size, context, "evaluate");
-  const auto& labels = source.model.config.labels;
+  const auto& labels = source.model.facts.labels;
   const std::vector<std::string> doubts = concerns(measured.evaluation, labels);
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());

@@ -239,7 +239,7 @@ struct Opened {
   Json subject(const std::string& model) const {
     return subject_of(model, data.identity, data.measured_choice());
   }
-  const std::vector<std::string>& labels() const { return source.model.config.labels; }
+  const std::vector<std::string>& labels() const { return source.model.facts.labels; }
 };
 
 Opened open(const std::string& model, const FormatsArguments& a, Context& context,
@@ -269,7 +269,7 @@ void compare(const FormatsArguments& a, Context& context, RunReport report) {
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   const Table models = choice_table(study), layers = layer_table(study.results);
   const std::vector<std::string> doubts =
-      concerns(compared_models(study), opened.source.model.config.labels);
+      concerns(compared_models(study), opened.source.model.facts.labels);
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   Json result = opened.subject(a.compare);
@@ -325,7 +325,7 @@ void suggest_formats(const FormatsArguments& a, const Format& format, Context& c
   const QuantizationPlan given = options.plan, better = with_suggestions(given, suggestions);
   const SuggestionTrial trial =
       try_suggestions(model, opened.data, pad_id, options, suggestions, context);
-  print_warnings(concerns(trial.models(), model.config.labels));
+  print_warnings(concerns(trial.models(), model.facts.labels));
   const std::string recipe = to_recipe(better, plain_graph(model));
   if (!a.output.empty()) write_file(a.output, recipe);
   const Table table = suggestion_table(suggestions);

@@ -2,6 +2,7 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/analysis/parameters.h"
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
@@ -46,10 +47,36 @@ std::string graph_text(const std::string& graph, std::size_t columns) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
+// "bert, tells 2 classes apart: bad, good; texts of up to 512 tokens, pairs too, of a vocabulary of 30 522."
+std::string facts_text(const ModelFacts& facts) {
+  std::vector<std::string> labels;
+  for (const std::string& label : facts.labels) labels.push_back(shown_name(label));
+  return fmt::format(
+      "{}{}, tells {} classes apart: {}; texts of up to {} tokens{}, of a vocabulary of {}.",
+      facts.architecture, facts.task ? ", " + *facts.task : "", labels.size(),
+      fmt::join(labels, ", "), grouped(facts.limits.tokens),
+      facts.limits.token_types > 1 ? ", pairs too" : "", grouped(facts.limits.vocabulary));
+}
+
+std::string history_text(const History& history) {
+  const std::string unknown =
+      history.complete ? ""
+                       : "What was done to its graph first is not known: the version of hone that "
+                         "did it kept no history.";
+  if (history.passes.empty())
+    return history.complete ? "Its graph is the one that its config builds." : unknown;
+  std::string text = history.complete
+                         ? "Its graph is the one that its config builds after these passes:"
+                         : unknown + " Then these passes:";
+  for (const std::string& pass : history.passes) text += "\n  " + printable(pass);
+  return text;
+}
+
 void inspect(const InspectArguments& a) {
   Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
   print_warnings(source.model.warnings);
+  const ModelFacts& facts = source.model.facts;
   Graph training = source.model.graph;
   freeze(training, a.freeze);
   Graph inference = forward_graph(source.model);
@@ -65,6 +92,15 @@ void inspect(const InspectArguments& a) {
 
   if (a.run.json) {
     const Json result = {{"model", a.model},
+                         {"architecture", facts.architecture},
+                         {"labels", facts.labels},
+                         {"task", facts.task ? Json(*facts.task) : Json()},
+                         {"limits",
+                          {{"tokens", facts.limits.tokens},
+                           {"vocabulary", facts.limits.vocabulary},
+                           {"token_types", facts.limits.token_types}}},
+                         {"history", facts.history.passes},
+                         {"history_complete", facts.history.complete},
                          {"graph", text},
                          {"parameters_by_module", to_json(parameter_table(modules))},
                          {"parameters", totals.all()},
@@ -92,8 +128,8 @@ void inspect(const InspectArguments& a) {
                    bytes(step.parameter_bytes), bytes(step.peak_value_bytes)});
   Table counts = parameter_table(modules);
   counts.add_row({"all", totals.all(), totals.trainable, totals.frozen});
-  print_text(a.run, "{}\n{}", to_text(counts, text_style(a.run)),
-             to_text(costs, text_style(a.run)));
+  print_text(a.run, "{}\n{}\n\n{}\n{}", facts_text(facts), history_text(facts.history),
+             to_text(counts, text_style(a.run)), to_text(costs, text_style(a.run)));
 }
 
 }  // namespace

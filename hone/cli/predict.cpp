@@ -192,7 +192,7 @@ void predict(const PredictArguments& a) {
   TextRows rows;
   Source source;
   if (!a.data.options.source.empty()) {
-    rows = read_text_rows(a.data.options, a.split, model.model.config.labels, model.trained_on,
+    rows = read_text_rows(a.data.options, a.split, model.model.facts.labels, model.trained_on,
                           context.pool);
     print_notes(rows.notes, context);
     print_warnings(rows.warnings);
@@ -205,12 +205,11 @@ void predict(const PredictArguments& a) {
     rows.rows = {
         {.id = 1, .text = a.text, .text_pair = a.pair ? std::optional(a.text_pair) : std::nullopt}};
   }
-  if (rows.pairs) check_takes_pairs(model.model.config, a.data.max_seq_length);
+  if (rows.pairs) check_takes_pairs(model.model.facts.limits, a.data.max_seq_length);
   print_warnings(model.model.warnings);
   print_warnings({untrained_warning(model, a.model)});
-  print_warnings(
-      {length_warning(a.data.max_seq_length, model.model.config.max_position_embeddings)});
-  const Lines lines(a, rows, model.model.config.labels);
+  print_warnings({length_warning(a.data.max_seq_length, model.model.facts.limits.tokens)});
+  const Lines lines(a, rows, model.model.facts.labels);
   Classifier classifier(model, a.data.max_seq_length, a.batch_size, context);
   const auto total = std::ssize(rows.rows);
   if (!source) source = stretches_of(std::move(rows.rows), first, most);

@@ -9,6 +9,7 @@
 #include "hone/app/result.h"
 #include "hone/app/run_identity.h"
 #include "hone/app/seeds.h"
+#include "hone/app/transform.h"
 #include "hone/app/unrounded.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
@@ -144,7 +145,7 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
       {"before", 32, job.before, std::nullopt, /*quantized=*/false},
       {job.label(), weight_bits, after, quantized.comparison, /*quantized=*/true,
        quantized.verdict}};
-  const auto& labels = model.model.config.labels;
+  const auto& labels = model.model.facts.labels;
   quantized.result = job.subject();
   quantized.result.update({{"format", summary(options.plan)},
                            {"method", a.qat ? "qat" : "ptq"},
@@ -179,7 +180,7 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   quantized.sections.push_back(class_section(measured, labels));
   if (!notice_for_other_programs(options.plan).empty()) {
     const Measurement elsewhere =
-        measure(without_quantizers(model.model), job.data.test, pad_id,
+        measure(without_quantizers(model.model, job.context.session()), job.data.test, pad_id,
                 options.fine_tune.eval_batch_size, job.context, "as transformers");
     const Comparison comparison = compare(job.before.view(), elsewhere.view(), job.data.test.labels,
                                           job.data.test.text_numbers);
@@ -361,7 +362,7 @@ Verdict quantize_seeds(const QuantizeJob& job, RunReport report) {
   return change;
 }
 
-void quantize_model(QuantizeArguments& a, const CLI::App& app) {
+void quantize(QuantizeArguments& a, const CLI::App& app) {
   if (a.seeds > 1 && !a.qat)
     throw UsageError(
         "hone quantize: --seeds repeats training with --qat; quantizing by rounding alone draws "
@@ -386,7 +387,7 @@ void quantize_model(QuantizeArguments& a, const CLI::App& app) {
       measure(parent.model, data.test, parent.tokenizer.pad_id(), options.fine_tune.eval_batch_size,
               context, "before, " + data.measured.facts.part);
   std::vector<std::string> doubts;
-  for (const std::string& concern : concerns(before.evaluation, parent.model.config.labels))
+  for (const std::string& concern : concerns(before.evaluation, parent.model.facts.labels))
     doubts.push_back(fmt::format("before quantizing, {}", concern));
   print_warnings(doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
@@ -440,7 +441,7 @@ Command quantize_command() {
             declare_seeds(app, a->seeds);
             declare(app, a->output);
             declare(app, a->run);
-            return [a, &app] { quantize_model(*a, app); };
+            return [a, &app] { quantize(*a, app); };
           }};
 }
 

@@ -111,10 +111,10 @@ TokenizerOfModel open_tokenizer(const TokenizeArguments& a, DataSet& data, Conte
     const fs::path folder = find_model(a.model);
     const std::string where = (folder / "config.json").string();
     return {load_tokenizer(folder),
-            bert_config(read_json(folder / "config.json"), where).max_position_embeddings,
+            model_facts(read_json(folder / "config.json"), where).limits.tokens,
             fmt::format("those of {}", a.model)};
   }
-  const std::int64_t positions = fresh_config(a.model).max_position_embeddings;
+  const std::int64_t positions = fresh_facts(a.model).limits.tokens;
   if (learns) data = split(std::move(data), {.validation_split = 0.1, .seed = a.run.seed}).source;
   if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
     return {std::move(learnt->tokenizer), positions,

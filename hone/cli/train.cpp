@@ -168,7 +168,7 @@ Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
                          {"seed", seed},
                          {"seeds", 1}});
   if (job.vocabulary) trained.result["vocabulary"] = to_json(*job.vocabulary, job.data.train);
-  trained.labels = source.model.config.labels;
+  trained.labels = source.model.facts.labels;
   if (!tuned.class_weights.empty())
     for (std::size_t c = 0; c < trained.labels.size(); ++c)
       trained.result["class_weights"][trained.labels[c]] = tuned.class_weights[c];

@@ -58,14 +58,14 @@ void study(WidthsArguments& a, const CLI::App& app) {
       study_widths(source.model, data, source.tokenizer.pad_id(), options, context);
   write_file(output.path() / "results.csv", to_csv(with_part(width_table(result), result.choice)));
   report.results = subject_of(a.model, data.identity, data.measured_choice());
-  report.results.update(to_json(result, source.model.config.labels));
+  report.results.update(to_json(result, source.model.facts.labels));
   report.title = fmt::format("{} in fixed point of {} widths", a.model, result.results.size());
   report.headline = width_verdict(result);
   report.basis = basis_of(a.data.options.source, data, "simulated fixed point");
   std::vector<std::string> undrawn;
   report.sections = {width_section(result, output.path() / "fixed_point", undrawn)};
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(result);
-  const std::vector<std::string>& labels = source.model.config.labels;
+  const std::vector<std::string>& labels = source.model.facts.labels;
   if (!chosen.empty()) report.sections.push_back(class_section(chosen, labels));
   std::vector<std::string> doubts = concerns(compared_models(result), labels);
   doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());

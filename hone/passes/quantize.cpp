@@ -1,7 +1,10 @@
 #include "hone/passes/quantize.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "hone/base/text.h"
 #include "hone/ops/list.h"
@@ -12,6 +15,11 @@ namespace {
 bool is_quantizer(const Node& node) { return node.is("quantize"); }
 
 std::string output_quantizer_name(const Node& node) { return node.name() + ".output_quantizer"; }
+
+// Whether what a layer reads there was quantized where it was made.
+bool is_output_quantizer(const Node& quantizer) {
+  return quantizer.name() == output_quantizer_name(*quantizer.inputs()[0].node);
+}
 
 Node& layer_called(const Graph& graph, const std::string& name) {
   Node* node = graph.find(name);
@@ -113,6 +121,14 @@ class Quantizers {
   std::map<std::pair<Value, std::string>, Value> of_;
 };
 
+// Of these formats those whose operands the operation has.
+LayerFormats present(const Node& node, const LayerFormats& formats) {
+  LayerFormats present;
+  for (const Operand operand : kOperands)
+    if (has_operand(node, operand)) present[operand] = formats[operand];
+  return present;
+}
+
 // What the options of the pass ask for.
 QuantizationPlan plan_of(const Graph& graph, const Attributes& options) {
   LayerFormats formats;
@@ -124,21 +140,103 @@ QuantizationPlan plan_of(const Graph& graph, const Attributes& options) {
     formats[*named] = options.get<Format>("format");
   }
   const std::vector<std::string> globs = split(options.get<std::string>("layers"), ',');
-  QuantizationPlan plan = uniform_plan(graph, formats, options.get<std::string>("op"));
-  std::erase_if(plan, [&](const auto& layer) {
-    return std::ranges::none_of(
-        globs, [&](const std::string& glob) { return glob_match(trim(glob), layer.first); });
-  });
+  const std::vector<std::string> ops = split(options.get<std::string>("op"), ',');
+  QuantizationPlan plan;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    const auto is_op = [&](const std::string& op) { return node->is(trim(op)); };
+    const auto matches = [&](const std::string& glob) {
+      return glob_match(trim(glob), node->name());
+    };
+    if (std::ranges::any_of(ops, is_op) && std::ranges::any_of(globs, matches))
+      plan.emplace_back(node->name(), present(*node, formats));
+  }
   user_check(!plan.empty(), "no operation {} matches layers '{}'", options.get<std::string>("op"),
              options.get<std::string>("layers"));
   return plan;
 }
 
+/// Layers of which the same operands take the same format.
+struct Group {
+  Format format;
+  std::vector<Operand> operands;
+  std::set<const Node*> layers;
+
+  bool has(const Node& node) const {
+    return std::ranges::any_of(operands, [&](Operand o) { return has_operand(node, o); });
+  }
+  /// Takes the operand of some layers in, where what is said of both stays the same. Returns whether it did.
+  bool take(const Group& other) {
+    if (!(format == other.format)) return false;
+    std::set<const Node*> both = layers;
+    both.insert(other.layers.begin(), other.layers.end());
+    const auto is_all = [&](const std::vector<Operand>& named, const std::set<const Node*>& of) {
+      return std::ranges::all_of(both, [&](const Node* node) {
+        return of.contains(node) ||
+               std::ranges::none_of(named, [&](Operand o) { return has_operand(*node, o); });
+      });
+    };
+    if (!is_all(operands, layers) || !is_all(other.operands, other.layers)) return false;
+    operands.insert(operands.end(), other.operands.begin(), other.operands.end());
+    layers = std::move(both);
+    return true;
+  }
+};
+
+std::vector<Group> groups_of(const Graph& graph, const QuantizationPlan& plan) {
+  std::vector<Group> groups;
+  for (const Operand operand : kOperands) {
+    std::vector<Group> of_operand;
+    for (const auto& [name, formats] : plan) {
+      const Node* node = graph.find(name);
+      if (!formats[operand] || node == nullptr || !has_operand(*node, operand)) continue;
+      auto group = std::ranges::find(of_operand, *formats[operand], &Group::format);
+      if (group == of_operand.end())
+        group = of_operand.insert(group, {*formats[operand], {operand}, {}});
+      group->layers.insert(node);
+    }
+    for (Group& group : of_operand)
+      if (std::ranges::none_of(groups, [&](Group& other) { return other.take(group); }))
+        groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+// A glob for one name; a comma would end it.
+std::string glob_of(std::string name) {
+  std::ranges::replace(name, ',', '?');
+  return name;
+}
+
+Attributes options_of(const Graph& graph, const Group& group) {
+  std::vector<std::string> ops, names, operands;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    if (!group.layers.contains(node)) continue;
+    names.push_back(glob_of(node->name()));
+    if (std::ranges::find(ops, node->op().name) == ops.end()) ops.emplace_back(node->op().name);
+  }
+  const auto others = [&](const Node* node) {
+    return std::ranges::find(ops, node->op().name) != ops.end() && group.has(*node) &&
+           !group.layers.contains(node);
+  };
+  const bool all = std::ranges::none_of(graph.of_kind(NodeKind::operation), others);
+  for (const Operand operand : group.operands) operands.emplace_back(to_string(operand));
+  // A bias that no layer has makes no difference.
+  if (operands == std::vector<std::string>{"input", "weight"} &&
+      std::ranges::none_of(group.layers,
+                           [](const Node* node) { return has_operand(*node, Operand::bias); }))
+    operands.emplace_back("bias");
+  return {{"format", group.format},
+          {"layers", all ? "*" : fmt::format("{}", fmt::join(names, ","))},
+          {"op", fmt::format("{}", fmt::join(ops, ","))},
+          {"operands", fmt::format("{}", fmt::join(operands, ","))}};
+}
+
 }  // namespace
 
 std::optional<Operand> operand_of(const Node& node, std::size_t index) {
-  const Value value = node.inputs()[index];
+  Value value = node.inputs()[index];
   if (value.type().dtype != DType::f32) return std::nullopt;
+  while (is_quantizer(*value.node)) value = value.node->inputs()[0];
   switch (operand_role(node.op(), index)) {
     case OperandRole::weight:
       return Operand::weight;
@@ -175,10 +273,7 @@ QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
   QuantizationPlan plan;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     if (!node->is(op)) continue;
-    LayerFormats present;
-    for (const Operand operand : kOperands)
-      if (has_operand(*node, operand)) present[operand] = formats[operand];
-    plan.emplace_back(node->name(), present);
+    plan.emplace_back(node->name(), present(*node, formats));
   }
   return plan;
 }
@@ -212,6 +307,33 @@ bool has_quantizers(const Graph& graph) {
   return std::ranges::any_of(graph.nodes(), [](const auto& node) { return is_quantizer(*node); });
 }
 
+std::vector<std::string> quantize_passes(const Graph& graph, const QuantizationPlan& plan) {
+  const PassDef def = quantize_pass();
+  std::vector<std::string> texts;
+  for (const Group& group : groups_of(graph, plan))
+    texts.push_back(to_string(Pass{&def, options_of(graph, group)}));
+  return texts;
+}
+
+QuantizationPlan standing_plan(const Graph& graph) {
+  QuantizationPlan plan;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    if (is_quantizer(*node)) continue;
+    LayerFormats formats;
+    for (std::size_t i = 0; i < node->inputs().size(); ++i) {
+      const Node& read = *node->inputs()[i].node;
+      const std::optional<Operand> operand = operand_of(*node, i);
+      if (operand && is_quantizer(read) && !is_output_quantizer(read))
+        formats[*operand] = read.attributes().get<Format>("format");
+    }
+    for (const Node* user : node->users())
+      if (is_quantizer(*user) && is_output_quantizer(*user))
+        formats.output = user->attributes().get<Format>("format");
+    if (formats != LayerFormats{}) plan.emplace_back(node->name(), formats);
+  }
+  return plan;
+}
+
 bool remove_quantizers(Graph& graph) {
   bool changed = false;
   for (Node* node : graph.of_kind(NodeKind::operation)) {
@@ -236,7 +358,8 @@ PassDef quantize_pass() {
               "calibration",
           .options = {{"format", "number format", Format{}, true},
                       {"layers", "globs of operations, apart by commas", std::string("*")},
-                      {"op", "of those only operations of this kind", std::string("linear")},
+                      {"op", "of those only operations of these kinds, apart by commas",
+                       std::string("linear")},
                       {"operands", "input, weight, bias, output, apart by commas",
                        std::string("input,weight,bias")}},
           .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {

@@ -5,8 +5,8 @@
 
 namespace hone {
 
-/// What input `index` of an operation is to a plan: the role that the operation gives it (role.h); where that is a plain
-/// input and a parameter stands there, the parameter's own. None for what is not f32, for states and masks.
+/// What input `index` of an operation is to a plan, quantized or not: the role that the operation gives it (role.h); where
+/// that is a plain input and a parameter stands there, the parameter's own. None for what is not f32, for states and masks.
 std::optional<Operand> operand_of(const Node& node, std::size_t index);
 
 /// Whether an operation has such an operand; an output is one where it is f32.
@@ -28,7 +28,14 @@ QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
 /// tensors without fixed rows. Returns whether the graph changed.
 bool quantize(Graph& graph, const QuantizationPlan& plan);
 
+/// The passes `quantize(…)`, as they print and parse, that do to an unquantized graph what the plan does: layers of one
+/// format together.
+std::vector<std::string> quantize_passes(const Graph& graph, const QuantizationPlan& plan);
+
 bool has_quantizers(const Graph& graph);
+
+/// The plan whose quantizers stand in the graph, in the graph's order.
+QuantizationPlan standing_plan(const Graph& graph);
 
 /// Replaces every `quantize(x, …)` by `x` and removes the states that nothing else reads. Returns whether there was one.
 bool remove_quantizers(Graph& graph);

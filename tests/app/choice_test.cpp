@@ -14,7 +14,7 @@ constexpr MeasureOptions kHow = {.pad_id = 0, .batch_size = 8};
 Choice choice_on(const EncodedSplits& data) {
   const Model parent = tiny_model();
   Model candidate = parent;
-  quantize_model(candidate, quantization_of(candidate, "integer(width=8,frac=4)", "ptq"));
+  put_quantizers(candidate, "integer(width=8,frac=4)");
   Choice choice = begin_choice(parent, data, kHow, quiet_context());
   report_chosen(choice, {{"int8", &candidate}}, parent, data, kHow, quiet_context());
   return choice;

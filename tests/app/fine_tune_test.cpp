@@ -96,7 +96,7 @@ TEST(FineTune, TrainsAQuantizedModelThroughItsQuantizers) {
   FineTuneOptions options;
   options.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 2};
   Model quantized = tiny_model();
-  quantize_model(quantized, testing::quantization_of(quantized, "integer(width=6,frac=3)", "qat"));
+  testing::put_quantizers(quantized, "integer(width=6,frac=3)");
   const EncodedSplits data{tiny_texts(16), {}, {}};
   const Outcome plain = fine_tuned(options, data), through = fine_tuned(options, data, quantized);
   EXPECT_NE(plain.lines[0]["loss"], through.lines[0]["loss"]);
@@ -167,11 +167,11 @@ TEST(FineTune, RefusesAMetricOfTwoClassesForMore) {
   config.labels = {"a", "b", "c"};
   FineTuneOptions options;
   options.metric_for_best_model = "f1";
-  expect_user_error("--metric_for_best_model: f1 is defined for two classes, the model tells 3",
-                    [&] {
-                      fine_tuned(options, {tiny_texts(8), {}, {}},
-                                 new_model(config, testing::quiet_context().library.ops, 5));
-                    });
+  expect_user_error(
+      "--metric_for_best_model: f1 is defined for two classes, the model tells 3", [&] {
+        fine_tuned(options, {tiny_texts(8), {}, {}},
+                   new_model(bert_facts(config), testing::quiet_context().library.ops, 5));
+      });
 }
 
 // What is told of the kept weights is what measuring them again would tell.
@@ -438,7 +438,7 @@ TEST(FineTune, RefusesCheckpointsOfAnotherModel) {
   kept.options.checkpoints.resume = true;
   BertConfig config = testing::tiny_config();
   config.intermediate_size = 32;
-  Model other = new_model(config, testing::quiet_context().library.ops, 5);
+  Model other = new_model(bert_facts(config), testing::quiet_context().library.ops, 5);
   expect_user_error("is no parameter of the model that is trained", [&] { kept.run(other); });
 }
 

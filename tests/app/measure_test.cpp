@@ -63,7 +63,7 @@ TEST(Measure, SaysNullWhereThereIsNoNumber) {
 TEST(Measure, ComparesModelsInJson) {
   const EncodedSet data = testing::tiny_texts(20);
   Model coarse = testing::tiny_model();
-  quantize_model(coarse, testing::quantization_of(coarse, "integer(width=8,frac=4)", "ptq"));
+  testing::put_quantizers(coarse, "integer(width=8,frac=4)");
   const Measurement parent = measured(testing::tiny_model(), data), child = measured(coarse, data);
   const Comparison comparison = compare(parent.view(), child.view(), data.labels);
   const Verdict said = verdict(comparison);

@@ -20,7 +20,7 @@ std::int64_t elements(const Model& model, std::string_view part = "") {
 
 Model quantized(std::string_view format) {
   Model model = tiny_model();
-  quantize_model(model, {one_format(model, testing::format_called(format)), "ptq"});
+  testing::put_quantizers(model, format);
   return model;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/analysis/parameters.h"
+#include "hone/frontends/huggingface/bert.h"
 #include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
@@ -17,20 +18,20 @@ TEST(FreshModel, ShapesAreThoseOfBertTinyAndBase) {
   EXPECT_EQ(fresh_model_names(), (std::vector<std::string>{"tiny", "base"}));
   const auto total = [](const char* name) {
     return total_parameters(
-               build_bert(testing::quiet_context().library.ops, fresh_config(name), {}))
+               build_bert(testing::quiet_context().library.ops, bert_config(fresh_facts(name)), {}))
         .all();
   };
   EXPECT_EQ(total("tiny"), 4'386'178);
   EXPECT_EQ(total("base"), 109'483'778);  // BertForSequenceClassification of bert-base-uncased
   expect_user_error("'large' is no built-in shape; there are tiny, base",
-                    [] { fresh_config("large"); });
+                    [] { fresh_facts("large"); });
 }
 
 TEST(OpenModel, MakesAFreshModelWithTheBuiltInVocabulary) {
   const TextModel made =
       open_model("tiny", testing::quiet_context(), /*seed=*/1, {"bad", "good", "fair"});
-  EXPECT_EQ(made.model.config.vocab_size, made.tokenizer.vocabulary_size());
-  EXPECT_EQ(made.model.config.labels, (std::vector<std::string>{"bad", "good", "fair"}));
+  EXPECT_EQ(made.model.facts.limits.vocabulary, made.tokenizer.vocabulary_size());
+  EXPECT_EQ(made.model.facts.labels, (std::vector<std::string>{"bad", "good", "fair"}));
   EXPECT_EQ(made.model.parameters.at("classifier.weight").sizes(), (Sizes{3, 128}));
   EXPECT_TRUE(made.folder.empty());
 }
@@ -38,7 +39,7 @@ TEST(OpenModel, MakesAFreshModelWithTheBuiltInVocabulary) {
 TEST(OpenModel, ReadsAFolderWithItsTokenizer) {
   const TextModel opened =
       open_model((kGolden / "safetensors").string(), testing::quiet_context(), /*seed=*/1);
-  EXPECT_EQ(opened.model.config.hidden_size, 24);
+  EXPECT_EQ(bert_config(opened.model.facts).hidden_size, 24);
   EXPECT_EQ(opened.tokenizer.vocabulary_size(), 80);
   EXPECT_EQ(opened.folder, kGolden / "safetensors");
 }
@@ -51,7 +52,8 @@ TEST(OpenModel, NamesWhatIsNoFolder) {
 TEST(OpenModel, RefusesAVocabularyLargerThanTheEmbedding) {
   const TemporaryFolder folder;
   BertConfig config = testing::tiny_config();
-  save_model(new_model(config, testing::quiet_context().library.ops, /*seed=*/1), folder.path());
+  save_model(new_model(bert_facts(config), testing::quiet_context().library.ops, /*seed=*/1),
+             folder.path());
   std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
   for (int i = 0; i < 36; ++i) vocabulary += fmt::format("word{}\n", i);
   folder.file("vocab.txt", vocabulary);
@@ -63,7 +65,8 @@ TEST(OpenModel, RefusesAVocabularyLargerThanTheEmbedding) {
 // Embeddings are padded to round sizes often; ids beyond the vocabulary never come up.
 TEST(OpenModel, WarnsOfAVocabularySmallerThanTheEmbedding) {
   const TemporaryFolder folder;
-  save_model(new_model(testing::tiny_config(), testing::quiet_context().library.ops, /*seed=*/1),
+  save_model(new_model(bert_facts(testing::tiny_config()), testing::quiet_context().library.ops,
+                       /*seed=*/1),
              folder.path());
   folder.file("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nword\n");
   EXPECT_EQ(open_model(folder.path().string(), testing::quiet_context(), /*seed=*/1).model.warnings,

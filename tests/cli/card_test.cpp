@@ -68,6 +68,7 @@ TEST(Card, OfAQuantizedModelSaysWhatWasLostAndWhatOthersMakeOfIt) {
   expect_in(card.text, "| this model | validation | 4 | ");
   expect_in(card.text, "Predictions that differ: ");
   expect_in(card.text, "- format: `integer(width=6,frac=4)`, 6 bits per quantized weight");
+  expect_in(card.text, "- pass over its graph: `quantize(format=integer(width=6,frac=4))`\n");
   expect_in(card.text, "It is not smaller or faster yet");
   expect_in(card.text, "`transformers` does not know the quantizers of what the layers read");
 }

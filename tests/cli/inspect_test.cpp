@@ -51,6 +51,46 @@ TEST(Inspect, CostsFollowBatchAndTokens) {
   EXPECT_GT(flops("1", "128"), 2 * one);
 }
 
+TEST(Inspect, TellsWhatTheGraphCannotSay) {
+  const Json facts = run_json({"inspect", "model"}, workshop());
+  EXPECT_EQ(facts["architecture"], "bert");
+  EXPECT_EQ(facts["labels"], Json::array({"bad", "good"}));
+  EXPECT_EQ(facts["task"], nullptr);
+  EXPECT_EQ(facts["limits"]["tokens"], 512);
+  EXPECT_EQ(facts["limits"]["token_types"], 2);
+  EXPECT_EQ(facts["history"], Json::array());
+  EXPECT_EQ(facts["history_complete"], true);
+  const std::string text = run_well({"inspect", "model", "--no_graph"}, workshop()).output;
+  EXPECT_TRUE(text.starts_with("bert, tells 2 classes apart: bad, good; texts of up to 512 tokens"))
+      << text;
+  EXPECT_NE(text.find("Its graph is the one that its config builds."), std::string::npos) << text;
+}
+
+TEST(Inspect, TellsWhichPassesMadeTheGraph) {
+  const TemporaryFolder folder;
+  const fs::path out = folder.path() / "out";
+  run_well({"quantize", "model", "--weight_format", "int(bits=8,per=row)", "--data", "reviews.csv",
+            "-o", out},
+           workshop());
+  const std::string pass =
+      "quantize(format=int(bits=8,per=row,scale=static), "
+      "operands=\"weight\")";
+  EXPECT_EQ(run_json({"inspect", out}, workshop())["history"], Json::array({pass}));
+  EXPECT_NE(run_well({"inspect", out, "--no_graph"}, workshop())
+                .output.find("after these passes:\n  " + pass + "\n"),
+            std::string::npos);
+  // A folder of a version that kept none.
+  Json config = read_json(out / "config.json");
+  EXPECT_EQ(config["hone_history"]["passes"], Json::array({pass}));
+  config.erase("hone_history");
+  write_file(out / "config.json", config.dump());
+  const Json facts = run_json({"inspect", out}, workshop());
+  EXPECT_EQ(facts["history"], Json::array());
+  EXPECT_EQ(facts["history_complete"], false);
+  EXPECT_NE(run_well({"inspect", out, "--no_graph"}, workshop()).output.find("kept no history"),
+            std::string::npos);
+}
+
 TEST(Inspect, ShowsTheGraphUnlessToldNotTo) {
   const std::string all = run_well({"inspect", "model"}, workshop()).output;
   const std::string tables = run_well({"inspect", "model", "--no_graph"}, workshop()).output;

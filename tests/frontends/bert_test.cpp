@@ -49,7 +49,7 @@ double relative_distance(const std::vector<float>& a, const std::vector<double>&
 
 // The inference graph with the pooled first token as an output beside the others.
 Graph inference_graph(const Model& model, const Library& library, const GraphInputs& inputs) {
-  Graph graph = build_bert(library.ops, model.config, inputs);
+  Graph graph = build_bert(library.ops, bert_config(model.facts), inputs);
   graph.set_output("pooled", {graph.find("bert.pooler.activation"), 0});
   remove_dropout(graph);
   verify(graph);
@@ -161,7 +161,7 @@ TEST(Bert, GivesThePaddingRowNoGradient) {
 
 std::vector<float> logits_of(const Model& model, const GraphInputs& inputs,
                              const NamedTensors& batch) {
-  Graph graph = build_bert(builtin().ops, model.config, inputs);
+  Graph graph = build_bert(builtin().ops, bert_config(model.facts), inputs);
   remove_dropout(graph);
   verify(graph);
   for (const Node* node : graph.of_kind(NodeKind::input))
@@ -211,7 +211,7 @@ std::vector<float> dropped_logits(const Model& model, const Library& library, st
   const NamedTensors batch = {{"input_ids", Tensor::of<std::int64_t>({2, tokens}, ids)},
                               {"attention_mask", Tensor::of<std::int64_t>({2, tokens}, mask)},
                               {"random_key", Tensor::scalar<std::int64_t>(5)}};
-  const Graph graph = build_bert(library.ops, model.config, {.token_type_ids = false});
+  const Graph graph = build_bert(library.ops, bert_config(model.facts), {.token_type_ids = false});
   return elements_of(testing::run_graph(graph, batch, model.parameters, library).at("logits"));
 }
 
@@ -220,7 +220,7 @@ TEST(Bert, DropsTheSameOfATextHoweverFarItIsPadded) {
   config.max_position_embeddings = 130;
   config.initializer_range = 0.5;
   config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.5;
-  const Model model = new_model(config, builtin().ops, /*seed=*/3);
+  const Model model = new_model(bert_facts(config), builtin().ops, /*seed=*/3);
   for (const auto& [name, library] : libraries()) {
     const std::vector<float> alone = dropped_logits(model, *library, 90);
     for (const std::int64_t tokens : {96, 128, 130})
@@ -289,7 +289,7 @@ TEST(Bert, RefusesActivationsItHasNoOperationFor) {
 }
 
 TEST(Bert, RefusesMoreTokensThanPositions) {
-  const Model model = new_model(small_config(), builtin().ops, /*seed=*/1);
+  const Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/1);
   const NamedTensors batch = {
       {"input_ids", Tensor::of<std::int64_t>({1, 7}, {2, 5, 5, 5, 5, 5, 3})}};
   expect_user_error("the input needs 7 places along axis 0, there are 6", [&] {
@@ -298,7 +298,7 @@ TEST(Bert, RefusesMoreTokensThanPositions) {
 }
 
 TEST(Bert, RefusesIdsOutsideOfTheVocabulary) {
-  const Model model = new_model(small_config(), builtin().ops, /*seed=*/1);
+  const Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/1);
   for (const std::int64_t id : {-1, 30}) {
     const NamedTensors batch = {{"input_ids", Tensor::of<std::int64_t>({1, 2}, {2, id})}};
     expect_user_error("bert.embeddings.word_embeddings", [&] {

@@ -180,6 +180,31 @@ TEST(BertConfig, WritingKeepsUnknownKeys) {
   EXPECT_FALSE(json.contains("num_labels"));
 }
 
+TEST(BertConfig, TellsTheFactsThatOthersAskFor) {
+  const Json file = {{"model_type", "bert"},
+                     {"vocab_size", 40},
+                     {"max_position_embeddings", 24},
+                     {"type_vocab_size", 1},
+                     {"problem_type", "single_label_classification"},
+                     {"id2label", {{"0", "bad"}, {"1", "good"}}},
+                     {"my_key", 3}};
+  ModelFacts facts = bert_facts(file, kWhere);
+  EXPECT_EQ(facts.architecture, "bert");
+  EXPECT_EQ(facts.config, file) << "untouched";
+  EXPECT_EQ(facts.labels, (std::vector<std::string>{"bad", "good"}));
+  EXPECT_EQ(facts.limits.tokens, 24);
+  EXPECT_EQ(facts.limits.vocabulary, 40);
+  EXPECT_EQ(facts.limits.token_types, 1);
+  EXPECT_EQ(facts.task, "single_label_classification");
+  // The labels of the data win over those of the file.
+  facts.labels = {"a", "b", "c"};
+  EXPECT_EQ(bert_config(facts).labels, facts.labels);
+  EXPECT_EQ(to_json(bert_config(facts))["my_key"], 3);
+  EXPECT_EQ(facts.chosen_labels(), facts.labels);
+  facts.labels = default_labels(3);
+  EXPECT_TRUE(facts.chosen_labels().empty());
+}
+
 TEST(BertConfig, ReadsBackWhatItWrote) {
   BertConfig config;
   config.hidden_size = 36;

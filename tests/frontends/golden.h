@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/frontends/huggingface/bert.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/runtime/interpreter.h"
 #include "tests/support/test_data.h"

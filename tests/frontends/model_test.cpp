@@ -5,8 +5,10 @@
 #include <cmath>
 
 #include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/frontends/huggingface/config.h"
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/ir/print.h"
+#include "hone/passes/quantize.h"
 #include "hone/runtime/library.h"
 #include "tests/frontends/golden.h"
 #include "tests/support/evaluate.h"
@@ -42,7 +44,7 @@ BertConfig small_config() {
 
 // The folder of a small model, with keys of its config.json replaced.
 void write_small(const TemporaryFolder& folder, const Json& keys = Json::object()) {
-  save_model(new_model(small_config(), builtin().ops, /*seed=*/3), folder.path());
+  save_model(new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3), folder.path());
   Json config = read_json(folder.path() / "config.json");
   config.update(keys);
   folder.file("config.json", to_document(config));
@@ -56,6 +58,12 @@ void replace_tensor(const TemporaryFolder& folder, const std::string& name, cons
   tensors.erase(name);
   if (tensor.defined()) tensors.emplace(name, tensor);
   save_checkpoint(folder.path(), tensors);
+}
+
+// Quantized by a plan, without history.
+void put_quantizers(Model& model, const QuantizationPlan& plan) {
+  quantize(model.graph, plan);
+  follow_graph(model);
 }
 
 void expect_same_weights(const ParameterStore& a, const ParameterStore& b) {
@@ -77,7 +85,7 @@ TEST(Model, WeightsSurviveSavingBitForBit) {
     expect_same_weights(model.parameters, again.parameters);
     EXPECT_TRUE(again.warnings.empty()) << again.warnings[0];
     EXPECT_FALSE(again.quantization.has_value());
-    EXPECT_EQ(to_json(again.config), to_json(model.config));
+    EXPECT_EQ(to_json(bert_config(again.facts)), to_json(bert_config(model.facts)));
   }
 }
 
@@ -105,11 +113,11 @@ TEST(Model, SavedWeightsHaveTheNamesAndTypeOfTransformers) {
 
 TEST(Model, QuantizationSurvivesSaving) {
   const TemporaryFolder folder, plain;
-  Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
+  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
-  quantize_model(model, {{{"bert.pooler.dense", {.weight = integer}},
-                          {"classifier", {.input = integer, .weight = integer}}},
-                         "qat"});
+  put_quantizers(model, {{"bert.pooler.dense", {.weight = integer}},
+                         {"classifier", {.input = integer, .weight = integer}}});
+  model.quantization->method = "qat";
   for (const char* state : {"bert.pooler.dense.weight.quantizer.frac",
                             "classifier.input_quantizer.frac", "classifier.weight.quantizer.frac"})
     model.parameters.set(state, Tensor::scalar(6.0f));
@@ -133,22 +141,23 @@ TEST(Model, QuantizationSurvivesSaving) {
   expect_same_weights(model.parameters, again.parameters);
   EXPECT_EQ(to_string(again.graph), to_string(model.graph));
   // Taken off, the block goes from the file too, and nothing is left that the config does not build.
-  save_model(without_quantizers(again), plain.path());
+  remove_quantizers(again.graph);
+  follow_graph(again);
+  save_model(again, plain.path());
   EXPECT_FALSE(read_json(plain.path() / "config.json").contains("quantization_config"));
   EXPECT_FALSE(path_exists(plain.path() / kGraphFile));
   EXPECT_EQ(to_string(load(plain.path()).graph),
-            to_string(new_model(small_config(), builtin().ops, /*seed=*/3).graph));
+            to_string(new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3).graph));
 }
 
 // Versions before graph.hone kept the plan in the config alone.
 TEST(Model, AFolderWithoutAGraphHasTheQuantizersOfItsConfig) {
   const TemporaryFolder folder;
-  Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
+  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
   const std::string norm = "bert.encoder.layer.0.output.LayerNorm";
-  quantize_model(model, {{{norm, {.weight = integer, .bias = integer}},
-                          {"classifier", {.input = integer, .weight = integer}}},
-                         "ptq"});
+  put_quantizers(model, {{norm, {.weight = integer, .bias = integer}},
+                         {"classifier", {.input = integer, .weight = integer}}});
   for (const char* state : {".weight.quantizer.frac", ".bias.quantizer.frac"})
     model.parameters.set(norm + state, Tensor::scalar(6.0f));
   model.parameters.set("classifier.input_quantizer.frac", Tensor::scalar(6.0f));
@@ -164,12 +173,48 @@ TEST(Model, AFolderWithoutAGraphHasTheQuantizersOfItsConfig) {
   expect_same_weights(model.parameters, again.parameters);
 }
 
+TEST(Model, KeepsItsHistoryInTheConfig) {
+  const TemporaryFolder folder, untouched;
+  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  save_model(model, untouched.path());
+  EXPECT_FALSE(read_json(untouched.path() / "config.json").contains("hone_history"));
+  EXPECT_EQ(load(untouched.path()).facts.history, History{});
+  // What it says is not run again, so passes of a plugin that is not there are no obstacle.
+  model.facts.history.passes = {"freeze(names=\"*\")", "rotate(degrees=3)"};
+  save_model(model, folder.path());
+  EXPECT_EQ(read_json(folder.path() / "config.json")["hone_history"],
+            (Json{{"passes", model.facts.history.passes}, {"complete", true}}));
+  EXPECT_EQ(load(folder.path()).facts.history, model.facts.history);
+  for (const Json& odd :
+       {Json("freeze"), Json{{"passes", "freeze"}, {"complete", true}},
+        Json{{"passes", {1}}, {"complete", true}}, Json{{"passes", Json::array()}}}) {
+    write_small(folder, {{"hone_history", odd}});
+    expect_user_error("config.json: hone_history: expected \"passes\" and \"complete\"",
+                      [&] { load(folder.path()); });
+  }
+}
+
+// Versions before the history was kept.
+TEST(Model, OfATransformedFolderWithoutHistoryItIsNotKnown) {
+  const TemporaryFolder folder, again;
+  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  put_quantizers(model, {{"classifier", {.weight = parse_format("bf16", builtin().formats)}}});
+  save_model(model, folder.path());
+  const History unknown{.complete = false};
+  for (const bool with_graph : {true, false}) {
+    if (!with_graph) fs::remove(folder.path() / kGraphFile);
+    const Model read = load(folder.path());
+    EXPECT_EQ(read.facts.history, unknown);
+    save_model(read, again.path());
+    EXPECT_EQ(load(again.path()).facts.history, unknown);
+  }
+}
+
 // It would be measured with quantizers that nothing tells of.
 TEST(Model, RefusesAGraphWhoseQuantizersTheConfigDoesNotTellOf) {
   const TemporaryFolder folder;
-  Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
-  quantize_model(model,
-                 {{{"classifier", {.weight = parse_format("bf16", builtin().formats)}}}, "ptq"});
+  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  put_quantizers(model, {{"classifier", {.weight = parse_format("bf16", builtin().formats)}}});
   save_model(model, folder.path());
   Json config = read_json(folder.path() / "config.json");
   config.erase("quantization_config");
@@ -182,7 +227,7 @@ TEST(Model, RefusesAGraphWhoseQuantizersTheConfigDoesNotTellOf) {
 
 TEST(Model, RefusesAGraphThatIsNone) {
   const TemporaryFolder folder;
-  save_model(new_model(small_config(), builtin().ops, /*seed=*/3), folder.path());
+  save_model(new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3), folder.path());
   const fs::path file = folder.path() / kGraphFile;
   const auto refusal = [&](const std::string& text) {
     write_file(file, text);
@@ -267,18 +312,18 @@ TEST(Model, SaysWhichTensorsItDropped) {
 TEST(Model, TakesTheClassesOfTheDataWhereTheHeadIsNew) {
   const std::vector<std::string> names = {"red", "green", "blue"};
   const Model model = load(testing::kGoldenModels / "base_model", names);
-  EXPECT_EQ(model.config.labels, names);
+  EXPECT_EQ(model.facts.labels, names);
   EXPECT_EQ(model.parameters.at("classifier.weight").sizes(), (Sizes{3, 16}));
 }
 
 TEST(Model, NamesDefaultClassesAfterTheData) {
   const TemporaryFolder folder;
   write_small(folder);
-  EXPECT_EQ(load(folder.path(), {"bad", "good"}).config.labels,
+  EXPECT_EQ(load(folder.path(), {"bad", "good"}).facts.labels,
             (std::vector<std::string>{"bad", "good"}));
   // Classes that have names keep them.
   write_small(folder, {{"id2label", {{"0", "no"}, {"1", "yes"}}}, {"label2id", nullptr}});
-  EXPECT_EQ(load(folder.path(), {"bad", "good"}).config.labels,
+  EXPECT_EQ(load(folder.path(), {"bad", "good"}).facts.labels,
             (std::vector<std::string>{"no", "yes"}));
 }
 
@@ -305,7 +350,7 @@ TEST(Model, BeginsWithAFreshHeadForOtherLabelsWhereItMay) {
   for (const std::vector<std::string>& labels :
        {std::vector<std::string>{"a", "b", "c"}, std::vector<std::string>{"ham", "spam"}}) {
     const Model model = open(labels);
-    EXPECT_EQ(model.config.labels, labels);
+    EXPECT_EQ(model.facts.labels, labels);
     const Tensor& head = model.parameters.at("classifier.weight");
     EXPECT_EQ(head.size(0), static_cast<std::int64_t>(labels.size()));
     EXPECT_NE(elements_of(head), elements_of(trained.parameters.at("classifier.weight")));
@@ -378,9 +423,9 @@ TEST(Model, RefusesWeightsThatAreNoNumbers) {
 
 TEST(Model, RefusesQuantizerStatesThatAreNoNumbers) {
   const TemporaryFolder folder;
-  Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
+  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
-  quantize_model(model, {{{"classifier", {.weight = integer}}}, "ptq"});
+  put_quantizers(model, {{"classifier", {.weight = integer}}});
   model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(4.0f));
   save_model(model, folder.path());
   // What is no number is not saved, so it is put there afterwards.
@@ -438,7 +483,7 @@ TEST(NewModel, DrawsWeightsFromTheNormalDistribution) {
   BertConfig config = small_config();
   config.vocab_size = 2000;
   config.initializer_range = 0.5;
-  const Model model = new_model(config, builtin().ops, /*seed=*/3);
+  const Model model = new_model(bert_facts(config), builtin().ops, /*seed=*/3);
   const std::vector<float> table =
       elements_of(model.parameters.at("bert.embeddings.word_embeddings.weight"));
   double sum = 0, squares = 0;
@@ -455,7 +500,7 @@ TEST(NewModel, DrawsWeightsFromTheNormalDistribution) {
 }
 
 TEST(NewModel, StartsWithZeroBiasesAndUnitLayerNorms) {
-  const Model model = new_model(small_config(), builtin().ops, /*seed=*/3);
+  const Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
   const auto values = [&](const char* name) { return elements_of(model.parameters.at(name)); };
   EXPECT_EQ(values("bert.pooler.dense.bias"), std::vector<float>(8, 0.0f));
   EXPECT_EQ(values("bert.embeddings.LayerNorm.weight"), std::vector<float>(8, 1.0f));
@@ -464,8 +509,8 @@ TEST(NewModel, StartsWithZeroBiasesAndUnitLayerNorms) {
 
 TEST(NewModel, DependsOnTheSeedAlone) {
   const auto weights = [](std::uint64_t seed) {
-    return elements_of(
-        new_model(small_config(), builtin().ops, seed).parameters.at("bert.pooler.dense.weight"));
+    return elements_of(new_model(bert_facts(small_config()), builtin().ops, seed)
+                           .parameters.at("bert.pooler.dense.weight"));
   };
   EXPECT_EQ(weights(3), weights(3));
   EXPECT_NE(weights(3), weights(4));

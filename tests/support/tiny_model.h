@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hone/base/random.h"
+#include "hone/frontends/huggingface/config.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/library.h"
@@ -32,16 +33,18 @@ inline BertConfig tiny_config() {
   return config;
 }
 
-inline Model tiny_model() { return new_model(tiny_config(), builtin().ops, /*seed=*/5); }
+inline Model tiny_model() {
+  return new_model(bert_facts(tiny_config()), builtin().ops, /*seed=*/5);
+}
 
 /// The plan that gives all a graph's linears read one format.
 inline QuantizationPlan plan_of(const Graph& graph, std::string_view format) {
   return uniform_plan(graph, LayerFormats::reads(parse_format(format, builtin().formats)));
 }
-/// The same of a model.
-inline Quantization quantization_of(const Model& model, std::string_view format,
-                                    std::string_view method) {
-  return {plan_of(plain_graph(model), format), std::string(method)};
+/// Quantizers of one format in front of all that a model's linears read; no history tells of them.
+inline void put_quantizers(Model& model, std::string_view format) {
+  quantize(model.graph, plan_of(plain_graph(model), format));
+  follow_graph(model);
 }
 
 /// `count` texts of 1 to 20 words between 2 [CLS] and 3 [SEP]; the label says whether the first word

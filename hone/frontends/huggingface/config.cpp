@@ -224,12 +224,6 @@ BertConfig bert_config(const Json& json, std::string_view where) {
   return config;
 }
 
-std::vector<std::string> default_labels(std::int64_t count) {
-  std::vector<std::string> labels;
-  for (std::int64_t id = 0; id < count; ++id) labels.push_back(fmt::format("LABEL_{}", id));
-  return labels;
-}
-
 Json to_json(const BertConfig& config) {
   Json json = config.file;
   json["architectures"] = {"BertForSequenceClassification"};
@@ -254,6 +248,25 @@ Json to_json(const BertConfig& config) {
   json["id2label"] = names;
   json["label2id"] = ids;
   return json;
+}
+
+ModelFacts bert_facts(const Json& json, std::string_view where) {
+  const BertConfig config = bert_config(json, where);
+  return {.architecture = "bert",
+          .config = json,
+          .labels = config.labels,
+          .limits = {.tokens = config.max_position_embeddings,
+                     .vocabulary = config.vocab_size,
+                     .token_types = config.type_vocab_size},
+          .task = config.problem_type};
+}
+
+ModelFacts bert_facts(const BertConfig& config) { return bert_facts(to_json(config), "config"); }
+
+BertConfig bert_config(const ModelFacts& facts) {
+  BertConfig config = bert_config(facts.config, "config.json");
+  config.labels = facts.labels;
+  return config;
 }
 
 }  // namespace hone

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/base/json.h"
+#include "hone/frontends/huggingface/model_facts.h"
 
 /// The config.json of a Hugging Face model.
 namespace hone {
@@ -52,11 +52,16 @@ std::string model_type(const Json& config, std::string_view where);
 /// decoders, cross attention, relative positions, pruned heads.
 BertConfig bert_config(const Json& config, std::string_view where);
 
-/// The default names of `count` classes: "LABEL_0", "LABEL_1", …
-std::vector<std::string> default_labels(std::int64_t count);
-
 /// `config.file` with all fields of `config` put in: what Hugging Face needs to load the model as a
 /// BertForSequenceClassification.
 Json to_json(const BertConfig& config);
+
+/// What a BERT config says that the rest of the program asks for. Throws as `bert_config`.
+ModelFacts bert_facts(const Json& config, std::string_view where);
+/// The same of a config that was made here.
+ModelFacts bert_facts(const BertConfig& config);
+
+/// The config of the facts' file, with the facts' labels.
+BertConfig bert_config(const ModelFacts& facts);
 
 }  // namespace hone

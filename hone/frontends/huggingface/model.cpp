@@ -4,10 +4,11 @@
 #include <bit>
 
 #include "hone/base/printable.h"
-#include "hone/base/random.h"
 #include "hone/base/text.h"
+#include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/checkpoint.h"
-#include "hone/frontends/huggingface/other_programs.h"
+#include "hone/frontends/huggingface/config.h"
+#include "hone/frontends/huggingface/own_keys.h"
 #include "hone/ir/parse.h"
 #include "hone/ir/print.h"
 #include "hone/passes/keep_outputs.h"
@@ -15,39 +16,6 @@
 
 namespace hone {
 namespace {
-
-/// What the frontend knows of an architecture; a new one is a row.
-struct Architecture {
-  std::string_view model_type;
-  std::string_view prefix;  ///< of the encoder's parameters; headless checkpoints leave it out
-  std::vector<std::string_view> heads;  ///< parameters that may be missing begin like this
-  std::vector<std::string_view>
-      buffers;  ///< tensors of checkpoints that say nothing a graph needs to know
-  BertConfig (*config)(const Json&, std::string_view where);
-  Graph (*build)(const OpTable&, const BertConfig&, const GraphInputs&);
-};
-
-const std::vector<Architecture>& architectures() {
-  static const std::vector<Architecture> rows = {
-      {"bert",
-       "bert.",
-       {"classifier.", "bert.pooler."},
-       {"bert.embeddings.position_ids"},
-       bert_config,
-       build_bert},
-  };
-  return rows;
-}
-
-const Architecture& architecture(std::string_view model_type, std::string_view where) {
-  std::vector<std::string> known;
-  for (const Architecture& row : architectures()) {
-    if (row.model_type == model_type) return row;
-    known.emplace_back(row.model_type);
-  }
-  fail("{}: model_type '{}' is not supported; supported are {}{}", where, model_type,
-       fmt::join(known, ", "), did_you_mean(model_type, known));
-}
 
 // "LayerNorm.gamma" of old checkpoints is "LayerNorm.weight" today.
 std::string modern_name(std::string name) {
@@ -58,26 +26,6 @@ std::string modern_name(std::string name) {
   replace_suffix(".gamma", ".weight");
   replace_suffix(".beta", ".bias");
   return name;
-}
-
-Tensor initial_value(const Node& parameter, const BertConfig& config, std::uint64_t seed) {
-  const std::string& name = parameter.name();
-  const Sizes sizes = resolve(parameter.types()[0].shape, {});
-  Tensor tensor = Tensor::zeros(DType::f32, sizes);
-  if (parameter.role() == ParameterRole::bias) return tensor;
-  if (parameter.role() == ParameterRole::gain) {
-    std::ranges::fill(tensor.values<float>(), 1.0f);
-    return tensor;
-  }
-  RandomSequence random(seed, stream_of(name));
-  for (float& value : tensor.values<float>())
-    value = static_cast<float>(random.normal() * config.initializer_range);
-  const bool padded = name.ends_with("word_embeddings.weight") && config.pad_token_id.has_value();
-  if (padded && *config.pad_token_id < sizes[0]) {
-    std::ranges::fill(
-        tensor.slice(0, *config.pad_token_id, *config.pad_token_id + 1).values<float>(), 0.0f);
-  }
-  return tensor;
 }
 
 // NaN and infinities, which spread over everything that is computed.
@@ -172,20 +120,20 @@ std::string list_some(const std::vector<std::string>& names) {
 }
 
 // Whether the head was trained for other classes than the data's.
-bool is_of_other_labels(const BertConfig& config, const std::vector<std::string>& labels) {
-  if (labels.size() != config.labels.size()) return true;
-  return labels != config.labels && config.labels != default_labels(config.num_labels());
+bool is_of_other_labels(const ModelFacts& facts, const std::vector<std::string>& labels) {
+  if (labels.size() != facts.labels.size()) return true;
+  return labels != facts.labels && !facts.chosen_labels().empty();
 }
 
-// Gives the config the labels of the data. A trained head for others goes, with a warning, or is an error. Returns the
+// Gives the model the labels of the data. A trained head for others goes, with a warning, or is an error. Returns the
 // names of the parameters that went.
-std::vector<std::string> adopt_labels(BertConfig& config, const std::vector<std::string>& labels,
+std::vector<std::string> adopt_labels(ModelFacts& facts, const std::vector<std::string>& labels,
                                       HeadFit head, bool own_graph, WeightMatcher& weights,
                                       const fs::path& folder, std::vector<std::string>& warnings) {
   std::vector<std::string> dropped;
   if (labels.empty()) return dropped;
-  const bool same_count = labels.size() == config.labels.size();
-  if (weights.has_head() && head == HeadFit::may_be_fresh && is_of_other_labels(config, labels)) {
+  const bool same_count = labels.size() == facts.labels.size();
+  if (weights.has_head() && head == HeadFit::may_be_fresh && is_of_other_labels(facts, labels)) {
     user_check(!own_graph,
                "{}: a quantized model cannot have a fresh head; start from the model it was made "
                "from",
@@ -194,60 +142,15 @@ std::vector<std::string> adopt_labels(BertConfig& config, const std::vector<std:
     warnings.push_back(fmt::format(
         "the model's labels are {}, the data's are {}: {} begin at random; train before "
         "use",
-        list_some(config.labels), list_some(labels), list_some(dropped)));
-    config.labels = labels;
+        list_some(facts.labels), list_some(labels), list_some(dropped)));
+    facts.labels = labels;
   }
-  user_check(labels.size() == config.labels.size() || !weights.has_head(),
+  user_check(labels.size() == facts.labels.size() || !weights.has_head(),
              "{}: the model tells {} classes apart, the data has {}: {}; give data with the "
              "model's labels, or --ignore_mismatched_sizes to begin with a fresh head",
-             folder.string(), config.labels.size(), labels.size(), list_some(labels));
-  if (!same_count || config.labels == default_labels(config.num_labels())) config.labels = labels;
+             folder.string(), facts.labels.size(), labels.size(), list_some(labels));
+  if (!same_count || facts.chosen_labels().empty()) facts.labels = labels;
   return dropped;
-}
-
-constexpr std::string_view kQuantizationKey = "quantization_config", kNoticeKey = "hone_notice";
-
-Json to_json(const QuantizationPlan& plan) {
-  Json layers = Json::object();
-  for (const auto& [name, formats] : plan) {
-    Json& layer = layers[name] = Json::object();
-    for (const Operand operand : kOperands)
-      if (formats[operand]) layer[std::string(to_string(operand))] = to_string(*formats[operand]);
-  }
-  return layers;
-}
-
-QuantizationPlan plan_from_json(const Json& layers, const FormatTable& formats) {
-  QuantizationPlan plan;
-  for (const auto& [name, layer] : layers.items()) {
-    LayerFormats chosen;
-    for (const Operand operand : kOperands) {
-      const auto found = layer.find(std::string(to_string(operand)));
-      if (found != layer.end()) chosen[operand] = parse_format(found->get<std::string>(), formats);
-    }
-    plan.emplace_back(name, chosen);
-  }
-  return plan;
-}
-
-std::optional<Quantization> read_quantization(const Json& config, const FormatTable& formats,
-                                              std::string_view where) {
-  if (!config.contains(kQuantizationKey)) return std::nullopt;
-  const Json& block = config[kQuantizationKey];
-  user_check(block.is_object() && block.value("quant_method", Json()) == Json("hone"),
-             "{}: quantization_config: only models quantized by this program (quant_method "
-             "\"hone\") can be read",
-             where);
-  return with_context(
-      fmt::format("{}: quantization_config", where), [&]() -> std::optional<Quantization> {
-        try {
-          return Quantization{plan_from_json(block.at("layers"), formats),
-                              block.at("training").get<std::string>()};
-        } catch (const Json::exception& error) {
-          fail("expected \"layers\" and \"training\" as this program writes them: {}",
-               error.what());
-        }
-      });
 }
 
 // The first line of graph.hone. A text of another version is refused.
@@ -283,12 +186,12 @@ void name_gains(const Graph& graph, QuantizationPlan& plan) {
 }
 
 // The graph of the folder: its own, or what the config builds.
-Graph graph_of(const fs::path& folder, const Architecture& arch, const BertConfig& config,
+Graph graph_of(const fs::path& folder, const Architecture& arch, const ModelFacts& facts,
                std::optional<Quantization>& quantization, const OpTable& ops,
                const FormatTable& formats) {
   const fs::path file = folder / kGraphFile;
   if (!path_exists(file)) {
-    Graph graph = arch.build(ops, config, {.labels = true});
+    Graph graph = arch.build(ops, facts);
     if (quantization)
       with_context((folder / "config.json").string() + ": quantization_config", [&] {
         name_gains(graph, quantization->plan);
@@ -298,15 +201,19 @@ Graph graph_of(const fs::path& folder, const Architecture& arch, const BertConfi
   }
   Graph graph = read_graph(file, ops, formats);
   const Type& logits = graph.output("logits").type();
-  user_check(logits.rank() == 2 && logits.dim(-1) == Dim(config.num_labels()),
+  user_check(logits.rank() == 2 && logits.dim(-1) == Dim(facts.class_count()),
              "{}: the logits are {}, config.json names {} classes; the two files do not belong "
              "together",
-             file.string(), to_string(logits), config.num_labels());
+             file.string(), to_string(logits), facts.class_count());
   user_check(has_quantizers(graph) == quantization.has_value(),
              "{}: {} quantizers, the quantization_config of config.json says otherwise; the two "
              "files do not belong together",
              file.string(), has_quantizers(graph) ? "there are" : "there are no");
   return graph;
+}
+
+const Architecture& architecture_of(const ModelFacts& facts) {
+  return find_architecture(facts.architecture, "a model");
 }
 
 void warn(std::vector<std::string> initialised, const std::vector<std::string>& dropped_head,
@@ -332,8 +239,8 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
              folder.string());
   const std::string where = (folder / "config.json").string();
   const Json file = read_json(folder / "config.json");
-  const Architecture& arch = architecture(model_type(file, where), where);
-  BertConfig config = arch.config(file, where);
+  const Architecture& arch = find_architecture(model_type(file, where), where);
+  ModelFacts facts = arch.facts(file, where);
   std::optional<Quantization> quantization = read_quantization(file, formats, where);
   Checkpoint checkpoint = load_checkpoint(folder);
   checkpoint.source = (folder / checkpoint.source).string();  // for messages
@@ -341,12 +248,13 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   std::vector<std::string> warnings;
   const bool has_graph = path_exists(folder / kGraphFile);
   const bool own_graph = has_graph || quantization.has_value();
+  facts.history = read_history(file, own_graph, where);
   const std::vector<std::string> dropped_head =
-      adopt_labels(config, labels, head, own_graph, weights, folder, warnings);
-  Graph graph = graph_of(folder, arch, config, quantization, ops, formats);
+      adopt_labels(facts, labels, head, own_graph, weights, folder, warnings);
+  Graph graph = graph_of(folder, arch, facts, quantization, ops, formats);
   Model model{.graph = std::move(graph),
               .parameters = {},
-              .config = std::move(config),
+              .facts = std::move(facts),
               .quantization = std::move(quantization),
               .warnings = std::move(warnings)};
   std::vector<std::string> initialised, missing;
@@ -363,17 +271,21 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
              missing.size(), has_graph ? kGraphFile : "config.json", list_some(missing));
   // Only now: without the weights, config.json alone vouches for sizes that may be beyond all memory.
   for (const std::string& name : initialised)
-    model.parameters.set(name, initial_value(*model.graph.find(name), model.config, seed));
+    model.parameters.set(name, arch.initial_value(*model.graph.find(name), model.facts, seed));
   model.fresh_head = !initialised.empty();
   warn(initialised, dropped_head, weights.unused(), model.warnings);
   return model;
 }
 
-Model new_model(const BertConfig& config, const OpTable& ops, std::uint64_t seed) {
-  Model model{
-      .graph = build_bert(ops, config, {.labels = true}), .parameters = {}, .config = config};
+ModelFacts model_facts(const Json& config, std::string_view where) {
+  return find_architecture(model_type(config, where), where).facts(config, where);
+}
+
+Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed) {
+  const Architecture& arch = architecture_of(facts);
+  Model model{.graph = arch.build(ops, facts), .parameters = {}, .facts = facts};
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
-    model.parameters.set(parameter->name(), initial_value(*parameter, config, seed));
+    model.parameters.set(parameter->name(), arch.initial_value(*parameter, facts, seed));
   return model;
 }
 
@@ -383,27 +295,18 @@ void save_model(const Model& model, const fs::path& folder) {
              "{}: '{}' has values that are NaN or infinite, so the model is of no use and is not "
              "saved",
              folder.string(), broken);
-  const std::string built =
-      to_string(build_bert(model.graph.ops(), model.config, {.labels = true}));
+  const Architecture& arch = architecture_of(model.facts);
+  const std::string built = to_string(arch.build(model.graph.ops(), model.facts));
   Graph plain = model.graph;
   remove_quantizers(plain);
   const bool elsewhere = to_string(plain) == built;  // other programs can build it
-  Json config = to_json(model.config);
-  config.erase(std::string(kQuantizationKey));
-  config.erase(std::string(kNoticeKey));
-  if (model.quantization) {
-    config[std::string(kQuantizationKey)] = {{"quant_method", "hone"},
-                                             {"training", model.quantization->method},
-                                             {"arithmetic", "simulated"},
-                                             {"layers", to_json(model.quantization->plan)}};
-    const std::string notice = notice_for_other_programs(model.quantization->plan);
-    if (!notice.empty()) config[std::string(kQuantizationKey)]["notice"] = notice;
-  }
-  if (!elsewhere)
-    config[std::string(kNoticeKey)] = fmt::format(
-        "the model is what {} says, which is not what this config builds, so that transformers "
-        "and other programs cannot load it; the weights are in {}",
-        kGraphFile, kOwnWeightsFile);
+  Json config = arch.config(model.facts);
+  write_own_keys(config, model,
+                 elsewhere ? ""
+                           : fmt::format("the model is what {} says, which is not what this config "
+                                         "builds, so that transformers and other programs cannot "
+                                         "load it; the weights are in {}",
+                                         kGraphFile, kOwnWeightsFile));
   write_file(folder / "config.json", to_document(config));
   if (const std::string text = to_string(model.graph); text != built)
     write_file(folder / kGraphFile, std::string(kGraphHeader) + text);
@@ -420,24 +323,16 @@ void check_unquantized(const Model& model) {
              model.quantization ? summary(model.quantization->plan) : "");
 }
 
-void quantize_model(Model& model, Quantization quantization) {
-  check_unquantized(model);
-  quantize(model.graph, quantization.plan);
-  model.quantization = std::move(quantization);
-}
-
-void drop_unused_parameters(Model& model) {
+void follow_graph(Model& model) {
   const ParameterStore all = model.parameters;
   for (const auto& [name, tensor] : all.tensors())
     if (model.graph.find(name) == nullptr) model.parameters.erase(name);
-}
-
-Model without_quantizers(const Model& model) {
-  Model plain = model;
-  remove_quantizers(plain.graph);
-  drop_unused_parameters(plain);
-  plain.quantization.reset();
-  return plain;
+  if (has_quantizers(model.graph)) {
+    const std::string method = model.quantization ? model.quantization->method : "ptq";
+    model.quantization = {standing_plan(model.graph), method};
+  } else {
+    model.quantization.reset();
+  }
 }
 
 Graph forward_graph(const Model& model) {

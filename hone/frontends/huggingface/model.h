@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "hone/base/file.h"
 #include "hone/formats/plan.h"
-#include "hone/frontends/huggingface/bert.h"
+#include "hone/frontends/huggingface/model_facts.h"
+#include "hone/ir/graph.h"
 #include "hone/tensor/parameter_store.h"
 
 /// Models as Hugging Face folders: config.json and weights in, the same layout out.
@@ -20,14 +23,14 @@ struct Quantization {
   std::string method;  ///< "ptq" or "qat": after or during training
 };
 
-/// A model is its graph, and the values of the graph's parameters.
+/// A model is its graph, the values of the graph's parameters, and what neither can say.
 struct Model {
   /// In training mode, with the outputs `logits` and `loss`. What an architecture builds from its config, and whatever was
   /// made of it since.
   Graph graph;
   ParameterStore parameters;  ///< named as in checkpoints of the architecture
-  BertConfig config;
-  /// Of the quantizers in the graph which plan put them there. See `quantize_model`.
+  ModelFacts facts;
+  /// Of the quantizers in the graph; see `follow_graph`.
   std::optional<Quantization> quantization = {};
   /// What a user should know: initialised heads, dropped tensors.
   std::vector<std::string> warnings = {};
@@ -54,11 +57,14 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
                  std::uint64_t seed, const std::vector<std::string>& labels = {},
                  HeadFit head = HeadFit::must_fit);
 
+/// What a config.json says of its model. `where` (a path, usually) opens the messages of the `UserError`s.
+ModelFacts model_facts(const Json& config, std::string_view where);
+
 /// A model with fresh weights: N(0, initializer_range), zero biases, unit layer norms, a zero padding row.
-Model new_model(const BertConfig& config, const OpTable& ops, std::uint64_t seed);
+Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed);
 
 /// Writes config.json and the weights into an existing folder, and graph.hone where the config builds another graph. Unknown
-/// keys of the config are kept; a quantized model has a `quantization_config`.
+/// keys of the config are kept; a quantized model has a `quantization_config`, one that passes were run on a `hone_history`.
 ///
 /// The weights are model.safetensors, which `transformers` loads, where it can represent the model: where the graph without
 /// its quantizers is the one that the config builds. Of any other model they are parameters.safetensors, so that other
@@ -71,15 +77,10 @@ inline constexpr const char* kGraphFile = "graph.hone";
 /// Throws `UserError` when the model is quantized already.
 void check_unquantized(const Model& model);
 
-/// Puts the quantizers of the plan into the graph, and keeps how. Throws `UserError` as `quantize` and
-/// `check_unquantized` do. Their states come from calibration.
-void quantize_model(Model& model, Quantization quantization);
-
-/// Lets go of what the graph has no parameter for, as after dead code was removed.
-void drop_unused_parameters(Model& model);
-
-/// The same model without its quantizers and their states.
-Model without_quantizers(const Model& model);
+/// Brings what stands beside the graph in line with it after a change: parameters that it has no place for go, and
+/// `quantization` has the plan of the quantizers that stand in it. Those that are new count as put there after training
+/// ("ptq"), where none was before. See app/transform.h.
+void follow_graph(Model& model);
 
 /// The graph for predictions: `logits` alone, in training mode (see `remove_dropout`).
 Graph forward_graph(const Model& model);

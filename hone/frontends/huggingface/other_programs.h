@@ -5,8 +5,8 @@
 #include "hone/formats/plan.h"
 
 /// What programs that know nothing of quantizers (transformers) make of a quantized model that was saved: the weights are
-/// stored as the values they take, but inputs and outputs are quantized here alone: `without_quantizers` of the model that
-/// is saved is what they compute.
+/// stored as the values they take, but inputs and outputs are quantized here alone: `without_quantizers` (app/transform.h) of
+/// the model that is saved is what they compute.
 namespace hone {
 
 /// A sentence for people, without its full stop; "" for a plan of weights and biases only, which are the same everywhere.
