@@ -19,14 +19,19 @@ double average_weight_bits(const Model& model) {
   return planned_size(graph, model.quantization->plan).average_weight_bits();
 }
 
+QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan) {
+  Graph graph = forward_graph(parent);
+  quantize(graph, plan);
+  return standing_plan(graph);
+}
+
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
                const CompressOptions& options, TrainingLog& log, Context& context) {
   Model model = parent;
-  check_unquantized(parent);
   quantize_model(model, options.plan, context.session());
   if (options.qat) model.quantization->method = "qat";
   calibrate(forward_graph(model), model.parameters, data.train, pad_id, options.calibration,
-            context.session());
+            context.session(), quantizer_names(parent.graph));
   if (options.qat) fine_tune(model, data, pad_id, options.fine_tune, log, context);
   return model;
 }
@@ -39,9 +44,9 @@ Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_
 
 std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,
                                            const CompressOptions& options) {
-  Graph graph = plain_graph(parent);
+  Graph graph = forward_graph(parent);
   quantize(graph, options.plan);
-  if (!calibrates_on_texts(graph)) return {};
+  if (!calibrates_on_texts(graph, quantizer_names(parent.graph))) return {};
   return calibration_rows(data.train.size(), options.calibration);
 }
 

@@ -18,9 +18,13 @@ QuantizationPlan one_format(const Model& model, const Format& format);
 /// Bits per quantized weight, shared exponents and state included; 32 for an unquantized model.
 double average_weight_bits(const Model& model);
 
-/// A quantized copy of `parent`: calibrated where the format has state, trained where asked for. The weights keep their
-/// full precision; `round_weights` makes the copy that is saved.
-/// Throws `UserError` when the parent is quantized already.
+/// What the copy of `parent` has formats for: what the parent has, if it is quantized already, and what `plan` adds. Throws
+/// `UserError`, naming the layer, where both speak of the same operand.
+QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan);
+
+/// A quantized copy of `parent`: calibrated where the format has state, trained where asked for. The weights keep the
+/// precision that they have; `round_weights` makes the copy that is saved. Quantizers that the parent has already stay as
+/// they are, with their states, until something is trained. Throws `UserError` as `whole_plan`.
 Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
                const CompressOptions& options, TrainingLog& log, Context& context);
 /// The same, with a log that nobody reads.

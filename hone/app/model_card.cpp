@@ -37,6 +37,12 @@ std::string text_at(const Json& value, const std::string& key) {
 
 bool is_quantized(const ModelCard& card) { return text_at(card.result, "command") == "quantize"; }
 
+// A name that was given on the command line, or a label, as code.
+std::string code(const std::string& name) {
+  const std::string text = shown_name(name, name.size());  // in one line, all of it
+  return text.find('`') == std::string::npos ? "`" + text + "`" : "`` " + text + " ``";
+}
+
 std::vector<Row> rows_of(const ModelCard& card) {
   const Json& result = card.result;
   const std::string part = text_at(result, "part");
@@ -45,7 +51,10 @@ std::vector<Row> rows_of(const ModelCard& card) {
     if (at(result, key).is_object()) rows.push_back({what, where, &result[key]});
   };
   if (is_quantized(card)) {
-    add("before quantization", part, "before");
+    const std::string parent = text_at(result, "parent_format");
+    add(parent.empty() ? "before quantization"
+                       : fmt::format("before, quantized already ({})", code(parent)),
+        part, "before");
     add("this model", part, "after");
     add("this model in `transformers`", part, "as_transformers");
   } else {
@@ -144,12 +153,6 @@ std::string metadata(const ModelCard& card, const Model& model) {
   if (!results.empty())
     text += fmt::format("model-index:\n- name: {}\n  results:\n{}", yaml(card.name), results);
   return text + "---\n";
-}
-
-// A name that was given on the command line, or a label, as code.
-std::string code(const std::string& name) {
-  const std::string text = shown_name(name, name.size());  // in one line, all of it
-  return text.find('`') == std::string::npos ? "`" + text + "`" : "`` " + text + " ``";
 }
 
 std::string introduction(const ModelCard& card, const Model& model) {

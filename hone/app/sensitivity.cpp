@@ -24,7 +24,7 @@ struct Probe {
   OperandNoise result;
 };
 
-/// A graph in full precision in which every layer of a plan has a quantized twin beside it that
+/// A graph as it stands in which every layer of a plan has a quantized twin beside it that
 /// reads what the layer reads and that nobody reads.
 class TwinGraph {
  public:
@@ -102,11 +102,12 @@ void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSe
 std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPlan& plan,
                                         const EncodedSet& data, std::int32_t pad_id,
                                         const CalibrationRun& run, Context& context) {
-  TwinGraph twins(plain_graph(model), plan);
+  TwinGraph twins(forward_graph(model), plan);
   ParameterStore parameters = model.parameters;
   CalibrationRun heedless = run;
   heedless.heed_objections = false;
-  calibrate(twins.graph(), parameters, data, pad_id, heedless, context.session());
+  calibrate(twins.graph(), parameters, data, pad_id, heedless, context.session(),
+            quantizer_names(model.graph));
   bool first = true;
   for_batches(twins.graph(), parameters, data, pad_id, run, context,
               [&](const NamedTensors& outputs) {
@@ -128,7 +129,7 @@ std::vector<OperandSample> sample_operands(const Model& model, const Quantizatio
                                            const EncodedSet& data, std::int32_t pad_id,
                                            const CalibrationRun& run, std::int64_t most_values,
                                            Context& context) {
-  Graph graph = plain_graph(model);
+  Graph graph = forward_graph(model);
   graph.clear_outputs();
   remove_dropout(graph);
   std::vector<OperandSample> samples;

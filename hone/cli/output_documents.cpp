@@ -10,6 +10,9 @@ constexpr Field kResult = {"", "result"};
 constexpr Field kSubject = {"", "subject"};
 constexpr Field kSpreads = {"", "seed_spreads"};
 constexpr Field kLayerFormat = {"format", "text", "of the layers"};
+constexpr Field kParentFormat = {
+    "parent_format", "text?",
+    "of the model before, where it is quantized already; null: it is not"};
 constexpr Field kFormat = {"format", "text", "with its parameters"};
 constexpr Field kSize = {"size", "size", "what the weights take"};
 constexpr Field kVocabulary = {"vocabulary", "learnt_vocabulary", "of fresh weights",
@@ -161,6 +164,7 @@ const std::vector<Document>& documents() {
          {kResult,
           kSubject,
           kLayerFormat,
+          kParentFormat,
           kMethod,
           kArithmetic,
           kWeightBits,
@@ -183,6 +187,7 @@ const std::vector<Document>& documents() {
          {kResult,
           kSubject,
           kLayerFormat,
+          kParentFormat,
           kMethod,
           kArithmetic,
           kWeightBits,

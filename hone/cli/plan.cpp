@@ -1,4 +1,5 @@
 #include "hone/analysis/precision.h"
+#include "hone/app/compress.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
@@ -43,7 +44,8 @@ void print_plan(const PlanArguments& a) {
   const TextModel source = open_model(a.model, context, a.run.seed);
   print_warnings(source.model.warnings);
   const Graph graph = plain_graph(source.model);
-  const QuantizationPlan plan = resolve(recipe, graph);
+  const QuantizationPlan plan =
+      with_context(a.model, [&] { return whole_plan(source.model, resolve(recipe, graph)); });
   const Table table = plan_table(planned_tensors(graph, plan, {{'B', a.batch}, {'S', a.tokens}}));
   const PlannedSize size = planned_size(graph, plan);
   if (a.run.json) {

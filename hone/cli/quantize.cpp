@@ -48,15 +48,24 @@ struct QuantizeJob {
   const QuantizeArguments& arguments;
   const CLI::App& app;  ///< that they were parsed by
   const TextModel& parent;
+  bool parent_is_unrounded =
+      false;  ///< its weights are those of a training, before they were rounded
   const EncodedSplits& data;
   const Measurement& before;
   CompressOptions options;
+  QuantizationPlan
+      plan;  ///< of the copy: the parent's, where it is quantized already, and that of the options
   std::size_t calibration_texts = 0;  ///< of the training part; 0: the formats need none
   OutputFolder& output;
   Context& context;
 
   std::string label() const {
-    return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(options.plan));
+    return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(plan));
+  }
+  bool goes_on() const { return parent.model.quantization.has_value(); }
+  /// What the model before computes in, where it is quantized already.
+  std::string parent_format() const {
+    return goes_on() ? summary(parent.model.quantization->plan) : "";
   }
   /// What is measured of every seed.
   std::vector<NamedFigures> figures() const {
@@ -64,11 +73,22 @@ struct QuantizeJob {
     const std::vector<std::string> doubts = cautions(data.measured);
     return {{"before", "before, " + measured, doubts}, {"after", "after, " + measured, doubts}};
   }
-  Json subject() const { return subject_of(arguments.model, data.identity, data.measured); }
+  Json subject() const {
+    Json subject = subject_of(arguments.model, data.identity, data.measured);
+    subject["format"] = summary(plan);
+    subject["parent_format"] = goes_on() ? Json(parent_format()) : Json();
+    return subject;
+  }
   std::string part() const { return name_and_size(data.measured); }
   /// `caveat`: of what was trained, see `caveat_of`.
   std::string caption(const std::string& caveat) const {
-    return fmt::format("On {}; {}.{}{}", part(), majority_text(before.evaluation),
+    const std::string twice =
+        goes_on() ? fmt::format(
+                        " The model before is quantized already ({}): what that has cost "
+                        "is no part of the change.",
+                        parent_format())
+                  : "";
+    return fmt::format("On {}; {}.{}{}{}", part(), majority_text(before.evaluation), twice,
                        caveat.empty() ? "" : " ", caveat);
   }
   Graph graph() const { return plain_graph(parent.model); }
@@ -142,16 +162,15 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   quantized.verdict = verdict(quantized.comparison, a.margin());
   const double weight_bits = average_weight_bits(model.model);
   std::vector<ComparedModel> compared = {
-      {"before", 32, job.before, std::nullopt, /*quantized=*/false},
+      {"before", average_weight_bits(job.parent.model), job.before, std::nullopt, job.goes_on()},
       {job.label(), weight_bits, after, quantized.comparison, /*quantized=*/true,
        quantized.verdict}};
   const auto& labels = model.model.facts.labels;
   quantized.result = job.subject();
-  quantized.result.update({{"format", summary(options.plan)},
-                           {"method", a.qat ? "qat" : "ptq"},
+  quantized.result.update({{"method", a.qat ? "qat" : "ptq"},
                            {"arithmetic", "simulated"},
                            {"average_weight_bits", weight_bits},
-                           {"quantized_modules", options.plan.size()},
+                           {"quantized_modules", job.plan.size()},
                            {"protocol", to_string(job.data.protocol)},
                            {"before", to_json(job.before, labels)},
                            {"after", to_json(after, labels)},
@@ -178,7 +197,7 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
       {figures[1].name, after.evaluation, figures[1].cautions}};
   quantized.classes = class_text(measured, labels, text_style(a.run));
   quantized.sections.push_back(class_section(measured, labels));
-  if (!notice_for_other_programs(options.plan).empty()) {
+  if (!notice_for_other_programs(job.plan).empty()) {
     const Measurement elsewhere =
         measure(without_quantizers(model.model, job.context.session()), job.data.test, pad_id,
                 options.fine_tune.eval_batch_size, job.context, "as transformers");
@@ -193,7 +212,7 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   quantized.table = comparison_table(compared);
   quantized.layers = layer_bars(unrounded, model.model, options.plan, job.graph());
   write_model(model, folder);
-  if (a.qat) write_unrounded(unrounded, model.model, folder);
+  if (a.qat || job.parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
   quantized.size = model_size(model.model, folder);
   quantized.result["size"] = to_json(quantized.size);
   write_model_card({a.output.name_of(folder, job.output.path()), command_line(job.app),
@@ -229,7 +248,7 @@ Section layer_section(const QuantizeJob& job, const std::optional<Explanation>& 
 
 // What others make of the model that is saved; "" where it is the same.
 std::string saved_remark(const QuantizeJob& job) {
-  const std::string notice = notice_for_other_programs(job.options.plan);
+  const std::string notice = notice_for_other_programs(job.plan);
   return notice.empty() ? "" : "What is saved: " + notice + ".";
 }
 
@@ -244,11 +263,12 @@ void print_one(const QuantizeJob& job, const Quantized& quantized,
                const std::optional<Explanation>& explanation) {
   const QuantizeArguments& a = job.arguments;
   if (a.run.json) return print_result("quantize", quantized.result);
-  print_text(a.run, "{}\n\n{}\n\n{}\n{}{} operations quantized; one seed; written to {}\n",
+  print_text(a.run, "{}\n\n{}\n\n{}\n{}{} operations quantized{}; one seed; written to {}\n",
              toned(headline(job, quantized.verdict), tone_of(quantized.verdict), text_style(a.run)),
              job.caption(caveat_of({quantized.result})),
-             to_text(quantized.table, text_style(a.run)), quantized.classes,
-             job.options.plan.size(), a.output.folder);
+             to_text(quantized.table, text_style(a.run)), quantized.classes, job.plan.size(),
+             job.goes_on() ? fmt::format(", {} of them now", job.options.plan.size()) : "",
+             a.output.folder);
   for (const std::string& line : remarks(job, quantized.size)) print_text(a.run, "{}\n", line);
   if (explanation) print_text(a.run, "\n{}", to_text(*explanation, text_style(a.run)));
 }
@@ -313,8 +333,7 @@ Verdict quantize_seeds(const QuantizeJob& job, RunReport report) {
   if (a.explain || std::ranges::any_of(changes.comparisons, worth_explaining))
     explanation = explain(job);
   Json result = job.subject();
-  result.update({{"format", summary(job.options.plan)},
-                 {"method", "qat"},
+  result.update({{"method", "qat"},
                  {"arithmetic", "simulated"},
                  {"protocol", to_string(job.data.protocol)},
                  {"calibration_texts", job.calibration_texts},
@@ -377,8 +396,11 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
   options.fine_tune.title = "train quantized";
   OutputFolder output(a.output.folder, a.output.resumable(a.resume));
   TextModel parent = open_model(a.model, context, a.run.seed);
-  check_unquantized(parent.model);
+  // What training through its quantizers left beside the rounded weights computes the same, and goes on with more.
+  const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
   options.plan = resolve(recipe, plain_graph(parent.model));
+  const QuantizationPlan plan =
+      with_context(a.model, [&] { return whole_plan(parent.model, options.plan); });
   const EncodedSplits data = load_encoded(parent, a.model, a.data, a.split, a.run.seed,
                                           FiguresOf::one_model, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
@@ -398,9 +420,11 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
                                        grouped(data.train.size()), a.run.seed));
     print_notes({report.notes.back()}, context);
   }
-  const QuantizeJob job{a, app, parent, data, before, options, calibration_texts, output, context};
+  const QuantizeJob job{a,      app,     parent, parent_is_unrounded, data,
+                        before, options, plan,   calibration_texts,   output,
+                        context};
   report.title = fmt::format("{} quantized: {}", a.model, job.label());
-  report.basis = basis_of(a.data.options.source, data, "simulated " + summary(options.plan));
+  report.basis = basis_of(a.data.options.source, data, "simulated " + summary(plan));
   const Verdict verdict = a.seeds == 1 ? quantize_one_seed(job, std::move(report))
                                        : quantize_seeds(job, std::move(report));
   if (a.max_drop_points) check_gate(verdict, job.part(), a.run);
@@ -414,7 +438,9 @@ Command quantize_command() {
           "'synth:negation?seed=7&n=30000' -o my-model-int8",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<QuantizeArguments>();
-            app.add_option("MODEL", a->model, "model folder")->required();
+            app.add_option("MODEL", a->model,
+                           "model folder; of one that is quantized already, what is not yet")
+                ->required();
             declare(app, a->formats);
             app.add_flag("--explain", a->explain,
                          "say where the accuracy is lost and what would do better; without it only "

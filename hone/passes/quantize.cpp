@@ -32,7 +32,9 @@ Node& layer_called(const Graph& graph, const std::string& name) {
 void check_free(const Node& node, const LayerFormats& formats) {
   const auto refuse = [&](Operand operand, const Node& quantizer) {
     fail(
-        "%{}: its {} is quantized already (%{}); start from the unquantized graph, or leave it out",
+        "%{}: its {} is quantized already (%{}); leave it out, or start from what was not "
+        "quantized "
+        "yet",
         node.name(), to_string(operand), quantizer.name());
   };
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
@@ -334,10 +336,17 @@ QuantizationPlan standing_plan(const Graph& graph) {
   return plan;
 }
 
-bool remove_quantizers(Graph& graph) {
+std::set<std::string> quantizer_names(const Graph& graph) {
+  std::set<std::string> names;
+  for (const Node* node : graph.of_kind(NodeKind::operation))
+    if (is_quantizer(*node)) names.insert(node->name());
+  return names;
+}
+
+bool remove_quantizers(Graph& graph, const std::set<std::string>& kept) {
   bool changed = false;
   for (Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!is_quantizer(*node)) continue;
+    if (!is_quantizer(*node) || kept.contains(node->name())) continue;
     const std::vector<Value> inputs = node->inputs();
     graph.replace_uses({node, 0}, inputs[0]);
     graph.erase(*node);

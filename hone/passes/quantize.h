@@ -1,5 +1,9 @@
 #pragma once
 
+#include <set>
+#include <string>
+#include <vector>
+
 #include "hone/formats/plan.h"
 #include "hone/passes/pass.h"
 
@@ -33,12 +37,15 @@ bool quantize(Graph& graph, const QuantizationPlan& plan);
 std::vector<std::string> quantize_passes(const Graph& graph, const QuantizationPlan& plan);
 
 bool has_quantizers(const Graph& graph);
+/// The names of their nodes.
+std::set<std::string> quantizer_names(const Graph& graph);
 
 /// The plan whose quantizers stand in the graph, in the graph's order.
 QuantizationPlan standing_plan(const Graph& graph);
 
-/// Replaces every `quantize(x, …)` by `x` and removes the states that nothing else reads. Returns whether there was one.
-bool remove_quantizers(Graph& graph);
+/// Replaces every `quantize(x, …)` by `x` and removes the states that nothing else reads; those called as in `kept` stay.
+/// Returns whether there was one.
+bool remove_quantizers(Graph& graph, const std::set<std::string>& kept = {});
 
 /// Their records.
 PassDef quantize_pass();

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "hone/base/interrupt.h"
+#include "hone/passes/quantize.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/batch_inputs.h"
@@ -20,25 +21,28 @@ bool reads_parameter(const Node& quantizer) {
 }
 
 // The quantizers whose formats want to know what they will read.
-std::vector<const Node*> curious_quantizers(const Graph& graph) {
+std::vector<const Node*> curious_quantizers(const Graph& graph,
+                                            const std::set<std::string>& settled) {
   std::vector<const Node*> found;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!node->is("quantize")) continue;
+    if (!node->is("quantize") || settled.contains(node->name())) continue;
     const Format& format = format_of(*node);
     if (!states_of(format).empty() || format.def->objection != nullptr) found.push_back(node);
   }
   return found;
 }
 
-// The graph without its quantizers; what each of `quantizers` read is an output under its name.
+// The graph without its quantizers but the settled ones; what each of `quantizers` read is an output under its name.
 Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantizers,
-                     ParameterStore& parameters, const Session& session) {
+                     const std::set<std::string>& settled, ParameterStore& parameters,
+                     const Session& session) {
   Graph plain = graph;
   plain.clear_outputs();
   for (const Node* quantizer : quantizers)
     plain.set_output(quantizer->name(), plain.find(quantizer->name())->inputs()[0]);
-  run_passes(plain, parameters, session,
-             {"remove_quantizers", "remove_dropout", "remove_dead_code"});
+  run_as_pass(plain, session, "remove_quantizers",
+              [&] { return remove_quantizers(plain, settled); });
+  run_passes(plain, parameters, session, {"remove_dropout", "remove_dead_code"});
   return plain;
 }
 
@@ -104,16 +108,17 @@ std::vector<std::int64_t> calibration_rows(std::int64_t texts, const Calibration
   return sample_rows(texts, run.batch_size * run.batch_count, run.seed, "calibration");
 }
 
-bool calibrates_on_texts(const Graph& graph) {
-  return !std::ranges::all_of(curious_quantizers(graph),
+bool calibrates_on_texts(const Graph& graph, const std::set<std::string>& settled) {
+  return !std::ranges::all_of(curious_quantizers(graph, settled),
                               [](const Node* quantizer) { return reads_parameter(*quantizer); });
 }
 
 void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-               std::int32_t pad_id, const CalibrationRun& run, const Session& session) {
+               std::int32_t pad_id, const CalibrationRun& run, const Session& session,
+               const std::set<std::string>& settled) {
   parameters = parameters.on(session.device);
   std::vector<const Node*> on_values;
-  for (const Node* quantizer : curious_quantizers(graph)) {
+  for (const Node* quantizer : curious_quantizers(graph, settled)) {
     if (reads_parameter(*quantizer)) {
       settle_parameter(*quantizer, run, parameters, session.device);
     } else {
@@ -122,8 +127,8 @@ void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet&
   }
   if (on_values.empty()) return;
   const std::map<std::string, Observation> seen =
-      observe_values(observed_graph(graph, on_values, parameters, session), parameters, data,
-                     pad_id, run, session);
+      observe_values(observed_graph(graph, on_values, settled, parameters, session), parameters,
+                     data, pad_id, run, session);
   for (const Node* quantizer : on_values)
     settle_value(*quantizer, seen.at(quantizer->name()), run, parameters, session.device);
 }

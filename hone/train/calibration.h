@@ -1,5 +1,8 @@
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "hone/formats/calibrate.h"
 #include "hone/ir/graph.h"
 #include "hone/runtime/session.h"
@@ -21,17 +24,19 @@ struct CalibrationRun {
 /// one class. A run of fewer batches looks at the first of them.
 std::vector<std::int64_t> calibration_rows(std::int64_t texts, const CalibrationRun& run);
 
-/// Observes what the quantizers of `graph` would read when nothing is quantized yet, weights as they
-/// stand and the others over the `calibration_rows` of `data`, and stores the states their formats choose
-/// in `parameters`, which are moved to the session's device and stay there. `graph` is a quantized forward graph in training mode; dropout is off. Memory
-/// does not grow with the number of batches.
+/// Observes what the quantizers of `graph` would read when none of them is there yet, weights as they stand and the others
+/// over the `calibration_rows` of `data`, and stores the states their formats choose in `parameters`, which are moved to the
+/// session's device and stay there. Quantizers called as in `settled` are there already: they and their states stay as they
+/// are. `graph` is a quantized forward graph in training mode; dropout is off. Memory does not grow with the number of
+/// batches.
 ///
 /// Throws `UserError` when a format objects to what it is to hold and objections are heeded, naming
 /// the quantizer; not for biases.
 void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-               std::int32_t pad_id, const CalibrationRun& run, const Session& session);
+               std::int32_t pad_id, const CalibrationRun& run, const Session& session,
+               const std::set<std::string>& settled = {});
 
 /// Whether calibrating `graph` looks at texts: not where no format wants to know what it is to hold, beside weights.
-bool calibrates_on_texts(const Graph& graph);
+bool calibrates_on_texts(const Graph& graph, const std::set<std::string>& settled = {});
 
 }  // namespace hone

@@ -71,14 +71,73 @@ TEST(Compress, KeepsWeightsInFullPrecision) {
                    .empty());
 }
 
-TEST(Compress, RefusesWhatIsQuantizedAlready) {
+TEST(Compress, RefusesOperandsThatAreQuantizedAlready) {
   const Model model = compressed("integer(width=8,frac=4)");
   CompressOptions options;
-  options.plan = model.quantization->plan;
-  expect_user_error(
-      "the model is quantized already (integer(width=8,frac=4)); start from the model it was made "
-      "from",
-      [&] { compress(model, testing::tiny_splits(), 0, options, testing::quiet_context()); });
+  options.plan = {{"bert.pooler.dense", {.output = testing::format_called("bf16")}},
+                  {"classifier", {.weight = testing::format_called("bf16")}}};
+  const char* message =
+      "%classifier: its weight is quantized already (%classifier.weight.quantizer); leave it out, "
+      "or start from what was not quantized yet";
+  expect_user_error(message, [&] {
+    compress(model, testing::tiny_splits(), 0, options, testing::quiet_context());
+  });
+  expect_user_error(message, [&] { whole_plan(model, options.plan); });
+}
+
+Model further(const Model& parent, const QuantizationPlan& plan, bool qat = false) {
+  CompressOptions options{.plan = plan, .qat = qat};
+  options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
+  return compress(parent, testing::tiny_splits(), /*pad_id=*/0, options, testing::quiet_context());
+}
+
+const std::string kWords = "bert.embeddings.word_embeddings";
+
+// What the parent has stays, bit for bit, be it what calibration would choose or not.
+TEST(Compress, GoesOnFromAQuantizedModel) {
+  Model parent = round_weights(compressed("integer(width=8)"), testing::quiet_context());
+  parent.parameters.set("classifier.input_quantizer.frac", Tensor::scalar(1.0f));
+  const QuantizationPlan words = {
+      {kWords, {.weight = testing::format_called("int(bits=4,per=row)")}}};
+  const Model model = further(parent, words);
+  for (const auto& [name, tensor] : parent.parameters.tensors())
+    EXPECT_EQ(floats_of(model.parameters.at(name)), floats_of(tensor)) << name;
+  EXPECT_EQ(model.parameters.tensors().size(), parent.parameters.tensors().size() + 1);
+  QuantizationPlan both = parent.quantization->plan;
+  both.insert(both.begin(), words[0]);
+  EXPECT_EQ(model.quantization->plan, both);
+  EXPECT_EQ(whole_plan(parent, words), both);
+  EXPECT_EQ(
+      model.facts.history.passes,
+      (std::vector<std::string>{"quantize(format=integer(width=8,frac=auto))",
+                                "quantize(format=int(bits=4,per=row,scale=static), "
+                                "layers=\"bert.embeddings.word_embeddings\", op=\"embedding\", "
+                                "operands=\"weight\")"}));
+  EXPECT_LT(average_weight_bits(model), average_weight_bits(parent));
+  EXPECT_NE(logits_of(round_weights(model, testing::quiet_context())), logits_of(parent));
+}
+
+TEST(Compress, CalibratesBehindTheQuantizersThatStand) {
+  const std::string layer = "bert.encoder.layer.0.";
+  const QuantizationPlan narrow = {{layer + "intermediate.dense",
+                                    {.output = testing::format_called("integer(width=2,frac=1)")}}};
+  const QuantizationPlan next = {
+      {layer + "output.dense", {.input = testing::format_called("integer(width=8)")}}};
+  const auto fraction = [&](const Model& model) {
+    return floats_of(model.parameters.at(layer + "output.dense.input_quantizer.frac"))[0];
+  };
+  // GELU of at most 1/2 is at most 0.35, where 8 bits have 8 of them behind the point.
+  EXPECT_EQ(fraction(further(further(tiny_model(), narrow), next)), 8);
+  EXPECT_LT(fraction(further(tiny_model(), next)), 7);
+}
+
+TEST(Compress, ATrainedParentStaysOne) {
+  const Model parent = compressed("integer(width=8)", /*qat=*/true);
+  const QuantizationPlan words = {{kWords, {.weight = testing::format_called("int(bits=8)")}}};
+  EXPECT_EQ(further(parent, words).quantization->method, "qat");
+  EXPECT_EQ(further(compressed("integer(width=8)"), words).quantization->method, "ptq");
+  EXPECT_EQ(further(compressed("integer(width=8)"), words, /*qat=*/true).quantization->method,
+            "qat");
 }
 
 TEST(RoundWeights, ChangesNoBitOfTheLogits) {

@@ -109,6 +109,95 @@ TEST(Quantize, NamesFormatAndLayersInTheConfig) {
             std::string::npos);
 }
 
+const std::vector<std::string> kEmbeddings = {"--rule",
+                                              "op = 'embedding', weight = 'int(bits=4,per=row)'"};
+
+// Quantizes what `quantize` made in `folder` further, its embeddings, into `folder`/NAME.
+std::vector<std::string> further(const TemporaryFolder& folder, const char* name) {
+  std::vector<std::string> words = {
+      "quantize", folder.path() / "quantized", "--data", "reviews.csv", "-o", folder.path() / name};
+  words.insert(words.end(), kEmbeddings.begin(), kEmbeddings.end());
+  return words;
+}
+
+TEST(Quantize, GoesOnFromAQuantizedModel) {
+  const TemporaryFolder folder;
+  const Json first = quantize(folder, {});
+  const Json result = run_json(further(folder, "both"), workshop());
+  EXPECT_EQ(first["parent_format"], nullptr);
+  EXPECT_EQ(result["parent_format"], kFormat);
+  EXPECT_EQ(result["format"], "mixed (2 formats)");
+  EXPECT_EQ(result["before"]["eval_loss"], first["after"]["eval_loss"]) << "it is compared with it";
+  // Words and token types; positions are a slice.
+  EXPECT_EQ(result["quantized_modules"], 14 + 2);
+  EXPECT_EQ(result["size"]["embeddings_quantized"], true);
+  EXPECT_LT(result["size"]["packed_bytes"], first["size"]["packed_bytes"]);
+  EXPECT_LT(result["average_weight_bits"].get<double>(), 8);
+  const TensorMap before = read_safetensors(folder.path() / "quantized/model.safetensors").tensors,
+                  after = read_safetensors(folder.path() / "both/model.safetensors").tensors;
+  for (const auto& [name, tensor] : before) {
+    const bool now = name.find("embeddings.word") != std::string::npos ||
+                     name.find("embeddings.token") != std::string::npos;
+    EXPECT_NE(std::ranges::equal(tensor.values<float>(), after.at(name).values<float>()), now)
+        << name;
+  }
+  const Json config = read_json(folder.path() / "both/config.json");
+  EXPECT_EQ(config["quantization_config"]["layers"].size(), 16u);
+  EXPECT_EQ(config["hone_history"]["passes"],
+            Json::array({"quantize(format=integer(width=8,frac=4))",
+                         "quantize(format=int(bits=4,per=row,scale=static), op=\"embedding\", "
+                         "operands=\"weight\")"}));
+  const std::string card = read_file(folder.path() / "both/README.md");
+  EXPECT_NE(card.find("| before, quantized already (`integer(width=8,frac=4)`) | validation |"),
+            std::string::npos)
+      << card;
+  EXPECT_NE(card.find("op=\"embedding\""), std::string::npos) << card;
+  // What it is compared with is said to people, too.
+  std::vector<std::string> words = further(folder, "again");
+  words.insert(words.end(), {"--explain"});
+  const std::string text = run_well(words, workshop()).output;
+  EXPECT_NE(text.find("The model before is quantized already"), std::string::npos) << text;
+  EXPECT_NE(text.find("16 operations quantized, 2 of them now;"), std::string::npos) << text;
+  // It opens and computes what was measured.
+  EXPECT_EQ(
+      run_json({"eval", folder.path() / "both", "--data", "reviews.csv"}, workshop())["eval_loss"],
+      result["after"]["eval_loss"]);
+}
+
+TEST(Quantize, NamesTheLayerThatIsQuantizedAlready) {
+  const TemporaryFolder folder;
+  quantize(folder, {});
+  std::vector<std::string> words = further(folder, "both");
+  words.insert(words.end(), {"--format", "bf16"});
+  for (const bool only_told : {false, true}) {
+    if (only_told) words = {"plan", folder.path() / "quantized", "--format", "bf16"};
+    const Ending ending = run_hone(words, workshop());
+    EXPECT_EQ(ending.code, 1);
+    EXPECT_NE(ending.messages.find(
+                  "/quantized: %bert.encoder.layer.0.attention.self.query: its input is quantized "
+                  "already (%bert.encoder.layer.0.attention.self.query.input_quantizer); leave it "
+                  "out, or start from what was not quantized yet"),
+              std::string::npos)
+        << ending.messages;
+  }
+  EXPECT_FALSE(fs::exists(folder.path() / "both"));
+}
+
+// Training goes on from weights that were never rounded, whatever was quantized since.
+TEST(Quantize, FurtherKeepsTheUnroundedWeights) {
+  const TemporaryFolder folder;
+  quantize(folder, {"--qat", "--max_steps", "2"});
+  run_well(further(folder, "both"), workshop());
+  const TensorMap parent =
+                      read_safetensors(folder.path() / "quantized/unrounded.safetensors").tensors,
+                  kept = read_safetensors(folder.path() / "both/unrounded.safetensors").tensors;
+  EXPECT_EQ(kept.size(), parent.size() + 2);
+  for (const auto& [name, tensor] : parent)
+    EXPECT_TRUE(std::ranges::equal(tensor.values<float>(), kept.at(name).values<float>())) << name;
+  EXPECT_EQ(read_json(folder.path() / "both/config.json")["quantization_config"]["training"],
+            "qat");
+}
+
 TEST(Quantize, ShowsPeopleBothModelsAndAVerdict) {
   const TemporaryFolder folder;
   const Ending ending = run_well({"quantize", "model", "--format", kFormat, "--data", "reviews.csv",

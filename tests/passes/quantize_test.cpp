@@ -101,8 +101,8 @@ output y = %y
   pass(graph);
   const std::string before = to_string(graph);
   EXPECT_EQ(message_of([&] { pass(graph); }),
-            "%y: its input is quantized already (%y.input_quantizer); start from the unquantized "
-            "graph, or leave it out");
+            "%y: its input is quantized already (%y.input_quantizer); leave it out, or start from "
+            "what was not quantized yet");
   EXPECT_EQ(to_string(graph), before);
 }
 
