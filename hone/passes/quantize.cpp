@@ -66,8 +66,17 @@ void check(const Graph& graph, const QuantizationPlan& plan) {
   }
 }
 
-Value add_quantizer(Graph& graph, Value value, const std::string& name, const Format& format,
+// Nodes of one name are numbered from 1 on. The states of a quantizer are called after it, so its name is settled first.
+std::string free_name(const Graph& graph, const std::string& wanted) {
+  std::string name = wanted;
+  for (int number = 1; graph.find(name) != nullptr; ++number)
+    name = fmt::format("{}.{}", wanted, number);
+  return name;
+}
+
+Value add_quantizer(Graph& graph, Value value, const std::string& wanted, const Format& format,
                     const Node* before) {
+  const std::string name = free_name(graph, wanted);
   std::vector<Value> inputs = {value};
   const std::vector<FormatStateDef> states = states_of(format);
   const std::vector<Type> types = state_types(format, value.type());

@@ -157,6 +157,26 @@ output y = %y
 )");
 }
 
+// Each of two inputs has a state of its own.
+TEST(Quantize, TellsTheStatesOfTwoInputsApart) {
+  const QuantizationPlan plan = {{"y", {.input = format_of("integer(width=8,frac=auto)")}}};
+  expect_after(R"(%a = input : f32[B, 2]
+%b = input : f32[2, 3]
+%y = matmul(%a, %b) : f32[B, 3]
+output y = %y
+)",
+               [&](Graph& graph) { return quantize(graph, plan) && standing_plan(graph) == plan; },
+               R"(%a = input : f32[B, 2]
+%b = input : f32[2, 3]
+%y.input_quantizer.frac = parameter format_state frozen : f32[]
+%y.input_quantizer.1.frac = parameter format_state frozen : f32[]
+%y.input_quantizer = quantize(%a, %y.input_quantizer.frac) {format=integer(width=8,frac=auto)} : f32[B, 2]
+%y.input_quantizer.1 = quantize(%b, %y.input_quantizer.1.frac) {format=integer(width=8,frac=auto)} : f32[2, 3]
+%y = matmul(%y.input_quantizer, %y.input_quantizer.1) : f32[B, 3]
+output y = %y
+)");
+}
+
 TEST(Quantize, RefusesPlansThatDoNotFitAndChangesNothing) {
   const Format format = format_of("integer(width=8,frac=4)");
   const auto refusal_of = [](const QuantizationPlan& plan) {
