@@ -32,12 +32,13 @@ EncodedSet random_texts(const Model& model, const BenchOptions& options) {
   return set;
 }
 
-double run_ms(Executable& executable, NamedTensors& inputs, ParameterStore& parameters,
-              std::int64_t number) {
+double run_ms(Executable& executable, Device& device, NamedTensors& inputs,
+              ParameterStore& parameters, std::int64_t number) {
   inputs["step"] = Tensor::scalar(number);
   inputs["random_key"] = Tensor::scalar(number);
   const auto start = std::chrono::steady_clock::now();
   executable.run(inputs, parameters);
+  device.wait();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
       .count();
 }
@@ -94,13 +95,13 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   result.gflop = cost(graph, {{'B', options.batch}, {'S', options.tokens}}).flops / 1e9;
   const double peak_before = kernels::measure_fma_gflops(context.pool);
   const std::unique_ptr<Executable> executable = session.executable(graph);
-  result.first_ms = run_ms(*executable, inputs, parameters, 1);
-  const double warm_ms = run_ms(*executable, inputs, parameters, 2);
+  result.first_ms = run_ms(*executable, session.device, inputs, parameters, 1);
+  const double warm_ms = run_ms(*executable, session.device, inputs, parameters, 2);
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
   executable->start_profile();
   std::vector<double> times;
   for (std::int64_t i = 0; i < result.runs; ++i) {
-    times.push_back(run_ms(*executable, inputs, parameters, i + 3));
+    times.push_back(run_ms(*executable, session.device, inputs, parameters, i + 3));
     stop_if_interrupted();
   }
   std::ranges::sort(times);

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "hone/base/error.h"
 #include "hone/base/thread_pool.h"
 #include "hone/ir/op.h"
 
@@ -10,7 +11,8 @@ namespace hone {
 /// One execution of one operation: what a kernel is given. Inputs may be strided views.
 ///
 /// A kernel asks for an output by `output(i)`, or sets a view by `set_output`. It takes the pointers of its inputs first,
-/// for an output may lie in the memory of one.
+/// for an output may lie in the memory of one. A kernel of the host is done when it returns; one of another device has put
+/// its work on the queue of `device` by then.
 class Call {
  public:
   const OpDef& op;
@@ -20,13 +22,21 @@ class Call {
   std::span<const Type> types;       ///< of the outputs
   std::span<Tensor> outputs;
   const Bindings& bindings;
-  ThreadPool& pool;
+  Device& device;            ///< where inputs and outputs lie
+  ThreadPool* host_threads;  ///< null on other devices than the host
   FunctionRef<Tensor(DType, Sizes)> allocate;
   /// What the kernel made of weights and states (see `Kernel::prepare`).
   const void* prepared = nullptr;
 
   const Tensor& input(std::size_t index) const { return *inputs[index]; }
   bool has_input(std::size_t index) const { return index < inputs.size(); }
+
+  /// The host's threads, for its kernels.
+  ThreadPool& pool() const {
+    HONE_ASSERT(host_threads != nullptr, "a kernel on {} asks for threads of the host",
+                to_string(device));
+    return *host_threads;
+  }
 
   /// The concrete extents of an output.
   Sizes output_sizes(std::size_t index = 0) const { return resolve(types[index].shape, bindings); }

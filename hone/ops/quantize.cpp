@@ -120,8 +120,8 @@ void backward(Call& call) {
   std::size_t result = 1;
   for (std::size_t i = 0; i < states.size(); ++i)
     if (states[i].learned) state_gradients[i] = call.output(result++);
-  format.def->backward({format, x.sizes(), x.values<float>(), state}, call.pool, dy.values<float>(),
-                       call.output().values<float>(), state_gradients);
+  format.def->backward({format, x.sizes(), x.values<float>(), state}, call.pool(),
+                       dy.values<float>(), call.output().values<float>(), state_gradients);
 }
 
 }  // namespace

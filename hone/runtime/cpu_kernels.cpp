@@ -44,13 +44,13 @@ std::string_view at_most_six_dimensions(const CallSite& site) {
 template <void (*Kernel)(ThreadPool&, std::int64_t, const float*, float*)>
 void unary(Call& call) {
   const float* x = floats(call, 0);
-  Kernel(call.pool, count(call), x, call.output().data<float>());
+  Kernel(call.pool(), count(call), x, call.output().data<float>());
 }
 
 template <void (*Kernel)(ThreadPool&, std::int64_t, const float*, const float*, float*)>
 void unary_gradient(Call& call) {
   const float *x = floats(call, 0), *dy = floats(call, 1);
-  Kernel(call.pool, count(call), x, dy, call.output().data<float>());
+  Kernel(call.pool(), count(call), x, dy, call.output().data<float>());
 }
 
 // Strides that walk an operand in step with the result: 0 along the dimensions it is stretched over.
@@ -69,13 +69,13 @@ void binary(Call& call) {
   const Sizes sizes = call.output_sizes();
   const Sizes a = stretched(call.input(0), sizes), b = stretched(call.input(1), sizes);
   const kernels::Strided x{floats(call, 0), a}, y{floats(call, 1), b};
-  Kernel(call.pool, sizes, x, y, call.output().data<float>());
+  Kernel(call.pool(), sizes, x, y, call.output().data<float>());
 }
 
 void scale(Call& call) {
   const float* x = floats(call, 0);
   const float factor = static_cast<float>(call.attributes.get<double>("factor"));
-  kernels::scale(call.pool, count(call), factor, x, call.output().data<float>());
+  kernels::scale(call.pool(), count(call), factor, x, call.output().data<float>());
 }
 
 bool by_tanh(const Call& call) { return call.attributes.get<std::string>("approximate") == "tanh"; }
@@ -102,7 +102,7 @@ void dropout(Call& call) {
       static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))};
   const Sizes sizes = call.input(0).sizes(), words = contiguous_strides(dropout_limits(call));
   const float* x = floats(call, 0);
-  kernels::dropout(call.pool, call.attributes.get<double>("p"), stream, sizes, words, x,
+  kernels::dropout(call.pool(), call.attributes.get<double>("p"), stream, sizes, words, x,
                    call.output().data<float>());
 }
 
@@ -112,12 +112,12 @@ void quantize(Call& call) {
   for (std::size_t i = 1; i < call.inputs.size(); ++i) state.push_back(call.input(i));
   // A second Tensor of x would keep its memory from being taken for the result.
   const QuantizerInput input{format, call.input(0).sizes(), call.input(0).values<float>(), state};
-  format.def->quantize(input, call.pool, call.output().values<float>());
+  format.def->quantize(input, call.pool(), call.output().values<float>());
 }
 
 void full(Call& call) {
   const float value = static_cast<float>(call.attributes.get<double>("value"));
-  kernels::fill(call.pool, count(call), value, call.output().data<float>());
+  kernels::fill(call.pool(), count(call), value, call.output().data<float>());
 }
 
 std::string_view float_result(const CallSite& site) {
@@ -130,13 +130,13 @@ void softmax(Call& call) {
   const Tensor& x = call.input(0);
   const std::int64_t rows = row_count(x), length = row_length(x);
   const float* in = floats(call, 0);
-  kernels::softmax(call.pool, rows, length, in, call.output().data<float>());
+  kernels::softmax(call.pool(), rows, length, in, call.output().data<float>());
 }
 
 void softmax_gradient(Call& call) {
   const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
   const float *y = floats(call, 0), *dy = floats(call, 1);
-  kernels::softmax_gradient(call.pool, rows, length, y, dy, call.output().data<float>());
+  kernels::softmax_gradient(call.pool(), rows, length, y, dy, call.output().data<float>());
 }
 
 float epsilon(const Call& call) { return static_cast<float>(call.attributes.get<double>("eps")); }
@@ -144,14 +144,14 @@ float epsilon(const Call& call) { return static_cast<float>(call.attributes.get<
 void layer_norm(Call& call) {
   const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
   const float *x = floats(call, 0), *gamma = floats(call, 1), *beta = floats(call, 2);
-  kernels::layer_norm(call.pool, rows, length, x, gamma, beta, epsilon(call),
+  kernels::layer_norm(call.pool(), rows, length, x, gamma, beta, epsilon(call),
                       call.output().data<float>());
 }
 
 void layer_norm_gradient(Call& call) {
   const std::int64_t rows = row_count(call.input(0)), length = row_length(call.input(0));
   const float *x = floats(call, 0), *gamma = floats(call, 1), *dy = floats(call, 2);
-  kernels::layer_norm_gradient(call.pool, rows, length, x, gamma, epsilon(call), dy,
+  kernels::layer_norm_gradient(call.pool(), rows, length, x, gamma, epsilon(call), dy,
                                call.output().data<float>(), call.output(1).data<float>(),
                                call.output(2).data<float>());
 }
@@ -168,14 +168,14 @@ void cross_entropy(Call& call) {
   if (!valid_labels(call)) return call.op.reference(call);
   const Tensor& logits = call.input(0);
   *call.output().data<float>() =
-      kernels::cross_entropy(call.pool, logits.size(0), logits.size(1), logits.data<float>(),
+      kernels::cross_entropy(call.pool(), logits.size(0), logits.size(1), logits.data<float>(),
                              call.input(1).data<std::int64_t>(), optional_floats(call, 2));
 }
 
 void cross_entropy_gradient(Call& call) {
   if (!valid_labels(call)) return call.op.reference(call);
   const Tensor& logits = call.input(0);
-  kernels::cross_entropy_gradient(call.pool, logits.size(0), logits.size(1), logits.data<float>(),
+  kernels::cross_entropy_gradient(call.pool(), logits.size(0), logits.size(1), logits.data<float>(),
                                   call.input(1).data<std::int64_t>(), *floats(call, 2),
                                   call.output().data<float>(), optional_floats(call, 3));
 }
@@ -190,14 +190,14 @@ bool valid_ids(const Call& call, std::int64_t rows) {
 
 void embedding(Call& call) {
   if (!valid_ids(call, call.input(1).size(0))) return call.op.reference(call);
-  kernels::gather_rows(call.pool, row_length(call.input(1)), floats(call, 1), count(call),
+  kernels::gather_rows(call.pool(), row_length(call.input(1)), floats(call, 1), count(call),
                        call.input(0).data<std::int64_t>(), call.output().data<float>());
 }
 
 void embedding_gradient(Call& call) {
   if (!valid_ids(call, call.attributes.get<std::int64_t>("rows"))) return call.op.reference(call);
   Tensor& table = call.output();
-  kernels::gather_rows_gradient(call.pool, table.size(0), table.size(1), count(call),
+  kernels::gather_rows_gradient(call.pool(), table.size(0), table.size(1), count(call),
                                 call.input(0).data<std::int64_t>(), floats(call, 1),
                                 table.data<float>());
   const std::int64_t padding = call.attributes.get<std::int64_t>("padding");
@@ -215,7 +215,7 @@ std::shared_ptr<const void> packed_weight(const Call& call) {
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
   StoragePointer packed =
       cpu().allocate(kernels::gemm_packed_floats(outputs, inputs) * sizeof(float));
-  kernels::gemm_pack(call.pool, outputs, inputs, {weight.data<float>(), 1, inputs},
+  kernels::gemm_pack(call.pool(), outputs, inputs, {weight.data<float>(), 1, inputs},
                      reinterpret_cast<float*>(packed->pointer));
   release_pages(weight);
   return packed;
@@ -229,10 +229,10 @@ void linear(Call& call) {
   const kernels::GemmAdd bias{optional_floats(call, 2), false};
   float* y = call.output().data<float>();
   if (const auto* packed = static_cast<const Storage*>(call.prepared)) {
-    kernels::gemm_packed(call.pool, shape, x, reinterpret_cast<const float*>(packed->pointer), y,
+    kernels::gemm_packed(call.pool(), shape, x, reinterpret_cast<const float*>(packed->pointer), y,
                          outputs, bias);
   } else {
-    kernels::gemm(call.pool, shape, x, {floats(call, 1), 1, inputs}, y, outputs, bias);
+    kernels::gemm(call.pool(), shape, x, {floats(call, 1), 1, inputs}, y, outputs, bias);
   }
 }
 
@@ -240,7 +240,7 @@ void linear(Call& call) {
 void linear_weight_gradient(Call& call) {
   const Tensor &x = call.input(0), &dy = call.input(1);
   const std::int64_t inputs = row_length(x), outputs = row_length(dy);
-  kernels::gemm(call.pool, {outputs, inputs, row_count(x)}, {floats(call, 1), 1, outputs},
+  kernels::gemm(call.pool(), {outputs, inputs, row_count(x)}, {floats(call, 1), 1, outputs},
                 {floats(call, 0), inputs, 1}, call.output().data<float>(), inputs);
 }
 
@@ -263,7 +263,8 @@ void matmul(Call& call) {
   const std::int64_t n = sizes.back(), k = a.size(-1);
   float* y = call.output().data<float>();
   if (rows_times_matrix(call))
-    return kernels::gemm(call.pool, {row_count(a), n, k}, {a.data<float>(), k, 1}, matrix(b), y, n);
+    return kernels::gemm(call.pool(), {row_count(a), n, k}, {a.data<float>(), k, 1}, matrix(b), y,
+                         n);
   const Sizes a_strides = stretched(a, sizes), b_strides = stretched(b, sizes),
               y_strides = contiguous_strides(sizes);
   // The last two leading dimensions, 1 where there are fewer.
@@ -276,7 +277,7 @@ void matmul(Call& call) {
     b_batch[at] = b_strides[i];
     y_batch[at] = y_strides[i];
   }
-  kernels::gemm_batched(call.pool, batches, {sizes[leading], n, k}, {matrix(a), a_batch},
+  kernels::gemm_batched(call.pool(), batches, {sizes[leading], n, k}, {matrix(a), a_batch},
                         {matrix(b), b_batch}, {y, n, y_batch});
 }
 
@@ -289,13 +290,13 @@ void sum_to(Call& call) {
   Sizes shape(x.sizes().size(), 1);
   const Sizes target = call.output_sizes();
   std::copy(target.begin(), target.end(), shape.end() - static_cast<std::ptrdiff_t>(target.size()));
-  kernels::sum_to(call.pool, x.sizes(), x.data<float>(), shape, call.output().data<float>());
+  kernels::sum_to(call.pool(), x.sizes(), x.data<float>(), shape, call.output().data<float>());
 }
 
 void global_norm(Call& call) {
   double sum = 0;
   for (std::size_t i = 0; i < call.inputs.size(); ++i)
-    sum += kernels::sum_of_squares(call.pool, call.input(i).count(), floats(call, i));
+    sum += kernels::sum_of_squares(call.pool(), call.input(i).count(), floats(call, i));
   *call.output().data<float>() = static_cast<float>(std::sqrt(sum));
 }
 
@@ -305,7 +306,7 @@ void adamw(Call& call) {
   const double clip = limit > 0 ? std::min(1.0, limit / (norm + 1e-6)) : 1.0;
   const kernels::AdamW options{static_cast<double>(*floats(call, 5)), attribute("beta1"),
                                attribute("beta2"), attribute("eps"), attribute("weight_decay")};
-  kernels::adamw_step(call.pool, options, *call.input(6).data<std::int64_t>(), clip, count(call),
+  kernels::adamw_step(call.pool(), options, *call.input(6).data<std::int64_t>(), clip, count(call),
                       floats(call, 1), call.input(0).data<float>(), call.input(2).data<float>(),
                       call.input(3).data<float>());
   call.set_output(0, call.input(0));

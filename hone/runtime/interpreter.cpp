@@ -17,12 +17,12 @@ const Kernel* choose(const Node& node, const Library& library, const Device& dev
   for (const Value& input : node.inputs()) site.inputs.push_back(input.type());
   std::string refusals;
   for (const Kernel& kernel : library.kernels) {
-    if (kernel.op != node.op().name || kernel.device != device.name()) continue;
+    if (kernel.op != node.op().name || kernel.device != device.kind()) continue;
     const std::string_view reason = kernel.accepts(site);
     if (reason.empty()) return &kernel;
     refusals += fmt::format("; {}: {}", kernel.name, reason);
   }
-  user_check(device.host_accessible(), "no kernel on device {}{}", device.name(), refusals);
+  user_check(device.host_accessible(), "no kernel on {}{}", to_string(device), refusals);
   return nullptr;
 }
 
@@ -99,6 +99,14 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
   }
 }
 
+// Work on the queue may still read what was prepared. What it throws then is nobody's to hear.
+Interpreter::~Interpreter() {
+  try {
+    device_.wait();
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
+}
+
 std::unique_ptr<Executable> interpreted(const Graph& graph, const Session& session) {
   return std::make_unique<Interpreter>(graph, session.library, session.pool, session.device);
 }
@@ -122,7 +130,7 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
   for (const Node* node : graph_.of_kind(NodeKind::parameter)) {
     const Tensor& tensor = parameters.at(node->name());
     HONE_ASSERT(&tensor.device() == &device_, "parameter {} lives on {}, the graph runs on {}",
-                node->name(), tensor.device().name(), device_.name());
+                node->name(), to_string(tensor.device()), to_string(device_));
     user_check(tensor.dtype() == node->types()[0].dtype, "parameter '{}': expected {}, got {}",
                node->name(), to_string(node->types()[0]), info(tensor.dtype()).name);
     bind_symbols(node->types()[0].shape, tensor.sizes(), "parameter '" + node->name() + "'",
@@ -179,8 +187,15 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
   const auto outputs = std::span(slots_).subspan(step.first_output_slot, node.types().size());
   // A reference may read what it has written already, so it gets memory of its own.
   const std::vector<char> none(inputs.size(), 0);
-  Call call{node.op(),    node.attributes(), inputs,   kernel != nullptr ? step.input_dies : none,
-            node.types(), outputs,           bindings, pool_,
+  Call call{node.op(),
+            node.attributes(),
+            inputs,
+            kernel != nullptr ? step.input_dies : none,
+            node.types(),
+            outputs,
+            bindings,
+            device_,
+            device_.host_accessible() ? &pool_ : nullptr,
             allocate};
   if (kernel != nullptr) {
     call.prepared = prepared_for(step, call);
@@ -189,6 +204,7 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
     node.op().reference(call);
   }
   if (profiling_) {
+    device_.wait();
     KernelTime& time = profile_[fmt::format("{} / {}", node.op().name,
                                             kernel != nullptr ? kernel->name : "reference")];
     time.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

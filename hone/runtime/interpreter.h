@@ -18,6 +18,9 @@ namespace hone {
 class Interpreter final : public Executable {
  public:
   Interpreter(const Graph& graph, const Library& library, ThreadPool& pool, Device& device = cpu());
+  ~Interpreter() override;
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
 
   NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) override;
   void start_profile() override { profiling_ = true; }

@@ -23,11 +23,13 @@ enum class Layout {
   strided,
 };
 
-/// One way to run an operation on a device. Of the rows of an operation the first that accepts a node runs its calls; the
-/// operation's reference kernel stands behind the whole list wherever the host can reach the memory.
+/// One way to run an operation on devices of a kind. Of the rows of an operation the first that accepts a node runs its calls; the
+/// operation's reference kernel stands behind the whole list wherever the host can reach the memory. The quantizer of a
+/// number format on another device is a row of `quantize` that accepts nodes of that format; on the host one row asks the
+/// format's own record.
 struct Kernel {
   std::string_view op;
-  std::string_view device;
+  std::string_view device;  ///< its kind: "cpu"
   std::string_view name;
   /// "" when the kernel can run all calls of the node, else the reason why not: "x is not f32".
   std::string_view (*accepts)(const CallSite&);

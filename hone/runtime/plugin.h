@@ -7,6 +7,7 @@
 
 #include "hone/base/file.h"
 #include "hone/ir/graph.h"
+#include "hone/ops/rules.h"
 #include "hone/runtime/library.h"
 #include "hone/runtime/session.h"
 
@@ -34,7 +35,7 @@ namespace detail {
 
 /// To be raised when a record or a class keeps its size and still means something else: members
 /// that change places, or hide in what was padding.
-inline constexpr std::uint64_t kPluginInterface = 4;
+inline constexpr std::uint64_t kPluginInterface = 5;
 
 // What a plugin and its program hand to each other or call inline. Their sizes tell headers, and
 // standard libraries and their debug modes, apart.
@@ -56,8 +57,9 @@ consteval auto plugin_version() {
   const std::uint64_t number =
       fingerprint<Library, FormatDef, FormatParameterDef, Format, FormatStateDef, QuantizerInput,
                   Codes, CodeLayout, CodeField, Observation, OpDef, TypeContext, Attributes, Type,
-                  Kernel, CallSite, Call, PassDef, PassOptionDef, Session, ParameterStore, Node,
-                  Graph, Value, Tensor, Storage, Device, ThreadPool, Error>();
+                  Kernel, CallSite, Call, PassDef, PassOptionDef, Session, ParameterStore,
+                  GradientContext, Node, Graph, Value, Tensor, Storage, Device, ThreadPool,
+                  Error>();
   for (int i = 0; i < kDigits; ++i)
     text[kName.size() + i] = "0123456789abcdef"[number >> (4 * i) & 15];
   return text;

@@ -27,7 +27,8 @@ class Executable {
  public:
   virtual ~Executable() = default;
 
-  /// Runs the graph on `inputs` (moved to the device as needed) and returns its outputs, on the device.
+  /// Runs the graph on `inputs` (moved to the device as needed) and returns its outputs, on the device, where work on them
+  /// may still be on the queue: what downloads them waits for it.
   /// Operations with the trait `update` write into `parameters`, which stay on the device.
   /// Throws `UserError` for missing or misshapen inputs and parameters, with the node where it happened.
   virtual NamedTensors run(const NamedTensors& inputs, ParameterStore& parameters) = 0;

@@ -62,7 +62,8 @@ void release(Storage* storage) {
 
 class Cpu final : public Device {
  public:
-  std::string_view name() const override { return "cpu"; }
+  std::string_view kind() const override { return "cpu"; }
+  int index() const override { return 0; }
   bool host_accessible() const override { return true; }
 
   StoragePointer allocate(std::size_t size_bytes) override {
@@ -86,9 +87,14 @@ class Cpu final : public Device {
   void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override {
     if (size_bytes > 0) std::memcpy(to, from, size_bytes);
   }
+  void wait() override {}
 };
 
 }  // namespace
+
+std::string to_string(const Device& device) {
+  return fmt::format("{}:{}", device.kind(), device.index());
+}
 
 Device& cpu() {
   static Cpu device;

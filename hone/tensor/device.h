@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 /// Where tensors live. A device owns memory and the ways into and out of it; computing on it is the
@@ -27,20 +28,32 @@ struct Storage {
 };
 using StoragePointer = std::shared_ptr<Storage>;
 
+/// A device has a queue: kernels, copies and what fills memory put their work on it, each device in a way of its own (a
+/// stream, a thread), and it is done in the order in which it came. So memory that a tensor gave back may be handed out at
+/// once. What the host does is done when the call returns.
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string_view name() const = 0;
+  /// What kernels name it by: "cpu".
+  virtual std::string_view kind() const = 0;
+  /// Which of its kind on this machine, from 0.
+  virtual int index() const = 0;
   /// Whether the host may read and write its memory through pointers.
   virtual bool host_accessible() const = 0;
   /// Memory of at least `size_bytes`, aligned to 64 bytes, with undefined contents.
   /// Throws `UserError` when there is not enough.
   virtual StoragePointer allocate(std::size_t size_bytes) = 0;
-  /// Copies between host memory and device memory, and within the device.
+  /// Copies between host memory and device memory, and within the device. `from` of an upload may change when it returns;
+  /// a download waits for all work before it, and throws what that threw.
   virtual void upload(std::byte* to, std::span<const std::byte> from) = 0;
   virtual void download(std::span<std::byte> to, const std::byte* from) = 0;
   virtual void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) = 0;
+  /// Until all work on the queue is done. Throws what it threw, once.
+  virtual void wait() = 0;
 };
+
+/// "cpu:0"
+std::string to_string(const Device& device);
 
 /// The host: memory by the system, huge pages for large blocks.
 Device& cpu();

@@ -45,7 +45,7 @@ bool Tensor::contiguous() const {
 void Tensor::check_host_access(DType dtype) const {
   HONE_ASSERT(storage_ != nullptr, "access to an undefined tensor");
   HONE_ASSERT(storage_->device->host_accessible(), "host access to memory of device {}",
-              storage_->device->name());
+              to_string(*storage_->device));
   HONE_ASSERT(dtype == dtype_, "access as {} to a tensor of {}", info(dtype).name,
               info(dtype_).name);
 }
@@ -138,7 +138,8 @@ Tensor Tensor::cast(DType dtype) const {
 }
 
 Tensor Tensor::copy_to(Device& target) const {
-  HONE_ASSERT(contiguous(), "copy of a strided tensor {} to {}", to_string(sizes_), target.name());
+  HONE_ASSERT(contiguous(), "copy of a strided tensor {} to {}", to_string(sizes_),
+              to_string(target));
   Tensor copy = empty(dtype_, sizes_, target);
   const std::size_t bytes = size_bytes();
   if (&device() == &target) {
@@ -146,8 +147,8 @@ Tensor Tensor::copy_to(Device& target) const {
   } else if (device().host_accessible()) {
     target.upload(copy.device_pointer(), {device_pointer(), bytes});
   } else {
-    user_check(target.host_accessible(), "copy from {} to {}: go through the host", device().name(),
-               target.name());
+    user_check(target.host_accessible(), "copy from {} to {}: go through the host",
+               to_string(device()), to_string(target));
     device().download({copy.device_pointer(), bytes}, device_pointer());
   }
   return copy;

@@ -1,6 +1,12 @@
 #pragma once
 
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include "hone/runtime/library.h"
 
@@ -13,47 +19,48 @@
 namespace hone::testing {
 
 /// Memory of its own that the host can reach through no pointer: its pages are closed except while
-/// one of its copies or kernels runs, so a stray access ends the program. Fresh memory holds NaN.
-/// For one thread. Must outlive its tensors.
+/// its thread works through the queue, so a stray access ends the program. Fresh memory holds NaN. What is put on the
+/// queue is done by that thread, some time later. Must outlive its tensors.
 class FakeDevice final : public Device {
  public:
-  FakeDevice();
+  explicit FakeDevice(int index = 0);
   ~FakeDevice() override;
 
-  std::string_view name() const override { return "fake"; }
+  std::string_view kind() const override { return "fake"; }
+  int index() const override { return index_; }
   bool host_accessible() const override { return false; }
   StoragePointer allocate(std::size_t size_bytes) override;
   void upload(std::byte* to, std::span<const std::byte> from) override;
   void download(std::span<std::byte> to, const std::byte* from) override;
   void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override;
+  void wait() override;
+
+  /// Puts work on the queue.
+  void put(std::function<void()> work);
 
   /// Bytes of all living storages.
   std::size_t used_bytes() const { return used_bytes_; }
 
-  /// Opens the memory while it lives.
-  class Open {
-   public:
-    explicit Open(FakeDevice& device);
-    ~Open();
-    Open(const Open&) = delete;
-    Open& operator=(const Open&) = delete;
-
-   private:
-    FakeDevice& device_;
-  };
-
  private:
   void protect(int protection);
+  void work_through();
 
+  int index_ = 0;
   std::byte* arena_ = nullptr;
   std::size_t next_ = 0;
   std::size_t used_bytes_ = 0;
-  int openings_ = 0;
   std::multimap<std::size_t, std::byte*> free_;  // by size
+
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> queue_;
+  bool works_ = false, ends_ = false;
+  std::exception_ptr thrown_;
+  std::thread thread_;
 };
 
 /// The builtin operations and formats with one kernel per operation on the fake device, which runs
-/// the operation's reference inside the device's memory.
+/// the operation's reference inside the device's memory, and one for the quantizer of `integer` alone.
 const Library& fake_library();
 
 }  // namespace hone::testing

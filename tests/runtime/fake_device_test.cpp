@@ -81,7 +81,7 @@ std::vector<std::uint32_t> bits_of(const Tensor& tensor) {
 TEST(FakeDevice, RefusesTheHost) {
   FakeDevice device;
   const Tensor tensor = Tensor::zeros(DType::f32, {4}, device);
-  EXPECT_EQ(assertion_of([&] { tensor.data<float>(); }), "host access to memory of device fake");
+  EXPECT_EQ(assertion_of([&] { tensor.data<float>(); }), "host access to memory of device fake:0");
   EXPECT_EQ(elements_of(tensor), (std::vector<float>{0, 0, 0, 0}));
 }
 
@@ -89,6 +89,60 @@ TEST(FakeDeviceDeathTest, EndsTheProgramOnAStrayAccess) {
   FakeDevice device;
   const Tensor tensor = Tensor::zeros(DType::f32, {4}, device);
   EXPECT_DEATH(*tensor.device_pointer() = std::byte{1}, "");
+}
+
+TEST(FakeDevice, WorksThroughItsQueueInOrder) {
+  FakeDevice device(1);
+  EXPECT_EQ(to_string(device), "fake:1");
+  std::vector<int> done;
+  for (int i = 0; i < 100; ++i) device.put([&done, i] { done.push_back(i); });
+  device.wait();
+  ASSERT_EQ(done.size(), 100u);
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+  device.put([] { fail("a kernel that fails"); });
+  device.put([&done] { done.clear(); });
+  EXPECT_EQ(message_of([&] { device.wait(); }), "a kernel that fails");
+  EXPECT_TRUE(done.empty());
+  device.wait();  // once is enough
+}
+
+// A device has quantizers of its own: a row for a format goes before one for all.
+TEST(FakeDevice, ChoosesAQuantizerByItsFormat) {
+  FakeDevice device;
+  const Graph graph = parse(R"(%x = input : f32[2]
+%y = quantize(%x) {format=integer(width=8,frac=5)} : f32[2]
+%z = quantize(%y) {format=bf16} : f32[2]
+output z = %z
+)");
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, fake_library(), pool, device);
+  interpreter.start_profile();
+  ParameterStore none;
+  const Tensor z = interpreter.run({{"x", Tensor::of<float>({2}, {0.51f, 9})}}, none).at("z");
+  EXPECT_EQ(elements_of(z), (std::vector<float>{0.5f, 3.96875f}));
+  std::vector<std::string> kernels;
+  for (const auto& [name, time] : interpreter.profile()) kernels.push_back(name);
+  EXPECT_EQ(kernels, (std::vector<std::string>{"quantize / integer", "quantize / reference"}));
+}
+
+// Threads of the host do not reach its memory.
+TEST(FakeDevice, HasNoThreadsOfTheHost) {
+  FakeDevice device;
+  Library library = fake_library();
+  std::erase_if(library.kernels, [](const Kernel& kernel) { return kernel.op == "tanh"; });
+  library.kernels.push_back({"tanh", "fake", "of the host",
+                             [](const CallSite&) -> std::string_view { return ""; },
+                             [](Call& call) { call.pool().run(1, [](std::int64_t) {}); }});
+  const Graph graph = parse(R"(%x = input : f32[2]
+%y = tanh(%x) : f32[2]
+output y = %y
+)");
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, library, pool, device);
+  ParameterStore none;
+  const NamedTensors inputs = {{"x", Tensor::of<float>({2}, {1, 2})}};
+  EXPECT_EQ(assertion_of([&] { interpreter.run(inputs, none); }),
+            "a kernel on fake:0 asks for threads of the host");
 }
 
 TEST(FakeDevice, TakesMemoryBack) {
@@ -178,7 +232,7 @@ output y = %y
 )");
   ThreadPool pool(1);
   EXPECT_EQ(message_of([&] { Interpreter(graph, library, pool, device); }),
-            "for %y (tanh): no kernel on device fake; fussy: it never likes x");
+            "for %y (tanh): no kernel on fake:0; fussy: it never likes x");
 }
 
 TEST(FakeDevice, IsNoPlaceForParametersOfTheHost) {
@@ -192,7 +246,7 @@ output y = %y
   ThreadPool pool(1);
   Interpreter interpreter(graph, fake_library(), pool, device);
   EXPECT_EQ(assertion_of([&] { interpreter.run({}, parameters); }),
-            "parameter w lives on cpu, the graph runs on fake");
+            "parameter w lives on cpu:0, the graph runs on fake:0");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ void swish_kernel(Call& call) {
   const std::int64_t count = call.input(0).count();
   const float* x = call.input(0).data<float>();
   float* y = call.output().data<float>();
-  parallel_ranges(call.pool, count, 4096, [&](std::int64_t begin, std::int64_t end) {
+  parallel_ranges(call.pool(), count, 4096, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) y[i] = x[i] / (1 + std::exp(-x[i]));
   });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "hone/base/error.h"
@@ -24,7 +25,8 @@ std::string assertion_of(Body&& body) {
     body();
   } catch (const InternalError& error) {
     const std::string text = error.what();
-    const std::size_t begin = text.find(": ", text.find(".cpp:")) + 2;
+    const std::size_t file = std::min(text.find(".cpp:"), text.find(".h:"));
+    const std::size_t begin = text.find(": ", file) + 2;
     return text.substr(begin, text.rfind(" (") - begin);
   }
   return "no error";

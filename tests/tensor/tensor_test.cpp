@@ -28,7 +28,9 @@ std::vector<T> elements(const Tensor& tensor) {
 // Memory that only `upload` and `download` may touch.
 class FarDevice final : public Device {
  public:
-  std::string_view name() const override { return "far"; }
+  explicit FarDevice(int index = 0) : index_(index) {}
+  std::string_view kind() const override { return "far"; }
+  int index() const override { return index_; }
   bool host_accessible() const override { return false; }
   StoragePointer allocate(std::size_t size_bytes) override {
     StoragePointer memory = cpu().allocate(size_bytes);
@@ -42,6 +44,10 @@ class FarDevice final : public Device {
   void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) override {
     cpu().copy(to, from, size_bytes);
   }
+  void wait() override {}
+
+ private:
+  int index_ = 0;
 };
 
 TEST(Tensor, HoldsValuesInRowMajorOrder) {
@@ -227,8 +233,8 @@ TEST(TensorDevice, HostAccessElsewhereIsOurFault) {
 }
 
 TEST(TensorDevice, CopiesBetweenDevicesGoThroughTheHost) {
-  FarDevice one, other;
-  expect_user_error("copy from far to far: go through the host",
+  FarDevice one, other(1);
+  expect_user_error("copy from far:0 to far:1: go through the host",
                     [&] { counted({2}).on(one).on(other); });
 }
 
