@@ -155,7 +155,11 @@ std::vector<OperandSample> sample_operands(const Model& model, const Quantizatio
         const Tensor values = dense_on(tensor, cpu());
         const Rows rows = rows_of(values.sizes());
         std::vector<float>& all = gathered[name];
-        columns[name] = rows.columns;
+        // Rows as long as the texts of a batch are (of scores) are of one length: that of the first batch.
+        if (columns.try_emplace(name, rows.columns).first->second != rows.columns) {
+          more = true;
+          continue;
+        }
         const std::int64_t room = std::max<std::int64_t>(1, most_values / rows.columns) -
                                   static_cast<std::int64_t>(all.size()) / rows.columns;
         const auto taken =

@@ -290,6 +290,34 @@ TEST(Quantize, ExplainsWithARecipeThatItTakes) {
   EXPECT_EQ(plan["layers"].size(), 14 * 3 + 4 * 2);
 }
 
+// Scores of texts of another length are rows of another length; and both inputs of a product have states of their own.
+TEST(Quantize, ExplainsProductsOfTextsOfUnequalLength) {
+  const TemporaryFolder folder;
+  std::string data = "text,label\n";
+  for (int i = 0; i < 60; ++i) {
+    for (int word = 0; word <= i % 9; ++word) data += "film ";
+    data += i % 2 == 0 ? "good,good\n" : "bad,bad\n";
+  }
+  folder.file("unequal.csv", data);
+  const Json result = run_json(
+      {"quantize", workshop() / "model", "--data", "unequal.csv", "--batch", "4", "--format",
+       "mxint(bits=8)", "--rule", "op = 'matmul', input = 'int(bits=8)'", "--explain", "-o", "out"},
+      folder.path());
+  std::set<std::string> products;
+  int inputs = 0;
+  for (const Json& operand : result["diagnosis"]["operands"]) {
+    if (operand["format"].get<std::string>().find("int(bits=8") != 0) continue;
+    products.insert(operand["layer"]);
+    ++inputs;
+  }
+  EXPECT_EQ(products.size(), 4u) << "scores and context of two layers";
+  EXPECT_EQ(inputs, 8);
+  const Safetensors saved = read_safetensors(folder.path() / "out/model.safetensors");
+  EXPECT_TRUE(
+      saved.tensors.contains("bert.encoder.layer.0.attention.self.scores.input_2_quantizer.scale"))
+      << "the second input's own";
+}
+
 // The line is typed as it is printed, by a shell, in a folder whose name has what shells take apart.
 TEST(Quantize, ExplainsWithACommandThatWorksAsTyped) {
   const TemporaryFolder folder;
