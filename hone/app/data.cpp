@@ -56,15 +56,17 @@ bool set_aside_by_seed(Splits& splits) {
   return true;
 }
 
-std::string source_of_known(std::size_t all, std::size_t old, std::size_t fresh) {
+// `complete`: the record knows of all that the model has learnt.
+std::string source_of_known(std::size_t all, std::size_t old, std::size_t fresh, bool complete) {
+  const char* what = complete ? "are new to the model" : "its record does not know";
   if (fresh == 0)
     return fmt::format("the {} of {} texts that training set aside", count_text(old),
                        count_text(all));
   if (old == 0)
-    return fmt::format("the {} of {} texts that are new to the model", count_text(fresh),
-                       count_text(all));
-  return fmt::format("{} of {} texts: {} that training set aside, and {} that are new to the model",
-                     count_text(old + fresh), count_text(all), count_text(old), count_text(fresh));
+    return fmt::format("the {} of {} texts that {}", count_text(fresh), count_text(all), what);
+  return fmt::format("{} of {} texts: {} that training set aside, and {} that {}",
+                     count_text(old + fresh), count_text(all), count_text(old), count_text(fresh),
+                     what);
 }
 
 // What the model was not trained on, of data that it was trained on.
@@ -106,14 +108,21 @@ std::string with_sample(const std::string& origin, const std::string& sample) {
   return sample.empty() ? origin : origin + "; " + sample;
 }
 
-// The training part has no duplicates in itself.
+// A part has no duplicates in itself; where choices are made on the test part, that is said of all of it.
 PartFacts facts_of_part(const std::string& name, const std::vector<Example>& examples,
-                        std::span<const std::uint64_t> hashes, const DataSet& data,
+                        std::span<const std::uint64_t> hashes, const Splits& splits,
                         const RowSet& training_rows) {
+  const DataSet& data = splits.source;
   const bool itself = name == "train" || name == "all";
   PartFacts facts = part_facts(name, examples, hashes, data.label_names.size(),
                                itself ? RowSet{} : training_rows);
-  if (facts.duplicate_rows > 0) facts.duplicates = duplicate_rows(examples, data);
+  if (facts.duplicate_rows > 0) facts.duplicates = duplicate_rows(examples, data.train, data.files);
+  if (name != "test" || splits.protocol == Protocol::original) return facts;
+  const RowSet validation = row_set(row_hashes(data.validation));
+  facts.validation_duplicate_rows =
+      std::ranges::count_if(hashes, [&](std::uint64_t hash) { return contains(validation, hash); });
+  if (facts.validation_duplicate_rows > 0)
+    facts.validation_duplicates = duplicate_rows(examples, data.validation, data.files);
   return facts;
 }
 
@@ -125,7 +134,7 @@ DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& sa
   for (const auto& [name, examples] : parts_of(data))
     if (!examples->empty()) {
       identity.parts.push_back(
-          facts_of_part(name, *examples, row_hashes(*examples), data, training_rows));
+          facts_of_part(name, *examples, row_hashes(*examples), splits, training_rows));
       identity.parts.back().sample = samples.at(name);
     }
   return identity;
@@ -171,7 +180,7 @@ std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> has
     ++(was_set_aside ? old : fresh);
   }
   if (old + fresh == 0) return std::nullopt;
-  aside.source = source_of_known(hashes.size(), old, fresh);
+  aside.source = source_of_known(hashes.size(), old, fresh, record->complete);
   return aside;
 }
 
@@ -246,7 +255,7 @@ MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
                                                 splits.options.seed, "evaluation sample"));
   const std::vector<std::uint64_t> hashes = row_hashes(texts.examples);
   texts.part = measured_part(
-      facts_of_part(part_name, texts.examples, hashes, source, row_set(row_hashes(source.train))),
+      facts_of_part(part_name, texts.examples, hashes, splits, row_set(row_hashes(source.train))),
       origin, texts.examples, hashes, source.label_names, record);
   return texts;
 }

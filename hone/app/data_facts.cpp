@@ -46,13 +46,13 @@ Json count_or_null(const std::optional<std::int64_t>& count) {
 Json share_or_null(double share) { return share == share ? Json(share) : Json(); }
 
 // ": test.csv: line 2 is train.csv: line 7, … and 12 more", of those that have a place.
-std::string named_duplicates(const PartFacts& facts) {
+std::string named_duplicates(const std::vector<DuplicateRow>& duplicates, std::int64_t all) {
   constexpr std::size_t kShown = 3;
   std::string text;
-  for (std::size_t i = 0; i < std::min(kShown, facts.duplicates.size()); ++i)
-    text += fmt::format("{}{} is {}", i == 0 ? ": " : "; ", facts.duplicates[i].row,
-                        facts.duplicates[i].training_row);
-  const std::int64_t more = facts.duplicate_rows - static_cast<std::int64_t>(kShown);
+  for (std::size_t i = 0; i < std::min(kShown, duplicates.size()); ++i)
+    text +=
+        fmt::format("{}{} is {}", i == 0 ? ": " : "; ", duplicates[i].row, duplicates[i].other_row);
+  const std::int64_t more = all - static_cast<std::int64_t>(kShown);
   return text.empty() || more <= 0 ? text : text + fmt::format("; and {} more", number(more));
 }
 
@@ -149,15 +149,16 @@ PartFacts part_facts(const std::string& part, const std::vector<Example>& exampl
 }
 
 std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples,
-                                         const DataSet& data) {
+                                         const std::vector<Example>& others,
+                                         const std::vector<ReadFile>& files) {
   std::vector<DuplicateRow> rows;
-  if (data.files.empty()) return rows;
+  if (files.empty()) return rows;
   std::unordered_map<std::uint64_t, const Example*> first;
-  for (const Example& example : data.train) first.emplace(row_hash(example), &example);
+  for (const Example& example : others) first.emplace(row_hash(example), &example);
   for (const Example& example : examples) {
     const auto found = first.find(row_hash(example));
     if (found == first.end()) continue;
-    rows.push_back({place_of(example, data.files), place_of(*found->second, data.files)});
+    rows.push_back({place_of(example, files), place_of(*found->second, files)});
     if (rows.size() == kNamedDuplicates) break;
   }
   return rows;
@@ -174,10 +175,15 @@ Json to_json(const DataIdentity& identity) {
                 {"classes", classes},
                 {"majority_share", share_or_null(facts.majority_share())},
                 {"duplicate_rows", facts.duplicate_rows},
+                {"validation_duplicate_rows", facts.validation_duplicate_rows},
                 {"repeated_rows", facts.repeated_rows},
                 {"effective_rows", facts.effective_rows()}};
-    row["duplicates"] = Json::object();
-    for (const DuplicateRow& one : facts.duplicates) row["duplicates"][one.row] = one.training_row;
+    const auto add = [&](const char* key, const std::vector<DuplicateRow>& duplicates) {
+      row[key] = Json::object();
+      for (const DuplicateRow& one : duplicates) row[key][one.row] = one.other_row;
+    };
+    add("duplicates", facts.duplicates);
+    add("validation_duplicates", facts.validation_duplicates);
     parts.push_back(std::move(row));
   }
   return {{"source", identity.source},
@@ -234,6 +240,7 @@ Json to_json(const MeasuredPart& part) {
           {"chosen_on_rows", count_or_null(part.chosen_on_rows)},
           {"calibrated_on_rows", count_or_null(part.calibrated_on_rows)},
           {"duplicate_rows", part.facts.duplicate_rows},
+          {"validation_duplicate_rows", part.facts.validation_duplicate_rows},
           {"repeated_rows", part.facts.repeated_rows},
           {"majority_share", share_or_null(part.facts.majority_share())},
           {"cautions", cautions(part)},
@@ -252,7 +259,12 @@ std::vector<std::string> cautions(const MeasuredPart& part) {
     words.emplace_back("may be trained on");
   if (part.facts.duplicate_rows > trained)
     add(part.facts.duplicate_rows, " in the training part too");
-  if (!part.is_for_choices) add(part.chosen_on_rows.value_or(0), " held for choices");
+  const std::int64_t chosen = part.chosen_on_rows.value_or(0);
+  if (part.is_for_choices) return words;
+  if (part.facts.validation_duplicate_rows >= chosen)
+    add(part.facts.validation_duplicate_rows, " in the validation part too");
+  else
+    add(chosen, " held for choices");
   return words;
 }
 
@@ -282,14 +294,21 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
     warnings.push_back(fmt::format("{}: {} of {} texts were trained on, which flatters the figures",
                                    facts.part, number(trained), number(facts.rows)));
   const std::int64_t chosen = part.chosen_on_rows.value_or(0);
-  if (chosen > 0 && facts.part != "validation")  // whose name says so
+  if (facts.validation_duplicate_rows > 0)
+    warnings.push_back(fmt::format(
+        "{} of {} {} texts are in the validation part too, where choices are made, "
+        "which flatters the figures of what is chosen{}",
+        number(facts.validation_duplicate_rows), number(facts.rows), facts.part,
+        named_duplicates(facts.validation_duplicates, facts.validation_duplicate_rows)));
+  if (chosen > facts.validation_duplicate_rows && facts.part != "validation")  // whose name says so
     warnings.push_back(fmt::format(
         "{}: {} of {} texts were held for choices; what was chosen on them flatters the figures",
         facts.part, number(chosen), number(facts.rows)));
   if (facts.duplicate_rows > 0)
-    warnings.push_back(fmt::format(
-        "{} of {} {} texts are in the training part too, which flatters the figures{}",
-        number(facts.duplicate_rows), number(facts.rows), facts.part, named_duplicates(facts)));
+    warnings.push_back(
+        fmt::format("{} of {} {} texts are in the training part too, which flatters the figures{}",
+                    number(facts.duplicate_rows), number(facts.rows), facts.part,
+                    named_duplicates(facts.duplicates, facts.duplicate_rows)));
   if (facts.repeated_rows > 0)
     warnings.push_back(
         fmt::format("{}: {} of {} texts repeat another one of them; intervals and verdicts take "

@@ -13,9 +13,9 @@
 /// What is to be known of the texts of a job before its figures are believed.
 namespace hone {
 
-/// A row whose text stands in the training part too, by their places.
+/// A row whose text stands in another part too, by their places.
 struct DuplicateRow {
-  std::string row, training_row;
+  std::string row, other_row;
 };
 inline constexpr std::size_t kNamedDuplicates = 100;
 
@@ -27,7 +27,10 @@ struct PartFacts {
   std::int64_t duplicate_rows =
       0;  ///< their text is in the training part too; 0 for that part itself
   std::vector<DuplicateRow> duplicates =
-      {};                          ///< the first of them, where they were read from files
+      {};  ///< the first of them, where they were read from files
+  std::int64_t validation_duplicate_rows =
+      0;  ///< of the test part: their text is in the validation part too, where choices are made
+  std::vector<DuplicateRow> validation_duplicates = {};
   std::int64_t repeated_rows = 0;  ///< their text stands in a row before them in this part
   double evidence = 1;             ///< of each row, as some repeat others: hone/metrics/evidence.h
   std::string sample = {};         ///< "10 of 50 of them, drawn by seed 3"; empty: all of the part
@@ -45,8 +48,10 @@ PartFacts part_facts(const std::string& part, const std::vector<Example>& exampl
                      std::span<const std::uint64_t> hashes, std::size_t classes,
                      const RowSet& training_rows);
 
-/// The first `kNamedDuplicates` of the examples whose text stands in the data's training part too.
-std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples, const DataSet& data);
+/// The first `kNamedDuplicates` of the examples whose text stands among the `others` too; both were read from `files`.
+std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples,
+                                         const std::vector<Example>& others,
+                                         const std::vector<ReadFile>& files);
 
 /// Which data a result stands on.
 struct DataIdentity {

@@ -80,7 +80,7 @@ void take_comparison(Json& row, const Json& comparison) {
 void take_cautions(Json& row, const Json& figures) {
   take(row, figures,
        {"effective_n", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows",
-        "repeated_rows"});
+        "validation_duplicate_rows", "repeated_rows"});
   if (const std::vector<std::string> words = cautions_of(figures); !words.empty())
     row["cautions"] = words;
 }

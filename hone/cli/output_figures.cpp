@@ -33,6 +33,8 @@ std::vector<Fragment> figure_fragments() {
         {"calibrated_on_rows", "texts?",
          "of them that quantizers were calibrated on; null: not known"},
         {"duplicate_rows", "texts", "of them that stand in the training part too"},
+        {"validation_duplicate_rows", "texts",
+         "of the test part: of them that stand in the validation part too"},
         {"repeated_rows", "texts", "of them that repeat an earlier one of them"},
         {"majority_share", "share?", "the most frequent class: the accuracy of always giving it"},
         {"cautions", "text[]",
@@ -52,7 +54,9 @@ std::vector<Fragment> figure_fragments() {
       {"data_part",
        "One part of the data.",
        {{"part", "train|validation|test|all",
-         "learnt from, chosen on, or measured; all: data without parts"},
+         "learnt from, chosen on, or measured; all: every text of the data, whatever its part; of "
+         "data without parts, what "
+         "is not set aside is train"},
         {"rows", "rows", "in it, after texts were set aside"},
         {"classes", "rows{}", "of each label; none where labels were not looked at"},
         {"majority_share", "share?",
@@ -62,6 +66,9 @@ std::vector<Fragment> figure_fragments() {
          "the first 100 of these by file and line, each with the place of its text in the training "
          "part; "
          "none of data that was made"},
+        {"validation_duplicate_rows", "rows",
+         "of the test part: whose text stands in the validation part too"},
+        {"validation_duplicates", "text{}", "the first 100 of these, in the same way"},
         {"repeated_rows", "rows", "whose text stands in an earlier row of the part"},
         {"effective_rows", "rows", "how many different texts would say as much (Kish)"}}},
       {"size",

@@ -247,7 +247,7 @@ TEST(Duplicates, AreNamed) {
   const auto warning = [](int count) {
     const DataSet data = with_duplicates(count);
     PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
-    facts.duplicates = duplicate_rows(data.test, data);
+    facts.duplicates = duplicate_rows(data.test, data.train, data.files);
     EXPECT_EQ(facts.duplicates.size(), std::min(data.train.size() - 1, kNamedDuplicates));
     MeasuredPart part;
     part.facts = facts;
@@ -259,14 +259,35 @@ TEST(Duplicates, AreNamed) {
   EXPECT_TRUE(warning(40).ends_with("; test.csv: line 4 is train.csv: line 5; and 36 more"))
       << warning(40);
   warning(300);
-  EXPECT_TRUE(duplicate_rows(reviews(1, 1), training_data(reviews(1, 1), kLabels)).empty())
+  EXPECT_TRUE(duplicate_rows(reviews(1, 1), reviews(1, 1), {}).empty())
       << "made, not read: there is no place to name";
+}
+
+// Choices are made on the one and reported on the other.
+TEST(Duplicates, OfValidationAndTestAreNamedToo) {
+  MeasuredPart part;
+  part.facts = {.part = "test",
+                .rows = 9,
+                .validation_duplicate_rows = 2,
+                .validation_duplicates = {{"test.csv: line 2", "validation.csv: line 3"},
+                                          {"test.csv: line 4", "validation.csv: line 5"}}};
+  part.trained_on_rows = 0;
+  part.chosen_on_rows = 2;
+  EXPECT_EQ(cautions(part), std::vector<std::string>{"2 in the validation part too"});
+  EXPECT_EQ(warnings_of(part, {}),
+            std::vector<std::string>{
+                "2 of 9 test texts are in the validation part too, where choices are made, which "
+                "flatters the figures of what is chosen: test.csv: line 2 is validation.csv: line "
+                "3; test.csv: line 4 is validation.csv: line 5"});
+  part.chosen_on_rows = 3;  // one more of an earlier training
+  EXPECT_EQ(cautions(part), std::vector<std::string>{"3 held for choices"});
+  EXPECT_EQ(warnings_of(part, {}).size(), 2u);
 }
 
 TEST(Duplicates, AreInTheDataOfResults) {
   const DataSet data = with_duplicates(2);
   PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
-  facts.duplicates = duplicate_rows(data.test, data);
+  facts.duplicates = duplicate_rows(data.test, data.train, data.files);
   const Json json = to_json(DataIdentity{"d", "99aa", 4, kLabels, {facts}});
   EXPECT_EQ(json["parts"][0]["duplicates"],
             Json::parse(R"({"test.csv: line 2": "train.csv: line 3"})"));
@@ -283,11 +304,13 @@ TEST(DataIdentity, SaysWhichDataAndWhichParts) {
   EXPECT_EQ(to_json(identity),
             Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "parts": [
               {"part": "train", "rows": 4, "classes": {"bad": 2, "good": 2},
-               "majority_share": 0.5, "duplicate_rows": 0, "repeated_rows": 0, "effective_rows": 4,
-               "duplicates": {}},
+               "majority_share": 0.5, "duplicate_rows": 0, "validation_duplicate_rows": 0,
+               "repeated_rows": 0, "effective_rows": 4, "duplicates": {},
+               "validation_duplicates": {}},
               {"part": "test", "rows": 2, "classes": {"bad": 1, "good": 1},
-               "majority_share": 0.5, "duplicate_rows": 1, "repeated_rows": 0, "effective_rows": 2,
-               "duplicates": {}}]})"));
+               "majority_share": 0.5, "duplicate_rows": 1, "validation_duplicate_rows": 0,
+               "repeated_rows": 0, "effective_rows": 2, "duplicates": {},
+               "validation_duplicates": {}}]})"));
 }
 
 }  // namespace

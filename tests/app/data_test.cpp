@@ -125,13 +125,18 @@ TEST(Split, CountsTextsThatStandInTwoParts) {
   DataSet data = numbered(20);
   data.label_names = {"zero", "one"};
   data.test = {{"3", 0}, {"5", 1}, {"new", 0}};
-  data.validation = {{"7", 0}, {"newer", 1}};
+  data.validation = {{"7", 0}, {"newer", 1}, {"new", 0}};
+  const Splits original = split(data, {.protocol = Protocol::original});
+  EXPECT_EQ(original.identity.parts.back().validation_duplicate_rows, 0) << "it is one part";
   const Splits splits = split(std::move(data), {});
   ASSERT_EQ(splits.identity.parts.size(), 3u);
   EXPECT_EQ(splits.identity.parts[1].part, "validation");
   EXPECT_EQ(splits.identity.parts[1].duplicate_rows, 1);
   EXPECT_EQ(splits.identity.parts[2].duplicate_rows, 2);
   EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.facts.duplicate_rows, 2);
+  EXPECT_EQ(splits.identity.parts[1].validation_duplicate_rows, 0);
+  EXPECT_EQ(splits.identity.parts[2].validation_duplicate_rows, 1);
+  EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.facts.validation_duplicate_rows, 1);
 }
 
 TEST(Split, TakesSamplesBySeed) {
@@ -215,6 +220,12 @@ TEST(SplitOfKnownData, MeasuresOnNewRowsOrLearnsFromThem) {
   EXPECT_EQ(now.validation_source,
             "40 of 130 texts: 10 that training set aside, and 30 that "
             "are new to the model");
+  // Without a record of all it learnt from, what is not in it need not be new.
+  TrainedOn part_of_it = record;
+  part_of_it.complete = false;
+  EXPECT_EQ(
+      split(file_of(130), {.use = DataUse::measurement, .record = part_of_it}).validation_source,
+      "40 of 130 texts: 10 that training set aside, and 30 that its record does not know");
   // With a test part to measure on, new training texts are training texts.
   DataSet with_test = file_of(130);
   with_test.test = {{"test", 1}};
