@@ -68,7 +68,7 @@ const std::vector<Document>& documents() {
        {{kOneSeed,
          {kResult,
           kSubject,
-          {"train_loss", "nats?", "mean over all steps"},
+          {"train_loss", "nats?", "mean over all steps; null: there were none"},
           {"train_runtime", "s", "how long it took"},
           {"train_samples_per_second", "texts/s", "how fast it was"},
           {"train_steps_per_second", "steps/s", "the same in steps"},

@@ -155,7 +155,7 @@ Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
   const double examples = static_cast<double>(t.examples), steps = static_cast<double>(t.steps);
   Trained trained;
   trained.result = job.subject();
-  trained.result.update({{"train_loss", t.mean_loss},
+  trained.result.update({{"train_loss", t.steps > 0 ? Json(t.mean_loss) : Json()},
                          {"train_runtime", t.seconds},
                          {"train_samples_per_second", examples / t.seconds},
                          {"train_steps_per_second", steps / t.seconds},
@@ -391,10 +391,12 @@ void print_one(const TrainArguments& a, const Trained& trained) {
                class_text(trained.measured, trained.labels, text_style(a.run)));
   if (const std::string line = cautions_line(result); !line.empty())
     print_text(a.run, "{}\n", line);
-  print_text(a.run, "{}; {} texts/s, mean loss {:.4f}; one seed; written to {}\n{}\n",
+  const Json& loss = result["train_loss"];
+  print_text(a.run, "{}; {} texts/s, mean loss {}; one seed; written to {}\n{}\n",
              choice_text(result),
              static_cast<long long>(result["train_samples_per_second"].get<double>()),
-             result["train_loss"].get<double>(), a.output.folder, trained.size);
+             loss.is_null() ? "–" : fmt::format("{:.4f}", loss.get<double>()), a.output.folder,
+             trained.size);
 }
 
 void print_seeds(const TrainArguments& a, const TrainedSeeds& trained) {
@@ -417,12 +419,17 @@ void train_model(TrainArguments& a, const CLI::App& app) {
   check_trainable(splits);
   TrainedOn after = after_training(before, splits.identity.hash, row_hashes(splits.source.train),
                                    row_hashes(splits.source.validation));
-  remember_columns(after, a.data.options);
+  const bool learns = total_steps(a.training.training, std::ssize(splits.source.train)) > 0;
   const std::optional<LearntVocabulary> vocabulary = learn_vocabulary(
       {a.model, a.data.options.source, a.vocab_size, a.resume.resume ? output.path() : fs::path()},
       splits.source.train, context);
   const TextModel source = open_for_training(a, vocabulary, splits, a.run.seed, context);
   report.notes = source.model.warnings;
+  if (!learns) {
+    after = source.trained_on.value_or(TrainedOn{.complete = false});
+    report.notes.emplace_back("nothing is learnt: the training has no steps");
+  }
+  remember_columns(after, a.data.options);
   const MeasuredTexts test =
       splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", after);
   const EncodedSplits data =

@@ -332,5 +332,21 @@ TEST(Train, ShowsTheClassesOfSeeds) {
             std::string::npos);
 }
 
+// What was not trained is not taken for trained.
+TEST(Train, OfNoStepsLeavesTheModelUntrained) {
+  const TemporaryFolder folder;
+  const Ending ending =
+      run_well({"train", "tiny", "--data", workshop() / "reviews.csv", "--epochs", "0", "-o", "un"},
+               folder.path());
+  EXPECT_NE(ending.messages.find("nothing is learnt: the training has no steps"), std::string::npos)
+      << ending.messages;
+  EXPECT_EQ(read_json(folder.path() / "un/results.json")["train_loss"], nullptr);
+  const Ending measured =
+      run_well({"eval", "un", "--data", workshop() / "reviews.csv"}, folder.path());
+  EXPECT_NE(measured.messages.find("un is not trained: its weights are as drawn at random"),
+            std::string::npos)
+      << measured.messages;
+}
+
 }  // namespace
 }  // namespace hone::testing
