@@ -24,6 +24,8 @@ Json or_null(const std::optional<T>& value) {
 
 constexpr PredictionField kFields[] = {
     {"id", [](const Prediction& p, const Labels&) { return p.row.id; }},
+    {"file", [](const Prediction& p, const Labels&) { return Json(p.row.file); },
+     WhichRows::of_many_files},
     {"text", [](const Prediction& p, const Labels&) { return Json(p.row.text); }},
     {"text_pair", [](const Prediction& p, const Labels&) { return or_null(p.row.text_pair); },
      WhichRows::pairs},
@@ -52,9 +54,19 @@ std::vector<double> softmax(std::span<const float> logits) {
   return probabilities;
 }
 
-// What the rows have of a field, said of one they do not.
-bool has(const TextRows& rows, WhichRows of) {
-  return of == WhichRows::all || (of == WhichRows::pairs ? rows.pairs : rows.labelled);
+// What the rows lack for a field; "" for one that they have.
+std::string_view lacking(const TextRows& rows, WhichRows of) {
+  switch (of) {
+    case WhichRows::pairs:
+      return rows.pairs ? "" : "the data has no second texts (text_pair); give --text_pair_column";
+    case WhichRows::labelled:
+      return rows.labelled ? "" : "the data has no labels (gold); give --label_column";
+    case WhichRows::of_many_files:
+      return rows.many_files ? "" : "all texts are of one file";
+    case WhichRows::all:
+      break;
+  }
+  return "";
 }
 
 std::string csv_cell(std::string_view text) {
@@ -157,7 +169,7 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
   std::vector<PredictionField> chosen;
   if (names.empty()) {
     for (const PredictionField& field : kFields)
-      if (has(rows, field.of) && !(csv && field.list)) chosen.push_back(field);
+      if (lacking(rows, field.of).empty() && !(csv && field.list)) chosen.push_back(field);
     return chosen;
   }
   std::vector<std::string> known;
@@ -166,9 +178,8 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
     const auto found = std::ranges::find(kFields, name, &PredictionField::name);
     user_check(found != std::end(kFields), "--fields: expected some of {}, got '{}'{}",
                fmt::join(known, ", "), name, did_you_mean(name, known));
-    user_check(has(rows, found->of), "--fields: the data has no {}",
-               found->of == WhichRows::pairs ? "second texts (text_pair); give --text_pair_column"
-                                             : "labels (gold); give --label_column");
+    const std::string_view lack = lacking(rows, found->of);
+    user_check(lack.empty(), "--fields: {}", lack);
     user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
                "--fields: {} is there twice", name);
     chosen.push_back(*found);

@@ -53,7 +53,7 @@ class Classifier {
 struct PredictionField {
   std::string_view name;
   Json (*value)(const Prediction&, const std::vector<std::string>& labels);
-  enum class Rows { all, pairs, labelled } of = Rows::all;  ///< rows that have it
+  enum class Rows { all, pairs, labelled, of_many_files } of = Rows::all;  ///< rows that have it
   bool list = false;  ///< CSV has it only when it is asked for, as JSON in one cell
 };
 std::span<const PredictionField> prediction_fields();

@@ -122,9 +122,11 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
                               !files.test.empty(), options.source);
   TextRows data{.part = name_of(part, part_name), .notes = files.notes};
   std::vector<std::string> class_names;
-  std::int64_t replaced = 0, before = 0;
+  std::int64_t replaced = 0;
   std::optional<ColumnChoice> choice;
-  for (const fs::path& path : files_of(files, part)) {
+  const std::vector<fs::path> paths = files_of(files, part);
+  data.many_files = paths.size() > 1;
+  for (const fs::path& path : paths) {
     const LabelledFile file = open_labelled_file(path);
     if (!choice && !file.table.columns.empty()) {
       with_context(path.string(),
@@ -132,7 +134,6 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
       data.notes.insert(data.notes.end(), file.table.notes.begin(), file.table.notes.end());
       if (!choice->gold.empty()) class_names = file.table.class_names(choice->gold);
     }
-    std::int64_t last = 0;
     for (Record& record : file.read(choice.value_or(ColumnChoice()), pool)) {
       const auto where = [&] { return file.place(record.number); };
       if (options.strict) {
@@ -141,15 +142,13 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
         check_utf8(record.text_pair, where);
       }
       replaced += record.replaced_bytes;
-      last = record.number;
-      record.number += before;  // of a part in several files the numbers go on
       TextRow& row = data.rows.emplace_back();
       row.id = id_of(record);
       row.text = std::move(record.text);
       if (!choice->text_pair.empty()) row.text_pair = std::move(record.text_pair);
       row.gold = gold_of(record);
+      if (data.many_files) row.file = path.lexically_normal().string();
     }
-    before += last;
   }
   user_check(!data.rows.empty(), "{}: there are no texts", options.source);
   if (replaced > 0)

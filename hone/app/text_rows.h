@@ -17,13 +17,15 @@ struct TextRow {
   std::string text;
   std::optional<std::string> text_pair = {};
   std::optional<std::string> gold = {};  ///< the label somebody gave it
+  std::string file = {};                 ///< where it stands, of several files
 };
 
 struct TextRows {
   std::vector<TextRow> rows = {};
-  std::string part = {};  ///< "train", "validation", "test", or "all"
-  bool pairs = false;     ///< the rows have a second text
-  bool labelled = false;  ///< some have a gold label
+  std::string part = {};    ///< "train", "validation", "test", or "all"
+  bool pairs = false;       ///< the rows have a second text
+  bool labelled = false;    ///< some have a gold label
+  bool many_files = false;  ///< the rows come from several files
   std::vector<std::string> notes = {}, warnings = {};
 };
 

@@ -41,6 +41,7 @@ std::vector<Fragment> row_fragments() {
          "the number of its line in the file (a header is line 1) or of its row, from 1, or what "
          "the data "
          "calls it"},
+        {"file", "text", "where that line or row stands", "of several files"},
         {"text", "text", "the text"},
         {"text_pair", "text", "the second text", "of pairs"},
         {"label", "text?", "the class with the largest logit; null: a logit is no number"},
@@ -227,6 +228,8 @@ std::vector<Fragment> row_fragments() {
         {"calibrated_on_rows", "texts", "of them that quantizers were calibrated on",
          "where known"},
         {"duplicate_rows", "texts", "of them that stand in the training part too", "where known"},
+        {"validation_duplicate_rows", "texts",
+         "of the test part: of them that stand in the validation part too", "where known"},
         {"repeated_rows", "texts", "of them that repeat an earlier one of them", "where known"},
         {"cautions", "text[]", "what the figures are to be read with", "where something is"},
         where(kProtocol, "where known"),

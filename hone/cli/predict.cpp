@@ -11,6 +11,7 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
 #include "hone/report/table.h"
+#include "hone/text/utf8.h"
 
 namespace hone {
 namespace {
@@ -59,12 +60,15 @@ void check(const PredictArguments& a) {
 using Source = std::function<std::vector<TextRow>()>;
 
 // Lines as they are typed, or many at once from a file.
-Source lines_of_standard_input(std::size_t most) {
+Source lines_of_standard_input(std::size_t most, bool strict) {
   auto reader = std::make_shared<LineReader>(STDIN_FILENO, "standard input");
-  return [reader, most, number = std::int64_t{0}]() mutable {
+  return [reader, most, strict, number = std::int64_t{0}]() mutable {
     std::vector<TextRow> rows;
-    for (std::string& line : reader->next(most))
-      rows.push_back({.id = ++number, .text = std::move(line)});
+    for (std::string& line : reader->next(most)) {
+      ++number;
+      if (strict) check_utf8(line, [&] { return fmt::format("standard input: line {}", number); });
+      rows.push_back({.id = number, .text = std::move(line)});
+    }
     return rows;
   };
 }
@@ -197,7 +201,7 @@ void predict(const PredictArguments& a) {
     print_notes(rows.notes, context);
     print_warnings(rows.warnings);
   } else if (a.from_stream()) {
-    source = lines_of_standard_input(most);
+    source = lines_of_standard_input(most, a.data.options.strict);
     if (::isatty(STDIN_FILENO) == 1)
       print_notes({"a text on each line, answered as it comes; Ctrl-D ends"}, context);
   } else {

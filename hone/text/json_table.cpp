@@ -18,6 +18,12 @@ namespace {
 struct Source {
   std::string_view text;
   TextPosition begin;
+  std::int64_t row = 0;  // among the elements of an array, from 1; 0: it is a line
+
+  std::string where() const {
+    return row == 0 ? fmt::format("line {}", begin.line)
+                    : fmt::format("row {}, line {}", row, begin.line);
+  }
 };
 
 std::vector<Source> lines_of(std::string_view text) {
@@ -49,7 +55,8 @@ std::vector<Source> elements_of(std::string_view array) {
     const char c = array[i];
     const bool space = trim({&c, 1}).empty();
     user_check(!ended || space, "line {}: text behind the end of the array", at.line);
-    if (depth == 1 && !open && !space && c != ',' && c != ']') open = {array.substr(i), at};
+    if (depth == 1 && !open && !space && c != ',' && c != ']')
+      open = {array.substr(i), at, std::ssize(sources) + 1};
     if (quoted) {
       if (c == '\\' && i + 1 < array.size()) at = behind(array[i++], at);
       quoted = c != '"';
@@ -75,34 +82,34 @@ Json parse_object(const Source& source, std::int64_t& replaced) {
   Json object = is_utf8(source.text)
                     ? parse_json_part(source.text, source.begin)
                     : parse_json_part(repair_utf8(source.text, replaced), source.begin);
-  user_check(object.is_object(), "line {}: expected a JSON object, got {}", source.begin.line,
+  user_check(object.is_object(), "{}: expected a JSON object, got {}", source.where(),
              shorten(to_line(object), 60));
   return object;
 }
 
-Json& find_key(Json& object, const std::string& name, std::int64_t line) {
+Json& find_key(Json& object, const std::string& name, const Source& source) {
   const auto found = object.find(name);
   if (found != object.end()) return *found;
   std::vector<std::string> keys;
   for (const auto& [key, value] : object.items()) keys.push_back(key);
-  fail("line {}: no key '{}'{}; the keys are: {}", line, name, did_you_mean(name, keys),
+  fail("{}: no key '{}'{}; the keys are: {}", source.where(), name, did_you_mean(name, keys),
        fmt::join(keys, ", "));
 }
 
-std::string take_text(Json& object, const std::string& name, std::int64_t line) {
-  Json& value = find_key(object, name, line);
-  user_check(value.is_string(), "line {}: '{}' is no string: {}", line, name,
+std::string take_text(Json& object, const std::string& name, const Source& source) {
+  Json& value = find_key(object, name, source);
+  user_check(value.is_string(), "{}: '{}' is no string: {}", source.where(), name,
              shorten(to_line(value), 60));
   return std::move(value.get_ref<std::string&>());
 }
 
-std::string take_label(Json& object, const std::string& name, std::int64_t line) {
-  Json& value = find_key(object, name, line);
+std::string take_label(Json& object, const std::string& name, const Source& source) {
+  Json& value = find_key(object, name, source);
   if (value.is_string()) return std::move(value.get_ref<std::string&>());
   const bool whole =
       value.is_number_float() && std::trunc(value.get<double>()) == value.get<double>();
   user_check(value.is_number_integer() || value.is_boolean() || whole,
-             "line {}: '{}' is neither a whole number nor a string: {}", line, name,
+             "{}: '{}' is neither a whole number nor a string: {}", source.where(), name,
              shorten(to_line(value), 60));
   return value.dump();
 }
@@ -115,14 +122,13 @@ std::string written(const Json& object, const std::string& name) {
 }
 
 Record read_record(const Source& source, const ColumnChoice& choice) {
-  const std::int64_t line = source.begin.line;
-  Record record{.number = line};
+  Record record{.number = source.row == 0 ? source.begin.line : source.row};
   Json object = parse_object(source, record.replaced_bytes);
   record.id = written(object, choice.id);
   record.gold = written(object, choice.gold);
-  record.text = take_text(object, choice.text, line);
-  if (!choice.text_pair.empty()) record.text_pair = take_text(object, choice.text_pair, line);
-  if (!choice.label.empty()) record.label = take_label(object, choice.label, line);
+  record.text = take_text(object, choice.text, source);
+  if (!choice.text_pair.empty()) record.text_pair = take_text(object, choice.text_pair, source);
+  if (!choice.label.empty()) record.label = take_label(object, choice.label, source);
   return record;
 }
 
@@ -144,7 +150,7 @@ std::vector<Record> read_all(const std::vector<Source>& sources, const ColumnCho
 DataTable open_json(std::string_view text) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   const bool array = trim(text).starts_with('[');
-  DataTable table{.unit = "line"};
+  DataTable table{.unit = array ? "row" : "line"};
   const std::vector<Source> sources = array ? elements_of(text) : lines_of(text);
   if (!sources.empty()) {
     std::int64_t replaced = 0;

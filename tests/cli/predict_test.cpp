@@ -260,6 +260,41 @@ TEST(Predict, TellsIdGoldAndWhetherTheTextWasCut) {
   EXPECT_EQ(said[2]["gold"], Json());
 }
 
+// A row is found again by its id, and of several files by the file.
+TEST(Predict, NumbersTheRowsOfArraysAndOfEachFile) {
+  const TemporaryFolder folder;
+  folder.file("a.json", R"([{"text": "one"}, {"text": "two"},
+{"text": "three"}])");
+  folder.file("b.csv", "text\nfour\nfive\n");
+  const auto said = [&](const std::string& data) {
+    std::vector<std::pair<std::string, int>> places;
+    for (const Json& row : json_lines(
+             run_well({"predict", workshop() / "model", "--data", data, "--split", "all", "--json"},
+                      folder.path())
+                 .output))
+      places.emplace_back(row.value("file", ""), row["id"].get<int>());
+    return places;
+  };
+  using Places = std::vector<std::pair<std::string, int>>;
+  EXPECT_EQ(said("a.json"), (Places{{"", 1}, {"", 2}, {"", 3}}));
+  EXPECT_EQ(said("b.csv"), (Places{{"", 2}, {"", 3}}));
+  folder.file("part-2.csv", "text\nsix\n");
+  fs::rename(folder.path() / "b.csv", folder.path() / "part-1.csv");
+  EXPECT_EQ(said("part-*.csv"), (Places{{"part-1.csv", 2}, {"part-1.csv", 3}, {"part-2.csv", 2}}));
+}
+
+TEST(Predict, RefusesBytesOfAStreamThatAreNoTextWhereAsked) {
+  Dialogue hone({"predict", "model", "-", "--strict", "--json"}, workshop());
+  hone.say("fine\n");
+  EXPECT_NE(hone.answer(), "");
+  hone.say("bad \xff\n");
+  EXPECT_EQ(hone.answer(), "");
+  EXPECT_EQ(hone.wait(), 1);
+  EXPECT_NE(hone.messages().find("standard input: line 2: the text is not UTF-8"),
+            std::string::npos)
+      << hone.messages();
+}
+
 TEST(Predict, SaysOnceThatTheModelHasFewerPositions) {
   const std::string said =
       "warning: --max_seq_length 1000: the model has 512 positions; texts are cut to 512 tokens\n";
@@ -347,12 +382,14 @@ TEST(Predict, WritesFilesWholeAndOverNoOther) {
   EXPECT_NE(ending.messages.find("texts.txt: is the data texts.txt, which this command reads"),
             std::string::npos)
       << ending.messages;
-  ending = predict({"-o", "nowhere/said.csv"});
+  ending = predict({"-o", "said.csv/said.csv"});
   EXPECT_EQ(ending.code, 1);
-  EXPECT_NE(ending.messages.find("nowhere/said.csv: cannot write there: nowhere is no folder"),
+  EXPECT_NE(ending.messages.find("said.csv/said.csv: cannot write there: said.csv is no folder"),
             std::string::npos)
       << ending.messages;
   EXPECT_EQ(entries(folder.path()), (std::vector<std::string>{"said.csv", "texts.txt"}));
+  EXPECT_EQ(predict({"-o", "new/deep/said.csv"}).code, 0);
+  EXPECT_TRUE(fs::exists(folder.path() / "new/deep/said.csv"));
 }
 
 TEST(Predict, RefusesWhatItCannotTell) {
@@ -365,11 +402,13 @@ TEST(Predict, RefusesWhatItCannotTell) {
     EXPECT_EQ(ending.output, "") << fragment;
     EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
   };
-  refuses(1, "--fields: expected some of id, text, text_pair, label, ",
+  refuses(1, "--fields: expected some of id, file, text, text_pair, label, ",
           {"a film", "--json", "--fields", "id,lable"});
   refuses(1, "did you mean 'label'?", {"a film", "--json", "--fields", "id,lable"});
   refuses(1, "--fields: the data has no labels (gold)",
           {"--data", "texts.csv", "--json", "--fields", "gold"});
+  refuses(1, "--fields: all texts are of one file",
+          {"--data", "texts.csv", "--json", "--fields", "file"});
   refuses(1, "--fields: id is there twice", {"a film", "--json", "--fields", "id,text,id"});
   refuses(2, "--fields chooses what programs get; add --json or -o FILE",
           {"a film", "--fields", "id"});

@@ -77,6 +77,8 @@ const std::vector<SchemaRun>& runs() {
       {"predict model --data reviews.csv --fields "
        "id,text,label,score,gold,cut,labels,probabilities,logits,input_ids"},
       {"predict model dull --text_pair fine --fields text_pair"},
+      {"predict model --data goo*.csv"},
+      {"predict model --data goo*.csv --fields file"},
       {"quantize model --weight_format int(bits=4) --data reviews.csv -o weights", "weights"},
       {"quantize unmeasured --format integer(width=4,frac=3) --split train --validation_split 0 "
        "--explain --data reviews.csv -o unchosen",
@@ -171,6 +173,7 @@ TEST(Schema, HoldsForWhatEveryCommandPrintsAndWrites) {
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
   fs::copy(workshop() / "reviews.csv", folder.path());
   folder.file("good.csv", "text,label\nfine,good\nvery fine,good\n");
+  folder.file("good_too.csv", "text,label\nas fine,good\n");
   std::string topics = "text,label\n";
   for (int i = 0; i < 30; ++i)
     topics += fmt::format("text {},{}\n", i, i % 3 == 0 ? "art" : i % 3 == 1 ? "sport" : "trade");
