@@ -154,9 +154,17 @@ void remove_abandoned(const fs::path& path) {
 }
 
 /// A new file beside `path`, locked while it is written; gone with the object unless it took its place.
+void make_folders_above(const fs::path& path) {
+  if (!path.has_parent_path()) return;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  user_check(!error, "{}: cannot make the folders above it: {}", path.string(), error.message());
+}
+
 class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& path) : target_(path) {
+    make_folders_above(path);
     for (int attempt = 0; descriptor_ < 0; ++attempt) {
       path_ = temporary_beside(path, attempt);
       descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -259,6 +267,7 @@ void write_folder(const fs::path& path, const std::function<void(const fs::path&
 }
 
 ScratchFolder::ScratchFolder(const fs::path& path) {
+  make_folders_above(path);
   std::error_code error;
   for (int attempt = 0; attempt == 0 || (!error && path_.empty()); ++attempt) {
     const fs::path candidate = temporary_beside(path, attempt);
@@ -289,7 +298,8 @@ bool path_exists(const fs::path& path) {
 bool is_folder(const fs::path& path) { return status_of(path).type() == fs::file_type::directory; }
 
 void check_output_file(const fs::path& path, bool overwrite) {
-  const fs::path folder = path.parent_path();
+  fs::path folder = path.parent_path();
+  while (!folder.empty() && !path_exists(folder)) folder = folder.parent_path();
   user_check(folder.empty() || is_folder(folder), "{}: cannot write there: {} is no folder",
              path.string(), folder.string());
   std::error_code error;

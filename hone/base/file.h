@@ -79,7 +79,8 @@ bool path_exists(const fs::path& path);
 bool is_folder(const fs::path& path);
 
 /// Refuses to write a file over what must not be lost: throws `UserError` when something is at `path`, unless it is a
-/// regular file and `overwrite` is given; also where its folder is missing.
+/// regular file and `overwrite` is given; also where what stands above it is no folder. Missing folders above it are made
+/// when it is written.
 void check_output_file(const fs::path& path, bool overwrite);
 
 }  // namespace hone

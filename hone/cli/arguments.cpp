@@ -93,7 +93,8 @@ void check_numbers(CLI::App& app) {
 }
 
 void declare(CLI::App& app, RunArguments& a) {
-  app.add_option("--threads", a.threads, "threads to compute with; results do not depend on it");
+  app.add_option("--threads", a.threads, "threads to compute with; results do not depend on it")
+      ->check(number_from(1, 1025));
   app.add_option("--seed", a.seed, "of everything random: fresh weights, splits, order, dropout");
   app.add_flag("--json", a.json,
                "print the result as JSON, with all names whole; a terminal shortens long ones, a "

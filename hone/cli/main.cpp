@@ -81,6 +81,12 @@ std::string problem(const CLI::App& app, const CLI::ParseError& error) {
   }
   const std::string answer = trainer_flag_answer(strangers.front());
   if (!answer.empty()) return answer;
+  constexpr std::string_view kTruths[] = {"true", "True", "false", "False"};
+  if (std::ranges::find(kTruths, strangers.front()) != std::end(kTruths))
+    return fmt::format(
+        "unexpected argument '{}': a flag without a value is true; --flag=false turns it "
+        "off",
+        strangers.front());
   return fmt::format("unexpected argument '{}'{}", strangers.front(),
                      did_you_mean(strangers.front(), flag_names(app)));
 }

@@ -172,9 +172,11 @@ TEST(Draw, RefusesOtherExtensions) {
                     [] { write_drawing({}, "graph.jpeg"); });
 }
 
-TEST(Draw, NamesAFolderThatIsNotThere) {
+TEST(Draw, NamesWhatIsNoFolder) {
   const TemporaryFolder folder;
-  expect_user_error("nowhere", [&] { write_drawing({}, folder.path() / "nowhere" / "graph.dot"); });
+  folder.file("file", "");
+  expect_user_error("file/graph.dot: cannot make the folders above it",
+                    [&] { write_drawing({}, folder.path() / "file" / "graph.dot"); });
 }
 
 }  // namespace

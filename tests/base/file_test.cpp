@@ -98,11 +98,19 @@ TEST(WriteFile, ReadersOfTheOldFileKeepIt) {
 
 TEST(WriteFile, NamesThePathItCannotWrite) {
   const TemporaryFolder folder;
-  expect_user_error("cannot open", [&] { write_file(folder.path() / "none" / "x", "text"); });
+  folder.file("file", "");
+  expect_user_error("file/x: cannot make the folders above it: ",
+                    [&] { write_file(folder.path() / "file" / "x", "text"); });
   fs::create_directories(folder.path() / "folder" / "inside");
   expect_user_error("folder: cannot write: ",
                     [&] { write_file(folder.path() / "folder", "text"); });
-  EXPECT_EQ(entries_of(folder.path()), Names{"folder"});
+  EXPECT_EQ(entries_of(folder.path()), (Names{"file", "folder"}));
+}
+
+TEST(WriteFile, MakesTheFoldersAboveIt) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "new" / "deep" / "x", "text");
+  EXPECT_EQ(read_file(folder.path() / "new/deep/x"), "text");
 }
 
 TEST(ReadFile, WaitsForNoPipeAndNoDevice) {

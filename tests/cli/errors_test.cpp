@@ -118,7 +118,8 @@ TEST_F(Refusal, OfValuesSaysWhatWasExpected) {
     values.insert(values.begin(), data.begin(), data.end());
     expect_of_training(code, fragment, values);
   };
-  expect_value(kUserError, "--threads: expected 1 to 1024, got 0", {"--threads", "0"});
+  expect_value(kUsageError, "--threads: expected a number of at least 1 and below 1025, got 0",
+               {"--threads", "0"});
   expect_value(kUsageError, "--per_device_train_batch_size: expected a number of at least 1, got 0",
                {"--batch", "0"});
   expect_value(kUsageError, "--max_steps: expected a number of at least 0, got -4",

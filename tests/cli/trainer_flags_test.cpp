@@ -33,6 +33,17 @@ std::string answer_to(const std::string& flag) {
 // Each is there, or answers with what to do instead; none is taken for a misspelling.
 TEST(TrainerFlags, AreThereOrAnswered) {
   for (const std::string flag : {"--model_name_or_path",
+                                 "--activation_checkpointing",
+                                 "--liger_kernel_config",
+                                 "--use_cache",
+                                 "--trackio_bucket_id",
+                                 "--enable_jit_checkpoint",
+                                 "--dataloader_in_order",
+                                 "--train_sampling_strategy",
+                                 "--ddp_static_graph",
+                                 "--sharded_ddp",
+                                 "--use_legacy_prediction_loop",
+                                 "--predict_with_generate",
                                  "--task_name",
                                  "--train_file",
                                  "--validation_file",
@@ -83,6 +94,18 @@ TEST(TrainerFlags, AreThereOrAnswered) {
                            "--ignore_mismatched_sizes",
                            "--max_seq_length"})
     EXPECT_TRUE(is_flag_of_train(flag)) << flag;
+}
+
+// As the Trainer's parser takes them.
+TEST(TrainerFlags, ThatAreTrueSayHow) {
+  const TemporaryFolder folder;
+  const Ending ending = run_hone(
+      {"train", "tiny", "--data", "synth:lookup?n=300", "-o", "out", "--group_by_length", "True"},
+      folder.path());
+  EXPECT_EQ(ending.code, kUsageError);
+  EXPECT_NE(ending.messages.find("a flag without a value is true; --flag=false turns it off"),
+            std::string::npos)
+      << ending.messages;
 }
 
 // Whoever has a token has private models: "nothing to choose here" is no answer for them.
