@@ -104,6 +104,7 @@ Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
   return {{"part", choice.part},
           {"n", choice.parent.evaluation.examples},
           {"reported_part", choice.reported_part},
+          {"reported_cautions", choice.reported_cautions},
           {"reported", reported}};
 }
 

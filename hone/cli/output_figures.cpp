@@ -221,6 +221,7 @@ std::vector<Fragment> figure_fragments() {
       {"choice",
        "A choice among models, made where `part` says, and what was chosen measured once.",
        {{"reported_part", "train|validation|test|all", "where what was chosen is measured"},
+        {"reported_cautions", "text[]", "what flatters the figures there, a few words each"},
         {"reported", "measured_model[]",
          "there: the model as it is, then what was chosen; none where that is `part`"},
         {"summary", "text", "what was chosen, in a sentence"},

@@ -102,7 +102,7 @@ class Quantizers {
     const Value value = node.inputs()[index];
     Value& quantizer = of_[{value, to_string(format)}];
     if (!quantizer)
-      quantizer = add_quantizer(graph_, value, name_for(node, index, operand), format, &node);
+      quantizer = add_quantizer(graph_, value, name_for(node, operand, value), format, &node);
     graph_.set_input(node, index, quantizer);
   }
 
@@ -115,14 +115,12 @@ class Quantizers {
   }
 
  private:
-  // A second format for the same parameter is called after its reader, and a second operand of a kind by its place too.
-  std::string name_for(const Node& node, std::size_t index, Operand operand) const {
-    const Node& read = *node.inputs()[index].node;
-    std::string shared = read.name() + ".quantizer";
-    if (read.kind() == NodeKind::parameter && graph_.find(shared) == nullptr) return shared;
-    std::string own = fmt::format("{}.{}_quantizer", node.name(), to_string(operand));
-    if (graph_.find(own) == nullptr) return own;
-    return fmt::format("{}.{}_{}_quantizer", node.name(), to_string(operand), index + 1);
+  // A second format for the same parameter is called after its reader.
+  std::string name_for(const Node& node, Operand operand, Value value) const {
+    std::string shared = value.node->name() + ".quantizer";
+    const bool parameter = value.node->kind() == NodeKind::parameter;
+    if (parameter && graph_.find(shared) == nullptr) return shared;
+    return fmt::format("{}.{}_quantizer", node.name(), to_string(operand));
   }
   const Node* next_of(const Node& node) const {
     const auto& nodes = graph_.nodes();

@@ -25,7 +25,7 @@ QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
 /// of a format becomes parameters called "<quantizer>.<state>", trainable where it is learned; their
 /// values come from calibration.
 ///
-/// Quantizers are called "<node>.input_quantizer" (of a second input "<node>.input_2_quantizer"), "<parameter>.quantizer",
+/// Quantizers are called "<node>.input_quantizer" (of a second input "<node>.input_quantizer.1"), "<parameter>.quantizer",
 /// "<node>.output_quantizer". Requires a verified graph; works on inference and training graphs alike, and on
 /// quantized ones where other layers or operands are meant. Throws `UserError`, before anything changes, for a layer that the
 /// graph does not have, for an operand that is quantized already, for one that has no operand of that kind, and for formats with state per row on

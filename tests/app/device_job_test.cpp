@@ -2,7 +2,9 @@
 
 #include "hone/app/compress.h"
 #include "hone/app/measure.h"
+#include "hone/app/prediction.h"
 #include "hone/app/sensitivity.h"
+#include "hone/text/synthetic_words.h"
 #include "tests/app/app_testing.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/expect.h"
@@ -65,6 +67,27 @@ TEST(DeviceJob, GivesTheBitsOfTheHost) {
     EXPECT_EQ(testing::changed_parameters(expected.parameters[i], got.parameters[i]),
               std::vector<std::string>{})
         << i;
+}
+
+TEST(DeviceJob, ClassifiesTextsWithTheBitsOfTheHost) {
+  Context here(/*threads=*/1, /*quiet=*/true), there(/*threads=*/1, /*quiet=*/true);
+  here.library.kernels.clear();
+  testing::FakeDevice device;
+  there.library = testing::fake_library();
+  there.device = &device;
+  const TextModel model = make_model("tiny", synthetic_tokenizer(), here, /*seed=*/42, {"a", "b"});
+  const auto logits = [&](Context& context) {
+    Classifier classifier(model, /*max_seq_length=*/0, /*batch_size=*/2, context);
+    std::vector<std::vector<float>> all;
+    for (const Prediction& one : classifier.classify(
+             {{.id = 1, .text = "mena not gote"}, {.id = 2, .text = "pidi truly kerave"}}))
+      all.push_back(one.logits);
+    return all;
+  };
+  const std::vector<std::vector<float>> expected = logits(here);
+  ASSERT_EQ(expected.size(), 2u);
+  EXPECT_NE(expected[0], expected[1]);
+  EXPECT_EQ(logits(there), expected);
 }
 
 }  // namespace

@@ -314,7 +314,7 @@ TEST(Quantize, ExplainsProductsOfTextsOfUnequalLength) {
   EXPECT_EQ(inputs, 8);
   const Safetensors saved = read_safetensors(folder.path() / "out/model.safetensors");
   EXPECT_TRUE(
-      saved.tensors.contains("bert.encoder.layer.0.attention.self.scores.input_2_quantizer.scale"))
+      saved.tensors.contains("bert.encoder.layer.0.attention.self.scores.input_quantizer.1.scale"))
       << "the second input's own";
 }
 
