@@ -11,10 +11,12 @@ namespace hone::fuzz {
 
 /// Zip archives: the directory, and every entry unpacked.
 void archive(std::string_view bytes);
-/// config.json as a BERT config, which survives being written.
+/// config.json as a BERT config, which survives being written, and what this program adds to it.
 void config(std::string_view bytes);
 /// Delimited text, whose records survive being written, and the table of it.
 void csv(std::string_view bytes);
+/// graph.hone, which survives being written.
+void graph_file(std::string_view bytes);
 /// Graphs as text, which survive printing.
 void graph_text(std::string_view bytes);
 /// Tables of JSON lines or of one array.
@@ -36,10 +38,10 @@ struct Target {
   void (*run)(std::string_view bytes);
 };
 inline constexpr Target kTargets[] = {
-    {"archive", archive},         {"config", config},         {"csv", csv},
-    {"graph_text", graph_text},   {"json_table", json_table}, {"parquet", parquet},
-    {"safetensors", safetensors}, {"tokenizer", tokenizer},   {"torch_file", torch_file},
-    {"unpickler", unpickler},
+    {"archive", archive},       {"config", config},           {"csv", csv},
+    {"graph_file", graph_file}, {"graph_text", graph_text},   {"json_table", json_table},
+    {"parquet", parquet},       {"safetensors", safetensors}, {"tokenizer", tokenizer},
+    {"torch_file", torch_file}, {"unpickler", unpickler},
 };
 
 }  // namespace hone::fuzz

@@ -6,6 +6,7 @@
 
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/frontends/huggingface/config.h"
+#include "hone/frontends/huggingface/graph_file.h"
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/ir/print.h"
 #include "hone/passes/quantize.h"
@@ -239,6 +240,9 @@ TEST(Model, RefusesAGraphThatIsNone) {
   EXPECT_EQ(
       refusal("hone graph 1\n%x = input : f32[2]\n%y = rellu(%x) : f32[2]\n"),
       file.string() + ": graph text, line 3: unknown operation 'rellu'; did you mean 'relu'?");
+  fs::resize_file(file, std::uintmax_t{1} << 40);  // of holes: to read it would take all memory
+  EXPECT_EQ(testing::message_of([&] { load(folder.path()); }),
+            file.string() + ": 1 TiB are too many for a graph");
   EXPECT_EQ(refusal("hone graph 1\n%x = input : f32[B, 3]\noutput logits = %x\n"),
             file.string() + ": the graph has no output 'loss'");
   EXPECT_EQ(refusal("hone graph 1\n%x = input : f32[B, 3]\n%l = input : f32[]\n"

@@ -8,8 +8,8 @@
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/frontends/huggingface/config.h"
+#include "hone/frontends/huggingface/graph_file.h"
 #include "hone/frontends/huggingface/own_keys.h"
-#include "hone/ir/parse.h"
 #include "hone/ir/print.h"
 #include "hone/passes/keep_outputs.h"
 #include "hone/passes/quantize.h"
@@ -153,27 +153,6 @@ std::vector<std::string> adopt_labels(ModelFacts& facts, const std::vector<std::
   return dropped;
 }
 
-// The first line of graph.hone. A text of another version is refused.
-constexpr std::string_view kGraphHeader = "hone graph 1\n";
-constexpr std::size_t kMostGraphBytes = 64U << 20;  // a hundred times the largest known
-
-Graph read_graph(const fs::path& file, const OpTable& ops, const FormatTable& formats) {
-  const std::string text = read_file(file);
-  user_check(text.size() <= kMostGraphBytes, "{}: {} bytes are too many for a graph", file.string(),
-             text.size());
-  user_check(text.starts_with(kGraphHeader),
-             "{}: expected '{}' on the first line; another version of this program wrote it, or "
-             "none",
-             file.string(), trim(kGraphHeader));
-  return with_context(file.string(), [&] {
-    // The header counts as a line where errors are placed.
-    Graph graph = parse_graph("\n" + text.substr(kGraphHeader.size()), ops, formats);
-    for (const char* output : {"logits", "loss"})
-      user_check(static_cast<bool>(graph.output(output)), "the graph has no output '{}'", output);
-    return graph;
-  });
-}
-
 // Versions before graph.hone took every parameter of rank 1 for a bias: a layer norm's gain is its weight now.
 void name_gains(const Graph& graph, QuantizationPlan& plan) {
   for (auto& [name, formats] : plan) {
@@ -199,7 +178,10 @@ Graph graph_of(const fs::path& folder, const Architecture& arch, const ModelFact
       });
     return graph;
   }
-  Graph graph = read_graph(file, ops, formats);
+  Graph graph = read_graph_file(file, ops, formats);
+  for (const char* output : {"logits", "loss"})
+    user_check(static_cast<bool>(graph.output(output)), "{}: the graph has no output '{}'",
+               file.string(), output);
   const Type& logits = graph.output("logits").type();
   user_check(logits.rank() == 2 && logits.dim(-1) == Dim(facts.class_count()),
              "{}: the logits are {}, config.json names {} classes; the two files do not belong "
@@ -309,7 +291,7 @@ void save_model(const Model& model, const fs::path& folder) {
                                          kGraphFile, kOwnWeightsFile));
   write_file(folder / "config.json", to_document(config));
   if (const std::string text = to_string(model.graph); text != built)
-    write_file(folder / kGraphFile, std::string(kGraphHeader) + text);
+    write_file(folder / kGraphFile, graph_file_text(model.graph));
   TensorMap tensors;
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     if (info(parameter->role()).saved)

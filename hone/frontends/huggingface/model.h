@@ -72,8 +72,6 @@ Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed)
 /// Throws `UserError`, before anything is written, for weights that are NaN or infinite.
 void save_model(const Model& model, const fs::path& folder);
 
-inline constexpr const char* kGraphFile = "graph.hone";
-
 /// Throws `UserError` when the model is quantized already.
 void check_unquantized(const Model& model);
 
