@@ -19,17 +19,18 @@ std::int64_t bytes_of(const Node& node, const Bindings& bindings, std::int64_t g
 // A view that may have gaps: what reads it as one row after the other has to copy.
 bool has_gaps(const Node& node) {
   return node.kind() == NodeKind::operation && node.op().trait == Trait::view &&
-         !node.is("reshape");
+         !node.op().closes_gaps;
 }
 
 bool shares_memory(const Node& node) {
-  if (node.is("reshape")) return !has_gaps(*node.inputs()[0].node);
-  return node.op().trait == Trait::view || node.op().trait == Trait::update;
+  const OpDef& op = node.op();
+  return !op.aliases.empty() && !(op.closes_gaps && has_gaps(*node.inputs()[0].node));
 }
 
 // The node whose memory a value lives in: through views to what they look at.
 const Node* owner(const Node* node) {
-  while (node->kind() == NodeKind::operation && shares_memory(*node)) node = node->inputs()[0].node;
+  while (node->kind() == NodeKind::operation && shares_memory(*node))
+    node = node->inputs()[node->op().aliases[0]].node;
   return node;
 }
 

@@ -50,6 +50,10 @@ struct OpDef {
   /// The input whose memory the first output takes where nothing else reads it and both are of one type: kernels read an
   /// element of it for the last time before they write that place.
   std::optional<std::size_t> in_place = {};
+  /// The inputs whose memory the outputs share, one for each output: of views and updates. Empty: they have their own.
+  std::vector<std::size_t> aliases = {};
+  /// Of views: an input with gaps is copied instead, for this output has none.
+  bool closes_gaps = false;
   /// Output types. Throws `UserError` when the inputs do not fit.
   std::vector<Type> (*infer)(const TypeContext&);
   /// Plain loops with double accumulation; the truth every other kernel is compared with.

@@ -83,6 +83,7 @@ std::vector<OpDef> adamw() {
                           {"weight_decay", 0.0},
                           {"max_grad_norm", 1.0}},
            .trait = Trait::update,
+           .aliases = {0, 2, 3},
            .infer = infer,
            .reference = step,
            .flops = [](const TypeContext& c, const Bindings& bindings) {

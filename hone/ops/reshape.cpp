@@ -40,6 +40,8 @@ std::vector<OpDef> reshape() {
            .inputs = {"x"},
            .attributes = {{"shape", {}}},
            .trait = Trait::view,
+           .aliases = {0},
+           .closes_gaps = true,
            .infer = infer,
            .reference =
                [](Call& call) {

@@ -69,6 +69,7 @@ std::vector<OpDef> slice() {
            .inputs = {"x"},
            .attributes = {{"axis", std::int64_t{0}}, {"begin", std::int64_t{0}}, {"size", {}}},
            .trait = Trait::view,
+           .aliases = {0},
            .infer = infer,
            .reference = forward,
            .gradient = [](GradientContext& c) -> std::vector<Value> {

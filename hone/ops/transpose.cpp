@@ -44,6 +44,7 @@ std::vector<OpDef> transpose() {
            .inputs = {"x"},
            .attributes = {{"axes", {}}},
            .trait = Trait::view,
+           .aliases = {0},
            .infer = infer,
            .reference =
                [](Call& call) {

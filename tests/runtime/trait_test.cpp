@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <map>
 #include <set>
 
 #include "hone/base/random.h"
@@ -106,6 +107,41 @@ TEST_P(TraitsHold, WhateverIsElsewhere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfReferencesAndKernels, TraitsHold, ::testing::Bool());
+
+// What shares memory says so, and nothing else does while its inputs are still read: all values are outputs here.
+TEST_P(TraitsHold, OfMemoryThatOutputsShare) {
+  const Library& library = GetParam() ? builtin_with_kernels() : references();
+  std::set<std::string> held;
+  for (const KernelCase& kernel_case : kernel_cases()) {
+    Graph graph = parse_graph(kernel_case.text, library.ops, library.formats);
+    if (!graph.of_kind(NodeKind::parameter).empty()) continue;
+    const NamedTensors drawn = draw_inputs(graph, kernel_case);
+    std::map<Value, std::string> name_of;
+    for (const auto& node : graph.nodes())
+      for (int index = 0; index < static_cast<int>(node->types().size()); ++index) {
+        const Value value = {node.get(), index};
+        name_of[value] = fmt::format("value {}", name_of.size());
+        graph.set_output(name_of[value], value);
+      }
+    const NamedTensors values = run_graph(graph, drawn, {}, library);
+    for (Node* node : graph.of_kind(NodeKind::operation)) {
+      const OpDef& op = node->op();
+      for (std::size_t index = 0; index < node->types().size(); ++index)
+        for (std::size_t i = 0; i < node->inputs().size(); ++i) {
+          const Tensor& input = values.at(name_of.at(node->inputs()[i]));
+          const Tensor& output = values.at(name_of.at(Value{node, static_cast<int>(index)}));
+          const bool declared = index < op.aliases.size() && op.aliases[index] == i;
+          ASSERT_EQ(output.storage() == input.storage(),
+                    declared && !(op.closes_gaps && !input.contiguous()))
+              << "output " << index << " and input " << i << " of " << op.name << " in\n"
+              << kernel_case.text;
+        }
+      held.insert(std::string(op.name));
+    }
+  }
+  for (const auto& [name, op] : library.ops)
+    EXPECT_TRUE(op.aliases.empty() || held.contains(name)) << name;
+}
 
 // An operation that may work in the memory of an input gives the same bits there and elsewhere.
 TEST(Traits, InPlaceIsNoOtherResult) {
