@@ -32,20 +32,17 @@ constexpr std::pair<const char*, std::string NamedColumns::*> kColumnKeys[] = {
     {"label_column", &NamedColumns::label}};
 
 // A hash is stored as the signed number of the same bits.
-Tensor to_tensor(const RowSet& set) {
+RowSet to_set(const std::vector<std::uint64_t>& rising) {
   std::vector<std::int64_t> values;
-  values.reserve(set.size());
-  for (const std::uint64_t hash : set) values.push_back(std::bit_cast<std::int64_t>(hash));
-  return Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values);
+  values.reserve(rising.size());
+  for (const std::uint64_t hash : rising) values.push_back(std::bit_cast<std::int64_t>(hash));
+  return RowSet(Tensor::of<std::int64_t>({std::ssize(values)}, values));
 }
 
-RowSet to_set(const Tensor& tensor, const char* name) {
+RowSet checked_set(const Tensor& tensor, const char* name) {
   user_check(tensor.dtype() == DType::i64 && tensor.sizes().size() == 1,
              "tensor '{}': expected a list of i64", name);
-  RowSet set;
-  set.reserve(static_cast<std::size_t>(tensor.count()));
-  for (const std::int64_t value : tensor.values<std::int64_t>())
-    set.push_back(std::bit_cast<std::uint64_t>(value));
+  RowSet set(tensor);
   user_check(std::ranges::adjacent_find(set, std::greater_equal()) == set.end(),
              "tensor '{}': the hashes do not rise", name);
   return set;
@@ -66,7 +63,7 @@ std::optional<TrainedOn> parse(const Safetensors& file) {
   record.data = split(text("data"), ' ');
   for (const Row& row : kRows) {
     const auto tensor = file.tensors.find(row.tensor);
-    if (tensor != file.tensors.end()) record.*row.set = to_set(tensor->second, row.tensor);
+    if (tensor != file.tensors.end()) record.*row.set = checked_set(tensor->second, row.tensor);
   }
   return record;
 }
@@ -80,17 +77,27 @@ TrainedOn begun(const std::optional<TrainedOn>& before, const std::string& data)
 
 }  // namespace
 
+RowSet::RowSet(std::initializer_list<std::uint64_t> rising) : RowSet(to_set(rising)) {}
+
+// Signed and unsigned numbers of one size may be read as each other.
+const std::uint64_t* RowSet::begin() const {
+  return empty() ? nullptr
+                 : reinterpret_cast<const std::uint64_t*>(hashes_.values<std::int64_t>().data());
+}
+
+bool RowSet::operator==(const RowSet& other) const { return std::ranges::equal(*this, other); }
+
 RowSet row_set(std::vector<std::uint64_t> hashes) {
   std::ranges::sort(hashes);
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
-  return hashes;
+  return to_set(hashes);
 }
 
 RowSet united(const RowSet& a, const RowSet& b) {
-  RowSet both;
+  std::vector<std::uint64_t> both;
   both.reserve(a.size() + b.size());
   std::ranges::set_union(a, b, std::back_inserter(both));
-  return both;
+  return to_set(both);
 }
 
 bool contains(const RowSet& set, std::uint64_t hash) {
@@ -183,7 +190,7 @@ void write_trained_on(const std::optional<TrainedOn>& record, const fs::path& fo
   TensorMap tensors;
   for (const Row& row : kRows)
     if (const RowSet& set = *record.*row.set; !set.empty())
-      tensors.emplace(row.tensor, to_tensor(set));
+      tensors.emplace(row.tensor, set.tensor());
   std::map<std::string, std::string> metadata = {
       {"hone.trained_on", kVersion},
       {"complete", record->complete ? "true" : "false"},

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hone/base/file.h"
+#include "hone/tensor/tensor.h"
 #include "hone/text/row_hash.h"
 
 /// What a model has learnt from: fingerprints of its texts, in trained_on.safetensors beside its weights. So a later
@@ -13,8 +15,26 @@
 /// data how many of its texts are not new to the model.
 namespace hone {
 
-/// Fingerprints (hone/text/row_hash.h), rising, each once.
-using RowSet = std::vector<std::uint64_t>;
+/// Fingerprints of rows (hone/text/row_hash.h), each once and rising. Those of a file stay where it is mapped.
+class RowSet {
+ public:
+  RowSet() = default;
+  RowSet(std::initializer_list<std::uint64_t> rising);
+  /// A list of i64 with the bits of rising fingerprints, as the record stores them.
+  explicit RowSet(Tensor rising) : hashes_(std::move(rising)) {}
+
+  const std::uint64_t* begin() const;
+  const std::uint64_t* end() const { return begin() + size(); }
+  std::size_t size() const {
+    return hashes_.defined() ? static_cast<std::size_t>(hashes_.count()) : 0;
+  }
+  bool empty() const { return size() == 0; }
+  const Tensor& tensor() const { return hashes_; }
+  bool operator==(const RowSet& other) const;
+
+ private:
+  Tensor hashes_;  // undefined: none
+};
 
 /// The set of the hashes in a list.
 RowSet row_set(std::vector<std::uint64_t> hashes);
