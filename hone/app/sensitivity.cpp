@@ -156,12 +156,13 @@ std::vector<OperandSample> sample_operands(const Model& model, const Quantizatio
         const Rows rows = rows_of(values.sizes());
         std::vector<float>& all = gathered[name];
         // Rows as long as the texts of a batch are (of scores) are of one length: that of the first batch.
-        if (columns.try_emplace(name, rows.columns).first->second != rows.columns) {
-          more = true;
+        const std::int64_t width = columns.try_emplace(name, rows.columns).first->second;
+        const std::int64_t room = std::max<std::int64_t>(1, most_values / width) -
+                                  static_cast<std::int64_t>(all.size()) / width;
+        if (rows.columns != width) {
+          more = more || room > 0;
           continue;
         }
-        const std::int64_t room = std::max<std::int64_t>(1, most_values / rows.columns) -
-                                  static_cast<std::int64_t>(all.size()) / rows.columns;
         const auto taken =
             static_cast<std::size_t>(std::clamp<std::int64_t>(room, 0, rows.count) * rows.columns);
         all.insert(all.end(), values.values<float>().begin(),

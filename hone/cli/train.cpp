@@ -417,18 +417,17 @@ void train_model(TrainArguments& a, const CLI::App& app) {
   const std::optional<TrainedOn> before = known_record(a.model);
   const Splits splits = splits_to_train_on(a, before, context);
   check_trainable(splits);
-  TrainedOn after = after_training(before, splits.identity.hash, row_hashes(splits.source.train),
-                                   row_hashes(splits.source.validation));
   const bool learns = total_steps(a.training.training, std::ssize(splits.source.train)) > 0;
   const std::optional<LearntVocabulary> vocabulary = learn_vocabulary(
       {a.model, a.data.options.source, a.vocab_size, a.resume.resume ? output.path() : fs::path()},
       splits.source.train, context);
   const TextModel source = open_for_training(a, vocabulary, splits, a.run.seed, context);
   report.notes = source.model.warnings;
-  if (!learns) {
-    after = source.trained_on.value_or(TrainedOn{.complete = false});
-    report.notes.emplace_back("nothing is learnt: the training has no steps");
-  }
+  TrainedOn after =
+      learns ? after_training(before, splits.identity.hash, row_hashes(splits.source.train),
+                              row_hashes(splits.source.validation))
+             : source.trained_on.value_or(TrainedOn{.complete = false});
+  if (!learns) report.notes.emplace_back("nothing is learnt: the training has no steps");
   remember_columns(after, a.data.options);
   const MeasuredTexts test =
       splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", after);

@@ -139,16 +139,14 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
   }
 }
 
-// Where no extent is larger than it was, neither is the peak.
+// Where no extent is larger than in a run before, neither is the peak.
 void Interpreter::prepare_buffers(const Bindings& bindings) {
-  bool larger = !largest_;
-  if (!largest_) largest_.emplace();
-  for (const auto& [symbol, extent] : bindings) {
-    std::int64_t& largest = (*largest_)[symbol];
-    larger |= extent > largest;
-    largest = std::max(largest, extent);
-  }
-  if (!larger) return;
+  const auto covers = [&](const Bindings& before) {
+    return std::ranges::all_of(
+        bindings, [&](const auto& symbol) { return symbol.second <= before.at(symbol.first); });
+  };
+  if (std::ranges::any_of(ready_for_, covers)) return;
+  ready_for_.push_back(bindings);
   buffers_.prepare(
       static_cast<std::size_t>(peak_value_bytes(graph_, bindings, BufferPool::kGrainBytes)));
 }

@@ -2,7 +2,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,7 +55,8 @@ class Interpreter final : public Executable {
   ThreadPool& pool_;
   Device& device_;
   BufferPool buffers_;
-  std::optional<Bindings> largest_;  // extents that memory was made ready for
+  std::vector<Bindings>
+      ready_for_;  // extents that memory was made ready for
   std::vector<Step> steps_;
   std::map<const Node*, std::size_t> slot_of_;  // first slot of a node's results
   std::vector<Tensor> slots_;

@@ -53,14 +53,21 @@ Outcome all_jobs(Context& context) {
   return outcome;
 }
 
-// The fake device runs the references, so the host on its references must get the same bits.
-TEST(DeviceJob, GivesTheBitsOfTheHost) {
-  Context here(/*threads=*/1, /*quiet=*/true), there(/*threads=*/1, /*quiet=*/true);
-  here.library.kernels.clear();
+/// The host and the fake device, which runs the references, so the host on its references must get the same bits.
+struct Places {
   testing::FakeDevice device;
-  there.library = testing::fake_library();
-  there.device = &device;
-  const Outcome expected = all_jobs(here), got = all_jobs(there);
+  Context here{/*threads=*/1, /*quiet=*/true}, there{/*threads=*/1, /*quiet=*/true};
+
+  Places() {
+    here.library.kernels.clear();
+    there.library = testing::fake_library();
+    there.device = &device;
+  }
+};
+
+TEST(DeviceJob, GivesTheBitsOfTheHost) {
+  Places places;
+  const Outcome expected = all_jobs(places.here), got = all_jobs(places.there);
   EXPECT_EQ(got.logits, expected.logits);
   EXPECT_EQ(got.noise, expected.noise);
   for (std::size_t i = 0; i < expected.parameters.size(); ++i)
@@ -70,12 +77,9 @@ TEST(DeviceJob, GivesTheBitsOfTheHost) {
 }
 
 TEST(DeviceJob, ClassifiesTextsWithTheBitsOfTheHost) {
-  Context here(/*threads=*/1, /*quiet=*/true), there(/*threads=*/1, /*quiet=*/true);
-  here.library.kernels.clear();
-  testing::FakeDevice device;
-  there.library = testing::fake_library();
-  there.device = &device;
-  const TextModel model = make_model("tiny", synthetic_tokenizer(), here, /*seed=*/42, {"a", "b"});
+  Places places;
+  const TextModel model =
+      make_model("tiny", synthetic_tokenizer(), places.here, /*seed=*/42, {"a", "b"});
   const auto logits = [&](Context& context) {
     Classifier classifier(model, /*max_seq_length=*/0, /*batch_size=*/2, context);
     std::vector<std::vector<float>> all;
@@ -84,10 +88,10 @@ TEST(DeviceJob, ClassifiesTextsWithTheBitsOfTheHost) {
       all.push_back(one.logits);
     return all;
   };
-  const std::vector<std::vector<float>> expected = logits(here);
+  const std::vector<std::vector<float>> expected = logits(places.here);
   ASSERT_EQ(expected.size(), 2u);
   EXPECT_NE(expected[0], expected[1]);
-  EXPECT_EQ(logits(there), expected);
+  EXPECT_EQ(logits(places.there), expected);
 }
 
 }  // namespace

@@ -182,25 +182,26 @@ TEST(DiagnosisTable, ShowsTheFirstOfThoseThatAreNoisy) {
   EXPECT_EQ(first["better_snr_db"], expected.noise_after.snr_db());
 }
 
-// Values from the fourth digit on would be told apart, zeros that count not.
-TEST(DiagnosisTable, HasThreeDigitsOfStepAndSpread) {
+// The row of a weight that nothing rounds better.
+Json row_of(const std::vector<float>& values, const std::vector<float>& rounded,
+            double most_snr_db) {
   Diagnosis diagnosis;
   Noise noise;
-  noise.include(std::vector<float>{1, 3}, std::vector<float>{1, 2.5f});
+  noise.include(values, rounded);
   const Format format = format_called("bf16");
   diagnosis.operands = {{"layer", Operand::weight, format, format, noise, noise}};
-  const Json row = to_json(diagnosis_table(diagnosis, 1e9, 1))[0];
+  return to_json(diagnosis_table(diagnosis, most_snr_db, 1))[0];
+}
+
+// Values from the fourth digit on would be told apart, zeros that count not.
+TEST(DiagnosisTable, HasThreeDigitsOfStepAndSpread) {
+  const Json row = row_of({1, 3}, {1, 2.5f}, 1e9);
   EXPECT_EQ(row["smallest_step"], "1.00");
   EXPECT_EQ(row["standard_deviation"], "1.00");
 }
 
 TEST(DiagnosisTable, SuggestsNothingWhereNothingIsBetter) {
-  Diagnosis diagnosis;
-  Noise noise;
-  noise.include(std::vector<float>{1, 2}, std::vector<float>{1, 2.5f});
-  const Format format = format_called("bf16");
-  diagnosis.operands = {{"layer", Operand::weight, format, format, noise, noise}};
-  const Json row = to_json(diagnosis_table(diagnosis, 100, 1))[0];
+  const Json row = row_of({1, 2}, {1, 2.5f}, 100);
   EXPECT_EQ(row["better"], nullptr);
   EXPECT_EQ(row["better_snr_db"], nullptr);
   EXPECT_EQ(row["clipped"], 0);
