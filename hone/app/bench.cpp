@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "hone/analysis/cost.h"
 #include "hone/app/compress.h"
 #include "hone/app/memory_check.h"
 #include "hone/base/interrupt.h"
@@ -66,9 +67,9 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
              options.tokens);
   if (options.format) check_unquantized(model);
   Graph graph = options.train ? model.graph : forward_graph(model);
-  check_memory(graph, {{'B', options.batch}, {'S', options.tokens}},
-               fmt::format("a run of {} texts of {} tokens", options.batch, options.tokens));
   const Session session = context.session();
+  check_memory(graph, {{'B', options.batch}, {'S', options.tokens}}, session,
+               fmt::format("a run of {} texts of {} tokens", options.batch, options.tokens));
   ParameterStore parameters = model.parameters.on(session.device);
   const EncodedSet texts = random_texts(model, options);
   if (options.format) {

@@ -86,12 +86,12 @@ class Run {
  private:
   bool saves() const { return !options_.checkpoints.folder.empty(); }
 
-  void check_step_memory(const Graph& graph) const {
+  void check_step_memory(const Graph& graph) {
     Graph step = graph;
     add_training_step(step, options_.training.optimizer);
     const std::int64_t texts = std::min(options_.training.batch_size, data_.train.size()),
                        tokens = longest_text(data_.train);
-    check_memory(step, {{'B', texts}, {'S', tokens}},
+    check_memory(step, {{'B', texts}, {'S', tokens}}, context_.session(),
                  fmt::format("a training step of {} texts of up to {} tokens", texts, tokens));
   }
 

@@ -44,7 +44,7 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
   const auto start = std::chrono::steady_clock::now();
   Graph graph = forward_graph(model);
   const std::int64_t texts = std::min(batch_size, data.size()), tokens = longest_text(data);
-  check_memory(graph, {{'B', texts}, {'S', tokens}},
+  check_memory(graph, {{'B', texts}, {'S', tokens}}, context.session(),
                fmt::format("a batch of {} texts of up to {} tokens", texts, tokens));
   Predictor predictor(std::move(graph), model.parameters, context.session());
   Progress progress(title, data.size(), {.unit = "texts", .end = end, .output = context.progress});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hone/analysis/cost.h"
 #include "hone/app/machine.h"
 #include "hone/base/error.h"
 #include "hone/base/text.h"
@@ -16,9 +17,11 @@ double available_bytes() {
   return std::clamp(left, 0.0, machine);
 }
 
-double needed_bytes(const Graph& graph, const Bindings& bindings) {
+double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session) {
   const Cost total = cost(graph, bindings);
-  return static_cast<double>(total.parameter_bytes) + static_cast<double>(total.peak_value_bytes);
+  return static_cast<double>(
+      total.parameter_bytes + total.peak_value_bytes +
+      workspace_bytes(session.library.kernels, graph, session.device, bindings));
 }
 
 std::int64_t longest_text(const EncodedSet& set) {
@@ -27,9 +30,9 @@ std::int64_t longest_text(const EncodedSet& set) {
   return static_cast<std::int64_t>(longest);
 }
 
-void check_memory(const Graph& graph, const Bindings& bindings, const std::string& what,
-                  double available) {
-  const double needed = needed_bytes(graph, bindings);
+void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
+                  const std::string& what, double available) {
+  const double needed = needed_bytes(graph, bindings, session);
   user_check(needed <= available,
              "not enough memory: {} takes about {}, and {} can be had; take smaller batches "
              "(--batch), shorter texts (--max_seq_length) or a smaller model",

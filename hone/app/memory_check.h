@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "hone/analysis/cost.h"
+#include "hone/runtime/session.h"
 #include "hone/text/batching.h"
 
 /// Whether work fits into memory, asked before it begins.
@@ -11,16 +11,15 @@ namespace hone {
 /// Memory this process may still take: what the machine has available, or what a container's limit leaves of it.
 double available_bytes();
 
-/// What a run of the graph takes: its parameters and the peak of its values. A little more than the interpreter, which
-/// shares the memory of parameters that it only reads.
-double needed_bytes(const Graph& graph, const Bindings& bindings);
+/// What a run of the graph takes: its parameters and the peak of its values and of what kernels work in.
+double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session);
 
 /// Tokens of the longest text.
 std::int64_t longest_text(const EncodedSet& set);
 
 /// Throws `UserError` when `graph` takes more than `available`. `what` says for what: "a training step of 8 texts
 /// of up to 512 tokens".
-void check_memory(const Graph& graph, const Bindings& bindings, const std::string& what,
-                  double available = available_bytes());
+void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
+                  const std::string& what, double available = available_bytes());
 
 }  // namespace hone

@@ -5,9 +5,7 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
-#include "hone/passes/dead_code.h"
 #include "hone/passes/fill_input.h"
-#include "hone/passes/remove_dropout.h"
 
 namespace hone {
 namespace {
@@ -51,10 +49,9 @@ void draw_model(const DrawArguments& a) {
   Graph graph = inputs.labels || a.train ? source.model.graph : forward_graph(source.model);
   if (!inputs.attention_mask) fill_input(graph, "attention_mask", "input_ids", 1);
   if (!inputs.token_type_ids) fill_input(graph, "token_type_ids", "input_ids", 0);
-  if (!a.train) {
-    remove_dropout(graph);
-    remove_dead_code(graph);
-  }
+  ParameterStore parameters = source.model.parameters;
+  if (!a.train)
+    run_passes(graph, parameters, context.session(), {"remove_dropout", "remove_dead_code"});
   const Drawing drawing =
       draw(graph, {.title = fmt::format("{} ({})", a.model, a.train ? "training" : "inference"),
                    .depth = a.depth});

@@ -8,9 +8,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/ir/print.h"
-#include "hone/passes/dead_code.h"
 #include "hone/passes/freeze.h"
-#include "hone/passes/remove_dropout.h"
 #include "hone/report/table.h"
 #include "hone/train/training_graph.h"
 
@@ -80,8 +78,8 @@ void inspect(const InspectArguments& a) {
   Graph training = source.model.graph;
   freeze(training, a.freeze);
   Graph inference = forward_graph(source.model);
-  remove_dropout(inference);
-  remove_dead_code(inference);
+  ParameterStore parameters = source.model.parameters;
+  run_passes(inference, parameters, context.session(), {"remove_dropout", "remove_dead_code"});
   const Bindings bindings = {{'B', a.batch}, {'S', a.tokens}};
   const std::vector<ModuleParameters> modules = parameters_by_module(training);
   const ParameterTotals totals = total_parameters(training);

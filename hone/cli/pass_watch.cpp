@@ -1,7 +1,6 @@
 #include "hone/cli/pass_watch.h"
 
 #include "hone/base/file.h"
-#include "hone/base/text.h"
 #include "hone/cli/screen.h"
 #include "hone/ir/print.h"
 
@@ -41,12 +40,8 @@ void declare(CLI::App& app, PassArguments& a) {
 
 PassWatch make_watch(const PassArguments& arguments, const PassTable& passes) {
   PassWatch watch;
-  std::vector<std::string> names;
-  for (const auto& [name, def] : passes) names.push_back(name);
   for (const std::string& name : arguments.skipped) {
-    user_check(passes.contains(name),
-               "--skip_pass: there is no pass '{}'{}; `hone passes` lists them", name,
-               did_you_mean(name, names));
+    with_context("--skip_pass", [&] { find_pass(passes, name); });
     watch.skipped.insert(name);
   }
   if (!arguments.show && arguments.dump.empty()) return watch;

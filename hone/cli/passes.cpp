@@ -1,4 +1,3 @@
-#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
 #include "hone/cli/print_result.h"
@@ -74,12 +73,7 @@ void passes(const PassesArguments& a) {
   const Context context = make_context(a.run);
   const PassTable& table = context.library.passes;
   if (a.pass.empty()) return list_passes(table, a.run);
-  const auto found = table.find(a.pass);
-  std::vector<std::string> names;
-  for (const auto& [name, def] : table) names.push_back(name);
-  user_check(found != table.end(), "there is no pass '{}'{}; `hone passes` lists them", a.pass,
-             did_you_mean(a.pass, names));
-  explain_pass(found->second, a.run);
+  explain_pass(find_pass(table, a.pass), a.run);
 }
 
 }  // namespace

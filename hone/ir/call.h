@@ -27,6 +27,9 @@ class Call {
   FunctionRef<Tensor(DType, Sizes)> allocate;
   /// What the kernel made of weights and states (see `Kernel::prepare`).
   const void* prepared = nullptr;
+  /// Memory of the device that the kernel asked for (see `Kernel::workspace_bytes`), contents undefined, aligned to a line of
+  /// the cache.
+  void* workspace = nullptr;
 
   const Tensor& input(std::size_t index) const { return *inputs[index]; }
   bool has_input(std::size_t index) const { return index < inputs.size(); }

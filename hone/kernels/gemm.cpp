@@ -401,10 +401,15 @@ std::size_t packed_floats(const Plan& plan) {
   return static_cast<std::size_t>(plan.shape.k * plan.padded_columns());
 }
 
-// B packed as a whole, until the next product on this thread.
-const float* packed_b_scratch(ThreadPool* pool, const Plan& plan, const ConstMatrix& b) {
+std::size_t workspace_floats(const GemmShape& shape) {
+  const Plan plan = plan_for(shape);
+  return plan.uses_b_once() ? 0 : packed_floats(plan);
+}
+
+// B packed as a whole, into the workspace or what the thread keeps until its next product.
+const float* packed_b(ThreadPool* pool, const Plan& plan, const ConstMatrix& b, float* workspace) {
   static thread_local Scratch scratch;
-  float* const packed = scratch.floats(packed_floats(plan));
+  float* const packed = workspace != nullptr ? workspace : scratch.floats(packed_floats(plan));
   pack_whole_b(pool, plan, b, packed);
   return packed;
 }
@@ -420,9 +425,9 @@ void compute(ThreadPool* pool, const Plan& plan, const ConstMatrix& a, const Rig
 }
 
 void multiply(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
-              float* c, std::int64_t c_stride, const GemmAdd& add) {
+              float* c, std::int64_t c_stride, const GemmAdd& add, float* workspace) {
   const Plan plan = plan_for(shape);
-  const Right right{b, plan.uses_b_once() ? nullptr : packed_b_scratch(pool, plan, b)};
+  const Right right{b, plan.uses_b_once() ? nullptr : packed_b(pool, plan, b, workspace)};
   compute(pool, plan, a, right, {c, c_stride, add});
 }
 
@@ -450,6 +455,7 @@ namespace hone::kernels {
 namespace {
 
 HWY_EXPORT(multiply);
+HWY_EXPORT(workspace_floats);
 HWY_EXPORT(size_of_packed);
 HWY_EXPORT(pack_right);
 HWY_EXPORT(multiply_packed);
@@ -462,6 +468,9 @@ constexpr std::int64_t kLargeWork = std::int64_t{1} << 27;
 std::int64_t work_of(const GemmShape& shape) {
   return shape.m * shape.n * std::max<std::int64_t>(1, shape.k);
 }
+
+bool is_small(const GemmShape& shape) { return work_of(shape) <= kSmallWork; }
+bool is_large(const GemmShape& shape) { return work_of(shape) > kLargeWork; }
 
 void check(const ConstMatrix& matrix) {
   HONE_ASSERT(matrix.row_stride == 1 || matrix.column_stride == 1, "gemm strides {} and {}",
@@ -477,12 +486,18 @@ ConstMatrix item_of(const ConstMatrixBatch& batch, std::int64_t p, std::int64_t 
 }  // namespace
 
 void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
-          float* c, std::int64_t c_stride, const GemmAdd& add) {
+          float* c, std::int64_t c_stride, const GemmAdd& add, float* workspace) {
   check(a);
   check(b);
   if (shape.m == 0 || shape.n == 0) return;
-  ThreadPool* const threads = work_of(shape) <= kSmallWork ? nullptr : &pool;
-  HWY_DYNAMIC_DISPATCH(multiply)(threads, shape, a, b, c, c_stride, add);
+  ThreadPool* const threads = is_small(shape) ? nullptr : &pool;
+  HWY_DYNAMIC_DISPATCH(multiply)
+  (threads, shape, a, b, c, c_stride, add, threads == nullptr ? nullptr : workspace);
+}
+
+std::size_t gemm_workspace_floats(const GemmShape& shape) {
+  if (shape.m == 0 || shape.n == 0 || is_small(shape)) return 0;
+  return HWY_DYNAMIC_DISPATCH(workspace_floats)(shape);
 }
 
 std::size_t gemm_packed_floats(std::int64_t n, std::int64_t k) {
@@ -499,13 +514,13 @@ void gemm_packed(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a,
                  const float* packed, float* c, std::int64_t c_stride, const GemmAdd& add) {
   check(a);
   if (shape.m == 0 || shape.n == 0) return;
-  ThreadPool* const threads = work_of(shape) <= kSmallWork ? nullptr : &pool;
+  ThreadPool* const threads = is_small(shape) ? nullptr : &pool;
   HWY_DYNAMIC_DISPATCH(multiply_packed)(threads, shape, a, packed, c, c_stride, add);
 }
 
 void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
                   const GemmShape& shape, const ConstMatrixBatch& a, const ConstMatrixBatch& b,
-                  const MatrixBatch& c) {
+                  const MatrixBatch& c, float* workspace) {
   check(a.first);
   check(b.first);
   if (shape.m == 0 || shape.n == 0) return;
@@ -516,10 +531,10 @@ void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
     product(item_of(a, p, q), item_of(b, p, q), to);
   };
   const std::int64_t items = batches[0] * batches[1];
-  if (work_of(shape) > kLargeWork) {
+  if (is_large(shape)) {
     for (std::int64_t item = 0; item < items; ++item) {
       for_item(item, [&](const ConstMatrix& left, const ConstMatrix& right, float* to) {
-        gemm(pool, shape, left, right, to, c.row_stride);
+        gemm(pool, shape, left, right, to, c.row_stride, {}, workspace);
       });
     }
     return;
@@ -528,10 +543,14 @@ void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
   parallel_ranges(pool, items, grain, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t item = begin; item < end; ++item) {
       for_item(item, [&](const ConstMatrix& left, const ConstMatrix& right, float* to) {
-        HWY_DYNAMIC_DISPATCH(multiply)(nullptr, shape, left, right, to, c.row_stride, {});
+        HWY_DYNAMIC_DISPATCH(multiply)(nullptr, shape, left, right, to, c.row_stride, {}, nullptr);
       });
     }
   });
+}
+
+std::size_t gemm_batched_workspace_floats(const GemmShape& shape) {
+  return is_large(shape) ? gemm_workspace_floats(shape) : 0;
 }
 
 }  // namespace hone::kernels

@@ -37,9 +37,14 @@ struct GemmAdd {
 };
 
 /// C[i * c_stride + j] = sum over l of A(i,l) B(l,j), plus `add`. C must not overlap the inputs.
-/// With k = 0 the sum is 0.
+/// With k = 0 the sum is 0. `workspace` has room for `gemm_workspace_floats(shape)`, aligned to a line of the cache; null:
+/// the calling thread keeps as much.
 void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
-          float* c, std::int64_t c_stride, const GemmAdd& add = {});
+          float* c, std::int64_t c_stride, const GemmAdd& add = {}, float* workspace = nullptr);
+
+/// What a product works in: all of B, packed, where several chunks read it; what a thread works in alone, up to some MiB,
+/// it keeps itself.
+std::size_t gemm_workspace_floats(const GemmShape& shape);
 
 /// B (K,N) as the products of this processor read it, for what multiplies by the same B again and
 /// again: `gemm_pack` fills `gemm_packed_floats(n, k)` floats, aligned to a line of the cache.
@@ -80,6 +85,9 @@ struct MatrixBatch {
 ///                  {scores, S, {N*S*S, S*S}});
 void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,
                   const GemmShape& shape, const ConstMatrixBatch& a, const ConstMatrixBatch& b,
-                  const MatrixBatch& c);
+                  const MatrixBatch& c, float* workspace = nullptr);
+
+/// Of one item after the other; 0 where threads take items for themselves.
+std::size_t gemm_batched_workspace_floats(const GemmShape& shape);
 
 }  // namespace hone::kernels

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <memory>
 
-/// Working memory that a kernel keeps between calls, so that no call allocates once sizes have
-/// settled.
+/// Working memory of a few MiB at most that a kernel keeps between calls, so that no call allocates once sizes have
+/// settled. What grows with the matrices of a call is handed to it instead.
 ///
 ///     static thread_local Scratch packed;
 ///     float* a = packed.floats(rows * depth);

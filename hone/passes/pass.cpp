@@ -84,17 +84,19 @@ Attributes read_options(const PassDef& def, std::string_view text, const FormatT
 
 }  // namespace
 
+const PassDef& find_pass(const PassTable& passes, std::string_view name) {
+  const auto found = passes.find(name);
+  if (found != passes.end()) return found->second;
+  std::vector<std::string> names;
+  for (const auto& [known, def] : passes) names.push_back(known);
+  fail("there is no pass '{}'{}; `hone passes` lists them", name, did_you_mean(name, names));
+}
+
 Pass parse_pass(std::string_view text, const PassTable& passes, const FormatTable& formats) {
   const std::string_view whole = trim(text);
   const std::size_t open = whole.find('(');
   const std::string name(trim(whole.substr(0, open)));
-  const auto found = passes.find(name);
-  if (found == passes.end()) {
-    std::vector<std::string> names;
-    for (const auto& [known, def] : passes) names.push_back(known);
-    fail("there is no pass '{}'{}; `hone passes` lists them", name, did_you_mean(name, names));
-  }
-  const PassDef& def = found->second;
+  const PassDef& def = find_pass(passes, name);
   return with_context("pass " + name, [&] {
     std::string_view inner;
     if (open != std::string_view::npos) {

@@ -41,6 +41,9 @@ using PassTable = std::map<std::string, PassDef, std::less<>>;
 /// The passes of this folder.
 PassTable graph_passes();
 
+/// The row called `name`. Throws `UserError`, naming the nearest, where there is none.
+const PassDef& find_pass(const PassTable& passes, std::string_view name);
+
 /// A pass with its options.
 struct Pass {
   const PassDef* def = nullptr;

@@ -221,6 +221,28 @@ std::shared_ptr<const void> packed_weight(const Call& call) {
   return packed;
 }
 
+float* workspace(const Call& call) { return static_cast<float*>(call.workspace); }
+
+std::int64_t bytes_of(std::size_t float_count) {
+  return static_cast<std::int64_t>(float_count * sizeof(float));
+}
+
+// Sizes of the operands of a call, known before it is made.
+Sizes sizes_of(const CallSite& site, std::size_t input, const Bindings& bindings) {
+  return resolve(site.inputs[input].shape, bindings);
+}
+
+std::int64_t rows_of(Sizes sizes) {
+  sizes.pop_back();
+  return element_count(sizes);
+}
+
+std::int64_t linear_workspace(const CallSite& site, const Bindings& bindings) {
+  const Sizes weight = sizes_of(site, 1, bindings);
+  return bytes_of(
+      kernels::gemm_workspace_floats({rows_of(sizes_of(site, 0, bindings)), weight[0], weight[1]}));
+}
+
 void linear(Call& call) {
   const Tensor& weight = call.input(1);
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
@@ -232,8 +254,14 @@ void linear(Call& call) {
     kernels::gemm_packed(call.pool(), shape, x, reinterpret_cast<const float*>(packed->pointer), y,
                          outputs, bias);
   } else {
-    kernels::gemm(call.pool(), shape, x, {floats(call, 1), 1, inputs}, y, outputs, bias);
+    kernels::gemm(call.pool(), shape, x, {floats(call, 1), 1, inputs}, y, outputs, bias,
+                  workspace(call));
   }
+}
+
+std::int64_t linear_weight_gradient_workspace(const CallSite& site, const Bindings& bindings) {
+  const Sizes x = sizes_of(site, 0, bindings), dy = sizes_of(site, 1, bindings);
+  return bytes_of(kernels::gemm_workspace_floats({dy.back(), x.back(), rows_of(x)}));
 }
 
 // dweight (N, K) = dy (T, N)^T x (T, K)
@@ -241,7 +269,8 @@ void linear_weight_gradient(Call& call) {
   const Tensor &x = call.input(0), &dy = call.input(1);
   const std::int64_t inputs = row_length(x), outputs = row_length(dy);
   kernels::gemm(call.pool(), {outputs, inputs, row_count(x)}, {floats(call, 1), 1, outputs},
-                {floats(call, 0), inputs, 1}, call.output().data<float>(), inputs);
+                {floats(call, 0), inputs, 1}, call.output().data<float>(), inputs, {},
+                workspace(call));
 }
 
 bool rows_times_matrix(const Call& call) {
@@ -257,6 +286,17 @@ kernels::ConstMatrix matrix(const Tensor& tensor) {
   return {tensor.data<float>(), tensor.strides()[last - 1], tensor.strides()[last]};
 }
 
+// Whether rows of the first operand are multiplied by one matrix is known when they have come, so it is as much as either
+// way takes.
+std::int64_t matmul_workspace(const CallSite& site, const Bindings& bindings) {
+  const Sizes a = sizes_of(site, 0, bindings), y = resolve(site.outputs[0].shape, bindings);
+  const std::size_t batched =
+      kernels::gemm_batched_workspace_floats({a[a.size() - 2], y.back(), a.back()});
+  if (site.inputs[1].rank() > 2) return bytes_of(batched);
+  return bytes_of(
+      std::max(batched, kernels::gemm_workspace_floats({rows_of(a), y.back(), a.back()})));
+}
+
 void matmul(Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
   const Sizes sizes = call.output_sizes();
@@ -264,7 +304,7 @@ void matmul(Call& call) {
   float* y = call.output().data<float>();
   if (rows_times_matrix(call))
     return kernels::gemm(call.pool(), {row_count(a), n, k}, {a.data<float>(), k, 1}, matrix(b), y,
-                         n);
+                         n, {}, workspace(call));
   const Sizes a_strides = stretched(a, sizes), b_strides = stretched(b, sizes),
               y_strides = contiguous_strides(sizes);
   // The last two leading dimensions, 1 where there are fewer.
@@ -278,7 +318,7 @@ void matmul(Call& call) {
     y_batch[at] = y_strides[i];
   }
   kernels::gemm_batched(call.pool(), batches, {sizes[leading], n, k}, {matrix(a), a_batch},
-                        {matrix(b), b_batch}, {y, n, y_batch});
+                        {matrix(b), b_batch}, {y, n, y_batch}, workspace(call));
 }
 
 // ---- the rest
@@ -331,9 +371,11 @@ KernelTable cpu_kernels() {
       {"global_norm", "cpu", "vector", anything, global_norm},
       {"layer_norm", "cpu", "rows", anything, layer_norm},
       {"layer_norm_gradient", "cpu", "rows", anything, layer_norm_gradient},
-      {"linear", "cpu", "gemm", anything, linear, Layout::dense, packed_weight},
-      {"linear_weight_gradient", "cpu", "gemm", anything, linear_weight_gradient},
-      {"matmul", "cpu", "gemm", two_batch_dimensions, matmul, Layout::matrices},
+      {"linear", "cpu", "gemm", anything, linear, Layout::dense, packed_weight, linear_workspace},
+      {"linear_weight_gradient", "cpu", "gemm", anything, linear_weight_gradient, Layout::dense,
+       nullptr, linear_weight_gradient_workspace},
+      {"matmul", "cpu", "gemm", two_batch_dimensions, matmul, Layout::matrices, nullptr,
+       matmul_workspace},
       {"mul", "cpu", "vector", at_most_six_dimensions, binary<kernels::multiply>, Layout::strided},
       {"quantize", "cpu", "vector", anything, quantize},
       {"relu", "cpu", "vector", anything, unary<kernels::relu>},

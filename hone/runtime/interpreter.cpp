@@ -11,21 +11,6 @@
 namespace hone {
 namespace {
 
-// The row that runs the calls of a node; null for its reference.
-const Kernel* choose(const Node& node, const Library& library, const Device& device) {
-  CallSite site{node.op(), node.attributes(), {}, node.types()};
-  for (const Value& input : node.inputs()) site.inputs.push_back(input.type());
-  std::string refusals;
-  for (const Kernel& kernel : library.kernels) {
-    if (kernel.op != node.op().name || kernel.device != device.kind()) continue;
-    const std::string_view reason = kernel.accepts(site);
-    if (reason.empty()) return &kernel;
-    refusals += fmt::format("; {}: {}", kernel.name, reason);
-  }
-  user_check(device.host_accessible(), "no kernel on {}{}", to_string(device), refusals);
-  return nullptr;
-}
-
 // What the operation reads as weights and states, where all of it are parameters that the graph does not write: what is
 // prepared may be made of any of them.
 std::vector<const Node*> constant_weights(const Node& node, const std::set<const Node*>& updated) {
@@ -72,7 +57,7 @@ Interpreter::Interpreter(const Graph& graph, const Library& library, ThreadPool&
     if (node->kind() == NodeKind::operation) {
       Step step{node.get(), nullptr, {}, std::vector<char>(node->inputs().size(), 0), slots, {}};
       try {
-        step.kernel = choose(*node, library, device);
+        step.kernel = find_kernel(library.kernels, *node, device);
       } catch (Error& error) {
         error.add_context(fmt::format("for %{} ({})", node->name(), node->op().name));
         throw;
@@ -139,7 +124,7 @@ void Interpreter::load_parameters(ParameterStore& parameters, Bindings& bindings
   }
 }
 
-// Where no extent is larger than in a run before, neither is the peak.
+// Where no extent is larger than in a run before, neither is what is needed.
 void Interpreter::prepare_buffers(const Bindings& bindings) {
   const auto covers = [&](const Bindings& before) {
     return std::ranges::all_of(
@@ -149,6 +134,13 @@ void Interpreter::prepare_buffers(const Bindings& bindings) {
   ready_for_.push_back(bindings);
   buffers_.prepare(
       static_cast<std::size_t>(peak_value_bytes(graph_, bindings, BufferPool::kGrainBytes)));
+  std::int64_t workspace = 0;
+  for (const Step& step : steps_)
+    workspace = std::max(workspace, workspace_bytes(step.kernel, *step.node, bindings));
+  const auto size_bytes = static_cast<std::size_t>(workspace);
+  if (workspace_ != nullptr && workspace_->size_bytes >= size_bytes) return;
+  workspace_.reset();
+  if (size_bytes > 0) workspace_ = device_.allocate(size_bytes);
 }
 
 const void* Interpreter::prepared_for(Step& step, const Call& call) const {
@@ -197,6 +189,8 @@ void Interpreter::execute(Step& step, const Bindings& bindings) {
             allocate};
   if (kernel != nullptr) {
     call.prepared = prepared_for(step, call);
+    if (kernel->workspace_bytes != nullptr && workspace_ != nullptr)
+      call.workspace = workspace_->pointer;
     kernel->run(call);
   } else {
     node.op().reference(call);

@@ -25,11 +25,16 @@ class Interpreter final : public Executable {
   void start_profile() override { profiling_ = true; }
   const std::map<std::string, KernelTime>& profile() const override { return profile_; }
 
-  /// Memory held for intermediate values, and the most that it has been.
-  std::size_t reserved_bytes() const { return buffers_.reserved_bytes(); }
-  std::size_t peak_reserved_bytes() const { return buffers_.peak_reserved_bytes(); }
+  /// Memory held for intermediate values and for what kernels work in, and the most that it has been.
+  std::size_t reserved_bytes() const { return buffers_.reserved_bytes() + workspace_size_bytes(); }
+  std::size_t peak_reserved_bytes() const {
+    return buffers_.peak_reserved_bytes() + workspace_size_bytes();
+  }
 
  private:
+  // It never shrinks.
+  std::size_t workspace_size_bytes() const { return workspace_ ? workspace_->size_bytes : 0; }
+
   /// What a kernel made of the constant weights of a node, and of which versions of them.
   struct Preparation {
     std::vector<std::size_t> slots;  // of those weights
@@ -55,8 +60,8 @@ class Interpreter final : public Executable {
   ThreadPool& pool_;
   Device& device_;
   BufferPool buffers_;
-  std::vector<Bindings>
-      ready_for_;  // extents that memory was made ready for
+  StoragePointer workspace_;         // of kernels, one after the other; null: none asked
+  std::vector<Bindings> ready_for_;  // extents that memory was made ready for
   std::vector<Step> steps_;
   std::map<const Node*, std::size_t> slot_of_;  // first slot of a node's results
   std::vector<Tensor> slots_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hone/ir/call.h"
+#include "hone/ir/graph.h"
 
 namespace hone {
 
@@ -40,10 +41,24 @@ struct Kernel {
   /// used once is not worth it, and again when one was written; it may read no other input. Null where it would not pay.
   /// Without this, nothing is prepared.
   std::shared_ptr<const void> (*prepare)(const Call&) = nullptr;
+  /// What a call works in beside its results, in bytes, with the symbols bound: `call.workspace`, which calls use one after
+  /// the other. Never more for smaller extents. Null: nothing that is worth being counted.
+  std::int64_t (*workspace_bytes)(const CallSite&, const Bindings&) = nullptr;
 };
 
 /// Fastest first among the rows of one operation.
 using KernelTable = std::vector<Kernel>;
+
+CallSite call_site(const Node& node);
+
+/// The row that runs the calls of a node on a device; null for its reference. Throws `UserError` where neither can.
+const Kernel* find_kernel(const KernelTable& kernels, const Node& node, const Device& device);
+
+/// What `Kernel::workspace_bytes` says of a node; 0 for a null kernel.
+std::int64_t workspace_bytes(const Kernel* kernel, const Node& node, const Bindings& bindings);
+/// The most of all operations of a graph.
+std::int64_t workspace_bytes(const KernelTable& kernels, const Graph& graph, const Device& device,
+                             const Bindings& bindings);
 
 /// The fast kernels of the CPU.
 KernelTable cpu_kernels();

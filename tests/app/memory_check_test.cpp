@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "hone/analysis/cost.h"
 #include "hone/base/cpu.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/keep_outputs.h"
@@ -24,10 +25,12 @@ Graph step_graph() {
 }
 
 TEST(MemoryCheck, GrowsWithBatchAndLength) {
+  ThreadPool pool(1);
+  const Session session{builtin(), pool};
   const Graph graph = step_graph();
-  const double one = needed_bytes(graph, {{'B', 1}, {'S', 8}});
-  const double many = needed_bytes(graph, {{'B', 64}, {'S', 8}}),
-               longer = needed_bytes(graph, {{'B', 64}, {'S', 24}});
+  const double one = needed_bytes(graph, {{'B', 1}, {'S', 8}}, session);
+  const double many = needed_bytes(graph, {{'B', 64}, {'S', 8}}, session),
+               longer = needed_bytes(graph, {{'B', 64}, {'S', 24}}, session);
   EXPECT_GT(many, one);
   EXPECT_GT(longer, 2 * many);
   // Weights and both moments are there whatever the batch is.
@@ -52,12 +55,13 @@ TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's memory is not the program's";
   Model model = tiny_model();
   const EncodedSet texts = tiny_texts(4000);
-  const double estimate =
-      needed_bytes(step_graph(), {{'B', texts.size()}, {'S', longest_text(texts)}});
-  const double before = static_cast<double>(resident_bytes());
   ThreadPool pool(1);
+  const Session session{builtin(), pool};
+  const double estimate =
+      needed_bytes(step_graph(), {{'B', texts.size()}, {'S', longest_text(texts)}}, session);
+  const double before = static_cast<double>(resident_bytes());
   train(model.graph, model.parameters, texts, 0, {.max_steps = 1, .batch_size = texts.size()}, {},
-        {builtin(), pool});
+        session);
   const double taken = static_cast<double>(peak_resident_bytes()) - before;
   EXPECT_GT(estimate, 100e6) << "too small to be told from the rest of the process";
   EXPECT_LT(taken, 1.1 * estimate);
@@ -91,8 +95,9 @@ TEST(MemoryCheck, IsWhatTheLargestOfManyBatchesTakes) {
       interpreter.run(inputs, parameters);
     };
     const auto expect_near = [&](std::int64_t count) {
-      const double estimate = static_cast<double>(
-          cost(graph, {{'B', count}, {'S', longest_text(texts)}}).peak_value_bytes);
+      const Bindings bindings{{'B', count}, {'S', longest_text(texts)}};
+      const double estimate = needed_bytes(graph, bindings, {builtin(), pool}) -
+                              static_cast<double>(cost(graph, bindings).parameter_bytes);
       const auto peak = static_cast<double>(interpreter.peak_reserved_bytes());
       EXPECT_GE(peak, estimate) << trains << ' ' << count;
       EXPECT_LT(peak, 1.1 * estimate) << trains << ' ' << count;
@@ -107,11 +112,13 @@ TEST(MemoryCheck, IsWhatTheLargestOfManyBatchesTakes) {
 TEST(MemoryCheck, SaysWhatIsNeededAndWhatToDo) {
   const Graph graph = step_graph();
   const Bindings bindings = {{'B', 1000}, {'S', 24}};
+  ThreadPool pool(1);
+  const Session session{builtin(), pool};
   expect_user_error("not enough memory: a step takes about ",
-                    [&] { check_memory(graph, bindings, "a step", 1e6); });
+                    [&] { check_memory(graph, bindings, session, "a step", 1e6); });
   expect_user_error("and 976.56 KiB can be had; take smaller batches (--batch), shorter texts",
-                    [&] { check_memory(graph, bindings, "a step", 1e6); });
-  check_memory(graph, bindings, "a step", needed_bytes(graph, bindings));
+                    [&] { check_memory(graph, bindings, session, "a step", 1e6); });
+  check_memory(graph, bindings, session, "a step", needed_bytes(graph, bindings, session));
   EXPECT_GT(available_bytes(), 1e6);
 }
 

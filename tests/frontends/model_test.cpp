@@ -90,6 +90,15 @@ TEST(Model, WeightsSurviveSavingBitForBit) {
   }
 }
 
+// So what packs them can give their pages back (Kernel::prepare of a linear).
+TEST(Model, WeightsOfAFileAreReadWhereTheyLie) {
+  const TemporaryFolder folder;
+  write_small(folder);
+  const Model model = load(folder.path());
+  for (const auto& [name, tensor] : model.parameters.tensors())
+    EXPECT_TRUE(tensor.storage()->mapped) << name;
+}
+
 TEST(Model, SavingKeepsConfigKeysItDoesNotKnow) {
   const TemporaryFolder folder, copy;
   write_small(folder, {{"my_key", {{"deep", {1, 2}}}}, {"_num_labels", 5}});

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "hone/base/random.h"
 #include "hone/tensor/mapped.h"
@@ -317,6 +318,58 @@ TEST(Interpreter, MakesDenseWhatAKernelDoesNotTakeAsItLies) {
   EXPECT_EQ(given_a_view(Layout::matrices, kOfTransposed).x.strides(), (Sizes{1, 3}));
   EXPECT_EQ(given_a_view(Layout::strided, kOfTransposed).x.strides(), (Sizes{1, 3}));
   EXPECT_TRUE(given_a_view(Layout::dense, kOfPart).x.contiguous());
+}
+
+// A relu that writes all over what it asked for: 3 bytes an element, more than the pool's grain.
+std::int64_t three_bytes_each(const CallSite& site, const Bindings& bindings) {
+  return 3 * element_count(resolve(site.inputs[0].shape, bindings));
+}
+void use_workspace(Call& call) {
+  const std::size_t size_bytes = 3 * static_cast<std::size_t>(call.input(0).count());
+  std::memset(call.workspace, 0xff, size_bytes);
+  call.op.reference(call);
+  for (std::size_t i = 0; i < size_bytes; ++i)
+    ASSERT_EQ(static_cast<unsigned char*>(call.workspace)[i], 0xff) << "the result lies in it";
+}
+
+TEST(Interpreter, GivesKernelsTheWorkspaceTheyAskForOutOfThePeak) {
+  Library library = references();
+  library.kernels.push_back({"relu", "cpu", "works", at_most<999999>, use_workspace, Layout::dense,
+                             nullptr, three_bytes_each});
+  const Graph graph = parse(R"(%x = input : f32[B, 1]
+%r = relu(%x) : f32[B, 1]
+%y = relu(%r) : f32[B, 1]
+output y = %y
+)");
+  ThreadPool pool(1);
+  ParameterStore none;
+  Interpreter interpreter(graph, library, pool);
+  for (const std::int64_t count : {256, 2560, 512}) {
+    const Tensor x = Tensor::of<float>({count, 1}, std::vector<float>(count, -1.0f));
+    EXPECT_EQ(elements_of(interpreter.run({{"x", x}}, none).at("y")), std::vector<float>(count));
+  }
+  // One value, for the second relu works in the first's, and the workspace.
+  EXPECT_EQ(interpreter.peak_reserved_bytes(), 2560u * (4 + 3));
+}
+
+// Sizes that grow in turns: memory is as much as the largest run of them takes, whatever came before.
+TEST(Interpreter, IsReadyForTheLargestOfEveryMixOfSizes) {
+  const Graph graph = parse(R"(%x = input : f32[B, S]
+%t = tanh(%x) : f32[B, S]
+%y = add(%t, %x) : f32[B, S]
+output y = %y
+)");
+  const Library library = builtin_library();
+  ThreadPool pool(1);
+  ParameterStore none;
+  Interpreter interpreter(graph, library, pool);
+  const auto reserved_after = [&](std::int64_t rows, std::int64_t columns) {
+    interpreter.run({{"x", Tensor::zeros(DType::f32, {rows, columns})}}, none);
+    return interpreter.reserved_bytes();
+  };
+  EXPECT_EQ(reserved_after(64, 8), 4u * 64 * 8);      // many short ones
+  EXPECT_EQ(reserved_after(2, 256), 4u * 64 * 8);     // few long ones
+  EXPECT_EQ(reserved_after(64, 256), 4u * 64 * 256);  // many long ones
 }
 
 int& preparations() {
