@@ -1,7 +1,7 @@
 #include "fuzz/targets.h"
 #include "hone/base/error.h"
-#include "hone/text/csv.h"
-#include "hone/text/data_table.h"
+#include "hone/data/csv.h"
+#include "hone/data/data_table.h"
 
 namespace hone::fuzz {
 namespace {

@@ -1,5 +1,5 @@
 #include "fuzz/targets.h"
-#include "hone/text/data_table.h"
+#include "hone/data/data_table.h"
 
 namespace hone::fuzz {
 

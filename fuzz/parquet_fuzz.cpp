@@ -1,6 +1,6 @@
 #include "fuzz/targets.h"
 #include "hone/base/error.h"
-#include "hone/text/parquet.h"
+#include "hone/data/parquet.h"
 
 namespace hone::fuzz {
 namespace {

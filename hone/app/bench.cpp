@@ -6,11 +6,11 @@
 #include "hone/analysis/cost.h"
 #include "hone/app/compress.h"
 #include "hone/app/memory_check.h"
+#include "hone/app/text_examples.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/random.h"
 #include "hone/kernels/peak.h"
 #include "hone/passes/quantize.h"
-#include "hone/train/batch_inputs.h"
 #include "hone/train/calibration.h"
 #include "hone/train/training_graph.h"
 
@@ -76,7 +76,7 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
     run_as_pass(graph, session, "quantize", [&] {
       return quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
     });
-    calibrate(graph, parameters, texts, 0, {options.batch, 1}, session);
+    calibrate(graph, parameters, text_examples(texts), {options.batch, 1}, session);
   }
   if (options.train) {
     add_training_step(graph, {});
@@ -87,7 +87,7 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   }
   std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
-  NamedTensors inputs = batch_inputs(make_batch(texts, rows, 0));
+  NamedTensors inputs = text_examples(texts).batch(rows, 0);
   inputs["learning_rate"] = Tensor::scalar(5e-5f);
 
   BenchResult result;

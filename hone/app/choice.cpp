@@ -15,9 +15,8 @@ ChoicePart choice_part(const EncodedSplits& data) {
 }
 
 ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
-                       const EncodedSet& examples, const MeasureOptions& options,
-                       Context& context) {
-  Measurement after = measure(model, examples, options.pad_id, options.batch_size, context, label);
+                       const EncodedSet& examples, std::int64_t batch_size, Context& context) {
+  Measurement after = measure(model, examples, batch_size, context, label);
   const Comparison comparison =
       compare(parent.view(), after.view(), examples.labels, examples.text_numbers);
   return {label, average_weight_bits(model), std::move(after), comparison,
@@ -36,21 +35,20 @@ std::string Choice::reported_on() const {
                    reported_cautions);
 }
 
-Choice begin_choice(const Model& parent, const EncodedSplits& data, const MeasureOptions& options,
+Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t batch_size,
                     Context& context) {
   const ChoicePart part = choice_part(data);
-  return {
-      .part = part.name,
-      .cautions = cautions(data.measured_choice()),
-      .parent = measure(parent, part.examples, options.pad_id, options.batch_size, context, "fp32"),
-      .reported_part = data.measured.facts.part,
-      .reported_cautions = cautions(data.measured),
-      .warning = {},
-      .reported = {}};
+  return {.part = part.name,
+          .cautions = cautions(data.measured_choice()),
+          .parent = measure(parent, part.examples, batch_size, context, "fp32"),
+          .reported_part = data.measured.facts.part,
+          .reported_cautions = cautions(data.measured),
+          .warning = {},
+          .reported = {}};
 }
 
 void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
-                   const EncodedSplits& data, const MeasureOptions& options, Context& context) {
+                   const EncodedSplits& data, std::int64_t batch_size, Context& context) {
   if (choice.part == choice.reported_part) {
     if (chosen.empty()) return;
     choice.warning = fmt::format(
@@ -59,11 +57,10 @@ void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const
         data.protocol == Protocol::original ? "protocol original: " : "", choice.part);
     return;
   }
-  const Measurement before =
-      measure(parent, data.test, options.pad_id, options.batch_size, context, "fp32");
+  const Measurement before = measure(parent, data.test, batch_size, context, "fp32");
   choice.reported = {parent_row(before)};
   for (const ChosenModel& one : chosen) {
-    ComparedModel row = compared(*one.model, one.label, before, data.test, options, context);
+    ComparedModel row = compared(*one.model, one.label, before, data.test, batch_size, context);
     row.verdict = verdict(*row.comparison);
     choice.reported.push_back(std::move(row));
   }

@@ -10,9 +10,9 @@
 /// Where one of several candidates is chosen, and where what was chosen is measured once, so that its figure does not
 /// profit from the choice.
 ///
-///     Choice choice = begin_choice(parent, data, options, context);
-///     ComparedModel row = compared(candidate, "int8", choice.parent, choice_part(data).examples, options, context);
-///     report_chosen(choice, {{"int8", &candidate}}, parent, data, options, context);
+///     Choice choice = begin_choice(parent, data, /*batch_size=*/32, context);
+///     ComparedModel row = compared(candidate, "int8", choice.parent, choice_part(data).examples, 32, context);
+///     report_chosen(choice, {{"int8", &candidate}}, parent, data, 32, context);
 namespace hone {
 
 /// The examples a choice is made on.
@@ -24,15 +24,9 @@ struct ChoicePart {
 /// Throws `UserError` when there is none.
 ChoicePart choice_part(const EncodedSplits& data);
 
-/// What measuring takes, beside a model and the examples.
-struct MeasureOptions {
-  std::int32_t pad_id = 0;
-  std::int64_t batch_size = 32;
-};
-
 /// The model measured on the examples, beside its parent measured on them.
 ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
-                       const EncodedSet& examples, const MeasureOptions& options, Context& context);
+                       const EncodedSet& examples, std::int64_t batch_size, Context& context);
 
 /// The parent as a row of a table.
 ComparedModel parent_row(const Measurement& parent);
@@ -55,7 +49,7 @@ struct Choice {
 };
 
 /// Measures the parent where the choice is made. Throws `UserError` as `choice_part` does.
-Choice begin_choice(const Model& parent, const EncodedSplits& data, const MeasureOptions& options,
+Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t batch_size,
                     Context& context);
 
 struct ChosenModel {
@@ -66,7 +60,7 @@ struct ChosenModel {
 /// Measures the parent and what was chosen, be it nothing, on the part that is reported, `data.test`; where the choice was
 /// made on it, warns of what was chosen instead.
 void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
-                   const EncodedSplits& data, const MeasureOptions& options, Context& context);
+                   const EncodedSplits& data, std::int64_t batch_size, Context& context);
 
 /// "int8, validation, n = 2 400: kept: +0.02 points …"
 std::string finding(const ComparedModel& model, const std::string& measured_on);

@@ -1,6 +1,7 @@
 #include "hone/app/compress.h"
 
 #include "hone/analysis/precision.h"
+#include "hone/app/text_examples.h"
 #include "hone/app/transform.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
@@ -25,21 +26,21 @@ QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan) {
   return standing_plan(graph);
 }
 
-Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
-               const CompressOptions& options, TrainingLog& log, Context& context) {
+Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+               TrainingLog& log, Context& context) {
   Model model = parent;
   quantize_model(model, options.plan, context.session());
   if (options.qat) model.quantization->method = "qat";
-  calibrate(forward_graph(model), model.parameters, data.train, pad_id, options.calibration,
+  calibrate(forward_graph(model), model.parameters, text_examples(data.train), options.calibration,
             context.session(), quantizer_names(parent.graph));
-  if (options.qat) fine_tune(model, data, pad_id, options.fine_tune, log, context);
+  if (options.qat) fine_tune(model, data, options.fine_tune, log, context);
   return model;
 }
 
-Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
-               const CompressOptions& options, Context& context) {
+Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+               Context& context) {
   TrainingLog log;
-  return compress(parent, data, pad_id, options, log, context);
+  return compress(parent, data, options, log, context);
 }
 
 std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,

@@ -25,11 +25,11 @@ QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan);
 /// A quantized copy of `parent`: calibrated where the format has state, trained where asked for. The weights keep the
 /// precision that they have; `round_weights` makes the copy that is saved. Quantizers that the parent has already stay as
 /// they are, with their states, until something is trained. Throws `UserError` as `whole_plan`.
-Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
-               const CompressOptions& options, TrainingLog& log, Context& context);
+Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+               TrainingLog& log, Context& context);
 /// The same, with a log that nobody reads.
-Model compress(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
-               const CompressOptions& options, Context& context);
+Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+               Context& context);
 
 /// The rows of `data.train` that `compress` takes ranges from: none where the formats need none.
 std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,

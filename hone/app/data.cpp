@@ -8,6 +8,7 @@
 
 #include "hone/app/vocabulary.h"
 #include "hone/base/text.h"
+#include "hone/data/row_order.h"
 
 namespace hone {
 namespace {

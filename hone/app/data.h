@@ -5,8 +5,8 @@
 
 #include "hone/app/data_facts.h"
 #include "hone/app/model_source.h"
-#include "hone/text/batching.h"
-#include "hone/text/data_set.h"
+#include "hone/data/data_set.h"
+#include "hone/data/encoded_set.h"
 
 /// Data in three parts: what is learnt from, what choices are made on, and what is measured once.
 namespace hone {

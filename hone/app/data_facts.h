@@ -8,7 +8,7 @@
 
 #include "hone/app/trained_on.h"
 #include "hone/base/json.h"
-#include "hone/text/data_set.h"
+#include "hone/data/data_set.h"
 
 /// What is to be known of the texts of a job before its figures are believed.
 namespace hone {
@@ -43,7 +43,7 @@ struct PartFacts {
   std::size_t classes_present() const;
 };
 
-/// `hashes` are the examples' (hone/text/row_hash.h).
+/// `hashes` are the examples' (hone/data/row_hash.h).
 PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
                      std::span<const std::uint64_t> hashes, std::size_t classes,
                      const RowSet& training_rows);
@@ -88,7 +88,7 @@ struct MeasuredPart {
   std::string texts_hash = {};
 };
 
-/// `hashes` are the examples' (hone/text/row_hash.h), `record` is what the model that is measured has learnt from.
+/// `hashes` are the examples' (hone/data/row_hash.h), `record` is what the model that is measured has learnt from.
 MeasuredPart measured_part(PartFacts facts, std::string origin,
                            const std::vector<Example>& examples,
                            std::span<const std::uint64_t> hashes,

@@ -39,9 +39,9 @@ bool worth_explaining(const Comparison& comparison) {
 }
 
 Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
-                   std::int32_t pad_id, const CompressOptions& options, Context& context) {
+                   const CompressOptions& options, Context& context) {
   Diagnosis diagnosis;
-  diagnosis.operands = suggest(parent, options.plan, data.train, pad_id, options.calibration,
+  diagnosis.operands = suggest(parent, options.plan, data.train, options.calibration,
                                /*most_bits=*/0, context);
   std::ranges::stable_sort(diagnosis.operands, {}, rank_of);
   diagnosis.remedy = remedy_of(options.plan, diagnosis.operands);
@@ -51,17 +51,17 @@ Diagnosis diagnose(const Model& parent, const Measurement& before, const Encoded
   better.calibration.heed_objections = false;
   better.plan = diagnosis.remedy.plan;
   const ChoicePart part = choice_part(data);
-  const MeasureOptions how = {pad_id, options.calibration.batch_size};
-  const Model model = compress(parent, data, pad_id, better, context);
+  const std::int64_t batch_size = options.calibration.batch_size;
+  const Model model = compress(parent, data, better, context);
   const bool same_texts = part.name == data.measured.facts.part;
-  const Measurement there = same_texts ? before
-                                       : measure(parent, part.examples, pad_id, how.batch_size,
-                                                 context, "before, " + part.name);
+  const Measurement there =
+      same_texts ? before
+                 : measure(parent, part.examples, batch_size, context, "before, " + part.name);
   diagnosis.improved =
       compared(model,
                diagnosis.remedy.better_parameters ? "PTQ with the better parameters"
                                                   : "PTQ, the noisiest in full precision",
-               there, part.examples, how, context);
+               there, part.examples, batch_size, context);
   diagnosis.improved->verdict = verdict(*diagnosis.improved->comparison);
   diagnosis.part = part.name;
   return diagnosis;

@@ -30,7 +30,7 @@ bool worth_explaining(const Comparison& comparison);
 
 /// `before` is the parent on `data.test`, which is not measured again where the choice is made there.
 Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
-                   std::int32_t pad_id, const CompressOptions& options, Context& context);
+                   const CompressOptions& options, Context& context);
 
 /// Signal-to-noise ratio, share clipped, share flushed to zero, smallest step against the spread of
 /// the values, and the better format, for the operands below `most_snr_db`; the first `most_rows`.

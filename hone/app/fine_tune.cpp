@@ -5,6 +5,7 @@
 #include "hone/app/class_weights.h"
 #include "hone/app/comparison_table.h"
 #include "hone/app/memory_check.h"
+#include "hone/app/text_examples.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
@@ -43,11 +44,10 @@ std::string figure_text(const Metric& metric, double value) {
 /// One training run: what its callbacks share.
 class Run {
  public:
-  Run(Model& model, const EncodedSplits& data, std::int32_t pad_id, const FineTuneOptions& options,
-      TrainingLog& log, Context& context)
+  Run(Model& model, const EncodedSplits& data, const FineTuneOptions& options, TrainingLog& log,
+      Context& context)
       : model_(model),
         data_(data),
-        pad_id_(pad_id),
         options_(options),
         metric_(find_metric(options.metric_for_best_model)),
         log_(log),
@@ -134,7 +134,7 @@ class Run {
       };
     callbacks.stop_requested = [] { return interrupt_signal() != 0; };
     try {
-      return hone::train(graph, model_.parameters, data_.train, pad_id_, options_.training,
+      return hone::train(graph, model_.parameters, text_examples(data_.train), options_.training,
                          callbacks, context_.session(), checkpoint_.state);
     } catch (const Diverged& diverged) {
       give_up(diverged);
@@ -200,8 +200,8 @@ class Run {
 
   Measurement validate(const Model& model) {
     try {
-      return measure(model, data_.validation, pad_id_, options_.eval_batch_size, context_,
-                     "validate", ProgressEnd::vanishes);
+      return measure(model, data_.validation, options_.eval_batch_size, context_, "validate",
+                     ProgressEnd::vanishes);
     } catch (const Interrupted&) {
       interrupted();  // the checkpoint of this step stands, its evaluation is done when resumed
     }
@@ -264,7 +264,6 @@ class Run {
 
   Model& model_;
   const EncodedSplits& data_;
-  std::int32_t pad_id_;
   const FineTuneOptions& options_;
   const Metric& metric_;
   TrainingLog& log_;
@@ -284,8 +283,8 @@ class Run {
 
 }  // namespace
 
-FineTuneResult fine_tune(Model& model, const EncodedSplits& data, std::int32_t pad_id,
-                         const FineTuneOptions& options, TrainingLog& log, Context& context) {
+FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTuneOptions& options,
+                         TrainingLog& log, Context& context) {
   check_labels(data.train.labels, model.facts.class_count());
   user_check(
       !options.chooses() || data.validation.size() > 0,
@@ -300,7 +299,7 @@ FineTuneResult fine_tune(Model& model, const EncodedSplits& data, std::int32_t p
   FineTuneOptions weighed = options;
   weighed.training.class_weights =
       class_weights(options.class_weights, data.train.labels, model.facts.labels);
-  return Run(model, data, pad_id, weighed, log, context).run();
+  return Run(model, data, weighed, log, context).run();
 }
 
 }  // namespace hone

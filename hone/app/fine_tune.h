@@ -44,7 +44,7 @@ struct FineTuneResult {
 ///
 /// Throws `Interrupted` when somebody asked to stop, after a checkpoint if there are any; `UserError` as `train` does,
 /// naming the last checkpoint, and for a choice that has no validation part to be made on.
-FineTuneResult fine_tune(Model& model, const EncodedSplits& data, std::int32_t pad_id,
-                         const FineTuneOptions& options, TrainingLog& log, Context& context);
+FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTuneOptions& options,
+                         TrainingLog& log, Context& context);
 
 }  // namespace hone

@@ -89,31 +89,33 @@ std::vector<FormatChoice> usual_choices(const FormatTable& formats) {
   return choices;
 }
 
-FormatStudy compare_formats(const Model& model, const EncodedSplits& data, std::int32_t pad_id,
+FormatStudy compare_formats(const Model& model, const EncodedSplits& data,
                             const std::vector<FormatChoice>& choices,
                             const CompressOptions& options, Context& context) {
-  const MeasureOptions how = {pad_id, options.fine_tune.eval_batch_size};
+  const std::int64_t batch_size = options.fine_tune.eval_batch_size;
   const EncodedSet& examples = choice_part(data).examples;
   const Graph graph = plain_graph(model);
-  FormatStudy study{.choice = begin_choice(model, data, how, context), .results = {}, .chosen = {}};
+  FormatStudy study{
+      .choice = begin_choice(model, data, batch_size, context), .results = {}, .chosen = {}};
   for (const FormatChoice& choice : choices) {
     const CompressOptions own = options_for(choice, graph, options);
-    const Model quantized = compress(model, data, pad_id, own, context);
+    const Model quantized = compress(model, data, own, context);
     study.results.push_back(
-        {choice, compared(quantized, choice.label, study.choice.parent, examples, how, context),
+        {choice,
+         compared(quantized, choice.label, study.choice.parent, examples, batch_size, context),
          planned_size(graph, own.plan).bits / 8,
-         measure_noise(model, own.plan, data.train, pad_id, own.calibration, context)});
+         measure_noise(model, own.plan, data.train, own.calibration, context)});
   }
   judge(study.results);
   study.chosen = fewest_bits(study.results);
   if (!study.chosen) {
-    report_chosen(study.choice, {}, model, data, how, context);
+    report_chosen(study.choice, {}, model, data, batch_size, context);
     return study;
   }
   // Made anew: all models of a long list would not fit into memory beside each other.
   const FormatChoice& choice = study.results[*study.chosen].choice;
-  const Model chosen = compress(model, data, pad_id, options_for(choice, graph, options), context);
-  report_chosen(study.choice, {{choice.label, &chosen}}, model, data, how, context);
+  const Model chosen = compress(model, data, options_for(choice, graph, options), context);
+  report_chosen(study.choice, {{choice.label, &chosen}}, model, data, batch_size, context);
   return study;
 }
 

@@ -38,7 +38,7 @@ struct FormatStudy {
 /// batches, the whole model on the part that choices are made on. The verdicts are corrected for the number of choices
 /// (`verdicts_of_choice`), and what is chosen by them is measured once on `data.test`.
 /// Throws `UserError` when there is no part to choose on.
-FormatStudy compare_formats(const Model& model, const EncodedSplits& data, std::int32_t pad_id,
+FormatStudy compare_formats(const Model& model, const EncodedSplits& data,
                             const std::vector<FormatChoice>& choices,
                             const CompressOptions& options, Context& context);
 

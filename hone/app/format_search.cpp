@@ -157,10 +157,10 @@ Format best_for_all(std::span<const OperandSample> samples, const Format& before
 }  // namespace
 
 std::vector<Suggestion> suggest(const Model& model, const QuantizationPlan& plan,
-                                const EncodedSet& data, std::int32_t pad_id,
-                                const CalibrationRun& run, double most_bits, Context& context) {
+                                const EncodedSet& data, const CalibrationRun& run, double most_bits,
+                                Context& context) {
   const std::vector<OperandSample> samples =
-      sample_operands(model, plan, data, pad_id, run, kSampleValues, context);
+      sample_operands(model, plan, data, run, kSampleValues, context);
   Progress progress("suggest", static_cast<std::int64_t>(samples.size()),
                     {.unit = "tensors", .output = context.progress});
   std::vector<Suggestion> suggestions;

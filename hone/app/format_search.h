@@ -32,8 +32,8 @@ struct Suggestion {
 /// or with as many as it has when that is 0. Chosen on weights and a sample of inputs; nothing is
 /// trained.
 std::vector<Suggestion> suggest(const Model& model, const QuantizationPlan& plan,
-                                const EncodedSet& data, std::int32_t pad_id,
-                                const CalibrationRun& run, double most_bits, Context& context);
+                                const EncodedSet& data, const CalibrationRun& run, double most_bits,
+                                Context& context);
 
 /// The plan with the suggestions in it.
 QuantizationPlan with_suggestions(QuantizationPlan plan,

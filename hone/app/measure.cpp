@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hone/app/memory_check.h"
+#include "hone/app/text_examples.h"
 #include "hone/base/percentage.h"
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
@@ -38,9 +39,8 @@ Json confusion_rows(const Evaluation& e) {
 
 }  // namespace
 
-Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad_id,
-                    std::int64_t batch_size, Context& context, const std::string& title,
-                    ProgressEnd end) {
+Measurement measure(const Model& model, const EncodedSet& data, std::int64_t batch_size,
+                    Context& context, const std::string& title, ProgressEnd end) {
   const auto start = std::chrono::steady_clock::now();
   Graph graph = forward_graph(model);
   const std::int64_t texts = std::min(batch_size, data.size()), tokens = longest_text(data);
@@ -49,8 +49,8 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad
   Predictor predictor(std::move(graph), model.parameters, context.session());
   Progress progress(title, data.size(), {.unit = "texts", .end = end, .output = context.progress});
   Measurement measured;
-  measured.logits =
-      predictor.logits(data, batch_size, pad_id, [&](std::int64_t done) { progress.update(done); });
+  measured.logits = predictor.logits(text_examples(data), batch_size,
+                                     [&](std::int64_t done) { progress.update(done); });
   measured.classes = predictor.classes();
   measured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "hone/app/model_source.h"
+#include "hone/data/encoded_set.h"
 #include "hone/metrics/classification.h"
 #include "hone/metrics/verdict.h"
-#include "hone/text/batching.h"
 
 namespace hone {
 
@@ -21,8 +21,8 @@ struct Measurement {
 };
 
 /// Runs the model (quantized if it is) over `data`. `title` names the progress line.
-Measurement measure(const Model& model, const EncodedSet& data, std::int32_t pad_id,
-                    std::int64_t batch_size, Context& context, const std::string& title,
+Measurement measure(const Model& model, const EncodedSet& data, std::int64_t batch_size,
+                    Context& context, const std::string& title,
                     ProgressEnd end = ProgressEnd::stays);
 
 /// "Accuracy on test, n = 4 000: 80.6 % (95 %: 79.4 to 81.8); the most frequent class alone makes 50.1 %."

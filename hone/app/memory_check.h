@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "hone/data/encoded_set.h"
 #include "hone/runtime/session.h"
-#include "hone/text/batching.h"
 
 /// Whether work fits into memory, asked before it begins.
 namespace hone {

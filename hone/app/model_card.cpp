@@ -8,8 +8,8 @@
 #include "hone/base/percentage.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/data/synthetic.h"
 #include "hone/frontends/huggingface/hub_cache.h"
-#include "hone/text/synthetic.h"
 
 namespace hone {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "hone/app/compress.h"
 #include "hone/base/error.h"
-#include "hone/text/row_hash.h"
+#include "hone/data/row_hash.h"
 
 namespace hone {
 namespace {
@@ -17,8 +17,8 @@ ComparedModel measured(const TextModel& source, const std::string& label,
                        std::vector<std::string>& warnings) {
   const EncodedSet data = encode_part(source, examples, label, max_seq_length, context, warnings);
   return {label, average_weight_bits(source.model),
-          measure(source.model, data, source.tokenizer.pad_id(), batch_size, context, label),
-          std::nullopt, source.model.quantization.has_value()};
+          measure(source.model, data, batch_size, context, label), std::nullopt,
+          source.model.quantization.has_value()};
 }
 
 std::vector<Flip> find_flips(const Logits& first, const Logits& second,

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "hone/base/text.h"
+#include "hone/data/synthetic_words.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/passes/quantize.h"
-#include "hone/text/synthetic_words.h"
 #include "hone/text/tokenizer_files.h"
 
 namespace hone {

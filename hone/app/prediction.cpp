@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "hone/app/data.h"
+#include "hone/app/text_examples.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
 #include "hone/metrics/classification.h"
@@ -106,9 +107,10 @@ std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
   std::vector<Example> examples;
   for (const TextRow& row : rows) examples.push_back({row.text, 0, row.text_pair});
   const EncodedSet set = encode_examples(context_.pool, source_.tokenizer, examples, limit_);
+  const ExampleSource source = text_examples(set);
   const auto padded = [&](std::int64_t row) {
     constexpr std::int64_t kMultiple = 8;
-    const std::int64_t size = std::ssize(set.ids[static_cast<std::size_t>(row)]);
+    const std::int64_t size = source.lengths[static_cast<std::size_t>(row)];
     return std::min((size + kMultiple - 1) / kMultiple * kMultiple,
                     source_.model.facts.limits.tokens);
   };
@@ -125,8 +127,7 @@ std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
            padded(order[end]) == padded(order[begin]))
       ++end;
     const std::span<const std::int64_t> batch = std::span(order).subspan(begin, end - begin);
-    const std::vector<float> logits =
-        predictor_.logits(make_batch(set, batch, source_.tokenizer.pad_id(), padded(order[begin])));
+    const std::vector<float> logits = predictor_.logits(source.batch(batch, padded(order[begin])));
     for (std::size_t i = 0; i < batch.size(); ++i)
       fill(predictions[static_cast<std::size_t>(batch[i])],
            std::span(logits).subspan(i * classes, classes), labels);

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "hone/analysis/precision.h"
+#include "hone/app/text_examples.h"
 #include "hone/base/interrupt.h"
+#include "hone/data/row_order.h"
 #include "hone/ops/list.h"
 #include "hone/ops/reference.h"
 #include "hone/passes/dead_code.h"
@@ -11,7 +13,6 @@
 #include "hone/passes/remove_dropout.h"
 #include "hone/runtime/interpreter.h"
 #include "hone/tensor/dense.h"
-#include "hone/train/batch_inputs.h"
 
 namespace hone {
 namespace {
@@ -86,49 +87,48 @@ class TwinGraph {
 // Calls body(outputs) for the batches that calibration looks at.
 template <typename Body>
 void for_batches(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-                 std::int32_t pad_id, const CalibrationRun& run, Context& context, Body&& body) {
+                 const CalibrationRun& run, Context& context, Body&& body) {
   user_check(data.size() > 0, "nothing to look at: the training split is empty");
   const Session session = context.session();
   const std::unique_ptr<Executable> executable = session.executable(graph);
+  const ExampleSource source = text_examples(data);
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
   for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
-    if (!body(executable->run(batch_inputs(make_batch(data, rows, pad_id)), parameters))) break;
+    if (!body(executable->run(source.batch(rows, 0), parameters))) break;
   }
 }
 
 }  // namespace
 
 std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPlan& plan,
-                                        const EncodedSet& data, std::int32_t pad_id,
-                                        const CalibrationRun& run, Context& context) {
+                                        const EncodedSet& data, const CalibrationRun& run,
+                                        Context& context) {
   TwinGraph twins(forward_graph(model), plan);
   ParameterStore parameters = model.parameters;
   CalibrationRun heedless = run;
   heedless.heed_objections = false;
-  calibrate(twins.graph(), parameters, data, pad_id, heedless, context.session(),
+  calibrate(twins.graph(), parameters, text_examples(data), heedless, context.session(),
             quantizer_names(model.graph));
   bool first = true;
-  for_batches(twins.graph(), parameters, data, pad_id, run, context,
-              [&](const NamedTensors& outputs) {
-                for (Probe& probe : twins.probes()) {
-                  if (probe.of_parameter && !first) continue;
-                  const Tensor before = dense_on(outputs.at(probe.before), cpu()),
-                               after = dense_on(outputs.at(probe.after), cpu());
-                  probe.result.noise.include(before.values<float>(), after.values<float>());
-                }
-                first = false;
-                return true;
-              });
+  for_batches(twins.graph(), parameters, data, run, context, [&](const NamedTensors& outputs) {
+    for (Probe& probe : twins.probes()) {
+      if (probe.of_parameter && !first) continue;
+      const Tensor before = dense_on(outputs.at(probe.before), cpu()),
+                   after = dense_on(outputs.at(probe.after), cpu());
+      probe.result.noise.include(before.values<float>(), after.values<float>());
+    }
+    first = false;
+    return true;
+  });
   std::vector<OperandNoise> results;
   for (Probe& probe : twins.probes()) results.push_back(std::move(probe.result));
   return results;
 }
 
 std::vector<OperandSample> sample_operands(const Model& model, const QuantizationPlan& plan,
-                                           const EncodedSet& data, std::int32_t pad_id,
-                                           const CalibrationRun& run, std::int64_t most_values,
-                                           Context& context) {
+                                           const EncodedSet& data, const CalibrationRun& run,
+                                           std::int64_t most_values, Context& context) {
   Graph graph = forward_graph(model);
   graph.clear_outputs();
   remove_dropout(graph);
@@ -149,7 +149,7 @@ std::vector<OperandSample> sample_operands(const Model& model, const Quantizatio
   std::map<std::string, std::vector<float>> gathered;
   std::map<std::string, std::int64_t> columns;
   if (!wanted.empty()) {
-    for_batches(graph, parameters, data, pad_id, run, context, [&](const NamedTensors& outputs) {
+    for_batches(graph, parameters, data, run, context, [&](const NamedTensors& outputs) {
       bool more = false;
       for (const auto& [name, tensor] : outputs) {
         const Tensor values = dense_on(tensor, cpu());

@@ -20,8 +20,8 @@ struct OperandNoise {
 
 /// Measures every layer of the plan on its own, over the training texts that calibration looks at too; objections of formats are not heeded. In the order of the plan: what the layer reads, then its output.
 std::vector<OperandNoise> measure_noise(const Model& model, const QuantizationPlan& plan,
-                                        const EncodedSet& data, std::int32_t pad_id,
-                                        const CalibrationRun& run, Context& context);
+                                        const EncodedSet& data, const CalibrationRun& run,
+                                        Context& context);
 
 /// Values that layers read: weights and biases whole, inputs as some of their rows.
 struct OperandSample {
@@ -33,8 +33,7 @@ struct OperandSample {
 /// The operands the plan quantizes. Inputs are the first rows, up to `most_values` values, of what
 /// the texts give that calibration looks at.
 std::vector<OperandSample> sample_operands(const Model& model, const QuantizationPlan& plan,
-                                           const EncodedSet& data, std::int32_t pad_id,
-                                           const CalibrationRun& run, std::int64_t most_values,
-                                           Context& context);
+                                           const EncodedSet& data, const CalibrationRun& run,
+                                           std::int64_t most_values, Context& context);
 
 }  // namespace hone

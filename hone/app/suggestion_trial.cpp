@@ -11,25 +11,25 @@ std::string summary_of(const SuggestionTrial& trial) {
 
 }  // namespace
 
-SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data, std::int32_t pad_id,
+SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
                                 const CompressOptions& options,
                                 const std::vector<Suggestion>& suggestions, Context& context) {
-  const MeasureOptions how = {pad_id, options.calibration.batch_size};
+  const std::int64_t batch_size = options.calibration.batch_size;
   const EncodedSet& examples = choice_part(data).examples;
   SuggestionTrial trial{
-      .choice = begin_choice(model, data, how, context), .given = {}, .suggested = {}};
+      .choice = begin_choice(model, data, batch_size, context), .given = {}, .suggested = {}};
   CompressOptions better = options;
   better.plan = with_suggestions(options.plan, suggestions);
-  const Model given = compress(model, data, pad_id, options, context),
-              suggested = compress(model, data, pad_id, better, context);
+  const Model given = compress(model, data, options, context),
+              suggested = compress(model, data, better, context);
   const Measurement& parent = trial.choice.parent;
-  trial.given = compared(given, "given", parent, examples, how, context);
-  trial.suggested = compared(suggested, "suggested", parent, examples, how, context);
+  trial.given = compared(given, "given", parent, examples, batch_size, context);
+  trial.suggested = compared(suggested, "suggested", parent, examples, batch_size, context);
   const Comparison both[] = {*trial.given.comparison, *trial.suggested.comparison};
   const std::vector<Verdict> verdicts = verdicts_of_choice(both);
   trial.given.verdict = verdicts[0];
   trial.suggested.verdict = verdicts[1];
-  report_chosen(trial.choice, {{"suggested", &suggested}}, model, data, how, context);
+  report_chosen(trial.choice, {{"suggested", &suggested}}, model, data, batch_size, context);
   return trial;
 }
 

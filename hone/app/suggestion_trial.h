@@ -24,7 +24,7 @@ struct SuggestionTrial {
 /// Quantizes the model by `options.plan` and by the plan with the suggestions in it, nothing being trained, and measures
 /// both on the part that choices are made on; the suggested one once on `data.test` too.
 /// Throws `UserError` when there is no part to choose on.
-SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data, std::int32_t pad_id,
+SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
                                 const CompressOptions& options,
                                 const std::vector<Suggestion>& suggestions, Context& context);
 

@@ -4,12 +4,12 @@
 #include <unordered_map>
 
 #include "hone/app/data.h"
-#include "hone/text/labelled_file.h"
-#include "hone/text/labels.h"
-#include "hone/text/row_hash.h"
-#include "hone/text/synthetic.h"
+#include "hone/data/labelled_file.h"
+#include "hone/data/labels.h"
+#include "hone/data/row_hash.h"
+#include "hone/data/synthetic.h"
+#include "hone/data/written_data.h"
 #include "hone/text/utf8.h"
-#include "hone/text/written_data.h"
 
 namespace hone {
 namespace {

@@ -7,7 +7,7 @@
 #include "hone/app/trained_on.h"
 #include "hone/base/json.h"
 #include "hone/base/thread_pool.h"
-#include "hone/text/data_set.h"
+#include "hone/data/data_set.h"
 
 /// Texts to be classified, with what tells their answers apart.
 namespace hone {

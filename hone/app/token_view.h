@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
-#include "hone/text/data_set.h"
+#include "hone/data/data_set.h"
 #include "hone/text/tokenizer.h"
 
 /// What a tokenizer makes of one text, to be looked at.

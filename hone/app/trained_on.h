@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "hone/base/file.h"
+#include "hone/data/row_hash.h"
 #include "hone/tensor/tensor.h"
-#include "hone/text/row_hash.h"
 
 /// What a model has learnt from: fingerprints of its texts, in trained_on.safetensors beside its weights. So a later
 /// command on the same data knows which texts were set aside, whatever their order and its own seed, and says of other
 /// data how many of its texts are not new to the model.
 namespace hone {
 
-/// Fingerprints of rows (hone/text/row_hash.h), each once and rising. Those of a file stay where it is mapped.
+/// Fingerprints of rows (hone/data/row_hash.h), each once and rising. Those of a file stay where it is mapped.
 class RowSet {
  public:
   RowSet() = default;

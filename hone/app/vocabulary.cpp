@@ -6,7 +6,7 @@
 
 #include "hone/app/model_source.h"
 #include "hone/base/text.h"
-#include "hone/text/synthetic.h"
+#include "hone/data/synthetic.h"
 #include "hone/text/tokenizer_files.h"
 #include "hone/text/word_piece_trainer.h"
 
@@ -59,7 +59,7 @@ std::optional<LearntVocabulary> learn_vocabulary(const VocabularyOptions& option
       return LearntVocabulary{std::move(*tokenizer), texts};
   WordPieceTrainerOptions wanted;
   if (options.vocab_size > 0) wanted.vocab_size = static_cast<std::size_t>(options.vocab_size);
-  return LearntVocabulary{train_tokenizer(context.pool, train, wanted), texts};
+  return LearntVocabulary{train_tokenizer(context.pool, texts_of(train), wanted), texts};
 }
 
 std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet& train) {

@@ -6,7 +6,7 @@
 
 #include "hone/app/context.h"
 #include "hone/base/json.h"
-#include "hone/text/batching.h"
+#include "hone/data/encoded_set.h"
 #include "hone/text/tokenizer.h"
 
 /// The vocabulary of fresh weights: that of the built-in data for these, for others one learnt from the training part.

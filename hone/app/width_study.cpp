@@ -111,23 +111,23 @@ std::size_t widest(const WidthStudy& study) {
 
 // "from 8.4 on with training (8.4: +0.02 points, 95 %: …)": the narrowest that is kept, or the widest that is not.
 std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept,
-                         ComparedModel WidthResult::*model, const char* how) {
+                         ComparedModel WidthResult::*model, const char* batch_size) {
   const WidthResult& shown = study.results[kept.value_or(widest(study))];
   const std::string width = text_of(shown.width);
   const std::string where = !kept                   ? "at no width"
                             : kept == widest(study) ? fmt::format("at {}, the widest,", width)
                                                     : fmt::format("from {} on", width);
-  return fmt::format("{} {} ({}: {})", where, how, width,
+  return fmt::format("{} {} ({}: {})", where, batch_size, width,
                      change_sentence(*(shown.*model).comparison));
 }
 
 }  // namespace
 
-WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
                         const WidthStudyOptions& options, Context& context) {
-  const MeasureOptions how = {pad_id, options.qat.eval_batch_size};
+  const std::int64_t batch_size = options.qat.eval_batch_size;
   const EncodedSet& examples = choice_part(data).examples;
-  WidthStudy study{.choice = begin_choice(parent, data, how, context),
+  WidthStudy study{.choice = begin_choice(parent, data, batch_size, context),
                    .results = std::vector<WidthResult>(options.widths.size()),
                    .kept_ptq = {},
                    .kept_qat = {}};
@@ -147,9 +147,9 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int
     if (options.checkpoints_of)
       compression.fine_tune.checkpoints = options.checkpoints_of("qat-" + name);
     const auto consider = [&](Descent& descent, ComparedModel& row, const char* method) {
-      const Model model = compress(parent, learnt_from, pad_id, compression, context);
+      const Model model = compress(parent, learnt_from, compression, context);
       row = compared(model, fmt::format("{} {}", method, summary(compression.plan)),
-                     study.choice.parent, examples, how, context);
+                     study.choice.parent, examples, batch_size, context);
       descent.consider(index, model, row);
     };
     consider(ptq, result.ptq, "PTQ");
@@ -163,7 +163,7 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int
   std::vector<ChosenModel> chosen;
   if (ptq.kept) chosen.push_back({study.results[*ptq.kept].ptq.label, &*ptq.model});
   if (qat.kept) chosen.push_back({study.results[*qat.kept].qat.label, &*qat.model});
-  report_chosen(study.choice, chosen, parent, data, how, context);
+  report_chosen(study.choice, chosen, parent, data, batch_size, context);
   return study;
 }
 

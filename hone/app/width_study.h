@@ -39,7 +39,7 @@ struct WidthStudy {
 /// made on. From the widest down, the verdicts stop at the first that is not kept (`verdicts_in_sequence`). What is
 /// chosen so is measured once on `data.test`.
 /// Throws `UserError` when there is no part to choose on.
-WidthStudy study_widths(const Model& parent, const EncodedSplits& data, std::int32_t pad_id,
+WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
                         const WidthStudyOptions& options, Context& context);
 
 /// The parent, then PTQ and QAT of every width.

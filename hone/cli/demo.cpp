@@ -8,8 +8,8 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
-#include "hone/text/bag_of_words.h"
-#include "hone/text/synthetic_words.h"
+#include "hone/data/bag_of_words.h"
+#include "hone/data/synthetic_words.h"
 
 namespace hone {
 namespace {
@@ -85,7 +85,6 @@ void demo(const DemoArguments& a, const CLI::App& app) {
       encode_splits(source, splits, measured_texts(splits, "test", source.trained_on),
                     source.trained_on, a.data.max_seq_length, context, warnings);
   print_warnings(warnings);
-  const std::int32_t pad_id = source.tokenizer.pad_id();
   const auto classes = static_cast<std::int32_t>(splits.source.label_names.size());
   const double baseline = bag_of_words_accuracy(splits.source.train, splits.source.test, classes);
   say(fmt::format("bag of words: {} on the test part", share_text(baseline)));
@@ -100,9 +99,9 @@ void demo(const DemoArguments& a, const CLI::App& app) {
   full.checkpoints = checkpoints_of("fp32");
   EncodedSplits learnt_from = data;
   learnt_from.validation = {};  // the study measures the trained model there
-  fine_tune(source.model, learnt_from, pad_id, full, log, context);
+  fine_tune(source.model, learnt_from, full, log, context);
   const WidthStudy study = study_widths(
-      source.model, data, pad_id,
+      source.model, data,
       {.qat = training(a, a.qat_steps, 2e-4, 0), .checkpoints_of = checkpoints_of}, context);
 
   fs::create_directory(output.path() / "model");

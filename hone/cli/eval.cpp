@@ -79,8 +79,7 @@ void evaluate_model(const EvalArguments& a, const CLI::App& app) {
   std::erase(report.notes, "");
   print_warnings(report.notes);
   tell_measured(part, {unknown_texts(a.model, source.trained_on)}, context, report.notes);
-  const Measurement measured =
-      measure(source.model, data, source.tokenizer.pad_id(), a.batch_size, context, "evaluate");
+  const Measurement measured = measure(source.model, data, a.batch_size, context, "evaluate");
   const auto& labels = source.model.facts.labels;
   const std::vector<std::string> doubts = concerns(measured.evaluation, labels);
   print_warnings(doubts);

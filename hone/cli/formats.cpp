@@ -264,8 +264,7 @@ void compare(const FormatsArguments& a, Context& context, RunReport report) {
   CompressOptions options{.calibration = a.calibration.parsed(a.run.seed)};
   options.fine_tune.eval_batch_size = a.calibration.run.batch_size;
   const FormatStudy study =
-      compare_formats(opened.source.model, opened.data, opened.source.tokenizer.pad_id(), choices,
-                      options, context);
+      compare_formats(opened.source.model, opened.data, choices, options, context);
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
   const Table models = choice_table(study), layers = layer_table(study.results);
   const std::vector<std::string> doubts =
@@ -317,14 +316,12 @@ void suggest_formats(const FormatsArguments& a, const Format& format, Context& c
   std::vector<std::string> notes;
   const Opened opened = open(a.suggest, a, context, notes);
   const Model& model = opened.source.model;
-  const std::int32_t pad_id = opened.source.tokenizer.pad_id();
   CompressOptions options{.plan = one_format(model, format),
                           .calibration = a.calibration.parsed(a.run.seed)};
   const std::vector<Suggestion> suggestions =
-      suggest(model, options.plan, opened.data.train, pad_id, options.calibration, a.bits, context);
+      suggest(model, options.plan, opened.data.train, options.calibration, a.bits, context);
   const QuantizationPlan given = options.plan, better = with_suggestions(given, suggestions);
-  const SuggestionTrial trial =
-      try_suggestions(model, opened.data, pad_id, options, suggestions, context);
+  const SuggestionTrial trial = try_suggestions(model, opened.data, options, suggestions, context);
   print_warnings(concerns(trial.models(), model.facts.labels));
   const std::string recipe = to_recipe(better, plain_graph(model));
   if (!a.output.empty()) write_file(a.output, recipe);

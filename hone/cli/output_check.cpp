@@ -12,8 +12,8 @@
 #include "hone/base/protected_folders.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/value_kind.h"
-#include "hone/text/data_files.h"
-#include "hone/text/synthetic.h"
+#include "hone/data/data_files.h"
+#include "hone/data/synthetic.h"
 
 namespace hone {
 namespace {

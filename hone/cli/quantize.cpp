@@ -131,10 +131,9 @@ std::string caveat_of(const std::vector<Json>& results) {
 // Quantized by rounding alone, or trained with a log and a learning curve in the folder.
 Model quantized_copy(const QuantizeJob& job, const CompressOptions& options, const fs::path& folder,
                      Quantized& quantized) {
-  const std::int32_t pad_id = job.parent.tokenizer.pad_id();
-  if (!options.qat) return compress(job.parent.model, job.data, pad_id, options, job.context);
+  if (!options.qat) return compress(job.parent.model, job.data, options, job.context);
   TrainingLog log = training_log_in(folder, job.arguments.report_to);
-  Model model = compress(job.parent.model, job.data, pad_id, options, log, job.context);
+  Model model = compress(job.parent.model, job.data, options, log, job.context);
   quantized.steps = log.steps().empty() ? 0 : log.steps().back().step;
   Section curve = learning_curve_section(log, job.label() + ", simulated; one seed",
                                          folder / "learning_curve", quantized.notes);
@@ -154,9 +153,8 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   Quantized quantized;
   const Model unrounded = quantized_copy(job, options, folder, quantized);
   model.model = round_weights(unrounded, job.context);
-  const std::int32_t pad_id = model.tokenizer.pad_id();
-  const Measurement after = measure(model.model, job.data.test, pad_id,
-                                    options.fine_tune.eval_batch_size, job.context, "after");
+  const Measurement after =
+      measure(model.model, job.data.test, options.fine_tune.eval_batch_size, job.context, "after");
   quantized.comparison =
       compare(job.before.view(), after.view(), job.data.test.labels, job.data.test.text_numbers);
   quantized.verdict = verdict(quantized.comparison, a.margin());
@@ -199,7 +197,7 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
   quantized.sections.push_back(class_section(measured, labels));
   if (!notice_for_other_programs(job.plan).empty()) {
     const Measurement elsewhere =
-        measure(without_quantizers(model.model, job.context.session()), job.data.test, pad_id,
+        measure(without_quantizers(model.model, job.context.session()), job.data.test,
                 options.fine_tune.eval_batch_size, job.context, "as transformers");
     const Comparison comparison = compare(job.before.view(), elsewhere.view(), job.data.test.labels,
                                           job.data.test.text_numbers);
@@ -224,8 +222,7 @@ Quantized quantize_once(const QuantizeJob& job, std::uint64_t seed, const fs::pa
 // What is lost where, by rounding alone, and what loses less, saved in the job's folder.
 Explanation explain(const QuantizeJob& job) {
   const QuantizeArguments& a = job.arguments;
-  Diagnosis diagnosis = diagnose(job.parent.model, job.before, job.data,
-                                 job.parent.tokenizer.pad_id(), job.options, job.context);
+  Diagnosis diagnosis = diagnose(job.parent.model, job.before, job.data, job.options, job.context);
   NextStep next =
       next_step({job.app, job.options, a.output.folder, job.output.path()}, diagnosis, job.graph());
   return {std::move(diagnosis), std::move(next), a.seeds};
@@ -405,9 +402,8 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
                                           FiguresOf::one_model, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return print_finished(output, a.run.json);
-  const Measurement before =
-      measure(parent.model, data.test, parent.tokenizer.pad_id(), options.fine_tune.eval_batch_size,
-              context, "before, " + data.measured.facts.part);
+  const Measurement before = measure(parent.model, data.test, options.fine_tune.eval_batch_size,
+                                     context, "before, " + data.measured.facts.part);
   std::vector<std::string> doubts;
   for (const std::string& concern : concerns(before.evaluation, parent.model.facts.labels))
     doubts.push_back(fmt::format("before quantizing, {}", concern));

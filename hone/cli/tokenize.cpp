@@ -8,8 +8,9 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/data/row_order.h"
+#include "hone/data/synthetic_words.h"
 #include "hone/report/table.h"
-#include "hone/text/synthetic_words.h"
 #include "hone/text/tokenizer_files.h"
 
 namespace hone {
@@ -38,30 +39,25 @@ struct TokenFacts {
 
 constexpr double kPercentiles[] = {50, 90, 99, 100};
 
-std::vector<std::int64_t> sorted_lengths(const EncodedSet& set) {
-  std::vector<std::int64_t> lengths;
-  for (const auto& ids : set.ids) lengths.push_back(static_cast<std::int64_t>(ids.size()));
-  std::sort(lengths.begin(), lengths.end());
-  return lengths;
-}
-
 TokenFacts facts_of(const std::string& part, const EncodedSet& set, const Tokenizer& tokenizer,
                     std::int64_t batch_size) {
   TokenFacts facts{.part = part, .texts = set.size(), .cut = set.truncated_texts};
   facts.replaced = set.replaced_bytes;
   for (const auto& ids : set.ids)
     facts.unknown += std::count(ids.begin(), ids.end(), tokenizer.unknown_id());
-  const std::vector<std::int64_t> lengths = sorted_lengths(set);
+  const std::vector<std::int64_t> lengths = lengths_of(set);
+  std::vector<std::int64_t> sorted = lengths;
+  std::ranges::sort(sorted);
   facts.tokens = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
   for (std::size_t i = 0; i < std::size(kPercentiles); ++i) {
     const auto rank =
         static_cast<std::size_t>(kPercentiles[i] / 100 * static_cast<double>(lengths.size() - 1));
-    facts.percentiles[i] = lengths[rank];
+    facts.percentiles[i] = sorted[rank];
   }
   std::vector<std::int64_t> order = epoch_order(set.size(), /*seed=*/42, /*epoch=*/0, true);
-  facts.padding = padding_share(set, order, batch_size);
-  group_by_length(set, batch_size, /*seed=*/42, /*epoch=*/0, order);
-  facts.grouped_padding = padding_share(set, order, batch_size);
+  facts.padding = padding_share(lengths, order, batch_size);
+  group_by_length(lengths, batch_size, /*seed=*/42, /*epoch=*/0, order);
+  facts.grouped_padding = padding_share(lengths, order, batch_size);
   return facts;
 }
 

@@ -19,7 +19,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
-#include "hone/text/labels.h"
+#include "hone/data/labels.h"
 
 namespace hone {
 namespace {
@@ -149,8 +149,7 @@ Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
   options.checkpoints = checkpoints_in(folder, a.resume, source, job.output);
   if (a.seeds > 1) options.title = fmt::format("train seed {}", seed);
   TrainingLog log = training_log_in(folder, a.report_to);
-  const std::int32_t pad_id = source.tokenizer.pad_id();
-  FineTuneResult tuned = fine_tune(source.model, job.data, pad_id, options, log, job.context);
+  FineTuneResult tuned = fine_tune(source.model, job.data, options, log, job.context);
   const TrainingResult& t = tuned.training;
   const double examples = static_cast<double>(t.examples), steps = static_cast<double>(t.steps);
   Trained trained;
@@ -180,7 +179,7 @@ Trained train_once(const TrainJob& job, TextModel source, std::uint64_t seed,
     const EncodedSet& set = validation ? job.data.validation : job.data.test;
     if (set.size() == 0) continue;
     if (!known || !(validation || job.data.protocol == Protocol::original))
-      known = measure(source.model, set, pad_id, options.eval_batch_size, job.context, part);
+      known = measure(source.model, set, options.eval_batch_size, job.context, part);
     trained.result[part] = to_json(*known, trained.labels);
     const MeasuredPart& measured = validation ? job.data.measured_validation : job.data.measured;
     trained.result[part].update(to_json(measured));

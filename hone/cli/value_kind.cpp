@@ -7,10 +7,10 @@
 #include "hone/app/model_source.h"
 #include "hone/cli/output_schema.h"
 #include "hone/cli/settings.h"
+#include "hone/data/synthetic.h"
 #include "hone/formats/format.h"
 #include "hone/metrics/metric.h"
 #include "hone/runtime/library.h"
-#include "hone/text/synthetic.h"
 
 namespace hone {
 namespace {

@@ -54,8 +54,7 @@ void study(WidthsArguments& a, const CLI::App& app) {
   options.checkpoints_of = [&](const std::string& name) {
     return checkpoints_in(output.path() / kTrainings / name, a.resume, source, output);
   };
-  const WidthStudy result =
-      study_widths(source.model, data, source.tokenizer.pad_id(), options, context);
+  const WidthStudy result = study_widths(source.model, data, options, context);
   write_file(output.path() / "results.csv", to_csv(with_part(width_table(result), result.choice)));
   report.results = subject_of(a.model, data.identity, data.measured_choice());
   report.results.update(to_json(result, source.model.facts.labels));

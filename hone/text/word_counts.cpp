@@ -1,6 +1,5 @@
 #include "hone/text/word_counts.h"
 
-#include <string_view>
 #include <unordered_map>
 
 #include "hone/text/word_splitter.h"
@@ -17,32 +16,29 @@ struct WordHash {
 };
 using Counts = std::unordered_map<std::string, std::int64_t, WordHash, std::equal_to<>>;
 
-Counts counts_of(std::span<const Example> examples, const WordSplitter& splitter) {
+Counts counts_of(std::span<const std::string_view> texts, const WordSplitter& splitter) {
   Counts counts;
   WordSplitter::Scratch scratch;
   const auto add = [&](std::string_view word) {
     const auto found = counts.find(word);
     found != counts.end() ? ++found->second : ++counts[std::string(word)];
   };
-  for (const Example& example : examples) {
-    splitter.split(example.text, scratch, add);
-    if (example.text_pair) splitter.split(*example.text_pair, scratch, add);
-  }
+  for (const std::string_view text : texts) splitter.split(text, scratch, add);
   return counts;
 }
 
 }  // namespace
 
-std::vector<CountedWord> count_words(ThreadPool& pool, std::span<const Example> examples,
+std::vector<CountedWord> count_words(ThreadPool& pool, std::span<const std::string_view> texts,
                                      const Normalization& normalization) {
   constexpr std::int64_t kStretches = 64;  // enough for all threads, few enough to add up
-  const auto total = static_cast<std::int64_t>(examples.size());
+  const auto total = static_cast<std::int64_t>(texts.size());
   const std::int64_t grain = std::max<std::int64_t>(1, (total + kStretches - 1) / kStretches);
   const WordSplitter splitter(normalization);
   std::vector<Counts> stretches(static_cast<std::size_t>((total + grain - 1) / grain));
   parallel_ranges(pool, total, grain, [&](std::int64_t begin, std::int64_t end) {
     stretches[static_cast<std::size_t>(begin / grain)] = counts_of(
-        examples.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
+        texts.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)),
         splitter);
   });
   Counts all;

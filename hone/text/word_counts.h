@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/base/thread_pool.h"
-#include "hone/text/data_set.h"
 #include "hone/text/normalizer.h"
 
 namespace hone {
@@ -17,8 +17,8 @@ struct CountedWord {
   std::int64_t count = 0;
 };
 
-/// All different words (see word_splitter.h) of the examples, of pairs those of both texts. In no particular order.
-std::vector<CountedWord> count_words(ThreadPool& pool, std::span<const Example> examples,
+/// All different words (see word_splitter.h) of the texts. In no particular order.
+std::vector<CountedWord> count_words(ThreadPool& pool, std::span<const std::string_view> texts,
                                      const Normalization& normalization);
 
 }  // namespace hone

@@ -229,12 +229,12 @@ std::vector<std::string> train_word_pieces(std::span<const CountedWord> words,
   return Trainer(words, options).train();
 }
 
-Tokenizer train_tokenizer(ThreadPool& pool, std::span<const Example> examples,
+Tokenizer train_tokenizer(ThreadPool& pool, std::span<const std::string_view> texts,
                           const WordPieceTrainerOptions& options) {
   TokenizerDefinition definition;
-  const std::vector<CountedWord> words = count_words(pool, examples, definition.normalization);
+  const std::vector<CountedWord> words = count_words(pool, texts, definition.normalization);
   user_check(!words.empty(), "a vocabulary cannot be learnt: there are no words in the {} texts",
-             examples.size());
+             texts.size());
   definition.tokens = train_word_pieces(words, options);
   user_check(definition.tokens.size() <= options.vocab_size,
              "--vocab_size: expected at least {}, for the special tokens and the letters of these "

@@ -34,7 +34,7 @@ std::vector<std::string> train_word_pieces(std::span<const CountedWord> words,
 
 /// A tokenizer of bert-base-uncased's normalization with the vocabulary of these texts. Throws `UserError` when there
 /// are no words in them, and when `vocab_size` has no room for their letters.
-Tokenizer train_tokenizer(ThreadPool& pool, std::span<const Example> examples,
+Tokenizer train_tokenizer(ThreadPool& pool, std::span<const std::string_view> texts,
                           const WordPieceTrainerOptions& options);
 
 }  // namespace hone

@@ -4,10 +4,10 @@
 #include <map>
 
 #include "hone/base/interrupt.h"
+#include "hone/data/row_order.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
-#include "hone/train/batch_inputs.h"
 
 namespace hone {
 namespace {
@@ -47,7 +47,7 @@ Graph observed_graph(const Graph& graph, const std::vector<const Node*>& quantiz
 }
 
 std::map<std::string, Observation> observe_values(const Graph& plain, ParameterStore& parameters,
-                                                  const EncodedSet& data, std::int32_t pad_id,
+                                                  const ExampleSource& data,
                                                   const CalibrationRun& run,
                                                   const Session& session) {
   user_check(data.size() > 0, "calibration needs examples: the training split is empty");
@@ -56,8 +56,7 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
   for (const std::span<const std::int64_t> rows : batches(sample, run.batch_size)) {
     stop_if_interrupted();
-    for (const auto& [name, tensor] :
-         executable->run(batch_inputs(make_batch(data, rows, pad_id)), parameters)) {
+    for (const auto& [name, tensor] : executable->run(data.batch(rows, 0), parameters)) {
       seen[name].include(dense_on(tensor, cpu()).values<float>());
     }
   }
@@ -113,8 +112,8 @@ bool calibrates_on_texts(const Graph& graph, const std::set<std::string>& settle
                               [](const Node* quantizer) { return reads_parameter(*quantizer); });
 }
 
-void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-               std::int32_t pad_id, const CalibrationRun& run, const Session& session,
+void calibrate(const Graph& graph, ParameterStore& parameters, const ExampleSource& data,
+               const CalibrationRun& run, const Session& session,
                const std::set<std::string>& settled) {
   parameters = parameters.on(session.device);
   std::vector<const Node*> on_values;
@@ -128,7 +127,7 @@ void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet&
   if (on_values.empty()) return;
   const std::map<std::string, Observation> seen =
       observe_values(observed_graph(graph, on_values, settled, parameters, session), parameters,
-                     data, pad_id, run, session);
+                     data, run, session);
   for (const Node* quantizer : on_values)
     settle_value(*quantizer, seen.at(quantizer->name()), run, parameters, session.device);
 }

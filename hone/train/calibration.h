@@ -7,7 +7,7 @@
 #include "hone/ir/graph.h"
 #include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
-#include "hone/text/batching.h"
+#include "hone/train/example_source.h"
 
 namespace hone {
 
@@ -22,7 +22,7 @@ struct CalibrationRun {
 
 /// The texts that a calibration looks at, out of so many: a sample by seed, since the first ones of a file may all be of
 /// one class. A run of fewer batches looks at the first of them.
-std::vector<std::int64_t> calibration_rows(std::int64_t texts, const CalibrationRun& run);
+std::vector<std::int64_t> calibration_rows(std::int64_t examples, const CalibrationRun& run);
 
 /// Observes what the quantizers of `graph` would read when none of them is there yet, weights as they stand and the others
 /// over the `calibration_rows` of `data`, and stores the states their formats choose in `parameters`, which are moved to the
@@ -32,8 +32,8 @@ std::vector<std::int64_t> calibration_rows(std::int64_t texts, const Calibration
 ///
 /// Throws `UserError` when a format objects to what it is to hold and objections are heeded, naming
 /// the quantizer; not for biases.
-void calibrate(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-               std::int32_t pad_id, const CalibrationRun& run, const Session& session,
+void calibrate(const Graph& graph, ParameterStore& parameters, const ExampleSource& data,
+               const CalibrationRun& run, const Session& session,
                const std::set<std::string>& settled = {});
 
 /// Whether calibrating `graph` looks at texts: not where no format wants to know what it is to hold, beside weights.

@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "hone/base/interrupt.h"
+#include "hone/data/row_order.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
-#include "hone/train/batch_inputs.h"
 
 namespace hone {
 namespace {
@@ -42,21 +42,18 @@ std::int64_t Predictor::classes() const {
   return state_->graph.output("logits").type().dim(-1).size;
 }
 
-std::vector<float> Predictor::logits(const Batch& batch) {
-  const NamedTensors outputs = state_->executable->run(batch_inputs(batch), state_->parameters);
+std::vector<float> Predictor::logits(const NamedTensors& batch) {
+  const NamedTensors outputs = state_->executable->run(batch, state_->parameters);
   const Tensor logits = dense_on(outputs.at("logits"), cpu());
   const std::span<const float> values = logits.values<float>();
   return {values.begin(), values.end()};
 }
 
-std::vector<float> Predictor::logits(const EncodedSet& data, std::int64_t batch_size,
-                                     std::int32_t pad_id,
+std::vector<float> Predictor::logits(const ExampleSource& data, std::int64_t batch_size,
                                      const std::function<void(std::int64_t)>& on_progress) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(data.size()));
   std::iota(order.begin(), order.end(), 0);
-  const auto length = [&](std::int64_t row) {
-    return data.ids[static_cast<std::size_t>(row)].size();
-  };
+  const auto length = [&](std::int64_t row) { return data.lengths[static_cast<std::size_t>(row)]; };
   // The longest first: their memory is what the others get.
   std::ranges::stable_sort(order,
                            [&](std::int64_t a, std::int64_t b) { return length(a) > length(b); });
@@ -64,7 +61,7 @@ std::vector<float> Predictor::logits(const EncodedSet& data, std::int64_t batch_
   std::vector<float> all(order.size() * width);
   std::int64_t done = 0;
   for (const std::span<const std::int64_t> rows : batches(order, batch_size)) {
-    const std::vector<float> some = logits(make_batch(data, rows, pad_id));
+    const std::vector<float> some = logits(data.batch(rows, 0));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       std::copy_n(
           some.begin() + static_cast<std::ptrdiff_t>(i * width), width,

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "hone/base/random.h"
+#include "hone/data/row_order.h"
 #include "hone/passes/weigh_classes.h"
 #include "hone/runtime/run_passes.h"
-#include "hone/train/batch_inputs.h"
 #include "hone/train/training_graph.h"
 
 namespace hone {
@@ -28,9 +28,8 @@ std::int64_t random_key(std::uint64_t seed, std::int64_t step) {
 }
 
 // What step `step`, from 0, reads beside the parameters.
-NamedTensors step_inputs(const Batch& batch, const TrainingOptions& options, std::int64_t step,
+NamedTensors step_inputs(NamedTensors inputs, const TrainingOptions& options, std::int64_t step,
                          double rate) {
-  NamedTensors inputs = batch_inputs(batch);
   const std::vector<float>& weights = options.class_weights;
   if (!weights.empty())
     inputs["class_weights"] =
@@ -64,7 +63,7 @@ void check_finite(const ParameterStore& parameters, std::int64_t step) {
 /// The batches of the epoch that a step is in.
 class BatchOrder {
  public:
-  BatchOrder(const EncodedSet& data, const TrainingOptions& options)
+  BatchOrder(const ExampleSource& data, const TrainingOptions& options)
       : data_(data),
         options_(options),
         steps_per_epoch_(steps_per_epoch(data.size(), options.batch_size)) {}
@@ -77,7 +76,7 @@ class BatchOrder {
     if (epoch != epoch_) {
       order_ = epoch_order(data_.size(), options_.seed, epoch, options_.shuffle);
       if (options_.group_by_length)
-        group_by_length(data_, options_.batch_size, options_.seed, epoch, order_);
+        group_by_length(data_.lengths, options_.batch_size, options_.seed, epoch, order_);
       batches_ = batches(order_, options_.batch_size);
       epoch_ = epoch;
     }
@@ -85,7 +84,7 @@ class BatchOrder {
   }
 
  private:
-  const EncodedSet& data_;
+  const ExampleSource& data_;
   const TrainingOptions& options_;
   std::int64_t steps_per_epoch_;
   std::int64_t epoch_ = -1;
@@ -109,9 +108,10 @@ Due due(const TrainingOptions& options, std::int64_t step, std::int64_t steps,
 /// Which share of the computed tokens was padding.
 class PaddingMeter {
  public:
-  void add(const Batch& batch) {
-    all_ += static_cast<double>(batch.attention_mask.size());
-    for (const std::int64_t kept : batch.attention_mask) text_ += static_cast<double>(kept);
+  void add(std::span<const std::int64_t> lengths, std::span<const std::int64_t> rows) {
+    all_ += static_cast<double>(longest(lengths, rows) * std::ssize(rows));
+    for (const std::int64_t row : rows)
+      text_ += static_cast<double>(lengths[static_cast<std::size_t>(row)]);
   }
   double share() const { return all_ == 0 ? 0 : 1 - text_ / all_; }
 
@@ -133,10 +133,9 @@ std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(steps) * options.warmup_ratio));
 }
 
-TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-                     std::int32_t pad_id, const TrainingOptions& options,
-                     const TrainingCallbacks& callbacks, const Session& session,
-                     const TrainingState& from) {
+TrainingResult train(const Graph& graph, ParameterStore& parameters, const ExampleSource& data,
+                     const TrainingOptions& options, const TrainingCallbacks& callbacks,
+                     const Session& session, const TrainingState& from) {
   check(options);
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
   Graph step_graph = graph;
@@ -177,11 +176,10 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Encod
 
   while (end == TrainingEnd::finished && state.step < steps) {
     const std::span<const std::int64_t> rows = order.rows(state.step);
-    const Batch batch = make_batch(data, rows, pad_id);
-    padding.add(batch);
+    padding.add(data.lengths, rows);
     const double rate = linear_schedule(options.optimizer.learning_rate, state.step, steps, warmup);
     const NamedTensors outputs =
-        executable->run(step_inputs(batch, options, state.step, rate), parameters);
+        executable->run(step_inputs(data.batch(rows, 0), options, state.step, rate), parameters);
 
     ++state.step;
     const StepRecord record =

@@ -9,7 +9,7 @@
 #include "hone/ir/graph.h"
 #include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
-#include "hone/text/batching.h"
+#include "hone/train/example_source.h"
 #include "hone/train/optimizer.h"
 
 namespace hone {
@@ -125,9 +125,8 @@ std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps);
 /// The result is a function of the arguments alone: the same bits for any number of threads, and after any number of
 /// interruptions. Throws `UserError` for options that make no sense, and `Diverged` when the loss or, at a checkpoint, a
 /// weight stops being a number.
-TrainingResult train(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
-                     std::int32_t pad_id, const TrainingOptions& options,
-                     const TrainingCallbacks& callbacks, const Session& session,
-                     const TrainingState& from = {});
+TrainingResult train(const Graph& graph, ParameterStore& parameters, const ExampleSource& data,
+                     const TrainingOptions& options, const TrainingCallbacks& callbacks,
+                     const Session& session, const TrainingState& from = {});
 
 }  // namespace hone

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "hone/app/fine_tune.h"
+#include "hone/app/text_examples.h"
+#include "hone/data/row_order.h"
 #include "hone/passes/remove_dropout.h"
-#include "hone/train/batch_inputs.h"
+#include "hone/runtime/interpreter.h"
 #include "hone/train/calibration.h"
 #include "tests/support/tiny_model.h"
 
@@ -102,8 +104,7 @@ inline LayerRun plain_run(const Model& model, const std::string& layer, const En
   const std::vector<std::int64_t> sample =
       calibration_rows(data.size(), {.batch_size = batch_size, .batch_count = batch_count});
   for (const std::span<const std::int64_t> rows : batches(sample, batch_size)) {
-    const NamedTensors outputs =
-        interpreter.run(batch_inputs(make_batch(data, rows, /*pad_id=*/0)), parameters);
+    const NamedTensors outputs = interpreter.run(text_examples(data).batch(rows, 0), parameters);
     run.inputs.push_back(floats_of(outputs.at("input")));
     run.outputs.push_back(floats_of(outputs.at("output")));
   }

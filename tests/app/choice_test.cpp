@@ -9,14 +9,14 @@
 namespace hone::testing {
 namespace {
 
-constexpr MeasureOptions kHow = {.pad_id = 0, .batch_size = 8};
+constexpr std::int64_t kBatchSize = 8;
 
 Choice choice_on(const EncodedSplits& data) {
   const Model parent = tiny_model();
   Model candidate = parent;
   put_quantizers(candidate, "integer(width=8,frac=4)");
-  Choice choice = begin_choice(parent, data, kHow, quiet_context());
-  report_chosen(choice, {{"int8", &candidate}}, parent, data, kHow, quiet_context());
+  Choice choice = begin_choice(parent, data, kBatchSize, quiet_context());
+  report_chosen(choice, {{"int8", &candidate}}, parent, data, kBatchSize, quiet_context());
   return choice;
 }
 
@@ -57,8 +57,8 @@ TEST(Choice, SaysWhereItsFiguresFlatter) {
 TEST(Choice, OfNothingFlattersNothing) {
   EncodedSplits data = choice_splits();
   data.measured.facts.part = "validation";
-  Choice choice = begin_choice(tiny_model(), data, kHow, quiet_context());
-  report_chosen(choice, {}, tiny_model(), data, kHow, quiet_context());
+  Choice choice = begin_choice(tiny_model(), data, kBatchSize, quiet_context());
+  report_chosen(choice, {}, tiny_model(), data, kBatchSize, quiet_context());
   EXPECT_EQ(choice.warning, "");
   EXPECT_EQ(std::get<Paragraph>(reported_block(choice)).text, "Nothing is chosen.");
 }

@@ -20,13 +20,12 @@ Model compressed(std::string_view format, bool qat = false) {
       one_format(tiny_model(), parse_format(format, testing::quiet_context().library.formats));
   options.qat = qat;
   options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
-  return compress(tiny_model(), testing::tiny_splits(), /*pad_id=*/0, options,
-                  testing::quiet_context());
+  return compress(tiny_model(), testing::tiny_splits(), options, testing::quiet_context());
 }
 
 std::vector<float> logits_of(const Model& model) {
-  return measure(model, testing::tiny_splits().test, /*pad_id=*/0, /*batch_size=*/8,
-                 testing::quiet_context(), "measure")
+  return measure(model, testing::tiny_splits().test, /*batch_size=*/8, testing::quiet_context(),
+                 "measure")
       .logits;
 }
 
@@ -80,7 +79,7 @@ TEST(Compress, RefusesOperandsThatAreQuantizedAlready) {
       "%classifier: its weight is quantized already (%classifier.weight.quantizer); leave it out, "
       "or start from what was not quantized yet";
   expect_user_error(message, [&] {
-    compress(model, testing::tiny_splits(), 0, options, testing::quiet_context());
+    compress(model, testing::tiny_splits(), options, testing::quiet_context());
   });
   expect_user_error(message, [&] { whole_plan(model, options.plan); });
 }
@@ -88,7 +87,7 @@ TEST(Compress, RefusesOperandsThatAreQuantizedAlready) {
 Model further(const Model& parent, const QuantizationPlan& plan, bool qat = false) {
   CompressOptions options{.plan = plan, .qat = qat};
   options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
-  return compress(parent, testing::tiny_splits(), /*pad_id=*/0, options, testing::quiet_context());
+  return compress(parent, testing::tiny_splits(), options, testing::quiet_context());
 }
 
 const std::string kWords = "bert.embeddings.word_embeddings";
@@ -218,8 +217,8 @@ TEST(Compress, KeepsTheStateOfEveryRow) {
   options.plan =
       uniform_plan(graph, {.weight = parse_format("int(bits=4,per=row,scale=static)",
                                                   testing::quiet_context().library.formats)});
-  const Model model = compress(tiny_model(), testing::tiny_splits(), /*pad_id=*/0, options,
-                               testing::quiet_context());
+  const Model model =
+      compress(tiny_model(), testing::tiny_splits(), options, testing::quiet_context());
   EXPECT_EQ(model.parameters.at("classifier.weight.quantizer.scale").sizes(), Sizes{2});
   save_model(round_weights(model, testing::quiet_context()), folder.path());
   const Model again = load_model(folder.path(), testing::quiet_context().library.ops,

@@ -4,7 +4,7 @@
 #include "hone/app/measure.h"
 #include "hone/app/prediction.h"
 #include "hone/app/sensitivity.h"
-#include "hone/text/synthetic_words.h"
+#include "hone/data/synthetic_words.h"
 #include "tests/app/app_testing.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/expect.h"
@@ -20,9 +20,8 @@ struct Outcome {
 };
 
 void keep(const Model& model, Context& context, Outcome& outcome) {
-  outcome.logits.push_back(measure(model, testing::tiny_splits().test, /*pad_id=*/0,
-                                   /*batch_size=*/8, context, "measure")
-                               .logits);
+  outcome.logits.push_back(
+      measure(model, testing::tiny_splits().test, /*batch_size=*/8, context, "measure").logits);
   outcome.parameters.push_back(model.parameters.on(cpu()));
 }
 
@@ -34,20 +33,20 @@ Outcome all_jobs(Context& context) {
   TrainingLog log;
   FineTuneOptions training;
   training.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 2};
-  fine_tune(model, data, /*pad_id=*/0, training, log, context);
+  fine_tune(model, data, training, log, context);
   keep(model, context, outcome);
   for (const char* format : {"integer(width=8)", "int(bits=4)"}) {
     CompressOptions options;
     options.calibration = {.batch_size = 8, .batch_count = 2};
     options.plan = one_format(model, testing::format_called(format));
-    keep(compress(model, data, /*pad_id=*/0, options, context), context, outcome);
+    keep(compress(model, data, options, context), context, outcome);
     options.qat = true;
     options.fine_tune = training;
-    const Model trained = compress(model, data, /*pad_id=*/0, options, context);
+    const Model trained = compress(model, data, options, context);
     keep(trained, context, outcome);
     keep(round_weights(trained, context), context, outcome);
     for (const OperandNoise& one :
-         measure_noise(model, options.plan, data.train, /*pad_id=*/0, options.calibration, context))
+         measure_noise(model, options.plan, data.train, options.calibration, context))
       outcome.noise.push_back(one.noise.snr_db());
   }
   return outcome;

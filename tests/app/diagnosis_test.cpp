@@ -41,12 +41,10 @@ struct Case {
   CompressOptions options{.plan = one_format(parent, format_called("integer(width=6,frac=1)")),
                           .calibration = {.batch_size = 8, .batch_count = 1}};
   Measurement before = measured(parent);
-  Diagnosis diagnosis =
-      diagnose(parent, before, choice_splits(), /*pad_id=*/0, options, quiet_context());
+  Diagnosis diagnosis = diagnose(parent, before, choice_splits(), options, quiet_context());
 
   static Measurement measured(const Model& model) {
-    return measure(model, choice_splits().validation, /*pad_id=*/0, /*batch_size=*/8,
-                   quiet_context(), "");
+    return measure(model, choice_splits().validation, /*batch_size=*/8, quiet_context(), "");
   }
 };
 
@@ -85,8 +83,7 @@ TEST(Diagnose, CountsWhatBecomesZero) {
 }
 
 TEST(Diagnose, FindsParametersThatKeepTheMargins) {
-  const Model plain =
-      compress(coarse().parent, choice_splits(), /*pad_id=*/0, coarse().options, quiet_context());
+  const Model plain = compress(coarse().parent, choice_splits(), coarse().options, quiet_context());
   const Measurement after = Case::measured(plain);
   const ComparedModel& improved = *coarse().diagnosis.improved;
   const double lost = margin_snr_db(coarse().before.view(), after.view());
@@ -103,9 +100,9 @@ TEST(Diagnose, TriesItsSuggestionsWhereChoicesAreMade) {
   EXPECT_EQ(coarse().diagnosis.improved->measurement.evaluation.examples, 40);
   EncodedSplits without = choice_splits();
   without.validation = {};
-  EXPECT_FALSE(diagnose(coarse().parent, coarse().before, without, /*pad_id=*/0, coarse().options,
-                        quiet_context())
-                   .improved);
+  EXPECT_FALSE(
+      diagnose(coarse().parent, coarse().before, without, coarse().options, quiet_context())
+          .improved);
 }
 
 TEST(Diagnose, WithoutBetterParametersLeavesTheNoisiestQuarterInFullPrecision) {
@@ -113,7 +110,7 @@ TEST(Diagnose, WithoutBetterParametersLeavesTheNoisiestQuarterInFullPrecision) {
   const CompressOptions options{.plan = one_format(parent, format_called("binary")),
                                 .calibration = {.batch_size = 8, .batch_count = 1}};
   const Diagnosis diagnosis =
-      diagnose(parent, coarse().before, choice_splits(), /*pad_id=*/0, options, quiet_context());
+      diagnose(parent, coarse().before, choice_splits(), options, quiet_context());
   const Remedy& remedy = diagnosis.remedy;
   EXPECT_FALSE(remedy.better_parameters);
   std::set<std::pair<std::string, Operand>> freed;
@@ -129,7 +126,7 @@ TEST(Diagnose, WithoutBetterParametersLeavesTheNoisiestQuarterInFullPrecision) {
   }
   // And tried: more is left than of the whole plan.
   const Measurement after =
-      Case::measured(compress(parent, choice_splits(), /*pad_id=*/0, options, quiet_context()));
+      Case::measured(compress(parent, choice_splits(), options, quiet_context()));
   EXPECT_GT(diagnosis.improved->comparison->margin_snr_db,
             margin_snr_db(coarse().before.view(), after.view()));
 }
@@ -137,8 +134,8 @@ TEST(Diagnose, WithoutBetterParametersLeavesTheNoisiestQuarterInFullPrecision) {
 TEST(Diagnose, KnowsNoRemedyForTheOnlyOperand) {
   CompressOptions options = coarse().options;
   options.plan = {{"classifier", LayerFormats{.weight = format_called("binary")}}};
-  const Diagnosis diagnosis = diagnose(coarse().parent, coarse().before, choice_splits(),
-                                       /*pad_id=*/0, options, quiet_context());
+  const Diagnosis diagnosis =
+      diagnose(coarse().parent, coarse().before, choice_splits(), options, quiet_context());
   EXPECT_TRUE(diagnosis.remedy.plan.empty());
   EXPECT_FALSE(diagnosis.improved);
 }
@@ -150,7 +147,7 @@ TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
   Measurement known = coarse().before;
   std::ranges::fill(known.logits, 0.0f);
   const auto margin = [&](const EncodedSplits& data) {
-    return diagnose(coarse().parent, known, data, /*pad_id=*/0, coarse().options, quiet_context())
+    return diagnose(coarse().parent, known, data, coarse().options, quiet_context())
         .improved->comparison->margin_snr_db;
   };
   EXPECT_EQ(margin(same), -std::numeric_limits<double>::infinity());

@@ -40,12 +40,11 @@ class EveryFormat : public ::testing::TestWithParam<std::string> {
     options.fine_tune.training = {.optimizer = {.learning_rate = 1e-3}, .max_steps = 3};
     options.calibration.batch_size = 8;
     options.calibration.heed_objections = false;
-    return compress(tiny_model(), testing::tiny_splits(), /*pad_id=*/0, options,
-                    testing::quiet_context());
+    return compress(tiny_model(), testing::tiny_splits(), options, testing::quiet_context());
   }
   std::vector<float> logits_of(const Model& model) {
-    return measure(model, testing::tiny_splits().test, /*pad_id=*/0, /*batch_size=*/8,
-                   testing::quiet_context(), "test")
+    return measure(model, testing::tiny_splits().test, /*batch_size=*/8, testing::quiet_context(),
+                   "test")
         .logits;
   }
 };

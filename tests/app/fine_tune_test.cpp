@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "hone/base/text.h"
+#include "hone/data/data_set.h"
 #include "hone/passes/quantize.h"
-#include "hone/text/data_set.h"
 #include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
@@ -24,7 +24,7 @@ Outcome fine_tuned(const FineTuneOptions& options, const EncodedSplits& data,
                    Model model = tiny_model()) {
   Outcome outcome{std::move(model), {}};
   TrainingLog log;
-  fine_tune(outcome.model, data, /*pad_id=*/0, options, log, testing::quiet_context());
+  fine_tune(outcome.model, data, options, log, testing::quiet_context());
   outcome.lines = log.lines();
   return outcome;
 }
@@ -129,7 +129,7 @@ TEST(FineTune, KeepsTheBestEvaluation) {
   Model model = tiny_model();
   TrainingLog log;
   const FineTuneResult result =
-      fine_tune(model, validated(), 0, options, log, testing::quiet_context());
+      fine_tune(model, validated(), options, log, testing::quiet_context());
   const std::vector<double> losses = validation_losses(log.lines());
   ASSERT_EQ(losses.size(), 10u);
   const auto best = std::ranges::min_element(losses);
@@ -137,7 +137,7 @@ TEST(FineTune, KeepsTheBestEvaluation) {
   EXPECT_EQ(result.weights_of_step, 2 * (best - losses.begin() + 1));
   EXPECT_EQ(result.training.steps, 20);
   EXPECT_EQ(
-      measure(model, validated().validation, 0, 32, testing::quiet_context(), "").evaluation.loss,
+      measure(model, validated().validation, 32, testing::quiet_context(), "").evaluation.loss,
       *best);
   for (const auto& [name, tensor] : model.parameters.tensors())
     EXPECT_FALSE(name.starts_with("adamw.")) << name;
@@ -150,7 +150,7 @@ TEST(FineTune, ChoosesByTheMetricThatIsAskedFor) {
   Model model = tiny_model();
   TrainingLog log;
   const FineTuneResult result =
-      fine_tune(model, validated(), 0, options, log, testing::quiet_context());
+      fine_tune(model, validated(), options, log, testing::quiet_context());
   double best = -1;
   std::int64_t step = 0;
   for (const Json& line : log.lines()) {
@@ -182,10 +182,10 @@ TEST(FineTune, KnowsWhatItsWeightsDoOnTheValidationPart) {
     Model model = tiny_model();
     TrainingLog log;
     const FineTuneResult result =
-        fine_tune(model, validated(), 0, options, log, testing::quiet_context());
+        fine_tune(model, validated(), options, log, testing::quiet_context());
     ASSERT_TRUE(result.validation.has_value());
     EXPECT_EQ(result.validation->logits,
-              measure(model, validated().validation, 0, 32, testing::quiet_context(), "").logits);
+              measure(model, validated().validation, 32, testing::quiet_context(), "").logits);
   }
 }
 
@@ -200,7 +200,7 @@ std::string progress_of(const FineTuneOptions& options, int columns = 0) {
   context.progress.now_seconds = [] { return 0.0; };
   Model model = tiny_model();
   TrainingLog log;
-  fine_tune(model, validated(), 0, options, log, context);
+  fine_tune(model, validated(), options, log, context);
   return written;
 }
 
@@ -246,7 +246,7 @@ TEST(FineTune, WeighsTheTrainingLossAlone) {
   const double still = fine_tuned(options, data).lines[1]["eval_loss"];
   EXPECT_EQ(
       still,
-      measure(tiny_model(), data.validation, 0, 32, testing::quiet_context(), "").evaluation.loss);
+      measure(tiny_model(), data.validation, 32, testing::quiet_context(), "").evaluation.loss);
 }
 
 TEST(FineTune, EndsEarlyWithoutABetterEvaluation) {
@@ -255,7 +255,7 @@ TEST(FineTune, EndsEarlyWithoutABetterEvaluation) {
   Model model = tiny_model();
   TrainingLog log;
   const FineTuneResult result =
-      fine_tune(model, validated(), 0, options, log, testing::quiet_context());
+      fine_tune(model, validated(), options, log, testing::quiet_context());
   const std::vector<double> losses = validation_losses(log.lines());
   EXPECT_EQ(result.training.end, TrainingEnd::early);
   EXPECT_EQ(result.training.steps, static_cast<std::int64_t>(2 * losses.size()));
@@ -289,7 +289,7 @@ struct Kept {
   FineTuneResult run(Model& model) {
     TrainingLog log(folder.path() / "log.jsonl");
     const FineTuneResult result =
-        fine_tune(model, validated(), 0, options, log, testing::quiet_context());
+        fine_tune(model, validated(), options, log, testing::quiet_context());
     losses.clear();
     for (const StepRecord& step : log.steps()) losses.push_back(step.loss);
     return result;
@@ -400,7 +400,7 @@ TEST(FineTune, BlamesNoLearningRateForWeightsThatGaveNoNumbersBefore) {
     weight = std::numeric_limits<float>::infinity();
   TrainingLog log;
   const std::string message = user_error_of(
-      [&] { fine_tune(model, validated(), 0, options, log, testing::quiet_context()); });
+      [&] { fine_tune(model, validated(), options, log, testing::quiet_context()); });
   EXPECT_TRUE(message.starts_with("train: training diverged at step 1: loss nan")) << message;
   EXPECT_TRUE(message.ends_with("; the weights it began with give no numbers")) << message;
 }

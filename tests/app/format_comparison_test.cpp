@@ -25,7 +25,7 @@ FormatChoice choice(std::string_view text) {
 
 FormatStudy study_of(const std::vector<FormatChoice>& choices,
                      const EncodedSplits& data = choice_splits()) {
-  return compare_formats(tiny_model(), data, /*pad_id=*/0, choices,
+  return compare_formats(tiny_model(), data, choices,
                          {.calibration = {.batch_size = 8, .batch_count = 2}}, quiet_context());
 }
 

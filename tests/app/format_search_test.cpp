@@ -43,8 +43,8 @@ int best_fraction(const std::vector<float>& values, int width) {
 }
 
 std::vector<Suggestion> suggestions_for(const QuantizationPlan& plan, double most_bits) {
-  return suggest(tiny_model(), plan, tiny_splits().train, /*pad_id=*/0,
-                 {.batch_size = 4, .batch_count = 1}, most_bits, quiet_context());
+  return suggest(tiny_model(), plan, tiny_splits().train, {.batch_size = 4, .batch_count = 1},
+                 most_bits, quiet_context());
 }
 
 QuantizationPlan plan_of(std::string_view format) {

@@ -43,7 +43,7 @@ TEST(LayerBars, OfWeightsAreWhatRoundingLeftOfThem) {
   const Model parent = tiny_model();
   const CompressOptions options{.plan = one_format(parent, format_called("mxint(bits=8,block=32)")),
                                 .calibration = {.batch_size = 8, .batch_count = 1}};
-  const Model before = compress(parent, choice_splits(), /*pad_id=*/0, options, quiet_context());
+  const Model before = compress(parent, choice_splits(), options, quiet_context());
   const Model after = round_weights(before, quiet_context());
   const std::vector<LayerBar> bars = layer_bars(before, after, options.plan, graph_of(parent));
   ASSERT_EQ(bars.size(), 14u);

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "hone/app/compress.h"
+#include "hone/data/synthetic.h"
 #include "hone/frontends/huggingface/config.h"
 #include "hone/passes/quantize.h"
-#include "hone/text/synthetic.h"
 
 // The whole way on built-in data: train a small model, quantize it after training, then train it
 // quantized.
@@ -34,8 +34,7 @@ struct Workshop {
     return options;
   }
   Measurement measured(const Model& model) {
-    return measure(model, splits.test, source.tokenizer.pad_id(), /*batch_size=*/64, context,
-                   "test");
+    return measure(model, splits.test, /*batch_size=*/64, context, "test");
   }
   Measurement compressed(const QuantizationPlan& plan, bool qat = false) {
     CompressOptions options;
@@ -43,7 +42,7 @@ struct Workshop {
     options.qat = qat;
     options.fine_tune = training(1e-3);
     options.fine_tune.training.max_steps = 300;
-    return measured(compress(source.model, splits, source.tokenizer.pad_id(), options, context));
+    return measured(compress(source.model, splits, options, context));
   }
   Format format(std::string_view text) { return parse_format(text, context.library.formats); }
   double accuracy(std::string_view text, bool qat) {
@@ -69,8 +68,7 @@ Workshop& workshop() {
   static Workshop* trained = [] {
     auto* made = new Workshop;
     TrainingLog log;
-    fine_tune(made->source.model, made->splits, made->source.tokenizer.pad_id(),
-              Workshop::training(1e-3), log, made->context);
+    fine_tune(made->source.model, made->splits, Workshop::training(1e-3), log, made->context);
     return made;
   }();
   return *trained;

@@ -12,7 +12,7 @@ namespace hone {
 namespace {
 
 Measurement measured(const Model& model, const EncodedSet& data) {
-  return measure(model, data, /*pad_id=*/0, /*batch_size=*/8, testing::quiet_context(), "measure");
+  return measure(model, data, /*batch_size=*/8, testing::quiet_context(), "measure");
 }
 
 TEST(Measure, CountsWhatTheLogitsGetRight) {

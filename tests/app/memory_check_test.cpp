@@ -5,12 +5,12 @@
 #include <numeric>
 
 #include "hone/analysis/cost.h"
+#include "hone/app/text_examples.h"
 #include "hone/base/cpu.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/keep_outputs.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/runtime/interpreter.h"
-#include "hone/train/batch_inputs.h"
 #include "hone/train/training_graph.h"
 #include "tests/app/app_testing.h"
 #include "tests/support/expect.h"
@@ -60,8 +60,8 @@ TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
   const double estimate =
       needed_bytes(step_graph(), {{'B', texts.size()}, {'S', longest_text(texts)}}, session);
   const double before = static_cast<double>(resident_bytes());
-  train(model.graph, model.parameters, texts, 0, {.max_steps = 1, .batch_size = texts.size()}, {},
-        session);
+  train(model.graph, model.parameters, text_examples(texts),
+        {.max_steps = 1, .batch_size = texts.size()}, {}, session);
   const double taken = static_cast<double>(peak_resident_bytes()) - before;
   EXPECT_GT(estimate, 100e6) << "too small to be told from the rest of the process";
   EXPECT_LT(taken, 1.1 * estimate);
@@ -89,7 +89,7 @@ TEST(MemoryCheck, IsWhatTheLargestOfManyBatchesTakes) {
     const auto run = [&](std::int64_t count) {
       std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
       std::iota(rows.begin(), rows.end(), taken);
-      NamedTensors inputs = batch_inputs(make_batch(texts, rows, 0));
+      NamedTensors inputs = text_examples(texts).batch(rows, 0);
       inputs["learning_rate"] = Tensor::scalar(1e-3f);
       inputs["step"] = inputs["random_key"] = Tensor::scalar(std::int64_t{1});
       interpreter.run(inputs, parameters);

@@ -27,13 +27,12 @@ constexpr CalibrationRun kRun = {.batch_size = kBatchSize, .batch_count = kBatch
 
 std::vector<OperandNoise> noise_of(const Model& model, const QuantizationPlan& plan,
                                    const CalibrationRun& run = kRun) {
-  return measure_noise(model, plan, tiny_splits().train, /*pad_id=*/0, run, quiet_context());
+  return measure_noise(model, plan, tiny_splits().train, run, quiet_context());
 }
 
 std::vector<OperandSample> samples_of(const Model& model, const QuantizationPlan& plan,
                                       std::int64_t most_values) {
-  return sample_operands(model, plan, tiny_splits().train, /*pad_id=*/0, kRun, most_values,
-                         quiet_context());
+  return sample_operands(model, plan, tiny_splits().train, kRun, most_values, quiet_context());
 }
 
 LayerRun run_of(const Model& model, const std::string& layer) {
@@ -182,7 +181,7 @@ TEST(MeasureNoise, RefusesLayersAndDataThatAreNotThere) {
     noise_of(tiny_model(), {{"clasifier", {.input = format_called("bf16")}}});
   });
   expect_user_error("nothing to look at: the training split is empty", [] {
-    measure_noise(tiny_model(), classifier_in("bf16"), {}, 0, kRun, quiet_context());
+    measure_noise(tiny_model(), classifier_in("bf16"), {}, kRun, quiet_context());
   });
 }
 
@@ -228,7 +227,7 @@ TEST(SampleOperands, AreAtMostAsManyAsAskedForAndParametersWhole) {
 TEST(SampleOperands, NeedNoDataForParameters) {
   QuantizationPlan plan = {{"classifier", {.weight = format_called("bf16")}}};
   const std::vector<OperandSample> samples =
-      sample_operands(tiny_model(), plan, {}, 0, kRun, 100, quiet_context());
+      sample_operands(tiny_model(), plan, {}, kRun, 100, quiet_context());
   ASSERT_EQ(samples.size(), 1u);
   EXPECT_EQ(samples[0].values.sizes(), (Sizes{2, 32}));
 }

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hone/text/synthetic_words.h"
+#include "hone/data/synthetic_words.h"
 #include "hone/text/tokenizer_files.h"
 #include "tests/app/app_testing.h"
 #include "tests/support/expect.h"

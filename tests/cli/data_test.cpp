@@ -3,9 +3,9 @@
 #include <cstdlib>
 
 #include "tests/cli/run_hone.h"
+#include "tests/data/packed.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
-#include "tests/text/packed.h"
 
 // What people give as --data and as MODEL, through the program.
 namespace hone::testing {

@@ -43,7 +43,7 @@ namespace {
 
 // The least of what is read are a byte or two, and a string or a vector in memory.
 constexpr std::int64_t kMostExpansion = 128;
-// hone/text/parquet.h: as much is free for columns that pack well.
+// hone/data/parquet.h: as much is free for columns that pack well.
 constexpr std::int64_t kFreeForParquet = std::int64_t{64} << 20;
 
 void expect_modest(void (*target)(std::string_view), const std::string& bytes,

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "hone/app/text_examples.h"
 #include "hone/base/random.h"
 #include "hone/train/trainer.h"
 #include "hone/train/training_graph.h"
@@ -207,7 +208,7 @@ TEST(FakeDevice, TrainsWithTheBitsOfTheHost) {
   ParameterStore host = random_parameters(graph), there = host.on(device);
   const ParameterStore before = host;
   const auto run = [&](ParameterStore& parameters, const Library& library, Device& where) {
-    return train(graph, parameters, data, /*pad_id=*/0, options, {}, {library, pool, where});
+    return train(graph, parameters, text_examples(data), options, {}, {library, pool, where});
   };
   const TrainingResult expected = run(host, references(), cpu());
   const TrainingResult result = run(there, fake_library(), device);

@@ -49,10 +49,11 @@ class TemporaryFolder {
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const fs::path& path() const { return path_; }
-  /// The path of a new file in it with these bytes.
+  /// The path of a new file in it with these bytes, and with the folders above it.
   fs::path file(std::string_view name, std::string_view bytes) const {
     // Not write_file, and not over an old file: both wait for the disk, and some tests write
     // thousands of files.
+    fs::create_directories((path_ / name).parent_path());
     fs::remove(path_ / name);
     std::ofstream(path_ / name, std::ios::binary) << bytes;
     return path_ / name;

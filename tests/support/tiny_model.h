@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "hone/base/random.h"
+#include "hone/data/encoded_set.h"
 #include "hone/frontends/huggingface/config.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/library.h"
-#include "hone/text/batching.h"
 
 /// A small classifier and texts for it, for tests of what is done to models.
 namespace hone::testing {

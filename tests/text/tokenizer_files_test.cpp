@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "hone/base/json.h"
-#include "tests/text/temporary_folder.h"
-#include "tests/text/user_error.h"
+#include "tests/support/expect.h"
+#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
@@ -39,34 +39,34 @@ Ids encode(const TemporaryFolder& folder, std::string_view text) {
 
 TEST(LoadTokenizer, ReadsVocabTxtAsUncased) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", kVocabulary);
+  folder.file("vocab.txt", kVocabulary);
   EXPECT_EQ(encode(folder, "A é [MASK] ?"), (Ids{2, 5, 8, 4, 1, 3}));
 }
 
 TEST(LoadTokenizer, ReadsLinesThatEndInCrLf) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", "[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\n");
+  folder.file("vocab.txt", "[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\n");
   EXPECT_EQ(encode(folder, "a"), (Ids{2, 4, 3}));
   EXPECT_EQ(load_tokenizer(folder.path()).vocabulary_size(), 5);
 }
 
 TEST(LoadTokenizer, TakesCaseAndAccentsFromTheConfig) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", kVocabulary);
-  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  folder.file("vocab.txt", kVocabulary);
+  folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
-  folder.write("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true})");
+  folder.file("tokenizer_config.json", R"({"do_lower_case": false, "strip_accents": true})");
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 8, 3}));
-  folder.write("tokenizer_config.json",
-               R"({"strip_accents": false, "tokenize_chinese_chars": false})");
+  folder.file("tokenizer_config.json",
+              R"({"strip_accents": false, "tokenize_chinese_chars": false})");
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 5, 7, 3}));
   EXPECT_FALSE(load_tokenizer(folder.path()).definition().normalization.split_cjk);
 }
 
 TEST(LoadTokenizer, TakesSpecialTokensFromTheConfig) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", "<pad>\n<unk>\n<s>\n</s>\na\n");
-  folder.write(
+  folder.file("vocab.txt", "<pad>\n<unk>\n<s>\n</s>\na\n");
+  folder.file(
       "tokenizer_config.json",
       R"({"pad_token": "<pad>", "unk_token": {"content": "<unk>", "lstrip": false}, "cls_token": "<s>",)"
       R"( "sep_token": "</s>"})");
@@ -75,17 +75,17 @@ TEST(LoadTokenizer, TakesSpecialTokensFromTheConfig) {
 
 TEST(LoadTokenizer, AddsTheTokensOfTheConfig) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", kVocabulary);
-  folder.write("tokenizer_config.json",
-               R"({"added_tokens_decoder": {"0": {"content": "[PAD]", "normalized": false},)"
-               R"( "9": {"content": "<url>", "normalized": false}}})");
+  folder.file("vocab.txt", kVocabulary);
+  folder.file("tokenizer_config.json",
+              R"({"added_tokens_decoder": {"0": {"content": "[PAD]", "normalized": false},)"
+              R"( "9": {"content": "<url>", "normalized": false}}})");
   EXPECT_EQ(encode(folder, "a<url>"), (Ids{2, 5, 9, 3}));
 }
 
 TEST(LoadTokenizer, PrefersTokenizerJson) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", kVocabulary);
-  folder.write("tokenizer.json", to_document(fast_tokenizer()));
+  folder.file("vocab.txt", kVocabulary);
+  folder.file("tokenizer.json", to_document(fast_tokenizer()));
   EXPECT_EQ(encode(folder, "Z A [SEP]"), (Ids{2, 9, 5, 3, 3}));
 }
 
@@ -93,20 +93,20 @@ TEST(LoadTokenizer, TakesCaseFromTokenizerJsonWhereTheConfigIsSilent) {
   TemporaryFolder folder;
   Json file = fast_tokenizer();
   file["normalizer"]["lowercase"] = false;
-  folder.write("tokenizer.json", to_document(file));
+  folder.file("tokenizer.json", to_document(file));
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
-  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
   // The generic class does not look at the config.
-  folder.write("tokenizer_config.json",
-               R"({"do_lower_case": true, "tokenizer_class": "PreTrainedTokenizerFast"})");
+  folder.file("tokenizer_config.json",
+              R"({"do_lower_case": true, "tokenizer_class": "PreTrainedTokenizerFast"})");
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 6, 7, 3}));
 }
 
 TEST(LoadTokenizer, RefusesFilesThatContradictEachOtherAboutCase) {
   TemporaryFolder folder;
-  folder.write("tokenizer.json", to_document(fast_tokenizer()));
-  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  folder.file("tokenizer.json", to_document(fast_tokenizer()));
+  folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
   expect_user_error([&] { load_tokenizer(folder.path()); },
                     "tokenizer_config.json: do_lower_case is false, but the normalizer in "
                     "tokenizer.json has lowercase true; make both say how the model was trained");
@@ -121,15 +121,15 @@ std::string vocabulary_of(char first, int count) {
 
 TEST(LoadTokenizer, RefusesAVocabularyThatContradictsTheCaseAssumed) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", vocabulary_of('W', 1000));
+  folder.file("vocab.txt", vocabulary_of('W', 1000));
   expect_user_error([&] { load_tokenizer(folder.path()); },
                     "vocab.txt: text is lowercased here, yet 1000 of the 1005 tokens have capital "
                     "letters and could never be found; say \"do_lower_case\": true or false in "
                     "tokenizer_config.json, as the model was trained");
-  folder.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
   EXPECT_EQ(encode(folder, "Wword3"), (Ids{2, 8, 3}));
   // Who says so must be believed.
-  folder.write("tokenizer_config.json", R"({"do_lower_case": true})");
+  folder.file("tokenizer_config.json", R"({"do_lower_case": true})");
   EXPECT_EQ(encode(folder, "Wword3"), (Ids{2, 1, 3}));
 }
 
@@ -140,14 +140,14 @@ TEST(LoadTokenizer, RefusesALoneTokenizerJsonThatContradictsItsVocabulary) {
   file["model"]["vocab"].erase("A");
   file["model"]["vocab"]["b"] = 6;
   file["normalizer"]["lowercase"] = false;
-  folder.write("tokenizer.json", to_document(file));
+  folder.file("tokenizer.json", to_document(file));
   expect_user_error(
       [&] { load_tokenizer(folder.path()); },
       "tokenizer.json: capital letters are kept here, yet none of the 1010 tokens has "
       "one; set \"lowercase\" of its normalizer right, or say do_lower_case in "
       "tokenizer_config.json too");
   file["normalizer"]["lowercase"] = true;
-  folder.write("tokenizer.json", to_document(file));
+  folder.file("tokenizer.json", to_document(file));
   EXPECT_EQ(encode(folder, "B"), (Ids{2, 6, 3}));
 }
 
@@ -157,7 +157,7 @@ TEST(LoadTokenizer, ReadsTheModelsLimits) {
   file["model"]["continuing_subword_prefix"] = "@@";
   file["model"]["max_input_chars_per_word"] = 3;
   file["model"]["vocab"]["@@a"] = 10;
-  folder.write("tokenizer.json", to_document(file));
+  folder.file("tokenizer.json", to_document(file));
   EXPECT_EQ(encode(folder, "aaa aaaa"), (Ids{2, 5, 10, 10, 1, 3}));
 }
 
@@ -170,14 +170,14 @@ TEST(LoadTokenizer, NamesBothFilesThatAreMissing) {
 
 TEST(LoadTokenizer, NamesATokenThatStandsTwice) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", std::string(kVocabulary) + "a\n");
+  folder.file("vocab.txt", std::string(kVocabulary) + "a\n");
   expect_user_error([&] { load_tokenizer(folder.path()); },
                     "vocab.txt: vocabulary: the token 'a' stands at ids 5 and 9");
 }
 
 TEST(LoadTokenizer, RefusesEmptyLines) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", "[PAD]\n\n[UNK]\n");
+  folder.file("vocab.txt", "[PAD]\n\n[UNK]\n");
   expect_user_error([&] { load_tokenizer(folder.path()); },
                     "vocab.txt: id 1 has no token, its line is empty");
 }
@@ -187,7 +187,7 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
     TemporaryFolder folder;
     Json file = fast_tokenizer();
     change(file);
-    folder.write("tokenizer.json", to_document(file));
+    folder.file("tokenizer.json", to_document(file));
     expect_user_error([&] { load_tokenizer(folder.path()); }, message);
   };
   refuses([](Json& file) { file["model"]["type"] = "BPE"; },
@@ -215,17 +215,17 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
 
 TEST(LoadTokenizer, SaysWhereJsonIsMalformed) {
   TemporaryFolder folder;
-  folder.write("tokenizer.json", "{\"model\": ");
+  folder.file("tokenizer.json", "{\"model\": ");
   expect_user_error([&] { load_tokenizer(folder.path()); },
                     "tokenizer.json: line 1, column 11: malformed JSON: ");
 }
 
 TEST(LoadTokenizer, RefusesVocabulariesThatAreNotUtf8) {
   TemporaryFolder folder;
-  folder.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\ncaf\xe9\n");
+  folder.file("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\ncaf\xe9\n");
   expect_user_error([&] { load_tokenizer(folder.path()); },
                     "vocab.txt: line 5: the token 'caf\ufffd' is not UTF-8; ");
-  folder.write("tokenizer.json", "{\"model\": {\"vocab\": {\"[PAD]\": 0,\n \"caf\xe9\": 1}}}");
+  folder.file("tokenizer.json", "{\"model\": {\"vocab\": {\"[PAD]\": 0,\n \"caf\xe9\": 1}}}");
   expect_user_error([&] { load_tokenizer(folder.path()); },
                     "tokenizer.json: line 2, column 7: malformed JSON: ");
 }

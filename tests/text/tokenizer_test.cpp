@@ -4,14 +4,14 @@
 
 #include "hone/base/json.h"
 #include "tests/support/test_data.h"
-#include "tests/text/user_error.h"
+#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-const Json& golden() {
+const Json& token_golden() {
   static const Json file = read_json(test_data() / "text/golden/tokens.json");
   return file;
 }
@@ -44,10 +44,10 @@ const Column kColumns[] = {{"uncased", {}},
 
 void expect_golden(const char* cases) {
   std::size_t column = 0;
-  for (const auto& [name, config] : golden().at("settings").items()) {
+  for (const auto& [name, config] : token_golden().at("settings").items()) {
     ASSERT_EQ(name, kColumns[column].name);
     const Tokenizer tokenizer = golden_tokenizer(kColumns[column++].normalization);
-    for (const Json& row : golden().at(cases)) {
+    for (const Json& row : token_golden().at(cases)) {
       if (column >= row.size()) continue;
       const std::string text = row[0];
       EXPECT_EQ(tokenizer.encode(text, 512), row[column].get<Ids>()) << name << ": " << row[0];
@@ -60,7 +60,7 @@ TEST(Tokenizer, RandomTextsHaveHuggingFaceIds) { expect_golden("random"); }
 
 TEST(Tokenizer, TruncatesAsHuggingFaceDoes) {
   const Tokenizer tokenizer = golden_tokenizer({});
-  for (const Json& row : golden().at("truncated")) {
+  for (const Json& row : token_golden().at("truncated")) {
     EXPECT_EQ(tokenizer.encode(row[1].get<std::string>(), row[0]), row[2].get<Ids>())
         << "max_length " << row[0];
   }
@@ -117,7 +117,7 @@ TEST(Tokenizer, TreatsAMaskTokenThatIsAbsentAsText) {
 
 TEST(Tokenizer, EncodesAndCutsPairsAsHuggingFaceDoes) {
   const Tokenizer tokenizer = golden_tokenizer({});
-  for (const Json& row : golden().at("pairs")) {
+  for (const Json& row : token_golden().at("pairs")) {
     const std::string first = row[1], second = row[2];
     const Encoding encoding = tokenizer.encode_pair(first, second, row[0]);
     EXPECT_EQ(encoding.ids, row[3].get<Ids>()) << row;

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/text/user_error.h"
+#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {

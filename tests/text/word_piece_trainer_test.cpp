@@ -9,22 +9,18 @@
 #include "hone/base/json.h"
 #include "hone/base/random.h"
 #include "tests/support/test_data.h"
-#include "tests/text/user_error.h"
+#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
 
 using Tokens = std::vector<std::string>;
 
-std::vector<Example> examples_of(const Tokens& texts) {
-  std::vector<Example> examples;
-  for (const std::string& text : texts) examples.push_back({text});
-  return examples;
-}
+std::vector<std::string_view> views_of(const Tokens& texts) { return {texts.begin(), texts.end()}; }
 
 Tokens learn(const Tokens& texts, const WordPieceTrainerOptions& options, int threads = 1) {
   ThreadPool pool(threads);
-  return train_word_pieces(count_words(pool, examples_of(texts), {}), options);
+  return train_word_pieces(count_words(pool, views_of(texts), {}), options);
 }
 
 // What the trainer promises, by counting everything anew for every piece. For words of ASCII letters.
@@ -134,11 +130,11 @@ TEST(TrainWordPieces, KeepsTheMostFrequentLettersAlone) {
 
 TEST(TrainWordPieces, LearnsNothingFromNothing) { EXPECT_EQ(learn({"", " \n"}, {}).size(), 5u); }
 
-TEST(CountWords, CountsBothTextsOfPairs) {
+TEST(CountWords, CountsWordsAsTheyAreNormalized) {
   ThreadPool pool(2);
-  std::vector<Example> examples = {{"A b, a", 0, "B!"}, {"a\u0301", 1, "c"}};
+  const std::vector<std::string_view> texts = {"A b, a", "B!", "a\u0301", "c"};
   std::map<std::string, std::int64_t> counts;
-  for (const CountedWord& counted : count_words(pool, examples, {}))
+  for (const CountedWord& counted : count_words(pool, texts, {}))
     EXPECT_TRUE(counts.emplace(counted.word, counted.count).second) << counted.word;
   EXPECT_EQ(counts, (std::map<std::string, std::int64_t>{
                         {"a", 3}, {"b", 2}, {"c", 1}, {",", 1}, {"!", 1}}));
@@ -146,8 +142,8 @@ TEST(CountWords, CountsBothTextsOfPairs) {
 
 TEST(TrainTokenizer, KnowsTheWordsItWasTrainedOn) {
   ThreadPool pool(2);
-  const auto examples = examples_of({"The film, the FILM", "a fine film"});
-  const Tokenizer tokenizer = train_tokenizer(pool, examples, {});
+  const std::vector<std::string_view> texts = {"The film, the FILM", "a fine film"};
+  const Tokenizer tokenizer = train_tokenizer(pool, texts, {});
   std::vector<std::string> tokens;
   for (const std::int32_t id : tokenizer.encode("The film! fin", 512))
     tokens.push_back(tokenizer.token(id));
@@ -159,10 +155,10 @@ TEST(TrainTokenizer, RefusesWhatLeavesNoVocabulary) {
   ThreadPool pool(1);
   expect_user_error(
       [&] {
-        train_tokenizer(pool, examples_of({"", " "}), {});
+        train_tokenizer(pool, views_of({"", " "}), {});
       },
       "a vocabulary cannot be learnt: there are no words in the 2 texts");
-  expect_user_error([&] { train_tokenizer(pool, examples_of({"abc"}), {.vocab_size = 9}); },
+  expect_user_error([&] { train_tokenizer(pool, views_of({"abc"}), {.vocab_size = 9}); },
                     "--vocab_size: expected at least 10, for the special tokens and the letters of "
                     "these texts, got 9");
 }

@@ -1,4 +1,5 @@
 #include "hone/train/calibration.h"
+#include "hone/runtime/interpreter.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +7,10 @@
 #include <cmath>
 #include <set>
 
+#include "hone/app/text_examples.h"
+#include "hone/data/row_order.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
-#include "hone/train/batch_inputs.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 
@@ -32,7 +34,7 @@ Calibrated calibrated(const Model& model, std::string_view format, const Encoded
   Calibrated result{plain_graph(model), model.parameters};
   quantize(result.graph, testing::plan_of(result.graph, format));
   ThreadPool pool(threads);
-  calibrate(result.graph, result.parameters, data, /*pad_id=*/0, {kBatchSize, batch_count},
+  calibrate(result.graph, result.parameters, text_examples(data), {kBatchSize, batch_count},
             {builtin(), pool});
   return result;
 }
@@ -49,8 +51,7 @@ double observed(const Model& model, const std::string& name, const EncodedSet& d
   double most = 0;
   const std::vector<std::int64_t> sample = calibration_rows(data.size(), {kBatchSize, batch_count});
   for (const std::span<const std::int64_t> rows : batches(sample, kBatchSize)) {
-    const NamedTensors outputs =
-        interpreter.run(batch_inputs(make_batch(data, rows, /*pad_id=*/0)), parameters);
+    const NamedTensors outputs = interpreter.run(text_examples(data).batch(rows, 0), parameters);
     for (const float value : floats_of(outputs.at("seen")))
       most = std::max(most, std::fabs(static_cast<double>(value)));
   }
@@ -175,7 +176,7 @@ ParameterStore states_of_plan(const Model& model, const LayerFormats& formats,
   quantize(graph, uniform_plan(graph, formats));
   ParameterStore parameters = model.parameters;
   ThreadPool pool(1);
-  calibrate(graph, parameters, tiny_texts(12), /*pad_id=*/0, run, {builtin(), pool});
+  calibrate(graph, parameters, text_examples(tiny_texts(12)), run, {builtin(), pool});
   return parameters;
 }
 

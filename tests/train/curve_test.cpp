@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hone/app/text_examples.h"
 #include "hone/tensor/safetensors.h"
 #include "hone/train/predictor.h"
 #include "hone/train/trainer.h"
@@ -53,7 +54,7 @@ Run train_golden(const Json& curve, const Library& library) {
   TrainingCallbacks callbacks;
   callbacks.on_step = [&](const StepRecord& record) { run.steps.push_back(record); };
   ThreadPool pool(2);
-  train(run.model.graph, run.model.parameters, texts_of(batches, ""), /*pad_id=*/0, options,
+  train(run.model.graph, run.model.parameters, text_examples(texts_of(batches, "")), options,
         callbacks, {library, pool});
   return run;
 }
@@ -86,7 +87,7 @@ void expect_golden_run(const Library& library) {
 
   ThreadPool pool(1);
   Predictor predictor(plain_graph(run.model), run.model.parameters, {library, pool});
-  const std::vector<float> logits = predictor.logits(run.final_batch, 8, /*pad_id=*/0);
+  const std::vector<float> logits = predictor.logits(text_examples(run.final_batch), 8);
   for (std::size_t i = 0; i < logits.size(); ++i)
     EXPECT_NEAR(logits[i], truth["final_logits"][i / 2][i % 2].get<double>(), 2e-5);
 }

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hone/app/text_examples.h"
 #include "hone/train/trainer.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/evaluate.h"
@@ -20,7 +21,7 @@ std::vector<double> train_on(Device& device, const Library& library, ParameterSt
   callbacks.on_step = [&](const StepRecord& record) { losses.push_back(record.loss); };
   ThreadPool pool(1);
   const Graph graph = tiny_model().graph;
-  train(graph, parameters, testing::tiny_texts(12), /*pad_id=*/0, kOptions, callbacks,
+  train(graph, parameters, text_examples(testing::tiny_texts(12)), kOptions, callbacks,
         {library, pool, device});
   return losses;
 }

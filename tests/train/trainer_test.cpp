@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hone/app/text_examples.h"
 #include "hone/passes/freeze.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
@@ -20,15 +21,13 @@ using testing::floats_of;
 using testing::tiny_model;
 using testing::tiny_texts;
 
-constexpr std::int32_t kPad = 0;
-
 Graph loss_graph(const Model& model) { return model.graph; }
 
 TrainingResult train_tiny(const Graph& graph, ParameterStore& parameters, const EncodedSet& data,
                           const TrainingOptions& options, const TrainingCallbacks& callbacks = {},
                           int threads = 1) {
   ThreadPool pool(threads);
-  return train(graph, parameters, data, kPad, options, callbacks, {builtin(), pool});
+  return train(graph, parameters, text_examples(data), options, callbacks, {builtin(), pool});
 }
 
 // A tiny model after training on `texts` texts.
@@ -204,8 +203,8 @@ TEST(Trainer, GoesOnFromAnyCheckpointToTheSameBits) {
     TrainingCallbacks log;
     log.on_log = [&](const StepRecord& record) { later.push_back(record.loss); };
     ThreadPool pool(2);
-    const TrainingResult rest = train(loss_graph(whole), one.parameters, data, kPad, options, log,
-                                      {builtin(), pool}, one.state);
+    const TrainingResult rest = train(loss_graph(whole), one.parameters, text_examples(data),
+                                      options, log, {builtin(), pool}, one.state);
     EXPECT_EQ(changed_parameters(whole.parameters, one.parameters), std::vector<std::string>{})
         << one.state.step;
     EXPECT_EQ(rest.steps, all.steps);
@@ -256,8 +255,8 @@ TEST(Trainer, MakesUpForAnEvaluationThatWasDue) {
       return true;
     };
     ThreadPool pool(1);
-    train(loss_graph(model), one.parameters, tiny_texts(64), kPad, options, rest, {builtin(), pool},
-          one.state);
+    train(loss_graph(model), one.parameters, text_examples(tiny_texts(64)), options, rest,
+          {builtin(), pool}, one.state);
     EXPECT_EQ(evaluations,
               was_done ? std::vector<std::int64_t>{4} : (std::vector<std::int64_t>{2, 4}));
   }

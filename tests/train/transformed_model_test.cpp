@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hone/app/text_examples.h"
 #include "hone/app/transform.h"
 #include "hone/base/random.h"
 #include "hone/frontends/huggingface/model.h"
@@ -11,8 +12,8 @@
 #include "hone/train/trainer.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/evaluate.h"
+#include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
-#include "tests/text/temporary_folder.h"
 
 // What transformations make of a model lives in its graph and its parameters alone: no code that saves, loads, trains or
 // predicts knows what was done.
@@ -87,7 +88,7 @@ void quantize_some(Model& model) {
                   {query + ".lora_A", {.weight = format("integer(width=8)")}},
                   {dense, LayerFormats::reads(format("mxint(bits=6,block=16)"))}},
                  {builtin(), pool});
-  calibrate(forward_graph(model), model.parameters, testing::tiny_texts(16), /*pad_id=*/0,
+  calibrate(forward_graph(model), model.parameters, text_examples(testing::tiny_texts(16)),
             {.batch_size = 8, .batch_count = 2}, {builtin(), pool});
 }
 
@@ -108,14 +109,14 @@ Model loaded(const fs::path& folder) {
 std::vector<float> logits_of(const Model& model) {
   ThreadPool pool(2);
   Predictor predictor(forward_graph(model), model.parameters, {builtin(), pool});
-  return predictor.logits(testing::tiny_texts(12), /*batch_size=*/4, /*pad_id=*/0);
+  return predictor.logits(text_examples(testing::tiny_texts(12)), /*batch_size=*/4);
 }
 
 ParameterStore trained(const Model& model, const Library& library, Device& device = cpu()) {
   ParameterStore parameters = model.parameters.on(device);
   ThreadPool pool(1);
   train(
-      model.graph, parameters, testing::tiny_texts(12), /*pad_id=*/0,
+      model.graph, parameters, text_examples(testing::tiny_texts(12)),
       {.optimizer = {.learning_rate = 1e-2, .weight_decay = 0.1}, .max_steps = 4, .batch_size = 4},
       {}, {library, pool, device});
   return parameters;

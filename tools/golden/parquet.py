@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes tests/text/golden/parquet: small Parquet files by pyarrow, one per feature of the format.
+"""Makes tests/data/golden/parquet: small Parquet files by pyarrow, one per feature of the format.
 
     pip install pyarrow==26.0.1
     python tools/golden/parquet.py
 
-The table of most files has the columns and rows of `table()`; tests/text/parquet_test.cpp knows them by formula.
+The table of most files has the columns and rows of `table()`; tests/data/parquet_test.cpp knows them by formula.
 """
 import json
 import pathlib
@@ -13,7 +13,7 @@ import shutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "text" / "golden" / "parquet"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "data" / "golden" / "parquet"
 ROWS = 300
 
 

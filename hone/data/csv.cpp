@@ -1,0 +1,82 @@
+#include "hone/data/csv.h"
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+
+namespace hone {
+
+constexpr std::size_t kMostFields = 10'000;
+
+CsvReader::CsvReader(std::string_view text, char separator) : rest_(text), separator_(separator) {
+  if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);
+}
+
+bool CsvReader::next(std::vector<std::string>& fields) {
+  while (!rest_.empty() && at_line_end()) skip_line_end();
+  if (rest_.empty()) return false;
+  record_line_ = line_;
+  read_record(fields);
+  return true;
+}
+
+std::size_t CsvReader::most_records() const {
+  return static_cast<std::size_t>(std::ranges::count(rest_, '\n')) + (rest_.empty() ? 0 : 1);
+}
+
+bool CsvReader::at_line_end() const {
+  return rest_.empty() || rest_.front() == '\n' || rest_.starts_with("\r\n");
+}
+
+void CsvReader::skip_line_end() {
+  if (rest_.empty()) return;
+  rest_.remove_prefix(rest_.front() == '\r' ? 2 : 1);
+  ++line_;
+}
+
+void CsvReader::read_record(std::vector<std::string>& fields) {
+  fields.clear();
+  for (;;) {
+    user_check(fields.size() < kMostFields, "line {}: more than {} fields; is this a table?",
+               record_line_, kMostFields);
+    std::string& field = fields.emplace_back();
+    if (rest_.starts_with('"')) {
+      read_quoted(field);
+    } else {
+      const std::size_t size = unquoted_size();
+      field.assign(rest_.substr(0, size));
+      rest_.remove_prefix(size);
+    }
+    if (at_line_end()) return skip_line_end();
+    user_check(rest_.front() == separator_,
+               "line {}: a quoted field is followed by '{}'; write a quote inside quotes as \"\"",
+               line_, rest_.front());
+    rest_.remove_prefix(1);
+  }
+}
+
+// Up to the next separator or end of a line.
+std::size_t CsvReader::unquoted_size() const {
+  std::size_t size = 0;
+  while (size < rest_.size() && rest_[size] != separator_ && rest_[size] != '\n' &&
+         !(rest_[size] == '\r' && rest_.substr(size + 1).starts_with('\n')))
+    ++size;
+  return size;
+}
+
+void CsvReader::read_quoted(std::string& field) {
+  const std::int64_t opened = line_;
+  rest_.remove_prefix(1);
+  for (;;) {
+    const std::size_t quote = rest_.find('"');
+    user_check(quote != std::string_view::npos, "line {}: a quoted field is never closed", opened);
+    for (const char c : rest_.substr(0, quote)) line_ += c == '\n';
+    field += rest_.substr(0, quote);
+    rest_.remove_prefix(quote + 1);
+    if (!rest_.starts_with('"')) return;
+    field.push_back('"');
+    rest_.remove_prefix(1);
+  }
+}
+
+}  // namespace hone

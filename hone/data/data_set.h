@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/thread_pool.h"
+
+/// Labelled texts: read from files, or made by the built-in generators.
+///
+///     const DataSet data = load_data_set({.source = "synth:negation?seed=7&n=30000"}, pool);
+///     const DataSet imdb = load_data_set({.source = "aclImdb"}, pool);
+namespace hone {
+
+struct Example {
+  std::string text;
+  std::int32_t label = 0;                     ///< index into the data set's label names
+  std::optional<std::string> text_pair = {};  ///< the second text of a pair
+  /// Where it was read: an index of `DataSet::files`, -1 for what was made, and the line or row there.
+  std::int32_t file = -1;
+  std::int64_t row = 0;
+};
+
+/// All texts of the examples, of pairs both, one behind the other.
+std::vector<std::string_view> texts_of(std::span<const Example> examples);
+
+/// A file that texts were read from.
+struct ReadFile {
+  std::string path;
+  std::string unit;  ///< what `Example::row` counts: "line" or "row"; empty: the file is one text
+};
+
+struct DataSet {
+  std::vector<Example> train;
+  std::vector<Example> validation;  ///< empty unless the source has such a part
+  std::vector<Example> test;        ///< empty unless the source has such a part
+  std::vector<std::string> label_names;
+  std::string description;                 ///< one line: source and sizes
+  std::vector<std::string> notes = {};     ///< what was chosen or left out on the way
+  std::vector<std::string> warnings = {};  ///< what looks wrong in the texts
+  std::string source = {};                 ///< what was asked for
+  /// The fingerprint of all texts and labels in their order, as they were read: a copy of a file has the same.
+  std::string hash = {};
+  /// Of every class, where its first label stands ("reviews.csv: line 7"); empty where that is not known.
+  std::vector<std::string> label_places = {};
+  std::vector<ReadFile> files = {};  ///< that the examples are from
+};
+
+/// "reviews.csv: line 7"; empty for an example that was made, not read.
+std::string place_of(const Example& example, const std::vector<ReadFile>& files);
+
+/// Columns (keys, in JSON) by name; empty: none in particular.
+struct NamedColumns {
+  std::string text = {}, text_pair = {}, label = {};
+  bool operator==(const NamedColumns&) const = default;
+};
+
+struct DataOptions {
+  /// See `load_data_set`.
+  std::string source = {};
+  /// Columns (keys, in JSON) by name; empty: found by their usual names (hone/data/columns.h).
+  std::string text_column = {};
+  std::string text_pair_column = {};  ///< of the second text of a pair; empty: single texts
+  std::string label_column = {};
+  std::string id_column =
+      {};  ///< that tells rows apart where they are shown; empty: id, or their numbers
+  /// What a model was trained on: taken where the file has them and nothing is named above.
+  NamedColumns remembered = {};
+  bool labelled = true;  ///< false: labels are not looked at, all are 0
+  bool strict = false;   ///< refuse text that is not UTF-8
+  /// The classes a model already knows, in the order of its outputs (hone/data/labels.h). Empty: the
+  /// data says which classes there are.
+  std::vector<std::string> label_names = {};
+  /// How many classes a model has that has no names for them; 0: any number.
+  std::int64_t class_count = 0;
+};
+
+/// Loads or makes a data set. The order of the examples is the same everywhere.
+/// - a file: .csv, .tsv, .jsonl, .json (also with .gz behind) or .parquet. Everything is in `train`;
+///   the caller splits;
+/// - a folder like aclImdb: `{train,test}/{neg,pos}/*.txt`, negative ones first, by file name;
+///   classes "neg" and "pos";
+/// - a folder with files called train, validation or test, or a glob over files: see
+///   hone/data/data_files.h;
+/// - `synth:NAME?seed=S&n=COUNT`: see hone/data/synthetic.h.
+/// Throws `UserError` naming file, line and column at fault.
+DataSet load_data_set(const DataOptions& options, ThreadPool& pool);
+
+}  // namespace hone

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/thread_pool.h"
+#include "hone/data/columns.h"
+
+/// Tables of records as files hold them: one function per kind of file opens it, and from then on
+/// they are alike.
+namespace hone {
+
+/// Texts and label of one record as they stand in the file; empty where no column was chosen.
+struct Record {
+  std::string text = {}, text_pair = {}, label = {};
+  std::string id = {}, gold = {};  ///< as they are written; empty too for a null
+  std::int64_t number = 0;         ///< of its line or row, from 1
+  std::int64_t replaced_bytes =
+      0;  ///< ill-formed parts of UTF-8 that had to be replaced to read it
+};
+
+/// A file that has been opened but not read.
+struct DataTable {
+  std::string unit = {};  ///< what `Record::number` counts: "line" or "row"
+  std::vector<DataColumn> columns = {};
+  std::vector<std::string> notes = {};
+  /// All records in order. Throws `UserError` with the line or row: a column that is not there, a
+  /// value that is neither text nor label, malformed records.
+  std::function<std::vector<Record>(const ColumnChoice&, ThreadPool&)> read = {};
+  /// The names that the file gives to the integers of a column; none if it gives no names.
+  std::function<std::vector<std::string>(const std::string& column)> class_names = {};
+};
+
+/// Delimited text with a header line (hone/data/csv.h). A header without the usual separator that
+/// has semicolons or tabs is split at those. `text` must outlive the table.
+DataTable open_delimited(std::string_view text, char separator);
+
+/// JSON objects, one per line or the elements of one array. `text` must outlive the table.
+DataTable open_json(std::string_view text);
+
+/// Plain text, a record for each line, in the column `text`; empty lines are records too. `text` must outlive the table.
+DataTable open_lines(std::string_view text);
+
+/// A Parquet file in memory. `bytes` must outlive the table; `where` opens the messages of its
+/// parser.
+DataTable open_parquet(std::string_view bytes);
+
+}  // namespace hone

@@ -1,0 +1,89 @@
+#include "hone/data/encoded_set.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "hone/base/error.h"
+
+namespace hone {
+namespace {
+
+std::int64_t length_of(const EncodedSet& set, std::int64_t row) {
+  return static_cast<std::int64_t>(set.ids[static_cast<std::size_t>(row)].size());
+}
+
+std::int64_t longest_of(const EncodedSet& set, std::span<const std::int64_t> rows) {
+  std::int64_t longest = 0;
+  for (const std::int64_t row : rows) longest = std::max(longest, length_of(set, row));
+  return longest;
+}
+
+bool is_pairs(std::span<const Example> examples) {
+  return std::any_of(examples.begin(), examples.end(),
+                     [](const Example& example) { return example.text_pair.has_value(); });
+}
+
+}  // namespace
+
+EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
+                           std::span<const Example> examples, std::size_t max_length) {
+  constexpr std::int64_t kTextsPerChunk = 16;
+  EncodedSet set;
+  set.pad_id = tokenizer.pad_id();
+  set.ids.resize(examples.size());
+  set.labels.resize(examples.size());
+  set.truncated.resize(examples.size());
+  if (is_pairs(examples)) set.second_begins.resize(examples.size());
+  std::atomic<std::int64_t> truncated{0}, replaced{0};
+  parallel_ranges(pool, static_cast<std::int64_t>(examples.size()), kTextsPerChunk,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (auto i = static_cast<std::size_t>(begin);
+                         i < static_cast<std::size_t>(end); ++i) {
+                      const Example& example = examples[i];
+                      Encoding encoding =
+                          example.text_pair
+                              ? tokenizer.encode_pair(example.text, *example.text_pair, max_length)
+                              : tokenizer.encode_with_facts(example.text, max_length);
+                      set.ids[i] = std::move(encoding.ids);
+                      set.labels[i] = example.label;
+                      if (!set.second_begins.empty()) set.second_begins[i] = encoding.second_begin;
+                      set.truncated[i] = encoding.truncated;
+                      truncated += encoding.truncated;
+                      replaced += encoding.replaced_bytes;
+                    }
+                  });
+  set.truncated_texts = truncated;
+  set.replaced_bytes = replaced;
+  return set;
+}
+
+std::vector<std::int64_t> lengths_of(const EncodedSet& set) {
+  std::vector<std::int64_t> lengths;
+  for (const auto& ids : set.ids) lengths.push_back(std::ssize(ids));
+  return lengths;
+}
+
+Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows,
+                 std::int64_t least_tokens) {
+  HONE_ASSERT(!rows.empty(), "a batch of no rows");
+  Batch batch;
+  batch.batch = static_cast<std::int64_t>(rows.size());
+  batch.tokens = std::max(least_tokens, longest_of(set, rows));
+  const auto size = static_cast<std::size_t>(batch.batch * batch.tokens);
+  batch.input_ids.assign(size, set.pad_id);
+  batch.attention_mask.assign(size, 0);
+  batch.token_type_ids.assign(size, 0);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<std::size_t>(rows[i]);
+    const auto begin = static_cast<std::ptrdiff_t>(i) * batch.tokens;
+    std::copy(set.ids[row].begin(), set.ids[row].end(), batch.input_ids.begin() + begin);
+    std::fill_n(batch.attention_mask.begin() + begin, set.ids[row].size(), 1);
+    if (!set.second_begins.empty())
+      std::fill(batch.token_type_ids.begin() + begin + set.second_begins[row],
+                batch.token_type_ids.begin() + begin + length_of(set, rows[i]), 1);
+    batch.labels.push_back(set.labels[row]);
+  }
+  return batch;
+}
+
+}  // namespace hone

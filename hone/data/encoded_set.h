@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/thread_pool.h"
+#include "hone/data/data_set.h"
+#include "hone/text/tokenizer.h"
+
+/// From labelled texts to the integer arrays a model takes.
+///
+///     const EncodedSet set = encode_examples(pool, tokenizer, data.train, 512);
+///     const Batch batch = make_batch(set, rows);
+namespace hone {
+
+/// Tokenized examples.
+struct EncodedSet {
+  std::vector<std::vector<std::int32_t>> ids;  ///< per text, with [CLS] and [SEP]
+  std::vector<std::int32_t> labels;
+  /// Per pair, where its second text begins (`Encoding::second_begin`); empty for single texts.
+  std::vector<std::int32_t> second_begins = {};
+  std::vector<char> truncated = {};  ///< per text, whether pieces were left out
+  std::int64_t truncated_texts = 0;
+  /// Per text, `text_numbers` (hone/data/row_hash.h), where something is measured; else empty.
+  std::vector<std::int32_t> text_numbers = {};
+  /// Ill-formed parts of UTF-8 in the parts of the texts that were read.
+  std::int64_t replaced_bytes = 0;
+  std::int32_t pad_id = 0;  ///< what shorter texts of a batch are filled up with
+
+  std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
+};
+
+/// Tokenizes all examples, pairs or single texts, by all threads of the pool.
+EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
+                           std::span<const Example> examples, std::size_t max_length);
+
+/// Rows of texts, padded to the longest of them. All arrays but `labels` are row-major (batch,
+/// tokens).
+struct Batch {
+  std::int64_t batch = 0;
+  std::int64_t tokens = 0;
+  std::vector<std::int64_t> input_ids;
+  std::vector<std::int64_t> attention_mask;  ///< 1 for text, 0 for padding
+  std::vector<std::int64_t> token_type_ids;  ///< 1 for the second text of a pair and its [SEP]
+  std::vector<std::int64_t> labels;          // (batch)
+};
+
+/// The tokens of each text.
+std::vector<std::int64_t> lengths_of(const EncodedSet& set);
+
+/// The examples `rows` of `set` in this order, padded to the longest, or to `least_tokens` if that is more. `rows` must
+/// not be empty.
+Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows,
+                 std::int64_t least_tokens = 0);
+
+}  // namespace hone

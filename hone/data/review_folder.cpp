@@ -1,0 +1,77 @@
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/data/written_data.h"
+#include "hone/text/utf8.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kClasses[] = {"neg", "pos"};
+
+std::vector<fs::path> text_files(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  }
+  user_check(!error, "{}: {}; expected the layout of aclImdb, {{train,test}}/{{neg,pos}}/*.txt",
+             folder.string(), error.message());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void read_texts(const std::vector<fs::path>& files, std::int32_t label, bool strict,
+                ThreadPool& pool, std::vector<Example>& examples, std::vector<ReadFile>& read) {
+  constexpr std::int64_t kFilesPerChunk = 64;
+  const std::size_t first = examples.size(), first_file = read.size();
+  for (const fs::path& file : files) read.push_back({file.string(), ""});
+  examples.resize(first + files.size());
+  parallel_ranges(pool, static_cast<std::int64_t>(files.size()), kFilesPerChunk,
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (auto i = static_cast<std::size_t>(begin);
+                         i < static_cast<std::size_t>(end); ++i) {
+                      Example& example = examples[first + i];
+                      example.label = label;
+                      example.text = read_file(files[i]);
+                      example.file = static_cast<std::int32_t>(first_file + i);
+                      if (strict) check_utf8(example.text, [&] { return files[i].string(); });
+                    }
+                  });
+}
+
+std::vector<Example> read_part(const fs::path& folder, const DataOptions& options, ThreadPool& pool,
+                               std::vector<ReadFile>& read) {
+  std::vector<Example> examples;
+  for (std::int32_t label = 0; label < 2; ++label)
+    read_texts(text_files(folder / kClasses[label]), label, options.strict, pool, examples, read);
+  user_check(!examples.empty(), "{}: no .txt files in neg and pos", folder.string());
+  return examples;
+}
+
+}  // namespace
+
+bool is_review_folder(const fs::path& folder) {
+  if (!is_folder(folder)) return false;
+  for (const char* part : {"train", "test"})
+    for (const char* name : kClasses)
+      if (is_folder(folder / part / name)) return true;
+  return false;
+}
+
+WrittenData read_review_folder(const fs::path& folder, const DataOptions& options,
+                               ThreadPool& pool) {
+  WrittenData written;
+  written.data.train = read_part(folder / "train", options, pool, written.data.files);
+  if (path_exists(folder / "test"))
+    written.data.test = read_part(folder / "test", options, pool, written.data.files);
+  if (path_exists(folder / "train" / "unsup"))
+    written.data.notes.push_back("left out: train/unsup, reviews without labels");
+  written.class_names = {kClasses[0], kClasses[1]};
+  for (int label = 0; label < 2; ++label)
+    written.labels.push_back(
+        {std::to_string(label), (folder / "train" / kClasses[label]).string()});
+  return written;
+}
+
+}  // namespace hone

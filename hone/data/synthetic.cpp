@@ -1,0 +1,116 @@
+#include "hone/data/synthetic.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+constexpr Generator kGenerators[] = {
+    {"negation",
+     "reviews with negators, modifiers and \"but\"; sign of the score",
+     {"negative", "positive"},
+     make_negation},
+    {"tail",
+     "words worth 1, 3 or, rarely, 15; sign of the sum",
+     {"negative", "positive"},
+     make_tail},
+    {"compare",
+     "two numbers among fillers; is the first greater?",
+     {"less", "greater"},
+     make_compare},
+    {"lookup",
+     "facts about entities; polarity of the one asked for",
+     {"negative", "positive"},
+     make_lookup},
+};
+
+constexpr std::int64_t kMostExamples = 10'000'000;
+
+const Generator* find_generator(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Generator& generator : kGenerators) {
+    if (generator.name == name) return &generator;
+    names.emplace_back(generator.name);
+  }
+  fail("synth:{}: no such generator{}; expected one of: {}", name, did_you_mean(name, names),
+       fmt::join(names, ", "));
+}
+
+template <typename Integer>
+Integer parse_number(std::string_view parameter, std::string_view text) {
+  Integer value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  user_check(error == std::errc() && end == text.data() + text.size(),
+             "synth: {}: expected a whole number, got '{}'", parameter, text);
+  return value;
+}
+
+void set_parameter(SyntheticOptions& options, std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::string_view name = assignment.substr(0, equals);
+  const std::vector<std::string> names = {"seed", "n"};
+  user_check(std::find(names.begin(), names.end(), name) != names.end(),
+             "synth: unknown parameter '{}'{}; expected seed=NUMBER or n=COUNT", name,
+             did_you_mean(name, names));
+  user_check(equals != std::string_view::npos,
+             "synth: parameter '{0}' has no value; write {0}=NUMBER", name);
+  const std::string_view value = assignment.substr(equals + 1);
+  if (name == "seed") {
+    options.seed = parse_number<std::uint64_t>(name, value);
+  } else {
+    options.train_count = parse_number<std::int64_t>(name, value);
+    user_check(options.train_count >= 1 && options.train_count <= kMostExamples,
+               "synth: n: expected 1 to {}, got {}", kMostExamples, options.train_count);
+  }
+}
+
+std::vector<Example> make_examples(const SyntheticOptions& options, const Lexicon& lexicon,
+                                   std::string_view part, std::int64_t count) {
+  RandomSequence random(options.seed,
+                        stream_of(fmt::format("{}/{}", options.generator->name, part)));
+  std::vector<Example> examples;
+  for (std::int64_t i = 0; i < count; ++i)
+    examples.push_back(options.generator->make(lexicon, random));
+  return examples;
+}
+
+}  // namespace
+
+std::span<const Generator> generators() { return kGenerators; }
+
+SyntheticOptions parse_synthetic(std::string_view source) {
+  HONE_ASSERT(source.starts_with(kSyntheticPrefix), "'{}' has no prefix {}", source,
+              kSyntheticPrefix);
+  source.remove_prefix(kSyntheticPrefix.size());
+  const std::size_t question = source.find('?');
+  SyntheticOptions options;
+  options.generator = find_generator(source.substr(0, question));
+  if (question == std::string_view::npos) return options;
+  for (const std::string& assignment : split(source.substr(question + 1), '&'))
+    set_parameter(options, assignment);
+  return options;
+}
+
+DataSet make_synthetic(const SyntheticOptions& options) {
+  const Lexicon lexicon = make_lexicon();
+  const std::int64_t test_count = std::max<std::int64_t>(500, options.train_count / 5);
+  DataSet data;
+  data.train = make_examples(options, lexicon, "train", options.train_count);
+  data.test = make_examples(options, lexicon, "test", test_count);
+  for (const std::string_view name : options.generator->label_names)
+    data.label_names.emplace_back(name);
+  data.description =
+      fmt::format("{}{}?seed={}&n={}: {} train, {} test", kSyntheticPrefix, options.generator->name,
+                  options.seed, options.train_count, options.train_count, test_count);
+  return data;
+}
+
+}  // namespace hone

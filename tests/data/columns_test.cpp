@@ -1,0 +1,164 @@
+#include "hone/data/columns.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/user_error.h"
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+using Columns = std::vector<DataColumn>;
+
+struct Chosen {
+  ColumnChoice columns;
+  Names notes;
+};
+Chosen choose(const Columns& columns, const DataOptions& options = {}) {
+  Chosen chosen;
+  chosen.columns = choose_columns(columns, options, chosen.notes);
+  return chosen;
+}
+
+TEST(Columns, TextAndLabelNeedNoWords) {
+  const Chosen chosen = choose({{"label"}, {"comment"}, {"text"}});
+  EXPECT_EQ(chosen.columns.text, "text");
+  EXPECT_EQ(chosen.columns.label, "label");
+  EXPECT_EQ(chosen.columns.text_pair, "");
+  EXPECT_TRUE(chosen.notes.empty());
+}
+
+TEST(Columns, HaveOtherUsualNamesInAnyCase) {
+  const Chosen chosen = choose({{"idx", false}, {"Sentence"}, {"Target"}, {"tweet"}});
+  EXPECT_EQ(chosen.columns.text, "Sentence");
+  EXPECT_EQ(chosen.columns.label, "Target");
+  EXPECT_EQ(chosen.notes, (Names{"the text is column 'Sentence'", "the label is column 'Target'"}));
+}
+
+TEST(Columns, TheOnlyWordsAreTheText) {
+  EXPECT_EQ(choose({{"id", false}, {"body"}, {"label"}}).columns.text, "body");
+  EXPECT_EQ(choose({{"id", false}, {"body"}, {"label"}}).notes,
+            (Names{"the text is column 'body'"}));
+  expect_user_error(
+      [] {
+        choose({{"title"}, {"body"}, {"label"}});
+      },
+      "which column is the text? None is called text, sentence, review, content, "
+      "comment, tweet; name it by --text_column; the columns are: title, body, label");
+}
+
+TEST(Columns, TheLabelMustBeFoundUnlessNotWanted) {
+  expect_user_error(
+      [] {
+        choose({{"text"}, {"score", false}});
+      },
+      "which column is the label? None is called label, labels, class, target, "
+      "sentiment, category, stars; name it by --label_column; the columns are: text, "
+      "score");
+  EXPECT_EQ(choose({{"text"}, {"score", false}}, {.source = "", .labelled = false}).columns.label,
+            "");
+}
+
+TEST(Columns, NamedOnesMustBeThere) {
+  const Columns columns = {{"text"}, {"label"}};
+  expect_user_error([&] { choose(columns, {.source = "", .text_column = "texts"}); },
+                    "no column 'texts'; did you mean 'text'?; the columns are: text, label");
+  expect_user_error([&] { choose(columns, {.source = "", .label_column = "y"}); },
+                    "no column 'y'; the columns are: text, label");
+  expect_user_error([&] { choose(columns, {.source = "", .text_pair_column = "b"}); },
+                    "no column 'b'");
+}
+
+TEST(Columns, MustDiffer) {
+  expect_user_error(
+      [] {
+        choose({{"text"}, {"label"}}, {.source = "", .text_column = "label"});
+      },
+      "which column is the label?");
+  expect_user_error(
+      [] {
+        choose({{"text"}, {"label"}},
+               {.source = "", .text_column = "label", .label_column = "label"});
+      },
+      "text 'label', second text '' and label 'label' must be different columns");
+  expect_user_error(
+      [] {
+        choose({{"text"}, {"label"}, {"text"}});
+      },
+      "the column 'text' is there twice; rename one; the columns are: text, label, "
+      "text");
+}
+
+TEST(Columns, FindTheFirstTextOfAPair) {
+  EXPECT_EQ(choose({{"question"}, {"sentence"}, {"label"}},
+                   {.source = "", .text_pair_column = "sentence"})
+                .columns.text,
+            "question");
+  EXPECT_EQ(choose({{"sentence1"}, {"sentence2"}, {"label"}},
+                   {.source = "", .text_pair_column = "sentence2"})
+                .columns.text,
+            "sentence1");
+  EXPECT_EQ(choose({{"reply"}, {"text"}, {"label"}}, {.source = "", .text_pair_column = "reply"})
+                .columns.text,
+            "text");
+}
+
+TEST(Columns, ThatLookLikePairsAreNotHalved) {
+  expect_user_error(
+      [] {
+        choose({{"question"}, {"sentence"}, {"label"}});
+      },
+      "the columns 'question' and 'sentence' look like pairs of texts; give "
+      "--text_column question --text_pair_column sentence for pairs");
+  EXPECT_EQ(
+      choose({{"question"}, {"sentence"}, {"label"}}, {.source = "", .text_column = "sentence"})
+          .columns.text,
+      "sentence");
+}
+
+// Columns called by the usual names give way to those of the model's training, and these to flags.
+TEST(Columns, AreThoseRememberedUnlessNamed) {
+  const std::vector<DataColumn> columns = {
+      {"text", true}, {"review", true}, {"label", false}, {"stars", false}};
+  Names notes;
+  const auto chosen = [&](const DataOptions& options) {
+    notes.clear();
+    const ColumnChoice choice = choose_columns(columns, options, notes);
+    return fmt::format("{} {} {}", choice.text, choice.text_pair, choice.label);
+  };
+  const NamedColumns known = {"review", "", "stars"};
+  EXPECT_EQ(chosen({.remembered = known}), "review  stars");
+  EXPECT_EQ(notes, Names{"the text is column 'review', the label 'stars', as when the model was "
+                         "trained"});
+  EXPECT_EQ(chosen({.text_column = "text", .remembered = known}), "text  stars");
+  EXPECT_EQ(notes, Names{"the label is column 'stars', as when the model was trained"});
+  EXPECT_EQ(chosen({.text_column = "text", .label_column = "label", .remembered = known}),
+            "text  label");
+  EXPECT_EQ(notes, Names{});
+  EXPECT_EQ(chosen({.label_column = "review", .remembered = known}), "text  review");
+  EXPECT_EQ(chosen({.remembered = {"gone", "", "lost"}}), "text  label");
+  EXPECT_EQ(notes, Names{});
+  EXPECT_EQ(chosen({.remembered = {"review", "text", "stars"}}), "review text stars");
+  EXPECT_EQ(chosen({.remembered = {"review", "gone", ""}}), "text  label")
+      << "both texts of a pair or none";
+  EXPECT_EQ(choose_shown_columns(columns, {.remembered = known}, notes).gold, "stars");
+}
+
+TEST(ChooseShownColumns, NeedsNoLabels) {
+  std::vector<std::string> notes;
+  const auto choose = [&](const std::vector<DataColumn>& columns, DataOptions options = {}) {
+    const ColumnChoice c = choose_shown_columns(columns, options, notes);
+    return c.text + "|" + c.label + "|" + c.gold + "|" + c.id;
+  };
+  EXPECT_EQ(choose({{"text"}}), "text|||");
+  EXPECT_EQ(choose({{"ID", false}, {"text"}, {"stars", false}}), "text||stars|ID");
+  EXPECT_EQ(choose({{"id"}, {"text"}, {"label"}, {"mine"}, {"key"}},
+                   {.label_column = "mine", .id_column = "key"}),
+            "text||mine|key");
+  // A text that is called like a label is none.
+  EXPECT_EQ(choose({{"class"}}, {.text_column = "class"}), "class|||");
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,306 @@
+#include "hone/data/data_set.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "hone/base/hash.h"
+#include "hone/data/row_hash.h"
+#include "tests/support/expect.h"
+#include "tests/support/user_error.h"
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+using Labels = std::vector<std::int32_t>;
+
+Names texts(const std::vector<Example>& examples) {
+  Names result;
+  for (const Example& example : examples) result.push_back(example.text);
+  return result;
+}
+
+Labels labels(const std::vector<Example>& examples) {
+  Labels result;
+  for (const Example& example : examples) result.push_back(example.label);
+  return result;
+}
+
+DataSet load(DataOptions options) {
+  static ThreadPool pool(2);
+  return load_data_set(options, pool);
+}
+DataSet load(const fs::path& path) { return load(DataOptions{.source = path.string()}); }
+
+TEST(ReviewFolder, ReadsNegativeThenPositiveByFileName) {
+  TemporaryFolder folder;
+  folder.file("train/pos/2_9.txt", "good<br />film");
+  folder.file("train/neg/1_2.txt", "bad");
+  folder.file("train/neg/0_1.txt", "awful");
+  folder.file("train/neg/urls.html", "no review");
+  folder.file("train/unsup/0_0.txt", "who knows");
+  folder.file("test/neg/0_1.txt", "worse");
+  folder.file("test/pos/0_8.txt", "better");
+  const DataSet data = load(folder.path());
+  EXPECT_EQ(texts(data.train), (Names{"awful", "bad", "good<br />film"}));
+  EXPECT_EQ(labels(data.train), (Labels{0, 0, 1}));
+  EXPECT_EQ(texts(data.test), (Names{"worse", "better"}));
+  EXPECT_EQ(labels(data.test), (Labels{0, 1}));
+  EXPECT_EQ(data.label_names, (Names{"neg", "pos"}));
+  EXPECT_EQ(data.description, folder.path().string() + ": 3 train, 2 test");
+  EXPECT_EQ(data.notes, (Names{"left out: train/unsup, reviews without labels"}));
+}
+
+TEST(ReviewFolder, ReadsManyFilesInOrder) {
+  TemporaryFolder folder;
+  folder.file("train/pos/0.txt", "good");
+  folder.file("train/neg/000.txt", "0");
+  for (int i = 1; i < 300; ++i)
+    std::ofstream(folder.path() / fmt::format("train/neg/{:03}.txt", i)) << i;
+  const DataSet data = load(folder.path());
+  ASSERT_EQ(data.train.size(), 301u);
+  for (std::size_t i = 0; i < 300; ++i) EXPECT_EQ(data.train[i].text, std::to_string(i));
+}
+
+TEST(ReviewFolder, MatchesTheClassesOfAModel) {
+  TemporaryFolder folder;
+  folder.file("train/pos/0.txt", "good");
+  folder.file("train/neg/0.txt", "bad");
+  DataOptions options{.source = folder.path().string(), .label_names = {"pos", "neg"}};
+  EXPECT_EQ(labels(load(options).train), (Labels{1, 0}));
+  options.label_names = {"NEGATIVE", "POSITIVE"};
+  const DataSet data = load(options);
+  EXPECT_EQ(labels(data.train), (Labels{0, 1}));
+  EXPECT_EQ(data.notes, (Names{"classes are matched by number: the data calls them neg, pos, the "
+                               "model NEGATIVE, POSITIVE"}));
+}
+
+TEST(ReviewFolder, NamesWhatIsMissing) {
+  TemporaryFolder folder;
+  fs::create_directories(folder.path() / "train/neg");
+  expect_user_error([&] { load(folder.path()); },
+                    "train/pos: No such file or directory; expected the layout of aclImdb");
+  fs::create_directories(folder.path() / "train/pos");
+  expect_user_error([&] { load(folder.path()); }, "train: no .txt files in neg and pos");
+}
+
+TEST(ReviewFolder, UnderStrictNamesTheFileThatIsNotUtf8) {
+  TemporaryFolder folder;
+  folder.file("train/pos/0.txt", "caf\xe9");
+  folder.file("train/neg/0.txt", "bad");
+  EXPECT_EQ(load(folder.path()).train[1].text, "caf\xe9");
+  expect_user_error([&] { load({.source = folder.path().string(), .strict = true}); },
+                    "train/pos/0.txt: the text is not UTF-8; convert it");
+}
+
+TEST(LabelledFile, IsAllTrain) {
+  TemporaryFolder folder;
+  const DataSet data = load(folder.file("test.csv", "id,text,label\n1,\"a, b\",1\n2,c,0\n"));
+  EXPECT_EQ(texts(data.train), (Names{"a, b", "c"}));
+  EXPECT_EQ(labels(data.train), (Labels{1, 0}));
+  EXPECT_TRUE(data.validation.empty());
+  EXPECT_TRUE(data.test.empty());
+  EXPECT_EQ(data.label_names, (Names{"0", "1"}));
+  EXPECT_TRUE(data.notes.empty());
+  EXPECT_TRUE(data.warnings.empty());
+}
+
+TEST(LabelledFile, ReadsTsvWithOtherColumns) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("d.tsv", "body\tclass\tmood\na, b\tyes\tx\nc\tno\ty\n");
+  const DataSet data =
+      load({.source = path.string(), .text_column = "body", .label_column = "mood"});
+  EXPECT_EQ(texts(data.train), (Names{"a, b", "c"}));
+  EXPECT_EQ(data.label_names, (Names{"x", "y"}));
+}
+
+TEST(LabelledFile, SaysWhichColumnsItTook) {
+  TemporaryFolder folder;
+  const DataSet data = load(folder.file("d.csv", "Review,stars\nfine,5\nbad,1\n"));
+  EXPECT_EQ(texts(data.train), (Names{"fine", "bad"}));
+  EXPECT_EQ(labels(data.train), (Labels{1, 0}));
+  EXPECT_EQ(data.label_names, (Names{"1", "5"}));
+  EXPECT_EQ(data.notes, (Names{"the text is column 'Review'", "the label is column 'stars'"}));
+}
+
+TEST(LabelledFile, ReadsPairs) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("d.csv", "premise,hypothesis,label\na,b,0\nc,,1\n");
+  const DataSet data = load({.source = path.string(), .text_pair_column = "hypothesis"});
+  EXPECT_EQ(texts(data.train), (Names{"a", "c"}));
+  EXPECT_EQ(data.train[0].text_pair, "b");
+  EXPECT_EQ(data.train[1].text_pair, "");
+}
+
+TEST(LabelledFile, CanBeReadWithoutLabels) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("d.csv", "text,label\na,-1\nb,-1\n");
+  const DataSet data = load({.source = path.string(), .labelled = false});
+  EXPECT_EQ(texts(data.train), (Names{"a", "b"}));
+  EXPECT_EQ(labels(data.train), (Labels{0, 0}));
+  EXPECT_TRUE(data.label_names.empty());
+}
+
+TEST(LabelledFile, UsesTheNamesAModelKnows) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("d.csv", "text,label\na,pos\nb,0\n");
+  EXPECT_EQ(labels(load({.source = path.string(), .label_names = {"neg", "pos"}}).train),
+            (Labels{1, 0}));
+  expect_user_error(
+      [&] {
+        load({.source = path.string(), .label_names = {"bad", "good"}});
+      },
+      path.string() + ": line 2: label 'pos' is none of the model's classes: bad, good");
+}
+
+TEST(LabelledFile, HasNoMoreClassesThanTheModel) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("d.csv", "text,label\na,1\nb,0\nc,2\n");
+  expect_user_error(
+      [&] { load({.source = path.string(), .class_count = 2}); },
+      path.string() + ": line 4: label '2' is class 2, but the model has only 2 classes");
+}
+
+TEST(LabelledFile, NamesTheRecordAtFault) {
+  TemporaryFolder folder;
+  const auto refuses = [&](const char* name, const char* text, const std::string& message) {
+    const fs::path path = folder.file(name, text);
+    expect_user_error([&] { load(path); }, path.string() + ": " + message);
+  };
+  refuses("d.csv", "", "the file is empty; expected a header line");
+  refuses("d.csv", "text,label\n", "the file holds no examples");
+  refuses("d.csv", "text,label\na,1\nb,\n", "line 3: the label is empty");
+  refuses("d.csv", "text,label\na,1\nb,c,0\n", "line 3: expected 2 fields as in the header, got 3");
+  refuses("d.csv", "text,label\na,-1\nb,-1\n", "all labels are -1, which stands for no label");
+  refuses("d.jsonl", "", "the file holds no examples");
+  refuses("d.jsonl", "{\"text\": \"a\", \"label\": 1}\n{\"text\": \"a\"}\n",
+          "line 2: no key 'label'; the keys are: text");
+  refuses("d.json", "\xff\xfe{\0}\0", "the text is UTF-16; expected UTF-8: convert it with `iconv");
+}
+
+TEST(LabelledFile, RefusesAColumnThatIsNoLabel) {
+  TemporaryFolder folder;
+  std::string file = "text,label\n";
+  for (int i = 0; i < 1001; ++i) file += fmt::format("t,name{}\n", i);
+  const fs::path path = folder.file("d.csv", file);
+  expect_user_error([&] { load(path); },
+                    "line 1002: the label column has more than 1000 different values");
+}
+
+TEST(LabelledFile, WarnsOfEmptyTexts) {
+  TemporaryFolder folder;
+  const DataSet data = load(folder.file("d.csv", "text,label\n,1\n \t,0\nc,0\n"));
+  EXPECT_EQ(data.train.size(), 3u);
+  EXPECT_EQ(data.warnings, (Names{"train: 2 of 3 texts are empty"}));
+}
+
+TEST(LabelledFile, KeepsBytesThatAreNotUtf8UnlessStrict) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("d.csv", std::string("text,label\na\0b,1\ncaf\xe9,0\n", 24));
+  EXPECT_EQ(texts(load(path).train), (Names{std::string("a\0b", 3), "caf\xe9"}));
+  expect_user_error([&] { load({.source = path.string(), .strict = true}); },
+                    path.string() + ": line 3: the text is not UTF-8; convert it");
+}
+
+TEST(LabelledFile, CountsWhatItReplacesInJson) {
+  TemporaryFolder folder;
+  const fs::path path = folder.file("d.jsonl", "{\"text\": \"caf\xe9\", \"label\": 1}\n");
+  const DataSet data = load(path);
+  EXPECT_EQ(texts(data.train), (Names{"caf\xef\xbf\xbd"}));
+  EXPECT_EQ(
+      data.warnings,
+      (Names{path.string() + ": 1 ill-formed bytes were read as U+FFFD; the texts are not UTF-8"}));
+  expect_user_error([&] { load({.source = path.string(), .strict = true}); },
+                    path.string() + ": line 1: the text is not UTF-8; convert it");
+}
+
+TEST(DataFolder, KeepsItsPartsApart) {
+  TemporaryFolder folder;
+  folder.file("train.csv", "text,label\na,b\nc,d\n");
+  folder.file("dev.jsonl", "{\"text\": \"e\", \"label\": \"d\"}\n");
+  folder.file("test.tsv", "text\tlabel\nf\tb\n");
+  const DataSet data = load(folder.path());
+  EXPECT_EQ(texts(data.train), (Names{"a", "c"}));
+  EXPECT_EQ(texts(data.validation), (Names{"e"}));
+  EXPECT_EQ(texts(data.test), (Names{"f"}));
+  EXPECT_EQ(labels(data.train), (Labels{0, 1}));
+  EXPECT_EQ(labels(data.validation), (Labels{1}));
+  EXPECT_EQ(labels(data.test), (Labels{0}));
+  EXPECT_EQ(data.label_names, (Names{"b", "d"}));
+  EXPECT_EQ(data.description, folder.path().string() + ": 2 train, 1 validation, 1 test");
+}
+
+TEST(DataFolder, ReadsShardsInOrder) {
+  TemporaryFolder folder;
+  folder.file("train-00001-of-00002.csv", "text,label\nc,0\n");
+  folder.file("train-00000-of-00002.csv", "text,label\na,1\nb,0\n");
+  EXPECT_EQ(texts(load(folder.path()).train), (Names{"a", "b", "c"}));
+}
+
+TEST(DataFolder, NumbersTheLabelsOfAllParts) {
+  TemporaryFolder folder;
+  folder.file("train.csv", "text,label\na,x\nb,z\n");
+  folder.file("test.csv", "text,label\nc,y\n");
+  const DataSet data = load(folder.path());
+  EXPECT_EQ(labels(data.train), (Labels{0, 2}));
+  EXPECT_EQ(labels(data.test), (Labels{1}));
+}
+
+TEST(DataFolder, LeavesPartsWithoutLabelsOut) {
+  TemporaryFolder folder;
+  folder.file("train.csv", "text,label\na,0\nb,1\n");
+  folder.file("validation.csv", "text\nc\n");
+  folder.file("test.csv", "text,label\nd,-1\ne,-1\n");
+  const DataSet data = load(folder.path());
+  EXPECT_TRUE(data.validation.empty());
+  EXPECT_TRUE(data.test.empty());
+  EXPECT_EQ(data.label_names, (Names{"0", "1"}));
+  EXPECT_EQ(data.notes, (Names{"left out: the validation texts, for they have no labels",
+                               "left out: the test texts, for all labels are -1"}));
+  EXPECT_EQ(texts(load({.source = folder.path().string(), .labelled = false}).test),
+            (Names{"d", "e"}));
+}
+
+TEST(DataFolder, ReadsAllFilesByTheColumnsOfTheFirst) {
+  TemporaryFolder folder;
+  folder.file("train.csv", "review,label\na,0\n");
+  const fs::path test = folder.file("test.csv", "text,label\nb,1\n");
+  expect_user_error([&] { load(folder.path()); },
+                    test.string() + ": no column 'review'; the columns are: text, label");
+}
+
+TEST(DataSet, HasTheFingerprintOfItsTextsAndLabels) {
+  TemporaryFolder folder;
+  const std::string rows = "text,label\ngood film,good\nbad film,bad\n";
+  folder.file("reviews.csv", rows);
+  folder.file("copy.csv", rows);
+  folder.file("other_label.csv", "text,label\ngood film,good\nbad film,good\n");
+  folder.file("other_text.csv", "text,label\ngood film,good\nbad plot,bad\n");
+  folder.file("other_order.csv", "text,label\nbad film,bad\ngood film,good\n");
+  const DataSet data = load(folder.path() / "reviews.csv");
+  Fingerprint expected;
+  expected.add("train 2\n");
+  expected.add(fmt::format("{:016x} good\n", row_hash({"good film"})));
+  expected.add(fmt::format("{:016x} bad\n", row_hash({"bad film"})));
+  EXPECT_EQ(data.hash, expected.text());
+  EXPECT_EQ(load(folder.path() / "copy.csv").hash, data.hash);
+  for (const char* other : {"other_label.csv", "other_text.csv", "other_order.csv"})
+    EXPECT_NE(load(folder.path() / other).hash, data.hash) << other;
+}
+
+TEST(DataSet, RefusesSourcesItDoesNotKnow) {
+  TemporaryFolder folder;
+  expect_user_error([] { load("no/such.csv"); }, "data 'no/such.csv': no such file or folder");
+  const fs::path path = folder.file("d.xlsx", "");
+  expect_user_error([&] { load(path); },
+                    "d.xlsx': expected one of .csv, .tsv, .jsonl, .json, .parquet, .csv.gz");
+}
+
+TEST(TextsOf, HasBothTextsOfPairs) {
+  const std::vector<Example> examples = {{"a", 0, "b"}, {"c"}};
+  EXPECT_EQ(texts_of(examples), (std::vector<std::string_view>{"a", "b", "c"}));
+}
+
+}  // namespace
+}  // namespace hone

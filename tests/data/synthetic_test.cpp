@@ -1,0 +1,270 @@
+#include "hone/data/synthetic.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "hone/data/bag_of_words.h"
+#include "hone/data/encoded_set.h"
+#include "hone/text/tokenizer_files.h"
+#include "tests/support/expect.h"
+#include "tests/support/user_error.h"
+
+namespace hone {
+namespace {
+
+DataSet make(const std::string& source) { return make_synthetic(parse_synthetic(source)); }
+
+// The words of a text; marks are words of their own.
+std::vector<std::string> words_of(std::string text) {
+  for (const char* mark : {",", ".", "?"}) {
+    for (std::size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += 2)
+      text.insert(at, " ");
+  }
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+template <typename T, typename U>
+bool contains(const std::vector<T>& list, const U& word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+std::map<std::string, double> values(std::initializer_list<const std::vector<ScoredWord>*> lists) {
+  std::map<std::string, double> result;
+  for (const auto* list : lists) {
+    for (const ScoredWord& word : *list) result[word.text] = word.value;
+  }
+  return result;
+}
+
+// Reads a review as a person with the rules would.
+double negation_score(const Lexicon& lexicon, const std::string& text) {
+  const auto polarity = values({&lexicon.positive, &lexicon.negative});
+  double score = 0;
+  double factor = 1;
+  for (const std::string& word : words_of(text)) {
+    if (contains(lexicon.negators, word)) factor *= -1;
+    if (word == lexicon.weak_negator) factor *= -0.5;
+    if (contains(lexicon.intensifiers, word)) factor *= 2;
+    if (contains(lexicon.softeners, word)) factor *= 0.5;
+    if (word == lexicon.contrast) score /= 4;
+    if (const auto found = polarity.find(word); found != polarity.end()) {
+      score += factor * found->second;
+      factor = 1;
+    }
+  }
+  return score;
+}
+
+TEST(Negation, LabelFollowsFromTheWordsByTheRules) {
+  const Lexicon lexicon = make_lexicon();
+  for (const Example& example : make("synth:negation?n=3000").train) {
+    const double score = negation_score(lexicon, example.text);
+    ASSERT_GE(std::abs(score), 0.75) << example.text;
+    ASSERT_EQ(example.label, score > 0) << example.text;
+  }
+}
+
+TEST(Negation, HasThreeToSevenClauses) {
+  const Lexicon lexicon = make_lexicon();
+  const auto polarity = values({&lexicon.positive, &lexicon.negative});
+  std::set<std::size_t> seen;
+  for (const Example& example : make("synth:negation?n=2000").train) {
+    std::size_t clauses = 0;
+    for (const std::string& word : words_of(example.text)) clauses += polarity.contains(word);
+    seen.insert(clauses);
+  }
+  EXPECT_EQ(seen, (std::set<std::size_t>{3, 4, 5, 6, 7}));
+}
+
+// The generator is of use only as long as single words tell next to nothing.
+TEST(Negation, BagOfWordsStaysUnderSixtyPercent) {
+  const DataSet data = make("synth:negation");
+  const double accuracy = bag_of_words_accuracy(data.train, data.test, 2);
+  EXPECT_LT(accuracy, 0.60);
+  // 6 000 test texts: one standard deviation of chance is 0.65 points.
+  EXPECT_GT(accuracy, 0.50 - 3 * 0.0065);
+}
+
+TEST(Tail, LabelIsTheSignOfTheSum) {
+  const Lexicon lexicon = make_lexicon();
+  const auto value = values({&lexicon.tail_common, &lexicon.tail_strong, &lexicon.tail_rare});
+  std::size_t rare = 0;
+  std::size_t all = 0;
+  for (const Example& example : make("synth:tail?n=3000").train) {
+    double sum = 0;
+    const auto words = words_of(example.text);
+    ASSERT_TRUE(words.size() >= 24 && words.size() <= 60);
+    for (const std::string& word : words) {
+      sum += value.at(word);
+      rare += std::abs(value.at(word)) == 15;
+    }
+    all += words.size();
+    ASSERT_EQ(example.label, sum > 0) << example.text;
+  }
+  // 1.5 % of some 126 000 words, give or take five standard deviations of 0.034 points.
+  EXPECT_NEAR(static_cast<double>(rare) / static_cast<double>(all), 0.015, 0.0017);
+}
+
+TEST(Tail, BagOfWordsReadsIt) {
+  const DataSet data = make("synth:tail");
+  EXPECT_GT(bag_of_words_accuracy(data.train, data.test, 2), 0.90);
+}
+
+TEST(Compare, LabelSaysWhetherTheFirstNumberIsGreater) {
+  const Tokenizer tokenizer = synthetic_tokenizer();
+  int small = 0;
+  const auto examples = make("synth:compare?n=3000").train;
+  for (const Example& example : examples) {
+    std::vector<int> numbers;
+    for (const std::string& word : words_of(example.text)) {
+      if (!std::isdigit(word[0])) continue;
+      numbers.push_back(std::stoi(word));
+      ASSERT_EQ(tokenizer.encode(word, 16).size(), 4u) << "a number is two tokens, got " << word;
+    }
+    ASSERT_EQ(numbers.size(), 2u) << example.text;
+    ASSERT_EQ(example.label, numbers[0] > numbers[1]) << example.text;
+    small += std::abs(numbers[0] - numbers[1]) <= 8;
+  }
+  // 1 - 0.75^8 = 0.90 of 3 000, five standard deviations of 0.55 points.
+  EXPECT_NEAR(small / 3000.0, 0.90, 0.028);
+}
+
+TEST(Lookup, LabelIsThePolarityOfTheEntityAskedFor) {
+  const Lexicon lexicon = make_lexicon();
+  const auto polarity = values({&lexicon.positive, &lexicon.negative});
+  std::set<std::size_t> sizes;
+  for (const Example& example : make("synth:lookup?n=3000").train) {
+    const auto words = words_of(example.text);  // QUERY ? (ENTITY is WORD .)*
+    std::map<std::string, double> facts;
+    for (std::size_t i = 2; i + 3 < words.size(); i += 4) {
+      ASSERT_EQ(words[i + 1], "is");
+      ASSERT_TRUE(facts.emplace(words[i], polarity.at(words[i + 2])).second)
+          << "two facts about " << words[i];
+    }
+    sizes.insert(facts.size());
+    ASSERT_EQ(example.label, facts.at(words[0]) > 0) << example.text;
+  }
+  EXPECT_EQ(*sizes.begin(), 6u);
+  EXPECT_EQ(*sizes.rbegin(), 16u);
+}
+
+TEST(Synthetic, LabelsAreBalanced) {
+  for (const Generator& generator : generators()) {
+    double positive = 0;
+    for (const Example& example : make("synth:" + std::string(generator.name) + "?n=10000").train)
+      positive += example.label;
+    EXPECT_NEAR(positive / 10000, 0.5, 0.025) << generator.name;  // five standard deviations
+  }
+}
+
+TEST(Synthetic, IsTheSameForTheSameSeed) {
+  const auto texts = [](const std::vector<Example>& examples) {
+    std::vector<std::string> result;
+    for (const Example& example : examples) result.push_back(example.text);
+    return result;
+  };
+  const DataSet data = make("synth:negation?seed=3&n=200");
+  EXPECT_EQ(texts(data.train), texts(make("synth:negation?seed=3&n=200").train));
+  EXPECT_NE(texts(data.train), texts(make("synth:negation?seed=4&n=200").train));
+  auto longer = texts(make("synth:negation?seed=3&n=300").train);
+  longer.resize(200);
+  EXPECT_EQ(texts(data.train), longer);
+  EXPECT_NE(texts(data.train)[0], texts(data.test)[0]);
+}
+
+// Published figures stand on these very texts: a change of generator, lexicon or random numbers must be a decision.
+TEST(Synthetic, FirstTextsStayWhatTheyAre) {
+  EXPECT_EQ(make("synth:negation?n=1").train[0].text,
+            "mena not gote digipo and bizu hardly nebu pidi truly kerave and pume never tavu vupi "
+            "nomofa.");
+  EXPECT_EQ(make("synth:compare?n=1").train[0].text,
+            "folu piga 93 sagi luno piga dipu vema koba sale fusi bisu sale 91 fuke mumu veda");
+}
+
+TEST(Synthetic, MakesAFifthAsManyTestTextsButAtLeastFiveHundred) {
+  EXPECT_EQ(make("synth:compare?n=10").train.size(), 10u);
+  EXPECT_EQ(make("synth:compare?n=10").test.size(), 500u);
+  EXPECT_EQ(make("synth:compare?n=5000").test.size(), 1000u);
+}
+
+TEST(Synthetic, HasTheDefaultsOfTheSpecification) {
+  const SyntheticOptions options = parse_synthetic("synth:negation");
+  EXPECT_EQ(options.generator, &generators()[0]);
+  EXPECT_EQ(options.seed, 7u);
+  EXPECT_EQ(options.train_count, 30000);
+}
+
+TEST(Synthetic, SuggestsTheNearestName) {
+  expect_user_error([] { make("synth:negatoin"); }, "no such generator; did you mean 'negation'?");
+  expect_user_error([] { make("synth:poetry"); },
+                    "expected one of: negation, tail, compare, lookup");
+  expect_user_error([] { make("synth:tail?sed=1"); },
+                    "unknown parameter 'sed'; did you mean 'seed'?");
+  expect_user_error([] { make("synth:tail?n=many"); }, "n: expected a whole number, got 'many'");
+  expect_user_error([] { make("synth:tail?n=0"); }, "n: expected 1 to 10000000, got 0");
+  expect_user_error([] { make("synth:tail?seed"); },
+                    "parameter 'seed' has no value; write seed=NUMBER");
+}
+
+TEST(SyntheticTokenizer, LeavesNothingUnknown) {
+  const Tokenizer tokenizer = synthetic_tokenizer();
+  for (const Generator& generator : generators()) {
+    for (const Example& example : make("synth:" + std::string(generator.name) + "?n=500").train) {
+      const auto ids = tokenizer.encode(example.text, 512);
+      EXPECT_FALSE(contains(ids, tokenizer.unknown_id())) << example.text;
+    }
+  }
+  EXPECT_FALSE(
+      contains(tokenizer.encode("Any ASCII text: 3.5% of $42!", 512), tokenizer.unknown_id()));
+}
+
+TEST(SyntheticTokenizer, SplitsRareWordsOnly) {
+  const Tokenizer tokenizer = synthetic_tokenizer();
+  const Lexicon lexicon = make_lexicon();
+  EXPECT_EQ(tokenizer.encode(lexicon.positive.front().text, 16).size(), 3u);
+  EXPECT_GE(tokenizer.encode(lexicon.positive.back().text, 16).size(), 4u);
+  EXPECT_EQ(tokenizer.encode(lexicon.tail_rare.back().text, 16).size(), 3u);
+}
+
+TEST(SyntheticTokenizer, SurvivesSaving) {
+  TemporaryFolder folder;
+  save_tokenizer(synthetic_tokenizer(), folder.path());
+  EXPECT_EQ(load_tokenizer(folder.path()).definition().tokens,
+            synthetic_tokenizer().definition().tokens);
+}
+
+TEST(Lexicon, NoWordBeginsWithAnother) {
+  const Lexicon lexicon = make_lexicon();
+  std::set<std::string> words(lexicon.fillers.begin(), lexicon.fillers.end());
+  std::size_t count = lexicon.fillers.size() + lexicon.entities.size();
+  words.insert(lexicon.entities.begin(), lexicon.entities.end());
+  for (const auto* list : {&lexicon.positive, &lexicon.negative, &lexicon.tail_common,
+                           &lexicon.tail_strong, &lexicon.tail_rare}) {
+    for (const ScoredWord& word : *list) words.insert(word.text);
+    count += list->size();
+  }
+  EXPECT_EQ(words.size(), count) << "a word stands in two lists";
+  for (auto word = words.begin(); std::next(word) != words.end(); ++word) {
+    EXPECT_FALSE(std::next(word)->starts_with(*word)) << *word << " " << *std::next(word);
+  }
+}
+
+TEST(ZipfChoice, ChoosesInInverseProportionToRank) {
+  const ZipfChoice choice(4);
+  RandomSequence random(1, 2);
+  int counts[4] = {};
+  for (int i = 0; i < 25000; ++i) ++counts[choice(random)];
+  // Expected 12 000, 6 000, 4 000 and 3 000; five standard deviations of at most 79.
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(counts[i], 12000.0 / (i + 1), 400);
+}
+
+}  // namespace
+}  // namespace hone
