@@ -50,7 +50,9 @@ void draw_model(const DrawArguments& a) {
   const DrawnInputs inputs = parse_inputs(a.inputs);
   Graph graph = inputs.labels || a.train ? source.model.graph : forward_graph(source.model);
   const auto leave_out = [&](const char* name, double value) {
-    if (graph.find(name) != nullptr) fill_input(graph, name, "input_ids", value);
+    const Node* node = graph.find(name);
+    if (node != nullptr && node->kind() == NodeKind::input)
+      fill_input(graph, name, "input_ids", value);
   };
   if (!inputs.attention_mask) leave_out("attention_mask", 1);
   if (!inputs.token_type_ids) leave_out("token_type_ids", 0);  // not all models read them

@@ -58,16 +58,16 @@ TEST_P(FineTunedArchitecture, Learns) {
                  {"pad_token_id", 0}};
   config.update(GetParam());
   FineTuneOptions options;
-  options.training = {.optimizer = {.learning_rate = 5e-3}, .epochs = 4, .logging_steps = 1};
+  options.training = {.optimizer = {.learning_rate = 3e-3}, .epochs = 20, .logging_steps = 1};
   const Model fresh = new_model(model_facts(config, "config.json"),
                                 testing::quiet_context().library.ops, /*seed=*/5);
   const Outcome outcome = fine_tuned(options, {tiny_texts(64), tiny_texts(40, 2), {}}, fresh);
   std::vector<double> losses;
   for (const Json& line : outcome.lines)
     if (line.contains("loss")) losses.push_back(line["loss"].get<double>());
-  ASSERT_EQ(losses.size(), 32u);
+  ASSERT_EQ(losses.size(), 160u);
   const auto mean = [](auto first, auto last) { return std::accumulate(first, last, 0.0) / 8; };
-  EXPECT_LT(mean(losses.end() - 8, losses.end()), 0.8 * mean(losses.begin(), losses.begin() + 8));
+  EXPECT_LT(mean(losses.end() - 8, losses.end()), 0.6 * mean(losses.begin(), losses.begin() + 8));
   const auto changed = testing::changed_parameters(fresh.parameters, outcome.model.parameters);
   EXPECT_EQ(changed.size(), fresh.parameters.tensors().size());
 }

@@ -44,8 +44,8 @@ EncoderConfig config_of(const ModelFacts& facts);
 Graph build_graph(const OpTable& ops, const Architecture& architecture, const EncoderConfig& config,
                   const GraphInputs& inputs);
 
-/// A parameter of such a graph as it is drawn before any training: N(0, initializer_range) by `seed` and its name; biases
-/// are 0, gains 1, and so are, each with its own values, rows of embeddings for padding (0) and sinusoidal positions.
+/// A parameter of such a graph before any training: N(0, initializer_range), drawn by `seed` and its name; biases are 0,
+/// gains 1, rows of embeddings for padding 0, and sinusoidal positions are what they are.
 Tensor initial_value(const Node& parameter, const Architecture& architecture,
                      const EncoderConfig& config, std::uint64_t seed);
 
