@@ -68,6 +68,19 @@ TEST(Draw, GroupsABertByLayer) {
   EXPECT_EQ(count(dot, "weight [3072, 768]"), 2);
 }
 
+// Whatever the stack is called.
+TEST(Draw, GroupsByTheFirstNumberOfAName) {
+  const std::string dot = draw(parse("%x = input : f32[B, 3]\n"
+                                     "%net.h.0.mlp.act = relu(%x) : f32[B, 3]\n"
+                                     "%net.h.0.mlp.out = tanh(%net.h.0.mlp.act) : f32[B, 3]\n"
+                                     "%net.h.1.mlp.act = relu(%net.h.0.mlp.out) : f32[B, 3]\n"
+                                     "%net.h.1.mlp.out = tanh(%net.h.1.mlp.act) : f32[B, 3]\n"
+                                     "output y = %net.h.1.mlp.out\n"),
+                               {"net", /*depth=*/1})
+                              .dot;
+  EXPECT_EQ(count(dot, "label=\"net.h.0 to 1 (×2)\""), 1) << dot;
+}
+
 // One statement per node and one edge per operand that is no parameter.
 TEST(Draw, DrawsEveryOperationAndEdgeOnce) {
   EncoderConfig config;
