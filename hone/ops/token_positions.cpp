@@ -35,7 +35,6 @@ std::vector<OpDef> token_positions() {
                       "padding where they are",
            .inputs = {"ids"},
            .attributes = {{"padding", {}}},
-           .trait = Trait::row_reduction,
            .infer = infer,
            .reference = forward}};
 }
