@@ -11,7 +11,7 @@ namespace hone::fuzz {
 
 /// Zip archives: the directory, and every entry unpacked.
 void archive(std::string_view bytes);
-/// config.json as a BERT config, which survives being written, and what this program adds to it.
+/// config.json as that of the architecture it names, which survives being written, and what this program adds to it.
 void config(std::string_view bytes);
 /// Delimited text, whose records survive being written, and the table of it.
 void csv(std::string_view bytes);

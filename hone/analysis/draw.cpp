@@ -58,24 +58,23 @@ std::string_view fill_of(Trait trait) {
   return "white";
 }
 
-// "bert.encoder.layer.0" for everything inside that layer, else the first two components: one box of the drawing.
-std::string group_of(const std::string& name) {
-  std::size_t end = 0;
-  int components = 0;
-  while (components < 2 && end != std::string::npos) {
-    end = name.find('.', end + 1);
-    ++components;
-  }
-  if (end == std::string::npos) return "";
-  const std::string_view rest = std::string_view(name).substr(end);
-  if (rest.starts_with(".layer.")) {
-    end = name.find('.', end + std::string_view(".layer.").size());
-    if (end == std::string::npos) return "";
-  }
-  return name.substr(0, end);
+bool is_number(std::string_view component) {
+  return !component.empty() && component.find_first_not_of("0123456789") == std::string::npos;
 }
 
-bool is_layer(const std::string& group) { return group.find(".layer.") != std::string::npos; }
+// The layer of a stack that a name stands in: up to its first number, "bert.encoder.layer.0". Else the first two
+// components: one box of the drawing.
+std::string group_of(const std::string& name) {
+  const std::vector<std::string> components = split(name, '.');
+  const auto number = std::ranges::find_if(components, is_number);
+  const auto count = number != components.end() ? number - components.begin() + 1 : 2;
+  if (std::ssize(components) <= count) return "";
+  return fmt::format("{}", fmt::join(components.begin(), components.begin() + count, "."));
+}
+
+bool is_layer(const std::string& group) {
+  return is_number(std::string_view(group).substr(group.rfind('.') + 1));
+}
 
 // A name without the path of its group.
 std::string relative(const std::string& name, const std::string& group) {

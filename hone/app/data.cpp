@@ -280,7 +280,7 @@ void check_room_for_pairs(std::size_t limit) {
 }
 
 void check_takes_pairs(const InputLimits& limits, std::int64_t max_seq_length) {
-  user_check(limits.token_types >= 2,
+  user_check(limits.pairs(),
              "pairs of texts need a model with two types of tokens, this one has {} "
              "(type_vocab_size in its config.json); leave the second text out, or take another "
              "model",

@@ -9,6 +9,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/data/synthetic.h"
+#include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 
 namespace hone {
@@ -167,8 +168,9 @@ std::string introduction(const ModelCard& card, const Model& model) {
                                                                 : "rounded after training")
       : is_fresh(parent) ? fmt::format("trained from fresh weights ({})", code(parent))
                          : fmt::format("{} fine-tuned", code(parent));
-  return fmt::format("# {}\n\nA BERT classifier of texts: {}. It tells {} apart.\n\n", card.name,
-                     origin, fmt::join(labels, ", "));
+  return fmt::format("# {}\n\nA {} classifier of texts: {}. It tells {} apart.\n\n", card.name,
+                     find_architecture(model.facts.architecture, card.name).title, origin,
+                     fmt::join(labels, ", "));
 }
 
 std::string figures(const ModelCard& card) {

@@ -13,21 +13,31 @@
 namespace hone {
 namespace {
 
-struct FreshShape {
+/// A config.json under a name; keys that it leaves out have the values of Hugging Face.
+struct Preset {
   std::string_view name;
-  std::int64_t hidden_size, layers, heads, intermediate_size;
+  std::string_view config;
 };
-constexpr FreshShape kFreshShapes[] = {{"tiny", 128, 2, 2, 512}, {"base", 768, 12, 12, 3072}};
+constexpr Preset kPresets[] = {
+    {"tiny", R"({"model_type": "bert", "hidden_size": 128, "num_hidden_layers": 2,
+                 "num_attention_heads": 2, "intermediate_size": 512})"},
+    {"base", R"({"model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12,
+                 "num_attention_heads": 12, "intermediate_size": 3072})"},
+};
 
-// The config.json of a shape; keys that it leaves out have the values of Hugging Face.
-Json fresh_config(std::string_view name) {
-  for (const FreshShape& shape : kFreshShapes)
-    if (shape.name == name)
-      return {{"model_type", "bert"},
-              {"hidden_size", shape.hidden_size},
-              {"num_hidden_layers", shape.layers},
-              {"num_attention_heads", shape.heads},
-              {"intermediate_size", shape.intermediate_size}};
+bool is_preset(std::string_view name) {
+  return std::ranges::find(kPresets, name, &Preset::name) != std::end(kPresets);
+}
+
+bool is_config_file(const std::string& name) {
+  std::error_code error;
+  return name.ends_with(".json") && fs::is_regular_file(name, error);
+}
+
+Json fresh_config(const std::string& name) {
+  if (is_config_file(name)) return read_json(name);
+  for (const Preset& preset : kPresets)
+    if (preset.name == name) return parse_json(preset.config, preset.name);
   fail("'{}' is no built-in shape; there are {}", name, fmt::join(fresh_model_names(), ", "));
 }
 
@@ -62,11 +72,11 @@ void check_vocabulary(TextModel& source) {
 
 std::vector<std::string> fresh_model_names() {
   std::vector<std::string> names;
-  for (const FreshShape& shape : kFreshShapes) names.emplace_back(shape.name);
+  for (const Preset& preset : kPresets) names.emplace_back(preset.name);
   return names;
 }
 
-ModelFacts fresh_facts(std::string_view name) { return model_facts(fresh_config(name), name); }
+ModelFacts fresh_facts(const std::string& name) { return model_facts(fresh_config(name), name); }
 
 fs::path find_model(const std::string& name) {
   if (path_exists(name)) {
@@ -82,8 +92,7 @@ fs::path find_model(const std::string& name) {
 }
 
 bool is_fresh(const std::string& name) {
-  const std::vector<std::string> names = fresh_model_names();
-  return std::find(names.begin(), names.end(), name) != names.end() && !path_exists(name);
+  return is_config_file(name) || (is_preset(name) && !path_exists(name));
 }
 
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
@@ -109,6 +118,7 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context
                      std::uint64_t seed, const std::vector<std::string>& labels, const Json& keys) {
   Json config = fresh_config(name);
   config["vocab_size"] = tokenizer.vocabulary_size();
+  config["pad_token_id"] = tokenizer.pad_id();
   config.update(keys);
   ModelFacts facts = model_facts(config, name);
   if (!labels.empty()) facts.labels = labels;

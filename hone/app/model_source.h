@@ -19,26 +19,28 @@ struct TextModel {
   std::optional<TrainedOn> trained_on = {};
 };
 
-/// Shapes that can be had without a folder, with fresh weights; `open_model` gives them the built-in data's vocabulary.
+/// Configs that have a name, for models with fresh weights; `open_model` gives them the built-in data's vocabulary.
 /// "tiny" is that of bert-tiny (2 layers, hidden 128), "base" that of BERT-base (12 layers, hidden 768).
 std::vector<std::string> fresh_model_names();
-/// The shape behind such a name, with BERT's vocabulary of 30 522. Throws `UserError` for an unknown name.
-ModelFacts fresh_facts(std::string_view name);
+/// What the config of a fresh model says: that of such a name, with BERT's vocabulary of 30 522, or a config.json. Throws
+/// `UserError` for an unknown name, and for a config that is none.
+ModelFacts fresh_facts(const std::string& name);
 
 /// The folder that `name` stands for: itself if it is there, else the model of the hub that is called so in the local
 /// cache of Hugging Face (see hub_cache.h). Throws `UserError` when it is neither, and for a folder of seeds.
 fs::path find_model(const std::string& name);
 
-/// Whether `name` is a shape to be made fresh: no folder is called that.
+/// Whether `name` stands for a model with fresh weights: it is the name of a config, and no folder is called that, or a
+/// config.json itself.
 bool is_fresh(const std::string& name);
 
-/// Opens the model called `source` (see find_model), or makes a fresh one if it is the name of a shape.
+/// Opens the model called `source` (see find_model), or makes a fresh one (see is_fresh).
 /// `labels` and `head`: see load_model.
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
                      const std::vector<std::string>& labels = {}, HeadFit head = HeadFit::must_fit);
 
-/// A fresh model of the shape called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`.
-/// `labels`: the names of its classes; empty: two without names. `keys`: of its config.json that are other than the shape's.
+/// A fresh model of the config called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`.
+/// `labels`: the names of its classes; empty: those of the config. `keys`: of its config.json that are other than there.
 TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
                      std::uint64_t seed, const std::vector<std::string>& labels,
                      const Json& keys = Json::object());

@@ -44,9 +44,10 @@ std::int64_t count_words(const Tokenizer& tokenizer, const EncodedSet& texts) {
 
 bool learns_vocabulary(const VocabularyOptions& options) {
   const bool fresh = is_fresh(options.model);
-  user_check(fresh || options.vocab_size == 0,
-             "--vocab_size: {} has its vocabulary; only fresh weights ({}) learn one",
-             options.model, fmt::join(fresh_model_names(), ", "));
+  user_check(
+      fresh || options.vocab_size == 0,
+      "--vocab_size: {} has its vocabulary; only fresh weights ({}, a config.json) learn one",
+      options.model, fmt::join(fresh_model_names(), ", "));
   return fresh && (options.vocab_size > 0 || !options.data.starts_with(kSyntheticPrefix));
 }
 

@@ -253,7 +253,7 @@ void declare(CLI::App& app, ResumeArguments& a) {
 
 void declare_vocab_size(CLI::App& app, std::int64_t& vocab_size) {
   app.add_option("--vocab_size", vocab_size,
-                 "most tokens of the vocabulary that fresh weights (tiny, base) learn from the "
+                 "most tokens of the vocabulary that fresh weights learn from the "
                  "training texts; 0: "
                  "30 522, and for built-in data its own")
       ->check(number_from(0));

@@ -19,13 +19,10 @@ struct BenchArguments {
 };
 
 Model bench_model(const std::string& source, const Context& context, std::uint64_t seed) {
-  const std::vector<std::string> names = fresh_model_names();
-  const bool fresh =
-      std::find(names.begin(), names.end(), source) != names.end() && !path_exists(source);
   // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
   // step.
-  return fresh ? new_model(fresh_facts(source), context.library.ops, seed)
-               : open_model(source, context, seed).model;
+  return is_fresh(source) ? new_model(fresh_facts(source), context.library.ops, seed)
+                          : open_model(source, context, seed).model;
 }
 
 Table profile_table(const BenchResult& result) {

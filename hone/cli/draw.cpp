@@ -47,8 +47,13 @@ void draw_model(const DrawArguments& a) {
   const TextModel source = open_model(a.model, context, a.run.seed);
   const DrawnInputs inputs = parse_inputs(a.inputs);
   Graph graph = inputs.labels || a.train ? source.model.graph : forward_graph(source.model);
-  if (!inputs.attention_mask) fill_input(graph, "attention_mask", "input_ids", 1);
-  if (!inputs.token_type_ids) fill_input(graph, "token_type_ids", "input_ids", 0);
+  const auto leave_out = [&](const char* name, double value) {
+    const Node* node = graph.find(name);
+    if (node != nullptr && node->kind() == NodeKind::input)
+      fill_input(graph, name, "input_ids", value);
+  };
+  if (!inputs.attention_mask) leave_out("attention_mask", 1);
+  if (!inputs.token_type_ids) leave_out("token_type_ids", 0);  // not all models read them
   ParameterStore parameters = source.model.parameters;
   if (!a.train)
     run_passes(graph, parameters, context.session(), {"remove_dropout", "remove_dead_code"});
@@ -73,7 +78,8 @@ Command draw_command() {
           "hone draw my-model -o graph.svg --inputs input_ids,attention_mask,labels",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<DrawArguments>();
-            app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
+            app.add_option("MODEL", a->model, "model folder, or tiny, base or a config.json")
+                ->required();
             app.add_option("-o,--output", a->output, "file to write: .svg, .png, .pdf or .dot")
                 ->required();
             app.add_option(

@@ -53,7 +53,7 @@ std::string facts_text(const ModelFacts& facts) {
       "{}{}, tells {} classes apart: {}; texts of up to {} tokens{}, of a vocabulary of {}.",
       facts.architecture, facts.task ? ", " + *facts.task : "", labels.size(),
       fmt::join(labels, ", "), grouped(facts.limits.tokens),
-      facts.limits.token_types > 1 ? ", pairs too" : "", grouped(facts.limits.vocabulary));
+      facts.limits.pairs() ? ", pairs too" : "", grouped(facts.limits.vocabulary));
 }
 
 std::string history_text(const History& history) {
@@ -138,7 +138,8 @@ Command inspect_command() {
       "hone inspect my-model --freeze 'bert.embeddings.*'",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<InspectArguments>();
-        app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
+        app.add_option("MODEL", a->model, "model folder, or tiny, base or a config.json")
+            ->required();
         app.add_option("--batch", a->batch, "texts per run, for the costs")->check(number_from(1));
         app.add_option("--tokens", a->tokens, "tokens per text, for the costs")
             ->check(number_from(1));

@@ -29,7 +29,7 @@ std::string roff(std::string_view text) {
 
 constexpr std::string_view kDescription = R"(.SH DESCRIPTION
 .B hone
-takes a trained transformer (a Hugging Face folder of BERT for sequence classification) and a data set. It fine\-tunes,
+takes a trained transformer (a Hugging Face folder for sequence classification) and a data set. It fine\-tunes,
 quantizes and evaluates the model, and says with figures it measured itself what was lost. Quantizing is simulated: weights
 and inputs take the values of a number format, kept in 32\-bit floats, so that a quantized model is neither smaller nor faster
 yet. What it would take packed is said beside.

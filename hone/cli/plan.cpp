@@ -77,7 +77,8 @@ Command plan_command() {
       "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'op = \"linear\", bias = \"none\"'",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<PlanArguments>();
-        app.add_option("MODEL", a->model, "model folder, or tiny or base")->required();
+        app.add_option("MODEL", a->model, "model folder, or tiny, base or a config.json")
+            ->required();
         declare(app, a->formats);
         app.add_option("--batch", a->batch, "texts per run, for the sizes of inputs")
             ->check(number_from(1));

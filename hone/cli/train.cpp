@@ -481,7 +481,8 @@ Command train_command() {
           "-o my-model",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<TrainArguments>();
-            app.add_option("MODEL", a->model, "model folder, or tiny or base for fresh weights")
+            app.add_option("MODEL", a->model,
+                           "model folder; or, for fresh weights, tiny, base or a config.json")
                 ->required();
             declare(app, a->data, /*required=*/true);
             declare_train_samples(app, a->data);

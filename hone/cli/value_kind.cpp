@@ -55,7 +55,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
   static const std::vector<ValueKindRow> table = {
       {{"MODEL", "compare", "suggest", "A", "B"},
        {.shown = "MODEL",
-        .folders = true,
+        .files = true,
         .words = fresh_model_names(),
         .access = Access::reads_model}},
       {{"data"},

@@ -25,18 +25,35 @@ std::vector<OpDef> slice();
 std::vector<OpDef> softmax();
 std::vector<OpDef> sum_to();
 std::vector<OpDef> tanh();
+std::vector<OpDef> token_positions();
 std::vector<OpDef> transpose();
 }  // namespace ops
 
 OpTable builtin_ops() {
   OpTable table;
-  for (const auto& file :
-       {ops::adamw,       ops::add,        ops::attention_mask, ops::cross_entropy,
-        ops::dropout,     ops::embedding,  ops::full,           ops::gelu,
-        ops::global_norm, ops::layer_norm, ops::linear,         ops::matmul,
-        ops::mul,         ops::quantize,   ops::relu,           ops::reshape,
-        ops::scale,       ops::slice,      ops::softmax,        ops::sum_to,
-        ops::tanh,        ops::transpose}) {
+  for (const auto& file : {ops::adamw,
+                           ops::add,
+                           ops::attention_mask,
+                           ops::cross_entropy,
+                           ops::dropout,
+                           ops::embedding,
+                           ops::full,
+                           ops::gelu,
+                           ops::global_norm,
+                           ops::layer_norm,
+                           ops::linear,
+                           ops::matmul,
+                           ops::mul,
+                           ops::quantize,
+                           ops::relu,
+                           ops::reshape,
+                           ops::scale,
+                           ops::slice,
+                           ops::softmax,
+                           ops::sum_to,
+                           ops::tanh,
+                           ops::token_positions,
+                           ops::transpose}) {
     for (OpDef& op : file()) table.emplace(op.name, std::move(op));
   }
   return table;

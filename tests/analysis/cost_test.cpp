@@ -38,12 +38,12 @@ TEST(Cost, OfALinearIsTwoPerProduct) {
 // Products of a BERT: per token and layer 4 H^2 for query, key, value and output and 2 H F for the
 // feed-forward, per pair of tokens 2 H for scores and mixing; a multiply-add is two.
 TEST(Cost, OfABertIsThatOfItsProductsAndLittleMore) {
-  BertConfig config;
+  EncoderConfig config;
   config.hidden_size = 128;
   config.num_hidden_layers = 2;
   config.num_attention_heads = 2;
   config.intermediate_size = 512;
-  Graph graph = build_bert(ops(), config, {});
+  Graph graph = build_graph(ops(), bert(), config, {});
   remove_dropout(graph);
   const double B = 3, S = 40, H = 128, F = 512, L = 2, N = 2;
   const Cost total = cost(graph, {{'B', 3}, {'S', 40}});

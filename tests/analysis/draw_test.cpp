@@ -58,9 +58,9 @@ std::int64_t count(const std::string& text, std::string_view fragment) {
 }
 
 TEST(Draw, GroupsABertByLayer) {
-  BertConfig config;
+  EncoderConfig config;
   config.num_hidden_layers = 2;
-  const std::string dot = draw(build_bert(ops(), config, {}), {"bert", /*depth=*/0}).dot;
+  const std::string dot = draw(build_graph(ops(), bert(), config, {}), {"bert", /*depth=*/0}).dot;
   EXPECT_EQ(count(dot, "subgraph"), 4);  // embeddings, two layers, pooler
   EXPECT_EQ(count(dot, "label=\"bert.encoder.layer.1\""), 1);
   EXPECT_EQ(count(dot, "label=\"bert.embeddings\""), 1);
@@ -68,11 +68,24 @@ TEST(Draw, GroupsABertByLayer) {
   EXPECT_EQ(count(dot, "weight [3072, 768]"), 2);
 }
 
+// Whatever the stack is called.
+TEST(Draw, GroupsByTheFirstNumberOfAName) {
+  const std::string dot = draw(parse("%x = input : f32[B, 3]\n"
+                                     "%net.h.0.mlp.act = relu(%x) : f32[B, 3]\n"
+                                     "%net.h.0.mlp.out = tanh(%net.h.0.mlp.act) : f32[B, 3]\n"
+                                     "%net.h.1.mlp.act = relu(%net.h.0.mlp.out) : f32[B, 3]\n"
+                                     "%net.h.1.mlp.out = tanh(%net.h.1.mlp.act) : f32[B, 3]\n"
+                                     "output y = %net.h.1.mlp.out\n"),
+                               {"net", /*depth=*/1})
+                              .dot;
+  EXPECT_EQ(count(dot, "label=\"net.h.0 to 1 (×2)\""), 1) << dot;
+}
+
 // One statement per node and one edge per operand that is no parameter.
 TEST(Draw, DrawsEveryOperationAndEdgeOnce) {
-  BertConfig config;
+  EncoderConfig config;
   config.num_hidden_layers = 1;
-  const Graph graph = build_bert(ops(), config, {.labels = true});
+  const Graph graph = build_graph(ops(), bert(), config, {.labels = true});
   const std::string dot = draw(graph, {"bert"}).dot;
   std::int64_t nodes = 0, edges = 0;
   for (const auto& node : graph.nodes()) {
@@ -87,9 +100,9 @@ TEST(Draw, DrawsEveryOperationAndEdgeOnce) {
 }
 
 Graph bert_of(int layers) {
-  BertConfig config;
+  EncoderConfig config;
   config.num_hidden_layers = layers;
-  return build_bert(ops(), config, {});
+  return build_graph(ops(), bert(), config, {});
 }
 
 TEST(Draw, FoldsEqualLayers) {

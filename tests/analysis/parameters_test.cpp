@@ -13,8 +13,8 @@ const OpTable& ops() {
   return table;
 }
 
-BertConfig bert_tiny() {
-  BertConfig config;
+EncoderConfig bert_tiny() {
+  EncoderConfig config;
   config.hidden_size = 128;
   config.num_hidden_layers = 2;
   config.num_attention_heads = 2;
@@ -30,7 +30,7 @@ std::int64_t elements_under(const Graph& graph, std::string_view prefix) {
 }
 
 TEST(Parameters, OfBertTinyAreTheKnownOnes) {
-  const Graph graph = build_bert(ops(), bert_tiny(), {});
+  const Graph graph = build_graph(ops(), bert(), bert_tiny(), {});
   EXPECT_EQ(total_parameters(graph).all(), 4'386'178);
   EXPECT_EQ(elements_under(graph, "bert.embeddings"), 3'972'864);
   EXPECT_EQ(elements_under(graph, "bert.encoder"), 396'544);
@@ -40,7 +40,7 @@ TEST(Parameters, OfBertTinyAreTheKnownOnes) {
 
 TEST(Parameters, StandWithTheModuleThatOwnsThem) {
   const std::vector<ModuleParameters> modules =
-      parameters_by_module(build_bert(ops(), bert_tiny(), {}));
+      parameters_by_module(build_graph(ops(), bert(), bert_tiny(), {}));
   EXPECT_EQ(modules.size(), 4u + 2 * 8 + 2);
   EXPECT_EQ(modules.front().module, "bert.embeddings.word_embeddings");
   EXPECT_EQ(modules.front().trainable, 30522 * 128);

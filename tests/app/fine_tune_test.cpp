@@ -48,6 +48,52 @@ TEST(FineTune, LogsWithTheKeysOfHuggingFace) {
   EXPECT_FALSE(outcome.lines[1].contains("eval_confusion"));
 }
 
+// A config.json of each architecture with the sizes of the tiny model.
+class FineTunedArchitecture : public ::testing::TestWithParam<Json> {};
+
+TEST_P(FineTunedArchitecture, Learns) {
+  Json config = {{"vocab_size", 40},
+                 {"max_position_embeddings", 25},
+                 {"initializer_range", 0.2},
+                 {"pad_token_id", 0}};
+  config.update(GetParam());
+  FineTuneOptions options;
+  options.training = {.optimizer = {.learning_rate = 3e-3}, .epochs = 20, .logging_steps = 1};
+  const Model fresh = new_model(model_facts(config, "config.json"),
+                                testing::quiet_context().library.ops, /*seed=*/5);
+  const Outcome outcome = fine_tuned(options, {tiny_texts(64), tiny_texts(40, 2), {}}, fresh);
+  std::vector<double> losses;
+  for (const Json& line : outcome.lines)
+    if (line.contains("loss")) losses.push_back(line["loss"].get<double>());
+  ASSERT_EQ(losses.size(), 160u);
+  const auto mean = [](auto first, auto last) { return std::accumulate(first, last, 0.0) / 8; };
+  EXPECT_LT(mean(losses.end() - 8, losses.end()), 0.6 * mean(losses.begin(), losses.begin() + 8));
+  const auto changed = testing::changed_parameters(fresh.parameters, outcome.model.parameters);
+  EXPECT_EQ(changed.size(), fresh.parameters.tensors().size());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FineTunedArchitecture,
+                         ::testing::Values(Json{{"model_type", "distilbert"},
+                                                {"dim", 32},
+                                                {"n_layers", 2},
+                                                {"n_heads", 2},
+                                                {"hidden_dim", 64}},
+                                           Json{{"model_type", "electra"},
+                                                {"embedding_size", 16},
+                                                {"hidden_size", 32},
+                                                {"num_hidden_layers", 2},
+                                                {"num_attention_heads", 2},
+                                                {"intermediate_size", 64}},
+                                           Json{{"model_type", "roberta"},
+                                                {"hidden_size", 32},
+                                                {"num_hidden_layers", 2},
+                                                {"num_attention_heads", 2},
+                                                {"intermediate_size", 64},
+                                                {"type_vocab_size", 1}}),
+                         [](const auto& info) {
+                           return info.param["model_type"].template get<std::string>();
+                         });
+
 TEST(FineTune, WithoutValidationDoesNotEvaluate) {
   FineTuneOptions options;
   options.training.max_steps = 1;
@@ -163,14 +209,14 @@ TEST(FineTune, ChoosesByTheMetricThatIsAskedFor) {
 }
 
 TEST(FineTune, RefusesAMetricOfTwoClassesForMore) {
-  BertConfig config = testing::tiny_config();
+  EncoderConfig config = testing::tiny_config();
   config.labels = {"a", "b", "c"};
   FineTuneOptions options;
   options.metric_for_best_model = "f1";
   expect_user_error(
       "--metric_for_best_model: f1 is defined for two classes, the model tells 3", [&] {
         fine_tuned(options, {tiny_texts(8), {}, {}},
-                   new_model(bert_facts(config), testing::quiet_context().library.ops, 5));
+                   new_model(facts_of(bert(), config), testing::quiet_context().library.ops, 5));
       });
 }
 
@@ -436,9 +482,9 @@ TEST(FineTune, RefusesCheckpointsOfAnotherModel) {
   Model model = tiny_model();
   kept.run(model);
   kept.options.checkpoints.resume = true;
-  BertConfig config = testing::tiny_config();
+  EncoderConfig config = testing::tiny_config();
   config.intermediate_size = 32;
-  Model other = new_model(bert_facts(config), testing::quiet_context().library.ops, 5);
+  Model other = new_model(facts_of(bert(), config), testing::quiet_context().library.ops, 5);
   expect_user_error("is no parameter of the model that is trained", [&] { kept.run(other); });
 }
 

@@ -2,7 +2,7 @@
 
 #include "hone/app/compress.h"
 #include "hone/data/synthetic.h"
-#include "hone/frontends/huggingface/config.h"
+#include "hone/frontends/huggingface/bert.h"
 #include "hone/passes/quantize.h"
 
 // The whole way on built-in data: train a small model, quantize it after training, then train it
@@ -17,10 +17,10 @@ struct Workshop {
   EncodedSplits splits;
 
   Workshop() : source(open_model("tiny", context, /*seed=*/42)) {
-    BertConfig config = bert_config(source.model.facts);
+    EncoderConfig config = config_of(source.model.facts);
     config.hidden_size = 64;
     config.intermediate_size = 256;
-    source.model = new_model(bert_facts(config), context.library.ops, /*seed=*/42);
+    source.model = new_model(facts_of(bert(), config), context.library.ops, /*seed=*/42);
     const Splits parts{make_synthetic(parse_synthetic("synth:tail?n=8000"))};
     std::vector<std::string> warnings;
     splits = encode_splits(source, parts, measured_texts(parts, "test", std::nullopt), std::nullopt,

@@ -38,7 +38,9 @@ TEST(LearnVocabulary, HasAtMostSoManyTokens) {
 
 TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
   expect_user_error(
-      "--vocab_size: my-model has its vocabulary; only fresh weights (tiny, base) learn one", [] {
+      "--vocab_size: my-model has its vocabulary; only fresh weights (tiny, base, a config.json) "
+      "learn one",
+      [] {
         learn_vocabulary({"my-model", "reviews.csv", 40}, kTexts, testing::quiet_context());
       });
 }

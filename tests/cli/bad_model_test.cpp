@@ -160,7 +160,8 @@ TEST_F(BadModel, WhoseStorageLies) {
 TEST_F(BadModel, OfAnUnknownKind) {
   change_config({{"model_type", "brt"}});
   expect_refused(
-      "config.json: model_type 'brt' is not supported; supported are bert; did you mean 'bert'?");
+      "config.json: model_type 'brt' is not supported; supported are bert, distilbert, electra, "
+      "roberta; did you mean 'bert'?");
   change_config({{"model_type", "gpt2"}});
   expect_refused("config.json: model_type 'gpt2' is not supported; supported are bert");
 }

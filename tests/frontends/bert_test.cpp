@@ -2,13 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "hone/autodiff/gradients.h"
 #include "hone/ir/print.h"
 #include "hone/ir/verify.h"
 #include "hone/passes/remove_dropout.h"
-#include "hone/tensor/safetensors.h"
 #include "tests/frontends/golden.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
@@ -17,120 +14,12 @@ namespace hone {
 namespace {
 
 using testing::elements_of;
+using testing::libraries;
 
 const Library& builtin() {
   static const Library library = builtin_library();
   return library;
 }
-
-// Every fact about numbers must hold with the fast kernels and with the references alone.
-const std::vector<std::pair<std::string, const Library*>>& libraries() {
-  static const std::vector<std::pair<std::string, const Library*>> rows = {
-      {"kernels", &builtin()}, {"references", &testing::references()}};
-  return rows;
-}
-
-double largest(const std::vector<double>& values) {
-  double most = 0;
-  for (const double value : values) most = std::max(most, std::fabs(value));
-  return most;
-}
-
-// The greatest |a - b| against the greatest |b|. NaN where there is one.
-double relative_distance(const std::vector<float>& a, const std::vector<double>& b) {
-  HONE_ASSERT(a.size() == b.size(), "{} values against {}", a.size(), b.size());
-  double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double distance = std::fabs(static_cast<double>(a[i]) - b[i]);
-    if (!(distance <= most)) most = distance;
-  }
-  return most / largest(b);
-}
-
-// The inference graph with the pooled first token as an output beside the others.
-Graph inference_graph(const Model& model, const Library& library, const GraphInputs& inputs) {
-  Graph graph = build_bert(library.ops, bert_config(model.facts), inputs);
-  graph.set_output("pooled", {graph.find("bert.pooler.activation"), 0});
-  remove_dropout(graph);
-  verify(graph);
-  return graph;
-}
-
-class GoldenBert : public ::testing::TestWithParam<std::string> {};
-
-// PyTorch's own float32 lies within 7e-6 of its float64 (tests/README.md); 1e-5 leaves another order
-// of summation as much room.
-TEST_P(GoldenBert, ComputesWhatTransformersComputes) {
-  const fs::path folder = testing::kGoldenModels / GetParam();
-  const Json golden = read_json(folder / "expected.json");
-  for (const auto& [name, library] : libraries()) {
-    const Model model = load_model(folder, library->ops, library->formats, /*seed=*/1);
-    for (const Json& batch : golden["inputs"]) {
-      SCOPED_TRACE(fmt::format("{}: {}", name, to_line(batch["input_ids"])));
-      const NamedTensors inputs = testing::golden_inputs(batch);
-      const NamedTensors outputs =
-          testing::run_graph(inference_graph(model, *library, testing::graph_inputs(inputs)),
-                             inputs, model.parameters, *library);
-      const auto expect_close = [&](const char* output, const char* expected) {
-        if (!batch.contains(expected)) return;
-        EXPECT_LT(relative_distance(elements_of(outputs.at(output)),
-                                    testing::flat_numbers<double>(batch[expected])),
-                  1e-5)
-            << output;
-      };
-      expect_close("pooled", "pooled_f64");
-      expect_close("logits", "logits_f64");
-      expect_close("loss", "loss_f64");
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Golden, GoldenBert, ::testing::ValuesIn(testing::golden_models()),
-                         [](const auto& info) { return info.param; });
-
-TEST(GoldenBert, HasFoldersWithAndWithoutHeads) { EXPECT_GE(testing::golden_models().size(), 12u); }
-
-class GoldenGradients : public ::testing::TestWithParam<std::string> {};
-
-// Against the norm of all gradients together: those of the key biases are zero but for rounding.
-// PyTorch's float32 lies within 2e-7 of it.
-TEST_P(GoldenGradients, AreThoseOfPyTorch) {
-  const fs::path folder = testing::kGoldenModels / GetParam();
-  const TensorMap golden = read_safetensors(folder / "gradients.safetensors").tensors;
-  const NamedTensors inputs(golden.begin(), golden.end());
-  const auto expected = [&](const std::string& name) {
-    return elements_of<double>(golden.at("float64/" + name));
-  };
-  for (const auto& [name, library] : libraries()) {
-    SCOPED_TRACE(name);
-    const Model model = load_model(folder, library->ops, library->formats, /*seed=*/1);
-    Graph graph = model.graph;
-    remove_dropout(graph);
-    std::vector<Value> parameters;
-    for (Node* node : graph.of_kind(NodeKind::parameter)) parameters.push_back({node, 0});
-    const std::vector<Value> gradients = add_gradients(graph, graph.output("loss"), parameters);
-    double squares = 0;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      const std::string& parameter = parameters[i].node->name();
-      ASSERT_TRUE(gradients[i]) << parameter;
-      graph.set_output(parameter, gradients[i]);
-      for (const double value : expected(parameter)) squares += value * value;
-    }
-    verify(graph);
-    const NamedTensors outputs = testing::run_graph(graph, inputs, model.parameters, *library);
-    EXPECT_NEAR(elements_of(outputs.at("loss"))[0], expected("loss")[0], 1e-5);
-    for (const Value& parameter : parameters) {
-      const std::string& which = parameter.node->name();
-      const std::vector<double> truth = expected(which);
-      EXPECT_LT(relative_distance(elements_of(outputs.at(which)), truth) * largest(truth),
-                1e-6 * std::sqrt(squares))
-          << which;
-    }
-  }
-}
-
-INSTANTIATE_TEST_SUITE_P(Golden, GoldenGradients, ::testing::Values("safetensors", "zip"),
-                         [](const auto& info) { return info.param; });
 
 // A batch of two rows; the second is padded.
 NamedTensors padded_batch() {
@@ -161,7 +50,7 @@ TEST(Bert, GivesThePaddingRowNoGradient) {
 
 std::vector<float> logits_of(const Model& model, const GraphInputs& inputs,
                              const NamedTensors& batch) {
-  Graph graph = build_bert(builtin().ops, bert_config(model.facts), inputs);
+  Graph graph = build_graph(builtin().ops, bert(), config_of(model.facts), inputs);
   remove_dropout(graph);
   verify(graph);
   for (const Node* node : graph.of_kind(NodeKind::input))
@@ -188,8 +77,8 @@ TEST(Bert, ReadsMissingInputsAsAllTextAndFirstSegment) {
   EXPECT_NE(logits_of(model, {}, batch), without_mask);
 }
 
-BertConfig small_config() {
-  BertConfig config;
+EncoderConfig small_config() {
+  EncoderConfig config;
   config.vocab_size = 30;
   config.hidden_size = 8;
   config.num_hidden_layers = 2;
@@ -211,16 +100,17 @@ std::vector<float> dropped_logits(const Model& model, const Library& library, st
   const NamedTensors batch = {{"input_ids", Tensor::of<std::int64_t>({2, tokens}, ids)},
                               {"attention_mask", Tensor::of<std::int64_t>({2, tokens}, mask)},
                               {"random_key", Tensor::scalar<std::int64_t>(5)}};
-  const Graph graph = build_bert(library.ops, bert_config(model.facts), {.token_type_ids = false});
+  const Graph graph =
+      build_graph(library.ops, bert(), config_of(model.facts), {.token_type_ids = false});
   return elements_of(testing::run_graph(graph, batch, model.parameters, library).at("logits"));
 }
 
 TEST(Bert, DropsTheSameOfATextHoweverFarItIsPadded) {
-  BertConfig config = small_config();
+  EncoderConfig config = small_config();
   config.max_position_embeddings = 130;
   config.initializer_range = 0.5;
   config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.5;
-  const Model model = new_model(bert_facts(config), builtin().ops, /*seed=*/3);
+  const Model model = new_model(facts_of(bert(), config), builtin().ops, /*seed=*/3);
   for (const auto& [name, library] : libraries()) {
     const std::vector<float> alone = dropped_logits(model, *library, 90);
     for (const std::int64_t tokens : {96, 128, 130})
@@ -236,24 +126,24 @@ std::vector<std::string> names_of(const Graph& graph, std::string_view op) {
 }
 
 TEST(Bert, HasADropoutWhereTransformersHasOne) {
-  BertConfig config = small_config();
+  EncoderConfig config = small_config();
   config.num_hidden_layers = 1;
   const std::string layer = "bert.encoder.layer.0.";
-  EXPECT_EQ(names_of(build_bert(builtin().ops, config, {}), "dropout"),
+  EXPECT_EQ(names_of(build_graph(builtin().ops, bert(), config, {}), "dropout"),
             (std::vector<std::string>{"bert.embeddings.dropout", layer + "attention.self.dropout",
                                       layer + "attention.output.dropout", layer + "output.dropout",
                                       "dropout"}));
   config.attention_probs_dropout_prob = 0;
   config.classifier_dropout = 0;
-  EXPECT_EQ(names_of(build_bert(builtin().ops, config, {}), "dropout").size(), 3u);
+  EXPECT_EQ(names_of(build_graph(builtin().ops, bert(), config, {}), "dropout").size(), 3u);
   config.hidden_dropout_prob = 0;
-  const Graph graph = build_bert(builtin().ops, config, {});
+  const Graph graph = build_graph(builtin().ops, bert(), config, {});
   EXPECT_TRUE(names_of(graph, "dropout").empty());
   EXPECT_EQ(graph.find("random_key"), nullptr);
 }
 
 TEST(Bert, NamesLinearsAndParametersAsTransformersDoes) {
-  const Graph graph = build_bert(builtin().ops, small_config(), {});
+  const Graph graph = build_graph(builtin().ops, bert(), small_config(), {});
   const std::vector<std::string> linears = names_of(graph, "linear");
   EXPECT_EQ(linears.size(), 14u);
   for (const std::string& name : linears) {
@@ -268,28 +158,21 @@ TEST(Bert, NamesLinearsAndParametersAsTransformersDoes) {
 }
 
 TEST(Bert, PrintsAndParsesBack) {
-  const std::string text = to_string(build_bert(builtin().ops, small_config(), {.labels = true}));
+  const std::string text =
+      to_string(build_graph(builtin().ops, bert(), small_config(), {.labels = true}));
   EXPECT_EQ(to_string(parse_graph(text, builtin().ops, builtin().formats)), text);
 }
 
 TEST(Bert, HasNoLossWithoutLabels) {
-  const Graph graph = build_bert(builtin().ops, small_config(), {});
+  const Graph graph = build_graph(builtin().ops, bert(), small_config(), {});
   ASSERT_EQ(graph.outputs().size(), 1u);
   EXPECT_EQ(graph.outputs()[0].first, "logits");
   EXPECT_EQ(graph.find("labels"), nullptr);
   EXPECT_EQ(graph.find("loss"), nullptr);
 }
 
-TEST(Bert, RefusesActivationsItHasNoOperationFor) {
-  BertConfig config = small_config();
-  config.hidden_act = "silu";
-  EXPECT_EQ(user_error_of([&] { build_bert(builtin().ops, config, {}); }),
-            "config.json: hidden_act 'silu' is not supported; supported are gelu, gelu_new, "
-            "gelu_pytorch_tanh, relu, tanh");
-}
-
 TEST(Bert, RefusesMoreTokensThanPositions) {
-  const Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/1);
+  const Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/1);
   const NamedTensors batch = {
       {"input_ids", Tensor::of<std::int64_t>({1, 7}, {2, 5, 5, 5, 5, 5, 3})}};
   expect_user_error("the input needs 7 places along axis 0, there are 6", [&] {
@@ -298,7 +181,7 @@ TEST(Bert, RefusesMoreTokensThanPositions) {
 }
 
 TEST(Bert, RefusesIdsOutsideOfTheVocabulary) {
-  const Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/1);
+  const Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/1);
   for (const std::int64_t id : {-1, 30}) {
     const NamedTensors batch = {{"input_ids", Tensor::of<std::int64_t>({1, 2}, {2, id})}};
     expect_user_error("bert.embeddings.word_embeddings", [&] {

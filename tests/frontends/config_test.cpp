@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/frontends/huggingface/bert.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 
@@ -11,10 +12,10 @@ namespace {
 const fs::path kGolden = test_data() / "frontends" / "golden";
 constexpr const char* kWhere = "config.json";
 
-BertConfig read(const Json& json) { return bert_config(json, kWhere); }
+EncoderConfig read(const Json& json) { return read_config(bert().keys, json, kWhere); }
 
 // A config that is BERT's but for the keys given.
-BertConfig with(const Json& keys) {
+EncoderConfig with(const Json& keys) {
   Json json = {{"model_type", "bert"}};
   json.update(keys);
   return read(json);
@@ -25,7 +26,7 @@ void expect_refused(std::string_view message, const Json& keys) {
 }
 
 TEST(BertConfig, DefaultsAreThoseOfHuggingFace) {
-  const BertConfig config = with(Json::object());
+  const EncoderConfig config = with(Json::object());
   EXPECT_EQ(config.vocab_size, 30522);
   EXPECT_EQ(config.hidden_size, 768);
   EXPECT_EQ(config.num_hidden_layers, 12);
@@ -44,18 +45,20 @@ TEST(BertConfig, DefaultsAreThoseOfHuggingFace) {
   EXPECT_EQ(config.labels, (std::vector<std::string>{"LABEL_0", "LABEL_1"}));
 }
 
-TEST(BertConfig, ReadsAllGoldenFolders) {
+TEST(Config, ReadsAllGoldenFolders) {
   int count = 0;
   for (const auto& folder : fs::directory_iterator(kGolden)) {
     const fs::path path = folder.path() / "config.json";
     if (!fs::exists(path)) continue;
     const Json json = read_json(path);
-    const BertConfig config = bert_config(json, path.string());
-    EXPECT_EQ(config.hidden_size, json["hidden_size"]);
-    EXPECT_EQ(config.intermediate_size, json["intermediate_size"]);
+    const Architecture& architecture = find_architecture(model_type(json, kWhere), kWhere);
+    const EncoderConfig config = read_config(architecture.keys, json, path.string());
+    const bool distilbert = architecture.title == "DistilBERT";
+    EXPECT_EQ(config.hidden_size, json[distilbert ? "dim" : "hidden_size"]);
+    EXPECT_EQ(config.intermediate_size, json[distilbert ? "hidden_dim" : "intermediate_size"]);
     ++count;
   }
-  EXPECT_GE(count, 10);
+  EXPECT_GE(count, 18);
 }
 
 TEST(BertConfig, ShapeKeysAloneAreBert) {
@@ -126,7 +129,7 @@ TEST(BertConfig, RefusesWhatIsNotSupported) {
 }
 
 TEST(BertConfig, NullMeansTheDefaultOrNone) {
-  const BertConfig config =
+  const EncoderConfig config =
       with({{"classifier_dropout", nullptr}, {"pad_token_id", nullptr}, {"problem_type", nullptr}});
   EXPECT_EQ(config.classifier_dropout, std::nullopt);
   EXPECT_EQ(config.pad_token_id, std::nullopt);
@@ -168,11 +171,11 @@ TEST(BertConfig, RefusesLabelsThatContradict) {
 }
 
 TEST(BertConfig, WritingKeepsUnknownKeys) {
-  BertConfig config =
+  EncoderConfig config =
       with({{"my_key", {1, 2}}, {"num_labels", 5}, {"architectures", {"BertModel"}}});
   config.labels = {"no", "yes", "maybe"};
   config.hidden_size = 24;
-  const Json json = to_json(config);
+  const Json json = to_json(bert().keys, config);
   EXPECT_EQ(json["my_key"], (Json{1, 2}));
   EXPECT_EQ(json["architectures"], Json::array({"BertForSequenceClassification"}));
   EXPECT_EQ(json["hidden_size"], 24);
@@ -188,7 +191,7 @@ TEST(BertConfig, TellsTheFactsThatOthersAskFor) {
                      {"problem_type", "single_label_classification"},
                      {"id2label", {{"0", "bad"}, {"1", "good"}}},
                      {"my_key", 3}};
-  ModelFacts facts = bert_facts(file, kWhere);
+  ModelFacts facts = facts_of(bert(), file, kWhere);
   EXPECT_EQ(facts.architecture, "bert");
   EXPECT_EQ(facts.config, file) << "untouched";
   EXPECT_EQ(facts.labels, (std::vector<std::string>{"bad", "good"}));
@@ -198,15 +201,15 @@ TEST(BertConfig, TellsTheFactsThatOthersAskFor) {
   EXPECT_EQ(facts.task, "single_label_classification");
   // The labels of the data win over those of the file.
   facts.labels = {"a", "b", "c"};
-  EXPECT_EQ(bert_config(facts).labels, facts.labels);
-  EXPECT_EQ(to_json(bert_config(facts))["my_key"], 3);
+  EXPECT_EQ(config_of(facts).labels, facts.labels);
+  EXPECT_EQ(to_json(bert().keys, config_of(facts))["my_key"], 3);
   EXPECT_EQ(facts.chosen_labels(), facts.labels);
   facts.labels = default_labels(3);
   EXPECT_TRUE(facts.chosen_labels().empty());
 }
 
 TEST(BertConfig, ReadsBackWhatItWrote) {
-  BertConfig config;
+  EncoderConfig config;
   config.hidden_size = 36;
   config.num_attention_heads = 3;
   config.classifier_dropout = 0.25;
@@ -215,7 +218,8 @@ TEST(BertConfig, ReadsBackWhatItWrote) {
   config.layer_norm_eps = 1e-5;
   config.hidden_act = "relu";
   config.labels = {"a", "b", "c"};
-  const BertConfig read_back = read(parse_json(to_document(to_json(config)), "text"));
+  const EncoderConfig read_back =
+      read(parse_json(to_document(to_json(bert().keys, config)), "text"));
   EXPECT_EQ(read_back.hidden_size, 36);
   EXPECT_EQ(read_back.classifier_dropout, 0.25);
   EXPECT_EQ(read_back.pad_token_id, std::nullopt);
@@ -223,7 +227,7 @@ TEST(BertConfig, ReadsBackWhatItWrote) {
   EXPECT_EQ(read_back.layer_norm_eps, 1e-5);
   EXPECT_EQ(read_back.hidden_act, "relu");
   EXPECT_EQ(read_back.labels, config.labels);
-  EXPECT_EQ(to_json(read_back), to_json(config));
+  EXPECT_EQ(to_json(bert().keys, read_back), to_json(bert().keys, config));
 }
 
 }  // namespace

@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "hone/base/json.h"
-#include "hone/frontends/huggingface/bert.h"
+#include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/runtime/interpreter.h"
+#include "tests/support/evaluate.h"
 #include "tests/support/test_data.h"
 
 /// The golden checkpoints of tests/frontends/golden (see tests/README.md) as models and inputs.
@@ -24,6 +25,14 @@ inline std::vector<std::string> golden_models() {
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+/// Every fact about numbers must hold with the fast kernels and with the references alone.
+inline const std::vector<std::pair<std::string, const Library*>>& libraries() {
+  static const Library library = builtin_library();
+  static const std::vector<std::pair<std::string, const Library*>> rows = {
+      {"kernels", &library}, {"references", &references()}};
+  return rows;
 }
 
 /// Numbers of nested JSON arrays, row by row.

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "hone/frontends/huggingface/bert.h"
 #include "hone/frontends/huggingface/checkpoint.h"
-#include "hone/frontends/huggingface/config.h"
 #include "hone/frontends/huggingface/graph_file.h"
 #include "hone/frontends/huggingface/other_programs.h"
 #include "hone/ir/print.h"
@@ -32,8 +32,8 @@ Model load(const fs::path& folder, const std::vector<std::string>& labels = {},
 }
 Model load_golden(const std::string& name) { return load(testing::kGoldenModels / name); }
 
-BertConfig small_config() {
-  BertConfig config;
+EncoderConfig small_config() {
+  EncoderConfig config;
   config.vocab_size = 30;
   config.hidden_size = 8;
   config.num_hidden_layers = 1;
@@ -45,7 +45,7 @@ BertConfig small_config() {
 
 // The folder of a small model, with keys of its config.json replaced.
 void write_small(const TemporaryFolder& folder, const Json& keys = Json::object()) {
-  save_model(new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3), folder.path());
+  save_model(new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3), folder.path());
   Json config = read_json(folder.path() / "config.json");
   config.update(keys);
   folder.file("config.json", to_document(config));
@@ -86,7 +86,8 @@ TEST(Model, WeightsSurviveSavingBitForBit) {
     expect_same_weights(model.parameters, again.parameters);
     EXPECT_TRUE(again.warnings.empty()) << again.warnings[0];
     EXPECT_FALSE(again.quantization.has_value());
-    EXPECT_EQ(to_json(bert_config(again.facts)), to_json(bert_config(model.facts)));
+    EXPECT_EQ(to_json(bert().keys, config_of(again.facts)),
+              to_json(bert().keys, config_of(model.facts)));
   }
 }
 
@@ -123,7 +124,7 @@ TEST(Model, SavedWeightsHaveTheNamesAndTypeOfTransformers) {
 
 TEST(Model, QuantizationSurvivesSaving) {
   const TemporaryFolder folder, plain;
-  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
   put_quantizers(model, {{"bert.pooler.dense", {.weight = integer}},
                          {"classifier", {.input = integer, .weight = integer}}});
@@ -156,14 +157,15 @@ TEST(Model, QuantizationSurvivesSaving) {
   save_model(again, plain.path());
   EXPECT_FALSE(read_json(plain.path() / "config.json").contains("quantization_config"));
   EXPECT_FALSE(path_exists(plain.path() / kGraphFile));
-  EXPECT_EQ(to_string(load(plain.path()).graph),
-            to_string(new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3).graph));
+  EXPECT_EQ(
+      to_string(load(plain.path()).graph),
+      to_string(new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3).graph));
 }
 
 // Versions before graph.hone kept the plan in the config alone.
 TEST(Model, AFolderWithoutAGraphHasTheQuantizersOfItsConfig) {
   const TemporaryFolder folder;
-  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
   const std::string norm = "bert.encoder.layer.0.output.LayerNorm";
   put_quantizers(model, {{norm, {.weight = integer, .bias = integer}},
@@ -185,7 +187,7 @@ TEST(Model, AFolderWithoutAGraphHasTheQuantizersOfItsConfig) {
 
 TEST(Model, KeepsItsHistoryInTheConfig) {
   const TemporaryFolder folder, untouched;
-  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
   save_model(model, untouched.path());
   EXPECT_FALSE(read_json(untouched.path() / "config.json").contains("hone_history"));
   EXPECT_EQ(load(untouched.path()).facts.history, History{});
@@ -207,7 +209,7 @@ TEST(Model, KeepsItsHistoryInTheConfig) {
 // Versions before the history was kept.
 TEST(Model, OfATransformedFolderWithoutHistoryItIsNotKnown) {
   const TemporaryFolder folder, again;
-  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
   put_quantizers(model, {{"classifier", {.weight = parse_format("bf16", builtin().formats)}}});
   save_model(model, folder.path());
   const History unknown{.complete = false};
@@ -223,7 +225,7 @@ TEST(Model, OfATransformedFolderWithoutHistoryItIsNotKnown) {
 // It would be measured with quantizers that nothing tells of.
 TEST(Model, RefusesAGraphWhoseQuantizersTheConfigDoesNotTellOf) {
   const TemporaryFolder folder;
-  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
   put_quantizers(model, {{"classifier", {.weight = parse_format("bf16", builtin().formats)}}});
   save_model(model, folder.path());
   Json config = read_json(folder.path() / "config.json");
@@ -237,7 +239,7 @@ TEST(Model, RefusesAGraphWhoseQuantizersTheConfigDoesNotTellOf) {
 
 TEST(Model, RefusesAGraphThatIsNone) {
   const TemporaryFolder folder;
-  save_model(new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3), folder.path());
+  save_model(new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3), folder.path());
   const fs::path file = folder.path() / kGraphFile;
   const auto refusal = [&](const std::string& text) {
     write_file(file, text);
@@ -436,7 +438,7 @@ TEST(Model, RefusesWeightsThatAreNoNumbers) {
 
 TEST(Model, RefusesQuantizerStatesThatAreNoNumbers) {
   const TemporaryFolder folder;
-  Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
   put_quantizers(model, {{"classifier", {.weight = integer}}});
   model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(4.0f));
@@ -463,7 +465,8 @@ TEST(Model, RefusesHostileConfigs) {
   refuse("hidden_size: expected a whole number", {{"hidden_size", 0}});
   refuse("hidden_size: expected a multiple of num_attention_heads", {{"num_attention_heads", 3}});
   refuse("num_hidden_layers: expected a whole number", {{"num_hidden_layers", 1e9}});
-  refuse("hidden_act 'silu' is not supported", {{"hidden_act", "silu"}});
+  refuse("hidden_act: expected gelu, gelu_new, gelu_pytorch_tanh, relu, tanh, got \"silu\"",
+         {{"hidden_act", "silu"}});
   refuse("is_decoder: expected false", {{"is_decoder", true}});
   write_small(folder, {{"vocab_size", 100'000'000}});
   replace_tensor(folder, "bert.embeddings.word_embeddings.weight", {});
@@ -479,8 +482,9 @@ TEST(Model, RefusesHostileConfigs) {
 TEST(Model, UnknownModelTypesNameTheSupportedOnes) {
   const TemporaryFolder folder;
   write_small(folder, {{"model_type", "gpt2"}});
-  expect_user_error("model_type 'gpt2' is not supported; supported are bert",
-                    [&] { load(folder.path()); });
+  expect_user_error(
+      "model_type 'gpt2' is not supported; supported are bert, distilbert, electra, roberta",
+      [&] { load(folder.path()); });
   write_small(folder, {{"model_type", "bart"}});
   expect_user_error("did you mean 'bert'?", [&] { load(folder.path()); });
 }
@@ -493,10 +497,10 @@ TEST(Model, RefusesFoldersThatAreNone) {
 }
 
 TEST(NewModel, DrawsWeightsFromTheNormalDistribution) {
-  BertConfig config = small_config();
+  EncoderConfig config = small_config();
   config.vocab_size = 2000;
   config.initializer_range = 0.5;
-  const Model model = new_model(bert_facts(config), builtin().ops, /*seed=*/3);
+  const Model model = new_model(facts_of(bert(), config), builtin().ops, /*seed=*/3);
   const std::vector<float> table =
       elements_of(model.parameters.at("bert.embeddings.word_embeddings.weight"));
   double sum = 0, squares = 0;
@@ -513,7 +517,7 @@ TEST(NewModel, DrawsWeightsFromTheNormalDistribution) {
 }
 
 TEST(NewModel, StartsWithZeroBiasesAndUnitLayerNorms) {
-  const Model model = new_model(bert_facts(small_config()), builtin().ops, /*seed=*/3);
+  const Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
   const auto values = [&](const char* name) { return elements_of(model.parameters.at(name)); };
   EXPECT_EQ(values("bert.pooler.dense.bias"), std::vector<float>(8, 0.0f));
   EXPECT_EQ(values("bert.embeddings.LayerNorm.weight"), std::vector<float>(8, 1.0f));
@@ -522,7 +526,7 @@ TEST(NewModel, StartsWithZeroBiasesAndUnitLayerNorms) {
 
 TEST(NewModel, DependsOnTheSeedAlone) {
   const auto weights = [](std::uint64_t seed) {
-    return elements_of(new_model(bert_facts(small_config()), builtin().ops, seed)
+    return elements_of(new_model(facts_of(bert(), small_config()), builtin().ops, seed)
                            .parameters.at("bert.pooler.dense.weight"));
   };
   EXPECT_EQ(weights(3), weights(3));

@@ -5,7 +5,7 @@
 
 #include "hone/base/random.h"
 #include "hone/data/encoded_set.h"
-#include "hone/frontends/huggingface/config.h"
+#include "hone/frontends/huggingface/bert.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/library.h"
@@ -21,8 +21,8 @@ inline const Library& builtin() {
 
 /// 2 layers, 2 heads, hidden 32, 40 tokens, 24 positions, with dropout. Weights large enough for
 /// logits that differ between texts.
-inline BertConfig tiny_config() {
-  BertConfig config;
+inline EncoderConfig tiny_config() {
+  EncoderConfig config;
   config.vocab_size = 40;
   config.hidden_size = 32;
   config.num_hidden_layers = 2;
@@ -34,7 +34,7 @@ inline BertConfig tiny_config() {
 }
 
 inline Model tiny_model() {
-  return new_model(bert_facts(tiny_config()), builtin().ops, /*seed=*/5);
+  return new_model(facts_of(bert(), tiny_config()), builtin().ops, /*seed=*/5);
 }
 
 /// The plan that gives all a graph's linears read one format.

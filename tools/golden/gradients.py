@@ -1,20 +1,25 @@
-"""Loss and gradients of all parameters of two of the folders made by models.py.
+"""Loss and gradients of all parameters of some of the folders made by models.py and architectures.py.
 
-    python tools/golden/gradients.py
+    python tools/golden/gradients.py [NAME…]
 
-Writes gradients.safetensors into tests/frontends/golden/{safetensors,zip}/: the padded batch as
-`input_ids`, `attention_mask`, `token_type_ids`, `labels` (int64), then `float32/loss` and
+Writes gradients.safetensors into tests/frontends/golden/NAME/: the padded batch as `input_ids`,
+`attention_mask`, `token_type_ids` (where tokens have types), `labels` (int64), then `float32/loss` and
 `float32/NAME` for each parameter NAME as PyTorch computes them without dropout, and the same under
 `float64/` with all arithmetic in float64. The loss is the mean cross-entropy over the batch.
 No sentence contains [PAD]: PyTorch gives that row of the embedding no gradient.
 """
 
+import sys
+
 import numpy
 import torch
 from safetensors.torch import save_file
-from transformers import BertForSequenceClassification
+from transformers import AutoModelForSequenceClassification
 
+import architectures
 import tiny_bert
+
+SEEDS = {"safetensors": 101, "zip": 102, "distilbert": 103, "roberta": 104, "electra": 105}
 
 
 def gradients(model, batch):
@@ -28,9 +33,14 @@ def gradients(model, batch):
 
 def write_gradients(name, seed):
     folder = tiny_bert.MODELS / name
-    model = BertForSequenceClassification.from_pretrained(folder, attn_implementation="eager")
+    model = AutoModelForSequenceClassification.from_pretrained(
+        folder, attn_implementation="eager"
+    )
     model.eval()
-    batch = tiny_bert.random_batch(numpy.random.default_rng(seed), model.config, [11, 5, 14, 8])
+    segments = getattr(model.config, "type_vocab_size", 1) > 1
+    generator = numpy.random.default_rng(seed)
+    batch = tiny_bert.random_batch(generator, model.config, [11, 5, 14, 8], segments)
+    batch = architectures.with_padding(batch, model.config.pad_token_id)
     in_float32 = gradients(model, batch)
     in_float64 = gradients(tiny_bert.in_double(model), batch)
     result = dict(batch)
@@ -50,8 +60,8 @@ def print_distance(name, in_float32, in_float64):
 
 def main():
     tiny_bert.prepare()
-    write_gradients("safetensors", seed=101)
-    write_gradients("zip", seed=102)
+    for name in sys.argv[1:] or SEEDS:
+        write_gradients(name, SEEDS[name])
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def set_weights(model, seed, scale):
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             draw = torch.from_numpy(generator.standard_normal(tuple(parameter.shape)) * scale)
-            is_norm_weight = name.endswith("LayerNorm.weight")
+            is_norm_weight = name.lower().endswith(("layernorm.weight", "layer_norm.weight"))
             parameter.copy_(1.0 + draw if is_norm_weight else draw)
 
 

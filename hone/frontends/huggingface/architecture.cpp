@@ -1,52 +1,16 @@
 #include "hone/frontends/huggingface/architecture.h"
 
-#include <algorithm>
-
-#include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/bert.h"
+#include "hone/frontends/huggingface/distilbert.h"
+#include "hone/frontends/huggingface/electra.h"
+#include "hone/frontends/huggingface/roberta.h"
 
 namespace hone {
 namespace {
 
-Json complete_bert_config(const ModelFacts& facts) { return to_json(bert_config(facts)); }
-
-Graph bert_graph(const OpTable& ops, const ModelFacts& facts) {
-  return build_bert(ops, bert_config(facts), {.labels = true});
-}
-
-Tensor bert_parameter(const Node& parameter, const ModelFacts& facts, std::uint64_t seed) {
-  const std::string& name = parameter.name();
-  const Sizes sizes = resolve(parameter.types()[0].shape, {});
-  Tensor tensor = Tensor::zeros(DType::f32, sizes);
-  if (parameter.role() == ParameterRole::bias) return tensor;
-  if (parameter.role() == ParameterRole::gain) {
-    std::ranges::fill(tensor.values<float>(), 1.0f);
-    return tensor;
-  }
-  const BertConfig config = bert_config(facts);
-  RandomSequence random(seed, stream_of(name));
-  for (float& value : tensor.values<float>())
-    value = static_cast<float>(random.normal() * config.initializer_range);
-  const bool padded = name.ends_with("word_embeddings.weight") && config.pad_token_id.has_value();
-  if (padded && *config.pad_token_id < sizes[0]) {
-    std::ranges::fill(
-        tensor.slice(0, *config.pad_token_id, *config.pad_token_id + 1).values<float>(), 0.0f);
-  }
-  return tensor;
-}
-
 const std::vector<Architecture>& architectures() {
-  static const std::vector<Architecture> rows = {
-      {.model_type = "bert",
-       .prefix = "bert.",
-       .heads = {"classifier.", "bert.pooler."},
-       .buffers = {"bert.embeddings.position_ids"},
-       .facts = bert_facts,
-       .config = complete_bert_config,
-       .build = bert_graph,
-       .initial_value = bert_parameter},
-  };
+  static const std::vector<Architecture> rows = {bert(), distilbert(), electra(), roberta()};
   return rows;
 }
 
@@ -55,11 +19,46 @@ const std::vector<Architecture>& architectures() {
 const Architecture& find_architecture(std::string_view model_type, std::string_view where) {
   std::vector<std::string> known;
   for (const Architecture& row : architectures()) {
-    if (row.model_type == model_type) return row;
-    known.emplace_back(row.model_type);
+    if (row.model_type() == model_type) return row;
+    known.emplace_back(row.model_type());
   }
   fail("{}: model_type '{}' is not supported; supported are {}{}", where, model_type,
        fmt::join(known, ", "), did_you_mean(model_type, known));
+}
+
+ModelFacts facts_of(const Architecture& architecture, const Json& config, std::string_view where) {
+  const EncoderConfig read = read_config(architecture.keys, config, where);
+  return {.architecture = std::string(architecture.model_type()),
+          .config = config,
+          .labels = read.labels,
+          .limits = input_limits(architecture.encoder, read),
+          .task = read.problem_type};
+}
+
+ModelFacts facts_of(const Architecture& architecture, const EncoderConfig& config) {
+  return facts_of(architecture, to_json(architecture.keys, config), "config");
+}
+
+EncoderConfig config_of(const ModelFacts& facts) {
+  const Architecture& architecture = find_architecture(facts.architecture, "a model");
+  EncoderConfig config = read_config(architecture.keys, facts.config, "config.json");
+  config.labels = facts.labels;
+  return config;
+}
+
+Graph build_graph(const OpTable& ops, const Architecture& architecture, const EncoderConfig& config,
+                  const GraphInputs& inputs) {
+  ModuleBuilder builder(ops);
+  const Value hidden = add_encoder(builder, architecture.encoder, config, inputs);  // (B, S, H)
+  const Value logits =
+      add_classification_head(builder, architecture.head, config, hidden);  // (B, labels)
+  Graph& graph = builder.graph();
+  graph.set_output("logits", logits);
+  if (inputs.labels) {
+    const Value labels = graph.add_input("labels", {DType::i64, {logits.type().dim(0)}});
+    graph.set_output("loss", graph.add("cross_entropy", {logits, labels}, {}, "loss"));
+  }
+  return std::move(graph);
 }
 
 }  // namespace hone

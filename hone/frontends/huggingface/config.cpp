@@ -2,54 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "hone/base/error.h"
+#include "hone/frontends/huggingface/activation.h"
+#include "hone/frontends/huggingface/model_facts.h"
 
 namespace hone {
 namespace {
 
 constexpr std::int64_t kMaxLabels = 10'000;
 
-/// One key of the file. Numbers must lie in [least, most].
-template <typename Value>
-struct Field {
-  const char* key;
-  Value BertConfig::*member;
-  double least = 0;
-  double most = 0;
-};
-
-constexpr Field<std::int64_t> kSizes[] = {
-    {"vocab_size", &BertConfig::vocab_size, 1, 1e8},
-    {"hidden_size", &BertConfig::hidden_size, 1, 65536},
-    {"num_hidden_layers", &BertConfig::num_hidden_layers, 1, 1024},
-    {"num_attention_heads", &BertConfig::num_attention_heads, 1, 65536},
-    {"intermediate_size", &BertConfig::intermediate_size, 1, 1 << 20},
-    {"max_position_embeddings", &BertConfig::max_position_embeddings, 1, 1 << 24},
-    {"type_vocab_size", &BertConfig::type_vocab_size, 1, 65536},
-};
-constexpr Field<double> kNumbers[] = {
-    {"hidden_dropout_prob", &BertConfig::hidden_dropout_prob, 0, 1},
-    {"attention_probs_dropout_prob", &BertConfig::attention_probs_dropout_prob, 0, 1},
-    {"initializer_range", &BertConfig::initializer_range, 0, 1000},
-    {"layer_norm_eps", &BertConfig::layer_norm_eps, 0, 1},
-};
 constexpr std::string_view kProblemTypes[] = {"regression", "single_label_classification",
                                               "multi_label_classification"};
-
-/// Keys that are refused unless they say the one thing we do.
-struct Fixed {
-  const char* key;
-  const char* expected;  // as JSON
-};
-constexpr Fixed kFixed[] = {
-    {"position_embedding_type", "\"absolute\""},
-    {"is_decoder", "false"},
-    {"add_cross_attention", "false"},
-    {"is_encoder_decoder", "false"},
-    {"pruned_heads", "{}"},
-};
 
 /// An object with the name of the file it is from; absent keys and null are alike.
 struct Source {
@@ -77,6 +41,11 @@ double number(const Source& source, const char* key, const Json& value, double l
   const bool fits = value.is_number() && value >= least && value <= most;
   if (!fits) source.refuse(key, fmt::format("a number from {} to {}", least, most), value);
   return value.get<double>();
+}
+
+bool truth(const Source& source, const char* key, const Json& value) {
+  if (!value.is_boolean()) source.refuse(key, "true or false", value);
+  return value.get<bool>();
 }
 
 std::string string(const Source& source, const char* key, const Json& value) {
@@ -147,8 +116,8 @@ std::vector<std::string> read_labels(const Source& source) {
   return labels;
 }
 
-void check_fixed(const Source& source) {
-  for (const Fixed& fixed : kFixed) {
+void check_fixed(const Source& source, const std::vector<FixedKey>& keys) {
+  for (const FixedKey& fixed : keys) {
     const Json* value = source.find(fixed.key);
     if (value != nullptr && to_line(*value) != fixed.expected) {
       source.refuse(fixed.key, fmt::format("{} (nothing else is supported)", fixed.expected),
@@ -157,13 +126,46 @@ void check_fixed(const Source& source) {
   }
 }
 
-void check_together(const BertConfig& config, std::string_view where) {
+const char* key_of(const ConfigKeys& keys, std::int64_t EncoderConfig::*member) {
+  return std::ranges::find(keys.sizes, member, &ConfigKey<std::int64_t>::member)->key;
+}
+
+void check_together(const ConfigKeys& keys, const EncoderConfig& config, std::string_view where) {
   user_check(config.hidden_size % config.num_attention_heads == 0,
-             "{}: hidden_size: expected a multiple of num_attention_heads, {}, got {}", where,
-             config.num_attention_heads, config.hidden_size);
+             "{}: {}: expected a multiple of {}, {}, got {}", where,
+             key_of(keys, &EncoderConfig::hidden_size),
+             key_of(keys, &EncoderConfig::num_attention_heads), config.num_attention_heads,
+             config.hidden_size);
   user_check(config.problem_type != "single_label_classification" || config.num_labels() > 1,
              "{}: problem_type: expected 2 labels or more for single_label_classification, got 1",
              where);
+  if (keys.check != nullptr) keys.check(config, where);
+}
+
+std::optional<std::int64_t> read_padding(const Source& source, const EncoderConfig& config) {
+  if (!source.json.contains("pad_token_id")) return config.pad_token_id;
+  const Json* value = source.find("pad_token_id");
+  if (value == nullptr) return std::nullopt;
+  const auto most = static_cast<double>(config.vocab_size - 1);
+  return whole_number(source, "pad_token_id", *value, 0, most);
+}
+
+std::optional<std::string> read_problem_type(const Source& source) {
+  const Json* value = source.find("problem_type");
+  if (value == nullptr) return std::nullopt;
+  std::string type = string(source, "problem_type", *value);
+  if (std::ranges::find(kProblemTypes, type) == std::end(kProblemTypes))
+    source.refuse("problem_type", fmt::format("{}", fmt::join(kProblemTypes, ", ")), *value);
+  return type;
+}
+
+std::string read_activation(const Source& source, const char* key, const std::string& otherwise) {
+  const Json* value = source.find(key);
+  if (value == nullptr) return otherwise;
+  std::string name = string(source, key, *value);
+  if (find_activation(name) == nullptr)
+    source.refuse(key, fmt::format("{}", fmt::join(activation_names(), ", ")), *value);
+  return name;
 }
 
 }  // namespace
@@ -183,61 +185,72 @@ std::string model_type(const Json& config, std::string_view where) {
       where, *missing);
 }
 
-BertConfig bert_config(const Json& json, std::string_view where) {
+ConfigKeys bert_keys(std::string_view model_type, std::string_view class_name) {
+  return {
+      .model_type = model_type,
+      .class_name = class_name,
+      .sizes = {{"vocab_size", &EncoderConfig::vocab_size, 1, 1e8},
+                {"hidden_size", &EncoderConfig::hidden_size, 1, 65536},
+                {"num_hidden_layers", &EncoderConfig::num_hidden_layers, 1, 1024},
+                {"num_attention_heads", &EncoderConfig::num_attention_heads, 1, 65536},
+                {"intermediate_size", &EncoderConfig::intermediate_size, 1, 1 << 20},
+                {"max_position_embeddings", &EncoderConfig::max_position_embeddings, 1, 1 << 24},
+                {"type_vocab_size", &EncoderConfig::type_vocab_size, 1, 65536}},
+      .numbers = {{"hidden_dropout_prob", &EncoderConfig::hidden_dropout_prob, 0, 1},
+                  {"attention_probs_dropout_prob", &EncoderConfig::attention_probs_dropout_prob, 0,
+                   1},
+                  {"initializer_range", &EncoderConfig::initializer_range, 0, 1000},
+                  {"layer_norm_eps", &EncoderConfig::layer_norm_eps, 0, 1}},
+      .fixed = {{"position_embedding_type", "\"absolute\"", /*is_written=*/true},
+                {"is_decoder", "false"},
+                {"add_cross_attention", "false"},
+                {"is_encoder_decoder", "false"},
+                {"pruned_heads", "{}"}}};
+}
+
+EncoderConfig read_config(const ConfigKeys& keys, const Json& json, std::string_view where) {
   const std::string type = model_type(json, where);
-  user_check(type == "bert", "{}: model_type: expected \"bert\", got \"{}\"", where, type);
+  user_check(type == keys.model_type, "{}: model_type: expected \"{}\", got \"{}\"", where,
+             keys.model_type, type);
   const Source source{json, where};
-  check_fixed(source);
-  BertConfig config;
+  check_fixed(source, keys.fixed);
+  EncoderConfig config = keys.defaults;
   config.file = json;
-  for (const auto& field : kSizes) {
-    const Json* value = source.find(field.key);
-    if (value != nullptr)
-      config.*field.member = whole_number(source, field.key, *value, field.least, field.most);
-  }
-  for (const auto& field : kNumbers) {
-    const Json* value = source.find(field.key);
-    if (value != nullptr)
-      config.*field.member = number(source, field.key, *value, field.least, field.most);
-  }
-  if (const Json* value = source.find("classifier_dropout")) {
-    config.classifier_dropout = number(source, "classifier_dropout", *value, 0, 1);
-  }
-  if (const Json* value = source.find("hidden_act"))
-    config.hidden_act = string(source, "hidden_act", *value);
-  if (json.contains("pad_token_id")) {
-    const Json* value = source.find("pad_token_id");
-    config.pad_token_id.reset();
-    const auto most = static_cast<double>(config.vocab_size - 1);
-    if (value != nullptr)
-      config.pad_token_id = whole_number(source, "pad_token_id", *value, 0, most);
-  }
-  if (const Json* value = source.find("problem_type")) {
-    config.problem_type = string(source, "problem_type", *value);
-    const bool known =
-        std::count(std::begin(kProblemTypes), std::end(kProblemTypes), *config.problem_type) > 0;
-    if (!known)
-      source.refuse("problem_type", fmt::format("{}", fmt::join(kProblemTypes, ", ")), *value);
-  }
+  for (const auto& [key, member, least, most] : keys.sizes)
+    if (const Json* value = source.find(key))
+      config.*member = whole_number(source, key, *value, least, most);
+  for (const auto& [key, member, least, most] : keys.numbers)
+    if (const Json* value = source.find(key))
+      config.*member = number(source, key, *value, least, most);
+  for (const auto& row : keys.switches)
+    if (const Json* value = source.find(row.key))
+      config.*row.member = truth(source, row.key, *value);
+  if (const Json* value = source.find(keys.classifier_dropout))
+    config.classifier_dropout = number(source, keys.classifier_dropout, *value, 0, 1);
+  config.hidden_act = read_activation(source, keys.activation, config.hidden_act);
+  config.pad_token_id = read_padding(source, config);
+  config.problem_type = read_problem_type(source);
   config.labels = read_labels(source);
-  check_together(config, where);
+  check_together(keys, config, where);
   return config;
 }
 
-Json to_json(const BertConfig& config) {
+Json to_json(const ConfigKeys& keys, const EncoderConfig& config) {
   Json json = config.file;
-  json["architectures"] = {"BertForSequenceClassification"};
-  json["model_type"] = "bert";
-  for (const auto& field : kSizes) json[field.key] = config.*field.member;
-  for (const auto& field : kNumbers) json[field.key] = config.*field.member;
-  json["hidden_act"] = config.hidden_act;
+  json["architectures"] = {keys.class_name};
+  json["model_type"] = keys.model_type;
+  for (const auto& row : keys.sizes) json[row.key] = config.*row.member;
+  for (const auto& row : keys.numbers) json[row.key] = config.*row.member;
+  for (const auto& row : keys.switches) json[row.key] = config.*row.member;
+  json[keys.activation] = config.hidden_act;
   const auto put = [&](const char* key, const auto& value) {
     json[key] = value ? Json(*value) : Json(nullptr);
   };
-  put("classifier_dropout", config.classifier_dropout);
+  put(keys.classifier_dropout, config.classifier_dropout);
   put("pad_token_id", config.pad_token_id);
   put("problem_type", config.problem_type);
-  json["position_embedding_type"] = "absolute";
+  for (const FixedKey& fixed : keys.fixed)
+    if (fixed.is_written) json[fixed.key] = Json::parse(fixed.expected);
   json.erase("num_labels");
   Json names = Json::object();
   Json ids = Json::object();
@@ -248,25 +261,6 @@ Json to_json(const BertConfig& config) {
   json["id2label"] = names;
   json["label2id"] = ids;
   return json;
-}
-
-ModelFacts bert_facts(const Json& json, std::string_view where) {
-  const BertConfig config = bert_config(json, where);
-  return {.architecture = "bert",
-          .config = json,
-          .labels = config.labels,
-          .limits = {.tokens = config.max_position_embeddings,
-                     .vocabulary = config.vocab_size,
-                     .token_types = config.type_vocab_size},
-          .task = config.problem_type};
-}
-
-ModelFacts bert_facts(const BertConfig& config) { return bert_facts(to_json(config), "config"); }
-
-BertConfig bert_config(const ModelFacts& facts) {
-  BertConfig config = bert_config(facts.config, "config.json");
-  config.labels = facts.labels;
-  return config;
 }
 
 }  // namespace hone

@@ -7,7 +7,6 @@
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/checkpoint.h"
-#include "hone/frontends/huggingface/config.h"
 #include "hone/frontends/huggingface/graph_file.h"
 #include "hone/frontends/huggingface/own_keys.h"
 #include "hone/ir/print.h"
@@ -52,20 +51,22 @@ void check_finite(const Tensor& tensor, std::string_view source, std::string_vie
 class WeightMatcher {
  public:
   WeightMatcher(const Architecture& arch, Checkpoint checkpoint)
-      : arch_(arch), source_(checkpoint.source) {
+      : prefix_(fmt::format("{}.", arch.encoder.name)),
+        classes_(fmt::format("{}.", arch.head.classes)),
+        source_(checkpoint.source) {
     for (auto& [name, tensor] : checkpoint.tensors)
       tensors_.emplace(modern_name(name), std::move(tensor));
     for (const std::string_view buffer : arch.buffers) {
       tensors_.erase(std::string(buffer));
-      tensors_.erase(std::string(buffer.substr(arch.prefix.size())));
+      tensors_.erase(std::string(buffer.substr(prefix_.size())));
     }
   }
 
   // The tensor of a parameter, or an undefined one when the checkpoint has none.
   Tensor take(const Node& parameter) {
     auto found = tensors_.find(parameter.name());
-    if (found == tensors_.end() && parameter.name().starts_with(arch_.prefix)) {
-      found = tensors_.find(parameter.name().substr(arch_.prefix.size()));
+    if (found == tensors_.end() && parameter.name().starts_with(prefix_)) {
+      found = tensors_.find(parameter.name().substr(prefix_.size()));
     }
     if (found == tensors_.end()) return {};
     const Sizes expected = resolve(parameter.types()[0].shape, {});
@@ -83,12 +84,12 @@ class WeightMatcher {
     tensors_.erase(found);
     return values;
   }
-  bool has_head() const { return tensors_.contains("classifier.weight"); }
-  // Takes the classifier out; returns the names of its tensors.
+  bool has_head() const { return tensors_.contains(classes_ + "weight"); }
+  // Takes out what tells the classes apart; returns the names of its tensors.
   std::vector<std::string> drop_head() {
     std::vector<std::string> names;
     for (const auto& [name, tensor] : tensors_)
-      if (name.starts_with("classifier.")) names.push_back(name);
+      if (name.starts_with(classes_)) names.push_back(name);
     for (const std::string& name : names) tensors_.erase(name);
     return names;
   }
@@ -99,13 +100,14 @@ class WeightMatcher {
   }
 
  private:
-  const Architecture& arch_;
+  std::string prefix_;   // of the encoder's parameters
+  std::string classes_;  // of those that have a row for each class
   std::string source_;
   TensorMap tensors_;
 };
 
 bool is_head(const Architecture& arch, const std::string& name) {
-  return std::ranges::any_of(arch.heads,
+  return std::ranges::any_of(arch.fresh,
                              [&](std::string_view head) { return name.starts_with(head); });
 }
 
@@ -164,13 +166,18 @@ void name_gains(const Graph& graph, QuantizationPlan& plan) {
   }
 }
 
+// In training mode, with all inputs.
+Graph built_graph(const OpTable& ops, const Architecture& arch, const ModelFacts& facts) {
+  return build_graph(ops, arch, config_of(facts), {.labels = true});
+}
+
 // The graph of the folder: its own, or what the config builds.
 Graph graph_of(const fs::path& folder, const Architecture& arch, const ModelFacts& facts,
                std::optional<Quantization>& quantization, const OpTable& ops,
                const FormatTable& formats) {
   const fs::path file = folder / kGraphFile;
   if (!path_exists(file)) {
-    Graph graph = arch.build(ops, facts);
+    Graph graph = built_graph(ops, arch, facts);
     if (quantization)
       with_context((folder / "config.json").string() + ": quantization_config", [&] {
         name_gains(graph, quantization->plan);
@@ -222,7 +229,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   const std::string where = (folder / "config.json").string();
   const Json file = read_json(folder / "config.json");
   const Architecture& arch = find_architecture(model_type(file, where), where);
-  ModelFacts facts = arch.facts(file, where);
+  ModelFacts facts = facts_of(arch, file, where);
   std::optional<Quantization> quantization = read_quantization(file, formats, where);
   Checkpoint checkpoint = load_checkpoint(folder);
   checkpoint.source = (folder / checkpoint.source).string();  // for messages
@@ -252,22 +259,24 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   user_check(missing.empty(), "{}: {} weights that {} asks for are not there: {}", folder.string(),
              missing.size(), has_graph ? kGraphFile : "config.json", list_some(missing));
   // Only now: without the weights, config.json alone vouches for sizes that may be beyond all memory.
+  const EncoderConfig config = config_of(model.facts);
   for (const std::string& name : initialised)
-    model.parameters.set(name, arch.initial_value(*model.graph.find(name), model.facts, seed));
+    model.parameters.set(name, initial_value(*model.graph.find(name), arch, config, seed));
   model.fresh_head = !initialised.empty();
   warn(initialised, dropped_head, weights.unused(), model.warnings);
   return model;
 }
 
 ModelFacts model_facts(const Json& config, std::string_view where) {
-  return find_architecture(model_type(config, where), where).facts(config, where);
+  return facts_of(find_architecture(model_type(config, where), where), config, where);
 }
 
 Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed) {
   const Architecture& arch = architecture_of(facts);
-  Model model{.graph = arch.build(ops, facts), .parameters = {}, .facts = facts};
+  const EncoderConfig config = config_of(facts);
+  Model model{.graph = built_graph(ops, arch, facts), .parameters = {}, .facts = facts};
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
-    model.parameters.set(parameter->name(), arch.initial_value(*parameter, facts, seed));
+    model.parameters.set(parameter->name(), initial_value(*parameter, arch, config, seed));
   return model;
 }
 
@@ -278,11 +287,11 @@ void save_model(const Model& model, const fs::path& folder) {
              "saved",
              folder.string(), broken);
   const Architecture& arch = architecture_of(model.facts);
-  const std::string built = to_string(arch.build(model.graph.ops(), model.facts));
+  const std::string built = to_string(built_graph(model.graph.ops(), arch, model.facts));
   Graph plain = model.graph;
   remove_quantizers(plain);
   const bool elsewhere = to_string(plain) == built;  // other programs can build it
-  Json config = arch.config(model.facts);
+  Json config = to_json(arch.keys, config_of(model.facts));
   write_own_keys(config, model,
                  elsewhere ? ""
                            : fmt::format("the model is what {} says, which is not what this config "

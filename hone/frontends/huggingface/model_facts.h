@@ -12,9 +12,13 @@ namespace hone {
 
 /// What a model can be given.
 struct InputLimits {
-  std::int64_t tokens = 0;       ///< of the longest text, special ones included
-  std::int64_t vocabulary = 0;   ///< numbers of tokens lie below
-  std::int64_t token_types = 0;  ///< 2 or more: pairs of texts can be told apart
+  std::int64_t tokens = 0;      ///< of the longest text, special ones included
+  std::int64_t vocabulary = 0;  ///< numbers of tokens lie below
+  /// The types that tokens may have; 0: none are read, and the texts of a pair are told apart by the token between them.
+  std::int64_t token_types = 0;
+
+  /// Whether pairs of texts can be given: with one type there is none for the second text.
+  bool pairs() const { return token_types != 1; }
 };
 
 /// The passes that made a model's graph of the one its config builds.

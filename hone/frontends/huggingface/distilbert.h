@@ -1,0 +1,10 @@
+#pragma once
+
+#include "hone/frontends/huggingface/architecture.h"
+
+namespace hone {
+
+/// DistilBERT (Sanh et al., 2019): BERT with half of the layers, without types of tokens.
+Architecture distilbert();
+
+}  // namespace hone

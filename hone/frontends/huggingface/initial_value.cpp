@@ -1,0 +1,58 @@
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/random.h"
+#include "hone/frontends/huggingface/architecture.h"
+
+namespace hone {
+namespace {
+
+// PE(p, 2i) = sin(p / 10000^(2i / H)), PE(p, 2i + 1) = cos of the same: Vaswani et al., 2017, 3.5.
+void fill_with_sines(Tensor& table) {
+  const std::span<float> values = table.values<float>();
+  const std::int64_t size = table.size(1);
+  for (std::int64_t i = 0; i < table.count(); ++i) {
+    const std::int64_t column = i % size;
+    const double rate =
+        std::pow(10000.0, -static_cast<double>(column / 2 * 2) / static_cast<double>(size));
+    const double angle = static_cast<double>(i / size) * rate;
+    values[static_cast<std::size_t>(i)] =
+        static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
+  }
+}
+
+// The row of a table of embeddings that stands for padding, and is not trained.
+std::optional<std::int64_t> padding_row(const Node& parameter) {
+  for (const Node* user : parameter.users()) {
+    const Attribute* row = user->attributes().find("padding");
+    const bool looks_up = user->is("embedding") && user->inputs()[1].node == &parameter;
+    if (looks_up && row != nullptr && std::get<std::int64_t>(*row) >= 0)
+      return std::get<std::int64_t>(*row);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Tensor initial_value(const Node& parameter, const Architecture& architecture,
+                     const EncoderConfig& config, std::uint64_t seed) {
+  const Sizes sizes = resolve(parameter.types()[0].shape, {});
+  Tensor tensor = Tensor::zeros(DType::f32, sizes);
+  if (parameter.role() == ParameterRole::bias) return tensor;
+  if (parameter.role() == ParameterRole::gain) {
+    std::ranges::fill(tensor.values<float>(), 1.0f);
+    return tensor;
+  }
+  if (config.sinusoidal_positions && parameter.name() == position_table(architecture.encoder)) {
+    fill_with_sines(tensor);
+    return tensor;
+  }
+  RandomSequence random(seed, stream_of(parameter.name()));
+  for (float& value : tensor.values<float>())
+    value = static_cast<float>(random.normal() * config.initializer_range);
+  if (const std::optional<std::int64_t> row = padding_row(parameter))
+    std::ranges::fill(tensor.slice(0, *row, *row + 1).values<float>(), 0.0f);
+  return tensor;
+}
+
+}  // namespace hone
