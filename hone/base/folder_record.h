@@ -21,7 +21,7 @@ struct RecordedFile {
 
 struct FolderRecord {
   bool finished = false;  ///< false: of a folder in which a job works, or was interrupted
-  Json job = nullptr;     ///< see hone/app/run_identity.h; null: a job that cannot be resumed
+  Json job = nullptr;     ///< see hone/jobs/run_identity.h; null: a job that cannot be resumed
   std::map<std::string, RecordedFile> files = {};  ///< of a finished folder, by path in it
   /// Fingerprint of the mark (see `mark_of`) of the folder that this one took the place of; "": of none.
   std::string replaces = {};

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "hone/app/job_files.h"
+#include "hone/base/job_files.h"
 #include "hone/base/json.h"
 #include "hone/base/printable.h"
 #include "hone/base/terminal.h"

@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "hone/app/compress.h"
-#include "hone/app/context.h"
-#include "hone/app/data.h"
-#include "hone/app/recipe.h"
 #include "hone/base/output_folder.h"
 #include "hone/cli/command.h"
 #include "hone/cli/pass_watch.h"
+#include "hone/jobs/compress.h"
+#include "hone/jobs/recipe.h"
+#include "hone/models/encoding.h"
+#include "hone/runtime/context.h"
 
 /// The arguments that several commands share, declared once. Flags carry the names of Hugging Face's
 /// scripts where one exists; `-` and `_` are the same in them.

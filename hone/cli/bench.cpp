@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "hone/app/bench.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/jobs/bench.h"
 #include "hone/report/table.h"
 
 namespace hone {

@@ -1,15 +1,15 @@
 #include <algorithm>
 
-#include "hone/app/class_table.h"
-#include "hone/app/model_comparison.h"
-#include "hone/app/result.h"
-#include "hone/app/seeds.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/jobs/model_comparison.h"
+#include "hone/study/class_table.h"
+#include "hone/study/result.h"
+#include "hone/study/seeds.h"
 
 namespace hone {
 namespace {

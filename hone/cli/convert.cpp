@@ -1,12 +1,12 @@
 #include <fmt/ranges.h>
 
-#include "hone/app/convert.h"
-#include "hone/app/trained_on.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/data/trained_on.h"
+#include "hone/jobs/convert.h"
 #include "hone/report/table.h"
 
 namespace hone {

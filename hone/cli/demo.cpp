@@ -1,8 +1,3 @@
-#include "hone/app/learning_curve.h"
-#include "hone/app/model_card.h"
-#include "hone/app/result.h"
-#include "hone/app/run_identity.h"
-#include "hone/app/width_study.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
@@ -10,6 +5,11 @@
 #include "hone/cli/settings.h"
 #include "hone/data/bag_of_words.h"
 #include "hone/data/synthetic_words.h"
+#include "hone/jobs/learning_curve.h"
+#include "hone/jobs/model_card.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/jobs/width_study.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "hone/app/machine.h"
-#include "hone/app/peaks.h"
 #include "hone/base/process.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
@@ -12,6 +10,8 @@
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/kernels/peak.h"
 #include "hone/report/table.h"
+#include "hone/runtime/machine.h"
+#include "hone/runtime/peaks.h"
 
 namespace hone {
 namespace {

@@ -1,15 +1,15 @@
 #include <cmath>
 #include <optional>
 
-#include "hone/app/class_table.h"
-#include "hone/app/comparison_table.h"
-#include "hone/app/model_size.h"
-#include "hone/app/result.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/models/model_size.h"
+#include "hone/study/class_table.h"
+#include "hone/study/comparison_table.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {

@@ -1,9 +1,9 @@
 #include "hone/cli/explanation.h"
 
-#include "hone/app/choice.h"
-#include "hone/app/recipe.h"
 #include "hone/base/text.h"
 #include "hone/cli/command_line.h"
+#include "hone/jobs/choice.h"
+#include "hone/jobs/recipe.h"
 
 namespace hone {
 namespace {

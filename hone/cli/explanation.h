@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "hone/app/diagnosis.h"
+#include "hone/jobs/diagnosis.h"
 #include "hone/report/page.h"
 
 /// Where a quantization loses accuracy and what loses less, as `hone quantize` tells it. All of it is found by rounding

@@ -1,17 +1,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hone/app/diagnosis.h"
-#include "hone/app/format_comparison.h"
-#include "hone/app/format_facts.h"
-#include "hone/app/format_search.h"
-#include "hone/app/result.h"
-#include "hone/app/suggestion_trial.h"
-#include "hone/app/tensor_file.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/jobs/diagnosis.h"
+#include "hone/jobs/format_comparison.h"
+#include "hone/jobs/suggestion_trial.h"
+#include "hone/jobs/tensor_file.h"
+#include "hone/study/format_facts.h"
+#include "hone/study/format_search.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {

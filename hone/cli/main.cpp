@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <system_error>
 
-#include "hone/app/machine.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/output_folder.h"
 #include "hone/base/terminal.h"
@@ -16,6 +15,7 @@
 #include "hone/cli/settings.h"
 #include "hone/cli/trainer_flags.h"
 #include "hone/cli/value_kind.h"
+#include "hone/runtime/machine.h"
 
 // The program: finds the command, parses its arguments, runs it, and turns errors into messages and
 // exit codes.

@@ -1,6 +1,6 @@
-#include "hone/app/machine.h"
 #include "hone/cli/command.h"
 #include "hone/cli/help.h"
+#include "hone/runtime/machine.h"
 
 // The manual page, in roff with the macros of man(7), made from the commands as they are declared.
 namespace hone {

@@ -4,16 +4,16 @@
 
 #include <algorithm>
 
-#include "hone/app/job_files.h"
-#include "hone/app/model_source.h"
-#include "hone/app/run_identity.h"
-#include "hone/app/runs.h"
+#include "hone/base/job_files.h"
 #include "hone/base/output_folder.h"
 #include "hone/base/protected_folders.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/value_kind.h"
 #include "hone/data/data_files.h"
 #include "hone/data/synthetic.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/jobs/runs.h"
+#include "hone/models/model_source.h"
 
 namespace hone {
 namespace {

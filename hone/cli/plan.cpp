@@ -1,9 +1,9 @@
 #include "hone/analysis/precision.h"
-#include "hone/app/compress.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/jobs/compress.h"
 #include "hone/report/table.h"
 
 namespace hone {

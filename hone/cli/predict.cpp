@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "hone/app/prediction.h"
-#include "hone/app/result.h"
 #include "hone/base/line_reader.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/screen.h"
+#include "hone/jobs/prediction.h"
 #include "hone/report/table.h"
+#include "hone/study/result.h"
 #include "hone/text/utf8.h"
 
 namespace hone {

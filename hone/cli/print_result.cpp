@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "hone/app/result.h"
+#include "hone/study/result.h"
 
 namespace hone {
 

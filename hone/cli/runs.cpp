@@ -1,10 +1,10 @@
-#include "hone/app/runs_figure.h"
-#include "hone/app/runs_table.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/jobs/runs_figure.h"
+#include "hone/jobs/runs_table.h"
 #include "hone/report/figure_layout.h"
 #include "hone/report/page.h"
 

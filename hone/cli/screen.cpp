@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <cstring>
 
-#include "hone/app/measure.h"
 #include "hone/base/printable.h"
 #include "hone/base/terminal.h"
 #include "hone/cli/command.h"
+#include "hone/study/measure.h"
 
 namespace hone {
 

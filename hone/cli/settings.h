@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "hone/app/run_report.h"
+#include "hone/jobs/run_report.h"
 
 /// What a command was asked to do, read from its parsed arguments.
 namespace hone {

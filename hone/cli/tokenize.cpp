@@ -2,14 +2,14 @@
 #include <chrono>
 #include <numeric>
 
-#include "hone/app/token_view.h"
-#include "hone/app/vocabulary.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/data/row_order.h"
 #include "hone/data/synthetic_words.h"
+#include "hone/jobs/token_view.h"
+#include "hone/models/vocabulary.h"
 #include "hone/report/table.h"
 #include "hone/text/tokenizer_files.h"
 

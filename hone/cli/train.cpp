@@ -2,17 +2,6 @@
 
 #include <algorithm>
 
-#include "hone/app/choice.h"
-#include "hone/app/class_table.h"
-#include "hone/app/learning_check.h"
-#include "hone/app/learning_curve.h"
-#include "hone/app/model_card.h"
-#include "hone/app/model_size.h"
-#include "hone/app/result.h"
-#include "hone/app/run_identity.h"
-#include "hone/app/seeds.h"
-#include "hone/app/unrounded.h"
-#include "hone/app/vocabulary.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
@@ -20,6 +9,17 @@
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/data/labels.h"
+#include "hone/jobs/choice.h"
+#include "hone/jobs/learning_curve.h"
+#include "hone/jobs/model_card.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/models/model_size.h"
+#include "hone/models/unrounded.h"
+#include "hone/models/vocabulary.h"
+#include "hone/study/class_table.h"
+#include "hone/study/learning_check.h"
+#include "hone/study/result.h"
+#include "hone/study/seeds.h"
 
 namespace hone {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "hone/app/model_source.h"
 #include "hone/cli/output_schema.h"
 #include "hone/cli/settings.h"
 #include "hone/data/synthetic.h"
 #include "hone/formats/format.h"
 #include "hone/metrics/metric.h"
+#include "hone/models/model_source.h"
 #include "hone/runtime/library.h"
 
 namespace hone {

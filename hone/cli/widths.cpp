@@ -1,11 +1,11 @@
-#include "hone/app/result.h"
-#include "hone/app/run_identity.h"
-#include "hone/app/width_study.h"
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/jobs/width_study.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {

@@ -10,7 +10,7 @@ namespace hone {
 
 /// Examples as a graph takes them, whatever they are of: all that training, calibration and prediction know of a data set.
 ///
-///     const ExampleSource source = text_examples(set);                  // texts, padded: app/text_examples.h
+///     const ExampleSource source = text_examples(set);                  // texts, padded: train/text_examples.h
 ///     const ExampleSource points = vector_examples({{"x", x}, {"labels", y}});
 struct ExampleSource {
   /// Of each row: tokens of a text; 1 where all rows are alike. Rows of a batch are padded to the longest of them.

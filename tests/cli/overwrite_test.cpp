@@ -229,7 +229,7 @@ TEST_F(Overwrite, KnowsTheFoldersOfVersionsBeforeRecords) {
                    "tokenizer_config.json", "trained_on.safetensors", "vocab.txt"}));
 }
 
-// Whoever lets a job write a new file adds its name to hone/app/job_files.cpp; else --overwrite takes it for
+// Whoever lets a job write a new file adds its name to hone/base/job_files.cpp; else --overwrite takes it for
 // somebody else's.
 TEST_F(Overwrite, JobsRecordEveryFileTheyLeave) {
   const Words steps = {"--data", "reviews.csv", "--max_steps", "2", "--batch", "4"};

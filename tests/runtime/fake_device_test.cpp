@@ -4,8 +4,8 @@
 
 #include <bit>
 
-#include "hone/app/text_examples.h"
 #include "hone/base/random.h"
+#include "hone/train/text_examples.h"
 #include "hone/train/trainer.h"
 #include "hone/train/training_graph.h"
 #include "tests/support/evaluate.h"

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <set>
 
-#include "hone/app/text_examples.h"
 #include "hone/data/row_order.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
+#include "hone/train/text_examples.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 

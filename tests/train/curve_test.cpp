@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "hone/app/text_examples.h"
 #include "hone/tensor/safetensors.h"
 #include "hone/train/predictor.h"
+#include "hone/train/text_examples.h"
 #include "hone/train/trainer.h"
 #include "tests/support/test_data.h"
 #include "tests/support/tiny_model.h"

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "hone/app/text_examples.h"
+#include "hone/train/text_examples.h"
 #include "hone/train/trainer.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/evaluate.h"

@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "hone/app/text_examples.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/run_passes.h"
+#include "hone/train/text_examples.h"
 #include "tests/support/tiny_model.h"
 
 namespace hone {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hone/app/text_examples.h"
 #include "hone/passes/freeze.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
+#include "hone/train/text_examples.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_model.h"
 

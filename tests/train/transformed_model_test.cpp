@@ -1,14 +1,14 @@
 #include <gtest/gtest.h>
 
-#include "hone/app/text_examples.h"
-#include "hone/app/transform.h"
 #include "hone/base/random.h"
 #include "hone/frontends/huggingface/model.h"
 #include "hone/ir/print.h"
 #include "hone/ir/verify.h"
+#include "hone/models/transform.h"
 #include "hone/passes/dead_code.h"
 #include "hone/train/calibration.h"
 #include "hone/train/predictor.h"
+#include "hone/train/text_examples.h"
 #include "hone/train/trainer.h"
 #include "tests/runtime/fake_device.h"
 #include "tests/support/evaluate.h"

@@ -77,7 +77,7 @@ void check_unquantized(const Model& model);
 
 /// Brings what stands beside the graph in line with it after a change: parameters that it has no place for go, and
 /// `quantization` has the plan of the quantizers that stand in it. Those that are new count as put there after training
-/// ("ptq"), where none was before. See app/transform.h.
+/// ("ptq"), where none was before. See models/transform.h.
 void follow_graph(Model& model);
 
 /// The graph for predictions: `logits` alone, in training mode (see `remove_dropout`).

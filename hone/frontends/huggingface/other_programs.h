@@ -5,7 +5,7 @@
 #include "hone/formats/plan.h"
 
 /// What programs that know nothing of quantizers (transformers) make of a quantized model that was saved: the weights are
-/// stored as the values they take, but inputs and outputs are quantized here alone: `without_quantizers` (app/transform.h) of
+/// stored as the values they take, but inputs and outputs are quantized here alone: `without_quantizers` (models/transform.h) of
 /// the model that is saved is what they compute.
 namespace hone {
 

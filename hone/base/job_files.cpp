@@ -1,0 +1,132 @@
+#include "hone/base/job_files.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+using Names = std::span<const std::string_view>;
+
+/// Of models, runs, tables and figures, in versions before records too. Globs.
+constexpr std::string_view kEarlierResults[] = {"config.json",
+                                                "model.safetensors",
+                                                "vocab.txt",
+                                                "tokenizer.json",
+                                                "tokenizer_config.json",
+                                                "special_tokens_map.json",
+                                                "settings.json",
+                                                "machine.json",
+                                                "results.json",
+                                                "report.html",
+                                                "run.log",
+                                                "training_log.jsonl",
+                                                "trainer_state.json",
+                                                "results.csv",
+                                                "results.txt",
+                                                "formats.csv",
+                                                "formats.json",
+                                                "layers.csv",
+                                                "layers.json",
+                                                "learning_curve.csv",
+                                                "learning_curve.svg",
+                                                "learning_curve.png",
+                                                "learning_curve.tsv",
+                                                "learning_curve.gp",
+                                                "fixed_point.svg",
+                                                "fixed_point.png",
+                                                "fixed_point.tsv",
+                                                "fixed_point.gp"};
+/// Since then; TensorBoard's file lies in a folder of its own.
+constexpr std::string_view kEvents = "events.out.tfevents.*", kEventFolder = "runs";
+constexpr std::string_view kResults[] = {"unrounded.safetensors",
+                                         "graph.hone",
+                                         "parameters.safetensors",
+                                         "README.md",
+                                         "trained_on.safetensors",
+                                         "better.toml",
+                                         kEvents,
+                                         "formats.svg",
+                                         "formats.png",
+                                         "formats.tsv",
+                                         "formats.gp",
+                                         "layers.svg",
+                                         "layers.png",
+                                         "layers.tsv",
+                                         "layers.gp",
+                                         "seeds.svg",
+                                         "seeds.png",
+                                         "seeds.tsv",
+                                         "seeds.gp"};
+/// What is needed only to go on.
+constexpr std::string_view kMoments = "optimizer.safetensors";
+constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};
+
+/// Folders that jobs make, and the beginnings of those with a number behind.
+constexpr std::string_view kTrainings = "trainings";  // on the way to the result of a study
+constexpr std::string_view kFolders[] = {kTrainings, "model", "fp32"};
+constexpr std::string_view kCheckpoint = "checkpoint-", kSeed = "seed-";
+constexpr std::string_view kNumberedFolders[] = {kCheckpoint, kSeed, "qat-"};
+
+bool is_any_of(std::string_view name, Names globs) {
+  return std::ranges::any_of(globs, [&](std::string_view glob) { return glob_match(glob, name); });
+}
+
+bool is_job_folder(std::string_view name) {
+  if (is_any_of(name, kFolders)) return true;
+  return std::ranges::any_of(kNumberedFolders, [&](std::string_view begin) {
+    return name.size() > begin.size() && name.starts_with(begin) &&
+           name.find_first_not_of("0123456789.", begin.size()) == std::string_view::npos;
+  });
+}
+
+bool is_of_a_killed_program(const fs::path& path) {
+  return std::ranges::any_of(path,
+                             [](const fs::path& part) { return is_temporary_name(part.string()); });
+}
+
+FileRole role_of(const fs::path& path, Names more_results) {
+  if (is_of_a_killed_program(path)) return FileRole::scaffolding;
+  const std::string name = path.filename().string();
+  const bool events = glob_match(kEvents, name);
+  for (const fs::path& folder : path.parent_path())
+    if (!is_job_folder(folder.string()) && !(events && folder == kEventFolder))
+      return FileRole::foreign;
+  if (is_any_of(name, kScaffolding)) return FileRole::scaffolding;
+  if (!is_any_of(name, kEarlierResults) && !is_any_of(name, more_results)) return FileRole::foreign;
+  return *path.begin() == kTrainings ? FileRole::scaffolding : FileRole::result;
+}
+
+}  // namespace
+
+FileRole job_file_role(const fs::path& path) { return role_of(path, kResults); }
+
+FileRole job_file_role_with_moments(const fs::path& path) {
+  const FileRole role = job_file_role(path);
+  const bool on_the_way = *path.begin() == kTrainings;
+  return path.filename() == kMoments && role == FileRole::scaffolding && !on_the_way
+             ? FileRole::result
+             : role;
+}
+
+bool holds_model(const FolderRecord& record, const fs::path& folder) {
+  const auto is_weights = [](const fs::path& path) {
+    return path.filename() == "model.safetensors" || path.filename() == "parameters.safetensors";
+  };
+  if (record.by_name) return std::ranges::any_of(files_below(folder), is_weights);
+  return std::ranges::any_of(record.files,
+                             [&](const auto& file) { return is_weights(file.first); });
+}
+
+bool is_job_progress(const fs::path& path) {
+  if (is_of_a_killed_program(path)) return false;
+  const std::string name = path.filename(), folder = path.parent_path().filename();
+  return (name == "trainer_state.json" && folder.starts_with(kCheckpoint)) ||
+         (name == "results.json" && folder.starts_with(kSeed));
+}
+
+FileRole earlier_job_file_role(const fs::path& path) { return role_of(path, {}); }
+
+}  // namespace hone

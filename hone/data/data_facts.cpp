@@ -1,0 +1,349 @@
+#include "hone/data/data_facts.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+#include "hone/base/error.h"
+#include "hone/base/hash.h"
+#include "hone/base/percentage.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kFewRows = 10;      // of a class: no share of so few says much
+constexpr std::size_t kListedClasses = 6;  // by name
+constexpr std::int64_t kStrayFactor = 10;  // so many times rarer than an even share
+
+std::string number(std::int64_t count) { return grouped(static_cast<long long>(count)); }
+
+std::string number_of_texts(std::int64_t count) {
+  return fmt::format("{} text{}", number(count), count == 1 ? "" : "s");
+}
+
+// "'bad' (3), 'good' (1)", the first of them by name; without the number where there are none.
+std::string listed_classes(const std::vector<std::size_t>& classes, const PartFacts& facts,
+                           const std::vector<std::string>& labels) {
+  std::string text;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (i == kListedClasses) return text + fmt::format(" and {} more", classes.size() - i);
+    text += fmt::format("{}'{}'", i == 0 ? "" : ", ", shown_name(labels[classes[i]]));
+    const std::int64_t rows = facts.class_rows[classes[i]];
+    if (rows > 0) text += fmt::format(" ({})", number(rows));
+  }
+  return text;
+}
+
+Json count_or_null(const std::optional<std::int64_t>& count) {
+  return count ? Json(*count) : Json();
+}
+
+Json share_or_null(double share) { return share == share ? Json(share) : Json(); }
+
+// ": test.csv: line 2 is train.csv: line 7, … and 12 more", of those that have a place.
+std::string named_duplicates(const std::vector<DuplicateRow>& duplicates, std::int64_t all) {
+  constexpr std::size_t kShown = 3;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, duplicates.size()); ++i)
+    text +=
+        fmt::format("{}{} is {}", i == 0 ? ": " : "; ", duplicates[i].row, duplicates[i].other_row);
+  const std::int64_t more = all - static_cast<std::int64_t>(kShown);
+  return text.empty() || more <= 0 ? text : text + fmt::format("; and {} more", number(more));
+}
+
+// A class so much rarer than the others that it may be a slip.
+bool is_stray(std::int64_t rows, const PartFacts& facts) {
+  const std::int64_t even = facts.rows / static_cast<std::int64_t>(facts.classes_present());
+  return rows > 0 && rows < kFewRows && rows * kStrayFactor < even;
+}
+
+std::int64_t rows_in(const RowSet& set, std::span<const std::uint64_t> texts) {
+  return std::ranges::count_if(texts, [&](std::uint64_t text) { return contains(set, text); });
+}
+
+// `texts` are the `row_hashes` of the examples.
+std::string hash_of_texts(std::span<const std::uint64_t> texts,
+                          const std::vector<Example>& examples,
+                          const std::vector<std::string>& labels) {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    const auto label = static_cast<std::size_t>(examples[i].label);
+    lines.push_back(fmt::format("{:016x} {}\n", texts[i],
+                                label < labels.size() ? labels[label] : std::to_string(label)));
+  }
+  std::ranges::sort(lines);
+  Fingerprint print;
+  for (const std::string& line : lines) print.add(line);
+  return print.text();
+}
+
+void warn_of_stray_classes(const DataSet& data, const PartFacts& facts,
+                           std::vector<std::string>& warnings) {
+  std::size_t strays = 0;
+  for (std::size_t i = 0; i < facts.class_rows.size(); ++i) {
+    if (!is_stray(facts.class_rows[i], facts) || ++strays > kListedClasses) continue;
+    const bool placed = i < data.label_places.size() && !data.label_places[i].empty();
+    warnings.push_back(
+        fmt::format("label '{}': only {} of {} training texts {} it{}; is it a slip?",
+                    shown_name(data.label_names[i]), number(facts.class_rows[i]),
+                    number(facts.rows), facts.class_rows[i] == 1 ? "has" : "have",
+                    placed ? ", first in " + data.label_places[i] : ""));
+  }
+  if (strays > kListedClasses)
+    warnings.push_back(fmt::format("and {} more labels as rare as these", strays - kListedClasses));
+}
+
+void warn_of_contradictions(const std::vector<Example>& examples,
+                            std::vector<std::string>& warnings) {
+  std::unordered_map<std::uint64_t, std::int32_t> label_of;
+  std::set<std::uint64_t> contradictory;
+  for (const Example& example : examples) {
+    const std::uint64_t hash = row_hash(example);
+    if (label_of.emplace(hash, example.label).first->second != example.label)
+      contradictory.insert(hash);
+  }
+  if (!contradictory.empty())
+    warnings.push_back(fmt::format("{} of the training part {} there with different labels",
+                                   number_of_texts(static_cast<std::int64_t>(contradictory.size())),
+                                   contradictory.size() == 1 ? "stands" : "stand"));
+}
+
+}  // namespace
+
+std::int64_t PartFacts::effective_rows() const { return effective_examples(rows, evidence); }
+
+double PartFacts::majority_share() const {
+  if (rows == 0 || class_rows.empty()) return std::numeric_limits<double>::quiet_NaN();
+  return static_cast<double>(class_rows[majority_class()]) / static_cast<double>(rows);
+}
+
+std::size_t PartFacts::majority_class() const {
+  return static_cast<std::size_t>(std::ranges::max_element(class_rows) - class_rows.begin());
+}
+
+std::size_t PartFacts::classes_present() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(class_rows, [](std::int64_t count) { return count > 0; }));
+}
+
+PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
+                     std::span<const std::uint64_t> hashes, std::size_t classes,
+                     const RowSet& training_rows) {
+  PartFacts facts{.part = part, .rows = static_cast<std::int64_t>(examples.size())};
+  facts.class_rows.assign(classes, 0);
+  for (const Example& example : examples) {
+    const auto label = static_cast<std::size_t>(example.label);
+    if (label >= facts.class_rows.size()) facts.class_rows.resize(label + 1);
+    ++facts.class_rows[label];
+  }
+  facts.duplicate_rows = rows_in(training_rows, hashes);
+  const std::vector<std::int32_t> texts = text_numbers(hashes);
+  if (!texts.empty()) facts.repeated_rows = facts.rows - 1 - std::ranges::max(texts);
+  facts.evidence = evidence(texts);
+  return facts;
+}
+
+std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples,
+                                         const std::vector<Example>& others,
+                                         const std::vector<ReadFile>& files) {
+  std::vector<DuplicateRow> rows;
+  if (files.empty()) return rows;
+  std::unordered_map<std::uint64_t, const Example*> first;
+  for (const Example& example : others) first.emplace(row_hash(example), &example);
+  for (const Example& example : examples) {
+    const auto found = first.find(row_hash(example));
+    if (found == first.end()) continue;
+    rows.push_back({place_of(example, files), place_of(*found->second, files)});
+    if (rows.size() == kNamedDuplicates) break;
+  }
+  return rows;
+}
+
+Json to_json(const DataIdentity& identity) {
+  Json parts = Json::array();
+  for (const PartFacts& facts : identity.parts) {
+    Json classes = Json::object();
+    for (std::size_t i = 0; i < std::min(facts.class_rows.size(), identity.labels.size()); ++i)
+      classes[identity.labels[i]] = facts.class_rows[i];
+    Json row = {{"part", facts.part},
+                {"rows", facts.rows},
+                {"classes", classes},
+                {"majority_share", share_or_null(facts.majority_share())},
+                {"duplicate_rows", facts.duplicate_rows},
+                {"validation_duplicate_rows", facts.validation_duplicate_rows},
+                {"repeated_rows", facts.repeated_rows},
+                {"effective_rows", facts.effective_rows()}};
+    const auto add = [&](const char* key, const std::vector<DuplicateRow>& duplicates) {
+      row[key] = Json::object();
+      for (const DuplicateRow& one : duplicates) row[key][one.row] = one.other_row;
+    };
+    add("duplicates", facts.duplicates);
+    add("validation_duplicates", facts.validation_duplicates);
+    parts.push_back(std::move(row));
+  }
+  return {{"source", identity.source},
+          {"hash", identity.hash},
+          {"rows", identity.rows},
+          {"parts", parts}};
+}
+
+std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels) {
+  const std::size_t classes = std::min(facts.class_rows.size(), labels.size());
+  const auto one = [&](std::size_t i) {
+    return fmt::format("{} {}", shown_name(labels[i]), number(facts.class_rows[i]));
+  };
+  if (classes > kListedClasses) {
+    const auto rarest = static_cast<std::size_t>(std::ranges::min_element(facts.class_rows) -
+                                                 facts.class_rows.begin());
+    return fmt::format("{} classes, from {} to {}", classes, one(rarest),
+                       one(facts.majority_class()));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < classes; ++i) text += (i == 0 ? "" : ", ") + one(i);
+  return text;
+}
+
+MeasuredPart measured_part(PartFacts facts, std::string origin,
+                           const std::vector<Example>& examples,
+                           std::span<const std::uint64_t> hashes,
+                           const std::vector<std::string>& labels,
+                           const std::optional<TrainedOn>& record) {
+  MeasuredPart part{.facts = std::move(facts), .origin = std::move(origin)};
+  const auto count_in = [&](const RowSet& set) { return rows_in(set, hashes); };
+  if (record && record->known()) {
+    part.trained_on_rows = count_in(record->trained);
+    part.chosen_on_rows = count_in(record->chosen);
+    // Of what the weights learnt before the record began, nothing is known: none found is not none.
+    if (!record->complete && part.trained_on_rows == 0) part.trained_on_rows.reset();
+    part.trained_on_more = !record->complete;
+  }
+  if (record && record->untrained())
+    part.untrained = record->nothing() ? "untrained weights" : "untrained head";
+  if (record) part.calibrated_on_rows = count_in(record->calibrated);
+  if (part.facts.rows > 0 && part.facts.majority_class() < labels.size())
+    part.majority_label = labels[part.facts.majority_class()];
+  part.texts_hash = hash_of_texts(hashes, examples, labels);
+  return part;
+}
+
+Json to_json(const MeasuredPart& part) {
+  return {{"part", part.facts.part},
+          {"n", part.facts.rows},
+          {"effective_n", part.facts.effective_rows()},
+          {"texts_hash", part.texts_hash},
+          {"trained_on_rows", count_or_null(part.trained_on_rows)},
+          {"chosen_on_rows", count_or_null(part.chosen_on_rows)},
+          {"calibrated_on_rows", count_or_null(part.calibrated_on_rows)},
+          {"duplicate_rows", part.facts.duplicate_rows},
+          {"validation_duplicate_rows", part.facts.validation_duplicate_rows},
+          {"repeated_rows", part.facts.repeated_rows},
+          {"majority_share", share_or_null(part.facts.majority_share())},
+          {"cautions", cautions(part)},
+          {"measured_on", describe(part)}};
+}
+
+std::vector<std::string> cautions(const MeasuredPart& part) {
+  std::vector<std::string> words;
+  const std::int64_t rows = part.facts.rows, trained = part.trained_on_rows.value_or(0);
+  const auto add = [&](std::int64_t count, const std::string& what) {
+    if (count > 0) words.push_back((count == rows ? "all" : number(count)) + what);
+  };
+  if (!part.untrained.empty()) words.push_back(part.untrained);
+  add(trained, part.trained_on_more && trained < rows ? " or more trained on" : " trained on");
+  if (rows > 0 && !part.trained_on_rows && part.untrained.empty())
+    words.emplace_back("may be trained on");
+  if (part.facts.duplicate_rows > trained)
+    add(part.facts.duplicate_rows, " in the training part too");
+  const std::int64_t chosen = part.chosen_on_rows.value_or(0);
+  if (part.is_for_choices) return words;
+  if (part.facts.validation_duplicate_rows >= chosen)
+    add(part.facts.validation_duplicate_rows, " in the validation part too");
+  else
+    add(chosen, " held for choices");
+  return words;
+}
+
+std::string name_and_size(const MeasuredPart& part) {
+  return part_text(part.facts.part, part.facts.rows, part.facts.effective_rows(), cautions(part));
+}
+
+std::string describe(const MeasuredPart& part) {
+  std::string text = fmt::format("{}: {}", name_and_size(part), part.origin);
+  if (!part.majority_label.empty())
+    text += fmt::format("; always '{}' would be right for {}", shown_name(part.majority_label),
+                        share_text(part.facts.majority_share()));
+  return text;
+}
+
+std::vector<std::string> warnings_of(const MeasuredPart& part,
+                                     const std::vector<std::string>& labels) {
+  std::vector<std::string> warnings;
+  const PartFacts& facts = part.facts;
+  const std::int64_t trained = part.trained_on_rows.value_or(0);
+  if (trained > 0 && trained == facts.rows)
+    warnings.push_back(fmt::format(
+        "{}: all {} texts were trained on; the figures say how well they were learnt, not how the "
+        "model does on new texts",
+        facts.part, number(facts.rows)));
+  else if (trained > facts.duplicate_rows)
+    warnings.push_back(fmt::format("{}: {} of {} texts were trained on, which flatters the figures",
+                                   facts.part, number(trained), number(facts.rows)));
+  const std::int64_t chosen = part.chosen_on_rows.value_or(0);
+  if (facts.validation_duplicate_rows > 0)
+    warnings.push_back(fmt::format(
+        "{} of {} {} texts are in the validation part too, where choices are made, "
+        "which flatters the figures of what is chosen{}",
+        number(facts.validation_duplicate_rows), number(facts.rows), facts.part,
+        named_duplicates(facts.validation_duplicates, facts.validation_duplicate_rows)));
+  if (chosen > facts.validation_duplicate_rows && facts.part != "validation")  // whose name says so
+    warnings.push_back(fmt::format(
+        "{}: {} of {} texts were held for choices; what was chosen on them flatters the figures",
+        facts.part, number(chosen), number(facts.rows)));
+  if (facts.duplicate_rows > 0)
+    warnings.push_back(
+        fmt::format("{} of {} {} texts are in the training part too, which flatters the figures{}",
+                    number(facts.duplicate_rows), number(facts.rows), facts.part,
+                    named_duplicates(facts.duplicates, facts.duplicate_rows)));
+  if (facts.repeated_rows > 0)
+    warnings.push_back(
+        fmt::format("{}: {} of {} texts repeat another one of them; intervals and verdicts take "
+                    "them for {}, as "
+                    "a text that stands twice tells no more than once",
+                    facts.part, number(facts.repeated_rows), number(facts.rows),
+                    number(facts.effective_rows())));
+  if (facts.rows > 0 && facts.classes_present() == 1 && !part.majority_label.empty()) {
+    warnings.push_back(
+        fmt::format("{}: all {} texts are '{}'; figures of one class do not say whether the model "
+                    "tells it from "
+                    "others",
+                    facts.part, number(facts.rows), shown_name(part.majority_label)));
+    return warnings;
+  }
+  std::vector<std::size_t> none, few;
+  for (std::size_t i = 0; i < std::min(facts.class_rows.size(), labels.size()); ++i)
+    if (facts.class_rows[i] < kFewRows) (facts.class_rows[i] == 0 ? none : few).push_back(i);
+  if (facts.rows > 0 && !none.empty())
+    warnings.push_back(fmt::format("{}: no texts of {}; nothing is measured of what has none",
+                                   facts.part, listed_classes(none, facts, labels)));
+  if (facts.rows > 0 && !few.empty())
+    warnings.push_back(fmt::format("{}: next to no texts of {}; figures of so few are unsure",
+                                   facts.part, listed_classes(few, facts, labels)));
+  return warnings;
+}
+
+std::vector<std::string> training_warnings(const DataSet& data) {
+  std::vector<std::string> warnings;
+  const PartFacts facts =
+      part_facts("train", data.train, row_hashes(data.train), data.label_names.size(), {});
+  if (facts.rows == 0 || data.label_names.empty()) return warnings;
+  warn_of_stray_classes(data, facts, warnings);
+  warn_of_contradictions(data.train, warnings);
+  return warnings;
+}
+
+}  // namespace hone

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/data/data_set.h"
+#include "hone/data/trained_on.h"
+
+/// What is to be known of the texts of a job before its figures are believed.
+namespace hone {
+
+/// A row whose text stands in another part too, by their places.
+struct DuplicateRow {
+  std::string row, other_row;
+};
+inline constexpr std::size_t kNamedDuplicates = 100;
+
+/// One part as it is used: after texts were set aside, and after `--max_train_samples` and `--max_eval_samples`.
+struct PartFacts {
+  std::string part;  ///< "train", "validation", "test", or "all" for data that has no parts
+  std::int64_t rows = 0;
+  std::vector<std::int64_t> class_rows = {};  ///< (classes)
+  std::int64_t duplicate_rows =
+      0;  ///< their text is in the training part too; 0 for that part itself
+  std::vector<DuplicateRow> duplicates =
+      {};  ///< the first of them, where they were read from files
+  std::int64_t validation_duplicate_rows =
+      0;  ///< of the test part: their text is in the validation part too, where choices are made
+  std::vector<DuplicateRow> validation_duplicates = {};
+  std::int64_t repeated_rows = 0;  ///< their text stands in a row before them in this part
+  double evidence = 1;             ///< of each row, as some repeat others: hone/metrics/evidence.h
+  std::string sample = {};         ///< "10 of 50 of them, drawn by seed 3"; empty: all of the part
+
+  /// The number of different texts that would say as much as these rows.
+  std::int64_t effective_rows() const;
+  /// The share of the most frequent class: the accuracy of always giving it. NaN without rows.
+  double majority_share() const;
+  std::size_t majority_class() const;
+  std::size_t classes_present() const;
+};
+
+/// `hashes` are the examples' (hone/data/row_hash.h).
+PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
+                     std::span<const std::uint64_t> hashes, std::size_t classes,
+                     const RowSet& training_rows);
+
+/// The first `kNamedDuplicates` of the examples whose text stands among the `others` too; both were read from `files`.
+std::vector<DuplicateRow> duplicate_rows(const std::vector<Example>& examples,
+                                         const std::vector<Example>& others,
+                                         const std::vector<ReadFile>& files);
+
+/// Which data a result stands on.
+struct DataIdentity {
+  std::string source;               ///< as it was asked for
+  std::string hash;                 ///< `DataSet::hash`
+  std::int64_t rows = 0;            ///< of the whole, before anything was left out
+  std::vector<std::string> labels;  ///< (classes)
+  std::vector<PartFacts> parts;     ///< those that have rows
+};
+
+/// {"source", "hash", "rows", "parts": [{"part", "rows", "classes", "majority_share", "duplicate_rows", "repeated_rows",
+/// "effective_rows"}]}
+Json to_json(const DataIdentity& identity);
+
+/// "bad 900, good 1 100"; of many classes how many there are, and the rarest and the most frequent.
+std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels);
+
+/// What a figure was measured on.
+struct MeasuredPart {
+  PartFacts facts;
+  std::string
+      origin;  ///< where the part comes from: "200 of 2 000 training texts, set aside by seed 42"
+  /// Rows whose text the model was trained on, that trainings set aside to choose on, and that ranges of quantizers were
+  /// taken from. None: that is not known of this model.
+  std::optional<std::int64_t> trained_on_rows = {}, chosen_on_rows = {}, calibrated_on_rows = {};
+  /// The weights come from some that kept no record: rows may be among what those had learnt from.
+  bool trained_on_more = false;
+  /// What of the model that is measured is as it was drawn: "untrained weights", "untrained head", or nothing.
+  std::string untrained = {};
+  /// Choices are made on it and another part is reported: that choices were made on it before flatters nothing.
+  bool is_for_choices = false;
+  std::string majority_label = {};
+  /// Fingerprint of the texts with their labels, whatever their order: only what stands on equal ones may be ranked.
+  std::string texts_hash = {};
+};
+
+/// `hashes` are the examples' (hone/data/row_hash.h), `record` is what the model that is measured has learnt from.
+MeasuredPart measured_part(PartFacts facts, std::string origin,
+                           const std::vector<Example>& examples,
+                           std::span<const std::uint64_t> hashes,
+                           const std::vector<std::string>& labels,
+                           const std::optional<TrainedOn>& record);
+
+/// {"part", "n", "effective_n", "texts_hash", "trained_on_rows", "chosen_on_rows", "calibrated_on_rows", "duplicate_rows",
+/// "repeated_rows", "majority_share", "cautions", "measured_on": a sentence}; null for what is not known.
+Json to_json(const MeasuredPart& part);
+
+/// What flatters the figures of the part or makes them worthless, a few words each: "80 trained on", "may be trained on",
+/// "all held for choices", "untrained head". `warnings_of` has sentences.
+std::vector<std::string> cautions(const MeasuredPart& part);
+
+/// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on".
+std::string name_and_size(const MeasuredPart& part);
+
+/// "validation, n = 200: 200 of 2 000 training texts, set aside by seed 42; always 'good' would be right for 50.5 %"
+std::string describe(const MeasuredPart& part);
+
+/// What flatters the figures of the part or makes them unsure, a sentence each: texts that were trained on or stand in
+/// the training part, one class only, classes with next to no texts.
+std::vector<std::string> warnings_of(const MeasuredPart& part,
+                                     const std::vector<std::string>& labels);
+
+/// What is wrong with the texts to learn from: one text with several labels, a class of next to no texts (with the place
+/// where it stands), all of one class.
+std::vector<std::string> training_warnings(const DataSet& data);
+
+}  // namespace hone

@@ -1,0 +1,275 @@
+#include "hone/data/splits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "hone/base/text.h"
+#include "hone/data/row_order.h"
+
+namespace hone {
+namespace {
+
+// Moves the examples that are `chosen` from the training to the validation part; the order stays.
+void set_aside(DataSet& data, const std::vector<char>& chosen) {
+  std::vector<Example> train;
+  for (std::size_t i = 0; i < data.train.size(); ++i)
+    (chosen[i] != 0 ? data.validation : train).push_back(std::move(data.train[i]));
+  data.train = std::move(train);
+}
+
+// A random `count` of the training examples, or as near to it as can be: all rows with one text go to one side, so that
+// none is trained on and measured. Without doubles these are the first `count` of a shuffled order.
+std::vector<char> chosen_by_seed(const DataSet& data, std::int64_t count, std::uint64_t seed) {
+  const std::vector<std::uint64_t> texts = row_hashes(data.train);
+  std::unordered_map<std::uint64_t, std::int64_t> rows_of;
+  for (const std::uint64_t text : texts) ++rows_of[text];
+  std::unordered_set<std::uint64_t> taken;
+  const std::int64_t all = std::ssize(texts);
+  for (const std::int64_t row : sample_rows(all, all, seed, "validation split")) {
+    if (count <= 0) break;
+    const std::uint64_t text = texts[static_cast<std::size_t>(row)];
+    if (rows_of[text] >= 2 * count) continue;  // nearer without it
+    if (taken.insert(text).second) count -= rows_of[text];
+  }
+  std::vector<char> chosen;
+  for (const std::uint64_t text : texts) chosen.push_back(taken.contains(text) ? 1 : 0);
+  return chosen;
+}
+
+std::string count_text(std::size_t count) { return grouped(static_cast<long long>(count)); }
+
+bool set_aside_by_seed(Splits& splits) {
+  const SplitOptions& options = splits.options;
+  DataSet& data = splits.source;
+  const std::size_t all = data.train.size();
+  const std::int64_t count = std::llround(options.validation_split * static_cast<double>(all));
+  const std::vector<char> chosen = chosen_by_seed(data, count, options.seed);
+  const auto found = static_cast<std::size_t>(std::ranges::count(chosen, 1));
+  // All rows may be one text, which cannot be on two sides.
+  if (found == 0 || found == all) return false;
+  set_aside(data, chosen);
+  splits.validation_source = fmt::format("{} of {} training texts, set aside by seed {}",
+                                         count_text(found), count_text(all), options.seed);
+  return true;
+}
+
+// `complete`: the record knows of all that the model has learnt.
+std::string source_of_known(std::size_t all, std::size_t old, std::size_t fresh, bool complete) {
+  const char* what = complete ? "are new to the model" : "its record does not know";
+  if (fresh == 0)
+    return fmt::format("the {} of {} texts that training set aside", count_text(old),
+                       count_text(all));
+  if (old == 0)
+    return fmt::format("the {} of {} texts that {}", count_text(fresh), count_text(all), what);
+  return fmt::format("{} of {} texts: {} that training set aside, and {} that {}",
+                     count_text(old + fresh), count_text(all), count_text(old), count_text(fresh),
+                     what);
+}
+
+// What the model was not trained on, of data that it was trained on.
+bool set_aside_as_before(Splits& splits) {
+  const SplitOptions& options = splits.options;
+  DataSet& data = splits.source;
+  if (options.use == DataUse::training && options.validation_split == 0) return false;
+  const bool measures_new = options.use != DataUse::training && data.test.empty();
+  const std::optional<SetAside> found =
+      rows_set_aside_before(row_hashes(data.train), options.record, measures_new);
+  if (!found) return false;
+  set_aside(data, found->rows);
+  splits.validation_source = found->source;
+  return true;
+}
+
+// Keeps `most` of the examples, drawn by seed, in their order; 0: all. Returns what to say of it, empty where all stay.
+std::string keep_sample(std::vector<Example>& examples, std::int64_t most, std::uint64_t seed,
+                        std::string_view purpose) {
+  const auto all = static_cast<std::int64_t>(examples.size());
+  if (most == 0 || most >= all) return "";
+  std::vector<std::int64_t> rows = sample_rows(all, most, seed, purpose);
+  std::ranges::sort(rows);
+  std::vector<Example> kept;
+  for (const std::int64_t row : rows)
+    kept.push_back(std::move(examples[static_cast<std::size_t>(row)]));
+  examples = std::move(kept);
+  return fmt::format("{} of {} of them, drawn by seed {}", grouped(most), grouped(all), seed);
+}
+
+std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const DataSet& data) {
+  return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
+}
+
+// What to say of the parts of which a sample stays, by their names.
+using Samples = std::map<std::string, std::string>;
+
+std::string with_sample(const std::string& origin, const std::string& sample) {
+  return sample.empty() ? origin : origin + "; " + sample;
+}
+
+// A part has no duplicates in itself; where choices are made on the test part, that is said of all of it.
+PartFacts facts_of_part(const std::string& name, const std::vector<Example>& examples,
+                        std::span<const std::uint64_t> hashes, const Splits& splits,
+                        const RowSet& training_rows) {
+  const DataSet& data = splits.source;
+  const bool itself = name == "train" || name == "all";
+  PartFacts facts = part_facts(name, examples, hashes, data.label_names.size(),
+                               itself ? RowSet{} : training_rows);
+  if (facts.duplicate_rows > 0) facts.duplicates = duplicate_rows(examples, data.train, data.files);
+  if (name != "test" || splits.protocol == Protocol::original) return facts;
+  const RowSet validation = row_set(row_hashes(data.validation));
+  facts.validation_duplicate_rows =
+      std::ranges::count_if(hashes, [&](std::uint64_t hash) { return contains(validation, hash); });
+  if (facts.validation_duplicate_rows > 0)
+    facts.validation_duplicates = duplicate_rows(examples, data.validation, data.files);
+  return facts;
+}
+
+// The facts of every part that has examples.
+DataIdentity identify(const Splits& splits, std::int64_t rows, const Samples& samples) {
+  const DataSet& data = splits.source;
+  DataIdentity identity{data.source, data.hash, rows, data.label_names, {}};
+  const RowSet training_rows = row_set(row_hashes(data.train));
+  for (const auto& [name, examples] : parts_of(data))
+    if (!examples->empty()) {
+      identity.parts.push_back(
+          facts_of_part(name, *examples, row_hashes(*examples), splits, training_rows));
+      identity.parts.back().sample = samples.at(name);
+    }
+  return identity;
+}
+
+std::string origin_of(const Splits& splits, const std::string& part) {
+  if (part == "validation") return splits.validation_source;
+  std::string origin = part == "all"
+                           ? "all texts of the data"
+                           : fmt::format("the data's {} part", part == "train" ? "training" : part);
+  for (const PartFacts& facts : splits.identity.parts) {
+    if (facts.part == part) return with_sample(origin, facts.sample);
+    if (part == "all" && !facts.sample.empty())
+      origin += fmt::format("; of {} {}", facts.part, facts.sample);
+  }
+  return origin;
+}
+
+}  // namespace
+
+Protocol parse_protocol(const std::string& text) {
+  if (text == "honest") return Protocol::honest;
+  if (text == "original") return Protocol::original;
+  const std::string known[] = {"honest", "original"};
+  fail("--protocol: expected honest or original, got '{}'{}", text, did_you_mean(text, known));
+}
+
+std::string to_string(Protocol protocol) {
+  return protocol == Protocol::honest ? "honest" : "original";
+}
+
+std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> hashes,
+                                              const std::optional<TrainedOn>& record,
+                                              bool takes_new) {
+  if (!record || !is_training_data(hashes, *record)) return std::nullopt;
+  SetAside aside{.rows = std::vector<char>(hashes.size(), 0)};
+  std::size_t old = 0, fresh = 0;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (contains(record->trained, hashes[i])) continue;
+    const bool was_set_aside = contains(record->chosen, hashes[i]);
+    if (!was_set_aside && !takes_new) continue;
+    aside.rows[i] = 1;
+    ++(was_set_aside ? old : fresh);
+  }
+  if (old + fresh == 0) return std::nullopt;
+  aside.source = source_of_known(hashes.size(), old, fresh, record->complete);
+  return aside;
+}
+
+Splits split(DataSet data, const SplitOptions& options) {
+  user_check(options.validation_split >= 0 && options.validation_split < 1,
+             "--validation_split: expected a share of at least 0 and below 1, got {}",
+             options.validation_split);
+  Splits splits{.source = std::move(data), .protocol = options.protocol, .options = options};
+  DataSet& source = splits.source;
+  const std::size_t rows = source.train.size() + source.validation.size() + source.test.size();
+  if (options.protocol == Protocol::original) {
+    user_check(!source.test.empty(),
+               "--protocol original chooses on the test part, which the data does not have ({}); "
+               "give data with a test part, or use --protocol honest",
+               source.description);
+    source.validation = source.test;
+    splits.validation_source = "the test part: choices are made on it";
+  } else if (!source.validation.empty()) {
+    splits.validation_source =
+        fmt::format("{} texts of the data's own part", count_text(source.validation.size()));
+  } else if (!set_aside_as_before(splits)) {
+    set_aside_by_seed(splits);
+  }
+  const auto sample = [&](std::vector<Example>& examples, std::int64_t most, const char* purpose) {
+    return keep_sample(examples, most, options.seed, purpose);
+  };
+  const Samples samples = {
+      {"train", sample(source.train, options.max_train_samples, "training sample")},
+      {"validation", sample(source.validation, options.max_eval_samples, "evaluation sample")},
+      {"test", sample(source.test, options.max_eval_samples, "evaluation sample")}};
+  splits.validation_source = with_sample(splits.validation_source, samples.at("validation"));
+  splits.identity = identify(splits, static_cast<std::int64_t>(rows), samples);
+  if (options.use == DataUse::measurement) return splits;
+  const std::vector<std::string> warnings = training_warnings(source);
+  source.warnings.insert(source.warnings.end(), warnings.begin(), warnings.end());
+  return splits;
+}
+
+const std::vector<Example>& part(const Splits& splits, const std::string& name) {
+  const DataSet& source = splits.source;
+  const std::pair<std::string_view, const std::vector<Example>*> parts[] = {
+      {"test", &source.test}, {"validation", &source.validation}, {"train", &source.train}};
+  for (const auto& [part_name, examples] : parts) {
+    if (name.empty() ? examples->empty() : part_name != name) continue;
+    user_check(!examples->empty(), "{}: the {} split is empty", source.description, name);
+    return *examples;
+  }
+  user_check(name.empty(), "--split: expected train, validation, test or all, got '{}'", name);
+  fail("{}: there are no examples", source.description);
+}
+
+MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
+                             const std::optional<TrainedOn>& record) {
+  const DataSet& source = splits.source;
+  MeasuredTexts texts;
+  std::string part_name = name;
+  if (name == "all") {
+    for (const auto& [own, examples] : parts_of(source))
+      texts.examples.insert(texts.examples.end(), examples->begin(), examples->end());
+    user_check(!texts.examples.empty(), "{}: there are no examples", source.description);
+  } else {
+    const std::vector<Example>& examples = part(splits, name);
+    texts.examples = examples;
+    for (const auto& [own, of_part] : parts_of(source))
+      if (of_part == &examples) part_name = own;
+    // Data without parts that is only measured is no training part.
+    if (name.empty() && part_name == "train" && splits.options.use == DataUse::measurement)
+      part_name = "all";
+  }
+  const std::string origin = with_sample(
+      origin_of(splits, part_name), keep_sample(texts.examples, splits.options.max_eval_samples,
+                                                splits.options.seed, "evaluation sample"));
+  const std::vector<std::uint64_t> hashes = row_hashes(texts.examples);
+  texts.part = measured_part(
+      facts_of_part(part_name, texts.examples, hashes, splits, row_set(row_hashes(source.train))),
+      origin, texts.examples, hashes, source.label_names, record);
+  return texts;
+}
+
+void check_trainable(const Splits& splits) {
+  const std::vector<Example>& train = splits.source.train;
+  const PartFacts facts =
+      part_facts("train", train, row_hashes(train), splits.source.label_names.size(), {});
+  user_check(facts.rows > 0, "{}: there are no texts to train on", splits.source.description);
+  user_check(facts.classes_present() > 1,
+             "{}: all {} training texts are '{}'; training needs texts of two classes at least. Is "
+             "it the right label column, and was the file cut?",
+             splits.source.description, grouped(facts.rows),
+             splits.source.label_names[facts.majority_class()]);
+}
+
+}  // namespace hone

@@ -1,0 +1,158 @@
+#include "hone/jobs/choice.h"
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/jobs/compress.h"
+
+namespace hone {
+
+ChoicePart choice_part(const EncodedSplits& data) {
+  user_check(
+      data.validation.size() > 0,
+      "there is no validation part to choose on; leave --validation_split above 0, give data "
+      "with such a part, or choose on the test part by --protocol original");
+  return {data.protocol == Protocol::original ? "test" : "validation", data.validation};
+}
+
+ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
+                       const EncodedSet& examples, std::int64_t batch_size, Context& context) {
+  Measurement after = measure(model, examples, batch_size, context, label);
+  const Comparison comparison =
+      compare(parent.view(), after.view(), examples.labels, examples.text_numbers);
+  return {label, average_weight_bits(model), std::move(after), comparison,
+          model.quantization.has_value()};
+}
+
+ComparedModel parent_row(const Measurement& parent) {
+  return {"fp32", 32, parent, std::nullopt, /*quantized=*/false};
+}
+
+std::string Choice::made_on() const { return part_text(part, parent.evaluation, cautions); }
+
+std::string Choice::reported_on() const {
+  return part_text(reported_part,
+                   reported.empty() ? Evaluation{} : reported.front().measurement.evaluation,
+                   reported_cautions);
+}
+
+Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t batch_size,
+                    Context& context) {
+  const ChoicePart part = choice_part(data);
+  return {.part = part.name,
+          .cautions = cautions(data.measured_choice()),
+          .parent = measure(parent, part.examples, batch_size, context, "fp32"),
+          .reported_part = data.measured.facts.part,
+          .reported_cautions = cautions(data.measured),
+          .warning = {},
+          .reported = {}};
+}
+
+void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const Model& parent,
+                   const EncodedSplits& data, std::int64_t batch_size, Context& context) {
+  if (choice.part == choice.reported_part) {
+    if (chosen.empty()) return;
+    choice.warning = fmt::format(
+        "The choice is made on the texts that are reported ({}{}), so the figures of what is "
+        "chosen flatter.",
+        data.protocol == Protocol::original ? "protocol original: " : "", choice.part);
+    return;
+  }
+  const Measurement before = measure(parent, data.test, batch_size, context, "fp32");
+  choice.reported = {parent_row(before)};
+  for (const ChosenModel& one : chosen) {
+    ComparedModel row = compared(*one.model, one.label, before, data.test, batch_size, context);
+    row.verdict = verdict(*row.comparison);
+    choice.reported.push_back(std::move(row));
+  }
+}
+
+std::string finding(const ComparedModel& model, const std::string& measured_on) {
+  return fmt::format("{}, {}: {}.", model.label, measured_on, model.verdict->summary);
+}
+
+std::vector<std::string> reported_findings(const Choice& choice) {
+  std::vector<std::string> lines;
+  for (const ComparedModel& model : choice.reported)
+    if (model.verdict) lines.push_back(finding(model, choice.reported_on()));
+  if (!choice.warning.empty()) lines.push_back(choice.warning);
+  return lines;
+}
+
+std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
+                                                const std::vector<const ComparedModel*>& chosen) {
+  if (chosen.empty()) return {};
+  std::vector<NamedEvaluation> named;
+  const auto add = [&](const std::string& label, const Measurement& measured,
+                       const std::string& part, const std::vector<std::string>& cautions) {
+    named.push_back({fmt::format("{}, {}", label, part), measured.evaluation, cautions});
+  };
+  for (const ComparedModel& model : choice.reported)
+    add(model.label, model.measurement, choice.reported_part, choice.reported_cautions);
+  if (!named.empty()) return named;
+  add(parent_row(choice.parent).label, choice.parent, choice.part, choice.cautions);
+  for (const ComparedModel* model : chosen)
+    add(model->label, model->measurement, choice.part, choice.cautions);
+  return named;
+}
+
+Json to_json(const Choice& choice, const std::vector<std::string>& labels) {
+  Json reported = Json::array();
+  for (const ComparedModel& model : choice.reported) reported.push_back(to_json(model, labels));
+  return {{"part", choice.part},
+          {"n", choice.parent.evaluation.examples},
+          {"reported_part", choice.reported_part},
+          {"reported_cautions", choice.reported_cautions},
+          {"reported", reported}};
+}
+
+Table with_part(const Table& candidates, const Choice& choice) {
+  std::vector<Column> columns = candidates.columns();
+  columns.push_back({"part", "Part"});
+  columns.push_back({"n", "n"});
+  Table whole(columns);
+  for (std::vector<Cell> row : candidates.rows()) {
+    row.emplace_back(choice.part);
+    row.emplace_back(choice.parent.evaluation.examples);
+    whole.add_row(std::move(row));
+  }
+  return whole;
+}
+
+std::string candidates_caption(const Choice& choice) {
+  return fmt::format("All of them, on {}, where the choice is made; {}", choice.made_on(),
+                     majority_text(choice.parent.evaluation));
+}
+
+namespace {
+
+std::string reported_caption(const Choice& choice) {
+  return fmt::format("What is chosen, measured once on {}; {}", choice.reported_on(),
+                     majority_text(choice.reported.front().measurement.evaluation));
+}
+
+std::string nothing_reported(const Choice& choice) {
+  return fmt::format("Nothing is chosen, so fp32 alone is measured on {}.", choice.reported_on());
+}
+
+}  // namespace
+
+Block reported_block(const Choice& choice) {
+  if (choice.reported.empty())
+    return Paragraph{choice.warning.empty() ? "Nothing is chosen." : choice.warning};
+  if (choice.reported.size() == 1) return Paragraph{nothing_reported(choice)};
+  return PageTable{comparison_table(choice.reported), reported_caption(choice) + "."};
+}
+
+std::string choice_text(const Choice& choice, const Table& candidates,
+                        const std::vector<std::string>& lines, const TextStyle& style) {
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  text += fmt::format("\n{}:\n\n{}", candidates_caption(choice), to_text(candidates, style));
+  if (choice.reported.size() > 1)
+    text += fmt::format("\n{}:\n\n{}", reported_caption(choice),
+                        to_text(comparison_table(choice.reported), style));
+  if (choice.reported.size() == 1) text += fmt::format("\n{}\n", nothing_reported(choice));
+  return text;
+}
+
+}  // namespace hone

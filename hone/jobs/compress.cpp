@@ -1,0 +1,85 @@
+#include "hone/jobs/compress.h"
+
+#include "hone/analysis/precision.h"
+#include "hone/models/transform.h"
+#include "hone/passes/dead_code.h"
+#include "hone/passes/quantize.h"
+#include "hone/tensor/dense.h"
+#include "hone/train/calibration.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+
+QuantizationPlan one_format(const Model& model, const Format& format) {
+  return uniform_plan(plain_graph(model), LayerFormats::reads(format));
+}
+
+double average_weight_bits(const Model& model) {
+  if (!model.quantization) return 32;
+  const Graph graph = plain_graph(model);
+  return planned_size(graph, model.quantization->plan).average_weight_bits();
+}
+
+QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan) {
+  Graph graph = forward_graph(parent);
+  quantize(graph, plan);
+  return standing_plan(graph);
+}
+
+Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+               TrainingLog& log, Context& context) {
+  Model model = parent;
+  quantize_model(model, options.plan, context.session());
+  if (options.qat) model.quantization->method = "qat";
+  calibrate(forward_graph(model), model.parameters, text_examples(data.train), options.calibration,
+            context.session(), quantizer_names(parent.graph));
+  if (options.qat) fine_tune(model, data, options.fine_tune, log, context);
+  return model;
+}
+
+Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
+               Context& context) {
+  TrainingLog log;
+  return compress(parent, data, options, log, context);
+}
+
+std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSplits& data,
+                                           const CompressOptions& options) {
+  Graph graph = forward_graph(parent);
+  quantize(graph, options.plan);
+  if (!calibrates_on_texts(graph, quantizer_names(parent.graph))) return {};
+  return calibration_rows(data.train.size(), options.calibration);
+}
+
+std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSplits& data,
+                                        const CompressOptions& options) {
+  std::optional<TrainedOn> record = parent.trained_on;
+  std::vector<std::uint64_t> calibrated;
+  for (const std::int64_t row : calibration_rows(parent.model, data, options))
+    calibrated.push_back(data.train_rows[static_cast<std::size_t>(row)]);
+  const std::string& hash = data.identity.hash;
+  if (!calibrated.empty()) record = after_calibration(record, hash, std::move(calibrated));
+  if (options.qat) record = after_training(record, hash, data.train_rows, data.validation_rows);
+  return record;
+}
+
+Model round_weights(const Model& quantized, Context& context) {
+  Model rounded = quantized;
+  Graph graph = quantized.graph;
+  graph.clear_outputs();
+  for (Node* node : graph.of_kind(NodeKind::operation)) {
+    if (!node->is("quantize")) continue;
+    // A parameter that others read too, in another format or in none, keeps its precision.
+    const Node& parameter = *node->inputs()[0].node;
+    if (parameter.kind() == NodeKind::parameter && parameter.users().size() == 1)
+      graph.set_output(parameter.name(), {node, 0});
+  }
+  remove_dead_code(graph);
+  const Session session = context.session();
+  ParameterStore parameters = quantized.parameters.on(session.device);
+  for (const auto& [name, tensor] : session.executable(graph)->run({}, parameters))
+    rounded.parameters.set(name, dense_on(tensor, cpu()));
+  return rounded;
+}
+
+}  // namespace hone

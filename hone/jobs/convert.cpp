@@ -1,0 +1,74 @@
+#include "hone/jobs/convert.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "hone/base/error.h"
+#include "hone/data/trained_on.h"
+#include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/models/unrounded.h"
+
+namespace hone {
+namespace {
+
+// Two tensors with the same key are the same elements in the same order.
+using Place = std::tuple<const std::byte*, DType, Sizes>;
+
+// Without elements there is no place.
+Place place_of(const Tensor& tensor) {
+  return {tensor.device_pointer(), tensor.dtype(), tensor.sizes()};
+}
+
+// Config, tokenizer and words about the model, not what tells of the job that made it.
+bool goes_along(const fs::path& path) {
+  constexpr std::string_view kOfTheJob[] = {"machine.json",       "results.json", "settings.json",
+                                            "trainer_state.json", "record.json",  "resume.json"};
+  constexpr std::string_view kEndings[] = {".json", ".txt", ".hone", ".model", ".jinja", ".md"};
+  const std::string name = path.filename().string();
+  if (name == kUnroundedFile) return true;
+  if (name == kTrainedOnFile) return disbelief(path.parent_path()).empty();
+  return !name.starts_with('.') && std::ranges::find(kOfTheJob, name) == std::end(kOfTheJob) &&
+         !name.ends_with(".index.json") &&
+         std::any_of(std::begin(kEndings), std::end(kEndings),
+                     [&](std::string_view ending) { return name.ends_with(ending); });
+}
+
+std::vector<std::string> copy_others(const fs::path& model, const fs::path& output) {
+  std::vector<std::string> copied;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(model, error)) {
+    if (!entry.is_regular_file(error) || !goes_along(entry.path())) continue;
+    copied.push_back(entry.path().filename().string());
+    write_file(output / copied.back(), read_file(entry.path()));
+  }
+  std::sort(copied.begin(), copied.end());
+  return copied;
+}
+
+}  // namespace
+
+Conversion convert_weights(const fs::path& model, const fs::path& output) {
+  const Checkpoint checkpoint = load_checkpoint(model);
+  Conversion conversion{.source = checkpoint.source, .tensors = {}, .copied = {}};
+  std::map<Place, std::string> written;
+  TensorMap tensors;
+  std::map<std::string, std::string> metadata = {{"format", "pt"}};
+  for (const auto& [name, tensor] : checkpoint.tensors) {
+    ConvertedTensor row{name, tensor.dtype(), tensor.sizes(), {}};
+    const auto [first, is_new] = written.emplace(place_of(tensor), name);
+    if (is_new || tensor.count() == 0) {
+      tensors.emplace(name, tensor);
+      conversion.bytes += tensor.size_bytes();
+    } else {
+      row.same_as = first->second;
+      metadata.emplace(name, first->second);
+    }
+    conversion.tensors.push_back(std::move(row));
+  }
+  conversion.copied = copy_others(model, output);
+  write_safetensors(output / "model.safetensors", tensors, metadata);
+  return conversion;
+}
+
+}  // namespace hone

@@ -1,0 +1,113 @@
+#include "hone/jobs/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hone {
+namespace {
+
+// Tensors of zeros have no ratio and lose nothing.
+double snr_of(const Suggestion& suggestion) {
+  const double snr = suggestion.noise_before.snr_db();
+  return std::isnan(snr) ? std::numeric_limits<double>::infinity() : snr;
+}
+
+// Biases last: they are few, and what they add is small beside what the weights do.
+std::pair<bool, double> rank_of(const Suggestion& suggestion) {
+  return {suggestion.operand == Operand::bias, snr_of(suggestion)};
+}
+
+Remedy remedy_of(const QuantizationPlan& plan, const std::vector<Suggestion>& operands) {
+  QuantizationPlan better = with_suggestions(plan, operands);
+  if (better != plan) return {std::move(better), /*better_parameters=*/true};
+  const std::size_t freed = (operands.size() + 3) / 4;
+  return {without_operands(plan, std::span(operands).first(freed)), /*better_parameters=*/false};
+}
+
+// Three digits that count, zeros among them: "0.0201", "1.00", "118".
+Cell short_number(double value) {
+  if (value == 0) return absent;
+  std::string text = fmt::format("{:#.3g}", value);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+bool worth_explaining(const Comparison& comparison) {
+  return comparison.accuracy_change() <= -kUsualMargin;
+}
+
+Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
+                   const CompressOptions& options, Context& context) {
+  Diagnosis diagnosis;
+  diagnosis.operands = suggest(parent, options.plan, data.train, options.calibration,
+                               /*most_bits=*/0, context);
+  std::ranges::stable_sort(diagnosis.operands, {}, rank_of);
+  diagnosis.remedy = remedy_of(options.plan, diagnosis.operands);
+  if (data.validation.size() == 0 || diagnosis.remedy.plan.empty()) return diagnosis;
+  CompressOptions better = options;
+  better.qat = false;
+  better.calibration.heed_objections = false;
+  better.plan = diagnosis.remedy.plan;
+  const ChoicePart part = choice_part(data);
+  const std::int64_t batch_size = options.calibration.batch_size;
+  const Model model = compress(parent, data, better, context);
+  const bool same_texts = part.name == data.measured.facts.part;
+  const Measurement there =
+      same_texts ? before
+                 : measure(parent, part.examples, batch_size, context, "before, " + part.name);
+  diagnosis.improved =
+      compared(model,
+               diagnosis.remedy.better_parameters ? "PTQ with the better parameters"
+                                                  : "PTQ, the noisiest in full precision",
+               there, part.examples, batch_size, context);
+  diagnosis.improved->verdict = verdict(*diagnosis.improved->comparison);
+  diagnosis.part = part.name;
+  return diagnosis;
+}
+
+Table diagnosis_table(const Diagnosis& diagnosis, double most_snr_db, std::size_t most_rows) {
+  Table table({{"layer", "Layer"},
+               {"operand", "Operand"},
+               {"snr_db", "SNR (dB)"},
+               {"clipped", "Clipped"},
+               {"flushed", "To zero"},
+               {"smallest_step", "Step"},
+               {"standard_deviation", "Spread"},
+               {"better", "Better"},
+               {"better_snr_db", "SNR with better (dB)"}});
+  for (const Suggestion& s : diagnosis.operands) {
+    if (table.rows().size() == most_rows) break;
+    if (snr_of(s) >= most_snr_db) continue;
+    const bool same = s.before == s.after;
+    table.add_row({s.layer, to_string(s.operand), real(s.noise_before.snr_db(), 1),
+                   percent(s.noise_before.clipped_share(), 2),
+                   percent(s.noise_before.flushed_share(), 2),
+                   short_number(static_cast<double>(s.noise_before.smallest_step)),
+                   short_number(s.noise_before.standard_deviation()),
+                   same ? Cell(absent) : Cell(to_string(s.after)),
+                   same ? Cell(absent) : real(s.noise_after.snr_db(), 1)});
+  }
+  return table;
+}
+
+Json operands_json(const Diagnosis& diagnosis) {
+  Json rows = Json::array();
+  for (const Suggestion& s : diagnosis.operands) {
+    const bool same = s.before == s.after;
+    rows.push_back({{"layer", s.layer},
+                    {"operand", to_string(s.operand)},
+                    {"format", to_string(s.before)},
+                    {"snr_db", s.noise_before.snr_db()},
+                    {"clipped", s.noise_before.clipped_share()},
+                    {"flushed", s.noise_before.flushed_share()},
+                    {"smallest_step", s.noise_before.smallest_step},
+                    {"standard_deviation", s.noise_before.standard_deviation()},
+                    {"better", same ? Json() : Json(to_string(s.after))},
+                    {"better_snr_db", same ? Json() : Json(s.noise_after.snr_db())}});
+  }
+  return rows;
+}
+
+}  // namespace hone

@@ -1,0 +1,305 @@
+#include "hone/jobs/fine_tune.h"
+
+#include <cmath>
+
+#include "hone/base/interrupt.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/ir/quoted.h"
+#include "hone/metrics/metric.h"
+#include "hone/report/text_layout.h"
+#include "hone/study/comparison_table.h"
+#include "hone/train/class_weights.h"
+#include "hone/train/memory_check.h"
+#include "hone/train/text_examples.h"
+#include "hone/train/training_graph.h"
+
+namespace hone {
+namespace {
+
+Json to_json(const StepRecord& record) {
+  return {{"loss", record.loss},
+          {"grad_norm", record.grad_norm},
+          {"learning_rate", record.learning_rate},
+          {"epoch", record.epoch},
+          {"step", record.step}};
+}
+
+// What a line of the log says of an evaluation. The figures of single classes would make it long.
+Json to_json(const Measurement& measured, const std::vector<std::string>& labels,
+             const StepRecord& record) {
+  Json line = hone::to_json(measured, labels);
+  line.erase("eval_classes");
+  line.erase("eval_confusion");
+  line["epoch"] = record.epoch;
+  line["step"] = record.step;
+  return line;
+}
+
+std::string figure_text(const Metric& metric, double value) {
+  if (metric.name == "loss") return fmt::format("{:.4f}", value);
+  return metric.name == "auc" ? fmt::format("{:.3f}", value) : share_text(value);
+}
+
+/// One training run: what its callbacks share.
+class Run {
+ public:
+  Run(Model& model, const EncodedSplits& data, const FineTuneOptions& options, TrainingLog& log,
+      Context& context)
+      : model_(model),
+        data_(data),
+        options_(options),
+        metric_(find_metric(options.metric_for_best_model)),
+        log_(log),
+        context_(context) {}
+
+  FineTuneResult run() {
+    Graph graph = model_.graph;
+    if (!options_.freeze.empty())
+      run_passes(graph, model_.parameters, context_.session(),
+                 {fmt::format("freeze(names={})",
+                              hone::quoted(fmt::format("{}", fmt::join(options_.freeze, ","))))});
+    check_step_memory(graph);
+    if (options_.checkpoints.resume) resume();
+    FineTuneResult result;
+    if (checkpoint_.selection.ended) {
+      result.training = {TrainingEnd::early, checkpoint_.state.step, checkpoint_.state.examples,
+                         checkpoint_.state.seconds, checkpoint_.state.loss.mean()};
+      remove_optimizer_state(model_.parameters);
+    } else {
+      result.training = train(graph);
+    }
+    if (result.training.end == TrainingEnd::interrupted) interrupted();
+    newest_checkpoint_is_good();
+    result.selection = checkpoint_.selection;
+    result.class_weights = options_.training.class_weights;
+    result.weights_of_step = result.training.steps;
+    if (options_.chooses() && result.selection.best_step != result.training.steps) {
+      model_.parameters = best_;
+      result.weights_of_step = result.selection.best_step;
+    }
+    for (Evaluated* one : {&last_evaluated_, &best_evaluated_})
+      if (one->step == result.weights_of_step) result.validation = std::move(one->measurement);
+    return result;
+  }
+
+ private:
+  bool saves() const { return !options_.checkpoints.folder.empty(); }
+
+  void check_step_memory(const Graph& graph) {
+    Graph step = graph;
+    add_training_step(step, options_.training.optimizer);
+    const std::int64_t texts = std::min(options_.training.batch_size, data_.train.size()),
+                       tokens = longest_text(data_.train);
+    check_memory(step, {{'B', texts}, {'S', tokens}}, context_.session(),
+                 fmt::format("a training step of {} texts of up to {} tokens", texts, tokens));
+  }
+
+  void resume() {
+    const std::optional<TrainingCheckpoint> found =
+        load_training(options_.checkpoints, model_.parameters);
+    if (!found) return;
+    checkpoint_ = *found;
+    newest_is_proven_ = false;
+    log_.resume(checkpoint_.log_lines, checkpoint_.steps);
+    if (!options_.chooses() || checkpoint_.selection.best_step == 0) return;
+    best_ = model_.parameters;
+    remove_optimizer_state(best_);
+    load_weights(options_.checkpoints, checkpoint_.selection.best_step, best_);
+  }
+
+  TrainingResult train(const Graph& graph) {
+    Progress progress(
+        options_.title, total_steps(options_.training, data_.train.size()),
+        {.unit = "steps", .first = checkpoint_.state.step, .output = context_.progress});
+    progress_ = &progress;
+    TrainingCallbacks callbacks;
+    callbacks.on_step = [&](const StepRecord& record) {
+      if (!newest_is_proven_) newest_checkpoint_is_good();  // or this step had no loss
+      log_.add_step(record);
+      progress.update(record.step, fmt::format("loss {:.4f}", record.loss),
+                      fmt::format("padding {:.0f} %", 100 * record.padding_share));
+    };
+    callbacks.on_log = [&](const StepRecord& record) { log_.write(to_json(record)); };
+    callbacks.on_evaluate = [&](const StepRecord& record, const ParameterStore& parameters) {
+      return evaluate(record, parameters);
+    };
+    if (saves())
+      callbacks.on_checkpoint = [&](const TrainingState& state, const ParameterStore& parameters) {
+        checkpoint_.state = state;
+        checkpoint_.log_lines = log_.lines().size();
+        checkpoint_.steps = log_.steps();
+        save_training(options_.checkpoints, model_, parameters, checkpoint_);
+        newest_is_proven_ = false;
+      };
+    callbacks.stop_requested = [] { return interrupt_signal() != 0; };
+    try {
+      return hone::train(graph, model_.parameters, text_examples(data_.train), options_.training,
+                         callbacks, context_.session(), checkpoint_.state);
+    } catch (const Diverged& diverged) {
+      give_up(diverged);
+    } catch (const UserError& error) {
+      const std::vector<std::int64_t> steps = checkpoint_steps(options_.checkpoints.folder);
+      if (!saves() || steps.empty()) throw;
+      fail("{}; the last checkpoint is {}", error.what(),
+           checkpoint_folder(options_.checkpoints, steps.back()).string());
+    }
+  }
+
+  // Something has been computed with it, or there is nothing left to compute.
+  void newest_checkpoint_is_good() {
+    if (!saves()) return;
+    remove_old_checkpoints(options_.checkpoints, checkpoint_.selection.best_step);
+    newest_is_proven_ = true;
+  }
+
+  [[noreturn]] void give_up(const Diverged& diverged) const {
+    std::string why = fmt::format("{}: {}; {}", options_.title, diverged.what(),
+                                  diverged.useless_step() == 0
+                                      ? "the weights it began with give no numbers"
+                                      : fmt::format("try a lower --learning_rate than {}",
+                                                    options_.training.optimizer.learning_rate));
+    if (!saves()) fail("{}", why);
+    remove_checkpoint(options_.checkpoints, diverged.useless_step());
+    const std::vector<std::int64_t> steps = checkpoint_steps(options_.checkpoints.folder);
+    if (!steps.empty())
+      why += fmt::format(
+          "\nThe last checkpoint, of step {}, is {}: a model that can be trained on into another "
+          "folder",
+          steps.back(), checkpoint_folder(options_.checkpoints, steps.back()).string());
+    if (options_.checkpoints.on_diverged) options_.checkpoints.on_diverged(why);
+    fail("{}", why);
+  }
+
+  // Returns whether to go on.
+  bool evaluate(const StepRecord& record, const ParameterStore& parameters) {
+    if (data_.validation.size() == 0) return true;
+    Model now = model_;
+    now.parameters = parameters;
+    Measurement measured = validate(now);
+    check_evaluation(measured.evaluation, record.step);
+    log_.write(to_json(measured, model_.facts.labels, record));
+    choose(measured.evaluation, record.step, parameters);
+    progress_->say(evaluation_text(measured.evaluation, record));
+    if (checkpoint_.selection.best_step == record.step) best_evaluated_ = {record.step, measured};
+    last_evaluated_ = {record.step, std::move(measured)};
+    if (saves()) {
+      checkpoint_.state.evaluated_step = record.step;
+      checkpoint_.log_lines = log_.lines().size();
+      update_training(options_.checkpoints, checkpoint_);
+      newest_checkpoint_is_good();
+    }
+    return !checkpoint_.selection.ended;
+  }
+
+  // Weights may be numbers, and nothing that is computed with them is.
+  static void check_evaluation(const Evaluation& evaluation, std::int64_t step) {
+    if (!std::isfinite(evaluation.loss))
+      throw Diverged(step, step, "the loss on the validation part is no number");
+  }
+
+  Measurement validate(const Model& model) {
+    try {
+      return measure(model, data_.validation, options_.eval_batch_size, context_, "validate",
+                     ProgressEnd::vanishes);
+    } catch (const Interrupted&) {
+      interrupted();  // the checkpoint of this step stands, its evaluation is done when resumed
+    }
+  }
+
+  // "train  step 50  epoch 0.16  validation loss 0.5123  accuracy 81.2 ± 2.3 %  best so far"; on a terminal where that
+  // is too long in fewer letters, and then on several lines: nothing is left out.
+  std::string evaluation_text(const Evaluation& e, const StepRecord& record) const {
+    const auto columns = static_cast<std::size_t>(context_.progress.line_columns());
+    const std::string whole =
+        stacked(evaluation_parts(e, record, "validation loss", "accuracy"), 0);
+    if (columns == 0 || display_width(whole) <= columns) return whole;
+    return stacked(evaluation_parts(e, record, "val loss", "acc"), columns);
+  }
+
+  std::vector<std::string> evaluation_parts(const Evaluation& e, const StepRecord& record,
+                                            const char* loss, const char* accuracy) const {
+    const Selection& selection = checkpoint_.selection;
+    std::vector<std::string> parts = {
+        options_.title, fmt::format("step {}", grouped(record.step)),
+        fmt::format("epoch {:.2f}", record.epoch), fmt::format("{} {:.4f}", loss, e.loss),
+        fmt::format("{} {}", accuracy, display_text(accuracy_cell(e)))};
+    if (metric_.name != "loss" && metric_.name != "accuracy")
+      parts.push_back(fmt::format("{} {}", metric_.name, figure_text(metric_, metric_.value(e))));
+    parts.push_back(selection.best_step == record.step
+                        ? "best so far"
+                        : fmt::format("best {} at step {}",
+                                      figure_text(metric_, selection.best_value),
+                                      grouped(selection.best_step)));
+    if (const auto only = only_predicted_class(e))
+      parts.push_back(fmt::format(
+          "predicts '{}' only", shown_name(model_.facts.labels[static_cast<std::size_t>(*only)])));
+    return parts;
+  }
+
+  void choose(const Evaluation& evaluation, std::int64_t step, const ParameterStore& parameters) {
+    Selection& selection = checkpoint_.selection;
+    const double value = metric_.value(evaluation);
+    const bool better = selection.best_step == 0 || is_better(metric_, value, selection.best_value);
+    if (better) {
+      selection.best_step = step;
+      selection.best_value = value;
+      selection.without_improvement = 0;
+      if (!options_.chooses()) return;
+      best_ = parameters;
+      remove_optimizer_state(best_);
+      return;
+    }
+    ++selection.without_improvement;
+    selection.ended = options_.early_stopping_patience > 0 &&
+                      selection.without_improvement >= options_.early_stopping_patience;
+  }
+
+  [[noreturn]] void interrupted() const {
+    if (!saves()) throw Interrupted(fmt::format("{}: interrupted", options_.title));
+    const std::int64_t step = checkpoint_.state.step;
+    throw Interrupted(fmt::format("{}: interrupted after step {}; saved in {}", options_.title,
+                                  step, checkpoint_folder(options_.checkpoints, step).string()));
+  }
+
+  Model& model_;
+  const EncodedSplits& data_;
+  const FineTuneOptions& options_;
+  const Metric& metric_;
+  TrainingLog& log_;
+  Context& context_;
+  TrainingCheckpoint checkpoint_;
+  bool newest_is_proven_ = true;
+  ParameterStore best_;
+  Progress* progress_ = nullptr;  // while it trains
+
+  /// What was measured at a step of this run.
+  struct Evaluated {
+    std::int64_t step = -1;
+    Measurement measurement;
+  };
+  Evaluated last_evaluated_, best_evaluated_;
+};
+
+}  // namespace
+
+FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTuneOptions& options,
+                         TrainingLog& log, Context& context) {
+  check_labels(data.train.labels, model.facts.class_count());
+  user_check(
+      !options.chooses() || data.validation.size() > 0,
+      "--load_best_model_at_end and --early_stopping_patience choose on the validation part, "
+      "and there is none; leave --validation_split above 0");
+  const Metric& metric = find_metric(options.metric_for_best_model);
+  user_check(
+      !metric.of_two_classes || model.facts.class_count() == 2,
+      "--metric_for_best_model: {} is defined for two classes, the model tells {} apart; take "
+      "accuracy, loss, f1_macro or f1_weighted",
+      options.metric_for_best_model, model.facts.class_count());
+  FineTuneOptions weighed = options;
+  weighed.training.class_weights =
+      class_weights(options.class_weights, data.train.labels, model.facts.labels);
+  return Run(model, data, weighed, log, context).run();
+}
+
+}  // namespace hone

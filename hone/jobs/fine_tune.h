@@ -1,0 +1,50 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/jobs/training_log.h"
+#include "hone/models/encoding.h"
+#include "hone/study/measure.h"
+#include "hone/train/checkpoints.h"
+
+namespace hone {
+
+struct FineTuneOptions {
+  TrainingOptions training;
+  std::vector<std::string> freeze = {};  ///< globs over parameter names
+  std::int64_t eval_batch_size = 32;
+  std::string title = "train";  ///< of the progress line
+  /// Keep the weights of the best evaluation instead of the last ones.
+  bool load_best_model_at_end = false;
+  /// End after so many evaluations without a better one; 0: never. The best weights are kept then.
+  std::int64_t early_stopping_patience = 0;
+  /// The figure of the validation part that the best evaluation is told by (see hone/metrics/metric.h).
+  std::string metric_for_best_model = "accuracy";
+  std::string class_weights = {};  ///< as `class_weights` takes it
+  CheckpointOptions checkpoints = {};
+
+  bool chooses() const { return load_best_model_at_end || early_stopping_patience > 0; }
+};
+
+struct FineTuneResult {
+  TrainingResult training;
+  Selection selection;
+  std::int64_t weights_of_step = 0;  ///< the weights are those after this step
+  std::vector<float> class_weights =
+      {};  ///< of the training loss; empty: all classes weigh the same
+  /// What these weights do on the validation part, when that was measured in this run.
+  std::optional<Measurement> validation = {};
+};
+
+/// Trains the model in place on `data.train`, quantized if it is, and evaluates on `data.validation` (when there is
+/// any) after every epoch or `eval_steps`, with a line of progress for each. With checkpoints, it goes on from the newest when asked to, to the same
+/// bits as without the interruption.
+///
+/// Throws `Interrupted` when somebody asked to stop, after a checkpoint if there are any; `UserError` as `train` does,
+/// naming the last checkpoint, and for a choice that has no validation part to be made on.
+FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTuneOptions& options,
+                         TrainingLog& log, Context& context);
+
+}  // namespace hone

@@ -1,0 +1,392 @@
+#include "hone/jobs/format_comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hone/analysis/precision.h"
+#include "hone/base/text.h"
+#include "hone/jobs/recipe.h"
+#include "hone/passes/quantize.h"
+
+namespace hone {
+namespace {
+
+Cell snr_cell(double snr_db) { return std::isnan(snr_db) ? Cell(absent) : real(snr_db, 1); }
+
+CompressOptions options_for(const FormatChoice& choice, const Graph& graph,
+                            CompressOptions options) {
+  options.plan = uniform_plan(graph, choice.formats);
+  options.calibration.heed_objections = false;  // what it costs is what is asked
+  return options;
+}
+
+void judge(std::vector<FormatResult>& results) {
+  std::vector<Comparison> comparisons;
+  for (const FormatResult& result : results) comparisons.push_back(*result.model.comparison);
+  const std::vector<Verdict> verdicts = verdicts_of_choice(comparisons);
+  for (std::size_t i = 0; i < results.size(); ++i) results[i].model.verdict = verdicts[i];
+}
+
+std::optional<std::size_t> fewest_bits(const std::vector<FormatResult>& results) {
+  std::optional<std::size_t> best;
+  const auto rank = [&](std::size_t i) {
+    const ComparedModel& model = results[i].model;
+    return std::pair(model.average_weight_bits, -model.comparison->margin_snr_db);
+  };
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (results[i].model.verdict->kept() && (!best || rank(i) < rank(*best))) best = i;
+  return best;
+}
+
+double snr_of_layer(const std::vector<OperandNoise>& noise, const std::string& layer,
+                    Operand operand) {
+  std::vector<OperandNoise> own;
+  for (const OperandNoise& one : noise)
+    if (one.layer == layer) own.push_back(one);
+  return mean_snr_db(own, operand);
+}
+
+}  // namespace
+
+FormatChoice parse_choice(std::string_view text, const FormatTable& formats) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos)
+    return {std::string(text), LayerFormats::reads(parse_format(text, formats))};
+  return {std::string(text),
+          {.input = parse_optional_format(text.substr(slash + 1), formats),
+           .weight = parse_optional_format(text.substr(0, slash), formats)}};
+}
+
+std::vector<FormatChoice> usual_choices(const FormatTable& formats) {
+  std::vector<FormatChoice> choices;
+  for (const char* text : {"bf16",
+                           "fp16",
+                           "int(bits=8)",
+                           "int(bits=8,per=row,scale=dynamic)",
+                           "integer(width=8)",
+                           "integer(width=8,frac=4)",
+                           "mxint(bits=8,block=32)",
+                           "block_fp(width=8)",
+                           "mxint_hardware(exponent_width=4)",
+                           "mxfp(element=e4m3)",
+                           "mxfp(element=e5m2)",
+                           "minifloat_ieee(width=8,exponent_width=4)",
+                           "minifloat_denorm(width=8,exponent_width=4)",
+                           "block_minifloat(width=8)",
+                           "log(width=8)",
+                           "block_log(width=8)",
+                           "mxfp(element=e3m2)",
+                           "mxfp(element=e2m3)",
+                           "int(bits=4,per=row,scale=dynamic)",
+                           "mxint(bits=4,block=32)",
+                           "mxfp(element=e2m1)",
+                           "ternary/none",
+                           "binary/none",
+                           "binary_scaling/none",
+                           "none/binary_residual_sign"})
+    choices.push_back(parse_choice(text, formats));
+  return choices;
+}
+
+FormatStudy compare_formats(const Model& model, const EncodedSplits& data,
+                            const std::vector<FormatChoice>& choices,
+                            const CompressOptions& options, Context& context) {
+  const std::int64_t batch_size = options.fine_tune.eval_batch_size;
+  const EncodedSet& examples = choice_part(data).examples;
+  const Graph graph = plain_graph(model);
+  FormatStudy study{
+      .choice = begin_choice(model, data, batch_size, context), .results = {}, .chosen = {}};
+  for (const FormatChoice& choice : choices) {
+    const CompressOptions own = options_for(choice, graph, options);
+    const Model quantized = compress(model, data, own, context);
+    study.results.push_back(
+        {choice,
+         compared(quantized, choice.label, study.choice.parent, examples, batch_size, context),
+         planned_size(graph, own.plan).bits / 8,
+         measure_noise(model, own.plan, data.train, own.calibration, context)});
+  }
+  judge(study.results);
+  study.chosen = fewest_bits(study.results);
+  if (!study.chosen) {
+    report_chosen(study.choice, {}, model, data, batch_size, context);
+    return study;
+  }
+  // Made anew: all models of a long list would not fit into memory beside each other.
+  const FormatChoice& choice = study.results[*study.chosen].choice;
+  const Model chosen = compress(model, data, options_for(choice, graph, options), context);
+  report_chosen(study.choice, {{choice.label, &chosen}}, model, data, batch_size, context);
+  return study;
+}
+
+double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand) {
+  double shares = 0;
+  int count = 0;
+  for (const OperandNoise& one : noise) {
+    if (one.operand != operand || one.noise.signal == 0) continue;
+    shares += one.noise.noise / one.noise.signal;
+    ++count;
+  }
+  if (count == 0) return std::numeric_limits<double>::quiet_NaN();
+  if (shares == 0) return std::numeric_limits<double>::infinity();
+  return -10 * std::log10(shares / count);
+}
+
+Table choice_table(const FormatStudy& study) {
+  Table table({{"format", "Format"},
+               {"average_weight_bits", "Bits"},
+               {"packed_bytes", "If packed"},
+               {"accuracy", "Accuracy"},
+               {"accuracy_change", "Change"},
+               {"flips", "Flips"},
+               {"mcnemar_p", "McNemar p"},
+               {"verdict", "Verdict"},
+               {"loss", "Loss"},
+               {"margin_snr_db", "Margin SNR (dB)"},
+               {"weight_snr_db", "Weights (dB)"},
+               {"input_snr_db", "Inputs (dB)"},
+               {"output_snr_db", "Outputs (dB)"},
+               {"arithmetic", "Arithmetic"}});
+  const Evaluation& parent = study.choice.parent.evaluation;
+  table.add_row({"fp32", bits(32), absent, accuracy_cell(parent), absent, absent, absent, absent,
+                 real(parent.loss, 4), absent, absent, absent, absent, "fp32"});
+  for (const FormatResult& r : study.results) {
+    const Comparison& c = *r.model.comparison;
+    const Evaluation& e = r.model.measurement.evaluation;
+    table.add_row({r.choice.label, bits(r.model.average_weight_bits),
+                   bytes(static_cast<std::int64_t>(std::ceil(r.bytes))), accuracy_cell(e),
+                   change_cell(c), flip_cell(c), p_value(c.mcnemar_p),
+                   verdict_cell(*r.model.verdict), real(e.loss, 4), snr_cell(c.margin_snr_db),
+                   snr_cell(mean_snr_db(r.noise, Operand::weight)),
+                   snr_cell(mean_snr_db(r.noise, Operand::input)),
+                   snr_cell(mean_snr_db(r.noise, Operand::output)), "simulated"});
+  }
+  return table;
+}
+
+std::vector<ComparedModel> compared_models(const FormatStudy& study) {
+  std::vector<ComparedModel> models = {parent_row(study.choice.parent)};
+  for (const FormatResult& result : study.results) models.push_back(result.model);
+  return models;
+}
+
+std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study) {
+  if (!study.chosen) return {};
+  return chosen_evaluations(study.choice, {&study.results[*study.chosen].model});
+}
+
+namespace {
+
+double worst_change(const FormatResult& result) {
+  return accuracy_change_interval(*result.model.comparison).low;
+}
+
+// Where none is shown to be kept, those that are shown to lose least: the best figure among many is that of the luckiest,
+// the end of an interval is not. The one of the least noise first.
+std::vector<const FormatResult*> least_at_worst(const FormatStudy& study) {
+  const double least = std::ranges::max(study.results | std::views::transform(worst_change));
+  std::vector<const FormatResult*> told;
+  for (const FormatResult& result : study.results)
+    if (worst_change(result) == least) told.push_back(&result);
+  std::ranges::stable_sort(told, std::greater(), [](const FormatResult* result) {
+    return result->model.comparison->margin_snr_db;
+  });
+  return told;
+}
+
+// "the interval of int8 reaches down least: -1.00 points, …", or "the 95 % intervals of 3 of them reach down least and
+// alike, to -9.43 points, with 0.00 to 2.50 % flips (a, b, c)".
+std::string least_text(const std::vector<const FormatResult*>& told) {
+  constexpr std::size_t kNamed = 4;
+  if (told.size() == 1)
+    return fmt::format("the interval of {} reaches down least: {}", told[0]->choice.label,
+                       change_sentence(*told[0]->model.comparison));
+  std::string names;
+  for (const FormatResult* result : told | std::views::take(kNamed))
+    names += (names.empty() ? "" : ", ") + result->choice.label;
+  if (told.size() > kNamed) names += fmt::format(" and {} more", told.size() - kNamed);
+  const auto flips = [](const FormatResult* result) {
+    return result->model.comparison->flip_share;
+  };
+  const auto [fewest, most] = std::ranges::minmax(told | std::views::transform(flips));
+  const std::string range = fewest == most
+                                ? flip_share_text(most)
+                                : fmt::format("{} to {}", percent_number(fewest, kDifferenceDigits),
+                                              flip_share_text(most));
+  return fmt::format(
+      "the 95 % intervals of {} of them reach down least and alike, to {} points, with {} flips "
+      "({})",
+      told.size(), points_text(worst_change(*told[0])), range, names);
+}
+
+}  // namespace
+
+std::string choice_verdict(const FormatStudy& study) {
+  const std::size_t count = study.results.size();
+  const std::string of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
+                    within = fmt::format("to keep the accuracy within {:.2f} points",
+                                         100 * kUsualMargin),
+                    basis = fmt::format(
+                        "; on {}{}.", study.choice.made_on(),
+                        count > 1
+                            ? fmt::format(
+                                  ", by Holm's correction for {}, which the intervals are without",
+                                  count)
+                            : "");
+  if (!study.chosen)
+    return fmt::format("{}none is shown {}; {}{}", of, within, least_text(least_at_worst(study)),
+                       basis);
+  const FormatResult& chosen = study.results[*study.chosen];
+  return fmt::format("{}{} needs the fewest bits ({:.4g} per weight) among those shown {}: {}{}",
+                     of, chosen.choice.label, chosen.model.average_weight_bits, within,
+                     change_sentence(*chosen.model.comparison), basis);
+}
+
+std::vector<std::string> choice_findings(const FormatStudy& study) {
+  std::vector<std::string> lines;
+  if (!study.chosen) {
+    const std::vector<const FormatResult*> told = least_at_worst(study);
+    lines.push_back((told.size() > 1 ? "Of one of them, the least noisy, " : "") +
+                    finding(told[0]->model, study.choice.made_on()));
+  }
+  const std::vector<std::string> reported = reported_findings(study.choice);
+  lines.insert(lines.end(), reported.begin(), reported.end());
+  return lines;
+}
+
+Json to_json(const FormatStudy& study, const std::vector<std::string>& labels) {
+  Json rows = Json::array();
+  const auto add = [&](const ComparedModel& model) {
+    rows.push_back({{"format", model.label}});
+    rows.back().update(to_json(model, labels));
+    rows.back().erase("model");
+  };
+  add(parent_row(study.choice.parent));
+  for (const FormatResult& r : study.results) {
+    add(r.model);
+    rows.back().update({{"packed_bytes", static_cast<std::int64_t>(std::ceil(r.bytes))},
+                        {"weight_snr_db", mean_snr_db(r.noise, Operand::weight)},
+                        {"input_snr_db", mean_snr_db(r.noise, Operand::input)},
+                        {"output_snr_db", mean_snr_db(r.noise, Operand::output)}});
+  }
+  Json json = to_json(study.choice, labels);
+  json.update({{"formats", rows},
+               {"chosen", study.chosen ? Json(study.results[*study.chosen].choice.label) : Json()},
+               {"summary", choice_verdict(study)},
+               {"findings", choice_findings(study)},
+               {"seeds", 1}});
+  return json;
+}
+
+namespace {
+
+double bits_of(const FormatResult& result) { return result.model.average_weight_bits; }
+double snr_of(const FormatResult& result) { return result.model.comparison->margin_snr_db; }
+bool has_place(const FormatResult& result) { return std::isfinite(snr_of(result)); }
+
+std::string without_place(const std::vector<FormatResult>& results) {
+  std::vector<std::string> names;
+  for (const FormatResult& result : results)
+    if (!has_place(result)) names.push_back(result.choice.label);
+  if (names.empty()) return "";
+  return fmt::format("Not in the figure, since their margins have no finite ratio: {}.",
+                     fmt::join(names, ", "));
+}
+
+Point point_of(const FormatResult& result) {
+  Point point{bits_of(result), snr_of(result)};
+  point.name = result.choice.label;
+  return point;
+}
+
+// Those of which no other has as few bits and a higher margin SNR, or fewer bits and one as high.
+std::vector<Point> pareto_front(const std::vector<FormatResult>& results) {
+  std::vector<Point> points, front;
+  for (const FormatResult& result : results)
+    if (has_place(result)) points.push_back(point_of(result));
+  std::ranges::stable_sort(points, {}, [](const Point& p) { return std::pair(p.x, -p.y); });
+  for (const Point& point : points)
+    if (front.empty() || point.y > front.back().y) front.push_back(point);
+  return front;
+}
+
+Figure front_figure(const FormatStudy& study) {
+  Panel panel{.x = {.label = "Bits per weight", .logarithmic = true},
+              .y = {.label = "Margin SNR (dB)"}};
+  for (const int bits : {1, 2, 4, 8, 16, 32})
+    panel.x.ticks.push_back({static_cast<double>(bits), std::to_string(bits)});
+  panel.series.push_back({.label = "Pareto front",
+                          .points = pareto_front(study.results),
+                          .draw = Draw::edge,
+                          .with_names = true,
+                          .tone = Tone::quiet});
+  const std::tuple<Conclusion, const char*, Tone> verdicts[] = {
+      {Conclusion::kept, "accuracy kept", Tone::good},
+      {Conclusion::unclear, "unclear", Tone::unclear},
+      {Conclusion::lost, "lost", Tone::bad}};
+  for (const auto& [conclusion, label, tone] : verdicts) {
+    Series series{.label = label, .draw = Draw::points, .with_names = true, .tone = tone};
+    for (const FormatResult& result : study.results)
+      if (has_place(result) && result.model.verdict->conclusion == conclusion)
+        series.points.push_back(point_of(result));
+    if (!series.points.empty()) panel.series.push_back(std::move(series));
+  }
+  return {.title = fmt::format("Bits against margin SNR, simulated; {}; one seed",
+                               study.choice.made_on()),
+          .panels = {panel},
+          .width = 1000,
+          .height = 600};
+}
+
+constexpr const char* kNote =
+    "Weights, inputs, outputs: signal-to-noise ratio of every layer alone, mean noise over the "
+    "layers; the others are of the whole model.";
+
+}  // namespace
+
+std::string to_text(const FormatStudy& study, const TextStyle& style) {
+  std::vector<std::string> lines = choice_findings(study);
+  lines.insert(lines.begin(), choice_verdict(study));
+  lines.push_back(kNote);
+  return choice_text(study.choice, choice_table(study), lines, style);
+}
+
+Section choice_section(const FormatStudy& study, const fs::path& stem,
+                       std::vector<std::string>& notes) {
+  Section section{"Formats", {}};
+  for (const std::string& line : choice_findings(study)) section.blocks.push_back(Paragraph{line});
+  if (std::ranges::count_if(study.results, has_place) >= 2) {
+    section.blocks.push_back(figure_block(
+        front_figure(study), stem,
+        "Margin signal-to-noise ratio against bits per weight, a point for each format, and the "
+        "Pareto front of those that no other beats in both; the table has the figures.",
+        notes));
+    const std::string exact = without_place(study.results);
+    if (!exact.empty()) section.blocks.push_back(Paragraph{exact});
+  }
+  section.blocks.push_back(PageTable{
+      choice_table(study), fmt::format("{}. {}", candidates_caption(study.choice), kNote)});
+  section.blocks.push_back(reported_block(study.choice));
+  return section;
+}
+
+Table layer_table(const std::vector<FormatResult>& results) {
+  Table table({{"layer", "Layer"},
+               {"format", "Format"},
+               {"weight_snr_db", "Weights (dB)"},
+               {"input_snr_db", "Inputs (dB)"},
+               {"output_snr_db", "Outputs (dB)"}});
+  std::vector<std::string> layers;
+  for (const FormatResult& result : results)
+    for (const OperandNoise& one : result.noise)
+      if (std::ranges::find(layers, one.layer) == layers.end()) layers.push_back(one.layer);
+  for (const std::string& layer : layers) {
+    for (const FormatResult& r : results)
+      table.add_row({layer, r.choice.label, snr_cell(snr_of_layer(r.noise, layer, Operand::weight)),
+                     snr_cell(snr_of_layer(r.noise, layer, Operand::input)),
+                     snr_cell(snr_of_layer(r.noise, layer, Operand::output))});
+  }
+  return table;
+}
+
+}  // namespace hone

@@ -1,0 +1,376 @@
+#include "hone/jobs/model_card.h"
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/base/percentage.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/data/synthetic.h"
+#include "hone/frontends/huggingface/architecture.h"
+#include "hone/frontends/huggingface/hub_cache.h"
+#include "hone/runtime/machine.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kFewTexts = 1000;         // an accuracy of 90 % is known to 2 points there
+constexpr std::int64_t kFewOfAClass = 50;        // texts to learn a class from
+constexpr double kRarelyFound = 0.5;             // recall
+constexpr std::size_t kMostConfusedClasses = 6;  // with a column for each
+
+/// A line of figures: what was measured where.
+struct Row {
+  std::string what;
+  std::string part;
+  const Json* measurement;
+};
+
+const Json& at(const Json& value, const std::string& key) {
+  static const Json none;
+  return value.is_object() && value.contains(key) ? value[key] : none;
+}
+
+std::string text_at(const Json& value, const std::string& key) {
+  return at(value, key).is_string() ? value[key].get<std::string>() : "";
+}
+
+bool is_quantized(const ModelCard& card) { return text_at(card.result, "command") == "quantize"; }
+
+// A name that was given on the command line, or a label, as code.
+std::string code(const std::string& name) {
+  const std::string text = shown_name(name, name.size());  // in one line, all of it
+  return text.find('`') == std::string::npos ? "`" + text + "`" : "`` " + text + " ``";
+}
+
+std::vector<Row> rows_of(const ModelCard& card) {
+  const Json& result = card.result;
+  const std::string part = text_at(result, "part");
+  std::vector<Row> rows;
+  const auto add = [&](const std::string& what, const std::string& where, const char* key) {
+    if (at(result, key).is_object()) rows.push_back({what, where, &result[key]});
+  };
+  if (is_quantized(card)) {
+    const std::string parent = text_at(result, "parent_format");
+    add(parent.empty() ? "before quantization"
+                       : fmt::format("before, quantized already ({})", code(parent)),
+        part, "before");
+    add("this model", part, "after");
+    add("this model in `transformers`", part, "as_transformers");
+  } else {
+    // Under the original protocol they are the same texts.
+    if (text_at(result, "protocol") != "original") add("this model", "validation", "validation");
+    add("this model", "test", "test");
+  }
+  return rows;
+}
+
+// The rows that tell of this model as hone computes it.
+std::vector<Row> own_rows(const ModelCard& card) {
+  std::vector<Row> rows = rows_of(card);
+  std::erase_if(rows, [](const Row& row) { return row.what != "this model"; });
+  return rows;
+}
+
+constexpr std::string_view kUnknown = "–";
+
+// "90.3 %", "–"
+std::string percent_text(const Json& share, int digits = kShareDigits) {
+  return share.is_number() ? percent_number(share.get<double>(), digits) + " %"
+                           : std::string(kUnknown);
+}
+
+// "89.5 to 91.0 %", "–"
+std::string interval_text(const Json& interval, int digits = kShareDigits) {
+  if (!interval.is_array() || interval.size() != 2 || !interval[0].is_number() ||
+      !interval[1].is_number())
+    return std::string(kUnknown);
+  return fmt::format("{} to {} %", percent_number(interval[0].get<double>(), digits),
+                     percent_number(interval[1].get<double>(), digits));
+}
+
+// "80 trained on, effective n = 120"; empty: nothing that is known flatters the row. `with_size`: the effective size is not
+// said beside it.
+std::string cautions_text(const ModelCard& card, const Row& row, bool with_size = true) {
+  // Of a quantization what is known of the texts stands beside its rows.
+  Json figures = is_quantized(card) ? card.result : *row.measurement;
+  if (!with_size) figures.erase("effective_n");
+  std::vector<std::string> cautions = cautions_of(figures);
+  // They tell of the model before: through the quantizers its head was trained.
+  if (text_at(card.result, "method") == "qat")
+    for (std::string& caution : cautions)
+      if (caution.starts_with("untrained ")) caution += " before that training";
+  return fmt::format("{}", fmt::join(cautions, ", "));
+}
+
+// A string in YAML: JSON's are among them, and so is what no plain scalar may hold.
+std::string yaml(const std::string& text) { return to_line(Json(text)); }
+
+std::string base_model(const ModelCard& card) {
+  const std::string model = text_at(card.result, "model");
+  std::error_code error;
+  if (is_fresh(model) || fs::exists(model, error)) return "";
+  const std::optional<HubName> name = parse_hub_name(model);
+  return name ? name->repository : "";
+}
+
+std::string metadata(const ModelCard& card, const Model& model) {
+  std::string text = "---\nlibrary_name: transformers\npipeline_tag: text-classification\n";
+  const std::string base = base_model(card);
+  if (!base.empty())
+    text += fmt::format("base_model: {}\nbase_model_relation: {}\n", yaml(base),
+                        is_quantized(card) ? "quantized" : "finetune");
+  text += fmt::format("tags:\n- hone\n- {}\n- text-classification\n", model.facts.architecture);
+  if (model.quantization)
+    text += fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
+  text += "metrics:\n- accuracy\n";
+  const std::string source = text_at(at(card.result, "data"), "source");
+  std::string results;
+  for (const Row& row : own_rows(card)) {
+    const Json& m = *row.measurement;
+    const bool sized = at(m, "eval_samples").is_number();
+    const std::string cautions = cautions_text(card, row, /*with_size=*/!sized);
+    std::string basis = sized ? sample_size_text(m) : "";
+    if (!cautions.empty()) basis += (basis.empty() ? "" : ", ") + cautions;
+    std::string metrics;
+    for (const auto& [type, key] :
+         {std::pair{"accuracy", "eval_accuracy"}, {"loss", "eval_loss"}}) {
+      if (!at(m, key).is_number()) continue;
+      metrics += fmt::format("    - type: {}\n      value: {}\n", type, to_line(m[key]));
+      const std::string interval = interval_text(at(m, fmt::format("{}_interval", key)));
+      if (!basis.empty())
+        metrics += fmt::format(
+            "      name: {}\n",
+            yaml(fmt::format("{} ({}{})", type, basis,
+                             interval == kUnknown ? "" : fmt::format("; 95 %: {}", interval))));
+    }
+    if (metrics.empty()) continue;
+    results += fmt::format(
+        "  - task:\n      type: text-classification\n    dataset:\n      name: {}\n      type: {}\n"
+        "      split: {}\n    metrics:\n{}",
+        yaml(source), yaml(source), row.part, metrics);
+  }
+  if (!results.empty())
+    text += fmt::format("model-index:\n- name: {}\n  results:\n{}", yaml(card.name), results);
+  return text + "---\n";
+}
+
+std::string introduction(const ModelCard& card, const Model& model) {
+  const std::string parent = text_at(card.result, "model");
+  std::vector<std::string> labels;
+  for (const std::string& label : model.facts.labels) labels.push_back(code(label));
+  const std::string origin =
+      is_quantized(card)
+          ? fmt::format("{} quantized to {} ({})", code(parent),
+                        code(text_at(card.result, "format")),
+                        text_at(card.result, "method") == "qat" ? "trained through the quantizers"
+                                                                : "rounded after training")
+      : is_fresh(parent) ? fmt::format("trained from fresh weights ({})", code(parent))
+                         : fmt::format("{} fine-tuned", code(parent));
+  return fmt::format("# {}\n\nA {} classifier of texts: {}. It tells {} apart.\n\n", card.name,
+                     find_architecture(model.facts.architecture, card.name).title, origin,
+                     fmt::join(labels, ", "));
+}
+
+std::string figures(const ModelCard& card) {
+  std::string text = "## Figures\n\n";
+  const std::vector<Row> rows = rows_of(card);
+  if (rows.empty()) return text + "It was measured on nothing: the data had no part for that.\n\n";
+  text += "| | part | n | accuracy | 95 % interval | most frequent class alone | loss |\n";
+  text += "|---|---|---|---|---|---|---|\n";
+  for (const Row& row : rows) {
+    const Json& m = *row.measurement;
+    const Json& loss = at(m, "eval_loss");
+    text += fmt::format(
+        "| {} | {} | {} | {} | {} | {} | {} |\n", row.what, row.part,
+        at(m, "eval_samples").is_number() ? grouped(m["eval_samples"].get<std::int64_t>()) : "–",
+        percent_text(at(m, "eval_accuracy")), interval_text(at(m, "eval_accuracy_interval")),
+        percent_text(at(m, "eval_majority_share")),
+        loss.is_number() ? fmt::format("{:.4f}", loss.get<double>()) : "–");
+  }
+  text += "\n";
+  std::string flattered;
+  for (const Row& row : own_rows(card))
+    if (const std::string cautions = cautions_text(card, row); !cautions.empty())
+      flattered += fmt::format("{}{}: {}", flattered.empty() ? "" : "; ", row.part, cautions);
+  if (!flattered.empty()) text += fmt::format("To be read with: {}.\n\n", flattered);
+  const Json& comparison = at(card.result, "comparison");
+  if (comparison.is_object()) {
+    const std::string sentence =
+        text_at(comparison, comparison.contains("summary") ? "summary" : "verdict");
+    text += fmt::format("Against the model before: {}. Predictions that differ: {} (95 %: {}).\n\n",
+                        sentence, percent_text(at(comparison, "flip_share"), kDifferenceDigits),
+                        interval_text(at(comparison, "flip_interval"), kDifferenceDigits));
+    const std::string caveat = text_at(card.result, "caveat");
+    if (!caveat.empty()) text += caveat + "\n\n";
+  }
+  return text + "These are the figures of one seed; another gives others.\n\n";
+}
+
+// A cell of a table in Markdown.
+std::string cell_text(std::string text) {
+  for (std::size_t at = 0; (at = text.find('|', at)) != std::string::npos; at += 2)
+    text.insert(at, 1, '\\');
+  return text;
+}
+
+// "90.27 % (89.10 to 91.30 %)"
+std::string share_text(const Json& figures, const char* key) {
+  const std::string share = percent_text(at(figures, key));
+  return share == kUnknown
+             ? share
+             : fmt::format("{} ({})", share,
+                           interval_text(at(figures, fmt::format("{}_interval", key))));
+}
+
+// How each class was told from the others, on the part the model is judged by, and of a few what its texts were taken for.
+std::string classes(const ModelCard& card) {
+  const std::vector<Row> rows = own_rows(card);
+  if (rows.empty() || !at(*rows.back().measurement, "eval_classes").is_object()) return "";
+  const Json& measurement = *rows.back().measurement;
+  const Json& of_class = measurement["eval_classes"];
+  const Json& confusion = at(measurement, "eval_confusion");
+  const bool confused = confusion.is_array() && of_class.size() <= kMostConfusedClasses;
+  std::string header = "| class | texts | precision | recall | F1 |",
+              line = "|---|---|---|---|---|", body;
+  std::size_t row = 0;
+  for (const auto& [label, figures] : of_class.items()) {
+    const std::string name = cell_text(code(label));
+    if (confused) header += fmt::format(" taken for {} |", name);
+    if (confused) line += "---|";
+    body += fmt::format("| {} | {} | {} | {} | {} |", name,
+                        grouped(figures.value("support", std::int64_t{0})),
+                        share_text(figures, "precision"), share_text(figures, "recall"),
+                        percent_text(at(figures, "f1")));
+    if (confused)
+      for (const Json& texts : confusion.at(row))
+        body += fmt::format(" {} |", grouped(texts.get<std::int64_t>()));
+    body += "\n";
+    ++row;
+  }
+  return fmt::format(
+      "## Classes\n\nOn the {} part, n = {}; in brackets the 95 % interval:\n\n{}\n{}\n{}\n",
+      rows.back().part, grouped(measurement.value("eval_samples", std::int64_t{0})), header, line,
+      body);
+}
+
+// The passes over the model's graph, and that some are not known.
+std::string history_text(const History& history) {
+  constexpr std::size_t kShown = 12, kCharacters = 400;
+  std::string text;
+  if (!history.complete)
+    text +=
+        "- passes over its graph: the first are not known, the version of hone that ran them "
+        "kept no history\n";
+  for (std::size_t i = 0; i < std::min(history.passes.size(), kShown); ++i)
+    text +=
+        fmt::format("- pass over its graph: {}\n", code(shorten(history.passes[i], kCharacters)));
+  if (history.passes.size() > kShown)
+    text += fmt::format("- and {} more; `hone inspect` lists them\n",
+                        grouped(static_cast<long long>(history.passes.size() - kShown)));
+  return text;
+}
+
+std::string origin(const ModelCard& card, const Model& model) {
+  const Json& r = card.result;
+  const Json& data = at(r, "data");
+  std::string text = fmt::format("## How it was made\n\nBy hone {}:\n\n```sh\n{}\n```\n\n",
+                                 hone_version(), card.command_line);
+  std::string parts;
+  for (const Json& part : data.value("parts", Json::array()))
+    parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text_at(part, "part"),
+                         grouped(part.value("rows", std::int64_t{0})));
+  text += fmt::format("- data: {}{}{}\n", code(text_at(data, "source")),
+                      parts.empty() ? "" : fmt::format("; rows: {}", parts),
+                      text_at(data, "hash").empty()
+                          ? ""
+                          : fmt::format("; fingerprint `{}`", text_at(data, "hash")));
+  if (at(r, "seed").is_number()) text += fmt::format("- seed: {}\n", to_line(r["seed"]));
+  if (at(r, "steps").is_number())
+    text += fmt::format("- steps: {}; the weights are those after step {}\n", to_line(r["steps"]),
+                        to_line(at(r, "weights_of_step")));
+  if (at(r, "format").is_string())
+    text += fmt::format("- format: {}, {:.4g} bits per quantized weight; arithmetic {}\n",
+                        code(text_at(r, "format")), r.value("average_weight_bits", 32.0),
+                        text_at(r, "arithmetic"));
+  return text + history_text(model.facts.history) + "\n";
+}
+
+// A sentence for each thing that it should not be trusted with.
+std::vector<std::string> limits(const ModelCard& card, const Model& model) {
+  const Json& r = card.result;
+  const Json& data = at(r, "data");
+  std::vector<std::string> lines;
+  if (text_at(data, "source").starts_with(kSyntheticPrefix))
+    lines.push_back(
+        "It was trained on generated texts that no person wrote: what it makes of others is not "
+        "known.");
+  for (const Row& row : own_rows(card)) {
+    const Json& m = *row.measurement;
+    const std::int64_t n = m.value("eval_samples", std::int64_t{0});
+    if (n < kFewTexts)
+      lines.push_back(fmt::format(
+          "Its accuracy was measured on {} texts only ({} part): it may be anywhere from {}.",
+          grouped(n), row.part, interval_text(at(m, "eval_accuracy_interval"))));
+    if (at(m, "eval_only_predicts").is_string())
+      lines.push_back(
+          fmt::format("It predicts one class only: every text of the {} part was taken for {}.",
+                      row.part, code(m["eval_only_predicts"].get<std::string>())));
+    for (const auto& [label, figures] : at(m, "eval_classes").items()) {
+      const Json& recall = at(figures, "recall");
+      if (recall.is_number() && recall.get<double>() < kRarelyFound)
+        lines.push_back(fmt::format(
+            "Texts of {} are found in {} of cases ({} part, {} such texts).", code(label),
+            percent_text(recall), row.part, grouped(figures.value("support", std::int64_t{0}))));
+    }
+  }
+  for (const Json& part : at(data, "parts"))
+    if (text_at(part, "part") == "train")
+      for (const auto& [label, rows] : at(part, "classes").items())
+        if (rows.is_number() && rows.get<std::int64_t>() < kFewOfAClass)
+          lines.push_back(
+              fmt::format("It has seen {} texts of {} in training.", to_line(rows), code(label)));
+  if (own_rows(card).empty()) lines.push_back("How well it does was not measured.");
+  if (model.quantization) {
+    lines.push_back(
+        "It is not smaller or faster yet: weights are stored in 32 bits, as the values they take "
+        "in "
+        "their format, and arithmetic is simulated: values are rounded, sums are in fp32.");
+    const Json& elsewhere = at(r, "as_transformers");
+    const bool inputs = std::ranges::any_of(model.quantization->plan, [](const auto& layer) {
+      return layer.second.input || layer.second.output;
+    });
+    if (inputs)
+      lines.push_back(fmt::format(
+          "`transformers` does not know the quantizers of what the layers read, and computes with "
+          "the rounded weights alone, which may give other figures{}.",
+          elsewhere.is_object()
+              ? fmt::format(" (accuracy {} there, {} here, {} part, n = {})",
+                            percent_text(at(elsewhere, "eval_accuracy")),
+                            percent_text(at(at(r, "after"), "eval_accuracy")), text_at(r, "part"),
+                            to_line(at(elsewhere, "eval_samples")))
+              : ""));
+  }
+  lines.push_back(
+      fmt::format("Texts of more than {} tokens are cut, and every text gets one of its {} labels, "
+                  "also one that "
+                  "is about something else.",
+                  model.facts.limits.tokens, model.facts.labels.size()));
+  return lines;
+}
+
+}  // namespace
+
+std::string to_markdown(const ModelCard& card, const Model& model) {
+  std::string text = metadata(card, model) + "\n" + introduction(card, model) + figures(card) +
+                     classes(card) + origin(card, model) + "## What it is not fit for\n\n";
+  for (const std::string& line : limits(card, model)) text += "- " + line + "\n";
+  return text;
+}
+
+void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder) {
+  write_file(folder / "README.md", to_markdown(card, model));
+}
+
+}  // namespace hone

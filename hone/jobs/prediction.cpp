@@ -1,0 +1,216 @@
+#include "hone/jobs/prediction.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hone/base/interrupt.h"
+#include "hone/base/text.h"
+#include "hone/metrics/classification.h"
+#include "hone/models/encoding.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+using WhichRows = PredictionField::Rows;
+using Labels = std::vector<std::string>;
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json();
+}
+
+constexpr PredictionField kFields[] = {
+    {"id", [](const Prediction& p, const Labels&) { return p.row.id; }},
+    {"file", [](const Prediction& p, const Labels&) { return Json(p.row.file); },
+     WhichRows::of_many_files},
+    {"text", [](const Prediction& p, const Labels&) { return Json(p.row.text); }},
+    {"text_pair", [](const Prediction& p, const Labels&) { return or_null(p.row.text_pair); },
+     WhichRows::pairs},
+    {"label", [](const Prediction& p, const Labels&) { return or_null(p.label); }},
+    {"score", [](const Prediction& p, const Labels&) { return or_null(p.score); }},
+    {"gold", [](const Prediction& p, const Labels&) { return or_null(p.row.gold); },
+     WhichRows::labelled},
+    {"cut", [](const Prediction& p, const Labels&) { return Json(p.cut); }},
+    {"labels", [](const Prediction&, const Labels& labels) { return Json(labels); }, WhichRows::all,
+     true},
+    {"probabilities", [](const Prediction& p, const Labels&) { return Json(p.probabilities); },
+     WhichRows::all, true},
+    {"logits", [](const Prediction& p, const Labels&) { return Json(p.logits); }, WhichRows::all,
+     true},
+    {"input_ids", [](const Prediction& p, const Labels&) { return Json(p.input_ids); },
+     WhichRows::all, true},
+};
+
+std::vector<double> softmax(std::span<const float> logits) {
+  const double top = static_cast<double>(std::ranges::max(logits));
+  std::vector<double> probabilities;
+  double sum = 0;
+  for (const float logit : logits)
+    sum += probabilities.emplace_back(std::exp(static_cast<double>(logit) - top));
+  for (double& p : probabilities) p /= sum;
+  return probabilities;
+}
+
+// What the rows lack for a field; "" for one that they have.
+std::string_view lacking(const TextRows& rows, WhichRows of) {
+  switch (of) {
+    case WhichRows::pairs:
+      return rows.pairs ? "" : "the data has no second texts (text_pair); give --text_pair_column";
+    case WhichRows::labelled:
+      return rows.labelled ? "" : "the data has no labels (gold); give --label_column";
+    case WhichRows::of_many_files:
+      return rows.many_files ? "" : "all texts are of one file";
+    case WhichRows::all:
+      break;
+  }
+  return "";
+}
+
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string cell = "\"";
+  for (const char c : text) cell += c == '"' ? "\"\"" : std::string(1, c);
+  return cell + '"';
+}
+
+std::string csv_cell(const Json& value) {
+  if (value.is_null()) return "";
+  return csv_cell(value.is_string() ? std::string_view(value.get_ref<const std::string&>())
+                                    : std::string_view(to_line(value)));
+}
+
+void fill(Prediction& prediction, std::span<const float> logits,
+          const std::vector<std::string>& labels) {
+  prediction.logits.assign(logits.begin(), logits.end());
+  prediction.probabilities = softmax(logits);
+  const std::int32_t best = hone::prediction(logits);
+  if (best == kNoPrediction) return;
+  prediction.label = labels[static_cast<std::size_t>(best)];
+  prediction.score = prediction.probabilities[static_cast<std::size_t>(best)];
+}
+
+}  // namespace
+
+Classifier::Classifier(const TextModel& source, std::int64_t max_seq_length,
+                       std::int64_t batch_size, Context& context)
+    : source_(source),
+      context_(context),
+      limit_(text_limit(max_seq_length, source.model.facts.limits.tokens)),
+      batch_size_(batch_size),
+      predictor_(forward_graph(source.model), source.model.parameters, context.session()) {}
+
+std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
+  std::vector<Example> examples;
+  for (const TextRow& row : rows) examples.push_back({row.text, 0, row.text_pair});
+  const EncodedSet set = encode_examples(context_.pool, source_.tokenizer, examples, limit_);
+  const ExampleSource source = text_examples(set);
+  const auto padded = [&](std::int64_t row) {
+    constexpr std::int64_t kMultiple = 8;
+    const std::int64_t size = source.lengths[static_cast<std::size_t>(row)];
+    return std::min((size + kMultiple - 1) / kMultiple * kMultiple,
+                    source_.model.facts.limits.tokens);
+  };
+  std::vector<std::int64_t> order(rows.size());
+  std::iota(order.begin(), order.end(), std::int64_t{0});
+  std::ranges::stable_sort(order, {}, padded);
+
+  const std::vector<std::string>& labels = source_.model.facts.labels;
+  const auto classes = static_cast<std::size_t>(predictor_.classes());
+  std::vector<Prediction> predictions(rows.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin + 1;
+    while (end < order.size() && end - begin < static_cast<std::size_t>(batch_size_) &&
+           padded(order[end]) == padded(order[begin]))
+      ++end;
+    const std::span<const std::int64_t> batch = std::span(order).subspan(begin, end - begin);
+    const std::vector<float> logits = predictor_.logits(source.batch(batch, padded(order[begin])));
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      fill(predictions[static_cast<std::size_t>(batch[i])],
+           std::span(logits).subspan(i * classes, classes), labels);
+    begin = end;
+    stop_if_interrupted();
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    Prediction& prediction = predictions[i];
+    prediction.row = std::move(rows[i]);
+    prediction.input_ids = set.ids[i];
+    prediction.cut = set.truncated[i] != 0;
+    empty += trim(prediction.row.text).empty();
+    without_label += !prediction.label;
+  }
+  texts += set.size();
+  cut += set.truncated_texts;
+  replaced_bytes += set.replaced_bytes;
+  return predictions;
+}
+
+std::vector<std::string> Classifier::warnings() const {
+  std::vector<std::string> lines;
+  const auto add = [&](std::int64_t count, const std::string& what) {
+    if (count > 0)
+      lines.push_back(fmt::format("{} of {} texts {}", grouped(count), grouped(texts), what));
+  };
+  add(cut, fmt::format("were cut to {} tokens", limit_));
+  add(empty, "are empty; they were classified like any other");
+  if (without_label > 0) lines.push_back(without_prediction_text(without_label, texts));
+  if (replaced_bytes > 0)
+    lines.push_back(fmt::format("{} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
+                                grouped(replaced_bytes)));
+  return lines;
+}
+
+std::span<const PredictionField> prediction_fields() { return kFields; }
+
+std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
+                                           const TextRows& rows, bool csv) {
+  std::vector<PredictionField> chosen;
+  if (names.empty()) {
+    for (const PredictionField& field : kFields)
+      if (lacking(rows, field.of).empty() && !(csv && field.list)) chosen.push_back(field);
+    return chosen;
+  }
+  std::vector<std::string> known;
+  for (const PredictionField& field : kFields) known.emplace_back(field.name);
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(kFields, name, &PredictionField::name);
+    user_check(found != std::end(kFields), "--fields: expected some of {}, got '{}'{}",
+               fmt::join(known, ", "), name, did_you_mean(name, known));
+    const std::string_view lack = lacking(rows, found->of);
+    user_check(lack.empty(), "--fields: {}", lack);
+    user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
+               "--fields: {} is there twice", name);
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+Json to_json(const Prediction& prediction, std::span<const PredictionField> fields,
+             const std::vector<std::string>& labels) {
+  Json json = Json::object();
+  for (const PredictionField& field : fields)
+    json[std::string(field.name)] = field.value(prediction, labels);
+  return json;
+}
+
+std::string csv_header(std::span<const PredictionField> fields) {
+  std::string line;
+  for (const PredictionField& field : fields)
+    line += fmt::format("{}{}", line.empty() ? "" : ",", field.name);
+  return line + '\n';
+}
+
+std::string to_csv(const Prediction& prediction, std::span<const PredictionField> fields,
+                   const std::vector<std::string>& labels) {
+  std::string line;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) line += ',';
+    line += csv_cell(fields[i].value(prediction, labels));
+  }
+  return line + '\n';
+}
+
+}  // namespace hone

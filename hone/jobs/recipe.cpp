@@ -1,0 +1,175 @@
+#include "hone/jobs/recipe.h"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <regex>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/passes/quantize.h"
+
+namespace hone {
+namespace {
+
+constexpr Operand kReads[] = {Operand::input, Operand::weight, Operand::bias};
+
+std::string place(std::string_view where, const toml::node& node) {
+  return fmt::format("{}, line {}", where, node.source().begin.line);
+}
+
+std::string text_of(const toml::node& node, std::string_view key, std::string_view where) {
+  user_check(node.is_string(), "{}: {}: expected a string", place(where, node), key);
+  return node.as_string()->get();
+}
+
+std::vector<std::string> texts_of(const toml::node& node, std::string_view key,
+                                  std::string_view where) {
+  if (!node.is_array()) return {text_of(node, key, where)};
+  std::vector<std::string> texts;
+  for (const toml::node& item : *node.as_array()) texts.push_back(text_of(item, key, where));
+  return texts;
+}
+
+void check_keys(const toml::table& table, const std::vector<std::string>& known,
+                std::string_view where) {
+  for (const auto& [key, node] : table) {
+    user_check(std::ranges::find(known, key.str()) != known.end(),
+               "{}: unknown key '{}'; known are {}{}", place(where, node), key.str(),
+               fmt::join(known, ", "), did_you_mean(key.str(), known));
+  }
+}
+
+void set_reads(OperandFormats& formats, const std::optional<Format>& format) {
+  for (const Operand operand : kReads) formats[operand] = format;
+}
+
+std::optional<Format> format_of(const toml::node& node, std::string_view key,
+                                std::string_view where, const FormatTable& formats) {
+  const std::string text = text_of(node, key, where);
+  return with_context(place(where, node), [&] { return parse_optional_format(text, formats); });
+}
+
+// The keys `format`, `input`, `weight`, `bias` and `output` of a table.
+OperandFormats operand_formats(const toml::table& table, std::string_view where,
+                               const FormatTable& formats) {
+  OperandFormats chosen;
+  if (const toml::node* all = table.get("format"))
+    set_reads(chosen, format_of(*all, "format", where, formats));
+  for (const Operand operand : kOperands) {
+    const std::string_view key = to_string(operand);
+    if (const toml::node* node = table.get(key))
+      chosen[operand] = format_of(*node, key, where, formats);
+  }
+  return chosen;
+}
+
+OperandFormats default_formats(const toml::node& node, std::string_view where,
+                               const FormatTable& formats) {
+  if (const toml::table* table = node.as_table()) {
+    check_keys(*table, {"format", "input", "weight", "bias", "output"}, where);
+    return operand_formats(*table, where, formats);
+  }
+  OperandFormats chosen;
+  set_reads(chosen, format_of(node, "default", where, formats));
+  return chosen;
+}
+
+RecipeRule rule_of(const toml::node& node, std::string_view where, const FormatTable& formats) {
+  const toml::table* table = node.as_table();
+  user_check(table != nullptr, "{}: expected a table; write [[rule]]", place(where, node));
+  check_keys(*table, {"op", "name", "regex", "format", "input", "weight", "bias", "output"}, where);
+  RecipeRule rule;
+  rule.where = place(where, node);
+  if (const toml::node* op = table->get("op")) rule.ops = texts_of(*op, "op", where);
+  if (const toml::node* name = table->get("name")) rule.name = text_of(*name, "name", where);
+  if (const toml::node* regex = table->get("regex")) {
+    rule.regex = text_of(*regex, "regex", where);
+    try {
+      std::regex compiled(*rule.regex);
+    } catch (const std::regex_error& error) {
+      fail("{}: '{}' is no regular expression: {}", rule.where, *rule.regex, error.what());
+    }
+  }
+  rule.formats = operand_formats(*table, where, formats);
+  user_check(!rule.formats.empty(),
+             "{}: the rule sets nothing; give format, input, weight, bias or output", rule.where);
+  return rule;
+}
+
+bool matches(const RecipeRule& rule, const Node& node) {
+  return std::ranges::find(rule.ops, node.op().name) != rule.ops.end() &&
+         (!rule.name || glob_match(*rule.name, node.name())) &&
+         (!rule.regex || std::regex_search(node.name(), std::regex(*rule.regex)));
+}
+
+void apply(const OperandFormats& formats, const Node& node, LayerFormats& layer) {
+  for (const auto& [operand, format] : formats)
+    if (has_operand(node, operand)) layer[operand] = format;
+}
+
+void check_effect(const RecipeRule& rule, const std::vector<Node*>& nodes) {
+  std::vector<const Node*> matched;
+  for (const Node* node : nodes)
+    if (matches(rule, *node)) matched.push_back(node);
+  user_check(!matched.empty(),
+             "{}: the rule matches no operation ({}{}{}); see the names in `hone inspect MODEL`",
+             rule.where, fmt::format("op {}", fmt::join(rule.ops, ", ")),
+             rule.name ? fmt::format(", name '{}'", *rule.name) : "",
+             rule.regex ? fmt::format(", regex '{}'", *rule.regex) : "");
+  for (const auto& [operand, format] : rule.formats) {
+    // `format` speaks of all an operation reads; not every one has a bias.
+    const bool any = std::ranges::any_of(
+        matched, [&, o = operand](const Node* node) { return has_operand(*node, o); });
+    const bool of_format = rule.formats.contains(Operand::input) && operand != Operand::output;
+    user_check(any || of_format, "{}: no operation that the rule matches has a {}", rule.where,
+               to_string(operand));
+  }
+}
+
+}  // namespace
+
+std::optional<Format> parse_optional_format(std::string_view text, const FormatTable& formats) {
+  if (trim(text) == "none") return std::nullopt;
+  return parse_format(text, formats);
+}
+
+Recipe parse_recipe(std::string_view text, std::string_view where, const FormatTable& formats) {
+  toml::table table;
+  try {
+    table = toml::parse(text, where);
+  } catch (const toml::parse_error& error) {
+    fail("{}, line {}: {}", where, error.source().begin.line, error.description());
+  }
+  check_keys(table, {"default", "rule"}, where);
+  Recipe recipe;
+  if (const toml::node* node = table.get("default"))
+    recipe.defaults = default_formats(*node, where, formats);
+  if (const toml::node* node = table.get("rule")) {
+    user_check(node->is_array(), "{}: rule: expected [[rule]] tables", place(where, *node));
+    for (const toml::node& rule : *node->as_array())
+      recipe.rules.push_back(rule_of(rule, where, formats));
+  }
+  user_check(!recipe.defaults.empty() || !recipe.rules.empty(),
+             "{}: the recipe says nothing; give a default or a [[rule]]", where);
+  return recipe;
+}
+
+Recipe read_recipe(const fs::path& path, const FormatTable& formats) {
+  return parse_recipe(read_file(path), path.string(), formats);
+}
+
+QuantizationPlan resolve(const Recipe& recipe, const Graph& graph) {
+  const std::vector<Node*> nodes = graph.of_kind(NodeKind::operation);
+  for (const RecipeRule& rule : recipe.rules) check_effect(rule, nodes);
+  QuantizationPlan plan;
+  for (const Node* node : nodes) {
+    LayerFormats layer;
+    if (node->is("linear")) apply(recipe.defaults, *node, layer);
+    for (const RecipeRule& rule : recipe.rules)
+      if (matches(rule, *node)) apply(rule.formats, *node, layer);
+    if (layer != LayerFormats{}) plan.emplace_back(node->name(), layer);
+  }
+  return plan;
+}
+
+}  // namespace hone

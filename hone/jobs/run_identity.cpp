@@ -1,0 +1,208 @@
+#include "hone/jobs/run_identity.h"
+
+#include <fmt/ranges.h>
+
+#include <set>
+
+#include "hone/base/error.h"
+#include "hone/base/hash.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+// Each piece with its length, so that no boundary moves unseen.
+void add_piece(Fingerprint& hash, std::span<const std::byte> bytes) {
+  const std::uint64_t size = bytes.size();
+  hash.add(std::as_bytes(std::span(&size, 1)));
+  hash.add(bytes);
+}
+
+std::string describe(const ParameterStore& parameters) {
+  Fingerprint hash;
+  std::int64_t elements = 0;
+  for (const auto& [name, tensor] : parameters.tensors()) {
+    const Tensor host = tensor.on(cpu());
+    add_piece(hash, std::as_bytes(std::span(name)));
+    add_piece(hash,
+              std::as_bytes((host.contiguous() ? host : host.contiguous_copy()).values<float>()));
+    elements += host.count();
+  }
+  return fmt::format("{} parameters, fingerprint {}", elements, hash.text());
+}
+
+std::string describe(const EncodedSet& set) {
+  Fingerprint hash;
+  for (const auto& ids : set.ids) add_piece(hash, std::as_bytes(std::span(ids)));
+  add_piece(hash, std::as_bytes(std::span(set.labels)));
+  add_piece(hash, std::as_bytes(std::span(set.second_begins)));
+  return fmt::format("{} texts, fingerprint {}", set.size(), hash.text());
+}
+
+// In the identity of a run; not there in those of versions before it was counted, which was 1.
+constexpr const char* kNumericsKey = "numerics";
+
+int numerics_of(const FolderRecord& record) {
+  const bool counted = record.job.is_object() && record.job.contains(kNumericsKey) &&
+                       record.job[kNumericsKey].is_number_integer();
+  return counted ? record.job[kNumericsKey].get<int>() : 1;
+}
+
+// The command; not there in those of versions before it was kept.
+constexpr const char* kCommandKey = "command";
+
+// Model and data by their names, where their contents were not kept.
+Json identity_by_name(const Json& settings) {
+  Json identity = result_settings(settings);
+  for (const char* key : {"MODEL", "data"})
+    if (settings.contains(key)) identity[key] = settings[key];
+  return identity;
+}
+
+std::string value_text(const Json& identity, const std::string& key) {
+  if (!identity.contains(key)) return "not there";
+  return identity[key].is_string() ? identity[key].get<std::string>() : to_line(identity[key]);
+}
+
+// A line for each setting that differs. One that there was not yet had the value it has by default.
+std::vector<std::string> differences(const Json& then, const Json& now, const Json& defaults) {
+  std::set<std::string> keys;
+  for (const Json* json : {&then, &now})
+    for (const auto& [key, value] : json->items()) keys.insert(key);
+  std::vector<std::string> lines;
+  for (const std::string& key : keys) {
+    const std::string before = value_text(then.contains(key) ? then : defaults, key),
+                      after = value_text(now, key);
+    if (before != after)
+      lines.push_back(fmt::format("\n  {}: {} then, {} now", key, before, after));
+  }
+  return lines;
+}
+
+// A line for each file of a finished run that is not as it was written.
+std::vector<std::string> lost_files(const FolderRecord& record, const fs::path& folder) {
+  std::vector<std::string> lines;
+  for (const auto& [path, file] : record.files) {
+    if (!path_exists(folder / path)) {
+      lines.push_back(fmt::format("\n  {}: is not there any more", path));
+    } else if (is_folder(folder / path) || recorded(folder / path) != file) {
+      lines.push_back(fmt::format("\n  {}: was changed", path));
+    }
+  }
+  return lines;
+}
+
+// The run that is asked for against the one of a record, but for their numerics: a line for each
+// difference.
+std::vector<std::string> differences_from(const FolderRecord& record, const fs::path& folder,
+                                          const Invocation& invocation, const Json& identity) {
+  const Json& defaults = invocation.defaults;
+  if (record.by_name) {
+    const Json settings = read_json(folder / "settings.json").at("settings");
+    return differences(identity_by_name(settings), identity_by_name(invocation.settings), defaults);
+  }
+  if (!record.job.is_object())
+    return {fmt::format("\n  {} tells of a job that is not one to go on with", kRecordFile)};
+  Json then = record.job, now = identity;
+  for (const char* key : {kNumericsKey, kCommandKey}) {
+    then.erase(key);
+    now.erase(key);
+  }
+  return differences(then, now, defaults);
+}
+
+// What another command left is not to be gone on with. `way_out`: what to do instead.
+void check_command(const FolderRecord& record, const fs::path& folder, const std::string& command,
+                   const char* way_out) {
+  const std::string made_by = command_of(record, folder);
+  user_check(made_by.empty() || made_by == command,
+             "{}: is of `hone {}`, and `hone {}` has nothing to resume there\n{}", folder.string(),
+             made_by, command, way_out);
+}
+
+}  // namespace
+
+std::string command_of(const FolderRecord& record, const fs::path& folder) {
+  const auto text_at = [](const Json& json, const char* key) {
+    return json.is_object() && json.contains(key) && json[key].is_string()
+               ? json[key].get<std::string>()
+               : "";
+  };
+  std::string command = text_at(record.job, kCommandKey);
+  try {
+    if (command.empty()) command = text_at(read_json(folder / "settings.json"), "command");
+  } catch (const UserError&) {
+    return "";  // no such file, or none to rely on
+  }
+  // Versions before records kept the whole line.
+  const std::vector<std::string> words = split(command, ' ');
+  return words.size() > 1 && words[0] == "hone" ? words[1] : command;
+}
+
+Json result_settings(Json settings) {
+  for (const char* key : {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume",
+                          "save_steps", "save_total_limit", "report_to", "save_optimizer_state",
+                          "threads", "json", "quiet", "color", "show_passes", "dump_passes"})
+    settings.erase(key);
+  return settings;
+}
+
+Json run_identity(const Json& settings, const ParameterStore& parameters,
+                  const EncodedSplits& data) {
+  Json identity = result_settings(settings);
+  identity[kNumericsKey] = kNumerics;
+  identity["the model"] = describe(parameters);
+  identity["the training texts"] = describe(data.train);
+  identity["the validation texts"] = describe(data.validation);
+  identity["the test texts"] = describe(data.test);
+  return identity;
+}
+
+bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
+               const EncodedSplits& data, OutputFolder& output) {
+  Json identity = run_identity(invocation.settings, parameters, data);
+  identity[kCommandKey] = invocation.name;
+  const auto& finished = output.former();
+  if (output.options().resume && finished) {
+    if (!output.options().overwrite)
+      check_command(*finished, output.destination(), invocation.name,
+                    "Give another output folder, or --overwrite");
+    const auto lines = differences_from(*finished, output.destination(), invocation, identity);
+    const auto lost = lost_files(*finished, output.destination());
+    if (lines.empty() && lost.empty()) return false;
+    user_check(output.options().overwrite || lines.empty(),
+               "{}: another run is finished there:{}\nGive another output folder, or --overwrite",
+               output.destination().string(), fmt::join(lines, ""));
+    user_check(output.options().overwrite,
+               "{}: this run is finished, but what it wrote is not what stands there:{}\nPut it "
+               "back, or make it again by --overwrite, which keeps what was changed as NAME.kept",
+               output.destination().string(), fmt::join(lost, ""));
+  }
+  const auto& interrupted = output.interrupted();
+  if (!interrupted) {
+    output.begin(identity);
+    return true;
+  }
+  check_command(*interrupted, output.path(), invocation.name,
+                "Give another output folder, or start again with --overwrite and without --resume");
+  user_check(
+      interrupted->finished || numerics_of(*interrupted) == kNumerics,
+      "{}: this run was begun by a version of hone whose arithmetic rounds differently "
+      "(numerics {}, here {}): going on would give what neither of them gives\nFinish it with "
+      "the version that began it, or start again with --overwrite and without --resume",
+      output.path().string(), numerics_of(*interrupted), kNumerics);
+  const auto lines = differences_from(*interrupted, output.path(), invocation, identity);
+  user_check(lines.empty(),
+             "{}: this is another run than the one that was interrupted, and cannot go on with its "
+             "checkpoints:{}\nGive the same command, or start again with --overwrite and without "
+             "--resume",
+             output.path().string(), fmt::join(lines, ""));
+  if (interrupted->finished) {
+    output.commit();  // all that was missing
+    return false;
+  }
+  output.go_on(identity);
+  return true;
+}
+
+}  // namespace hone

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "hone/base/output_folder.h"
+#include "hone/jobs/run_report.h"
+#include "hone/models/encoding.h"
+#include "hone/tensor/parameter_store.h"
+
+/// What a run is, so that one that is asked for again is known to be the same: the settings that decide on its result,
+/// and fingerprints of the contents of model and data. A file may move, but not change. It stays in the record of the
+/// run's folder.
+namespace hone {
+
+/// Counts the ways in which training rounded: to be raised when any kernel gives other bits, or dropout draws other
+/// numbers. Only a run of the same numerics goes on from its checkpoints; what is finished is read whatever it was.
+inline constexpr int kNumerics = 2;
+
+/// Those of a command's settings that decide on the result: without where it is written, how it is shown and by how
+/// many threads. Of model and data, the contents count, not the paths.
+Json result_settings(Json settings);
+
+/// The command that made the folder of this record, or was interrupted there: "train". Empty: unknown.
+std::string command_of(const FolderRecord& record, const fs::path& folder);
+
+/// The identity of a run with the command's `settings`, and its numerics.
+Json run_identity(const Json& settings, const ParameterStore& parameters,
+                  const EncodedSplits& data);
+
+/// Begins a run in its folder; with `resume`, goes on in what an interrupted one left, or begins where there is nothing
+/// to go on with. Returns false when the same run is finished: there is nothing left to do, the result stands at the
+/// destination. Finished runs of versions before records are known by their settings.
+///
+/// Throws `UserError` when another command made the folder, or the interrupted run is of other numerics; with every difference when another run was
+/// interrupted, or is finished and not to be overwritten; and with every file when the finished one has lost some, or
+/// others than it wrote stand there.
+bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
+               const EncodedSplits& data, OutputFolder& output);
+
+}  // namespace hone

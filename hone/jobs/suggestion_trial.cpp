@@ -1,0 +1,57 @@
+#include "hone/jobs/suggestion_trial.h"
+
+namespace hone {
+namespace {
+
+Table table_of(const SuggestionTrial& trial) { return comparison_table(trial.models()); }
+
+std::string summary_of(const SuggestionTrial& trial) {
+  return finding(trial.suggested, trial.choice.made_on());
+}
+
+}  // namespace
+
+SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
+                                const CompressOptions& options,
+                                const std::vector<Suggestion>& suggestions, Context& context) {
+  const std::int64_t batch_size = options.calibration.batch_size;
+  const EncodedSet& examples = choice_part(data).examples;
+  SuggestionTrial trial{
+      .choice = begin_choice(model, data, batch_size, context), .given = {}, .suggested = {}};
+  CompressOptions better = options;
+  better.plan = with_suggestions(options.plan, suggestions);
+  const Model given = compress(model, data, options, context),
+              suggested = compress(model, data, better, context);
+  const Measurement& parent = trial.choice.parent;
+  trial.given = compared(given, "given", parent, examples, batch_size, context);
+  trial.suggested = compared(suggested, "suggested", parent, examples, batch_size, context);
+  const Comparison both[] = {*trial.given.comparison, *trial.suggested.comparison};
+  const std::vector<Verdict> verdicts = verdicts_of_choice(both);
+  trial.given.verdict = verdicts[0];
+  trial.suggested.verdict = verdicts[1];
+  report_chosen(trial.choice, {{"suggested", &suggested}}, model, data, batch_size, context);
+  return trial;
+}
+
+std::vector<NamedEvaluation> chosen_evaluations(const SuggestionTrial& trial) {
+  return chosen_evaluations(trial.choice, {&trial.suggested});
+}
+
+Json to_json(const SuggestionTrial& trial, const std::vector<std::string>& labels) {
+  Json models = Json::array();
+  for (const ComparedModel& model : trial.models()) models.push_back(to_json(model, labels));
+  Json json = to_json(trial.choice, labels);
+  json.update({{"models", models},
+               {"summary", summary_of(trial)},
+               {"findings", reported_findings(trial.choice)},
+               {"seeds", 1}});
+  return json;
+}
+
+std::string to_text(const SuggestionTrial& trial, const TextStyle& style) {
+  std::vector<std::string> lines = reported_findings(trial.choice);
+  lines.insert(lines.begin(), summary_of(trial));
+  return choice_text(trial.choice, table_of(trial), lines, style);
+}
+
+}  // namespace hone

@@ -1,0 +1,204 @@
+#include "hone/jobs/text_rows.h"
+
+#include <charconv>
+#include <unordered_map>
+
+#include "hone/data/labelled_file.h"
+#include "hone/data/labels.h"
+#include "hone/data/row_hash.h"
+#include "hone/data/splits.h"
+#include "hone/data/synthetic.h"
+#include "hone/data/written_data.h"
+#include "hone/text/utf8.h"
+
+namespace hone {
+namespace {
+
+// A whole number as such, "007" as text.
+Json id_of(const Record& record) {
+  if (record.id.empty()) return record.number;
+  std::int64_t value = 0;
+  const char* end = record.id.data() + record.id.size();
+  const auto [last, error] = std::from_chars(record.id.data(), end, value);
+  const bool whole = error == std::errc() && last == end && std::to_string(value) == record.id;
+  return whole ? Json(value) : Json(record.id);
+}
+
+// Of a part without labels the hub's files say -1.
+std::optional<std::string> gold_of(const Record& record) {
+  if (record.gold.empty() || record.gold == "-1") return std::nullopt;
+  return record.gold;
+}
+
+// Gold labels by the names the model has for them.
+void name_gold_labels(TextRows& data, const std::vector<std::string>& labels,
+                      const std::vector<std::string>& class_names) {
+  LabelTable table;
+  std::vector<std::int32_t> numbers;
+  try {
+    for (const TextRow& row : data.rows)
+      numbers.push_back(
+          row.gold
+              ? table.number_of(*row.gold, [&] { return fmt::format("row {}", row.id.dump()); })
+              : -1);
+    if (table.labels().empty()) return;
+    const LabelClasses classes = find_classes(table.labels(), {class_names, labels, 0}, data.notes);
+    for (std::size_t i = 0; i < data.rows.size(); ++i)
+      if (numbers[i] >= 0)
+        data.rows[i].gold = labels[static_cast<std::size_t>(
+            classes.class_of[static_cast<std::size_t>(numbers[i])])];
+  } catch (const UserError& error) {
+    data.notes.push_back(
+        fmt::format("gold labels are shown as they are written: {}", error.what()));
+  }
+}
+
+/// A part of data, by whose files or rows it is made of.
+struct Part {
+  std::string name;         ///< "train", "validation", "test" or "all"
+  bool is_cut_out = false;  ///< of the training part, by what the model knows
+
+  bool takes(std::string_view other) const {
+    return is_cut_out ? other == "train" : name == "all" || name == other;
+  }
+};
+
+// What the part is called: data without parts is none to train on here.
+std::string name_of(const Part& part, const std::string& asked_for) {
+  return asked_for.empty() && part.name == "train" ? "all" : part.name;
+}
+
+// The part that is asked for by `name`, of data that has these.
+Part find_part(const std::string& name, bool train, bool validation, bool test,
+               const std::string& source) {
+  user_check(train || validation || test, "{}: there are no texts", source);
+  if (name.empty()) return {test ? "test" : validation ? "validation" : "train"};
+  if (name == "all") return {name};
+  if (name == "train" || name == "validation") {
+    const bool is_there = name == "train" ? train : validation;
+    user_check(is_there || (train && name == "validation"), "{}: there is no {} part", source,
+               name);
+    return {name, /*is_cut_out=*/train && !validation};
+  }
+  user_check(name == "test", "--split: expected train, validation, test or all, got '{}'", name);
+  user_check(test, "{}: there is no {} part", source, name);
+  return {name};
+}
+
+// Of all rows of a training part those of the `part`.
+void cut_out(const Part& part, const std::optional<TrainedOn>& record, const std::string& source,
+             TextRows& data) {
+  std::vector<std::uint64_t> hashes;
+  for (const TextRow& row : data.rows) hashes.push_back(row_hash({row.text, 0, row.text_pair}));
+  const std::optional<SetAside> aside = rows_set_aside_before(hashes, record, /*takes_new=*/true);
+  const bool validation = part.name == "validation";
+  user_check(aside || !validation,
+             "{}: there is no validation part, and the model was not trained on a part of these "
+             "texts, as far as is known; leave --split out for all of them",
+             source);
+  if (!aside) return;
+  std::size_t row = 0;
+  std::erase_if(data.rows, [&](const TextRow&) { return (aside->rows[row++] != 0) != validation; });
+  data.notes.push_back(
+      fmt::format("{}: {}{}", part.name, validation ? "" : "all but ", aside->source));
+}
+
+std::vector<fs::path> files_of(const DataFiles& files, const Part& part) {
+  std::vector<fs::path> paths;
+  const auto add = [&](std::string_view name, const std::vector<fs::path>& more) {
+    if (part.takes(name)) paths.insert(paths.end(), more.begin(), more.end());
+  };
+  add("train", files.train);
+  add("validation", files.validation);
+  add("test", files.test);
+  return paths;
+}
+
+TextRows read_files(const DataOptions& options, const std::string& part_name,
+                    const std::vector<std::string>& labels, const std::optional<TrainedOn>& record,
+                    ThreadPool& pool) {
+  const DataFiles files = find_data_files(options.source);
+  const Part part = find_part(part_name, !files.train.empty(), !files.validation.empty(),
+                              !files.test.empty(), options.source);
+  TextRows data{.part = name_of(part, part_name), .notes = files.notes};
+  std::vector<std::string> class_names;
+  std::int64_t replaced = 0;
+  std::optional<ColumnChoice> choice;
+  const std::vector<fs::path> paths = files_of(files, part);
+  data.many_files = paths.size() > 1;
+  for (const fs::path& path : paths) {
+    const LabelledFile file = open_labelled_file(path);
+    if (!choice && !file.table.columns.empty()) {
+      with_context(path.string(),
+                   [&] { choice = choose_shown_columns(file.table.columns, options, data.notes); });
+      data.notes.insert(data.notes.end(), file.table.notes.begin(), file.table.notes.end());
+      if (!choice->gold.empty()) class_names = file.table.class_names(choice->gold);
+    }
+    for (Record& record : file.read(choice.value_or(ColumnChoice()), pool)) {
+      const auto where = [&] { return file.place(record.number); };
+      if (options.strict) {
+        if (record.replaced_bytes > 0) fail("{}: {}", where(), kNotUtf8);
+        check_utf8(record.text, where);
+        check_utf8(record.text_pair, where);
+      }
+      replaced += record.replaced_bytes;
+      TextRow& row = data.rows.emplace_back();
+      row.id = id_of(record);
+      row.text = std::move(record.text);
+      if (!choice->text_pair.empty()) row.text_pair = std::move(record.text_pair);
+      row.gold = gold_of(record);
+      if (data.many_files) row.file = path.lexically_normal().string();
+    }
+  }
+  user_check(!data.rows.empty(), "{}: there are no texts", options.source);
+  if (replaced > 0)
+    data.warnings.push_back(
+        fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
+                    options.source, replaced));
+  if (part.is_cut_out) cut_out(part, record, options.source, data);
+  name_gold_labels(data, labels, class_names);
+  return data;
+}
+
+// Data that is no table has its labels in any case.
+TextRows rows_of(const DataSet& set, const std::string& part_name,
+                 const std::vector<std::string>& labels, const std::optional<TrainedOn>& record) {
+  TextRows data{.notes = set.notes, .warnings = set.warnings};
+  const Part part = find_part(part_name, !set.train.empty(), !set.validation.empty(),
+                              !set.test.empty(), set.source);
+  data.part = name_of(part, part_name);
+  const auto add = [&](std::string_view name, const std::vector<Example>& examples) {
+    if (!part.takes(name)) return;
+    for (const Example& example : examples)
+      data.rows.push_back({.id = std::ssize(data.rows) + 1,
+                           .text = example.text,
+                           .text_pair = example.text_pair,
+                           .gold = set.label_names[static_cast<std::size_t>(example.label)]});
+  };
+  add("train", set.train);
+  add("validation", set.validation);
+  add("test", set.test);
+  if (part.is_cut_out) cut_out(part, record, set.source, data);
+  name_gold_labels(data, labels, {});
+  return data;
+}
+
+}  // namespace
+
+TextRows read_text_rows(const DataOptions& options, const std::string& part,
+                        const std::vector<std::string>& labels,
+                        const std::optional<TrainedOn>& record, ThreadPool& pool) {
+  DataOptions with_columns = options;
+  if (record) with_columns.remembered = record->columns;
+  const bool table =
+      !options.source.starts_with(kSyntheticPrefix) && !is_review_folder(options.source);
+  TextRows data = table ? read_files(with_columns, part, labels, record, pool)
+                        : rows_of(load_data_set(options, pool), part, labels, record);
+  for (const TextRow& row : data.rows) {
+    data.pairs = data.pairs || row.text_pair.has_value();
+    data.labelled = data.labelled || row.gold.has_value();
+  }
+  return data;
+}
+
+}  // namespace hone

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/base/thread_pool.h"
+#include "hone/data/data_set.h"
+#include "hone/data/trained_on.h"
+
+/// Texts to be classified, with what tells their answers apart.
+namespace hone {
+
+struct TextRow {
+  Json id;  ///< the number of its line or row, or what the data calls it
+  std::string text;
+  std::optional<std::string> text_pair = {};
+  std::optional<std::string> gold = {};  ///< the label somebody gave it
+  std::string file = {};                 ///< where it stands, of several files
+};
+
+struct TextRows {
+  std::vector<TextRow> rows = {};
+  std::string part = {};    ///< "train", "validation", "test", or "all"
+  bool pairs = false;       ///< the rows have a second text
+  bool labelled = false;    ///< some have a gold label
+  bool many_files = false;  ///< the rows come from several files
+  std::vector<std::string> notes = {}, warnings = {};
+};
+
+/// The rows of the part of a data set (see `load_data_set`; a .txt file too, a row for each line, empty ones included)
+/// that is called `part`; "" stands for the first of test, validation and train that there is, "all" for all of them. In
+/// data that the model was trained on and that has no validation part, this is what the training set aside or the model
+/// has not seen, by the `record`. Gold labels are called as the model's `labels` where all of them are among these by name
+/// or number, else as they are written, with a note.
+/// Throws `UserError` as `load_data_set` does, but for labels, which may be anything or missing.
+TextRows read_text_rows(const DataOptions& options, const std::string& part,
+                        const std::vector<std::string>& labels,
+                        const std::optional<TrainedOn>& record, ThreadPool& pool);
+
+}  // namespace hone

@@ -1,0 +1,254 @@
+#include "hone/jobs/width_study.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <tuple>
+
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+std::string text_of(const FixedPointWidth& width) {
+  return fmt::format("{}.{}", width.width, width.frac);
+}
+
+// The order of the tests: fixed before anything is measured.
+std::vector<std::size_t> widest_first(const std::vector<FixedPointWidth>& widths) {
+  std::vector<std::size_t> order(widths.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) {
+    return std::tuple(widths[i].width, widths[i].frac);
+  });
+  return order;
+}
+
+Format format_of(const FixedPointWidth& width, const Context& context) {
+  return parse_format(fmt::format("integer(width={},frac={})", width.width, width.frac),
+                      context.library.formats);
+}
+
+/// Models from the widest down, of which the last stays at hand that is kept as all before it are.
+struct Descent {
+  bool going_on = true;
+  std::optional<std::size_t> kept = {};
+  std::optional<Model> model = {};
+
+  void consider(std::size_t index, Model candidate, const ComparedModel& measured) {
+    going_on = going_on && verdict(*measured.comparison).kept();
+    if (!going_on) return;
+    kept = index;
+    model = std::move(candidate);
+  }
+};
+
+void judge(std::vector<WidthResult>& results, const std::vector<std::size_t>& order,
+           ComparedModel WidthResult::*model) {
+  std::vector<Comparison> comparisons;
+  for (const std::size_t i : order) comparisons.push_back(*(results[i].*model).comparison);
+  const std::vector<Verdict> verdicts = verdicts_in_sequence(comparisons);
+  for (std::size_t i = 0; i < order.size(); ++i) (results[order[i]].*model).verdict = verdicts[i];
+}
+
+std::vector<Point> curve(const std::vector<WidthResult>& results,
+                         const std::function<Point(const WidthResult&)>& point) {
+  std::vector<Point> points;
+  for (const WidthResult& result : results) points.push_back(point(result));
+  return points;
+}
+
+Point accuracy_point(const WidthResult& result, const ComparedModel& model) {
+  const Evaluation& e = model.measurement.evaluation;
+  return {static_cast<double>(result.width.width), 100 * e.accuracy, 100 * e.accuracy_interval.low,
+          100 * e.accuracy_interval.high};
+}
+
+Point flip_point(const WidthResult& result, const ComparedModel& model) {
+  const Comparison& c = *model.comparison;
+  return {static_cast<double>(result.width.width), 100 * c.flip_share};
+}
+
+Figure width_figure(const WidthStudy& study) {
+  const std::vector<WidthResult>& results = study.results;
+  Axis width{.label = "Format (width.fraction, bits)"};
+  for (const WidthResult& result : results)
+    width.ticks.push_back({static_cast<double>(result.width.width), text_of(result.width)});
+  const auto ptq = [](auto point) {
+    return [point](const WidthResult& r) { return point(r, r.ptq); };
+  };
+  const auto qat = [](auto point) {
+    return [point](const WidthResult& r) { return point(r, r.qat); };
+  };
+  const char *by_rounding = "by rounding alone (PTQ)", *by_training = "with training (QAT)";
+  const Panel accuracy{.title = "Accuracy",
+                       .x = width,
+                       .y = {.label = "Accuracy (%)"},
+                       .series = {{.label = by_rounding,
+                                   .points = curve(results, ptq(accuracy_point)),
+                                   .spread = Spread::bars},
+                                  {.label = by_training,
+                                   .points = curve(results, qat(accuracy_point)),
+                                   .spread = Spread::bars}},
+                       .references = {{100 * study.choice.parent.evaluation.accuracy, "fp32"}}};
+  const Panel flips{.title = "Flips against fp32",
+                    .x = width,
+                    .y = {.label = "Flips (%)", .logarithmic = true},
+                    .series = {{.label = by_rounding, .points = curve(results, ptq(flip_point))},
+                               {.label = by_training, .points = curve(results, qat(flip_point))}}};
+  return {.title = fmt::format("Fixed point, simulated; {}; one seed", study.choice.made_on()),
+          .panels = {accuracy, flips},
+          .width = 1000};
+}
+
+std::size_t widest(const WidthStudy& study) {
+  std::vector<FixedPointWidth> widths;
+  for (const WidthResult& result : study.results) widths.push_back(result.width);
+  return widest_first(widths).front();
+}
+
+// "from 8.4 on with training (8.4: +0.02 points, 95 %: …)": the narrowest that is kept, or the widest that is not.
+std::string holding_from(const WidthStudy& study, const std::optional<std::size_t>& kept,
+                         ComparedModel WidthResult::*model, const char* batch_size) {
+  const WidthResult& shown = study.results[kept.value_or(widest(study))];
+  const std::string width = text_of(shown.width);
+  const std::string where = !kept                   ? "at no width"
+                            : kept == widest(study) ? fmt::format("at {}, the widest,", width)
+                                                    : fmt::format("from {} on", width);
+  return fmt::format("{} {} ({}: {})", where, batch_size, width,
+                     change_sentence(*(shown.*model).comparison));
+}
+
+}  // namespace
+
+WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
+                        const WidthStudyOptions& options, Context& context) {
+  const std::int64_t batch_size = options.qat.eval_batch_size;
+  const EncodedSet& examples = choice_part(data).examples;
+  WidthStudy study{.choice = begin_choice(parent, data, batch_size, context),
+                   .results = std::vector<WidthResult>(options.widths.size()),
+                   .kept_ptq = {},
+                   .kept_qat = {}};
+  // Every width is measured once it is trained; evaluations on the way would only take time, unless they choose.
+  EncodedSplits learnt_from = data;
+  if (!options.qat.chooses()) learnt_from.validation = {};
+  const std::vector<std::size_t> order = widest_first(options.widths);
+  Descent ptq, qat;
+  for (const std::size_t index : order) {
+    WidthResult& result = study.results[index];
+    result.width = options.widths[index];
+    const std::string name = text_of(result.width);
+    CompressOptions compression{.plan = one_format(parent, format_of(result.width, context)),
+                                .fine_tune = options.qat};
+    compression.calibration.seed = options.qat.training.seed;
+    compression.fine_tune.title = "QAT " + name;
+    if (options.checkpoints_of)
+      compression.fine_tune.checkpoints = options.checkpoints_of("qat-" + name);
+    const auto consider = [&](Descent& descent, ComparedModel& row, const char* method) {
+      const Model model = compress(parent, learnt_from, compression, context);
+      row = compared(model, fmt::format("{} {}", method, summary(compression.plan)),
+                     study.choice.parent, examples, batch_size, context);
+      descent.consider(index, model, row);
+    };
+    consider(ptq, result.ptq, "PTQ");
+    compression.qat = true;
+    consider(qat, result.qat, "QAT");
+  }
+  judge(study.results, order, &WidthResult::ptq);
+  judge(study.results, order, &WidthResult::qat);
+  study.kept_ptq = ptq.kept;
+  study.kept_qat = qat.kept;
+  std::vector<ChosenModel> chosen;
+  if (ptq.kept) chosen.push_back({study.results[*ptq.kept].ptq.label, &*ptq.model});
+  if (qat.kept) chosen.push_back({study.results[*qat.kept].qat.label, &*qat.model});
+  report_chosen(study.choice, chosen, parent, data, batch_size, context);
+  return study;
+}
+
+std::vector<ComparedModel> compared_models(const WidthStudy& study) {
+  std::vector<ComparedModel> rows = {parent_row(study.choice.parent)};
+  for (const WidthResult& result : study.results) {
+    rows.push_back(result.ptq);
+    rows.push_back(result.qat);
+  }
+  return rows;
+}
+
+std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study) {
+  std::vector<const ComparedModel*> chosen;
+  if (study.kept_ptq) chosen.push_back(&study.results[*study.kept_ptq].ptq);
+  if (study.kept_qat) chosen.push_back(&study.results[*study.kept_qat].qat);
+  return chosen_evaluations(study.choice, chosen);
+}
+
+Table width_table(const WidthStudy& study) { return comparison_table(compared_models(study)); }
+
+std::string width_verdict(const WidthStudy& study) {
+  return fmt::format(
+      "Fixed point is shown to keep the accuracy within {:.2f} points {}, and {}; on {}.",
+      100 * kUsualMargin,
+      holding_from(study, study.kept_ptq, &WidthResult::ptq, "by rounding alone"),
+      holding_from(study, study.kept_qat, &WidthResult::qat, "with training"),
+      study.choice.made_on());
+}
+
+std::vector<std::string> width_findings(const WidthStudy& study) {
+  std::vector<std::string> lines, not_kept;
+  const WidthResult& first = study.results[widest(study)];
+  if (!study.kept_ptq) not_kept.push_back("by rounding alone, " + first.ptq.verdict->summary);
+  if (!study.kept_qat) not_kept.push_back("with training, " + first.qat.verdict->summary);
+  if (!not_kept.empty())
+    lines.push_back(fmt::format("Not even the widest, {}, is shown to keep it on {}: {}.",
+                                text_of(first.width), study.choice.made_on(),
+                                fmt::join(not_kept, "; ")));
+  const std::vector<std::string> reported = reported_findings(study.choice);
+  lines.insert(lines.end(), reported.begin(), reported.end());
+  return lines;
+}
+
+Json to_json(const WidthStudy& study, const std::vector<std::string>& labels) {
+  const auto name = [&](const std::optional<std::size_t>& kept) {
+    return kept ? Json(text_of(study.results[*kept].width)) : Json();
+  };
+  Json models = Json::array();
+  for (const ComparedModel& model : compared_models(study))
+    models.push_back(to_json(model, labels));
+  Json json = to_json(study.choice, labels);
+  json.update({{"models", models},
+               {"kept_ptq", name(study.kept_ptq)},
+               {"kept_qat", name(study.kept_qat)},
+               {"summary", width_verdict(study)},
+               {"findings", width_findings(study)},
+               {"seeds", 1}});
+  return json;
+}
+
+std::string to_text(const WidthStudy& study, const TextStyle& style) {
+  std::vector<std::string> lines = width_findings(study);
+  lines.insert(lines.begin(), width_verdict(study));
+  return choice_text(study.choice, width_table(study), lines, style);
+}
+
+Section width_section(const WidthStudy& study, const fs::path& stem,
+                      std::vector<std::string>& notes) {
+  Section section{"Accuracy and flips", {}};
+  for (const std::string& line : width_findings(study)) section.blocks.push_back(Paragraph{line});
+  section.blocks.push_back(figure_block(
+      width_figure(study), stem,
+      "Accuracy and flips against the width of fixed point, one curve for quantization by rounding "
+      "alone and one for training with it; the table has the figures.",
+      notes));
+  section.blocks.push_back(PageTable{
+      width_table(study),
+      fmt::format(
+          "{}. Flips: predictions that differ from fp32's; McNemar's test is on those of them that "
+          "change what is right. Verdict: kept when the whole 95 % interval of the change is above "
+          "-{:.2f} points; from the widest down, up to the first that is not kept.",
+          candidates_caption(study.choice), 100 * kUsualMargin)});
+  section.blocks.push_back(reported_block(study.choice));
+  return section;
+}
+
+}  // namespace hone

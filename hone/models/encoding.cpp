@@ -1,0 +1,108 @@
+#include "hone/models/encoding.h"
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "hone/data/row_hash.h"
+#include "hone/models/vocabulary.h"
+
+namespace hone {
+
+void check_room_for_pairs(std::size_t limit) {
+  user_check(limit >= 3,
+             "--max_seq_length: expected at least 3 for pairs, for [CLS] and twice [SEP], got {}",
+             limit);
+}
+
+void check_takes_pairs(const InputLimits& limits, std::int64_t max_seq_length) {
+  user_check(limits.pairs(),
+             "pairs of texts need a model with two types of tokens, this one has {} "
+             "(type_vocab_size in its config.json); leave the second text out, or take another "
+             "model",
+             limits.token_types);
+  check_room_for_pairs(text_limit(max_seq_length, limits.tokens));
+}
+
+EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
+                       const std::string& name, std::int64_t max_seq_length, Context& context,
+                       std::vector<std::string>& warnings) {
+  const std::size_t limit = text_limit(max_seq_length, source.model.facts.limits.tokens);
+  if (!examples.empty() && examples[0].text_pair)
+    check_takes_pairs(source.model.facts.limits, max_seq_length);
+  const std::string shorter = length_warning(max_seq_length, source.model.facts.limits.tokens);
+  if (!shorter.empty() && std::ranges::find(warnings, shorter) == warnings.end())
+    warnings.push_back(shorter);
+  EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);
+  set.text_numbers = text_numbers(row_hashes(examples));
+  // What is so of one part is so of all.
+  const auto is_of_spelling = [](const std::string& warning) {
+    return warning.find(kSpelledWords) != std::string::npos;
+  };
+  if (std::string spelling = spelling_warning(source.tokenizer, set, name);
+      !spelling.empty() && std::ranges::none_of(warnings, is_of_spelling))
+    warnings.push_back(std::move(spelling));
+  if (set.truncated_texts > 0)
+    warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens", name,
+                                   set.truncated_texts, set.size(), limit));
+  if (set.replaced_bytes > 0)
+    warnings.push_back(
+        fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8", name,
+                    set.replaced_bytes));
+  return set;
+}
+
+EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
+                            const MeasuredTexts& test, const std::optional<TrainedOn>& record,
+                            std::int64_t max_seq_length, Context& context,
+                            std::vector<std::string>& warnings) {
+  const auto encode = [&](const std::vector<Example>& examples, const std::string& name) {
+    return encode_part(source, examples, name, max_seq_length, context, warnings);
+  };
+  const DataSet& data = splits.source;
+  EncodedSplits encoded{.train = encode(data.train, "train"),
+                        .validation = encode(data.validation, "validation"),
+                        .validation_source = splits.validation_source,
+                        .protocol = splits.protocol,
+                        .identity = splits.identity,
+                        .train_rows = row_hashes(data.train),
+                        .validation_rows = row_hashes(data.validation),
+                        .measured = test.part};
+  const std::string& measured_part = test.part.facts.part;
+  if (splits.protocol == Protocol::original && measured_part == "test")
+    encoded.measured.chosen_on_rows = encoded.measured.facts.rows;
+  const auto is_all_of = [&](const std::vector<Example>& examples, const char* name) {
+    return measured_part == name && test.examples.size() == examples.size();
+  };
+  if (is_all_of(data.validation, "validation")) {
+    encoded.test = encoded.validation;
+  } else if (is_all_of(data.train, "train")) {
+    encoded.test = encoded.train;
+  } else {
+    encoded.test = encode(test.examples, measured_part);
+  }
+  const auto warn = [&](const MeasuredPart& measured) {
+    const std::vector<std::string> unsure = warnings_of(measured, data.label_names);
+    warnings.insert(warnings.end(), unsure.begin(), unsure.end());
+  };
+  if (!data.validation.empty()) {
+    encoded.measured_validation = measured_texts(splits, "validation", record).part;
+    encoded.measured_validation.is_for_choices =
+        !test.examples.empty() && measured_part != "validation";
+    if (measured_part != "validation") warn(encoded.measured_validation);
+  }
+  if (!test.examples.empty()) warn(encoded.measured);
+  return encoded;
+}
+
+std::size_t text_limit(std::int64_t max_seq_length, std::int64_t positions) {
+  const std::int64_t wanted = max_seq_length > 0 ? max_seq_length : 512;
+  return static_cast<std::size_t>(std::min(wanted, positions));
+}
+
+std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {
+  if (max_seq_length <= positions) return "";
+  return fmt::format("--max_seq_length {}: the model has {} positions; texts are cut to {} tokens",
+                     max_seq_length, positions, text_limit(max_seq_length, positions));
+}
+
+}  // namespace hone

@@ -1,0 +1,147 @@
+#include "hone/models/model_source.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "hone/data/synthetic_words.h"
+#include "hone/frontends/huggingface/hub_cache.h"
+#include "hone/passes/quantize.h"
+#include "hone/text/tokenizer_files.h"
+
+namespace hone {
+namespace {
+
+/// A config.json under a name; keys that it leaves out have the values of Hugging Face.
+struct Preset {
+  std::string_view name;
+  std::string_view config;
+};
+constexpr Preset kPresets[] = {
+    {"tiny", R"({"model_type": "bert", "hidden_size": 128, "num_hidden_layers": 2,
+                 "num_attention_heads": 2, "intermediate_size": 512})"},
+    {"base", R"({"model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12,
+                 "num_attention_heads": 12, "intermediate_size": 3072})"},
+};
+
+bool is_preset(std::string_view name) {
+  return std::ranges::find(kPresets, name, &Preset::name) != std::end(kPresets);
+}
+
+bool is_config_file(const std::string& name) {
+  std::error_code error;
+  return name.ends_with(".json") && fs::is_regular_file(name, error);
+}
+
+Json fresh_config(const std::string& name) {
+  if (is_config_file(name)) return read_json(name);
+  for (const Preset& preset : kPresets)
+    if (preset.name == name) return parse_json(preset.config, preset.name);
+  fail("'{}' is no built-in shape; there are {}", name, fmt::join(fresh_model_names(), ", "));
+}
+
+// The folder of a repeated job holds a model for each seed, and none itself.
+void check_not_seeds(const fs::path& folder) {
+  if (!is_folder(folder) || path_exists(folder / "config.json")) return;
+  std::vector<std::string> seeds;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (entry.path().filename().string().starts_with("seed-") &&
+        path_exists(entry.path() / "config.json"))
+      seeds.push_back(entry.path().string());
+  std::ranges::sort(seeds);
+  user_check(seeds.empty(), "{}: is a folder of seeds, not a model; give one of them: {}",
+             folder.string(), fmt::join(seeds, ", "));
+}
+
+void check_vocabulary(TextModel& source) {
+  const std::int64_t rows = source.model.facts.limits.vocabulary;
+  user_check(source.tokenizer.vocabulary_size() <= rows,
+             "{}: the vocabulary has {} tokens, the embedding only {} rows; vocabulary and weights "
+             "do not belong together",
+             source.folder.string(), source.tokenizer.vocabulary_size(), rows);
+  const std::int64_t surplus = rows - source.tokenizer.vocabulary_size();
+  if (surplus == 0) return;
+  source.model.warnings.push_back(fmt::format(
+      "{} of {} rows of the embedding have no token in the vocabulary; fine if they are padding",
+      surplus, rows));
+}
+
+}  // namespace
+
+std::vector<std::string> fresh_model_names() {
+  std::vector<std::string> names;
+  for (const Preset& preset : kPresets) names.emplace_back(preset.name);
+  return names;
+}
+
+ModelFacts fresh_facts(const std::string& name) { return model_facts(fresh_config(name), name); }
+
+fs::path find_model(const std::string& name) {
+  if (path_exists(name)) {
+    check_not_seeds(name);
+    return name;
+  }
+  const std::optional<HubName> on_hub = parse_hub_name(name);
+  user_check(on_hub.has_value(),
+             "{}: no such model folder; give a folder with config.json and weights, or the name of "
+             "a model as on the Hugging Face hub, e.g. prajjwal1/bert-tiny",
+             name);
+  return find_in_hub_cache(*on_hub, hub_cache_folder());
+}
+
+bool is_fresh(const std::string& name) {
+  return is_config_file(name) || (is_preset(name) && !path_exists(name));
+}
+
+TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
+                     const std::vector<std::string>& labels, HeadFit head) {
+  if (!is_fresh(source)) {
+    const fs::path folder = find_model(source);
+    TextModel opened{
+        load_model(folder, context.library.ops, context.library.formats, seed, labels, head),
+        load_tokenizer(folder), folder, read_trained_on(folder)};
+    check_vocabulary(opened);
+    if (std::string reason = disbelief(folder); !reason.empty())
+      opened.model.warnings.push_back(std::move(reason));
+    if (opened.model.fresh_head) {
+      if (!opened.trained_on) opened.trained_on = TrainedOn{.complete = false};
+      opened.trained_on->untrained_head = true;
+    }
+    return opened;
+  }
+  return make_model(source, synthetic_tokenizer(), context, seed, labels);
+}
+
+TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
+                     std::uint64_t seed, const std::vector<std::string>& labels, const Json& keys) {
+  Json config = fresh_config(name);
+  config["vocab_size"] = tokenizer.vocabulary_size();
+  config["pad_token_id"] = tokenizer.pad_id();
+  config.update(keys);
+  ModelFacts facts = model_facts(config, name);
+  if (!labels.empty()) facts.labels = labels;
+  return {new_model(facts, context.library.ops, seed), std::move(tokenizer), {}, TrainedOn{}};
+}
+
+void write_tokenizer(const TextModel& source, const fs::path& folder) {
+  if (source.folder.empty()) return save_tokenizer(source.tokenizer, folder);
+  for (const fs::path& file : tokenizer_files(source.folder))
+    write_file(folder / file.filename(), read_file(file));
+}
+
+std::string untrained_warning(const TextModel& source, const std::string& name) {
+  if (!source.trained_on || !source.trained_on->untrained()) return "";
+  return fmt::format(
+      "{} is not trained: its {} as drawn at random, and its figures are those of chance", name,
+      source.trained_on->nothing() ? "weights are" : "head is");
+}
+
+void write_model(const TextModel& source, const fs::path& folder) {
+  save_model(source.model, folder);
+  write_tokenizer(source, folder);
+  write_trained_on(source.trained_on, folder);
+}
+
+}  // namespace hone

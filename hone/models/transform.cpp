@@ -1,0 +1,39 @@
+#include "hone/models/transform.h"
+
+#include "hone/passes/quantize.h"
+
+namespace hone {
+namespace {
+
+// All changes for good come through here. `texts` say what it does.
+void change_for_good(Model& model, std::string_view name, const std::vector<std::string>& texts,
+                     const std::function<bool()>& change, const Session& session) {
+  if (!run_as_pass(model.graph, session, name, change)) return;
+  follow_graph(model);
+  std::vector<std::string>& passes = model.facts.history.passes;
+  passes.insert(passes.end(), texts.begin(), texts.end());
+}
+
+}  // namespace
+
+void transform(Model& model, std::string_view text, const Session& session) {
+  const Pass pass = parse_pass(text, session.library.passes, session.library.formats);
+  const auto change = [&] {
+    return pass.def->run(model.graph, model.parameters, pass.options, session);
+  };
+  change_for_good(model, pass.def->name, {to_string(pass)}, change, session);
+}
+
+void quantize_model(Model& model, const QuantizationPlan& plan, const Session& session) {
+  const std::vector<std::string> texts = quantize_passes(model.graph, plan);
+  change_for_good(
+      model, "quantize", texts, [&] { return quantize(model.graph, plan); }, session);
+}
+
+Model without_quantizers(const Model& model, const Session& session) {
+  Model plain = model;
+  transform(plain, "remove_quantizers", session);
+  return plain;
+}
+
+}  // namespace hone

@@ -1,0 +1,96 @@
+#include "hone/models/vocabulary.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "hone/data/synthetic.h"
+#include "hone/models/model_source.h"
+#include "hone/text/tokenizer_files.h"
+#include "hone/text/word_piece_trainer.h"
+
+namespace hone {
+namespace {
+
+double tokens_per_text(const EncodedSet& set) {
+  std::size_t tokens = 0;
+  for (const auto& ids : set.ids) tokens += ids.size();
+  return static_cast<double>(tokens) / static_cast<double>(std::max<std::int64_t>(set.size(), 1));
+}
+
+// The tokenizer that the checkpoints below a folder were written with, if there are any. A vocabulary follows from its
+// texts, but earlier versions learnt none, and their runs go on with what they began with.
+std::optional<Tokenizer> checkpoint_tokenizer(const fs::path& folder) {
+  std::error_code error;
+  for (auto entry = fs::recursive_directory_iterator(folder, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error))
+    if (entry->path().filename() == "vocab.txt") return load_tokenizer(entry->path().parent_path());
+  return std::nullopt;
+}
+
+// Words of the texts, punctuation marks included: each has one piece that does not continue another.
+std::int64_t count_words(const Tokenizer& tokenizer, const EncodedSet& texts) {
+  std::vector<char> continues;
+  for (const std::string& token : tokenizer.definition().tokens)
+    continues.push_back(token.starts_with(tokenizer.definition().word_piece.continuation_prefix));
+  std::int64_t words = 0;
+  for (const auto& ids : texts.ids)
+    for (const std::int32_t id : ids) words += continues[static_cast<std::size_t>(id)] ? 0 : 1;
+  return words;
+}
+
+}  // namespace
+
+bool learns_vocabulary(const VocabularyOptions& options) {
+  const bool fresh = is_fresh(options.model);
+  user_check(
+      fresh || options.vocab_size == 0,
+      "--vocab_size: {} has its vocabulary; only fresh weights ({}, a config.json) learn one",
+      options.model, fmt::join(fresh_model_names(), ", "));
+  return fresh && (options.vocab_size > 0 || !options.data.starts_with(kSyntheticPrefix));
+}
+
+std::optional<LearntVocabulary> learn_vocabulary(const VocabularyOptions& options,
+                                                 std::span<const Example> train, Context& context) {
+  if (!learns_vocabulary(options)) return std::nullopt;
+  const auto texts = static_cast<std::int64_t>(train.size());
+  if (!options.interrupted.empty())
+    if (std::optional<Tokenizer> tokenizer = checkpoint_tokenizer(options.interrupted))
+      return LearntVocabulary{std::move(*tokenizer), texts};
+  WordPieceTrainerOptions wanted;
+  if (options.vocab_size > 0) wanted.vocab_size = static_cast<std::size_t>(options.vocab_size);
+  return LearntVocabulary{train_tokenizer(context.pool, texts_of(train), wanted), texts};
+}
+
+std::string vocabulary_text(const LearntVocabulary& vocabulary, const EncodedSet& train) {
+  return fmt::format(
+      "vocabulary of {} word pieces learnt from {} training texts: {:.1f} tokens a text",
+      grouped(vocabulary.tokenizer.vocabulary_size()), grouped(vocabulary.texts),
+      tokens_per_text(train));
+}
+
+Json to_json(const LearntVocabulary& vocabulary, const EncodedSet& train) {
+  return {{"vocab_size", vocabulary.tokenizer.vocabulary_size()},
+          {"source", fmt::format("learnt from {} training texts", grouped(vocabulary.texts))},
+          {"training_texts", vocabulary.texts},
+          {"tokens_per_text", tokens_per_text(train)}};
+}
+
+std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts,
+                             const std::string& name) {
+  constexpr double kMostPieces = 2;  // a word; English has 1.2 to 1.4 in the vocabulary of BERT
+  const double pieces =
+      tokens_per_text(texts) * static_cast<double>(texts.size()) /
+      static_cast<double>(std::max<std::int64_t>(count_words(tokenizer, texts), 1));
+  if (pieces <= kMostPieces) return "";
+  return fmt::format(
+      "{}: {} and cuts them into {:.1f} pieces each, {:.1f} tokens a text; `hone tokenize MODEL "
+      "--data DATA --texts 3` shows how. It was made of other texts or for another language: take "
+      "a "
+      "model made of such as these, or train one anew, which learns its vocabulary from them: hone "
+      "train tiny --data DATA -o FOLDER",
+      name, kSpelledWords, pieces, tokens_per_text(texts));
+}
+
+}  // namespace hone

@@ -1,0 +1,128 @@
+#include "hone/runtime/machine.h"
+
+#include <fmt/core.h>
+#include <snappy-stubs-public.h>
+#include <sys/utsname.h>
+#include <toml++/toml.h>
+#include <utf8proc.h>
+#include <xxhash.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "hone/base/text.h"
+#include "hone/base/thread_pool.h"
+#include "hone/kernels/target.h"
+
+namespace hone {
+namespace {
+
+std::string system_name() {
+  utsname kernel{};
+  ::uname(&kernel);
+  std::string name = fmt::format("{} {} {}", kernel.sysname, kernel.release, kernel.machine);
+  std::error_code error;
+  const fs::path release = "/etc/os-release";
+  if (!fs::exists(release, error)) return name;
+  for (const std::string& line : split(read_file(release), '\n')) {
+    constexpr std::string_view kKey = "PRETTY_NAME=\"";
+    if (line.starts_with(kKey) && line.ends_with('"'))
+      name = line.substr(kKey.size(), line.size() - kKey.size() - 1) + ", " + name;
+  }
+  return name;
+}
+
+std::string compiler_name() {
+#if defined(__clang__)
+  return "clang++ " + std::string(__clang_version__);
+#else
+  return "g++ " + std::string(__VERSION__);
+#endif
+}
+
+std::vector<LibraryVersion> library_versions() {
+  return {{"fmt", fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+                              FMT_VERSION % 100)},
+          {"Highway", kernels::highway_version()},
+          {"nlohmann-json", fmt::format("{}.{}.{}", NLOHMANN_JSON_VERSION_MAJOR,
+                                        NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
+          {"snappy", fmt::format("{}.{}.{}", SNAPPY_MAJOR, SNAPPY_MINOR, SNAPPY_PATCHLEVEL)},
+          {"toml++", fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH)},
+          {"utf8proc", utf8proc_version()},
+          {"xxHash", fmt::format("{}.{}.{}", XXH_versionNumber() / 10000,
+                                 XXH_versionNumber() / 100 % 100, XXH_versionNumber() % 100)},
+          {"zlib", zlibVersion()},
+          {"zstd", ZSTD_versionString()}};
+}
+
+// The number in a control group's file; none without the file, or where it says "max".
+std::optional<std::uint64_t> limit_in(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return std::nullopt;
+  const std::string text = read_file(file);
+  std::uint64_t bytes = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), bytes).ec != std::errc())
+    return std::nullopt;
+  // Version 1 has a number near 2^63 for "no limit".
+  return bytes < std::uint64_t{1} << 60 ? std::optional(bytes) : std::nullopt;
+}
+
+}  // namespace
+
+std::string hone_version() { return HONE_VERSION; }
+
+std::optional<std::uint64_t> memory_limit_bytes(const fs::path& root) {
+  std::error_code error;
+  const fs::path groups = root / "proc/self/cgroup";
+  if (!fs::exists(groups, error)) return std::nullopt;
+  std::optional<std::uint64_t> limit;
+  // "4:memory:/group" in version 1, "0::/group" in version 2.
+  for (const std::string& line : split(read_file(groups), '\n')) {
+    const std::vector<std::string> parts = split(line, ':');
+    if (parts.size() < 3) continue;
+    const bool second = parts[1].empty();
+    if (!second && parts[1] != "memory") continue;
+    const fs::path mount = root / (second ? "sys/fs/cgroup" : "sys/fs/cgroup/memory");
+    // A group has no more than the groups it is in; inside of a container its own path may not exist.
+    for (fs::path group = parts[2];; group = group.parent_path()) {
+      const std::optional<std::uint64_t> bytes = limit_in(
+          mount / group.relative_path() / (second ? "memory.max" : "memory.limit_in_bytes"));
+      if (bytes) limit = std::min(limit.value_or(*bytes), *bytes);
+      if (!group.has_relative_path()) break;
+    }
+  }
+  return limit;
+}
+
+Machine this_machine() {
+  return {.processor = cpu_model(),
+          .processors = available_processors(),
+          .instruction_sets = names(instruction_sets()),
+          .vector_target = kernels::vector_target(),
+          .memory = machine_memory(),
+          .memory_limit_bytes = memory_limit_bytes(),
+          .system = system_name(),
+          .compiler = compiler_name(),
+          .libraries = library_versions()};
+}
+
+Json to_json(const Machine& machine) {
+  Json libraries = Json::object();
+  for (const LibraryVersion& library : machine.libraries) libraries[library.name] = library.version;
+  return {{"hone", hone_version()},
+          {"processor", machine.processor},
+          {"processors", machine.processors},
+          {"instruction_sets", machine.instruction_sets},
+          {"vector_target", machine.vector_target},
+          {"memory_bytes", machine.memory.total_bytes},
+          {"memory_available_bytes", machine.memory.available_bytes},
+          {"memory_limit_bytes",
+           machine.memory_limit_bytes ? Json(*machine.memory_limit_bytes) : Json()},
+          {"system", machine.system},
+          {"compiler", machine.compiler},
+          {"libraries", libraries}};
+}
+
+}  // namespace hone

@@ -1,0 +1,131 @@
+#include "hone/runtime/peaks.h"
+
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+
+#include "hone/base/cpu.h"
+#include "hone/base/error.h"
+#include "hone/base/json.h"
+#include "hone/kernels/target.h"
+
+namespace hone {
+namespace {
+
+constexpr int kVersion = 1;
+constexpr std::uintmax_t kMostBytes = 1 << 20;
+
+std::string today() {
+  return fmt::format(
+      "{:%Y-%m-%d}",
+      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+void note_once(std::vector<std::string>& notes, std::string note) {
+  if (std::ranges::find(notes, note) == notes.end()) notes.push_back(std::move(note));
+}
+
+bool is_record(const Json& peak) {
+  const auto text = [&](const char* key) { return peak.contains(key) && peak[key].is_string(); };
+  const auto number = [&](const char* key) { return peak.contains(key) && peak[key].is_number(); };
+  return peak.is_object() && text("processor") && text("vector_target") && text("kind") &&
+         text("date") && number("threads") && number("value") && peak["value"] > 0;
+}
+
+// The document; an empty one where there is no file, none where it is not ours.
+std::optional<Json> document_in(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (status.type() == fs::file_type::not_found)
+    return Json{{"version", kVersion}, {"peaks", Json::array()}};
+  if (!fs::is_regular_file(status) || fs::file_size(file, error) > kMostBytes) return std::nullopt;
+  try {
+    Json document = read_json(file);
+    const bool ours = document.is_object() && document.value("version", Json()) == kVersion &&
+                      document.contains("peaks") && document["peaks"].is_array() &&
+                      std::ranges::all_of(document["peaks"], is_record);
+    return ours ? std::optional(std::move(document)) : std::nullopt;
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+void write(const Json& document, const fs::path& file, std::vector<std::string>& notes) {
+  try {
+    std::error_code error;
+    fs::create_directories(file.parent_path(), error);
+    write_file(file, to_document(document));
+  } catch (const UserError& reason) {
+    note_once(notes,
+              fmt::format("measured peaks are not kept for the next run: {}", reason.what()));
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(PeakKind kind) {
+  constexpr std::string_view kNames[] = {"fp32_gflops", "copy_gbps", "read_gbps"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string provenance(const Peak& peak) {
+  if (!peak.remembered()) return "measured now";
+  return fmt::format("the highest known, of {}; {:.3g} measured now", peak.date, peak.measured_now);
+}
+
+fs::path peaks_file() {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (cache != nullptr && fs::path(cache).is_absolute())
+    return fs::path(cache) / "hone" / "peaks.json";
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == '\0') return {};
+  return fs::path(home) / ".cache" / "hone" / "peaks.json";
+}
+
+Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::path& file,
+                  std::vector<std::string>& notes) {
+  const Peak measured{measured_now, measured_now, today()};
+  if (file.empty()) return measured;
+  std::optional<Json> document = document_in(file);
+  if (!document) {
+    note_once(notes, fmt::format("{}: holds no peaks that hone wrote, and was left alone; remove "
+                                 "it, and the highest measured are kept there",
+                                 file.string()));
+    return measured;
+  }
+  const Json key = {{"processor", cpu_model()},
+                    {"vector_target", kernels::vector_target()},
+                    {"threads", threads},
+                    {"kind", to_string(kind)}};
+  Json& peaks = (*document)["peaks"];
+  // What fewer threads did, more of them can do.
+  Peak highest = measured;
+  Json* own = nullptr;
+  for (Json& peak : peaks) {
+    const bool same = std::ranges::all_of(key.items(), [&](const auto& part) {
+      return part.key() == "threads" ? peak["threads"] <= threads
+                                     : peak[part.key()] == part.value();
+    });
+    if (!same) continue;
+    if (peak["threads"] == threads) own = &peak;
+    const auto value = peak["value"].get<double>();
+    if (value > highest.value) highest = {value, measured_now, peak["date"].get<std::string>()};
+  }
+  if (own != nullptr && (*own)["value"] >= measured_now) return highest;
+  Json record = key;
+  record["value"] = measured_now;
+  record["date"] = measured.date;
+  if (own == nullptr) {
+    peaks.push_back(std::move(record));
+  } else {
+    *own = std::move(record);
+  }
+  write(*document, file, notes);
+  return highest;
+}
+
+}  // namespace hone

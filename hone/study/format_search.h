@@ -1,0 +1,48 @@
+#pragma once
+
+#include "hone/study/sensitivity.h"
+
+namespace hone {
+
+/// Bits per element of a matrix of 768 x 768, as formats are listed: what a format costs, not what
+/// the one scale of a bias of two values costs.
+double bits_of_format(const Format& format);
+
+/// What a format does to a tensor of values, after calibration on it.
+Noise format_noise(const Format& format, const Tensor& values, Context& context);
+
+/// The parameters of the format (width, fraction, bias, block …; never words) that lose least of
+/// these values, measured, with at most `most_bits` bits per element (`bits_of_format`): a descent
+/// along one parameter at a time from the given ones. The format itself when nothing is better; where
+/// it has more bits than that, what comes down to them, or as near as the parameters can.
+Format best_parameters(const Format& start, const Tensor& values, double most_bits,
+                       Context& context);
+
+/// A choice of `suggest`.
+struct Suggestion {
+  std::string layer;
+  Operand operand;
+  Format before;
+  Format after;
+  Noise noise_before;
+  Noise noise_after;
+};
+
+/// The best parameters for every operand of the plan, each with at most `most_bits` bits per element,
+/// or with as many as it has when that is 0. Chosen on weights and a sample of inputs; nothing is
+/// trained.
+std::vector<Suggestion> suggest(const Model& model, const QuantizationPlan& plan,
+                                const EncodedSet& data, const CalibrationRun& run, double most_bits,
+                                Context& context);
+
+/// The plan with the suggestions in it.
+QuantizationPlan with_suggestions(QuantizationPlan plan,
+                                  const std::vector<Suggestion>& suggestions);
+
+/// The plan with these operands in full precision; layers of which none is quantized any more are left out.
+QuantizationPlan without_operands(QuantizationPlan plan, std::span<const Suggestion> operands);
+
+/// The plan of a graph as a recipe, one rule for each layer.
+std::string to_recipe(const QuantizationPlan& plan, const Graph& graph);
+
+}  // namespace hone

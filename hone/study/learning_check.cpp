@@ -1,0 +1,110 @@
+#include "hone/study/learning_check.h"
+
+#include <algorithm>
+#include <span>
+
+#include "hone/base/error.h"
+#include "hone/base/percentage.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/study/comparison_table.h"
+#include "hone/study/seeds.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kTenths = 10;
+
+double mean_loss(std::span<const StepRecord> steps) {
+  double sum = 0;
+  for (const StepRecord& step : steps) sum += step.loss;
+  return sum / static_cast<double>(steps.size());
+}
+
+std::string accuracy_sign(const std::string& part, const Evaluation& e,
+                          const std::vector<std::string>& labels) {
+  const auto most = std::ranges::max_element(e.of_class, {}, &ClassFigures::support);
+  if (e.examples == 0 || most->support == e.examples) return "";  // nothing to tell apart
+  const double baseline = static_cast<double>(most->support) / static_cast<double>(e.examples);
+  if (e.accuracy_interval.low > baseline) return "";
+  std::string text = fmt::format(
+      "{}: the accuracy does not show that it learnt: n = {}, {}, and saying '{}' to every text "
+      "makes {}",
+      part, grouped(e.examples), accuracy_sentence(e),
+      shown_name(labels[static_cast<std::size_t>(most - e.of_class.begin())]),
+      share_text(baseline));
+  constexpr double kChance = 0.5;
+  if (e.auc.interval.low > kChance)
+    text += fmt::format(
+        "; yet it ranks the classes better than chance does (AUC {:.3f}, 95 %: {:.3f} to {:.3f}): "
+        "look at precision and recall",
+        e.auc.value, e.auc.interval.low, e.auc.interval.high);
+  return text;
+}
+
+/// Mean losses at both ends of a training.
+struct LossEnds {
+  std::int64_t steps = 0;  ///< at each end
+  double first = 0, last = 0;
+};
+
+std::optional<LossEnds> loss_ends(const std::vector<StepRecord>& steps) {
+  const std::size_t tenth = steps.size() / kTenths;
+  if (tenth == 0) return std::nullopt;
+  const std::span<const StepRecord> all(steps);
+  return LossEnds{static_cast<std::int64_t>(tenth), mean_loss(all.first(tenth)),
+                  mean_loss(all.last(tenth))};
+}
+
+std::string loss_sign(const std::vector<StepRecord>& steps) {
+  if (loss_fell(steps).value_or(true)) return "";
+  const LossEnds ends = *loss_ends(steps);
+  return fmt::format(
+      "the training loss did not fall: {:.4f} over the first {} of {} steps, {:.4f} over the last "
+      "{}; more steps, or another learning rate?",
+      ends.first, grouped(ends.steps), grouped(std::ssize(steps)), ends.last, grouped(ends.steps));
+}
+
+}  // namespace
+
+std::optional<bool> loss_fell(const std::vector<StepRecord>& steps) {
+  const std::optional<LossEnds> ends = loss_ends(steps);
+  if (!ends) return std::nullopt;
+  return ends->last < ends->first;
+}
+
+std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
+                                              const std::string& part, const Evaluation& evaluation,
+                                              const std::vector<std::string>& labels) {
+  std::vector<std::string> signs = {accuracy_sign(part, evaluation, labels), loss_sign(steps)};
+  std::erase(signs, "");
+  return signs;
+}
+
+std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
+                                              const NamedFigures& figures) {
+  std::vector<std::int64_t> not_above, not_fallen;
+  double baseline = 1;
+  for (const Json& result : results) {
+    const std::int64_t seed = result.at("seed");
+    if (result.value("loss_fell", Json()) == false) not_fallen.push_back(seed);
+    if (!result.contains(figures.key)) continue;
+    const Json& measured = result[figures.key];
+    baseline = measured.at("eval_majority_share");
+    if (baseline < 1 && measured.at("eval_accuracy_interval").at(0) <= baseline)
+      not_above.push_back(seed);
+  }
+  std::vector<std::string> signs;
+  if (!not_above.empty())
+    signs.push_back(fmt::format(
+        "{}: the accuracy does not show that it learnt {}: the most frequent class alone makes {}",
+        part_text(figures, results.front()), seeds_text(not_above, results.size()),
+        share_text(baseline)));
+  if (!not_fallen.empty())
+    signs.push_back(
+        fmt::format("the training loss did not fall {}; more steps, or another learning rate?",
+                    seeds_text(not_fallen, results.size())));
+  return signs;
+}
+
+}  // namespace hone

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/metrics/classification.h"
+#include "hone/study/result.h"
+#include "hone/train/trainer.h"
+
+namespace hone {
+
+/// Signs that a training is done and has taught nothing, a sentence each. None when all looks well.
+///
+/// - The accuracy of what was measured, called `part`, is not shown to be above that of saying its most frequent class
+///   to every text: the lower end of the interval does not exceed it.
+/// - The training loss did not fall: its mean over the last tenth of the steps is not below that over the first tenth;
+///   told from ten steps on.
+std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
+                                              const std::string& part, const Evaluation& evaluation,
+                                              const std::vector<std::string>& labels);
+
+/// Whether the mean loss over the last tenth of the steps is below that over the first; nothing under ten steps.
+std::optional<bool> loss_fell(const std::vector<StepRecord>& steps);
+
+/// The same signs over the seeds of a repeated training, whose results measured `figures`, a sentence for all seeds that
+/// show them.
+std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
+                                              const NamedFigures& figures);
+
+}  // namespace hone

@@ -1,0 +1,54 @@
+#include "hone/study/result.h"
+
+#include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
+
+namespace hone {
+
+Json result_of(std::string_view command, const Json& fields) {
+  Json result = {{"schema_version", kSchemaVersion}, {"command", command}};
+  result.update(fields);
+  return result;
+}
+
+Json subject_of(const std::string& model, const DataIdentity& data, const MeasuredPart& part) {
+  Json subject = {{"model", model}, {"data", to_json(data)}};
+  if (part.facts.rows > 0) subject.update(to_json(part));
+  return subject;
+}
+
+std::string sample_size_text(const Json& figures) {
+  const std::int64_t examples = figures.at("eval_samples");
+  return sample_size_text(examples, figures.value("eval_effective_samples", examples));
+}
+
+std::string part_text(const std::string& part, const Json& figures) {
+  const std::int64_t examples = figures.at("eval_samples");
+  return part_text(part, examples, figures.value("eval_effective_samples", examples),
+                   figures.value("cautions", std::vector<std::string>{}));
+}
+
+std::string part_text(const NamedFigures& figures, const Json& result) {
+  Json own = result.at(figures.key);
+  if (!figures.cautions.empty()) own["cautions"] = figures.cautions;
+  return part_text(figures.name, own);
+}
+
+std::vector<std::string> cautions_of(const Json& figures) {
+  std::vector<std::string> words;
+  const auto at = [](const Json& object, const char* key) {
+    return object.is_object() && object.contains(key) ? object[key] : Json();
+  };
+  for (const Json& caution : at(figures, "cautions"))
+    if (caution.is_string()) words.push_back(caution);
+  const Json n = at(figures, "n"), effective = at(figures, "effective_n");
+  if (n.is_number_integer() && effective.is_number_integer() && n != effective)
+    words.push_back("effective n = " + grouped(effective.get<std::int64_t>()));
+  return words;
+}
+
+void write_results(std::string_view command, const Json& fields, const fs::path& folder) {
+  write_file(folder / "results.json", to_document(result_of(command, fields)));
+}
+
+}  // namespace hone

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/data/data_facts.h"
+
+/// Results as programs read them. Every one of them, printed or in a file, begins with the version of the schema it
+/// follows (docs/output.md) and the command it comes from.
+namespace hone {
+
+/// Rises when a key changes its meaning, its type or goes away; new keys leave it as it is.
+inline constexpr int kSchemaVersion = 1;
+
+/// `schema_version` and `command`, and the keys of `fields` behind them.
+Json result_of(std::string_view command, const Json& fields);
+
+/// What a result is about: `model`, `data`, and of the part that was measured its name, `part`, its rows, `n`, and what
+/// is known of them; of a part without rows nothing.
+Json subject_of(const std::string& model, const DataIdentity& data, const MeasuredPart& part);
+
+/// Writes it as `folder`/results.json. Throws `UserError`.
+void write_results(std::string_view command, const Json& fields, const fs::path& folder);
+
+/// Figures that every result of a repeated job has: their key there, and what they are called, with the part they are of:
+/// {"after", "after, test"}.
+struct NamedFigures {
+  std::string key;
+  std::string name;
+  /// What they are to be read with, where it does not stand beside them in the result.
+  std::vector<std::string> cautions = {};
+};
+
+/// "n = 1 072 (effective 850)", from the `eval_` figures of a result; of an earlier version's, which did not know the
+/// effective size, "n = 1 072".
+std::string sample_size_text(const Json& figures);
+
+/// `part_text` (hone/metrics/evidence.h) of a part whose figures these are, with their `cautions`.
+std::string part_text(const std::string& part, const Json& figures);
+/// The same of these figures of a result.
+std::string part_text(const NamedFigures& figures, const Json& result);
+
+/// What the figures of a result, which say `part` and `n`, are to be read with, a few words each: their `cautions`, and an
+/// effective size below n. Results of before these keys have none.
+std::vector<std::string> cautions_of(const Json& figures);
+
+}  // namespace hone

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/metrics/seed_verdict.h"
+#include "hone/metrics/seeds.h"
+#include "hone/report/figure.h"
+#include "hone/report/table.h"
+#include "hone/study/result.h"
+
+/// A job repeated with several seeds: a folder and results of its own for each, and what they say together.
+namespace hone {
+
+/// The part of an output folder that one seed fills.
+struct SeedFolder {
+  std::uint64_t seed = 0;
+  fs::path path;      ///< OUT/seed-SEED
+  bool done = false;  ///< by an earlier run: it has results.json
+};
+
+/// Makes the folders of `count` seeds from `first` on, those that are missing.
+std::vector<SeedFolder> seed_folders(const fs::path& folder, std::uint64_t first,
+                                     std::int64_t count);
+
+/// Accuracies of one part ("test", "after", …) of every result, in their order. A result is what results.json has.
+std::vector<double> accuracies(const std::vector<Json>& results, const std::string& part);
+
+/// A row per seed: accuracy with its interval and loss of all `figures` that are there, and where the results compare two
+/// models the flips and the change of accuracy with theirs.
+Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
+
+/// A dot for the accuracy of each seed of all `figures` that are there, beside them their mean, from five seeds on with its
+/// 95 % interval. What all seeds share, "before", is one line.
+Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigures>& figures,
+                   const std::string& title);
+
+/// The accuracies of one part over the seeds.
+SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part);
+
+/// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `accuracy_spread` and
+/// `loss_spread`, by the keys of `figures`.
+Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
+
+/// Values, mean, least and greatest, deviation and interval of the mean; null where few seeds tell none.
+Json to_json(const SeedSpread& spread);
+
+/// "83.20 % on average over 5 seeds (95 % for other seeds on the same texts: 82.90 to 83.50; standard deviation 0.24 points,
+/// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10 % with 3 seeds; it
+/// takes 5 to tell a spread".
+std::string seed_sentence(const SeedSpread& accuracies);
+
+/// Of results that compare "before" with "after".
+SeedChanges seed_changes(const std::vector<Json>& results);
+
+/// The change seed by seed: its spread, the paired t-test and the verdict.
+Json paired_json(const SeedChanges& changes, const Verdict& verdict);
+
+/// What speaks against the `figures`, a sentence for all seeds of which it does: "after, test: the model predicts one class
+/// only, 'good', with 3 of 10 seeds (42, 43, 46)".
+std::vector<std::string> seed_concerns(const std::vector<Json>& results,
+                                       const std::vector<NamedFigures>& figures);
+
+/// "with 3 of 10 seeds (42, 43, 46)", "with each of 10 seeds".
+std::string seeds_text(const std::vector<std::int64_t>& seeds, std::size_t of);
+
+}  // namespace hone

@@ -1,0 +1,42 @@
+#include "hone/train/memory_check.h"
+
+#include <algorithm>
+
+#include "hone/analysis/cost.h"
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/runtime/machine.h"
+
+namespace hone {
+
+double available_bytes() {
+  const double machine = static_cast<double>(machine_memory().available_bytes);
+  const std::optional<std::uint64_t> limit = memory_limit_bytes();
+  if (!limit) return machine;
+  const double left = static_cast<double>(*limit) - static_cast<double>(resident_bytes());
+  return std::clamp(left, 0.0, machine);
+}
+
+double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session) {
+  const Cost total = cost(graph, bindings);
+  return static_cast<double>(
+      total.parameter_bytes + total.peak_value_bytes +
+      workspace_bytes(session.library.kernels, graph, session.device, bindings));
+}
+
+std::int64_t longest_text(const EncodedSet& set) {
+  std::size_t longest = 0;
+  for (const auto& ids : set.ids) longest = std::max(longest, ids.size());
+  return static_cast<std::int64_t>(longest);
+}
+
+void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
+                  const std::string& what, double available) {
+  const double needed = needed_bytes(graph, bindings, session);
+  user_check(needed <= available,
+             "not enough memory: {} takes about {}, and {} can be had; take smaller batches "
+             "(--batch), shorter texts (--max_seq_length) or a smaller model",
+             what, human_bytes(needed), human_bytes(available));
+}
+
+}  // namespace hone

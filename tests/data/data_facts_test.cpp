@@ -1,0 +1,317 @@
+#include "hone/data/data_facts.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+
+const Names kLabels = {"bad", "good"};
+
+// `bad` texts called "bad 0", "bad 1", … and `good` ones.
+std::vector<Example> reviews(int bad, int good) {
+  std::vector<Example> examples;
+  for (int i = 0; i < bad; ++i) examples.push_back({fmt::format("bad {}", i), 0});
+  for (int i = 0; i < good; ++i) examples.push_back({fmt::format("good {}", i), 1});
+  return examples;
+}
+
+PartFacts facts_of(const std::string& part, const std::vector<Example>& examples,
+                   const RowSet& training_rows = {}) {
+  return part_facts(part, examples, row_hashes(examples), 2, training_rows);
+}
+
+MeasuredPart measured(const std::vector<Example>& examples,
+                      const std::optional<TrainedOn>& record = std::nullopt,
+                      const RowSet& training_rows = {}) {
+  return measured_part(facts_of("test", examples, training_rows), "where from", examples,
+                       row_hashes(examples), kLabels, record);
+}
+
+TEST(PartFacts, CountClasses) {
+  const PartFacts facts = facts_of("train", reviews(3, 1));
+  EXPECT_EQ(facts.rows, 4);
+  EXPECT_EQ(facts.class_rows, (std::vector<std::int64_t>{3, 1}));
+  EXPECT_EQ(facts.majority_share(), 0.75);
+  EXPECT_EQ(facts.majority_class(), 0u);
+  EXPECT_EQ(facts.classes_present(), 2u);
+  EXPECT_TRUE(std::isnan(facts_of("test", {}).majority_share()));
+  EXPECT_EQ(class_counts_text(facts, kLabels), "bad 3, good 1");
+}
+
+TEST(PartFacts, OfManyClassesNameTheRarestAndTheMostFrequent) {
+  PartFacts facts{.part = "train", .rows = 1260, .class_rows = {50, 7, 100, 1000, 51, 52, 0}};
+  const Names labels = {"a", "b", "c", "d", "e", "f", "g"};
+  EXPECT_EQ(class_counts_text(facts, labels), "7 classes, from g 0 to d 1 000");
+}
+
+TEST(MeasuredPart, CountsWhatTheModelHasSeen) {
+  const std::vector<Example> examples = reviews(3, 2);
+  TrainedOn record =
+      after_training(TrainedOn{}, "data", {row_hash(examples[0]), row_hash(examples[4]), 77},
+                     {row_hash(examples[1])});
+  record = after_calibration(record, "data", {row_hash(examples[0])});
+  const MeasuredPart part = measured(examples, record);
+  EXPECT_EQ(part.trained_on_rows, 2);
+  EXPECT_EQ(part.chosen_on_rows, 1);
+  EXPECT_EQ(part.calibrated_on_rows, 1);
+  const Json json = to_json(part);
+  EXPECT_EQ(json["part"], "test");
+  EXPECT_EQ(json["n"], 5);
+  EXPECT_EQ(json["trained_on_rows"], 2);
+  EXPECT_EQ(json["chosen_on_rows"], 1);
+  EXPECT_EQ(json["calibrated_on_rows"], 1);
+  EXPECT_EQ(json["majority_share"], 0.6);
+  EXPECT_EQ(describe(part),
+            "test, n = 5, 2 trained on, 1 held for choices: where from; always 'bad' would be "
+            "right for 60.0 %");
+}
+
+TEST(MeasuredPart, KnowsItsTextsWhateverTheirOrder) {
+  const std::vector<Example> examples = reviews(3, 2);
+  std::vector<Example> reversed(examples.rbegin(), examples.rend()), relabelled = examples,
+                                                                     others = reviews(2, 3);
+  relabelled[0].label = 1;
+  const std::string hash = to_json(measured(examples))["texts_hash"];
+  EXPECT_EQ(hash.size(), 32u);
+  EXPECT_EQ(measured(reversed).texts_hash, hash);
+  EXPECT_NE(measured(relabelled).texts_hash, hash);
+  EXPECT_NE(measured(others).texts_hash, hash);
+}
+
+TEST(MeasuredPart, OfAModelWithoutRecordHasNoCounts) {
+  const Json json = to_json(measured(reviews(1, 1)));
+  for (const char* key : {"trained_on_rows", "chosen_on_rows", "calibrated_on_rows"})
+    EXPECT_TRUE(json[key].is_null()) << key;
+  // Calibrated here, trained elsewhere.
+  const MeasuredPart part =
+      measured(reviews(1, 1), after_calibration(std::nullopt, "data", {row_hash({"bad 0", 0})}));
+  EXPECT_EQ(part.trained_on_rows, std::nullopt);
+  EXPECT_EQ(part.calibrated_on_rows, 1);
+}
+
+TEST(Cautions, SayThatNothingIsKnownOfWhatWasTrainedOn) {
+  const std::vector<Example> examples = reviews(12, 12);
+  EXPECT_EQ(cautions(measured(examples)), Names{"may be trained on"});
+  EXPECT_EQ(name_and_size(measured(examples)), "test, n = 24, may be trained on");
+  EXPECT_EQ(cautions(measured({})), Names{}) << "there are no figures to be careful with";
+  // The record began late: none of them is in it, or some are.
+  const auto later = [&](int count) {
+    return after_training(std::nullopt, "data", row_hashes(reviews(count, 1)), {});
+  };
+  EXPECT_EQ(cautions(measured(reviews(12, 0), later(0))), Names{"may be trained on"});
+  EXPECT_EQ(cautions(measured(examples, later(4))), Names{"5 or more trained on"});
+  EXPECT_EQ(cautions(measured(reviews(4, 0), later(4))), Names{"all trained on"});
+}
+
+TEST(Cautions, SayWhatIsUntrained) {
+  const std::vector<Example> examples = reviews(12, 12);
+  EXPECT_EQ(cautions(measured(examples, TrainedOn{})), Names{"untrained weights"});
+  EXPECT_EQ(cautions(measured(examples, TrainedOn{.complete = false, .untrained_head = true})),
+            Names{"untrained head"})
+      << "at chance, texts that are known flatter nothing";
+}
+
+TEST(Warnings, AreNoneWhereNothingFlatters) {
+  EXPECT_EQ(warnings_of(measured(reviews(12, 12), TrainedOn{}), kLabels), Names{});
+}
+
+TEST(Warnings, SayHowManyTextsWereTrainedOn) {
+  const std::vector<Example> examples = reviews(12, 12);
+  const auto trained_on = [&](std::size_t count) {
+    return after_training(TrainedOn{}, "data", row_hashes(std::span(examples).first(count)), {});
+  };
+  EXPECT_EQ(warnings_of(measured(examples, trained_on(5)), kLabels),
+            Names{"test: 5 of 24 texts were trained on, which flatters the figures"});
+  EXPECT_EQ(warnings_of(measured(examples, trained_on(24)), kLabels),
+            Names{"test: all 24 texts were trained on; the figures say how well they were learnt, "
+                  "not how the model does on new texts"});
+  // The same texts by another name.
+  const RowSet training = trained_on(5).trained;
+  EXPECT_EQ(warnings_of(measured(examples, trained_on(5), training), kLabels),
+            Names{"5 of 24 test texts are in the training part too, which flatters the figures"});
+}
+
+// One more training of a model without a record must not make it one that has seen nothing.
+TEST(MeasuredPart, DoesNotCallNoneFoundNoneWhereTheRecordBeganLate) {
+  const std::vector<Example> examples = reviews(12, 12);
+  const TrainedOn elsewhere = after_training(std::nullopt, "data", row_hashes(reviews(0, 1)), {});
+  const MeasuredPart unknown = measured(reviews(12, 0), elsewhere);
+  EXPECT_FALSE(unknown.trained_on_rows);
+  EXPECT_TRUE(unknown.trained_on_more);
+  EXPECT_TRUE(to_json(unknown)["trained_on_rows"].is_null());
+  const MeasuredPart some = measured(examples, elsewhere);
+  EXPECT_EQ(some.trained_on_rows, 1) << "what is known is said";
+  EXPECT_TRUE(some.trained_on_more);
+  EXPECT_FALSE(measured(examples, after_training(TrainedOn{}, "data", {}, {})).trained_on_more);
+}
+
+TEST(Warnings, SayThatChoicesWereMadeOnTheTestPart) {
+  const std::vector<Example> examples = reviews(12, 12);
+  const TrainedOn record =
+      after_training(TrainedOn{}, "data", {}, row_hashes(std::span(examples).first(3)));
+  EXPECT_EQ(warnings_of(measured(examples, record), kLabels),
+            Names{"test: 3 of 24 texts were held for choices; what was chosen on them flatters the "
+                  "figures"});
+}
+
+TEST(Warnings, NameClassesWithNextToNoTexts) {
+  EXPECT_EQ(warnings_of(measured(reviews(20, 0)), kLabels),
+            Names{"test: all 20 texts are 'bad'; figures of one class do not say whether the model "
+                  "tells it from others"});
+  EXPECT_EQ(warnings_of(measured(reviews(20, 9)), kLabels),
+            Names{"test: next to no texts of 'good' (9); figures of so few are unsure"});
+  MeasuredPart part = measured(reviews(20, 9));
+  part.facts.class_rows.push_back(0);
+  EXPECT_EQ(warnings_of(part, {"bad", "good", "so so"}),
+            (Names{"test: no texts of 'so so'; nothing is measured of what has none",
+                   "test: next to no texts of 'good' (9); figures of so few are unsure"}));
+}
+
+DataSet training_data(std::vector<Example> examples, Names labels) {
+  DataSet data;
+  data.train = std::move(examples);
+  data.label_names = std::move(labels);
+  return data;
+}
+
+TEST(TrainingWarnings, NameAStrayLabelWithItsPlace) {
+  std::vector<Example> examples = reviews(500, 500);
+  examples.push_back({"fine", 2});
+  DataSet data = training_data(examples, {"bad", "good", "goood"});
+  data.label_places = {"reviews.csv: line 2", "reviews.csv: line 3", "reviews.csv: line 987"};
+  EXPECT_EQ(
+      training_warnings(data),
+      Names{"label 'goood': only 1 of 1 001 training texts has it, first in reviews.csv: line "
+            "987; is it a slip?"});
+  data.label_places.clear();
+  EXPECT_EQ(training_warnings(data),
+            Names{"label 'goood': only 1 of 1 001 training texts has it; is it a slip?"});
+}
+
+TEST(TrainingWarnings, LetRareClassesBe) {
+  EXPECT_EQ(training_warnings(training_data(reviews(900, 12), kLabels)), Names{});
+  std::vector<Example> many;
+  Names labels;
+  for (int i = 0; i < 77; ++i) {
+    labels.push_back(std::to_string(i));
+    for (int k = 0; k < 5; ++k) many.push_back({fmt::format("{} {}", i, k), i});
+  }
+  EXPECT_EQ(training_warnings(training_data(many, labels)), Names{});
+}
+
+TEST(TrainingWarnings, CountTextsWithTwoLabels) {
+  std::vector<Example> examples = reviews(30, 30);
+  examples.push_back({"bad 3", 1});
+  examples.push_back({"bad 3", 0});
+  examples.push_back({"good 4", 1});
+  EXPECT_EQ(training_warnings(training_data(examples, kLabels)),
+            Names{"1 text of the training part stands there with different labels"});
+  examples.push_back({"good 4", 0});
+  EXPECT_EQ(training_warnings(training_data(examples, kLabels)),
+            Names{"2 texts of the training part stand there with different labels"});
+}
+
+TEST(MeasuredPart, SaysThatTextsRepeat) {
+  std::vector<Example> examples = reviews(20, 20);
+  for (int i = 0; i < 3; ++i) examples.push_back(examples.front());
+  const MeasuredPart part = measured(examples, after_training(TrainedOn{}, "data", {77}, {}));
+  EXPECT_EQ(part.facts.repeated_rows, 3);
+  EXPECT_EQ(to_json(part)["repeated_rows"], 3);
+  ASSERT_FALSE(warnings_of(part, kLabels).empty());
+  EXPECT_TRUE(warnings_of(part, kLabels)[0].starts_with(
+      "test: 3 of 43 texts repeat another one of them; intervals and verdicts take them for 34, "))
+      << warnings_of(part, kLabels)[0];
+  // One text four times, 39 once: 43² / (4² + 39).
+  EXPECT_DOUBLE_EQ(43 * part.facts.evidence, 43.0 * 43 / 55);
+  EXPECT_EQ(to_json(part)["effective_n"], 34);
+  EXPECT_EQ(name_and_size(part), "test, n = 43 (effective 34)");
+}
+
+// Texts of a training file and of another, which has those from the second on too.
+DataSet with_duplicates(int count) {
+  DataSet data;
+  data.files = {{"train.csv", "line"}, {"test.csv", "line"}};
+  for (int i = 0; i < count; ++i) {
+    data.train.push_back({.text = fmt::format("text {}", i), .file = 0, .row = i + 2});
+    data.test.push_back({.text = fmt::format("Text {}", i + 1), .file = 1, .row = i + 2});
+  }
+  return data;
+}
+
+TEST(Duplicates, AreNamed) {
+  const auto warning = [](int count) {
+    const DataSet data = with_duplicates(count);
+    PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
+    facts.duplicates = duplicate_rows(data.test, data.train, data.files);
+    EXPECT_EQ(facts.duplicates.size(), std::min(data.train.size() - 1, kNamedDuplicates));
+    MeasuredPart part;
+    part.facts = facts;
+    return warnings_of(part, {})[0];
+  };
+  EXPECT_EQ(warning(3),
+            "2 of 3 test texts are in the training part too, which flatters the figures: test.csv: "
+            "line 2 is train.csv: line 3; test.csv: line 3 is train.csv: line 4");
+  EXPECT_TRUE(warning(40).ends_with("; test.csv: line 4 is train.csv: line 5; and 36 more"))
+      << warning(40);
+  warning(300);
+  EXPECT_TRUE(duplicate_rows(reviews(1, 1), reviews(1, 1), {}).empty())
+      << "made, not read: there is no place to name";
+}
+
+// Choices are made on the one and reported on the other.
+TEST(Duplicates, OfValidationAndTestAreNamedToo) {
+  MeasuredPart part;
+  part.facts = {.part = "test",
+                .rows = 9,
+                .validation_duplicate_rows = 2,
+                .validation_duplicates = {{"test.csv: line 2", "validation.csv: line 3"},
+                                          {"test.csv: line 4", "validation.csv: line 5"}}};
+  part.trained_on_rows = 0;
+  part.chosen_on_rows = 2;
+  EXPECT_EQ(cautions(part), std::vector<std::string>{"2 in the validation part too"});
+  EXPECT_EQ(warnings_of(part, {}),
+            std::vector<std::string>{
+                "2 of 9 test texts are in the validation part too, where choices are made, which "
+                "flatters the figures of what is chosen: test.csv: line 2 is validation.csv: line "
+                "3; test.csv: line 4 is validation.csv: line 5"});
+  part.chosen_on_rows = 3;  // one more of an earlier training
+  EXPECT_EQ(cautions(part), std::vector<std::string>{"3 held for choices"});
+  EXPECT_EQ(warnings_of(part, {}).size(), 2u);
+}
+
+TEST(Duplicates, AreInTheDataOfResults) {
+  const DataSet data = with_duplicates(2);
+  PartFacts facts = facts_of("test", data.test, row_set(row_hashes(data.train)));
+  facts.duplicates = duplicate_rows(data.test, data.train, data.files);
+  const Json json = to_json(DataIdentity{"d", "99aa", 4, kLabels, {facts}});
+  EXPECT_EQ(json["parts"][0]["duplicates"],
+            Json::parse(R"({"test.csv: line 2": "train.csv: line 3"})"));
+}
+
+TEST(DataIdentity, SaysWhichDataAndWhichParts) {
+  const DataIdentity identity{
+      "reviews.csv",
+      "99aa",
+      6,
+      kLabels,
+      {facts_of("train", reviews(2, 2)),
+       facts_of("test", reviews(1, 1), row_set(row_hashes(reviews(1, 0))))}};
+  EXPECT_EQ(to_json(identity),
+            Json::parse(R"({"source": "reviews.csv", "hash": "99aa", "rows": 6, "parts": [
+              {"part": "train", "rows": 4, "classes": {"bad": 2, "good": 2},
+               "majority_share": 0.5, "duplicate_rows": 0, "validation_duplicate_rows": 0,
+               "repeated_rows": 0, "effective_rows": 4, "duplicates": {},
+               "validation_duplicates": {}},
+              {"part": "test", "rows": 2, "classes": {"bad": 1, "good": 1},
+               "majority_share": 0.5, "duplicate_rows": 1, "validation_duplicate_rows": 0,
+               "repeated_rows": 0, "effective_rows": 2, "duplicates": {},
+               "validation_duplicates": {}}]})"));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,317 @@
+#include "hone/models/encoding.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+// Examples called "0", "1", …; tests have a "test" one.
+DataSet numbered(std::int64_t count) {
+  DataSet data;
+  for (std::int64_t i = 0; i < count; ++i) data.train.push_back({std::to_string(i), 0});
+  data.test = {{"test", 1}};
+  data.description = "numbers";
+  return data;
+}
+
+std::vector<int> numbers(const std::vector<Example>& examples) {
+  std::vector<int> values;
+  for (const Example& example : examples) values.push_back(std::stoi(example.text));
+  return values;
+}
+
+TEST(Split, SetsARandomShareAsideInTheOldOrder) {
+  const Splits splits = split(numbered(100), {.validation_split = 0.1, .seed = 1});
+  const std::vector<int> train = numbers(splits.source.train),
+                         set_aside = numbers(splits.source.validation);
+  EXPECT_EQ(train.size(), 90u);
+  EXPECT_EQ(set_aside.size(), 10u);
+  EXPECT_TRUE(std::is_sorted(train.begin(), train.end()));
+  EXPECT_TRUE(std::is_sorted(set_aside.begin(), set_aside.end()));
+  std::vector<int> all = train;
+  all.insert(all.end(), set_aside.begin(), set_aside.end());
+  std::sort(all.begin(), all.end());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+  EXPECT_EQ(splits.source.test.size(), 1u);
+}
+
+TEST(Split, DependsOnTheSeedAlone) {
+  const auto chosen = [](std::uint64_t seed) {
+    return numbers(split(numbered(100), {.validation_split = 0.2, .seed = seed}).source.validation);
+  };
+  EXPECT_EQ(chosen(1), chosen(1));
+  EXPECT_NE(chosen(1), chosen(2));
+}
+
+TEST(Split, OfNothingLeavesAllToTraining) {
+  const Splits splits = split(numbered(7), {.validation_split = 0});
+  EXPECT_EQ(splits.source.train.size(), 7u);
+  EXPECT_TRUE(splits.source.validation.empty());
+  EXPECT_TRUE(split(numbered(0), {}).source.validation.empty());
+}
+
+TEST(Split, RefusesSharesThatAreNone) {
+  for (const double share : {-0.1, 1.0, std::nan("")})
+    expect_user_error("--validation_split: expected a share of at least 0 and below 1",
+                      [&] { split(numbered(3), {.validation_split = share}); });
+}
+
+TEST(Split, SaysWhereTheValidationPartComesFrom) {
+  const Splits carved = split(numbered(2000), {.validation_split = 0.1, .seed = 7});
+  EXPECT_EQ(carved.validation_source, "200 of 2 000 training texts, set aside by seed 7");
+  EXPECT_EQ(split(numbered(7), {.validation_split = 0}).validation_source, "none");
+  EXPECT_EQ(to_string(carved.protocol), "honest");
+}
+
+TEST(Split, KeepsAValidationPartOfTheData) {
+  DataSet data = numbered(100);
+  data.validation = {{"own", 0}};
+  const Splits splits = split(std::move(data), {.validation_split = 0.1});
+  EXPECT_EQ(splits.source.train.size(), 100u);
+  ASSERT_EQ(splits.source.validation.size(), 1u);
+  EXPECT_EQ(splits.source.validation[0].text, "own");
+  EXPECT_EQ(splits.validation_source, "1 texts of the data's own part");
+}
+
+TEST(Split, UnderTheOriginalProtocolChoosesOnTest) {
+  DataSet data = numbered(100);
+  data.validation = {{"own", 0}};
+  const Splits splits = split(data, {.protocol = parse_protocol("original")});
+  EXPECT_EQ(splits.source.train.size(), 100u);
+  ASSERT_EQ(splits.source.validation.size(), 1u);
+  EXPECT_EQ(splits.source.validation[0].text, "test");
+  EXPECT_EQ(splits.validation_source, "the test part: choices are made on it");
+  EXPECT_EQ(to_string(splits.protocol), "original");
+  data.test.clear();
+  expect_user_error(
+      "--protocol original chooses on the test part, which the data does not have (numbers)",
+      [&] { split(data, {.protocol = Protocol::original}); });
+}
+
+// Texts with many doubles: "0" to "9", ten times over.
+DataSet repeated() {
+  DataSet data;
+  for (int i = 0; i < 100; ++i) data.train.push_back({std::to_string(i % 10), i % 2});
+  data.label_names = {"even", "odd"};
+  return data;
+}
+
+TEST(Split, KeepsAllRowsWithOneTextOnOneSide) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    const Splits splits = split(repeated(), {.validation_split = 0.3, .seed = seed});
+    const std::vector<int> train = numbers(splits.source.train),
+                           set_aside = numbers(splits.source.validation);
+    EXPECT_FALSE(set_aside.empty());
+    EXPECT_EQ(train.size() + set_aside.size(), 100u);
+    EXPECT_EQ(set_aside.size() % 10, 0u);
+    for (const int text : set_aside) EXPECT_EQ(std::ranges::count(train, text), 0) << text;
+    EXPECT_TRUE(splits.source.warnings.empty());
+  }
+}
+
+TEST(Split, CannotDivideASingleText) {
+  DataSet data;
+  data.train.assign(50, {"the same", 0});
+  const Splits splits = split(std::move(data), {.validation_split = 0.5});
+  EXPECT_EQ(splits.source.train.size(), 50u);
+  EXPECT_EQ(splits.validation_source, "none");
+}
+
+TEST(Split, CountsTextsThatStandInTwoParts) {
+  DataSet data = numbered(20);
+  data.label_names = {"zero", "one"};
+  data.test = {{"3", 0}, {"5", 1}, {"new", 0}};
+  data.validation = {{"7", 0}, {"newer", 1}, {"new", 0}};
+  const Splits original = split(data, {.protocol = Protocol::original});
+  EXPECT_EQ(original.identity.parts.back().validation_duplicate_rows, 0) << "it is one part";
+  const Splits splits = split(std::move(data), {});
+  ASSERT_EQ(splits.identity.parts.size(), 3u);
+  EXPECT_EQ(splits.identity.parts[1].part, "validation");
+  EXPECT_EQ(splits.identity.parts[1].duplicate_rows, 1);
+  EXPECT_EQ(splits.identity.parts[2].duplicate_rows, 2);
+  EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.facts.duplicate_rows, 2);
+  EXPECT_EQ(splits.identity.parts[1].validation_duplicate_rows, 0);
+  EXPECT_EQ(splits.identity.parts[2].validation_duplicate_rows, 1);
+  EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.facts.validation_duplicate_rows, 1);
+}
+
+TEST(Split, TakesSamplesBySeed) {
+  const auto sizes = [](const Splits& splits) {
+    return std::vector<std::size_t>{splits.source.train.size(), splits.source.validation.size(),
+                                    splits.source.test.size()};
+  };
+  DataSet data = numbered(100);
+  for (int i = 0; i < 50; ++i) data.test.push_back({fmt::format("test {}", i), 0});
+  const SplitOptions options{
+      .validation_split = 0.2, .seed = 3, .max_train_samples = 30, .max_eval_samples = 10};
+  const Splits splits = split(data, options);
+  EXPECT_EQ(sizes(splits), (std::vector<std::size_t>{30, 10, 10}));
+  EXPECT_EQ(splits.validation_source,
+            "20 of 100 training texts, set aside by seed 3; 10 of 20 of them, drawn by seed 3");
+  EXPECT_EQ(splits.identity.rows, 151);
+  EXPECT_EQ(splits.identity.parts[0].sample, "30 of 80 of them, drawn by seed 3");
+  const std::string of_test = "10 of 51 of them, drawn by seed 3";
+  EXPECT_EQ(measured_texts(splits, "", std::nullopt).part.origin,
+            "the data's test part; " + of_test);
+  EXPECT_EQ(measured_texts(
+                split(data, {.seed = 3, .protocol = Protocol::original, .max_eval_samples = 10}),
+                "validation", std::nullopt)
+                .part.origin,
+            "the test part: choices are made on it; " + of_test);
+  EXPECT_EQ(split(data, {}).identity.parts.back().sample, "");
+  const std::vector<int> train = numbers(splits.source.train);
+  EXPECT_TRUE(std::ranges::is_sorted(train));
+  EXPECT_GT(train.back(), 50) << "not the first ones";
+  EXPECT_EQ(train, numbers(split(data, options).source.train));
+  // What the validation part is does not depend on them.
+  const std::vector<int> all =
+      numbers(split(data, {.validation_split = 0.2, .seed = 3}).source.validation);
+  for (const int text : numbers(splits.source.validation))
+    EXPECT_TRUE(std::ranges::binary_search(all, text)) << text;
+}
+
+// What was learnt from data that was split so.
+TrainedOn record_of(const Splits& splits) {
+  return after_training(TrainedOn{}, splits.source.hash, row_hashes(splits.source.train),
+                        row_hashes(splits.source.validation));
+}
+
+// A file without parts.
+DataSet file_of(std::int64_t count) {
+  DataSet data = numbered(count);
+  data.test.clear();
+  data.label_names = {"zero", "one"};
+  return data;
+}
+
+TEST(SplitOfKnownData, FallsIntoTheOldPartsWhateverSeedShareAndOrder) {
+  const Splits then = split(file_of(100), {.seed = 1});
+  DataSet reversed = file_of(100);
+  std::ranges::reverse(reversed.train);
+  for (const DataUse use : {DataUse::training, DataUse::compression, DataUse::measurement}) {
+    const Splits now = split(
+        reversed, {.validation_split = 0.3, .seed = 7, .use = use, .record = record_of(then)});
+    std::vector<int> set_aside = numbers(now.source.validation);
+    std::ranges::reverse(set_aside);
+    EXPECT_EQ(set_aside, numbers(then.source.validation));
+    EXPECT_EQ(now.source.train.size(), 90u);
+    EXPECT_EQ(now.validation_source, "the 10 of 100 texts that training set aside");
+    const MeasuredTexts measured = measured_texts(now, "", record_of(then));
+    EXPECT_EQ(measured.part.facts.part, "validation");
+    EXPECT_EQ(measured.part.trained_on_rows, 0);
+    EXPECT_EQ(measured.part.chosen_on_rows, 10);
+  }
+}
+
+TEST(SplitOfKnownData, MeasuresOnNewRowsOrLearnsFromThem) {
+  const TrainedOn record = record_of(split(file_of(100), {.seed = 1}));
+  const auto sizes = [&](DataUse use) {
+    const Splits now = split(file_of(130), {.use = use, .record = record});
+    return std::pair(now.source.train.size(), now.source.validation.size());
+  };
+  EXPECT_EQ(sizes(DataUse::training), std::pair(std::size_t{120}, std::size_t{10}));
+  EXPECT_EQ(sizes(DataUse::compression), std::pair(std::size_t{90}, std::size_t{40}));
+  EXPECT_EQ(sizes(DataUse::measurement), std::pair(std::size_t{90}, std::size_t{40}));
+  const Splits now = split(file_of(130), {.use = DataUse::measurement, .record = record});
+  EXPECT_EQ(now.validation_source,
+            "40 of 130 texts: 10 that training set aside, and 30 that "
+            "are new to the model");
+  // Without a record of all it learnt from, what is not in it need not be new.
+  TrainedOn part_of_it = record;
+  part_of_it.complete = false;
+  EXPECT_EQ(
+      split(file_of(130), {.use = DataUse::measurement, .record = part_of_it}).validation_source,
+      "40 of 130 texts: 10 that training set aside, and 30 that its record does not know");
+  // With a test part to measure on, new training texts are training texts.
+  DataSet with_test = file_of(130);
+  with_test.test = {{"test", 1}};
+  EXPECT_EQ(
+      split(with_test, {.use = DataUse::compression, .record = record}).source.validation.size(),
+      10u);
+}
+
+TEST(SplitOfKnownData, WhereAllWasTrainedOnSaysSo) {
+  const TrainedOn record = record_of(split(file_of(50), {.validation_split = 0}));
+  const Splits now =
+      split(file_of(50), {.validation_split = 0, .use = DataUse::measurement, .record = record});
+  const MeasuredTexts measured = measured_texts(now, "", record);
+  EXPECT_EQ(measured.part.facts.part, "all");
+  EXPECT_EQ(measured.part.trained_on_rows, 50);
+  EXPECT_EQ(split(file_of(60), {.use = DataUse::measurement, .record = record}).validation_source,
+            "the 10 of 60 texts that are new to the model");
+}
+
+TEST(SplitOfOtherData, IsMeasuredWholeAndCounted) {
+  const TrainedOn record = record_of(split(file_of(100), {.validation_split = 0}));
+  DataSet other = file_of(10);
+  for (int i = 0; i < 190; ++i) other.train.push_back({std::to_string(1000 + i), 1});
+  const Splits now = split(std::move(other),
+                           {.validation_split = 0, .use = DataUse::measurement, .record = record});
+  const MeasuredTexts measured = measured_texts(now, "", record);
+  EXPECT_EQ(measured.part.facts.part, "all");
+  EXPECT_EQ(measured.part.facts.rows, 200);
+  EXPECT_EQ(measured.part.trained_on_rows, 10);
+}
+
+TEST(MeasuredTexts, MayBeAllParts) {
+  DataSet data = numbered(10);
+  data.label_names = {"zero", "one"};
+  const Splits splits = split(std::move(data), {.validation_split = 0.2});
+  const MeasuredTexts all = measured_texts(splits, "all", std::nullopt);
+  EXPECT_EQ(all.part.facts.part, "all");
+  EXPECT_EQ(all.examples.size(), 11u);
+  EXPECT_EQ(measured_texts(splits, "train", std::nullopt).part.facts.part, "train");
+  expect_user_error("--split: expected train, validation, test or all, got 'dev'",
+                    [&] { measured_texts(splits, "dev", std::nullopt); });
+}
+
+TEST(MeasuredTexts, AreASampleWhereFewerAreWanted) {
+  const Splits splits = split(
+      file_of(100), {.validation_split = 0, .use = DataUse::measurement, .max_eval_samples = 12});
+  const MeasuredTexts texts = measured_texts(splits, "", std::nullopt);
+  EXPECT_EQ(texts.examples.size(), 12u);
+  EXPECT_EQ(texts.part.facts.rows, 12);
+  EXPECT_EQ(texts.part.origin, "all texts of the data; 12 of 100 of them, drawn by seed 42");
+}
+
+TEST(CheckTrainable, RefusesTextsOfOneClass) {
+  Splits splits = split(repeated(), {.validation_split = 0});
+  EXPECT_NO_THROW(check_trainable(splits));
+  for (Example& example : splits.source.train) example.label = 1;
+  expect_user_error("all 100 training texts are 'odd'; training needs texts of two classes",
+                    [&] { check_trainable(splits); });
+}
+
+TEST(Protocol, RefusesOtherNames) {
+  expect_user_error(
+      "--protocol: expected honest or original, got 'orignal'; did you mean 'original'?",
+      [] { parse_protocol("orignal"); });
+}
+
+TEST(Part, IsCalledByName) {
+  Splits splits = split(numbered(10), {.validation_split = 0.2});
+  EXPECT_EQ(part(splits, "train").size(), 8u);
+  EXPECT_EQ(part(splits, "validation").size(), 2u);
+  EXPECT_EQ(part(splits, "test").size(), 1u);
+  EXPECT_EQ(&part(splits, ""), &splits.source.test);
+  splits.source.test.clear();
+  EXPECT_EQ(&part(splits, ""), &splits.source.validation);
+  splits.source.validation.clear();
+  EXPECT_EQ(&part(splits, ""), &splits.source.train);
+}
+
+TEST(Part, RefusesUnknownAndEmptyParts) {
+  Splits splits = split(numbered(10), {.validation_split = 0});
+  expect_user_error("--split: expected train, validation, test or all, got 'dev'",
+                    [&] { part(splits, "dev"); });
+  expect_user_error("numbers: the validation split is empty", [&] { part(splits, "validation"); });
+  splits.source.test.clear();
+  expect_user_error("numbers: the test split is empty", [&] { part(splits, "test"); });
+  splits.source.train.clear();
+  expect_user_error("numbers: there are no examples", [&] { part(splits, ""); });
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,112 @@
+#include "hone/jobs/recipe.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "tests/support/expect.h"
+#include "tests/support/tiny_model.h"
+
+namespace hone {
+namespace {
+
+using testing::builtin;
+
+Recipe parse(std::string_view toml) { return parse_recipe(toml, "recipe.toml", builtin().formats); }
+
+// What the recipe says of the tiny model's graph, one line for each operand that has a format.
+std::string resolved(std::string_view toml, std::string_view layer = "*") {
+  const Graph graph = plain_graph(testing::tiny_model());
+  std::string lines;
+  for (const auto& [name, formats] : resolve(parse(toml), graph)) {
+    if (!glob_match(layer, name)) continue;
+    for (const Operand operand : kOperands)
+      if (formats[operand])
+        lines += fmt::format("{} {} {}\n", name, to_string(operand), to_string(*formats[operand]));
+  }
+  return lines;
+}
+
+std::string refusal(std::string_view toml) {
+  return user_error_of([&] { resolved(toml); });
+}
+
+TEST(Recipe, GivesEveryLinearTheDefault) {
+  EXPECT_EQ(resolved("default = 'integer(width=8,frac=4)'", "classifier"),
+            "classifier input integer(width=8,frac=4)\n"
+            "classifier weight integer(width=8,frac=4)\n"
+            "classifier bias integer(width=8,frac=4)\n");
+  const std::string all = resolved("default = 'integer(width=8,frac=4)'");
+  EXPECT_EQ(std::ranges::count(all, '\n'), 14 * 3);
+}
+
+TEST(Recipe, SetsOperandsApart) {
+  EXPECT_EQ(resolved("[default]\nformat = 'integer(width=8,frac=4)'\nbias = 'none'\n"
+                     "output = 'integer(width=16,frac=8)'",
+                     "classifier"),
+            "classifier input integer(width=8,frac=4)\n"
+            "classifier weight integer(width=8,frac=4)\n"
+            "classifier output integer(width=16,frac=8)\n");
+}
+
+TEST(Recipe, LetsLaterRulesWin) {
+  constexpr std::string_view kRecipe = R"toml(
+default = "integer(width=8,frac=4)"
+[[rule]]
+name = "bert.encoder.*"
+weight = "integer(width=6,frac=3)"
+[[rule]]
+regex = "layer\\.1\\..*dense$"
+weight = "none"
+input = "integer(width=4,frac=2)"
+)toml";
+  EXPECT_EQ(resolved(kRecipe, "bert.encoder.layer.0.output.dense"),
+            "bert.encoder.layer.0.output.dense input integer(width=8,frac=4)\n"
+            "bert.encoder.layer.0.output.dense weight integer(width=6,frac=3)\n"
+            "bert.encoder.layer.0.output.dense bias integer(width=8,frac=4)\n");
+  EXPECT_EQ(resolved(kRecipe, "bert.encoder.layer.1.output.dense"),
+            "bert.encoder.layer.1.output.dense input integer(width=4,frac=2)\n"
+            "bert.encoder.layer.1.output.dense bias integer(width=8,frac=4)\n");
+  EXPECT_EQ(resolved(kRecipe, "classifier").find("width=6"), std::string::npos);
+}
+
+TEST(Recipe, SelectsOtherOperationsByType) {
+  const std::string lines =
+      resolved("[[rule]]\nop = ['matmul', 'embedding']\nformat = 'integer(width=8,frac=4)'");
+  EXPECT_EQ(lines.find("dense"), std::string::npos);
+  EXPECT_NE(lines.find("bert.embeddings.word_embeddings weight integer"), std::string::npos);
+  // Two products in each of two layers; words and token types (positions are a slice of their table).
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 4 + 2);
+}
+
+TEST(Recipe, RefusesRulesWithoutEffect) {
+  EXPECT_EQ(refusal("[[rule]]\nname = 'bart.*'\nweight = 'none'"),
+            "recipe.toml, line 1: the rule matches no operation (op linear, name 'bart.*'); see "
+            "the names in `hone inspect MODEL`");
+  EXPECT_EQ(refusal("[[rule]]\nop = 'matmul'\nweight = 'integer'"),
+            "recipe.toml, line 1: no operation that the rule matches has a weight");
+  EXPECT_EQ(refusal("[[rule]]\nname = '*'"),
+            "recipe.toml, line 1: the rule sets nothing; give format, input, weight, bias or "
+            "output");
+  EXPECT_EQ(refusal(""), "recipe.toml: the recipe says nothing; give a default or a [[rule]]");
+}
+
+TEST(Recipe, NamesLineAndNearestWordOfMistakes) {
+  EXPECT_EQ(refusal("default = 'integer'\nrules = 3"),
+            "recipe.toml, line 2: unknown key 'rules'; known are default, rule; did you mean "
+            "'rule'?");
+  EXPECT_EQ(refusal("[default]\nwieght = 'integer'"),
+            "recipe.toml, line 2: unknown key 'wieght'; known are format, input, weight, bias, "
+            "output; did you mean 'weight'?");
+  EXPECT_EQ(refusal("\ndefault = 'intger'"),
+            "recipe.toml, line 2: unknown format 'intger'; did you mean 'integer'?");
+  EXPECT_EQ(refusal("default = 8"), "recipe.toml, line 1: default: expected a string");
+  EXPECT_EQ(refusal("rule = 8"), "recipe.toml, line 1: rule: expected [[rule]] tables");
+  EXPECT_NE(refusal("[[rule]]\nregex = '('\nweight = 'none'").find("'(' is no regular expression"),
+            std::string::npos);
+  EXPECT_NE(refusal("default = \n").find("recipe.toml, line 1: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone

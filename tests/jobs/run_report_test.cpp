@@ -1,0 +1,127 @@
+#include "hone/jobs/run_report.h"
+#include "hone/study/result.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone::testing {
+namespace {
+
+RunReport example() {
+  RunReport report{.title = "my-model in 8 bits", .headline = "No difference found."};
+  report.invocation.name = "quantize";
+  report.invocation.command = "hone quantize my-model --format 'int(bits=8)'";
+  report.invocation.settings = {{"seed", 42}, {"quiet", false}, {"format", "int(bits=8)"}};
+  report.basis = {"simulated int(bits=8)", 1, "reviews.csv", "test 40 texts", "honest: as ever"};
+  report.sections = {{"Result", {Paragraph{"It is as good."}}}};
+  report.results = {{"accuracy", 0.5}};
+  report.notes = {"3 texts were cut", "a label is odd"};
+  return report;
+}
+
+TEST(RunReport, LeavesEverythingBesideTheResult) {
+  const TemporaryFolder folder;
+  write_run_report(example(), folder.path(), quiet_context());
+  const Json settings = read_json(folder.path() / "settings.json");
+  EXPECT_EQ(settings["schema_version"], kSchemaVersion);
+  EXPECT_EQ(settings["command"], "quantize");
+  EXPECT_EQ(settings["command_line"], example().invocation.command);
+  EXPECT_EQ(settings["settings"], example().invocation.settings);
+  EXPECT_GE(settings["seconds"], 0);
+  const Json machine = read_json(folder.path() / "machine.json");
+  EXPECT_EQ(machine["threads"], 1);
+  EXPECT_TRUE(machine.contains("processor"));
+  EXPECT_EQ(read_json(folder.path() / "results.json"), result_of("quantize", example().results));
+  const std::string log = read_file(folder.path() / "run.log");
+  EXPECT_TRUE(log.starts_with(settings["start"].get<std::string>() + " hone quantize my-model"));
+  EXPECT_NE(log.find("\n3 texts were cut\na label is odd\ndone after 0:00\n"), std::string::npos)
+      << log;
+}
+
+TEST(RunReport, SaysOnThePageWhatItStandsOn) {
+  const TemporaryFolder folder;
+  write_run_report(example(), folder.path(), quiet_context());
+  const std::string page = read_file(folder.path() / "report.html");
+  for (const char* part :
+       {"<h1>No difference found.</h1>", "It is as good.", "<p>3 texts were cut</p>",
+        "<dd>simulated int(bits=8)</dd>", "<dd>1: how far another seed would lie",
+        "<dd>reviews.csv</dd>", "<dd>test 40 texts</dd>", "<dd>honest: as ever</dd>",
+        "<pre>hone quantize <span>my-model</span> <span>--format</span> "
+        "<span>&#39;int(bits=8)&#39;</span></pre>",
+        "<dt>seed</dt><dd>42</dd>", "<dt>quiet</dt><dd>false</dd>", "<dd>int(bits=8)</dd>",
+        "<dt>Processor</dt>"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+}
+
+TEST(RunReport, LeavesResultsToJobsThatWriteThemselves) {
+  const TemporaryFolder folder;
+  RunReport report = example();
+  report.results = nullptr;
+  report.basis.seeds = 5;
+  report.notes.clear();
+  write_run_report(report, folder.path(), quiet_context());
+  EXPECT_FALSE(fs::exists(folder.path() / "results.json"));
+  const std::string page = read_file(folder.path() / "report.html");
+  EXPECT_NE(page.find("<dt>Seeds</dt><dd>5</dd>"), std::string::npos);
+  EXPECT_EQ(page.find("Notes"), std::string::npos);
+}
+
+TEST(Basis, CountsThePartsAndSaysWhereChoicesWereMade) {
+  EncodedSplits data = tiny_splits();
+  data.identity.parts = {{.part = "train", .rows = 32}, {.part = "test", .rows = 40}};
+  EXPECT_EQ(basis_of("x.csv", data, "fp32").splits, "train 32, test 40 texts");
+  data.identity.parts[1].sample = "40 of 90 of them, drawn by seed 3";
+  EXPECT_EQ(basis_of("x.csv", data, "fp32").splits,
+            "train 32, test 40 texts; test: 40 of 90 of them, drawn by seed 3");
+  data.identity.parts[1].sample.clear();
+  data.validation = data.test;
+  data.validation_source = "the test part";
+  data.protocol = Protocol::original;
+  const Basis basis = basis_of("x.csv", data, "fp32", 3);
+  EXPECT_EQ(basis.splits, "train 32, test 40 texts; validation: the test part");
+  EXPECT_TRUE(basis.protocol.starts_with("original: ")) << basis.protocol;
+  EXPECT_EQ(basis.seeds, 3);
+  EXPECT_EQ(basis.arithmetic, "fp32");
+}
+
+Figure figure() {
+  return {.title = "A title",
+          .panels = {{.series = {{.label = "one", .points = {{0, 0}, {1, 1}}}}}}};
+}
+
+TEST(FigureBlock, IsDrawnForFilesPagesAndPhones) {
+  const TemporaryFolder folder;
+  std::vector<std::string> notes;
+  const Block block = figure_block(figure(), folder.path() / "curve", "a line", notes);
+  EXPECT_EQ(notes, std::vector<std::string>{});
+  const PageFigure& drawn = std::get<PageFigure>(block);
+  EXPECT_EQ(drawn.caption, "A title");
+  EXPECT_EQ(drawn.description, "a line");
+  EXPECT_EQ(drawn.svg.find("A title"), std::string::npos) << "the caption says it";
+  EXPECT_NE(drawn.narrow_svg.find("width=\"360\""), std::string::npos);
+  EXPECT_NE(read_file(folder.path() / "curve.svg").find("A title"), std::string::npos);
+  std::size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(folder.path())) ++files;
+  EXPECT_EQ(files, 4) << "svg, png, tsv, gp and nothing else";
+}
+
+// Programs are looked for in PATH.
+TEST(FigureBlock, OfAMachineWithoutGnuplotIsASentence) {
+  const TemporaryFolder empty, folder;
+  const std::string path = ::getenv("PATH");
+  ::setenv("PATH", empty.path().c_str(), 1);
+  std::vector<std::string> notes;
+  const Block block = figure_block(figure(), folder.path() / "curve", "a line", notes);
+  ::setenv("PATH", path.c_str(), 1);
+  ASSERT_EQ(notes.size(), 1);
+  EXPECT_TRUE(notes[0].starts_with("curve was not drawn: ")) << notes[0];
+  EXPECT_NE(notes[0].find("gnuplot"), std::string::npos) << notes[0];
+  EXPECT_EQ(std::get<Paragraph>(block).text, notes[0]);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,66 @@
+#include "hone/models/encoding.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/test_data.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone {
+namespace {
+
+TextModel golden_model() {
+  const fs::path golden = test_data() / "frontends" / "golden" / "safetensors";
+  return open_model(golden.string(), testing::quiet_context(), /*seed=*/1);
+}
+
+TEST(EncodeSplits, SaysWhatWasCutAndReplaced) {
+  Splits splits;
+  splits.source.train = {{"a b c d e f g h", 0}, {"b", 1}};
+  splits.source.test = {{"a \xff", 0}};
+  splits.validation_source = "none of them";
+  splits.protocol = Protocol::original;
+  std::vector<std::string> warnings;
+  const EncodedSplits encoded =
+      encode_splits(golden_model(), splits, measured_texts(splits, "test", std::nullopt),
+                    std::nullopt, 6, testing::quiet_context(), warnings);
+  EXPECT_EQ(encoded.train.ids[0].size(), 6u);
+  EXPECT_EQ(encoded.train.labels, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(encoded.validation.size(), 0);
+  EXPECT_EQ(encoded.test.size(), 1);
+  EXPECT_EQ(encoded.validation_source, "none of them");
+  EXPECT_EQ(encoded.protocol, Protocol::original);
+  EXPECT_EQ(warnings, (std::vector<std::string>{
+                          "train: 1 of 2 texts were cut to 6 tokens",
+                          "test: 1 ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
+                          "test: 1 of 1 texts were held for choices; what was chosen on them "
+                          "flatters the figures"}));
+}
+
+TEST(EncodePart, CutsTextsToThePositionsOfTheModel) {
+  std::string text;
+  for (int i = 0; i < 600; ++i) text += "a ";
+  std::vector<std::string> warnings;
+  const EncodedSet encoded = encode_part(golden_model(), {{text, 0}}, "data", /*max_seq_length=*/0,
+                                         testing::quiet_context(), warnings);
+  EXPECT_EQ(encoded.ids[0].size(), 32u);
+}
+
+TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
+  std::vector<std::string> warnings;
+  for (int i = 0; i < 2; ++i)
+    encode_part(golden_model(), {{"a", 0}}, "data", /*max_seq_length=*/1000,
+                testing::quiet_context(), warnings);
+  EXPECT_EQ(warnings, std::vector<std::string>{"--max_seq_length 1000: the model has 32 positions; "
+                                               "texts are cut to 32 tokens"});
+}
+
+TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {
+  EXPECT_EQ(text_limit(0, 512), 512u);
+  EXPECT_EQ(text_limit(0, 1024), 512u);
+  EXPECT_EQ(text_limit(0, 32), 32u);
+  EXPECT_EQ(text_limit(128, 512), 128u);
+  EXPECT_EQ(text_limit(1000, 512), 512u);
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,119 @@
+#include "hone/models/model_source.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/analysis/parameters.h"
+#include "hone/frontends/huggingface/bert.h"
+#include "tests/support/expect.h"
+#include "tests/support/test_data.h"
+#include "tests/support/tiny_jobs.h"
+#include "tests/support/tiny_model.h"
+
+namespace hone {
+namespace {
+
+const fs::path kGolden = test_data() / "frontends" / "golden";
+
+TEST(FreshModel, ShapesAreThoseOfBertTinyAndBase) {
+  EXPECT_EQ(fresh_model_names(), (std::vector<std::string>{"tiny", "base"}));
+  const auto total = [](const char* name) {
+    return total_parameters(build_graph(testing::quiet_context().library.ops, bert(),
+                                        config_of(fresh_facts(name)), {}))
+        .all();
+  };
+  EXPECT_EQ(total("tiny"), 4'386'178);
+  EXPECT_EQ(total("base"), 109'483'778);  // BertForSequenceClassification of bert-base-uncased
+  expect_user_error("'large' is no built-in shape; there are tiny, base",
+                    [] { fresh_facts("large"); });
+}
+
+TEST(OpenModel, MakesAFreshModelWithTheBuiltInVocabulary) {
+  const TextModel made =
+      open_model("tiny", testing::quiet_context(), /*seed=*/1, {"bad", "good", "fair"});
+  EXPECT_EQ(made.model.facts.limits.vocabulary, made.tokenizer.vocabulary_size());
+  EXPECT_EQ(made.model.facts.labels, (std::vector<std::string>{"bad", "good", "fair"}));
+  EXPECT_EQ(made.model.parameters.at("classifier.weight").sizes(), (Sizes{3, 128}));
+  EXPECT_TRUE(made.folder.empty());
+}
+
+TEST(OpenModel, MakesAFreshModelOfAConfigWithTheVocabularyThatItIsGiven) {
+  const TemporaryFolder folder;
+  folder.file("roberta.json", R"({"model_type": "roberta", "vocab_size": 9, "hidden_size": 16,
+                                  "num_hidden_layers": 1, "num_attention_heads": 2,
+                                  "intermediate_size": 8, "id2label": {"0": "no", "1": "yes"}})");
+  const std::string name = (folder.path() / "roberta.json").string();
+  EXPECT_TRUE(is_fresh(name));
+  const TextModel made = open_model(name, testing::quiet_context(), /*seed=*/1);
+  EXPECT_EQ(made.model.facts.architecture, "roberta");
+  EXPECT_EQ(made.model.facts.labels, (std::vector<std::string>{"no", "yes"}));
+  EXPECT_EQ(made.model.facts.limits.vocabulary, made.tokenizer.vocabulary_size());
+  // RoBERTa's positions begin behind it.
+  EXPECT_EQ(config_of(made.model.facts).pad_token_id, made.tokenizer.pad_id());
+  folder.file("odd.json", R"({"model_type": "albert"})");
+  expect_user_error("model_type 'albert' is not supported", [&] {
+    open_model((folder.path() / "odd.json").string(), testing::quiet_context(), /*seed=*/1);
+  });
+  EXPECT_FALSE(is_fresh(folder.path().string()));
+  EXPECT_FALSE(is_fresh((folder.path() / "nothing.json").string()));
+}
+
+TEST(OpenModel, ReadsAFolderWithItsTokenizer) {
+  const TextModel opened =
+      open_model((kGolden / "safetensors").string(), testing::quiet_context(), /*seed=*/1);
+  EXPECT_EQ(config_of(opened.model.facts).hidden_size, 24);
+  EXPECT_EQ(opened.tokenizer.vocabulary_size(), 80);
+  EXPECT_EQ(opened.folder, kGolden / "safetensors");
+}
+
+TEST(OpenModel, NamesWhatIsNoFolder) {
+  expect_user_error("nowhere/model: no such model folder",
+                    [] { open_model("nowhere/model", testing::quiet_context(), /*seed=*/1); });
+}
+
+TEST(OpenModel, RefusesAVocabularyLargerThanTheEmbedding) {
+  const TemporaryFolder folder;
+  EncoderConfig config = testing::tiny_config();
+  save_model(new_model(facts_of(bert(), config), testing::quiet_context().library.ops, /*seed=*/1),
+             folder.path());
+  std::string vocabulary = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
+  for (int i = 0; i < 36; ++i) vocabulary += fmt::format("word{}\n", i);
+  folder.file("vocab.txt", vocabulary);
+  expect_user_error("the vocabulary has 41 tokens, the embedding only 40 rows", [&] {
+    open_model(folder.path().string(), testing::quiet_context(), /*seed=*/1);
+  });
+}
+
+// Embeddings are padded to round sizes often; ids beyond the vocabulary never come up.
+TEST(OpenModel, WarnsOfAVocabularySmallerThanTheEmbedding) {
+  const TemporaryFolder folder;
+  save_model(
+      new_model(facts_of(bert(), testing::tiny_config()), testing::quiet_context().library.ops,
+                /*seed=*/1),
+      folder.path());
+  folder.file("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nword\n");
+  EXPECT_EQ(open_model(folder.path().string(), testing::quiet_context(), /*seed=*/1).model.warnings,
+            (std::vector<std::string>{"34 of 40 rows of the embedding have no token in the "
+                                      "vocabulary; fine if they are padding"}));
+}
+
+TEST(WriteModel, WritesWhatOpensAgain) {
+  const TemporaryFolder folder;
+  const TextModel made = open_model("tiny", testing::quiet_context(), /*seed=*/1);
+  write_model(made, folder.path());
+  const TextModel again = open_model(folder.path().string(), testing::quiet_context(), /*seed=*/2);
+  EXPECT_EQ(testing::changed_parameters(made.model.parameters, again.model.parameters),
+            std::vector<std::string>{});
+  EXPECT_EQ(again.tokenizer.definition().tokens, made.tokenizer.definition().tokens);
+}
+
+TEST(WriteModel, CopiesTheTokenizersFilesAsTheyAre) {
+  const TemporaryFolder folder, copy;
+  const TextModel golden =
+      open_model((kGolden / "zip").string(), testing::quiet_context(), /*seed=*/1);
+  write_model(golden, folder.path());
+  EXPECT_EQ(read_file(folder.path() / "vocab.txt"), read_file(kGolden / "zip" / "vocab.txt"));
+  EXPECT_TRUE(fs::exists(folder.path() / "model.safetensors"));
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,95 @@
+#include "hone/models/vocabulary.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/data/synthetic_words.h"
+#include "hone/text/tokenizer_files.h"
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone {
+namespace {
+
+const std::vector<Example> kTexts = {
+    {"the film is fine"}, {"the film is dull"}, {"a fine, fine film"}};
+
+EncodedSet encoded(const Tokenizer& tokenizer) {
+  return encode_examples(testing::quiet_context().pool, tokenizer, kTexts, 512);
+}
+
+TEST(LearnVocabulary, OfFreshWeightsOnOtherThanBuiltInData) {
+  EXPECT_TRUE(learn_vocabulary({"tiny", "reviews.csv"}, kTexts, testing::quiet_context()));
+  EXPECT_TRUE(learn_vocabulary({"base", "folder"}, kTexts, testing::quiet_context()));
+  EXPECT_FALSE(learn_vocabulary({"tiny", "synth:lookup"}, kTexts, testing::quiet_context()));
+  EXPECT_FALSE(learn_vocabulary({"my-model", "reviews.csv"}, kTexts, testing::quiet_context()));
+  EXPECT_TRUE(learn_vocabulary({"tiny", "synth:lookup", 40}, kTexts, testing::quiet_context()));
+}
+
+TEST(LearnVocabulary, HasAtMostSoManyTokens) {
+  const auto small =
+      learn_vocabulary({"tiny", "reviews.csv", 30}, kTexts, testing::quiet_context());
+  ASSERT_TRUE(small);
+  EXPECT_EQ(small->tokenizer.vocabulary_size(), 30);
+  EXPECT_EQ(small->texts, 3);
+  expect_user_error("--vocab_size: expected at least", [] {
+    learn_vocabulary({"tiny", "reviews.csv", 7}, kTexts, testing::quiet_context());
+  });
+}
+
+TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
+  expect_user_error(
+      "--vocab_size: my-model has its vocabulary; only fresh weights (tiny, base, a config.json) "
+      "learn one",
+      [] {
+        learn_vocabulary({"my-model", "reviews.csv", 40}, kTexts, testing::quiet_context());
+      });
+}
+
+TEST(LearnVocabulary, OfAnInterruptedRunIsThatOfItsCheckpoints) {
+  const TemporaryFolder folder;
+  const VocabularyOptions options{"tiny", "reviews.csv", 0, folder.path()};
+  const auto learnt = learn_vocabulary(options, kTexts, testing::quiet_context());
+  const fs::path checkpoint = folder.path() / "seed-1" / "checkpoint-2";
+  fs::create_directories(checkpoint);
+  save_tokenizer(synthetic_tokenizer(), checkpoint);
+  const auto resumed = learn_vocabulary(options, kTexts, testing::quiet_context());
+  ASSERT_TRUE(learnt && resumed);
+  EXPECT_NE(learnt->tokenizer.definition().tokens, resumed->tokenizer.definition().tokens);
+  EXPECT_EQ(resumed->tokenizer.definition().tokens, synthetic_tokenizer().definition().tokens);
+}
+
+TEST(VocabularyText, TellsWhatWasLearnt) {
+  const auto learnt = learn_vocabulary({"tiny", "reviews.csv"}, kTexts, testing::quiet_context());
+  ASSERT_TRUE(learnt);
+  const EncodedSet set = encoded(learnt->tokenizer);
+  const Json json = to_json(*learnt, set);
+  std::size_t tokens = 0;
+  for (const auto& ids : set.ids) tokens += ids.size();
+  EXPECT_EQ(json["vocab_size"], learnt->tokenizer.vocabulary_size());
+  EXPECT_EQ(json["training_texts"], 3);
+  EXPECT_DOUBLE_EQ(json["tokens_per_text"], static_cast<double>(tokens) / 3);
+  EXPECT_EQ(
+      vocabulary_text(*learnt, set),
+      fmt::format("vocabulary of {} word pieces learnt from 3 training texts: {:.1f} tokens a text",
+                  learnt->tokenizer.vocabulary_size(), static_cast<double>(tokens) / 3));
+}
+
+TEST(SpellingWarning, TellsOfTextsInOtherWords) {
+  const std::vector<Example> texts = {{"gripping throughout"}, {"gripping, throughout!"}};
+  const auto warning = [&](const Tokenizer& tokenizer) {
+    return spelling_warning(
+        tokenizer, encode_examples(testing::quiet_context().pool, tokenizer, texts, 512), "train");
+  };
+  const Tokenizer built_in = synthetic_tokenizer();
+  EXPECT_TRUE(warning(built_in).starts_with(
+      "train: the vocabulary does not know these words and cuts them into "))
+      << warning(built_in);
+  EXPECT_EQ(
+      warning(
+          learn_vocabulary({"tiny", "reviews.csv"}, texts, testing::quiet_context())->tokenizer),
+      "");
+  EXPECT_EQ(spelling_warning(built_in, EncodedSet(), "train"), "");
+}
+
+}  // namespace
+}  // namespace hone

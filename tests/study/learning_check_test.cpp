@@ -1,0 +1,81 @@
+#include "hone/study/learning_check.h"
+
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+// `positives` of `examples` texts are of class 1, and a model that says `said` to all but the first `right` texts, which
+// it gets right.
+Evaluation judged(int examples, int positives, int said, int right) {
+  std::vector<float> logits;
+  std::vector<std::int32_t> labels;
+  for (int i = 0; i < examples; ++i) {
+    labels.push_back(i < positives ? 1 : 0);
+    const bool one = (i < right ? labels.back() : said) == 1;
+    logits.insert(logits.end(), {one ? 0.0f : 1.0f, one ? 1.0f : 0.0f});
+  }
+  return evaluate({logits, 2}, labels);
+}
+
+std::vector<StepRecord> steps_with_losses(const std::vector<double>& losses) {
+  std::vector<StepRecord> steps;
+  for (const double loss : losses) steps.push_back({.loss = loss});
+  return steps;
+}
+
+std::vector<std::string> signs(const std::vector<double>& losses, const Evaluation& e) {
+  return signs_of_no_learning(steps_with_losses(losses), "test", e, {"bad", "good"});
+}
+
+std::vector<double> falling() {
+  std::vector<double> losses;
+  for (int i = 0; i < 20; ++i) losses.push_back(1 - 0.01 * i);
+  return losses;
+}
+
+TEST(SignsOfNoLearning, AreNoneWhereAccuracyIsAboveTheMajority) {
+  EXPECT_TRUE(signs(falling(), judged(100, 50, 1, 90)).empty());
+}
+
+TEST(SignsOfNoLearning, SayThatTheMajorityIsAsGood) {
+  const std::vector<std::string> found = signs(falling(), judged(100, 60, 1, 0));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(
+      found[0],
+      "test: the accuracy does not show that it learnt: n = 100, 60.0 % (95 %: 50.2 to 69.1), "
+      "and saying 'good' to every text makes 60.0 %");
+}
+
+TEST(SignsOfNoLearning, SayThatARareClassIsRankedAllTheSame) {
+  // 4 of 100 are rare, all are called frequent, the scores tell them apart.
+  std::vector<float> logits;
+  std::vector<std::int32_t> labels;
+  for (int i = 0; i < 100; ++i) {
+    labels.push_back(i < 4 ? 1 : 0);
+    logits.insert(logits.end(), {1.0f, i < 4 ? 0.5f : 0.0f});
+  }
+  const std::vector<std::string> found = signs(falling(), evaluate({logits, 2}, labels));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_NE(found[0].find("ranks the classes better than chance does (AUC 1.000, "),
+            std::string::npos)
+      << found[0];
+}
+
+TEST(SignsOfNoLearning, AreNoneWhereThereIsOneClassAlone) {
+  EXPECT_TRUE(signs(falling(), judged(100, 100, 1, 100)).empty());
+}
+
+TEST(SignsOfNoLearning, SayThatTheLossDidNotFall) {
+  const Evaluation good = judged(100, 50, 1, 90);
+  const std::vector<std::string> found = signs(std::vector<double>(20, 0.693), good);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(
+      found[0].starts_with("the training loss did not fall: 0.6930 over the first 2 of 20 "
+                           "steps, 0.6930 over the last 2"))
+      << found[0];
+  EXPECT_TRUE(signs(std::vector<double>(9, 0.693), good).empty()) << "nine steps tell nothing";
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,126 @@
+#include "hone/train/memory_check.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "hone/analysis/cost.h"
+#include "hone/base/cpu.h"
+#include "hone/passes/dead_code.h"
+#include "hone/passes/keep_outputs.h"
+#include "hone/passes/remove_dropout.h"
+#include "hone/runtime/interpreter.h"
+#include "hone/train/text_examples.h"
+#include "hone/train/training_graph.h"
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone::testing {
+namespace {
+
+Graph step_graph() {
+  Graph graph = tiny_model().graph;
+  add_training_step(graph, {});
+  return graph;
+}
+
+TEST(MemoryCheck, GrowsWithBatchAndLength) {
+  ThreadPool pool(1);
+  const Session session{builtin(), pool};
+  const Graph graph = step_graph();
+  const double one = needed_bytes(graph, {{'B', 1}, {'S', 8}}, session);
+  const double many = needed_bytes(graph, {{'B', 64}, {'S', 8}}, session),
+               longer = needed_bytes(graph, {{'B', 64}, {'S', 24}}, session);
+  EXPECT_GT(many, one);
+  EXPECT_GT(longer, 2 * many);
+  // Weights and both moments are there whatever the batch is.
+  double weights = 0;
+  const Model model = tiny_model();
+  for (const auto& [name, tensor] : model.parameters.tensors())
+    weights += static_cast<double>(tensor.count()) * sizeof(float);
+  EXPECT_GT(one, 3 * weights);
+}
+
+// A sanitizer keeps shadow memory and freed blocks, which no estimate of ours is about.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+// What a step really takes stays below the estimate, and not far below.
+TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer's memory is not the program's";
+  Model model = tiny_model();
+  const EncodedSet texts = tiny_texts(4000);
+  ThreadPool pool(1);
+  const Session session{builtin(), pool};
+  const double estimate =
+      needed_bytes(step_graph(), {{'B', texts.size()}, {'S', longest_text(texts)}}, session);
+  const double before = static_cast<double>(resident_bytes());
+  train(model.graph, model.parameters, text_examples(texts),
+        {.max_steps = 1, .batch_size = texts.size()}, {}, session);
+  const double taken = static_cast<double>(peak_resident_bytes()) - before;
+  EXPECT_GT(estimate, 100e6) << "too small to be told from the rest of the process";
+  EXPECT_LT(taken, 1.1 * estimate);
+  EXPECT_GT(taken, 0.8 * estimate);
+}
+
+// What an interpreter holds beside the parameters, after batches of many shapes.
+TEST(MemoryCheck, IsWhatTheLargestOfManyBatchesTakes) {
+  const Model model = tiny_model();
+  for (const bool trains : {false, true}) {
+    Graph graph = model.graph;
+    ParameterStore parameters = model.parameters;
+    if (trains) {
+      add_training_step(graph, {});
+      add_optimizer_state(graph, parameters);
+    } else {
+      keep_outputs(graph, {"logits"});
+      remove_dropout(graph);
+      remove_dead_code(graph);
+    }
+    ThreadPool pool(1);
+    Interpreter interpreter(graph, builtin(), pool);
+    const EncodedSet texts = tiny_texts(600);
+    std::int64_t taken = 0;
+    const auto run = [&](std::int64_t count) {
+      std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+      std::iota(rows.begin(), rows.end(), taken);
+      NamedTensors inputs = text_examples(texts).batch(rows, 0);
+      inputs["learning_rate"] = Tensor::scalar(1e-3f);
+      inputs["step"] = inputs["random_key"] = Tensor::scalar(std::int64_t{1});
+      interpreter.run(inputs, parameters);
+    };
+    const auto expect_near = [&](std::int64_t count) {
+      const Bindings bindings{{'B', count}, {'S', longest_text(texts)}};
+      const double estimate = needed_bytes(graph, bindings, {builtin(), pool}) -
+                              static_cast<double>(cost(graph, bindings).parameter_bytes);
+      const auto peak = static_cast<double>(interpreter.peak_reserved_bytes());
+      EXPECT_GE(peak, estimate) << trains << ' ' << count;
+      EXPECT_LT(peak, 1.1 * estimate) << trains << ' ' << count;
+    };
+    run(64);
+    expect_near(64);
+    for (const std::int64_t count : {600, 64, 500, 8, 300, 600, 100, 1, 600}) run(count);
+    expect_near(600);
+  }
+}
+
+TEST(MemoryCheck, SaysWhatIsNeededAndWhatToDo) {
+  const Graph graph = step_graph();
+  const Bindings bindings = {{'B', 1000}, {'S', 24}};
+  ThreadPool pool(1);
+  const Session session{builtin(), pool};
+  expect_user_error("not enough memory: a step takes about ",
+                    [&] { check_memory(graph, bindings, session, "a step", 1e6); });
+  expect_user_error("and 976.56 KiB can be had; take smaller batches (--batch), shorter texts",
+                    [&] { check_memory(graph, bindings, session, "a step", 1e6); });
+  check_memory(graph, bindings, session, "a step", needed_bytes(graph, bindings, session));
+  EXPECT_GT(available_bytes(), 1e6);
+}
+
+}  // namespace
+}  // namespace hone::testing
