@@ -30,7 +30,7 @@ struct TokenFacts {
   std::int64_t texts = 0;
   std::int64_t tokens = 0;
   std::int64_t cut = 0;              ///< texts that were longer than the model's positions
-  std::int64_t unknown = 0;          ///< tokens that are [UNK]
+  std::int64_t unknown = 0;          ///< unknown tokens
   std::int64_t replaced = 0;         ///< ill-formed parts of UTF-8
   std::int64_t percentiles[4] = {};  ///< of the tokens of a text: 50, 90, 99, 100
   double padding = 0, grouped_padding = 0;
@@ -163,7 +163,7 @@ void tokenize(const TokenizeArguments& a) {
   for (const auto& [name, examples] :
        {std::pair{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}}) {
     if (examples->empty()) continue;
-    if (examples->front().text_pair) check_room_for_pairs(limit);
+    if (examples->front().text_pair) check_room_for_pairs(model.tokenizer, limit);
     sets.emplace_back(name, encode_examples(context.pool, model.tokenizer, *examples, limit));
   }
   const double tokenize_seconds = seconds_since(middle);
