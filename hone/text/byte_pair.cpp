@@ -57,11 +57,12 @@ void BytePair::read_merges(const std::vector<std::string>& tokens,
     const auto number = static_cast<std::uint32_t>(joined_.size());
     const auto id_of = [&](const std::string& token) {
       const std::int32_t id = find(token);
-      user_check(id >= 0,
-                 "merge {}, '{} {}': '{}' is not among the {} tokens; merges and "
-                 "vocabulary do not belong together",
-                 number + 1, shown_name(merge.left), shown_name(merge.right), shown_name(token),
-                 tokens.size());
+      if (id < 0)
+        fail(
+            "merge {}, '{} {}': '{}' is not among the {} tokens; merges and vocabulary do not "
+            "belong together",
+            number + 1, shown_name(merge.left), shown_name(merge.right), shown_name(token),
+            tokens.size());
       return id;
     };
     const std::int32_t left = id_of(merge.left), right = id_of(merge.right);
@@ -69,8 +70,9 @@ void BytePair::read_merges(const std::vector<std::string>& tokens,
     const std::uint32_t first = ranks_.find_or_insert(
         PairTable::key(static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(right)),
         number);
-    user_check(first == number, "the merge '{} {}' stands twice, as number {} and {}",
-               shown_name(merge.left), shown_name(merge.right), first + 1, number + 1);
+    if (first != number)
+      fail("the merge '{} {}' stands twice, as number {} and {}", shown_name(merge.left),
+           shown_name(merge.right), first + 1, number + 1);
   }
 }
 

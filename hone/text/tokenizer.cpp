@@ -19,9 +19,9 @@ TokenizerDefinition with_unique_tokens(TokenizerDefinition definition) {
   std::unordered_map<std::string_view, std::size_t> seen;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto [first, inserted] = seen.try_emplace(tokens[i], i);
-    user_check(inserted,
-               "vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
-               shown_name(tokens[i]), first->second, i);
+    if (!inserted)
+      fail("vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
+           shown_name(tokens[i]), first->second, i);
   }
   return definition;
 }

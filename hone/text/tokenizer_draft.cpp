@@ -15,8 +15,9 @@ std::vector<std::string> in_order(std::vector<TokenizerDraft::NumberedToken> num
   tokens.reserve(numbered.size());
   for (auto& next : numbered) {
     const bool again = next.id + 1 == std::ssize(tokens);
-    user_check(!again || tokens.back() == next.token, "id {} belongs to two tokens, '{}' and '{}'",
-               next.id, tokens.empty() ? "" : shown_name(tokens.back()), shown_name(next.token));
+    if (again && tokens.back() != next.token)
+      fail("id {} belongs to two tokens, '{}' and '{}'", next.id, shown_name(tokens.back()),
+           shown_name(next.token));
     if (again) continue;
     user_check(next.id == std::ssize(tokens) && !next.token.empty(),
                "id {} has no token; expected every id from 0 to {}", std::ssize(tokens),
@@ -69,8 +70,8 @@ BytePairModel& TokenizerDraft::become_byte_pair() {
 }
 
 void TokenizerDraft::add_token(const Members& id, const std::string& token) {
-  user_check(id.is_number_integer() && id >= 0 && id <= INT32_MAX,
-             "token '{}': expected an id from 0, got {}", shown_name(token), excerpt(id));
+  const bool is_id = id.is_number_integer() && id >= 0 && id <= INT32_MAX;
+  if (!is_id) fail("token '{}': expected an id from 0, got {}", shown_name(token), excerpt(id));
   tokens.push_back({id.get<std::int64_t>(), token});
 }
 

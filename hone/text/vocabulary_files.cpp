@@ -54,16 +54,20 @@ void read_merges(std::string_view text, BytePairModel& model) {
     const std::string_view line = take_line(text);
     if (line.starts_with("#version")) continue;
     check_token(line, number);
-    with_context(fmt::format("line {}", number),
-                 [&] { model.merges.push_back(parse_merge(line)); });
+    try {
+      model.merges.push_back(parse_merge(line));
+    } catch (Error& error) {
+      error.add_context(fmt::format("line {}", number));
+      throw;
+    }
   }
 }
 
 Merge parse_merge(std::string_view text) {
   const std::size_t space = text.find(' ');
-  user_check(space != std::string_view::npos && space > 0 && space + 1 < text.size() &&
-                 text.find(' ', space + 1) == std::string_view::npos,
-             "expected two tokens with a space between them, got '{}'", shown_name(text));
+  const bool two = space != std::string_view::npos && space > 0 && space + 1 < text.size() &&
+                   text.find(' ', space + 1) == std::string_view::npos;
+  if (!two) fail("expected two tokens with a space between them, got '{}'", shown_name(text));
   return {std::string(text.substr(0, space)), std::string(text.substr(space + 1))};
 }
 

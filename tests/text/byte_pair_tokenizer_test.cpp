@@ -1,10 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "hone/base/json.h"
 #include "hone/text/tokenizer_files.h"
-#include "hone/text/tokenizer_parse.h"
-#include "tests/support/test_data.h"
-#include "tests/text/temporary_folder.h"
+#include "tests/text/byte_pair_golden.h"
 #include "tests/text/user_error.h"
 
 // RoBERTa's tokenizer as a whole, against Hugging Face's.
@@ -12,20 +9,6 @@ namespace hone {
 namespace {
 
 using Ids = std::vector<std::int32_t>;
-
-fs::path byte_golden_folder() { return test_data() / "text/golden/byte_pair"; }
-
-const Json& byte_golden() {
-  static const Json file = read_json(test_data() / "text/golden/byte_pairs.json");
-  return file;
-}
-
-// tokenizer.json with the changes of a column of the golden file.
-Tokenizer changed_tokenizer(const Json& changes) {
-  Json file = read_json(byte_golden_folder() / "tokenizer.json");
-  for (const auto& [pointer, value] : changes.items()) file[Json::json_pointer(pointer)] = value;
-  return parse_tokenizer({.json = to_document(file)});
-}
 
 std::vector<std::pair<std::string, Tokenizer>> columns() {
   std::vector<std::pair<std::string, Tokenizer>> result;
@@ -68,9 +51,8 @@ TEST(BytePairTokenizer, EncodesAndCutsPairsAsHuggingFaceDoes) {
 }
 
 TEST(BytePairTokenizer, IsReadFromVocabularyAndMergesAlone) {
-  TemporaryFolder folder;
-  for (const char* name : {"vocab.json", "merges.txt"})
-    folder.write(name, read_file(byte_golden_folder() / name));
+  const TemporaryFolder folder;
+  write_byte_files(folder);
   const Tokenizer tokenizer = load_tokenizer(folder.path());
   for (const Json& row : byte_golden().at("without_json"))
     EXPECT_EQ(tokenizer.encode(row[0].get<std::string>(), 4096), row[1].get<Ids>()) << row[0];
