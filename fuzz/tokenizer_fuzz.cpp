@@ -19,7 +19,8 @@ void tokenizer(std::string_view bytes) {
   texts.special = part(3);
   texts.added = part(4);
   const Tokenizer tokenizer = parse_tokenizer(texts);
-  for (const std::int32_t id : tokenizer.encode("A fine film: caf\xc3\xa9 \xe9 [MASK]", 16)) {
+  for (const std::int32_t id :
+       tokenizer.encode("A fine film: caf\xc3\xa9 \xe9 [MASK] <mask> ", 32)) {
     HONE_ASSERT(id >= 0 && id < tokenizer.vocabulary_size(), "id {} of {}", id,
                 tokenizer.vocabulary_size());
   }

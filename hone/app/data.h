@@ -108,7 +108,8 @@ struct EncodedSplits {
 
 /// Throws `UserError` unless the model takes the types of tokens that `tokenizer` gives to a pair of texts, and its
 /// positions are enough for both (see text_limit).
-void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer, std::int64_t max_seq_length);
+void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
+                       std::int64_t max_seq_length);
 /// The latter alone: the special tokens of a pair have room among `limit` tokens.
 void check_room_for_pairs(const Tokenizer& tokenizer, std::size_t limit);
 

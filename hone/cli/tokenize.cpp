@@ -198,7 +198,7 @@ void tokenize(const TokenizeArguments& a) {
     print_text(a.run, "{}\n", to_text(view, text_style(a.run).columns));
   print_text(
       a.run,
-      "Vocabulary: {} word pieces, {}.\n"
+      "Vocabulary: {} tokens, {}.\n"
       "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
       grouped(model.tokenizer.vocabulary_size()), model.source, a.batch_size, limit, read_seconds,

@@ -85,8 +85,7 @@ void TokenizerDraft::add_added_token(const Members& description, const Members& 
 void TokenizerDraft::add_rules(const Members& description) {
   // White space beside a token is none of its neighbours' in word pieces, so rules change nothing.
   if (!is_byte_pair() || !description.is_object()) return;
-  const AddedToken token = read_added_token(description, true);
-  if (!has_added(definition, token.text)) definition.added.push_back(token);
+  ruled.push_back(read_added_token(description, true));
 }
 
 TokenizerDefinition finish(TokenizerDraft draft) {
@@ -99,8 +98,10 @@ TokenizerDefinition finish(TokenizerDraft draft) {
                                      : Framing{{cls}, {sep}, {sep}, true};
   const std::unordered_set<std::string_view> tokens(definition.tokens.begin(),
                                                     definition.tokens.end());
-  for (const std::string& text : draft.literal)
-    if (tokens.contains(text) && !has_added(definition, text)) definition.added.push_back({text});
+  for (const std::string& text : draft.literal) draft.ruled.push_back({text});
+  for (const AddedToken& token : draft.ruled)
+    if (tokens.contains(token.text) && !has_added(definition, token.text))
+      definition.added.push_back(token);
   take_special_from_added(definition);
   return definition;
 }

@@ -24,7 +24,9 @@ struct TokenizerDraft {
   /// As a file describes it; else it is that of BERT or of RoBERTa, by the model, with these tokens.
   std::optional<Framing> framing = {};
   std::string cls = "[CLS]", sep = "[SEP]";
-  /// Recognised in raw text if they are among the tokens.
+  /// Recognised in raw text if they are among the tokens, as are special ones; with rules that a
+  /// file gives, or with the plain ones.
+  std::vector<AddedToken> ruled = {};
   std::vector<std::string> literal = {};
 
   bool is_byte_pair() const { return std::holds_alternative<BytePairModel>(definition.model); }
@@ -36,7 +38,7 @@ struct TokenizerDraft {
   /// Adds a token that is recognised in raw text, described as Hugging Face does, unless there is
   /// one of this text. Throws `UserError` for rules that are not supported.
   void add_added_token(const Members& description, const Members& id);
-  /// Takes the rules for a special token from such a description.
+  /// Takes the rules for a special token from such a description, if it is one.
   void add_rules(const Members& description);
 };
 

@@ -98,7 +98,7 @@ TEST_F(Refusal, OfAnEmptyNameComesBeforeAnyWork) {
 }
 
 TEST_F(Refusal, OfTextsWithoutRoomNamesTheFlag) {
-  const std::string expected = "--max_seq_length: expected 0, or at least 2 for [CLS] and [SEP]";
+  const std::string expected = "--max_seq_length: expected 0, or at least 2 for the special tokens";
   expect(kUsageError, expected + ", got 1", {"predict", "tiny", "a", "--max_seq_length", "1"});
   expect(kUsageError, expected + ", got -1",
          {"eval", "tiny", "--data", "reviews.csv", "--max_seq_length", "-1"});

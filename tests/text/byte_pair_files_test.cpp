@@ -40,6 +40,16 @@ TEST(LoadBytePairTokenizer, TakesRulesAndNamesOfSpecialTokensFromTheSmallFiles) 
   EXPECT_EQ(load_tokenizer(folder.path()).pad_id(), 1);
 }
 
+TEST(LoadBytePairTokenizer, FindsAdditionalSpecialTokensInTheText) {
+  const TemporaryFolder folder;
+  write_byte_files(folder);
+  const std::size_t pieces = ids_in(folder, "Ġthe.").size();
+  folder.write("special_tokens_map.json",
+               R"({"additional_special_tokens": ["Ġthe", {"content": "<none>"}]})");
+  EXPECT_LT(ids_in(folder, "Ġthe.").size(), pieces);
+  EXPECT_EQ(load_tokenizer(folder.path()).token(ids_in(folder, "Ġthe.").at(1)), "Ġthe");
+}
+
 TEST(LoadBytePairTokenizer, AddsTheTokensOfTheirFile) {
   const TemporaryFolder folder;
   write_byte_files(folder);
