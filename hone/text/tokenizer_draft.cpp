@@ -98,6 +98,7 @@ TokenizerDefinition finish(TokenizerDraft draft) {
                                      : Framing{{cls}, {sep}, {sep}, true};
   const std::unordered_set<std::string_view> tokens(definition.tokens.begin(),
                                                     definition.tokens.end());
+  draft.literal.insert(draft.literal.end(), {cls, sep});
   for (const std::string& text : draft.literal) draft.ruled.push_back({text});
   for (const AddedToken& token : draft.ruled)
     if (tokens.contains(token.text) && !has_added(definition, token.text))

@@ -101,8 +101,8 @@ std::string read_processing_token(const Members& processor, const char* key,
 struct Template {
   std::string texts = {};                               ///< "A", or "AB" of a pair
   std::vector<std::vector<std::string>> tokens = {{}};  ///< before, between and behind the texts
-  std::vector<std::int64_t> types = {},
-                            late_types = {};  ///< before the second text, and from it on
+  std::vector<std::int64_t> types = {};                 ///< before the second text
+  std::vector<std::int64_t> late_types = {};            ///< from the second text on
 };
 
 Template read_template(const Members& pieces) {

@@ -29,10 +29,11 @@ void read_special_tokens(const Members& config, TokenizerDraft& draft) {
   read_special(config, "mask_token", special.mask, draft);
   for (const char* key : {"bos_token", "eos_token"})
     read_special(config, key, draft.literal.emplace_back(), draft);
-  const Members& others = member(config, "additional_special_tokens");
-  if (!others.is_array()) return;
-  for (const Members& token : others)
-    read_special({{"token", token}}, "token", draft.literal.emplace_back(), draft);
+  // The older and the newer name of the same.
+  for (const char* key : {"additional_special_tokens", "extra_special_tokens"})
+    if (const Members& others = member(config, key); others.is_array())
+      for (const Members& token : others)
+        read_special({{"token", token}}, "token", draft.literal.emplace_back(), draft);
 }
 
 // A key of digits as the number; null for anything else.
