@@ -4,12 +4,6 @@
 #include <utility>
 
 namespace hone {
-namespace {
-
-// The low bits of FNV-1a depend on the low bits of the text alone; the high half stirs them.
-std::size_t slot_of(std::uint64_t hash) { return hash ^ hash >> 32; }
-
-}  // namespace
 
 void PieceTable::insert(std::string_view piece, std::int32_t id) {
   if (++count_ * 2 > slots_.size()) {
@@ -30,17 +24,6 @@ void PieceTable::place(const Slot& slot) {
   std::size_t at = slot_of(slot.hash) & mask;
   while (slots_[at].id >= 0) at = (at + 1) & mask;
   slots_[at] = slot;
-}
-
-std::int32_t PieceTable::find(std::string_view piece, RollingHash hash) const {
-  if (slots_.empty()) return -1;
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = slot_of(hash.value) & mask; slots_[at].id >= 0; at = (at + 1) & mask) {
-    const Slot& slot = slots_[at];
-    if (slot.hash == hash.value && std::string_view(text_).substr(slot.begin, slot.size) == piece)
-      return slot.id;
-  }
-  return -1;
 }
 
 }  // namespace hone

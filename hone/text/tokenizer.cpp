@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
@@ -14,16 +13,16 @@ namespace {
 
 using Encoder = std::variant<WordPieceEncoder, BytePairEncoder>;
 
-TokenizerDefinition with_unique_tokens(TokenizerDefinition definition) {
-  const std::vector<std::string>& tokens = definition.tokens;
-  std::unordered_map<std::string_view, std::size_t> seen;
+PieceTable ids_of(const std::vector<std::string>& tokens) {
+  PieceTable ids;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const auto [first, inserted] = seen.try_emplace(tokens[i], i);
-    if (!inserted)
+    const std::int32_t first = ids.find(tokens[i], hash_of(tokens[i]));
+    if (first >= 0)
       fail("vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
-           shown_name(tokens[i]), first->second, i);
+           shown_name(tokens[i]), first, i);
+    ids.insert(tokens[i], static_cast<std::int32_t>(i));
   }
-  return definition;
+  return ids;
 }
 
 Encoder make_encoder(const TokenizerDefinition& definition, std::int32_t unknown_id) {
@@ -53,7 +52,8 @@ void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& mor
 }  // namespace
 
 Tokenizer::Tokenizer(TokenizerDefinition definition)
-    : definition_(with_unique_tokens(std::move(definition))),
+    : definition_(std::move(definition)),
+      ids_(ids_of(definition_.tokens)),
       pad_id_(needed_id(definition_.special.pad, "padding")),
       unknown_id_(std::holds_alternative<WordPieceModel>(definition_.model)
                       ? needed_id(definition_.special.unknown, "unknown")
@@ -67,14 +67,12 @@ Tokenizer::Tokenizer(TokenizerDefinition definition)
 }
 
 std::int32_t Tokenizer::find_id(std::string_view token) const {
-  const auto found = std::find(definition_.tokens.begin(), definition_.tokens.end(), token);
-  const bool there = found != definition_.tokens.end() && !token.empty();
-  return there ? static_cast<std::int32_t>(found - definition_.tokens.begin()) : -1;
+  return ids_.find(token, hash_of(token));
 }
 
 std::int32_t Tokenizer::needed_id(std::string_view token, std::string_view role) const {
   const std::int32_t id = find_id(token);
-  user_check(id >= 0,
+  user_check(id >= 0 && !token.empty(),
              "vocabulary: the {} token '{}' is not among the {} tokens; is this the vocabulary of "
              "this model?",
              role, shown_name(token), definition_.tokens.size());

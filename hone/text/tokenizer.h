@@ -8,6 +8,7 @@
 
 #include "hone/text/added_tokens.h"
 #include "hone/text/byte_pair_encoder.h"
+#include "hone/text/piece_table.h"
 #include "hone/text/word_piece_encoder.h"
 
 /// Tokenizers of the BERT family: text to ids, with the same ids as Hugging Face's fast tokenizers.
@@ -102,6 +103,7 @@ class Tokenizer {
   std::int64_t encode_pieces(std::string_view text, std::size_t limit, Ids& ids) const;
 
   TokenizerDefinition definition_;
+  PieceTable ids_;  // of tokens
   std::int32_t pad_id_, unknown_id_;
   Ids front_, between_, behind_;
   std::variant<WordPieceEncoder, BytePairEncoder> encoder_;
