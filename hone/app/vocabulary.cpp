@@ -33,7 +33,7 @@ std::optional<Tokenizer> checkpoint_tokenizer(const fs::path& folder) {
 std::int64_t count_words(const Tokenizer& tokenizer, const EncodedSet& texts) {
   std::vector<char> continues;
   for (std::int32_t id = 0; id < tokenizer.vocabulary_size(); ++id)
-    continues.push_back(tokenizer.continues_word(id));
+    continues.push_back(tokenizer.continues_word(id) ? 1 : 0);
   std::int64_t words = 0;
   for (const auto& ids : texts.ids)
     for (const std::int32_t id : ids) words += continues[static_cast<std::size_t>(id)] ? 0 : 1;

@@ -182,7 +182,7 @@ Tokenizer parse_tokenizer(const TokenizerTexts& texts) {
   TokenizerDraft draft;
   read_model_files(texts, draft);
   const Members config = with_context(path("tokenizer_config.json"), [&] {
-    const Members members = texts.config ? parse_members(*texts.config) : Members::object();
+    Members members = texts.config ? parse_members(*texts.config) : Members::object();
     read_config(members, from_json, draft);
     return members;
   });
