@@ -25,8 +25,9 @@ void json_table(std::string_view bytes);
 void parquet(std::string_view bytes);
 /// model.safetensors.
 void safetensors(std::string_view bytes);
-/// tokenizer.json, or vocab.txt where the bytes do not begin with '{'; behind a zero byte
-/// tokenizer_config.json.
+/// tokenizer.json, or vocab.txt where the bytes do not begin with '{'; behind zero bytes
+/// tokenizer_config.json, merges.txt (the first is vocab.json then), special_tokens_map.json and
+/// added_tokens.json.
 void tokenizer(std::string_view bytes);
 /// pytorch_model.bin in both layouts.
 void torch_file(std::string_view bytes);

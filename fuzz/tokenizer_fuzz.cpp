@@ -5,12 +5,22 @@
 namespace hone::fuzz {
 
 void tokenizer(std::string_view bytes) {
-  const std::size_t end = bytes.find('\0');
+  std::vector<std::string> parts(1);
+  for (const char byte : bytes)
+    byte == '\0' ? void(parts.emplace_back()) : parts.back().push_back(byte);
+  const auto part = [&](std::size_t i) {
+    return i < parts.size() ? std::optional(parts[i]) : std::nullopt;
+  };
   TokenizerTexts texts;
-  (bytes.starts_with('{') ? texts.json : texts.vocabulary) = bytes.substr(0, end);
-  if (end != std::string_view::npos) texts.config = bytes.substr(end + 1);
+  const bool object = bytes.starts_with('{');
+  texts.merges = part(2);
+  (texts.merges ? texts.byte_vocabulary : object ? texts.json : texts.vocabulary) = parts[0];
+  texts.config = part(1);
+  texts.special = part(3);
+  texts.added = part(4);
   const Tokenizer tokenizer = parse_tokenizer(texts);
-  for (const std::int32_t id : tokenizer.encode("A fine film: caf\xc3\xa9 \xe9 [MASK]", 16)) {
+  for (const std::int32_t id :
+       tokenizer.encode("A fine film: caf\xc3\xa9 \xe9 [MASK] <mask> ", 32)) {
     HONE_ASSERT(id >= 0 && id < tokenizer.vocabulary_size(), "id {} of {}", id,
                 tokenizer.vocabulary_size());
   }

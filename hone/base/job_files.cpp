@@ -41,25 +41,17 @@ constexpr std::string_view kEarlierResults[] = {"config.json",
                                                 "fixed_point.gp"};
 /// Since then; TensorBoard's file lies in a folder of its own.
 constexpr std::string_view kEvents = "events.out.tfevents.*", kEventFolder = "runs";
-constexpr std::string_view kResults[] = {"unrounded.safetensors",
-                                         "graph.hone",
-                                         "parameters.safetensors",
-                                         "README.md",
-                                         "trained_on.safetensors",
-                                         "better.toml",
-                                         kEvents,
-                                         "formats.svg",
-                                         "formats.png",
-                                         "formats.tsv",
-                                         "formats.gp",
-                                         "layers.svg",
-                                         "layers.png",
-                                         "layers.tsv",
-                                         "layers.gp",
-                                         "seeds.svg",
-                                         "seeds.png",
-                                         "seeds.tsv",
-                                         "seeds.gp"};
+constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
+                                         "added_tokens.json", "unrounded.safetensors",
+                                         "graph.hone",        "parameters.safetensors",
+                                         "README.md",         "trained_on.safetensors",
+                                         "better.toml",       kEvents,
+                                         "formats.svg",       "formats.png",
+                                         "formats.tsv",       "formats.gp",
+                                         "layers.svg",        "layers.png",
+                                         "layers.tsv",        "layers.gp",
+                                         "seeds.svg",         "seeds.png",
+                                         "seeds.tsv",         "seeds.gp"};
 /// What is needed only to go on.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};

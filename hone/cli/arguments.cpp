@@ -61,12 +61,12 @@ CLI::Validator one_of(std::vector<std::string> words) {
   return CLI::Validator(check, "");
 }
 
-// 0, or room for [CLS] and [SEP].
+// 0, or room for the special tokens of a text.
 CLI::Validator text_length() {
   const auto check = [](const std::string& text) -> std::string {
     const std::optional<double> value = parse_whole<double>(text);
     if (value && (*value == 0 || *value >= 2)) return "";
-    return fmt::format("expected 0, or at least 2 for [CLS] and [SEP], got {}", text);
+    return fmt::format("expected 0, or at least 2 for the special tokens, got {}", text);
   };
   return CLI::Validator(check, "");
 }

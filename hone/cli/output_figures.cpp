@@ -81,7 +81,7 @@ std::vector<Fragment> figure_fragments() {
         {"quantized", "boolean", "whether any is quantized"},
         {"embeddings_quantized", "boolean", "whether the embeddings are"}}},
       {"vocabulary",
-       "The word pieces that texts are cut into.",
+       "The tokens that texts are cut into.",
        {{"vocab_size", "integer", "how many"},
         {"source", "text", "where they come from"},
         {"training_texts", "texts", "that they were learnt from", "where they were learnt"}}},

@@ -209,7 +209,8 @@ void predict(const PredictArguments& a) {
     rows.rows = {
         {.id = 1, .text = a.text, .text_pair = a.pair ? std::optional(a.text_pair) : std::nullopt}};
   }
-  if (rows.pairs) check_takes_pairs(model.model.facts.limits, a.data.max_seq_length);
+  if (rows.pairs)
+    check_takes_pairs(model.model.facts.limits, model.tokenizer, a.data.max_seq_length);
   print_warnings(model.model.warnings);
   print_warnings({untrained_warning(model, a.model)});
   print_warnings({length_warning(a.data.max_seq_length, model.model.facts.limits.tokens)});

@@ -31,7 +31,7 @@ struct TokenFacts {
   std::int64_t texts = 0;
   std::int64_t tokens = 0;
   std::int64_t cut = 0;              ///< texts that were longer than the model's positions
-  std::int64_t unknown = 0;          ///< tokens that are [UNK]
+  std::int64_t unknown = 0;          ///< unknown tokens
   std::int64_t replaced = 0;         ///< ill-formed parts of UTF-8
   std::int64_t percentiles[4] = {};  ///< of the tokens of a text: 50, 90, 99, 100
   double padding = 0, grouped_padding = 0;
@@ -159,7 +159,7 @@ void tokenize(const TokenizeArguments& a) {
   for (const auto& [name, examples] :
        {std::pair{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}}) {
     if (examples->empty()) continue;
-    if (examples->front().text_pair) check_room_for_pairs(limit);
+    if (examples->front().text_pair) check_room_for_pairs(model.tokenizer, limit);
     sets.emplace_back(name, encode_examples(context.pool, model.tokenizer, *examples, limit));
   }
   const double tokenize_seconds = seconds_since(middle);
@@ -194,7 +194,7 @@ void tokenize(const TokenizeArguments& a) {
     print_text(a.run, "{}\n", to_text(view, text_style(a.run).columns));
   print_text(
       a.run,
-      "Vocabulary: {} word pieces, {}.\n"
+      "Vocabulary: {} tokens, {}.\n"
       "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
       grouped(model.tokenizer.vocabulary_size()), model.source, a.batch_size, limit, read_seconds,

@@ -33,7 +33,7 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
   set.ids.resize(examples.size());
   set.labels.resize(examples.size());
   set.truncated.resize(examples.size());
-  if (is_pairs(examples)) set.second_begins.resize(examples.size());
+  if (is_pairs(examples)) set.type_1_begins.resize(examples.size());
   std::atomic<std::int64_t> truncated{0}, replaced{0};
   parallel_ranges(pool, static_cast<std::int64_t>(examples.size()), kTextsPerChunk,
                   [&](std::int64_t begin, std::int64_t end) {
@@ -46,7 +46,7 @@ EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
                               : tokenizer.encode_with_facts(example.text, max_length);
                       set.ids[i] = std::move(encoding.ids);
                       set.labels[i] = example.label;
-                      if (!set.second_begins.empty()) set.second_begins[i] = encoding.second_begin;
+                      if (!set.type_1_begins.empty()) set.type_1_begins[i] = encoding.type_1_begin;
                       set.truncated[i] = encoding.truncated;
                       truncated += encoding.truncated;
                       replaced += encoding.replaced_bytes;
@@ -78,8 +78,8 @@ Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows,
     const auto begin = static_cast<std::ptrdiff_t>(i) * batch.tokens;
     std::copy(set.ids[row].begin(), set.ids[row].end(), batch.input_ids.begin() + begin);
     std::fill_n(batch.attention_mask.begin() + begin, set.ids[row].size(), 1);
-    if (!set.second_begins.empty())
-      std::fill(batch.token_type_ids.begin() + begin + set.second_begins[row],
+    if (!set.type_1_begins.empty())
+      std::fill(batch.token_type_ids.begin() + begin + set.type_1_begins[row],
                 batch.token_type_ids.begin() + begin + length_of(set, rows[i]), 1);
     batch.labels.push_back(set.labels[row]);
   }

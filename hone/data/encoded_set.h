@@ -17,10 +17,10 @@ namespace hone {
 
 /// Tokenized examples.
 struct EncodedSet {
-  std::vector<std::vector<std::int32_t>> ids;  ///< per text, with [CLS] and [SEP]
+  std::vector<std::vector<std::int32_t>> ids;  ///< per text, with the special tokens
   std::vector<std::int32_t> labels;
-  /// Per pair, where its second text begins (`Encoding::second_begin`); empty for single texts.
-  std::vector<std::int32_t> second_begins = {};
+  /// Per pair, where its tokens of type 1 begin (`Encoding::type_1_begin`); empty for single texts.
+  std::vector<std::int32_t> type_1_begins = {};
   std::vector<char> truncated = {};  ///< per text, whether pieces were left out
   std::int64_t truncated_texts = 0;
   /// Per text, `text_numbers` (hone/data/row_hash.h), where something is measured; else empty.
@@ -43,7 +43,7 @@ struct Batch {
   std::int64_t tokens = 0;
   std::vector<std::int64_t> input_ids;
   std::vector<std::int64_t> attention_mask;  ///< 1 for text, 0 for padding
-  std::vector<std::int64_t> token_type_ids;  ///< 1 for the second text of a pair and its [SEP]
+  std::vector<std::int64_t> token_type_ids;  ///< 0 or 1, see `Framing`
   std::vector<std::int64_t> labels;          // (batch)
 };
 

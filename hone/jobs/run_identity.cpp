@@ -35,7 +35,7 @@ std::string describe(const EncodedSet& set) {
   Fingerprint hash;
   for (const auto& ids : set.ids) add_piece(hash, std::as_bytes(std::span(ids)));
   add_piece(hash, std::as_bytes(std::span(set.labels)));
-  add_piece(hash, std::as_bytes(std::span(set.second_begins)));
+  add_piece(hash, std::as_bytes(std::span(set.type_1_begins)));
   return fmt::format("{} texts, fingerprint {}", set.size(), hash.text());
 }
 

@@ -24,7 +24,10 @@ Encoding encode(const Tokenizer& tokenizer, const Example& example, std::size_t 
 TokenView view_tokens(const Tokenizer& tokenizer, const Example& example, std::size_t max_length) {
   TokenView view{.example = example};
   view.input_ids = encode(tokenizer, example, max_length).ids;
-  for (const std::int32_t id : view.input_ids) view.tokens.push_back(tokenizer.token(id));
+  for (const std::int32_t id : view.input_ids) {
+    view.tokens.push_back(tokenizer.token(id));
+    view.shown.push_back(tokenizer.shown_token(id));
+  }
   constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
   view.cut_tokens =
       std::ssize(encode(tokenizer, example, kNoLimit).ids) - std::ssize(view.input_ids);
@@ -48,8 +51,8 @@ std::string to_text(const TokenView& view, std::size_t columns) {
     ids.clear();
     used = 0;
   };
-  for (std::size_t i = 0; i < view.tokens.size(); ++i) {
-    const std::string token = shown_name(view.tokens[i]), id = std::to_string(view.input_ids[i]);
+  for (std::size_t i = 0; i < view.shown.size(); ++i) {
+    const std::string token = shown_name(view.shown[i]), id = std::to_string(view.input_ids[i]);
     const std::size_t width = std::max(display_width(token), id.size());
     if (columns > 0 && used + 2 + width > columns) flush();
     tokens += std::string(2 + width - display_width(token), ' ') + token;

@@ -1,5 +1,7 @@
 #include "hone/models/encoding.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "hone/base/text.h"
@@ -8,19 +10,21 @@
 
 namespace hone {
 
-void check_room_for_pairs(std::size_t limit) {
-  user_check(limit >= 3,
-             "--max_seq_length: expected at least 3 for pairs, for [CLS] and twice [SEP], got {}",
-             limit);
+void check_room_for_pairs(const Tokenizer& tokenizer, std::size_t limit) {
+  const std::vector<std::string> tokens = tokenizer.framing_tokens(/*pair=*/true);
+  user_check(limit >= tokens.size(),
+             "--max_seq_length: expected at least {} for pairs, for the special tokens {}, got {}",
+             tokens.size(), fmt::join(tokens, " "), limit);
 }
 
-void check_takes_pairs(const InputLimits& limits, std::int64_t max_seq_length) {
-  user_check(limits.pairs(),
+void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
+                       std::int64_t max_seq_length) {
+  user_check(limits.pairs() || !tokenizer.definition().framing.second_is_type_1,
              "pairs of texts need a model with two types of tokens, this one has {} "
              "(type_vocab_size in its config.json); leave the second text out, or take another "
              "model",
              limits.token_types);
-  check_room_for_pairs(text_limit(max_seq_length, limits.tokens));
+  check_room_for_pairs(tokenizer, text_limit(max_seq_length, limits.tokens));
 }
 
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
@@ -28,7 +32,7 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
                        std::vector<std::string>& warnings) {
   const std::size_t limit = text_limit(max_seq_length, source.model.facts.limits.tokens);
   if (!examples.empty() && examples[0].text_pair)
-    check_takes_pairs(source.model.facts.limits, max_seq_length);
+    check_takes_pairs(source.model.facts.limits, source.tokenizer, max_seq_length);
   const std::string shorter = length_warning(max_seq_length, source.model.facts.limits.tokens);
   if (!shorter.empty() && std::ranges::find(warnings, shorter) == warnings.end())
     warnings.push_back(shorter);

@@ -27,11 +27,12 @@ struct EncodedSplits {
   }
 };
 
-/// Throws `UserError` unless the model tells the second text of a pair from the first, and its positions are enough for
-/// both (see text_limit).
-void check_takes_pairs(const InputLimits& limits, std::int64_t max_seq_length);
-/// The latter alone: [CLS] and twice [SEP] have room among `limit` tokens.
-void check_room_for_pairs(std::size_t limit);
+/// Throws `UserError` unless the model takes the types of tokens that `tokenizer` gives to a pair of texts, and its
+/// positions are enough for both (see text_limit).
+void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
+                       std::int64_t max_seq_length);
+/// The latter alone: the special tokens of a pair have room among `limit` tokens.
+void check_room_for_pairs(const Tokenizer& tokenizer, std::size_t limit);
 
 /// Tokenizes `examples` for the model; says in `warnings`, with `name` in front, what was cut or
 /// replaced, and that the model has fewer positions than `max_seq_length`.

@@ -32,8 +32,8 @@ std::optional<Tokenizer> checkpoint_tokenizer(const fs::path& folder) {
 // Words of the texts, punctuation marks included: each has one piece that does not continue another.
 std::int64_t count_words(const Tokenizer& tokenizer, const EncodedSet& texts) {
   std::vector<char> continues;
-  for (const std::string& token : tokenizer.definition().tokens)
-    continues.push_back(token.starts_with(tokenizer.definition().word_piece.continuation_prefix));
+  for (std::int32_t id = 0; id < tokenizer.vocabulary_size(); ++id)
+    continues.push_back(tokenizer.continues_word(id) ? 1 : 0);
   std::int64_t words = 0;
   for (const auto& ids : texts.ids)
     for (const std::int32_t id : ids) words += continues[static_cast<std::size_t>(id)] ? 0 : 1;

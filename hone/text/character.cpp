@@ -48,12 +48,29 @@ constexpr Range kLater[] = {
     {0x1e026, 0x1e02a}, {0x1e08f, 0x1e08f}, {0x1e130, 0x1e136}, {0x1e2ae, 0x1e2ae},
     {0x1e2ec, 0x1e2ef}, {0x1e4ec, 0x1e4ef}, {0x1e944, 0x1e94a}, {0x1e95e, 0x1e95f}};
 
-bool defined_later(char32_t c) {
+// Letters and numbers that are newer than utf8proc's Unicode 15: the regular expressions of
+// `tokenizers` know those of Unicode 16.
+constexpr Range kLaterLetters[] = {
+    {0x1c89, 0x1c8a},   {0xa7cb, 0xa7cd},   {0xa7da, 0xa7dc},   {0x105c0, 0x105f3},
+    {0x10d4a, 0x10d65}, {0x10d6f, 0x10d85}, {0x10ec2, 0x10ec4}, {0x11380, 0x11389},
+    {0x1138b, 0x1138b}, {0x1138e, 0x1138e}, {0x11390, 0x113b5}, {0x113b7, 0x113b7},
+    {0x113d1, 0x113d1}, {0x113d3, 0x113d3}, {0x11bc0, 0x11be0}, {0x13460, 0x143fa},
+    {0x16100, 0x1611d}, {0x16d40, 0x16d6c}, {0x18cff, 0x18cff}, {0x1e5d0, 0x1e5ed},
+    {0x1e5f0, 0x1e5f0}, {0x2ebf0, 0x2ee5d}};
+constexpr Range kLaterNumbers[] = {{0x10d40, 0x10d49}, {0x116d0, 0x116e3}, {0x11bf0, 0x11bf9},
+                                   {0x16130, 0x16139}, {0x16d70, 0x16d79}, {0x1ccf0, 0x1ccf9},
+                                   {0x1e5f1, 0x1e5fa}};
+
+// Whether `c` lies in one of the ranges, which rise.
+template <std::size_t count>
+bool in_ranges(const Range (&ranges)[count], char32_t c) {
   const Range* range =
-      std::lower_bound(std::begin(kLater), std::end(kLater), c,
+      std::lower_bound(std::begin(ranges), std::end(ranges), c,
                        [](const Range& r, char32_t value) { return r.last < value; });
-  return range != std::end(kLater) && range->first <= c;
+  return range != std::end(ranges) && range->first <= c;
 }
+
+bool defined_later(char32_t c) { return in_ranges(kLater, c); }
 
 // Capitals that are newer than utf8proc's Unicode 15: [first, last], every `step`th, lies
 // `distance` before its small letter.
@@ -94,6 +111,18 @@ bool is_punctuation(char32_t c) {
   if (c == 0x166d || c == 0x111c9) return true;  // reclassified after Unicode 8
   const utf8proc_category_t k = category(c);
   return k >= UTF8PROC_CATEGORY_PC && k <= UTF8PROC_CATEGORY_PO && !defined_later(c);
+}
+
+bool is_letter(char32_t c) {
+  if (c < 0x80) return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  const utf8proc_category_t k = category(c);
+  return (k >= UTF8PROC_CATEGORY_LU && k <= UTF8PROC_CATEGORY_LO) || in_ranges(kLaterLetters, c);
+}
+
+bool is_number(char32_t c) {
+  if (c < 0x80) return c >= '0' && c <= '9';
+  const utf8proc_category_t k = category(c);
+  return (k >= UTF8PROC_CATEGORY_ND && k <= UTF8PROC_CATEGORY_NO) || in_ranges(kLaterNumbers, c);
 }
 
 bool is_cjk_ideograph(char32_t c) {

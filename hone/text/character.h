@@ -5,9 +5,9 @@
 /// Classes and mappings of single code points, exactly as the `tokenizers` library of Hugging Face
 /// sees them.
 ///
-/// That library carries category tables of Unicode 8 and the lower case of a much newer Unicode; a
-/// model trained with it has seen text through these tables. So utf8proc gives the answer, and
-/// short exception tables restore the difference.
+/// That library carries category tables of Unicode 8, and of a much newer Unicode the lower case and
+/// what is a letter or a number; a model trained with it has seen text through these tables. So
+/// utf8proc gives the answer, and short exception tables restore the difference.
 namespace hone {
 
 /// Removed by BERT's cleaning: categories Cc, Cf, Cs and Co except tab, newline and carriage
@@ -19,6 +19,12 @@ bool is_white_space(char32_t c);
 
 /// A word of its own: the categories P* and every ASCII mark, "$", "+" and "~" included.
 bool is_punctuation(char32_t c);
+
+/// Categories L*: letters of all scripts, ideographs among them.
+bool is_letter(char32_t c);
+
+/// Categories N*: digits, but also numerals like Ⅷ, ² and ½.
+bool is_number(char32_t c);
 
 /// An ideograph of the blocks that BERT sets apart by spaces. Neither kana nor hangul.
 bool is_cjk_ideograph(char32_t c);

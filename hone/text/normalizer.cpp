@@ -21,15 +21,9 @@ constexpr LeadBytes kLeadBytes[] = {
     {0xf1, 0xf3, 3, 0x80, 0xbf}, {0xf4, 0xf4, 3, 0x80, 0x8f},
 };
 
-struct Decoded {
-  char32_t value;
-  std::size_t bytes;
-  bool valid;
-};
-
 // The code point at the front of `text`, or the length of the ill-formed part there. `text` begins
 // with a byte >= 0x80.
-Decoded decode_front(std::string_view text) {
+DecodedCharacter decode_beyond_ascii(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const LeadBytes* lead = std::find_if(
       std::begin(kLeadBytes), std::end(kLeadBytes),
@@ -49,11 +43,15 @@ Decoded decode_front(std::string_view text) {
 
 }  // namespace
 
+DecodedCharacter decode_first(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  return first < 0x80 ? DecodedCharacter{first, 1, true} : decode_beyond_ascii(text);
+}
+
 std::int64_t decode_utf8(std::string_view text, CodePoints& out) {
   std::int64_t replaced = 0;
   while (!text.empty()) {
-    const auto first = static_cast<unsigned char>(text.front());
-    const Decoded decoded = first < 0x80 ? Decoded{first, 1, true} : decode_front(text);
+    const DecodedCharacter decoded = decode_first(text);
     out.push_back(decoded.value);
     replaced += !decoded.valid;
     text.remove_prefix(decoded.bytes);

@@ -24,8 +24,18 @@ struct Normalization {
 
 using CodePoints = std::vector<char32_t>;
 
-/// Appends the code points of UTF-8 `text`. Every ill-formed part (maximal subpart, Unicode 15,
-/// section 3.9) becomes one U+FFFD. Returns how many there were.
+/// What UTF-8 begins with.
+struct DecodedCharacter {
+  char32_t value;     ///< U+FFFD for an ill-formed part
+  std::size_t bytes;  ///< of the text, from 1
+  bool valid;
+};
+/// The first code point of `text`, which is not empty, or its ill-formed part there (maximal
+/// subpart, Unicode 15, section 3.9).
+DecodedCharacter decode_first(std::string_view text);
+
+/// Appends the code points of UTF-8 `text`. Every ill-formed part becomes one
+/// U+FFFD. Returns how many there were.
 std::int64_t decode_utf8(std::string_view text, CodePoints& out);
 
 /// Appends one code point as UTF-8.

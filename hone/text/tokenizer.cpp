@@ -1,8 +1,9 @@
 #include "hone/text/tokenizer.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
@@ -10,14 +11,24 @@
 namespace hone {
 namespace {
 
-void check_unique(const std::vector<std::string>& tokens) {
-  std::unordered_map<std::string_view, std::size_t> seen;
+using Encoder = std::variant<WordPieceEncoder, BytePairEncoder>;
+
+PieceTable ids_of(const std::vector<std::string>& tokens) {
+  PieceTable ids;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const auto [first, inserted] = seen.try_emplace(tokens[i], i);
-    user_check(inserted,
-               "vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
-               shown_name(tokens[i]), first->second, i);
+    const std::int32_t first = ids.find(tokens[i], hash_of(tokens[i]));
+    if (first >= 0)
+      fail("vocabulary: the token '{}' stands at ids {} and {}; every token needs one id",
+           shown_name(tokens[i]), first, i);
+    ids.insert(tokens[i], static_cast<std::int32_t>(i));
   }
+  return ids;
+}
+
+Encoder make_encoder(const TokenizerDefinition& definition, std::int32_t unknown_id) {
+  if (const auto* model = std::get_if<WordPieceModel>(&definition.model))
+    return WordPieceEncoder(*model, definition.tokens, unknown_id);
+  return BytePairEncoder(std::get<BytePairModel>(definition.model), definition.tokens);
 }
 
 // How many pieces of two texts are kept when both may have `room` together: `longest_first` as the
@@ -33,130 +44,116 @@ std::pair<std::size_t, std::size_t> pair_sizes(std::size_t first, std::size_t se
   return first <= second ? std::pair(half, room - half) : std::pair(room - half, half);
 }
 
+void append(std::vector<std::int32_t>& ids, const std::vector<std::int32_t>& more,
+            std::size_t count) {
+  ids.insert(ids.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
 }  // namespace
 
-struct Tokenizer::Run {
-  std::string_view text;  // may be empty
-  bool ascii = true;
-  const AddedToken* added =
-      nullptr;               // what ended the run, if not white space or the end of the text
-  std::size_t consumed = 0;  // bytes of run and separator
-};
-
-struct Tokenizer::Scratch {
-  std::vector<std::int32_t> ids;
-  WordSplitter::Scratch words;
-};
-
 Tokenizer::Tokenizer(TokenizerDefinition definition)
-    : definition_(std::move(definition)), splitter_(definition_.normalization) {
-  check_unique(definition_.tokens);
-  const SpecialTokens& special = definition_.special;
-  pad_id_ = find_id(special.pad, "padding");
-  unknown_id_ = find_id(special.unknown, "unknown");
-  cls_id_ = find_id(special.cls, "classification");
-  sep_id_ = find_id(special.sep, "separator");
-  word_piece_ = WordPiece(definition_.tokens, unknown_id_, definition_.word_piece);
-
-  std::vector<std::string> literal = {special.pad, special.unknown, special.cls, special.sep};
-  const auto& tokens = definition_.tokens;
-  if (std::find(tokens.begin(), tokens.end(), special.mask) != tokens.end())
-    literal.push_back(special.mask);
-  literal.insert(literal.end(), definition_.added.begin(), definition_.added.end());
-  for (const std::string& text : literal) {
-    added_.push_back({text, find_id(text, "added")});
-    begins_added_[static_cast<unsigned char>(text.at(0))] = true;
-  }
-  std::stable_sort(added_.begin(), added_.end(), [](const AddedToken& a, const AddedToken& b) {
-    return a.text.size() > b.text.size();
-  });
+    : definition_(std::move(definition)),
+      ids_(ids_of(definition_.tokens)),
+      pad_id_(needed_id(definition_.special.pad, "padding")),
+      unknown_id_(std::holds_alternative<WordPieceModel>(definition_.model)
+                      ? needed_id(definition_.special.unknown, "unknown")
+                      : find_id(definition_.special.unknown)),
+      front_(needed_ids(definition_.framing.front)),
+      between_(needed_ids(definition_.framing.between)),
+      behind_(needed_ids(definition_.framing.behind)),
+      encoder_(make_encoder(definition_, unknown_id_)),
+      is_added_(definition_.tokens.size()) {
+  collect_added();
 }
 
-std::int32_t Tokenizer::find_id(std::string_view token, std::string_view role) const {
-  const auto found = std::find(definition_.tokens.begin(), definition_.tokens.end(), token);
-  user_check(found != definition_.tokens.end() && !token.empty(),
+std::int32_t Tokenizer::find_id(std::string_view token) const {
+  return ids_.find(token, hash_of(token));
+}
+
+std::int32_t Tokenizer::needed_id(std::string_view token, std::string_view role) const {
+  const std::int32_t id = find_id(token);
+  user_check(id >= 0 && !token.empty(),
              "vocabulary: the {} token '{}' is not among the {} tokens; is this the vocabulary of "
-             "a BERT model?",
+             "this model?",
              role, shown_name(token), definition_.tokens.size());
-  return static_cast<std::int32_t>(found - definition_.tokens.begin());
+  return id;
 }
 
-const Tokenizer::AddedToken* Tokenizer::added_at(std::string_view text) const {
-  if (!begins_added_[static_cast<unsigned char>(text.front())]) return nullptr;
-  for (const AddedToken& token : added_) {
-    if (text.starts_with(token.text)) return &token;
-  }
-  return nullptr;
+Tokenizer::Ids Tokenizer::needed_ids(const std::vector<std::string>& tokens) const {
+  Ids ids;
+  for (const std::string& token : tokens) ids.push_back(needed_id(token, "special"));
+  return ids;
 }
 
-Tokenizer::Run Tokenizer::next_run(std::string_view text) const {
-  Run run;
-  std::size_t i = 0;
-  for (; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    if (begins_added_[byte] && (run.added = added_at(text.substr(i))) != nullptr) break;
-    if (byte >= 0x80) {
-      run.ascii = false;
-    } else if (splitter_.is_space(byte)) {
-      break;
-    }
-  }
-  run.text = text.substr(0, i);
-  run.consumed = run.added != nullptr ? i + run.added->text.size() : std::min(i + 1, text.size());
-  return run;
+void Tokenizer::collect_added() {
+  const auto add = [&](const AddedToken& token) {
+    const auto id = static_cast<std::size_t>(needed_id(token.text, "added"));
+    if (!is_added_[id]) added_.add(token, static_cast<std::int32_t>(id));
+    is_added_[id] = 1;
+  };
+  for (const AddedToken& token : definition_.added) add(token);
+  add({definition_.special.pad});
+  for (const std::string& token : framing_tokens(true)) add({token});
+  for (const std::string& token : {definition_.special.unknown, definition_.special.mask})
+    if (find_id(token) >= 0) add({token});
 }
 
-// Appends the pieces of `text`, at least until there are more ids than `limit`.
-void Tokenizer::encode_pieces(std::string_view text, std::size_t limit, Scratch& scratch) const {
-  const auto encode_word = [&](std::string_view word) { word_piece_.encode(word, scratch.ids); };
-  while (!text.empty() && scratch.ids.size() <= limit) {
-    const Run run = next_run(text);
-    splitter_.split_run(run.text, run.ascii, scratch.words, encode_word);
-    if (run.added != nullptr) scratch.ids.push_back(run.added->id);
-    text.remove_prefix(run.consumed);
-  }
+// Appends the pieces of `text`, at least until there are more ids than `limit`. Returns how many
+// ill-formed parts were replaced.
+std::int64_t Tokenizer::encode_pieces(std::string_view text, std::size_t limit, Ids& ids) const {
+  std::int64_t replaced = 0;
+  added_.split(text, [&](std::string_view stretch, std::int32_t token) {
+    replaced += std::visit([&](const auto& encoder) { return encoder.encode(stretch, limit, ids); },
+                           encoder_);
+    if (token >= 0) ids.push_back(token);
+    return ids.size() <= limit;
+  });
+  return replaced;
 }
 
 Encoding Tokenizer::encode_with_facts(std::string_view text, std::size_t max_length) const {
-  user_check(max_length >= 2, "max_length: expected at least 2, for [CLS] and [SEP], got {}",
-             max_length);
-  const std::size_t room = max_length - 1;  // [SEP] comes last
-  Scratch scratch;
-  scratch.ids.reserve(std::min(max_length, text.size() / 4 + 8));
-  scratch.ids.push_back(cls_id_);
-  encode_pieces(text, room, scratch);
-  const bool truncated = scratch.ids.size() > room;
-  if (truncated) scratch.ids.resize(room);
-  scratch.ids.push_back(sep_id_);
-  const auto size = static_cast<std::int32_t>(scratch.ids.size());
-  return {std::move(scratch.ids), truncated, scratch.words.replaced, size};
+  const std::size_t least = front_.size() + behind_.size();
+  user_check(max_length >= least,
+             "max_length: expected at least {} for the special tokens {}, got {}", least,
+             fmt::join(framing_tokens(false), " "), max_length);
+  const std::size_t room = max_length - behind_.size();
+  Encoding encoding;
+  Ids& ids = encoding.ids;
+  ids.reserve(std::min(max_length, text.size() / 4 + 8));
+  append(ids, front_, front_.size());
+  encoding.replaced_bytes = encode_pieces(text, room, ids);
+  encoding.truncated = ids.size() > room;
+  if (encoding.truncated) ids.resize(room);
+  append(ids, behind_, behind_.size());
+  encoding.type_1_begin = static_cast<std::int32_t>(ids.size());
+  return encoding;
 }
 
 Encoding Tokenizer::encode_pair(std::string_view first, std::string_view second,
                                 std::size_t max_length) const {
-  user_check(max_length >= 3,
-             "max_length: expected at least 3 for pairs, for [CLS] and twice [SEP], got {}",
-             max_length);
+  const std::size_t special = front_.size() + between_.size() + behind_.size();
+  user_check(max_length >= special,
+             "max_length: expected at least {} for the special tokens of pairs {}, got {}", special,
+             fmt::join(framing_tokens(true), " "), max_length);
   // All of both, for it matters which is longer.
   constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
-  Scratch scratch, other;
-  encode_pieces(first, kNoLimit, scratch);
-  encode_pieces(second, kNoLimit, other);
-  const auto [first_size, second_size] =
-      pair_sizes(scratch.ids.size(), other.ids.size(), max_length - 3);
+  Ids first_ids, second_ids;
   Encoding encoding;
-  encoding.truncated = first_size + second_size < scratch.ids.size() + other.ids.size();
-  encoding.replaced_bytes = scratch.words.replaced + other.words.replaced;
-  encoding.second_begin = static_cast<std::int32_t>(first_size) + 2;
-  std::vector<std::int32_t>& ids = encoding.ids;
-  ids.reserve(first_size + second_size + 3);
-  ids.push_back(cls_id_);
-  ids.insert(ids.end(), scratch.ids.begin(),
-             scratch.ids.begin() + static_cast<std::ptrdiff_t>(first_size));
-  ids.push_back(sep_id_);
-  ids.insert(ids.end(), other.ids.begin(),
-             other.ids.begin() + static_cast<std::ptrdiff_t>(second_size));
-  ids.push_back(sep_id_);
+  encoding.replaced_bytes =
+      encode_pieces(first, kNoLimit, first_ids) + encode_pieces(second, kNoLimit, second_ids);
+  const auto [first_size, second_size] =
+      pair_sizes(first_ids.size(), second_ids.size(), max_length - special);
+  encoding.truncated = first_size + second_size < first_ids.size() + second_ids.size();
+  Ids& ids = encoding.ids;
+  ids.reserve(first_size + second_size + special);
+  append(ids, front_, front_.size());
+  append(ids, first_ids, first_size);
+  append(ids, between_, between_.size());
+  const std::size_t second_begin = ids.size();
+  append(ids, second_ids, second_size);
+  append(ids, behind_, behind_.size());
+  encoding.type_1_begin =
+      static_cast<std::int32_t>(definition_.framing.second_is_type_1 ? second_begin : ids.size());
   return encoding;
 }
 
@@ -166,16 +163,12 @@ std::vector<std::int32_t> Tokenizer::encode(std::string_view text, std::size_t m
 
 std::vector<std::string> Tokenizer::unknown_words(std::string_view text) const {
   std::vector<std::string> words;
-  Scratch scratch;
-  while (!text.empty()) {
-    const Run run = next_run(text);
-    splitter_.split_run(run.text, run.ascii, scratch.words, [&](std::string_view word) {
-      scratch.ids.clear();
-      word_piece_.encode(word, scratch.ids);
-      if (scratch.ids[0] == unknown_id_) words.emplace_back(word);
-    });
-    text.remove_prefix(run.consumed);
-  }
+  added_.split(text, [&](std::string_view stretch, std::int32_t) {
+    for (std::string& word :
+         std::visit([&](const auto& encoder) { return encoder.unknown_words(stretch); }, encoder_))
+      words.push_back(std::move(word));
+    return true;
+  });
   return words;
 }
 
@@ -183,6 +176,25 @@ const std::string& Tokenizer::token(std::int32_t id) const {
   user_check(id >= 0 && id < vocabulary_size(), "token id {}: expected 0 to {}", id,
              vocabulary_size() - 1);
   return definition_.tokens[static_cast<std::size_t>(id)];
+}
+
+std::string Tokenizer::shown_token(std::int32_t id) const {
+  const std::string& text = token(id);
+  if (is_added_[static_cast<std::size_t>(id)]) return text;
+  return std::visit([&](const auto& encoder) { return encoder.shown(text); }, encoder_);
+}
+
+bool Tokenizer::continues_word(std::int32_t id) const {
+  const std::string& text = token(id);
+  return std::visit([&](const auto& encoder) { return encoder.continues_word(text); }, encoder_);
+}
+
+std::vector<std::string> Tokenizer::framing_tokens(bool pair) const {
+  const Framing& framing = definition_.framing;
+  std::vector<std::string> tokens = framing.front;
+  if (pair) tokens.insert(tokens.end(), framing.between.begin(), framing.between.end());
+  tokens.insert(tokens.end(), framing.behind.begin(), framing.behind.end());
+  return tokens;
 }
 
 }  // namespace hone

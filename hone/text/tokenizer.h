@@ -1,18 +1,17 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
-#include "hone/base/thread_pool.h"
-#include "hone/text/normalizer.h"
-#include "hone/text/word_piece.h"
-#include "hone/text/word_splitter.h"
+#include "hone/text/added_tokens.h"
+#include "hone/text/byte_pair_encoder.h"
+#include "hone/text/piece_table.h"
+#include "hone/text/word_piece_encoder.h"
 
-/// BERT's tokenizer: text to ids, with the same ids as Hugging Face's fast tokenizer.
+/// Tokenizers of the BERT family: text to ids, with the same ids as Hugging Face's fast tokenizers.
 ///
 ///     const Tokenizer tokenizer = load_tokenizer("bert-tiny");  // tokenizer_files.h
 ///     tokenizer.encode("A fine film.", 512);                     // [CLS] a fine film . [SEP]
@@ -22,81 +21,94 @@ namespace hone {
 struct SpecialTokens {
   std::string pad = "[PAD]";
   std::string unknown = "[UNK]";
-  std::string cls = "[CLS]";
-  std::string sep = "[SEP]";
   std::string mask = "[MASK]";
+};
+
+/// The special tokens around texts: front, text, behind; of a pair front, first, between, second,
+/// behind.
+struct Framing {
+  std::vector<std::string> front = {"[CLS]"}, between = {"[SEP]"}, behind = {"[SEP]"};
+  /// Whether the second text and what is behind it are of type 1; all else is of type 0.
+  bool second_is_type_1 = true;
+  friend bool operator==(const Framing&, const Framing&) = default;
 };
 
 /// All that defines a tokenizer. The id of a token is its index.
 struct TokenizerDefinition {
   std::vector<std::string> tokens = {};
-  Normalization normalization = {};
+  /// How text between added tokens becomes ids.
+  std::variant<WordPieceModel, BytePairModel> model = {};
   SpecialTokens special = {};
-  /// Tokens beside the special ones that are recognised literally in the raw text.
-  std::vector<std::string> added = {};
-  WordPieceOptions word_piece = {};
+  Framing framing = {};
+  /// Tokens that are recognised literally in the raw text: those beside the special ones, and
+  /// special ones whose rules are others than the plain ones.
+  std::vector<AddedToken> added = {};
 };
 
 /// What became of one text or pair.
 struct Encoding {
-  std::vector<std::int32_t> ids;    ///< [CLS], pieces, [SEP]; of a pair more pieces and [SEP]
+  std::vector<std::int32_t> ids;    ///< pieces in their framing
   bool truncated = false;           ///< pieces were left out for `max_length`
   std::int64_t replaced_bytes = 0;  ///< ill-formed parts of UTF-8 that were read as U+FFFD
-  /// Where the second text of a pair begins, whose tokens are of type 1; the size of `ids` for one
-  /// text.
-  std::int32_t second_begin = 0;
+  /// Where the tokens of type 1 begin; the size of `ids` where all are of type 0.
+  std::int32_t type_1_begin = 0;
 };
 
 class Tokenizer {
  public:
-  /// Throws `UserError`: a token twice, or no padding, unknown, [CLS] or [SEP] token among
-  /// `tokens`. A mask token that is absent is ordinary text.
+  /// Throws `UserError`: a token twice, or no padding token, token of the framing or added one among
+  /// `tokens`, or what the model misses there, for word pieces the unknown token. A mask token that
+  /// is absent is ordinary text, as is an unknown one that the model does not need.
   explicit Tokenizer(TokenizerDefinition definition);
 
-  /// The ids of `text` with [CLS] in front and [SEP] behind; of longer texts the first `max_length`
-  /// - 2 pieces are kept. Throws `UserError` for a `max_length` below 2.
+  /// The ids of `text` in the framing; of longer texts the first pieces are kept, so many that there
+  /// are `max_length` ids. Throws `UserError` for a `max_length` below the number of
+  /// `framing_tokens`.
   std::vector<std::int32_t> encode(std::string_view text, std::size_t max_length) const;
   /// The same with the facts of the encoding.
   Encoding encode_with_facts(std::string_view text, std::size_t max_length) const;
-  /// [CLS] first [SEP] second [SEP]. Pairs that are longer than `max_length` lose pieces at the end
-  /// of the longer text until both are equally long, then of both: Hugging Face's `longest_first`.
-  /// Throws `UserError` for a `max_length` below 3.
+  /// The same of two texts. Pairs that are longer than `max_length` lose pieces at the end of the
+  /// longer text until both are equally long, then of both: Hugging Face's `longest_first`.
   Encoding encode_pair(std::string_view first, std::string_view second,
                        std::size_t max_length) const;
 
-  /// The words of `text`, normalized, that the vocabulary cannot spell and that become the unknown token, in order.
+  /// The words of `text`, normalized, that the vocabulary cannot spell and that become the unknown
+  /// token, in order.
   std::vector<std::string> unknown_words(std::string_view text) const;
 
   std::int32_t vocabulary_size() const {
     return static_cast<std::int32_t>(definition_.tokens.size());
   }
-  /// The token of an id in [0, vocabulary_size()); throws `UserError` otherwise.
+  /// The token of an id in [0, vocabulary_size()), as it stands in the vocabulary; throws
+  /// `UserError` otherwise.
   const std::string& token(std::int32_t id) const;
+  /// The same as people read it: of bytes the text they spell, "␣film" of "Ġfilm".
+  std::string shown_token(std::int32_t id) const;
+  /// Whether the token of an id goes on with a word that began before it.
+  bool continues_word(std::int32_t id) const;
   std::int32_t pad_id() const { return pad_id_; }
+  /// -1 where there is none.
   std::int32_t unknown_id() const { return unknown_id_; }
-  std::int32_t cls_id() const { return cls_id_; }
-  std::int32_t sep_id() const { return sep_id_; }
+  /// The special tokens around a text, or around and between two of a pair, in order.
+  std::vector<std::string> framing_tokens(bool pair) const;
   const TokenizerDefinition& definition() const { return definition_; }
 
  private:
-  struct Run;      // a stretch of text without white space and added tokens
-  struct Scratch;  // buffers of one call
-  struct AddedToken {
-    std::string text;
-    std::int32_t id;
-  };
+  using Ids = std::vector<std::int32_t>;
 
-  std::int32_t find_id(std::string_view token, std::string_view role) const;
-  const AddedToken* added_at(std::string_view text) const;
-  Run next_run(std::string_view text) const;
-  void encode_pieces(std::string_view text, std::size_t limit, Scratch& scratch) const;
+  std::int32_t find_id(std::string_view token) const;
+  std::int32_t needed_id(std::string_view token, std::string_view role) const;
+  Ids needed_ids(const std::vector<std::string>& tokens) const;
+  void collect_added();
+  std::int64_t encode_pieces(std::string_view text, std::size_t limit, Ids& ids) const;
 
   TokenizerDefinition definition_;
-  WordSplitter splitter_;
-  WordPiece word_piece_;
-  std::int32_t pad_id_, unknown_id_, cls_id_, sep_id_;
-  std::vector<AddedToken> added_;         // longest first
-  std::array<bool, 256> begins_added_{};  // first bytes of added tokens
+  PieceTable ids_;  // of tokens
+  std::int32_t pad_id_, unknown_id_;
+  Ids front_, between_, behind_;
+  std::variant<WordPieceEncoder, BytePairEncoder> encoder_;
+  AddedTokens added_;
+  std::vector<char> is_added_;  // by id
 };
 
 }  // namespace hone

@@ -9,7 +9,12 @@
 namespace hone {
 namespace {
 
-constexpr std::array kFileNames = {"vocab.txt", "tokenizer.json", "tokenizer_config.json",
+constexpr std::array kFileNames = {"vocab.txt",
+                                   "vocab.json",
+                                   "merges.txt",
+                                   "tokenizer.json",
+                                   "added_tokens.json",
+                                   "tokenizer_config.json",
                                    "special_tokens_map.json"};
 
 std::optional<std::string> read_if_there(const fs::path& path) {
@@ -19,11 +24,17 @@ std::optional<std::string> read_if_there(const fs::path& path) {
 }  // namespace
 
 Tokenizer load_tokenizer(const fs::path& folder) {
-  TokenizerTexts texts{folder,
-                       read_if_there(folder / "tokenizer.json"),
-                       {},
-                       read_if_there(folder / "tokenizer_config.json")};
-  if (!texts.json) texts.vocabulary = read_if_there(folder / "vocab.txt");
+  const auto read = [&](const char* name) { return read_if_there(folder / name); };
+  TokenizerTexts texts{.folder = folder,
+                       .json = read("tokenizer.json"),
+                       .config = read("tokenizer_config.json"),
+                       .special = read("special_tokens_map.json"),
+                       .added = read("added_tokens.json")};
+  if (!texts.json) texts.vocabulary = read("vocab.txt");
+  if (!texts.json && !texts.vocabulary) {
+    texts.byte_vocabulary = read("vocab.json");
+    texts.merges = read("merges.txt");
+  }
   return parse_tokenizer(texts);
 }
 
@@ -37,18 +48,22 @@ std::vector<fs::path> tokenizer_files(const fs::path& folder) {
 
 void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
   const TokenizerDefinition& definition = tokenizer.definition();
-  const WordPieceOptions& word_piece = definition.word_piece;
-  user_check(definition.added.empty() && word_piece.continuation_prefix == "##" &&
-                 word_piece.longest_word_characters == 100 && definition.normalization.clean_text,
-             "this tokenizer cannot be written as vocab.txt; copy the tokenizer.json of its model "
-             "instead");
+  const auto* model = std::get_if<WordPieceModel>(&definition.model);
+  const Framing& framing = definition.framing;
+  const bool as_bert = framing.front.size() == 1 && framing.behind.size() == 1 &&
+                       framing == Framing{framing.front, framing.behind, framing.behind};
+  user_check(model != nullptr && as_bert && definition.added.empty() &&
+                 model->pieces.continuation_prefix == "##" &&
+                 model->pieces.longest_word_characters == 100 && model->normalization.clean_text,
+             "this tokenizer cannot be written as vocab.txt; copy the tokenizer's files of its "
+             "model instead");
   std::string text;
   for (const std::string& token : definition.tokens) {
     user_check(!token.empty() && token.find_first_of("\r\n") == std::string::npos,
                "token '{}' cannot stand on a line of vocab.txt", token);
     text += token + '\n';
   }
-  const Normalization& normalization = definition.normalization;
+  const Normalization& normalization = model->normalization;
   const SpecialTokens& special = definition.special;
   const Json config = {{"tokenizer_class", "BertTokenizer"},
                        {"do_lower_case", normalization.lowercase},
@@ -56,8 +71,8 @@ void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder) {
                        {"tokenize_chinese_chars", normalization.split_cjk},
                        {"pad_token", special.pad},
                        {"unk_token", special.unknown},
-                       {"cls_token", special.cls},
-                       {"sep_token", special.sep},
+                       {"cls_token", framing.front[0]},
+                       {"sep_token", framing.behind[0]},
                        {"mask_token", special.mask}};
   write_file(folder / "vocab.txt", text);
   write_file(folder / "tokenizer_config.json", to_document(config));

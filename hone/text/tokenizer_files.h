@@ -16,8 +16,9 @@ std::vector<fs::path> tokenizer_files(const fs::path& folder);
 
 /// Writes `vocab.txt` and `tokenizer_config.json` into an existing folder; `load_tokenizer` and
 /// transformers' AutoTokenizer read them back. Throws `UserError` for what these two files cannot
-/// say: added tokens, a prefix other than "##", another word length than 100, no cleaning, a token
-/// with a line break.
+/// say: byte pairs, added tokens, other special tokens around texts than one in front and one behind
+/// each, a prefix other than "##", another word length than 100, no cleaning, a token with a line
+/// break.
 void save_tokenizer(const Tokenizer& tokenizer, const fs::path& folder);
 
 }  // namespace hone

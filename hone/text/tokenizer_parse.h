@@ -11,18 +11,29 @@ namespace hone {
 
 /// The contents of a tokenizer's files, as far as they are there.
 struct TokenizerTexts {
-  fs::path folder;                        ///< for messages
-  std::optional<std::string> json;        ///< tokenizer.json
-  std::optional<std::string> vocabulary;  ///< vocab.txt, needed only without `json`
-  std::optional<std::string> config;      ///< tokenizer_config.json
+  fs::path folder = {};                             ///< for messages
+  std::optional<std::string> json = {};             ///< tokenizer.json
+  std::optional<std::string> vocabulary = {};       ///< vocab.txt of WordPiece, unless `json`
+  std::optional<std::string> byte_vocabulary = {};  ///< vocab.json of BPE, unless one of these
+  std::optional<std::string> merges = {};           ///< merges.txt beside vocab.json
+  std::optional<std::string> config = {};           ///< tokenizer_config.json
+  std::optional<std::string> special = {};          ///< special_tokens_map.json
+  std::optional<std::string> added = {};            ///< added_tokens.json
 };
 
 /// The vocabulary comes from `tokenizer.json` if there is one, else from `vocab.txt` (one token per
-/// line). Normalization and special tokens come from `tokenizer_config.json` where it names them,
-/// else from `tokenizer.json`, else they are those of the uncased models. Throws `UserError` with
-/// the path: neither file there, a model that is not WordPiece, a token twice, no unknown token, an
-/// added token with matching rules beyond plain text, files that contradict each other about case,
-/// and a vocabulary that contradicts a case which no tokenizer_config.json vouches for.
+/// line), else from `vocab.json` and `merges.txt`. What is done to text and the names of special
+/// tokens come from `tokenizer_config.json` where it says them, else from `tokenizer.json`, else
+/// they are those of the uncased BERT or of RoBERTa. Where `tokenizer_config.json` has no
+/// "added_tokens_decoder", `special_tokens_map.json` and `added_tokens.json` are read too, as
+/// Hugging Face does; of a token that several files describe, the rules of the first file in the
+/// order of `TokenizerTexts` hold.
+///
+/// Throws `UserError` with the path: no tokenizer there, a model that is neither WordPiece nor
+/// byte-level BPE, anything else in `tokenizer.json` that these do not do, a token twice, no
+/// unknown token where the model needs one, an added token with matching rules beyond plain text,
+/// files that contradict each other, and a WordPiece vocabulary that contradicts a case which no
+/// tokenizer_config.json vouches for.
 Tokenizer parse_tokenizer(const TokenizerTexts& texts);
 
 }  // namespace hone

@@ -5,51 +5,6 @@
 #include "hone/base/error.h"
 
 namespace hone {
-namespace {
-
-RollingHash hash_of(std::string_view piece) {
-  RollingHash hash;
-  for (const char c : piece) hash.add(c);
-  return hash;
-}
-
-// The low bits of FNV-1a depend on the low bits of the text alone; the high half stirs them.
-std::size_t slot_of(std::uint64_t hash) { return hash ^ hash >> 32; }
-
-}  // namespace
-
-void PieceTable::insert(std::string_view piece, std::int32_t id) {
-  if (++count_ * 2 > slots_.size()) {
-    const std::vector<Slot> old =
-        std::exchange(slots_, std::vector<Slot>(std::max<std::size_t>(16, slots_.size() * 2)));
-    for (const Slot& slot : old) {
-      if (slot.id >= 0) place(slot);
-    }
-  }
-  longest_ = std::max(longest_, piece.size());
-  place({hash_of(piece).value, static_cast<std::uint32_t>(text_.size()),
-         static_cast<std::uint32_t>(piece.size()), id});
-  text_ += piece;
-}
-
-void PieceTable::place(const Slot& slot) {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t at = slot_of(slot.hash) & mask;
-  while (slots_[at].id >= 0) at = (at + 1) & mask;
-  slots_[at] = slot;
-}
-
-std::int32_t PieceTable::find(std::string_view piece, RollingHash hash) const {
-  if (slots_.empty()) return -1;
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = slot_of(hash.value) & mask; slots_[at].id >= 0; at = (at + 1) & mask) {
-    const Slot& slot = slots_[at];
-    if (slot.hash == hash.value && std::string_view(text_).substr(slot.begin, slot.size) == piece)
-      return slot.id;
-  }
-  return -1;
-}
-
 WordPiece::WordPiece(const std::vector<std::string>& tokens, std::int32_t unknown_id,
                      const WordPieceOptions& options)
     : unknown_id_(unknown_id), longest_word_characters_(options.longest_word_characters) {

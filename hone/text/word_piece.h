@@ -5,41 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "hone/text/piece_table.h"
+
 /// WordPiece: a word becomes the longest piece of the vocabulary it begins with, then again for the
 /// rest. (Schuster and Nakajima, "Japanese and Korean voice search", 2012; as BERT uses it.)
 namespace hone {
-
-/// FNV-1a over bytes, extended byte by byte, so that all beginnings of a word are hashed in one
-/// walk.
-struct RollingHash {
-  std::uint64_t value = 0xcbf29ce484222325u;
-  void add(char byte) { value = (value ^ static_cast<unsigned char>(byte)) * 0x100000001b3u; }
-};
-
-/// A map from pieces of text to ids: open addressing over one block of text, no allocation in a
-/// look-up.
-class PieceTable {
- public:
-  /// `piece` must not be in the table yet.
-  void insert(std::string_view piece, std::int32_t id);
-  /// The id of `piece`, whose hash is `hash`, or -1.
-  std::int32_t find(std::string_view piece, RollingHash hash) const;
-  /// Length in bytes of the longest piece.
-  std::size_t longest() const { return longest_; }
-
- private:
-  struct Slot {
-    std::uint64_t hash;
-    std::uint32_t begin, size;
-    std::int32_t id = -1;
-  };
-  void place(const Slot& slot);
-
-  std::vector<Slot> slots_;
-  std::string text_;
-  std::size_t count_ = 0;
-  std::size_t longest_ = 0;
-};
 
 /// How a word is cut.
 struct WordPieceOptions {

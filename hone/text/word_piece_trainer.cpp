@@ -6,6 +6,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/interrupt.h"
+#include "hone/text/pair_table.h"
 
 namespace hone {
 namespace {
@@ -18,46 +19,6 @@ constexpr std::string_view kPrefix = "##";
 struct Pair {
   std::int64_t count = 0;            // over all words, as often as these occur
   std::vector<std::uint32_t> words;  // where it stands or has stood, each once, rising
-};
-
-/// From two ids to the number of their pair: open addressing, never erased from.
-class PairTable {
- public:
-  static std::uint64_t key(Id left, Id right) { return std::uint64_t{left} << 32 | right; }
-
-  /// The number of the pair; `fresh` and taken into the table if it is not there.
-  std::uint32_t find_or_insert(std::uint64_t key, std::uint32_t fresh) {
-    Slot& slot = slot_of(key);
-    if (slot.key != kEmpty) return slot.pair;
-    slot = {key, fresh};
-    if (++used_ * 2 > slots_.size()) grow();
-    return fresh;
-  }
-
- private:
-  static constexpr std::uint64_t kEmpty = ~std::uint64_t{0};
-  struct Slot {
-    std::uint64_t key = kEmpty;
-    std::uint32_t pair = 0;
-  };
-
-  Slot& slot_of(std::uint64_t key) {
-    // Fibonacci hashing: the high bits of the product depend on all of the key.
-    std::size_t at = key * 0x9E3779B97F4A7C15u >> shift_;
-    while (slots_[at].key != kEmpty && slots_[at].key != key) at = (at + 1) & (slots_.size() - 1);
-    return slots_[at];
-  }
-
-  void grow() {
-    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
-    --shift_;
-    for (const Slot& slot : old)
-      if (slot.key != kEmpty) slot_of(slot.key) = slot;
-  }
-
-  std::vector<Slot> slots_ = std::vector<Slot>(1 << 12);
-  int shift_ = 64 - 12;
-  std::size_t used_ = 0;
 };
 
 /// A pair as it was when it came into the queue; its count may have fallen since.
@@ -75,7 +36,8 @@ class Trainer {
   Trainer(std::span<const CountedWord> words, const WordPieceTrainerOptions& options)
       : options_(options) {
     const SpecialTokens special;
-    tokens_ = {special.pad, special.unknown, special.cls, special.sep, special.mask};
+    const Framing framing;
+    tokens_ = {special.pad, special.unknown, framing.front[0], framing.behind[0], special.mask};
     split_words(words);
     count_pairs();
   }
@@ -232,9 +194,11 @@ std::vector<std::string> train_word_pieces(std::span<const CountedWord> words,
 Tokenizer train_tokenizer(ThreadPool& pool, std::span<const std::string_view> texts,
                           const WordPieceTrainerOptions& options) {
   TokenizerDefinition definition;
-  const std::vector<CountedWord> words = count_words(pool, texts, definition.normalization);
+  const WordPieceModel model;
+  const std::vector<CountedWord> words = count_words(pool, texts, model.normalization);
   user_check(!words.empty(), "a vocabulary cannot be learnt: there are no words in the {} texts",
              texts.size());
+  definition.model = model;
   definition.tokens = train_word_pieces(words, options);
   user_check(definition.tokens.size() <= options.vocab_size,
              "--vocab_size: expected at least {}, for the special tokens and the letters of these "

@@ -31,28 +31,38 @@ class WordSplitter {
   template <typename Use>
   void split(std::string_view text, Scratch& scratch, const Use& use) const {
     while (!text.empty()) {
-      std::size_t size = 0;
-      bool ascii = true;
-      for (; size < text.size(); ++size) {
-        const auto byte = static_cast<unsigned char>(text[size]);
-        if (byte >= 0x80) {
-          ascii = false;
-        } else if (is_space(byte)) {
-          break;
-        }
-      }
-      split_run(text.substr(0, size), ascii, scratch, use);
-      text.remove_prefix(std::min(size + 1, text.size()));
+      const Run run = take_run(text);
+      split_run(run, scratch, use);
     }
   }
-  /// The same for text without ASCII white space, of which is known whether it is all ASCII. Runs between white space
-  /// stand for themselves: no normalization step reaches across it.
-  template <typename Use>
-  void split_run(std::string_view run, bool ascii, Scratch& scratch, const Use& use) const {
-    ascii ? split_ascii(run, scratch, use) : split_unicode(run, scratch, use);
+  /// Text without ASCII white space.
+  struct Run {
+    std::string_view text;  ///< may be empty
+    bool ascii = true;      ///< whether all of it is ASCII
+  };
+  /// Takes from the front of `text`, which is not empty, what stands before the first white space
+  /// of ASCII, and that.
+  Run take_run(std::string_view& text) const {
+    Run run;
+    std::size_t size = 0;
+    for (; size < text.size(); ++size) {
+      const auto byte = static_cast<unsigned char>(text[size]);
+      if (byte >= 0x80) {
+        run.ascii = false;
+      } else if (ascii_[byte] == kSpace) {
+        break;
+      }
+    }
+    run.text = text.substr(0, size);
+    text.remove_prefix(std::min(size + 1, text.size()));
+    return run;
   }
-  /// Whether a byte of ASCII is white space after normalization.
-  bool is_space(unsigned char ascii) const { return ascii_[ascii] == kSpace; }
+  /// `split` of one run. Runs stand for themselves: no normalization step reaches across white
+  /// space.
+  template <typename Use>
+  void split_run(const Run& run, Scratch& scratch, const Use& use) const {
+    run.ascii ? split_ascii(run.text, scratch, use) : split_unicode(run.text, scratch, use);
+  }
 
  private:
   enum AsciiClass : std::uint8_t { kLetter, kPunctuation, kSpace, kRemoved };

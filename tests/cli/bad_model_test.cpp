@@ -197,7 +197,9 @@ TEST_F(BadModel, WithAVocabularyOfAnotherModel) {
   const auto lines = std::count(vocabulary.begin(), vocabulary.end(), '\n');
   expect_refused(fmt::format("vocab.txt: line {}: the token 'caf\uFFFD' is not UTF-8", lines + 1));
   fs::remove(model() / "vocab.txt");
-  expect_refused("model: no tokenizer; expected model/tokenizer.json or model/vocab.txt");
+  expect_refused(
+      "model: no tokenizer; expected model/tokenizer.json, or model/vocab.txt, or "
+      "model/vocab.json and model/merges.txt");
 }
 
 TEST_F(BadModel, WhoseFilesContradictEachOtherAboutCase) {

@@ -213,7 +213,7 @@ TEST(Data, ThatIsBuiltInKeepsItsVocabulary) {
                folder.path());
   EXPECT_EQ(ending.messages.find("vocabulary"), std::string::npos) << ending.messages;
   EXPECT_NE(run_well({"tokenize", "tiny", "--data", "synth:lookup?n=300"}, folder.path())
-                .output.find("word pieces, those of the built-in data."),
+                .output.find("tokens, those of the built-in data."),
             std::string::npos);
 }
 

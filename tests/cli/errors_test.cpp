@@ -98,14 +98,16 @@ TEST_F(Refusal, OfAnEmptyNameComesBeforeAnyWork) {
 }
 
 TEST_F(Refusal, OfTextsWithoutRoomNamesTheFlag) {
-  const std::string expected = "--max_seq_length: expected 0, or at least 2 for [CLS] and [SEP]";
+  const std::string expected = "--max_seq_length: expected 0, or at least 2 for the special tokens";
   expect(kUsageError, expected + ", got 1", {"predict", "tiny", "a", "--max_seq_length", "1"});
   expect(kUsageError, expected + ", got -1",
          {"eval", "tiny", "--data", "reviews.csv", "--max_seq_length", "-1"});
   expect(kUsageError, "--max_seq_length: expected a whole number, got 2.5",
          {"tokenize", "tiny", "--data", "reviews.csv", "--max_seq_length", "2.5"});
-  expect(kUserError, "--max_seq_length: expected at least 3 for pairs, for [CLS] and twice [SEP]",
-         {"predict", "tiny", "a", "--text_pair", "b", "--max_seq_length", "2"});
+  expect(
+      kUserError,
+      "--max_seq_length: expected at least 3 for pairs, for the special tokens [CLS] [SEP] [SEP]",
+      {"predict", "tiny", "a", "--text_pair", "b", "--max_seq_length", "2"});
   expect(kUserError, "--max_seq_length: expected at least 3 for pairs, ",
          {"tokenize", "tiny", "--data", "reviews.csv", "--text_pair_column", "class",
           "--max_seq_length", "2"});

@@ -30,7 +30,7 @@ TEST(MakeBatch, PadsToTheLongestOfItsTexts) {
 
 TEST(MakeBatch, MarksTheSecondTextsOfPairs) {
   EncodedSet set = small_set();
-  set.second_begins = {2, 2, 3};
+  set.type_1_begins = {2, 2, 3};
   const Batch batch = make_batch(set, Values{0, 2});
   EXPECT_EQ(batch.token_type_ids, (Values{0, 0, 1, 0, 0, 0, 0, 0, 1, 1}));
 }

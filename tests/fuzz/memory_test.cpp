@@ -115,6 +115,8 @@ TEST(Memory, OfJsonFullOfSmallThings) {
   expect_modest(config, "{\"id2label\":[" + repeated("{},", 100'000) + "{}]}");
   expect_modest(tokenizer, "{\"model\":{\"vocab\":{\"a\":2000000000}}}" + std::string(50'000, ' '));
   expect_modest(tokenizer, "{\"model\":{\"vocab\":{" + repeated("\"\":0,", 100'000) + "\"a\":0}}}");
+  expect_modest(tokenizer, "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[" +
+                               repeated("\"a b\",", 100'000) + "\"a b\"]}}");
   expect_modest(json_table, repeated("{\"text\":\"\"}\n", 50'000));
   expect_modest(json_table, "[" + repeated("{\"text\":\"\"},", 50'000) + "{}]");
 }
@@ -122,6 +124,7 @@ TEST(Memory, OfJsonFullOfSmallThings) {
 TEST(Memory, OfTextFullOfSmallThings) {
   expect_modest(tokenizer, std::string(300'000, '\n'));
   expect_modest(tokenizer, repeated("a\n", 100'000));
+  expect_modest(tokenizer, std::string("{}\0{}\0", 6) + repeated("a b\n", 100'000));
   expect_modest(csv, std::string(300'000, ','));
   expect_modest(csv, "text,label\n" + repeated(",\n", 100'000));
   expect_modest(graph_text, repeated("%a=input:f32[]\n", 10'000));

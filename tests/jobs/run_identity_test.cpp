@@ -90,7 +90,7 @@ TEST(RunIdentity, SeesEverySingleChangeOfTheData) {
   EXPECT_NE(changed([](auto& d) { d.train.labels[0] ^= 1; }).find(training), std::string::npos);
   EXPECT_NE(changed([](auto& d) { std::swap(d.train.ids[0], d.train.ids[1]); }).find(training),
             std::string::npos);
-  EXPECT_NE(changed([](auto& d) { d.train.second_begins.assign(12, 2); }).find(training),
+  EXPECT_NE(changed([](auto& d) { d.train.type_1_begins.assign(12, 2); }).find(training),
             std::string::npos);
   // A token that moves over the end of a text.
   EXPECT_NE(changed([](auto& d) {

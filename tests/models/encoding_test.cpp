@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/data/synthetic_words.h"
+#include "hone/text/tokenizer_files.h"
+#include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -60,6 +63,22 @@ TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {
   EXPECT_EQ(text_limit(0, 32), 32u);
   EXPECT_EQ(text_limit(128, 512), 128u);
   EXPECT_EQ(text_limit(1000, 512), 512u);
+}
+
+TEST(CheckTakesPairs, LooksAtTheTypesAndSpecialTokensOfTheTokenizer) {
+  const Tokenizer bert = synthetic_tokenizer();
+  const Tokenizer roberta = load_tokenizer(test_data() / "text/golden/byte_pair");
+  const auto limits = [](std::int64_t types) {
+    return InputLimits{.tokens = 512, .vocabulary = 1000, .token_types = types};
+  };
+  check_takes_pairs(limits(2), bert, 3);
+  check_takes_pairs(limits(1), roberta, 4);
+  expect_user_error("pairs of texts need a model with two types of tokens, this one has 1",
+                    [&] { check_takes_pairs(limits(1), bert, 3); });
+  expect_user_error(
+      "--max_seq_length: expected at least 4 for pairs, for the special tokens <s> </s> </s> </s>, "
+      "got 3",
+      [&] { check_takes_pairs(limits(1), roberta, 3); });
 }
 
 }  // namespace

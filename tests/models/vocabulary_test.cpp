@@ -5,6 +5,7 @@
 #include "hone/data/synthetic_words.h"
 #include "hone/text/tokenizer_files.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 #include "tests/support/tiny_jobs.h"
 
 namespace hone {
@@ -89,6 +90,17 @@ TEST(SpellingWarning, TellsOfTextsInOtherWords) {
           learn_vocabulary({"tiny", "reviews.csv"}, texts, testing::quiet_context())->tokenizer),
       "");
   EXPECT_EQ(spelling_warning(built_in, EncodedSet(), "train"), "");
+}
+
+TEST(SpellingWarning, CountsWordsOfBytePairs) {
+  const Tokenizer tokenizer = load_tokenizer(test_data() / "text/golden/byte_pair");
+  const auto warning = [&](const std::string& text) {
+    const std::vector<Example> texts = {{text}};
+    return spelling_warning(
+        tokenizer, encode_examples(testing::quiet_context().pool, tokenizer, texts, 512), "train");
+  };
+  EXPECT_EQ(warning(" The film was not what I had hoped for, but it's a fine one"), "");
+  EXPECT_NE(warning("Übermäßig schwierige Wörter zerfallen hier vollkommen"), "");
 }
 
 }  // namespace

@@ -47,6 +47,8 @@ void expect_block_hashes(const char* name, void (*step)(const CodePoints&, CodeP
 TEST(Character, RemovedCharactersAreThoseOfHuggingFace) { expect_ranges("removed", is_removed); }
 TEST(Character, WhiteSpaceIsThatOfHuggingFace) { expect_ranges("white_space", is_white_space); }
 TEST(Character, PunctuationIsThatOfHuggingFace) { expect_ranges("punctuation", is_punctuation); }
+TEST(Character, LettersAreThoseOfHuggingFace) { expect_ranges("letter", is_letter); }
+TEST(Character, NumbersAreThoseOfHuggingFace) { expect_ranges("number", is_number); }
 TEST(Character, IdeographsAreThoseOfHuggingFace) {
   expect_ranges("cjk_ideograph", is_cjk_ideograph);
 }

@@ -37,6 +37,10 @@ Ids encode(const TemporaryFolder& folder, std::string_view text) {
   return load_tokenizer(folder.path()).encode(text, 64);
 }
 
+Normalization normalization_of(const Tokenizer& tokenizer) {
+  return std::get<WordPieceModel>(tokenizer.definition().model).normalization;
+}
+
 TEST(LoadTokenizer, ReadsVocabTxtAsUncased) {
   TemporaryFolder folder;
   folder.file("vocab.txt", kVocabulary);
@@ -60,7 +64,7 @@ TEST(LoadTokenizer, TakesCaseAndAccentsFromTheConfig) {
   folder.file("tokenizer_config.json",
               R"({"strip_accents": false, "tokenize_chinese_chars": false})");
   EXPECT_EQ(encode(folder, "A é"), (Ids{2, 5, 7, 3}));
-  EXPECT_FALSE(load_tokenizer(folder.path()).definition().normalization.split_cjk);
+  EXPECT_FALSE(normalization_of(load_tokenizer(folder.path())).split_cjk);
 }
 
 TEST(LoadTokenizer, TakesSpecialTokensFromTheConfig) {
@@ -190,8 +194,11 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
     folder.file("tokenizer.json", to_document(file));
     expect_user_error([&] { load_tokenizer(folder.path()); }, message);
   };
-  refuses([](Json& file) { file["model"]["type"] = "BPE"; },
-          "tokenizer model 'BPE' is not supported; expected WordPiece");
+  refuses([](Json& file) { file["model"]["type"] = "Unigram"; },
+          "tokenizer model 'Unigram' is not supported; expected WordPiece, the model of the BERT "
+          "family, or BPE, that of RoBERTa");
+  refuses([](Json& file) { file["pre_tokenizer"]["type"] = "Whitespace"; },
+          "pre_tokenizer 'Whitespace' is not supported with WordPiece; expected BertPreTokenizer");
   refuses([](Json& file) { file["normalizer"]["type"] = "NFC"; },
           "normalizer 'NFC' is not supported");
   refuses([](Json& file) { file["model"].erase("vocab"); },
@@ -234,12 +241,15 @@ TEST(SaveTokenizer, IsReadBackTheSame) {
   TemporaryFolder folder;
   TokenizerDefinition definition;
   definition.tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "<mask>", "A", "é", "中"};
-  definition.normalization = {.split_cjk = false, .strip_accents = true, .lowercase = false};
+  const Normalization normalization = {
+      .split_cjk = false, .strip_accents = true, .lowercase = false};
+  definition.model = WordPieceModel{.normalization = normalization};
   definition.special.mask = "<mask>";
   save_tokenizer(Tokenizer(definition), folder.path());
   const Tokenizer loaded = load_tokenizer(folder.path());
   EXPECT_EQ(loaded.definition().tokens, definition.tokens);
-  EXPECT_EQ(loaded.definition().normalization, definition.normalization);
+  EXPECT_EQ(normalization_of(loaded), normalization);
+  EXPECT_EQ(loaded.definition().framing, Framing());
   EXPECT_EQ(loaded.definition().special.mask, "<mask>");
   EXPECT_EQ(tokenizer_files(folder.path()),
             (std::vector<fs::path>{folder.path() / "vocab.txt",
@@ -252,8 +262,8 @@ TEST(SaveTokenizer, RefusesWhatVocabTxtCannotSay) {
   expect_user_error([&] { save_tokenizer(Tokenizer({.tokens = tokens}), folder.path()); },
                     "cannot stand on a line");
   expect_user_error(
-      [&] { save_tokenizer(Tokenizer({.tokens = tokens, .added = {"a\nb"}}), folder.path()); },
-      "copy the tokenizer.json");
+      [&] { save_tokenizer(Tokenizer({.tokens = tokens, .added = {{"a\nb"}}}), folder.path()); },
+      "copy the tokenizer's files");
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 

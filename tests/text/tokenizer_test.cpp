@@ -28,7 +28,8 @@ std::vector<std::string> golden_vocabulary() {
 }
 
 Tokenizer golden_tokenizer(const Normalization& normalization) {
-  return Tokenizer({.tokens = golden_vocabulary(), .normalization = normalization});
+  return Tokenizer(
+      {.tokens = golden_vocabulary(), .model = WordPieceModel{.normalization = normalization}});
 }
 
 // One column of the golden file: its name in "settings" and the normalization it stands for.
@@ -66,7 +67,7 @@ TEST(Tokenizer, TruncatesAsHuggingFaceDoes) {
   }
 }
 
-Tokenizer small_tokenizer(std::vector<std::string> more, std::vector<std::string> added = {}) {
+Tokenizer small_tokenizer(std::vector<std::string> more, std::vector<AddedToken> added = {}) {
   std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
   tokens.insert(tokens.end(), more.begin(), more.end());
   return Tokenizer({.tokens = std::move(tokens), .added = std::move(added)});
@@ -90,7 +91,8 @@ TEST(Tokenizer, ReadsIllFormedUtf8AsReplacementAndCountsIt) {
 }
 
 TEST(Tokenizer, PrefersTheLongestAddedToken) {
-  const Tokenizer tokenizer = small_tokenizer({"<x>", "<x>y", "y", "<", ">", "x"}, {"<x>", "<x>y"});
+  const Tokenizer tokenizer =
+      small_tokenizer({"<x>", "<x>y", "y", "<", ">", "x"}, {{"<x>"}, {"<x>y"}});
   EXPECT_EQ(tokenizer.encode("<x>y <x>x <x", 16), (Ids{2, 6, 5, 10, 8, 10, 3}));
 }
 
@@ -103,7 +105,8 @@ TEST(Tokenizer, WithoutCleaningControlCharactersStayInWords) {
                                      "b",
                                      "ab",
                                      "c"};
-  const Tokenizer tokenizer({.tokens = tokens, .normalization = {.clean_text = false}});
+  const Tokenizer tokenizer(
+      {.tokens = tokens, .model = WordPieceModel{.normalization = {.clean_text = false}}});
   EXPECT_EQ(tokenizer.encode("a\x01"
                              "b c\vc",
                              16),
@@ -121,7 +124,7 @@ TEST(Tokenizer, EncodesAndCutsPairsAsHuggingFaceDoes) {
     const std::string first = row[1], second = row[2];
     const Encoding encoding = tokenizer.encode_pair(first, second, row[0]);
     EXPECT_EQ(encoding.ids, row[3].get<Ids>()) << row;
-    EXPECT_EQ(encoding.second_begin, row[4]) << row;
+    EXPECT_EQ(encoding.type_1_begin, row[4]) << row;
     const Encoding whole = tokenizer.encode_pair(first, second, 512);
     EXPECT_EQ(encoding.truncated, encoding.ids.size() < whole.ids.size()) << row;
   }
@@ -133,8 +136,8 @@ TEST(Tokenizer, KnowsItsTokens) {
   EXPECT_EQ(tokenizer.token(5), "word");
   EXPECT_EQ(tokenizer.pad_id(), 0);
   EXPECT_EQ(tokenizer.unknown_id(), 1);
-  EXPECT_EQ(tokenizer.cls_id(), 2);
-  EXPECT_EQ(tokenizer.sep_id(), 3);
+  EXPECT_EQ(tokenizer.framing_tokens(false), (std::vector<std::string>{"[CLS]", "[SEP]"}));
+  EXPECT_EQ(tokenizer.framing_tokens(true), (std::vector<std::string>{"[CLS]", "[SEP]", "[SEP]"}));
 }
 
 TEST(Tokenizer, RefusesWhatItCannotUse) {
@@ -148,12 +151,13 @@ TEST(Tokenizer, RefusesWhatItCannotUse) {
         Tokenizer({.tokens = {"[PAD]", "[CLS]", "[SEP]"}});
       },
       "the unknown token '[UNK]' is not among");
-  expect_user_error([] { small_tokenizer({}, {"<x>"}); },
+  expect_user_error([] { small_tokenizer({}, {{"<x>"}}); },
                     "the added token '<x>' is not among the 5 tokens");
   expect_user_error([] { small_tokenizer({}).encode("a", 1); },
-                    "max_length: expected at least 2, for [CLS] and [SEP], got 1");
-  expect_user_error([] { small_tokenizer({}).encode_pair("a", "b", 2); },
-                    "max_length: expected at least 3 for pairs, for [CLS] and twice [SEP], got 2");
+                    "max_length: expected at least 2 for the special tokens [CLS] [SEP], got 1");
+  expect_user_error(
+      [] { small_tokenizer({}).encode_pair("a", "b", 2); },
+      "max_length: expected at least 3 for the special tokens of pairs [CLS] [SEP] [SEP], got 2");
   expect_user_error([] { small_tokenizer({}).token(5); }, "token id 5: expected 0 to 4");
 }
 

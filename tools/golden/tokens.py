@@ -16,7 +16,7 @@ import tempfile
 import unicodedata
 
 from tokenizers.normalizers import BertNormalizer
-from tokenizers.pre_tokenizers import BertPreTokenizer
+from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
 from transformers import BertTokenizer
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "text" / "golden"
@@ -193,15 +193,21 @@ def make_characters():
     clean, cjk = one_step("clean_text"), one_step("handle_chinese_chars")
     strip, lower = one_step("strip_accents"), one_step("lowercase")
     split = BertPreTokenizer()
+    split_bytes = ByteLevel(add_prefix_space=False)
 
     def pieces(c):
         return len(split.pre_tokenize_str("a" + c + "b"))
+
+    def joins(c, others):
+        return len(split_bytes.pre_tokenize_str(others + c + others)) == 1
 
     return {
         "removed": ranges(lambda c: clean.normalize_str(c) == ""),
         "white_space": ranges(lambda c: pieces(c) == 2),
         "punctuation": ranges(lambda c: pieces(c) == 3),
         "cjk_ideograph": ranges(lambda c: len(cjk.normalize_str(c)) == 3),
+        "letter": ranges(lambda c: joins(c, "a")),
+        "number": ranges(lambda c: joins(c, "1")),
         "nonspacing_mark": ranges(lambda c: strip.normalize_str(c) == ""),
         "strip_accents": block_hashes(strip),
         "lowercase": block_hashes(lower),

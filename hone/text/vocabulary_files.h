@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+
+#include "hone/text/tokenizer_draft.h"
+
+/// Vocabularies in files of their own.
+namespace hone {
+
+/// vocab.txt: one token per line, which is its id from 0. Throws `UserError` with the line.
+void read_vocabulary_lines(std::string_view text, TokenizerDraft& draft);
+
+/// vocab.json: an object of tokens and ids.
+void read_vocabulary_object(std::string_view text, TokenizerDraft& draft);
+
+/// merges.txt: one merge per line, but for a first line "#version: …". Throws `UserError` with the
+/// line.
+void read_merges(std::string_view text, BytePairModel& model);
+
+/// "left right"; throws `UserError` for anything else.
+Merge parse_merge(std::string_view text);
+
+}  // namespace hone
