@@ -308,7 +308,7 @@ void check_output_file(const fs::path& path, bool overwrite) {
   user_check(there.type() == fs::file_type::regular,
              "{}: expected the name of a file to write, found {}; give another name", path.string(),
              kind_of(there.type()));
-  user_check(overwrite, "{}: exists already; give another name or --overwrite", path.string());
+  user_check(overwrite, "{}: exists already; give another name or `overwrite`", path.string());
 }
 
 }  // namespace hone

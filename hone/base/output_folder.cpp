@@ -108,9 +108,9 @@ fs::file_time_type last_change(const fs::path& file) {
 }
 
 constexpr const char* kGivenUp =
-    "{}: {}\n--resume would go on from what stands there and end the same way; start again with "
+    "{}: {}\n`resume` would go on from what stands there and end the same way; start again with "
     "other settings and "
-    "--overwrite";
+    "`overwrite`";
 constexpr const char* kDamaged =
     "{}: exists already, and its record does not tell what this program wrote there: {}; nothing "
     "in "
@@ -164,10 +164,10 @@ void OutputFolder::check_destination() {
              "give another output folder",
              destination_.string(), kRecordFile);
   user_check(options_.overwrite || options_.resume,
-             "{}: exists already; give another output folder or --overwrite",
+             "{}: exists already; give another output folder or `overwrite`",
              destination_.string());
   user_check(!path_exists(aside_),
-             "{}: is in the way of what --overwrite sets aside; move it, or give another output "
+             "{}: is in the way of what `overwrite` sets aside; move it, or give another output "
              "folder",
              aside_.string());
 }
@@ -200,8 +200,8 @@ void OutputFolder::take_over_temporary() {
     user_check(left->given_up.empty() || options_.overwrite, kGivenUp, temporary_.string(),
                left->given_up);
     user_check(options_.resume || options_.overwrite,
-               "{}: an earlier run was interrupted; go on with --resume, or start again with "
-               "--overwrite",
+               "{}: an earlier run was interrupted; go on with `resume`, or start again with "
+               "`overwrite`",
                temporary_.string());
     by_name_ = left->by_name;
     found_ = true;

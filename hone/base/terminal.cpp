@@ -39,7 +39,7 @@ bool wants_colour(std::FILE* stream, ColourChoice choice) {
 ColourChoice parse_colour_choice(std::string_view text) {
   if (text == "auto") return ColourChoice::automatic;
   if (text == "always") return ColourChoice::always;
-  user_check(text == "never", "--color: expected auto, always or never, got '{}'", text);
+  user_check(text == "never", "`color`: expected auto, always or never, got '{}'", text);
   return ColourChoice::never;
 }
 

@@ -33,7 +33,7 @@ bool spin_until(Ready&& ready) {
 }  // namespace
 
 ThreadPool::ThreadPool(int threads) {
-  user_check(threads >= 1 && threads <= 1024, "--threads: expected 1 to 1024, got {}", threads);
+  user_check(threads >= 1 && threads <= 1024, "`threads`: expected 1 to 1024, got {}", threads);
   workers_.reserve(static_cast<std::size_t>(threads));
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { work(); });

@@ -111,11 +111,12 @@ void declare(CLI::App& app, RunArguments& a) {
 }
 
 Context make_context(const RunArguments& a) {
-  return Context(a.threads, a.quiet, a.plugins,
-                 [&](const PassTable& passes) { return make_watch(a.passes, passes); });
+  return Context(
+      a.threads, a.quiet, a.plugins,
+      [&](const PassTable& passes) { return make_watch(a.passes, passes); }, print_message);
 }
 
-void declare_texts(CLI::App& app, DataArguments& a) {
+void declare_texts(CLI::App& app, JobData& a) {
   app.add_option("--text_column", a.options.text_column,
                  "column or key of the text; by default that of the model's training, text, or "
                  "what it is usually called");
@@ -127,7 +128,7 @@ void declare_texts(CLI::App& app, DataArguments& a) {
       ->check(text_length());
 }
 
-void declare(CLI::App& app, DataArguments& a, bool required) {
+void declare(CLI::App& app, JobData& a, bool required) {
   auto* data = app.add_option("--data", a.options.source, kDataSources);
   if (required) data->required();
   declare_texts(app, a);
@@ -147,7 +148,7 @@ void declare(CLI::App& app, DataArguments& a, bool required) {
                  "and choose on test");
 }
 
-void declare_train_samples(CLI::App& app, DataArguments& a) {
+void declare_train_samples(CLI::App& app, JobData& a) {
   app.add_option("--max_train_samples", a.max_train_samples,
                  "most texts of the training part, drawn by --seed, since the first ones may be of "
                  "one class; 0: all")
@@ -229,13 +230,7 @@ void declare_report_to(CLI::App& app, std::string& report_to) {
       ->check(one_of({"none", "tensorboard"}));
 }
 
-TrainingLog training_log_in(const fs::path& folder, const std::string& report_to) {
-  TrainingLog log(folder / "training_log.jsonl");
-  if (report_to == "tensorboard") log.report_to_tensorboard(folder);
-  return log;
-}
-
-void declare(CLI::App& app, ResumeArguments& a) {
+void declare(CLI::App& app, JobResume& a) {
   app.add_flag("--resume", a.resume,
                "go on where an interrupted run of the same command stood, to the same bits; begin "
                "where there is none, and do nothing where it is finished");
@@ -263,20 +258,6 @@ void declare_seeds(CLI::App& app, std::int64_t& seeds) {
   app.add_option("--seeds", seeds,
                  "repeat the job with so many seeds, from --seed on, and report mean and spread")
       ->check(number_from(1));
-}
-
-CheckpointOptions checkpoints_in(const fs::path& folder, const ResumeArguments& a,
-                                 const TextModel& source, OutputFolder& output) {
-  return {.folder = folder,
-          .keep = a.save_total_limit,
-          .resume = a.resume,
-          .write_model =
-              [&source](const Model& model, const fs::path& to) {
-                save_model(model, to);
-                write_tokenizer(source, to);
-                write_trained_on(source.trained_on, to);
-              },
-          .on_diverged = [&output](const std::string& why) { output.give_up(why); }};
 }
 
 CalibrationRun CalibrationArguments::parsed(std::uint64_t seed) const {
@@ -336,7 +317,7 @@ Recipe recipe_from(const FormatArguments& a, const FormatTable& formats) {
   return recipe;
 }
 
-void declare(CLI::App& app, OutputArguments& a, bool required) {
+void declare(CLI::App& app, JobOutput& a, bool required) {
   app.add_option("-o,--output_dir", a.folder,
                  required ? "folder to write" : "folder to write a report to")
       ->required(required);
@@ -346,156 +327,19 @@ void declare(CLI::App& app, OutputArguments& a, bool required) {
       "move into the new one");
 }
 
-OutputFolderOptions OutputArguments::options() const {
-  return {.overwrite = overwrite, .role = job_file_role, .earlier_role = earlier_job_file_role};
-}
-
-OutputFolderOptions OutputArguments::resumable(const ResumeArguments& arguments) const {
-  OutputFolderOptions resumable = options();
-  resumable.resumable = true;
-  resumable.resume = arguments.resume;
-  resumable.is_progress = is_job_progress;
-  if (arguments.save_optimizer_state) resumable.role = job_file_role_with_moments;
-  return resumable;
-}
-
-void print_finished(const OutputFolder& output, bool json) {
+void print_finished(const JobOutput& output, const Json& results, bool json) {
   const std::string message =
-      fmt::format("{}: this run is finished already; there is nothing left to do",
-                  output.destination().string());
+      fmt::format("{}: this run is finished already; there is nothing left to do", output.folder);
   if (json) {
     print_message(message);
+    if (!results.is_null()) fmt::print("{}\n", to_line(results));
   } else {
     fmt::print("{}\n", fitted(printable(message), terminal_columns(stdout)));
   }
-  const fs::path file = output.destination() / "results.json";
-  if (!path_exists(file)) return;
-  const Json results = read_json(file);
-  if (json) fmt::print("{}\n", to_line(results));
   if (!results.is_object() || !results.contains("gate")) return;
   const Json& gate = results["gate"];
   if (!gate.value("passed", true))
     throw GateFailure(gate.value("summary", gate.value("verdict", "the gate was not passed")));
-}
-
-std::string OutputArguments::name_of(const fs::path& part, const fs::path& temporary) const {
-  const std::string own = fs::weakly_canonical(folder).filename();
-  return part == temporary ? own : own + "/" + part.lexically_relative(temporary).string();
-}
-
-Splits load_splits(const DataArguments& data, std::uint64_t seed,
-                   const std::vector<std::string>& labels, const std::optional<TrainedOn>& record,
-                   DataUse use, Context& context) {
-  const Protocol protocol = parse_protocol(data.protocol);
-  DataOptions options = data.options;
-  options.label_names = labels;
-  if (record) options.remembered = record->columns;
-  Splits splits =
-      split(load_data_set(options, context.pool), {.validation_split = data.validation_split,
-                                                   .seed = seed,
-                                                   .protocol = protocol,
-                                                   .use = use,
-                                                   .max_train_samples = data.max_train_samples,
-                                                   .max_eval_samples = data.max_eval_samples,
-                                                   .record = record});
-  print_notes(splits.source.notes, context);
-  print_warnings(splits.source.warnings);
-  return splits;
-}
-
-Splits load_splits(const DataArguments& data, std::uint64_t seed, const ModelFacts& facts,
-                   const std::optional<TrainedOn>& record, DataUse use, Context& context) {
-  DataArguments bounded = data;
-  bounded.options.class_count = facts.class_count();
-  return load_splits(bounded, seed, facts.chosen_labels(), record, use, context);
-}
-
-MeasuredTexts load_measured(const DataArguments& data, const std::string& split, std::uint64_t seed,
-                            const ModelFacts& facts, const std::optional<TrainedOn>& record,
-                            Context& context, DataIdentity& identity) {
-  DataArguments whole = data;
-  // A single file is one part: nothing is set aside by seed from what is to be measured.
-  if (split.empty() || split == "all") whole.validation_split = 0;
-  if (record) whole.options.remembered = record->columns;
-  const Splits splits =
-      load_splits(whole, seed, facts, split == "all" ? std::optional<TrainedOn>() : record,
-                  DataUse::measurement, context);
-  identity = splits.identity;
-  return measured_texts(splits, split, record);
-}
-
-namespace {
-
-// The part on which one of the candidates is chosen, and the one on which it is reported.
-void tell_choice(const EncodedSplits& data, const std::string& unknown, const Context& context,
-                 std::vector<std::string>& notes) {
-  const MeasuredPart &choice = data.measured_choice(), &reported = data.measured;
-  std::vector<std::string> told = {"choices are made on " + describe(choice)};
-  if (choice.facts.part != reported.facts.part)
-    told.push_back("what is chosen is measured once on " + describe(reported));
-  told.push_back(unknown);
-  std::erase(told, "");
-  print_notes(told, context);
-  notes.insert(notes.end(), told.begin(), told.end());
-}
-
-}  // namespace
-
-EncodedSplits load_encoded(TextModel& source, const std::string& name, const DataArguments& data,
-                           const std::string& split, std::uint64_t seed, FiguresOf figures,
-                           Context& context, std::vector<std::string>& notes) {
-  const bool fresh = is_fresh(name);
-  const Splits splits = fresh ? load_splits(data, seed, known_labels(name), source.trained_on,
-                                            DataUse::compression, context)
-                              : load_splits(data, seed, source.model.facts, source.trained_on,
-                                            DataUse::compression, context);
-  if (fresh) source = open_model(name, context, seed, splits.source.label_names);
-  std::vector<std::string> warnings = source.model.warnings;
-  warnings.push_back(untrained_warning(source, name));
-  const EncodedSplits encoded =
-      encode_splits(source, splits, measured_texts(splits, split, source.trained_on),
-                    source.trained_on, data.max_seq_length, context, warnings);
-  std::erase(warnings, "");
-  print_warnings(warnings);
-  for (const std::vector<std::string>& lines :
-       {splits.source.notes, splits.source.warnings, warnings})
-    notes.insert(notes.end(), lines.begin(), lines.end());
-  const std::string unknown = unknown_texts(name, source.trained_on);
-  if (figures == FiguresOf::one_model) {
-    tell_measured(encoded.measured, {unknown}, context, notes);
-  } else {
-    tell_choice(encoded, unknown, context, notes);
-  }
-  return encoded;
-}
-
-void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unknown,
-                   const Context& context, std::vector<std::string>& notes) {
-  std::vector<std::string> told = {"measured on " + describe(part)};
-  told.insert(told.end(), unknown.begin(), unknown.end());
-  std::erase(told, "");
-  print_notes(told, context);
-  notes.insert(notes.end(), told.begin(), told.end());
-}
-
-std::optional<TrainedOn> known_record(const std::string& model) {
-  return is_fresh(model) ? TrainedOn{} : read_trained_on(find_model(model));
-}
-
-std::vector<std::string> known_labels(const std::string& model) {
-  if (is_fresh(model)) return {};
-  const fs::path file = find_model(model) / "config.json";
-  return model_facts(read_json(file), file.string()).chosen_labels();
-}
-
-void print_notes(const std::vector<std::string>& notes, const Context& context) {
-  for (const std::string& note : notes)
-    if (!context.progress.quiet) print_message("note: " + note);
-}
-
-void print_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings)
-    if (!warning.empty()) print_message("warning: " + warning);
 }
 
 }  // namespace hone

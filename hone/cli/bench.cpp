@@ -53,7 +53,7 @@ void run_bench(BenchArguments& a) {
   if (!format.empty()) a.bench.format = parse_format(format, context.library.formats);
   const Model model = bench_model(a.model, context, a.run.seed);
   const BenchResult r = bench(model, a.model, a.bench, context);
-  print_notes(r.notes, context);
+  tell_notes(context, r.notes);
   if (a.run.json) {
     Json line = {{"model", a.model},
                  {"what", r.what},

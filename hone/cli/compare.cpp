@@ -16,12 +16,12 @@ namespace {
 
 struct CompareArguments {
   std::string first, second;
-  DataArguments data;
+  JobData data;
   std::string split;
   std::int64_t batch_size = 32;
   std::int64_t texts = 20;
   std::optional<double> max_drop_points;
-  OutputArguments output;
+  JobOutput output;
   RunArguments run;
 
   double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
@@ -253,7 +253,7 @@ void compare_models(CompareArguments& a, const CLI::App& app) {
     report.notes.push_back(warning);
   std::erase(report.notes, "");
   report.notes = each_once(report.notes);  // models of all seeds may have the same to say
-  print_warnings(report.notes);
+  tell_warnings(context, report.notes);
   tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context,
                 report.notes);
   Json result = subject_of(a.second, identity, part);

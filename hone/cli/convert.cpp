@@ -14,7 +14,7 @@ namespace {
 
 struct ConvertArguments {
   std::string model;
-  OutputArguments output;
+  JobOutput output;
   bool json = false;
 };
 
@@ -41,7 +41,8 @@ Table tensor_table(const Conversion& conversion) {
 void convert(const ConvertArguments& a) {
   OutputFolder output(a.output.folder, a.output.options());
   const fs::path model = find_model(a.model);
-  print_warnings({disbelief(model)});
+  if (const std::string doubt = disbelief(model); !doubt.empty())
+    print_message("warning: " + doubt);
   const Conversion conversion = convert_weights(model, output.path());
   output.commit();
   if (a.json) {

@@ -15,11 +15,11 @@ namespace hone {
 namespace {
 
 struct DemoArguments {
-  DataArguments data;
+  JobData data;
   std::int64_t steps = 7000;
   std::int64_t qat_steps = 300;
-  ResumeArguments resume;
-  OutputArguments output;
+  JobResume resume;
+  JobOutput output;
   RunArguments run;
 };
 
@@ -84,13 +84,13 @@ void demo(const DemoArguments& a, const CLI::App& app) {
   const EncodedSplits data =
       encode_splits(source, splits, measured_texts(splits, "test", source.trained_on),
                     source.trained_on, a.data.max_seq_length, context, warnings);
-  print_warnings(warnings);
+  tell_warnings(context, warnings);
   const auto classes = static_cast<std::int32_t>(splits.source.label_names.size());
   const double baseline = bag_of_words_accuracy(splits.source.train, splits.source.test, classes);
   say(fmt::format("bag of words: {} on the test part", share_text(baseline)));
 
   if (!begin_run(report.invocation, source.model.parameters, data, output))
-    return print_finished(output, a.run.json);
+    return print_finished(a.output, finished_results(output), a.run.json);
   TrainingLog log(output.path() / "training_log.jsonl");
   const auto checkpoints_of = [&](const std::string& name) {
     return checkpoints_in(output.path() / kTrainings / name, a.resume, source, output);
@@ -130,7 +130,7 @@ void demo(const DemoArguments& a, const CLI::App& app) {
   doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
   report.notes = warnings;
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  print_warnings(doubts);
+  tell_warnings(context, doubts);
   write_run_report(report, output.path(), context);
   output.commit();
   if (a.run.json) return print_result("demo", report.results);

@@ -4,14 +4,8 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
-#include "hone/cli/settings.h"
-#include "hone/jobs/diagnosis.h"
-#include "hone/jobs/format_comparison.h"
-#include "hone/jobs/suggestion_trial.h"
 #include "hone/jobs/tensor_file.h"
 #include "hone/study/format_facts.h"
-#include "hone/study/format_search.h"
-#include "hone/study/result.h"
 
 namespace hone {
 namespace {
@@ -21,15 +15,7 @@ struct FormatsArguments {
   std::vector<std::string> numbers;
   std::string input, output, figure;
   std::string tensor = "*";
-  std::string compare, suggest;
-  std::vector<std::string> choices;
-  double bits = 0;
-  bool layers = false;
   bool overwrite = false;
-  std::string split;
-  DataArguments data;
-  CalibrationArguments calibration;
-  std::vector<const CLI::Option*> of_models;  // flags that say how a model is judged
   RunArguments run;
 };
 
@@ -231,154 +217,27 @@ void quantize_tensors(const FormatsArguments& a, const Format& format, Context& 
   print_text(a.run, to_text(table, text_style(a.run)));
 }
 
-/// A model and its data, ready to be quantized.
-struct Opened {
-  TextModel source;
-  EncodedSplits data;
-
-  Json subject(const std::string& model) const {
-    return subject_of(model, data.identity, data.measured_choice());
-  }
-  const std::vector<std::string>& labels() const { return source.model.facts.labels; }
-};
-
-Opened open(const std::string& model, const FormatsArguments& a, Context& context,
-            std::vector<std::string>& notes) {
-  user_check(!a.data.options.source.empty(), "--data is required: formats are judged on data");
-  Opened opened{open_model(model, context, a.run.seed), {}};
-  check_unquantized(opened.source.model);
-  opened.data = load_encoded(opened.source, model, a.data, a.split, a.run.seed,
-                             FiguresOf::candidates, context, notes);
-  return opened;
-}
-
-// hone formats --compare MODEL
-void compare(const FormatsArguments& a, Context& context, RunReport report) {
-  std::vector<FormatChoice> choices;
-  for (const std::string& text : a.choices)
-    choices.push_back(parse_choice(text, context.library.formats));
-  if (choices.empty()) choices = usual_choices(context.library.formats);
-  std::optional<OutputFolder> output;
-  if (!a.output.empty()) output.emplace(a.output, OutputArguments{a.output, a.overwrite}.options());
-  const Opened opened = open(a.compare, a, context, report.notes);
-  CompressOptions options{.calibration = a.calibration.parsed(a.run.seed)};
-  options.fine_tune.eval_batch_size = a.calibration.run.batch_size;
-  const FormatStudy study =
-      compare_formats(opened.source.model, opened.data, choices, options, context);
-  const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
-  const Table models = choice_table(study), layers = layer_table(study.results);
-  const std::vector<std::string> doubts =
-      concerns(compared_models(study), opened.source.model.facts.labels);
-  print_warnings(doubts);
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  Json result = opened.subject(a.compare);
-  result.update(to_json(study, opened.labels()));
-  result["layers"] = to_json(layers);
-  if (output) {
-    write_file(output->path() / "formats.csv", to_csv(with_part(models, study.choice)));
-    write_file(output->path() / "layers.csv", to_csv(layers));
-    report.results = result;
-    report.title = fmt::format("{} in {} number formats", a.compare, study.results.size());
-    report.headline = choice_verdict(study);
-    report.basis = basis_of(a.data.options.source, opened.data, "simulated");
-    std::vector<std::string> undrawn;
-    report.sections = {choice_section(study, output->path() / "formats", undrawn)};
-    if (!chosen.empty()) report.sections.push_back(class_section(chosen, opened.labels()));
-    report.sections.push_back({"Layers", {PageTable{layers}}, /*folded=*/true});
-    report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
-    print_warnings(undrawn);
-    write_run_report(report, output->path(), context);
-    output->commit();
-  }
-  if (a.run.json) return print_result("formats", result);
-  print_text(a.run, "{}\n{}{}One seed.\n", to_text(study, text_style(a.run)),
-             class_text(chosen, opened.labels(), text_style(a.run)),
-             a.layers ? to_text(layers, text_style(a.run)) + "\n" : "");
-}
-
-Table suggestion_table(const std::vector<Suggestion>& suggestions) {
-  Table table({{"layer", "Layer"},
-               {"operand", "Operand"},
-               {"before", "Given"},
-               {"before_snr_db", "SNR given (dB)"},
-               {"after", "Suggested"},
-               {"after_snr_db", "SNR suggested (dB)"}});
-  for (const Suggestion& s : suggestions)
-    table.add_row({s.layer, to_string(s.operand), to_string(s.before),
-                   real(s.noise_before.snr_db(), 1), to_string(s.after),
-                   real(s.noise_after.snr_db(), 1)});
-  return table;
-}
-
-// hone formats FORMAT --suggest MODEL
-void suggest_formats(const FormatsArguments& a, const Format& format, Context& context) {
-  if (!a.output.empty()) check_output_file(a.output, a.overwrite);
-  std::vector<std::string> notes;
-  const Opened opened = open(a.suggest, a, context, notes);
-  const Model& model = opened.source.model;
-  CompressOptions options{.plan = one_format(model, format),
-                          .calibration = a.calibration.parsed(a.run.seed)};
-  const std::vector<Suggestion> suggestions =
-      suggest(model, options.plan, opened.data.train, options.calibration, a.bits, context);
-  const QuantizationPlan given = options.plan, better = with_suggestions(given, suggestions);
-  const SuggestionTrial trial = try_suggestions(model, opened.data, options, suggestions, context);
-  print_warnings(concerns(trial.models(), model.facts.labels));
-  const std::string recipe = to_recipe(better, plain_graph(model));
-  if (!a.output.empty()) write_file(a.output, recipe);
-  const Table table = suggestion_table(suggestions);
-  if (a.run.json) {
-    Json result = opened.subject(a.suggest);
-    result.update(to_json(trial, opened.labels()));
-    result["suggestions"] = to_json(table);
-    result["recipe"] = recipe;
-    return print_result("formats", result);
-  }
-  print_text(a.run,
-             "{}\n{}{}\nEach layer's parameters lose least of its weights and of a sample of its "
-             "inputs on texts of the training part; nothing was trained. {}\n",
-             to_text(trial, text_style(a.run)),
-             class_text(chosen_evaluations(trial), opened.labels(), text_style(a.run)),
-             to_text(table, text_style(a.run)),
-             a.output.empty() ? "--output FILE writes them as a recipe." : "Recipe: " + a.output);
-}
-
 // Flags that would do nothing are refused.
 void check_use(const FormatsArguments& a) {
-  const bool judges = !a.compare.empty() || !a.suggest.empty();
-  const auto refuse = [](bool given, const char* flag, bool used, const char* by) {
-    if (given && !used)
-      throw UsageError(fmt::format("hone formats: {} does nothing without {}", flag, by));
+  const auto refuse = [&](bool given, const char* flag) {
+    if (given && a.input.empty())
+      throw UsageError(fmt::format("hone formats: {} does nothing without --input", flag));
   };
-  refuse(!a.figure.empty(), "--figure", !a.input.empty(), "--input");
-  refuse(a.tensor != "*", "--tensor", !a.input.empty(), "--input");
-  refuse(!a.output.empty(), "--output", judges || !a.input.empty(),
-         "--input, --compare or --suggest");
-  refuse(!a.choices.empty() || a.layers, "--choice or --layers", !a.compare.empty(), "--compare");
-  refuse(a.bits > 0, "--bits", !a.suggest.empty(), "--suggest");
-  for (const CLI::Option* option : a.of_models)
-    refuse(option->count() > 0, ("--" + argument_name(*option)).c_str(), judges,
-           "--compare or --suggest");
-  if (!a.numbers.empty() && (judges || !a.input.empty()))
-    throw UsageError("hone formats: numbers are spelled out on their own, without other jobs");
-  if (!a.compare.empty() && (!a.suggest.empty() || !a.format.empty()))
-    throw UsageError(
-        "hone formats: --compare takes formats by --choice, and no --suggest beside it");
+  refuse(!a.figure.empty(), "--figure");
+  refuse(a.tensor != "*", "--tensor");
+  refuse(!a.output.empty(), "--output");
+  if (!a.numbers.empty() && !a.input.empty())
+    throw UsageError("hone formats: numbers are spelled out on their own, without a file");
 }
 
-void formats(const FormatsArguments& a, const CLI::App& app) {
+void formats(const FormatsArguments& a) {
   check_use(a);
   Context context = make_context(a.run);
-  if (!a.compare.empty()) {
-    RunReport report;
-    report.invocation = invocation_of(app);
-    return compare(a, context, std::move(report));
-  }
   if (a.format.empty()) {
-    if (!a.input.empty() || !a.suggest.empty()) throw UsageError("hone formats: give a FORMAT");
+    if (!a.input.empty()) throw UsageError("hone formats: give a FORMAT");
     return list_formats(context, a.run);
   }
   const Format format = parse_format(a.format, context.library.formats);
-  if (!a.suggest.empty()) return suggest_formats(a, format, context);
   if (!a.input.empty()) return quantize_tensors(a, format, context);
   if (!a.numbers.empty()) return spell_numbers(format, a.numbers, a.run);
   show_format(format, context, a.run);
@@ -387,45 +246,22 @@ void formats(const FormatsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command formats_command() {
-  return {
-      "formats", "explain formats, compare them on a model, find parameters",
-      "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
-        auto a = std::make_shared<FormatsArguments>();
-        app.add_option("FORMAT", a->format, "a format to show, e.g. 'mxint(bits=8,block=32)'");
-        app.add_option("NUMBER", a->numbers, "numbers to spell out in it");
-        app.add_option("--input", a->input, "safetensors file whose tensors to quantize");
-        app.add_option("--tensor", a->tensor, "glob of the tensors of --input");
-        app.add_option("--output,-o", a->output,
-                       "with --input: safetensors file to write; with --compare: folder for the "
-                       "report; with --suggest: recipe to write");
-        app.add_option(
-            "--figure", a->figure,
-            "with --input: histogram of the first tensor with the grid on it, written as "
-            "FIGURE.svg and FIGURE.png");
-        app.add_option("--compare", a->compare, "model on which to compare formats");
-        app.add_option("--choice", a->choices,
-                       "with --compare: FORMAT, or WEIGHTS/INPUTS, e.g. 'ternary/none'; may be "
-                       "repeated; by default one of each kind")
-            ->allow_extra_args(false);
-        app.add_flag("--layers", a->layers, "with --compare: show every layer too");
-        app.add_option("--suggest", a->suggest,
-                       "model whose layers to find parameters of FORMAT for");
-        app.add_option("--bits", a->bits,
-                       "with --suggest: most bits per value; 0: as many as FORMAT has")
-            ->check(number_from(0));
-        app.add_flag("--overwrite", a->overwrite, "replace what --output or --figure names");
-        const std::size_t before = app.get_options().size();
-        app.add_option("--split", a->split,
-                       "part on which what was chosen is measured once: train, validation, test or "
-                       "all; choices are made on the validation part");
-        declare(app, a->data, /*required=*/false);
-        declare_train_samples(app, a->data);
-        declare(app, a->calibration);
-        const std::vector<const CLI::Option*> all = std::as_const(app).get_options();
-        a->of_models.assign(all.begin() + static_cast<std::ptrdiff_t>(before), all.end());
-        declare(app, a->run);
-        return [a, &app] { formats(*a, app); };
-      }};
+  return {"formats", "explain number formats, and quantize files of tensors",
+          "hone formats 'mxint(bits=8)' 0.3", [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<FormatsArguments>();
+            app.add_option("FORMAT", a->format, "a format to show, e.g. 'mxint(bits=8,block=32)'");
+            app.add_option("NUMBER", a->numbers, "numbers to spell out in it");
+            app.add_option("--input", a->input, "safetensors file whose tensors to quantize");
+            app.add_option("--tensor", a->tensor, "glob of the tensors of --input");
+            app.add_option("--output,-o", a->output, "with --input: safetensors file to write");
+            app.add_option(
+                "--figure", a->figure,
+                "with --input: histogram of the first tensor with the grid on it, written as "
+                "FIGURE.svg and FIGURE.png");
+            app.add_flag("--overwrite", a->overwrite, "replace what --output or --figure names");
+            declare(app, a->run);
+            return [a] { formats(*a); };
+          }};
 }
 
 }  // namespace hone

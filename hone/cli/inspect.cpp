@@ -73,7 +73,7 @@ std::string history_text(const History& history) {
 void inspect(const InspectArguments& a) {
   Context context = make_context(a.run);
   const TextModel source = open_model(a.model, context, a.run.seed);
-  print_warnings(source.model.warnings);
+  tell_warnings(context, source.model.warnings);
   const ModelFacts& facts = source.model.facts;
   Graph training = source.model.graph;
   freeze(training, a.freeze);

@@ -8,6 +8,7 @@ namespace hone {
 
 Command bench_command();
 Command compare_command();
+Command compare_formats_command();
 Command completion_command();
 Command convert_command();
 Command demo_command();
@@ -23,6 +24,7 @@ Command predict_command();
 Command quantize_command();
 Command runs_command();
 Command schema_command();
+Command suggest_command();
 Command tokenize_command();
 Command train_command();
 Command widths_command();
@@ -33,7 +35,9 @@ const std::vector<CommandGroup>& command_groups() {
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command(),
         convert_command()}},
-      {"Smaller", {quantize_command(), formats_command(), plan_command(), widths_command()}},
+      {"Smaller",
+       {quantize_command(), compare_formats_command(), suggest_command(), widths_command(),
+        plan_command(), formats_command()}},
       {"Look",
        {inspect_command(), draw_command(), tokenize_command(), passes_command(), bench_command()}},
       {"Shell", {completion_command(), man_command(), schema_command()}},

@@ -42,7 +42,7 @@ void print_plan(const PlanArguments& a) {
   Context context = make_context(a.run);
   const Recipe recipe = recipe_from(a.formats, context.library.formats);
   const TextModel source = open_model(a.model, context, a.run.seed);
-  print_warnings(source.model.warnings);
+  tell_warnings(context, source.model.warnings);
   const Graph graph = plain_graph(source.model);
   const QuantizationPlan plan =
       with_context(a.model, [&] { return whole_plan(source.model, resolve(recipe, graph)); });

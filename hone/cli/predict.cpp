@@ -27,7 +27,7 @@ struct PredictArguments {
   std::string split;
   std::vector<std::string> fields;
   std::int64_t batch_size = 32;
-  DataArguments data;
+  JobData data;
   std::string output;
   bool overwrite = false;
   RunArguments run;
@@ -198,12 +198,12 @@ void predict(const PredictArguments& a) {
   if (!a.data.options.source.empty()) {
     rows = read_text_rows(a.data.options, a.split, model.model.facts.labels, model.trained_on,
                           context.pool);
-    print_notes(rows.notes, context);
-    print_warnings(rows.warnings);
+    tell_notes(context, rows.notes);
+    tell_warnings(context, rows.warnings);
   } else if (a.from_stream()) {
     source = lines_of_standard_input(most, a.data.options.strict);
     if (::isatty(STDIN_FILENO) == 1)
-      print_notes({"a text on each line, answered as it comes; Ctrl-D ends"}, context);
+      tell_notes(context, {"a text on each line, answered as it comes; Ctrl-D ends"});
   } else {
     rows.pairs = a.pair;
     rows.rows = {
@@ -211,9 +211,9 @@ void predict(const PredictArguments& a) {
   }
   if (rows.pairs)
     check_takes_pairs(model.model.facts.limits, model.tokenizer, a.data.max_seq_length);
-  print_warnings(model.model.warnings);
-  print_warnings({untrained_warning(model, a.model)});
-  print_warnings({length_warning(a.data.max_seq_length, model.model.facts.limits.tokens)});
+  tell_warnings(context, model.model.warnings);
+  tell_warnings(context, {untrained_warning(model, a.model)});
+  tell_warnings(context, {length_warning(a.data.max_seq_length, model.model.facts.limits.tokens)});
   const Lines lines(a, rows, model.model.facts.labels);
   Classifier classifier(model, a.data.max_seq_length, a.batch_size, context);
   const auto total = std::ssize(rows.rows);
@@ -233,11 +233,10 @@ void predict(const PredictArguments& a) {
     write_file(a.output, [&](const ByteSink& sink) {
       run([&](std::string_view text) { sink(std::as_bytes(std::span(text))); });
     });
-    print_notes({fmt::format("{} prediction{} written to {}", grouped(classifier.texts),
-                             classifier.texts == 1 ? "" : "s", a.output)},
-                context);
+    tell_notes(context, {fmt::format("{} prediction{} written to {}", grouped(classifier.texts),
+                                     classifier.texts == 1 ? "" : "s", a.output)});
   }
-  print_warnings(classifier.warnings());
+  tell_warnings(context, classifier.warnings());
 }
 
 std::string field_names() {

@@ -72,7 +72,7 @@ void add_figure(const Figure& figure, Section& section) {
                    "Loss and validation accuracy of the runs against epochs", figure.title});
   } catch (const UserError& error) {
     section.blocks.push_back(Paragraph{fmt::format("The figure was not drawn: {}", error.what())});
-    print_warnings({fmt::format("the figure was not drawn: {}", error.what())});
+    print_message(fmt::format("warning: the figure was not drawn: {}", error.what()));
   }
 }
 
@@ -101,7 +101,7 @@ void write_page(const RunsArguments& a, const CLI::App& app, const Shown& s, con
     check_output_file(a.html, a.overwrite);
     return write_file(a.html, to_html(page));
   }
-  OutputFolder folder(a.html, OutputArguments{a.html, a.overwrite}.options());
+  OutputFolder folder(a.html, JobOutput{a.html, a.overwrite}.options());
   write_file(folder.path() / "runs.csv", to_csv(s.table));
   write_file(folder.path() / "report.html", to_html(page));
   if (!figure.panels.empty()) write_figure(figure, folder.path() / "runs");
@@ -114,7 +114,7 @@ void list_runs(const RunsArguments& a, const CLI::App& app) {
   const RankedRuns ranked =
       rank_runs(runs, falling ? a.sort.substr(1) : a.sort, a.reverse != falling);
   for (const SkippedPath& one : runs.skipped)
-    print_warnings({fmt::format("skipped {}: {}", one.path, one.reason)});
+    print_message(fmt::format("warning: skipped {}: {}", one.path, one.reason));
   user_check(!ranked.rows.empty(), "there is no output folder among them");
   const Shown s = shown(ranked, a.columns);
   if (!a.html.empty()) write_page(a, app, s, runs);

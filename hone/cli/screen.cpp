@@ -7,6 +7,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/terminal.h"
 #include "hone/cli/command.h"
+#include "hone/cli/flags.h"
 #include "hone/study/measure.h"
 
 namespace hone {
@@ -17,17 +18,13 @@ TextStyle text_style(const RunArguments& a) {
 }
 
 void print_text(const RunArguments& a, std::string_view text) {
-  fmt::print("{}", fitted(text, text_style(a).columns));
-}
-
-Tone tone_of(const Verdict& verdict) {
-  if (verdict.conclusion == Conclusion::kept) return Tone::good;
-  return verdict.conclusion == Conclusion::lost ? Tone::bad : Tone::unclear;
+  fmt::print("{}", fitted(with_flags(text), text_style(a).columns));
 }
 
 void print_message(std::string_view text) {
   // Where nobody reads it, that is no reason to give up.
-  std::fputs((fitted(printable_message(text), terminal_columns(stderr)) + "\n").c_str(), stderr);
+  std::fputs((fitted(printable_message(with_flags(text)), terminal_columns(stderr)) + "\n").c_str(),
+             stderr);
 }
 
 void check_gate(const Verdict& verdict, const std::string& measured_on, const RunArguments& a) {

@@ -29,9 +29,6 @@ void print_text(const RunArguments& arguments, fmt::format_string<First, Rest...
 /// made visible.
 void print_message(std::string_view text);
 
-/// The colour of a verdict's sentence.
-Tone tone_of(const Verdict& verdict);
-
 /// Throws `GateFailure` unless the verdict is kept. Its sentence is the message where the standard output has none, for
 /// programs; people have read it there as the headline.
 void check_gate(const Verdict& verdict, const std::string& measured_on,

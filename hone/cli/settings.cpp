@@ -56,7 +56,12 @@ std::string command_name(const CLI::App& app) {
 std::string command_line(const CLI::App& app) { return command_line(app, {}); }
 
 Invocation invocation_of(const CLI::App& app) {
-  return {command_name(app), command_line(app), settings_of(app), values_of(app, default_of)};
+  Invocation invocation{command_name(app), command_line(app), settings_of(app),
+                        values_of(app, default_of)};
+  invocation.command_with = [&app](const std::map<std::string, std::string>& instead) {
+    return command_line(app, instead);
+  };
+  return invocation;
 }
 
 }  // namespace hone

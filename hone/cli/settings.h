@@ -23,7 +23,7 @@ std::string command_name(const CLI::App& app);
 /// A line for a shell that asks for the same again: the arguments that were given, in the order of the help.
 std::string command_line(const CLI::App& app);
 
-/// Both, begun now, with the defaults.
+/// Both, begun now, with the defaults. `app` must outlive it.
 Invocation invocation_of(const CLI::App& app);
 
 }  // namespace hone

@@ -18,7 +18,7 @@ namespace {
 
 struct TokenizeArguments {
   std::string model;
-  DataArguments data;
+  JobData data;
   std::int64_t batch_size = 32;
   std::int64_t texts = 2;
   std::int64_t vocab_size = 0;
@@ -148,10 +148,10 @@ void tokenize(const TokenizeArguments& a) {
   const auto start = std::chrono::steady_clock::now();
   DataSet data = load_data_set(options, context.pool);
   const double read_seconds = seconds_since(start);
-  print_notes(data.notes, context);
-  print_warnings(data.warnings);
+  tell_notes(context, data.notes);
+  tell_warnings(context, data.warnings);
   const TokenizerOfModel model = open_tokenizer(a, data, context);
-  print_warnings({length_warning(a.data.max_seq_length, model.positions)});
+  tell_warnings(context, {length_warning(a.data.max_seq_length, model.positions)});
 
   const auto middle = std::chrono::steady_clock::now();
   const std::size_t limit = text_limit(a.data.max_seq_length, model.positions);

@@ -53,7 +53,7 @@ std::vector<std::string> pass_names() {
 
 const std::vector<ValueKindRow>& value_kind_rows() {
   static const std::vector<ValueKindRow> table = {
-      {{"MODEL", "compare", "suggest", "A", "B"},
+      {{"MODEL", "A", "B"},
        {.shown = "MODEL",
         .files = true,
         .words = fresh_model_names(),

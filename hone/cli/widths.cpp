@@ -14,10 +14,10 @@ struct WidthsArguments {
   std::string model;
   std::string widths = "4.2,6.3,8.4,12.6,16.8,24.12,32.16";
   std::string split;
-  DataArguments data;
+  JobData data;
   FineTuneOptions training;
-  ResumeArguments resume;
-  OutputArguments output;
+  JobResume resume;
+  JobOutput output;
   RunArguments run;
 };
 
@@ -50,7 +50,7 @@ void study(WidthsArguments& a, const CLI::App& app) {
   const EncodedSplits data = load_encoded(source, a.model, a.data, a.split, a.run.seed,
                                           FiguresOf::candidates, context, report.notes);
   if (!begin_run(report.invocation, source.model.parameters, data, output))
-    return print_finished(output, a.run.json);
+    return print_finished(a.output, finished_results(output), a.run.json);
   options.checkpoints_of = [&](const std::string& name) {
     return checkpoints_in(output.path() / kTrainings / name, a.resume, source, output);
   };
@@ -69,7 +69,7 @@ void study(WidthsArguments& a, const CLI::App& app) {
   std::vector<std::string> doubts = concerns(compared_models(result), labels);
   doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  print_warnings(doubts);
+  tell_warnings(context, doubts);
   write_run_report(report, output.path(), context);
   output.commit();
   if (a.run.json) return print_result("widths", report.results);

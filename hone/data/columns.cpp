@@ -70,8 +70,8 @@ void check_no_pair(std::span<const DataColumn> columns) {
     const std::string a = called(columns, first), b = called(columns, second);
     if (a.empty() || b.empty()) continue;
     fail(
-        "the columns '{}' and '{}' look like pairs of texts; give --text_column {} "
-        "--text_pair_column {} for pairs, or only --text_column for one of them; {}",
+        "the columns '{}' and '{}' look like pairs of texts; give `text_column` {} "
+        "`text_pair_column` {} for pairs, or only `text_column` for one of them; {}",
         a, b, a, b, listed(columns));
   }
 }
@@ -99,7 +99,7 @@ std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice&
       words.push_back(column.name);
   }
   if (words.size() == 1) return words[0];
-  fail("which column is the text? None is called {}; name it by --text_column; {}",
+  fail("which column is the text? None is called {}; name it by `text_column`; {}",
        fmt::join(kTextNames, ", "), listed(columns));
 }
 
@@ -164,7 +164,7 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
                "there is one column, '{}', and so no labels; give texts with labels",
                columns.empty() ? "" : columns[0].name);
     user_check(!choice.label.empty() && choice.label != choice.text,
-               "which column is the label? None is called {}; name it by --label_column; {}",
+               "which column is the label? None is called {}; name it by `label_column`; {}",
                fmt::join(kLabelNames, ", "), listed(columns));
     if (choice.label != "label")
       notes.push_back(fmt::format("the label is column '{}'", choice.label));

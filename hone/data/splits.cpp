@@ -159,7 +159,7 @@ Protocol parse_protocol(const std::string& text) {
   if (text == "honest") return Protocol::honest;
   if (text == "original") return Protocol::original;
   const std::string known[] = {"honest", "original"};
-  fail("--protocol: expected honest or original, got '{}'{}", text, did_you_mean(text, known));
+  fail("`protocol`: expected honest or original, got '{}'{}", text, did_you_mean(text, known));
 }
 
 std::string to_string(Protocol protocol) {
@@ -186,15 +186,15 @@ std::optional<SetAside> rows_set_aside_before(std::span<const std::uint64_t> has
 
 Splits split(DataSet data, const SplitOptions& options) {
   user_check(options.validation_split >= 0 && options.validation_split < 1,
-             "--validation_split: expected a share of at least 0 and below 1, got {}",
+             "`validation_split`: expected a share of at least 0 and below 1, got {}",
              options.validation_split);
   Splits splits{.source = std::move(data), .protocol = options.protocol, .options = options};
   DataSet& source = splits.source;
   const std::size_t rows = source.train.size() + source.validation.size() + source.test.size();
   if (options.protocol == Protocol::original) {
     user_check(!source.test.empty(),
-               "--protocol original chooses on the test part, which the data does not have ({}); "
-               "give data with a test part, or use --protocol honest",
+               "`protocol` original chooses on the test part, which the data does not have ({}); "
+               "give data with a test part, or use `protocol` honest",
                source.description);
     source.validation = source.test;
     splits.validation_source = "the test part: choices are made on it";
@@ -228,7 +228,7 @@ const std::vector<Example>& part(const Splits& splits, const std::string& name) 
     user_check(!examples->empty(), "{}: the {} split is empty", source.description, name);
     return *examples;
   }
-  user_check(name.empty(), "--split: expected train, validation, test or all, got '{}'", name);
+  user_check(name.empty(), "`split`: expected train, validation, test or all, got '{}'", name);
   fail("{}: there are no examples", source.description);
 }
 

@@ -63,7 +63,7 @@ std::string describe(const BenchResult& result, const std::string& name,
 BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options,
                   Context& context) {
   user_check(options.tokens <= model.facts.limits.tokens,
-             "--tokens: the model has {} positions, got {}", model.facts.limits.tokens,
+             "`tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
              options.tokens);
   if (options.format) check_unquantized(model);
   Graph graph = options.train ? model.graph : forward_graph(model);

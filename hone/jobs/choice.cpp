@@ -9,8 +9,8 @@ namespace hone {
 ChoicePart choice_part(const EncodedSplits& data) {
   user_check(
       data.validation.size() > 0,
-      "there is no validation part to choose on; leave --validation_split above 0, give data "
-      "with such a part, or choose on the test part by --protocol original");
+      "there is no validation part to choose on; leave `validation_split` above 0, give data "
+      "with such a part, or choose on the test part by `protocol` original");
   return {data.protocol == Protocol::original ? "test" : "validation", data.validation};
 }
 

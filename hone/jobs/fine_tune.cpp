@@ -157,7 +157,7 @@ class Run {
     std::string why = fmt::format("{}: {}; {}", options_.title, diverged.what(),
                                   diverged.useless_step() == 0
                                       ? "the weights it began with give no numbers"
-                                      : fmt::format("try a lower --learning_rate than {}",
+                                      : fmt::format("try a lower `learning_rate` than {}",
                                                     options_.training.optimizer.learning_rate));
     if (!saves()) fail("{}", why);
     remove_checkpoint(options_.checkpoints, diverged.useless_step());
@@ -288,12 +288,12 @@ FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTune
   check_labels(data.train.labels, model.facts.class_count());
   user_check(
       !options.chooses() || data.validation.size() > 0,
-      "--load_best_model_at_end and --early_stopping_patience choose on the validation part, "
-      "and there is none; leave --validation_split above 0");
+      "`load_best_model_at_end` and `early_stopping_patience` choose on the validation part, "
+      "and there is none; leave `validation_split` above 0");
   const Metric& metric = find_metric(options.metric_for_best_model);
   user_check(
       !metric.of_two_classes || model.facts.class_count() == 2,
-      "--metric_for_best_model: {} is defined for two classes, the model tells {} apart; take "
+      "`metric_for_best_model`: {} is defined for two classes, the model tells {} apart; take "
       "accuracy, loss, f1_macro or f1_weighted",
       options.metric_for_best_model, model.facts.class_count());
   FineTuneOptions weighed = options;

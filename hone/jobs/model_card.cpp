@@ -27,13 +27,8 @@ struct Row {
   const Json* measurement;
 };
 
-const Json& at(const Json& value, const std::string& key) {
-  static const Json none;
-  return value.is_object() && value.contains(key) ? value[key] : none;
-}
-
 std::string text_at(const Json& value, const std::string& key) {
-  return at(value, key).is_string() ? value[key].get<std::string>() : "";
+  return value_at(value, key).is_string() ? value[key].get<std::string>() : "";
 }
 
 bool is_quantized(const ModelCard& card) { return text_at(card.result, "command") == "quantize"; }
@@ -49,7 +44,7 @@ std::vector<Row> rows_of(const ModelCard& card) {
   const std::string part = text_at(result, "part");
   std::vector<Row> rows;
   const auto add = [&](const std::string& what, const std::string& where, const char* key) {
-    if (at(result, key).is_object()) rows.push_back({what, where, &result[key]});
+    if (value_at(result, key).is_object()) rows.push_back({what, where, &result[key]});
   };
   if (is_quantized(card)) {
     const std::string parent = text_at(result, "parent_format");
@@ -125,20 +120,20 @@ std::string metadata(const ModelCard& card, const Model& model) {
   if (model.quantization)
     text += fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
   text += "metrics:\n- accuracy\n";
-  const std::string source = text_at(at(card.result, "data"), "source");
+  const std::string source = text_at(value_at(card.result, "data"), "source");
   std::string results;
   for (const Row& row : own_rows(card)) {
     const Json& m = *row.measurement;
-    const bool sized = at(m, "eval_samples").is_number();
+    const bool sized = value_at(m, "eval_samples").is_number();
     const std::string cautions = cautions_text(card, row, /*with_size=*/!sized);
     std::string basis = sized ? sample_size_text(m) : "";
     if (!cautions.empty()) basis += (basis.empty() ? "" : ", ") + cautions;
     std::string metrics;
     for (const auto& [type, key] :
          {std::pair{"accuracy", "eval_accuracy"}, {"loss", "eval_loss"}}) {
-      if (!at(m, key).is_number()) continue;
+      if (!value_at(m, key).is_number()) continue;
       metrics += fmt::format("    - type: {}\n      value: {}\n", type, to_line(m[key]));
-      const std::string interval = interval_text(at(m, fmt::format("{}_interval", key)));
+      const std::string interval = interval_text(value_at(m, fmt::format("{}_interval", key)));
       if (!basis.empty())
         metrics += fmt::format(
             "      name: {}\n",
@@ -181,13 +176,15 @@ std::string figures(const ModelCard& card) {
   text += "|---|---|---|---|---|---|---|\n";
   for (const Row& row : rows) {
     const Json& m = *row.measurement;
-    const Json& loss = at(m, "eval_loss");
-    text += fmt::format(
-        "| {} | {} | {} | {} | {} | {} | {} |\n", row.what, row.part,
-        at(m, "eval_samples").is_number() ? grouped(m["eval_samples"].get<std::int64_t>()) : "–",
-        percent_text(at(m, "eval_accuracy")), interval_text(at(m, "eval_accuracy_interval")),
-        percent_text(at(m, "eval_majority_share")),
-        loss.is_number() ? fmt::format("{:.4f}", loss.get<double>()) : "–");
+    const Json& loss = value_at(m, "eval_loss");
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", row.what, row.part,
+                        value_at(m, "eval_samples").is_number()
+                            ? grouped(m["eval_samples"].get<std::int64_t>())
+                            : "–",
+                        percent_text(value_at(m, "eval_accuracy")),
+                        interval_text(value_at(m, "eval_accuracy_interval")),
+                        percent_text(value_at(m, "eval_majority_share")),
+                        loss.is_number() ? fmt::format("{:.4f}", loss.get<double>()) : "–");
   }
   text += "\n";
   std::string flattered;
@@ -195,13 +192,14 @@ std::string figures(const ModelCard& card) {
     if (const std::string cautions = cautions_text(card, row); !cautions.empty())
       flattered += fmt::format("{}{}: {}", flattered.empty() ? "" : "; ", row.part, cautions);
   if (!flattered.empty()) text += fmt::format("To be read with: {}.\n\n", flattered);
-  const Json& comparison = at(card.result, "comparison");
+  const Json& comparison = value_at(card.result, "comparison");
   if (comparison.is_object()) {
     const std::string sentence =
         text_at(comparison, comparison.contains("summary") ? "summary" : "verdict");
-    text += fmt::format("Against the model before: {}. Predictions that differ: {} (95 %: {}).\n\n",
-                        sentence, percent_text(at(comparison, "flip_share"), kDifferenceDigits),
-                        interval_text(at(comparison, "flip_interval"), kDifferenceDigits));
+    text +=
+        fmt::format("Against the model before: {}. Predictions that differ: {} (95 %: {}).\n\n",
+                    sentence, percent_text(value_at(comparison, "flip_share"), kDifferenceDigits),
+                    interval_text(value_at(comparison, "flip_interval"), kDifferenceDigits));
     const std::string caveat = text_at(card.result, "caveat");
     if (!caveat.empty()) text += caveat + "\n\n";
   }
@@ -217,20 +215,20 @@ std::string cell_text(std::string text) {
 
 // "90.27 % (89.10 to 91.30 %)"
 std::string share_text(const Json& figures, const char* key) {
-  const std::string share = percent_text(at(figures, key));
+  const std::string share = percent_text(value_at(figures, key));
   return share == kUnknown
              ? share
              : fmt::format("{} ({})", share,
-                           interval_text(at(figures, fmt::format("{}_interval", key))));
+                           interval_text(value_at(figures, fmt::format("{}_interval", key))));
 }
 
 // How each class was told from the others, on the part the model is judged by, and of a few what its texts were taken for.
 std::string classes(const ModelCard& card) {
   const std::vector<Row> rows = own_rows(card);
-  if (rows.empty() || !at(*rows.back().measurement, "eval_classes").is_object()) return "";
+  if (rows.empty() || !value_at(*rows.back().measurement, "eval_classes").is_object()) return "";
   const Json& measurement = *rows.back().measurement;
   const Json& of_class = measurement["eval_classes"];
-  const Json& confusion = at(measurement, "eval_confusion");
+  const Json& confusion = value_at(measurement, "eval_confusion");
   const bool confused = confusion.is_array() && of_class.size() <= kMostConfusedClasses;
   std::string header = "| class | texts | precision | recall | F1 |",
               line = "|---|---|---|---|---|", body;
@@ -242,7 +240,7 @@ std::string classes(const ModelCard& card) {
     body += fmt::format("| {} | {} | {} | {} | {} |", name,
                         grouped(figures.value("support", std::int64_t{0})),
                         share_text(figures, "precision"), share_text(figures, "recall"),
-                        percent_text(at(figures, "f1")));
+                        percent_text(value_at(figures, "f1")));
     if (confused)
       for (const Json& texts : confusion.at(row))
         body += fmt::format(" {} |", grouped(texts.get<std::int64_t>()));
@@ -274,7 +272,7 @@ std::string history_text(const History& history) {
 
 std::string origin(const ModelCard& card, const Model& model) {
   const Json& r = card.result;
-  const Json& data = at(r, "data");
+  const Json& data = value_at(r, "data");
   std::string text = fmt::format("## How it was made\n\nBy hone {}:\n\n```sh\n{}\n```\n\n",
                                  hone_version(), card.command_line);
   std::string parts;
@@ -286,11 +284,11 @@ std::string origin(const ModelCard& card, const Model& model) {
                       text_at(data, "hash").empty()
                           ? ""
                           : fmt::format("; fingerprint `{}`", text_at(data, "hash")));
-  if (at(r, "seed").is_number()) text += fmt::format("- seed: {}\n", to_line(r["seed"]));
-  if (at(r, "steps").is_number())
+  if (value_at(r, "seed").is_number()) text += fmt::format("- seed: {}\n", to_line(r["seed"]));
+  if (value_at(r, "steps").is_number())
     text += fmt::format("- steps: {}; the weights are those after step {}\n", to_line(r["steps"]),
-                        to_line(at(r, "weights_of_step")));
-  if (at(r, "format").is_string())
+                        to_line(value_at(r, "weights_of_step")));
+  if (value_at(r, "format").is_string())
     text += fmt::format("- format: {}, {:.4g} bits per quantized weight; arithmetic {}\n",
                         code(text_at(r, "format")), r.value("average_weight_bits", 32.0),
                         text_at(r, "arithmetic"));
@@ -300,7 +298,7 @@ std::string origin(const ModelCard& card, const Model& model) {
 // A sentence for each thing that it should not be trusted with.
 std::vector<std::string> limits(const ModelCard& card, const Model& model) {
   const Json& r = card.result;
-  const Json& data = at(r, "data");
+  const Json& data = value_at(r, "data");
   std::vector<std::string> lines;
   if (text_at(data, "source").starts_with(kSyntheticPrefix))
     lines.push_back(
@@ -312,22 +310,22 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
     if (n < kFewTexts)
       lines.push_back(fmt::format(
           "Its accuracy was measured on {} texts only ({} part): it may be anywhere from {}.",
-          grouped(n), row.part, interval_text(at(m, "eval_accuracy_interval"))));
-    if (at(m, "eval_only_predicts").is_string())
+          grouped(n), row.part, interval_text(value_at(m, "eval_accuracy_interval"))));
+    if (value_at(m, "eval_only_predicts").is_string())
       lines.push_back(
           fmt::format("It predicts one class only: every text of the {} part was taken for {}.",
                       row.part, code(m["eval_only_predicts"].get<std::string>())));
-    for (const auto& [label, figures] : at(m, "eval_classes").items()) {
-      const Json& recall = at(figures, "recall");
+    for (const auto& [label, figures] : value_at(m, "eval_classes").items()) {
+      const Json& recall = value_at(figures, "recall");
       if (recall.is_number() && recall.get<double>() < kRarelyFound)
         lines.push_back(fmt::format(
             "Texts of {} are found in {} of cases ({} part, {} such texts).", code(label),
             percent_text(recall), row.part, grouped(figures.value("support", std::int64_t{0}))));
     }
   }
-  for (const Json& part : at(data, "parts"))
+  for (const Json& part : value_at(data, "parts"))
     if (text_at(part, "part") == "train")
-      for (const auto& [label, rows] : at(part, "classes").items())
+      for (const auto& [label, rows] : value_at(part, "classes").items())
         if (rows.is_number() && rows.get<std::int64_t>() < kFewOfAClass)
           lines.push_back(
               fmt::format("It has seen {} texts of {} in training.", to_line(rows), code(label)));
@@ -337,7 +335,7 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
         "It is not smaller or faster yet: weights are stored in 32 bits, as the values they take "
         "in "
         "their format, and arithmetic is simulated: values are rounded, sums are in fp32.");
-    const Json& elsewhere = at(r, "as_transformers");
+    const Json& elsewhere = value_at(r, "as_transformers");
     const bool inputs = std::ranges::any_of(model.quantization->plan, [](const auto& layer) {
       return layer.second.input || layer.second.output;
     });
@@ -347,9 +345,9 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
           "the rounded weights alone, which may give other figures{}.",
           elsewhere.is_object()
               ? fmt::format(" (accuracy {} there, {} here, {} part, n = {})",
-                            percent_text(at(elsewhere, "eval_accuracy")),
-                            percent_text(at(at(r, "after"), "eval_accuracy")), text_at(r, "part"),
-                            to_line(at(elsewhere, "eval_samples")))
+                            percent_text(value_at(elsewhere, "eval_accuracy")),
+                            percent_text(value_at(value_at(r, "after"), "eval_accuracy")),
+                            text_at(r, "part"), to_line(value_at(elsewhere, "eval_samples")))
               : ""));
   }
   lines.push_back(

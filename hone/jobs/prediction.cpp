@@ -59,9 +59,9 @@ std::vector<double> softmax(std::span<const float> logits) {
 std::string_view lacking(const TextRows& rows, WhichRows of) {
   switch (of) {
     case WhichRows::pairs:
-      return rows.pairs ? "" : "the data has no second texts (text_pair); give --text_pair_column";
+      return rows.pairs ? "" : "the data has no second texts (text_pair); give `text_pair_column`";
     case WhichRows::labelled:
-      return rows.labelled ? "" : "the data has no labels (gold); give --label_column";
+      return rows.labelled ? "" : "the data has no labels (gold); give `label_column`";
     case WhichRows::of_many_files:
       return rows.many_files ? "" : "all texts are of one file";
     case WhichRows::all:
@@ -177,12 +177,12 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
   for (const PredictionField& field : kFields) known.emplace_back(field.name);
   for (const std::string& name : names) {
     const auto found = std::ranges::find(kFields, name, &PredictionField::name);
-    user_check(found != std::end(kFields), "--fields: expected some of {}, got '{}'{}",
+    user_check(found != std::end(kFields), "`fields`: expected some of {}, got '{}'{}",
                fmt::join(known, ", "), name, did_you_mean(name, known));
     const std::string_view lack = lacking(rows, found->of);
-    user_check(lack.empty(), "--fields: {}", lack);
+    user_check(lack.empty(), "`fields`: {}", lack);
     user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
-               "--fields: {} is there twice", name);
+               "`fields`: {} is there twice", name);
     chosen.push_back(*found);
   }
   return chosen;

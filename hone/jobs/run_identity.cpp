@@ -166,16 +166,16 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
   if (output.options().resume && finished) {
     if (!output.options().overwrite)
       check_command(*finished, output.destination(), invocation.name,
-                    "Give another output folder, or --overwrite");
+                    "Give another output folder, or `overwrite`");
     const auto lines = differences_from(*finished, output.destination(), invocation, identity);
     const auto lost = lost_files(*finished, output.destination());
     if (lines.empty() && lost.empty()) return false;
     user_check(output.options().overwrite || lines.empty(),
-               "{}: another run is finished there:{}\nGive another output folder, or --overwrite",
+               "{}: another run is finished there:{}\nGive another output folder, or `overwrite`",
                output.destination().string(), fmt::join(lines, ""));
     user_check(output.options().overwrite,
                "{}: this run is finished, but what it wrote is not what stands there:{}\nPut it "
-               "back, or make it again by --overwrite, which keeps what was changed as NAME.kept",
+               "back, or make it again by `overwrite`, which keeps what was changed as NAME.kept",
                output.destination().string(), fmt::join(lost, ""));
   }
   const auto& interrupted = output.interrupted();
@@ -184,18 +184,18 @@ bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
     return true;
   }
   check_command(*interrupted, output.path(), invocation.name,
-                "Give another output folder, or start again with --overwrite and without --resume");
+                "Give another output folder, or start again with `overwrite` and without `resume`");
   user_check(
       interrupted->finished || numerics_of(*interrupted) == kNumerics,
       "{}: this run was begun by a version of hone whose arithmetic rounds differently "
       "(numerics {}, here {}): going on would give what neither of them gives\nFinish it with "
-      "the version that began it, or start again with --overwrite and without --resume",
+      "the version that began it, or start again with `overwrite` and without `resume`",
       output.path().string(), numerics_of(*interrupted), kNumerics);
   const auto lines = differences_from(*interrupted, output.path(), invocation, identity);
   user_check(lines.empty(),
              "{}: this is another run than the one that was interrupted, and cannot go on with its "
-             "checkpoints:{}\nGive the same command, or start again with --overwrite and without "
-             "--resume",
+             "checkpoints:{}\nGive the same command, or start again with `overwrite` and without "
+             "`resume`",
              output.path().string(), fmt::join(lines, ""));
   if (interrupted->finished) {
     output.commit();  // all that was missing

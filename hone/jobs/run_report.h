@@ -1,6 +1,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,9 @@ struct Invocation {
   Json settings = Json::object();  ///< every option of the command with its value
   Json defaults = Json::object();  ///< the values they have when they are not given
   std::chrono::system_clock::time_point start = std::chrono::system_clock::now();
+  /// A line for the shell that asks for the same with these settings instead, an empty one left out. Null: there is no shell
+  /// to ask.
+  std::function<std::string(const std::map<std::string, std::string>& instead)> command_with = {};
 };
 
 /// On what a result stands; every report says all of it.

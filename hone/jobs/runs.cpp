@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::string_view kPartial = ".partial";
 
-// The member of an object; null, as a value, where there is none.
-const Json& value_at(const Json& value, const std::string& key) {
-  static const Json none;
-  return value.is_object() && value.contains(key) ? value[key] : none;
-}
-
 bool is_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
@@ -171,14 +165,15 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
     take_comparison(own, value_at(result, "change"));
     // What all seeds were measured on.
     const Json& first = result["runs"].empty() ? Json() : result["runs"][0];
-    if (!at(value_at(first, key), "eval_samples").is_null()) own["n"] = first[key]["eval_samples"];
+    if (!value_at(value_at(first, key), "eval_samples").is_null())
+      own["n"] = first[key]["eval_samples"];
     take_cautions(own, value_at(first, key));
     take_spread(own, spreads.is_object() ? value_at(spreads, key) : value_at(result, key));
     take(own, value_at(first, key), {"eval_majority_share"});
     for (const Json& run : result["runs"]) {
-      if (at(value_at(run, key), "eval_accuracy").is_number())
+      if (value_at(value_at(run, key), "eval_accuracy").is_number())
         own["eval_accuracy_values"].push_back(run[key]["eval_accuracy"]);
-      if (at(value_at(run, "comparison"), "flip_share").is_number())
+      if (value_at(value_at(run, "comparison"), "flip_share").is_number())
         own["flip_share_values"].push_back(run["comparison"]["flip_share"]);
     }
     if (own.contains("flip_share_values")) own["flip_share"] = mean_of(own["flip_share_values"]);
@@ -205,10 +200,10 @@ std::string command_in(const Json& line) {
 /// What the job was, from its settings.
 Json job_row(const fs::path& folder, const Json& settings_file, const Json& result) {
   Json row = {{"folder", folder.string()}, {"state", "finished"}};
-  const std::string command = command_in(at(settings_file, "command"));
+  const std::string command = command_in(value_at(settings_file, "command"));
   if (!command.empty()) row["command"] = command;
   take(row, settings_file, {"start", "seconds"});
-  const Json& settings = at(settings_file, "settings");
+  const Json& settings = value_at(settings_file, "settings");
   for (const char* key : {"MODEL", "B", "compare", "suggest"})
     if (value_at(settings, key).is_string() && settings[key] != "" && !row.contains("model"))
       row["model"] = settings[key];
@@ -277,7 +272,7 @@ bool is_interrupted(const fs::path& folder) {
   if (is_file(folder / "results.json") || is_file(folder / "settings.json")) return false;
   const bool trained = is_file(folder / "training_log.jsonl") || newest_checkpoint(folder) > 0;
   return is_file(folder / "resume.json") ||
-         at(read_if_there(folder / "record.json"), "finished") == false ||
+         value_at(read_if_there(folder / "record.json"), "finished") == false ||
          (folder.filename().string().ends_with(kPartial) && trained);
 }
 

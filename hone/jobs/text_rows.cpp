@@ -80,7 +80,7 @@ Part find_part(const std::string& name, bool train, bool validation, bool test,
                name);
     return {name, /*is_cut_out=*/train && !validation};
   }
-  user_check(name == "test", "--split: expected train, validation, test or all, got '{}'", name);
+  user_check(name == "test", "`split`: expected train, validation, test or all, got '{}'", name);
   user_check(test, "{}: there is no {} part", source, name);
   return {name};
 }
@@ -94,7 +94,7 @@ void cut_out(const Part& part, const std::optional<TrainedOn>& record, const std
   const bool validation = part.name == "validation";
   user_check(aside || !validation,
              "{}: there is no validation part, and the model was not trained on a part of these "
-             "texts, as far as is known; leave --split out for all of them",
+             "texts, as far as is known; leave `split` out for all of them",
              source);
   if (!aside) return;
   std::size_t row = 0;

@@ -13,7 +13,7 @@ namespace hone {
 void check_room_for_pairs(const Tokenizer& tokenizer, std::size_t limit) {
   const std::vector<std::string> tokens = tokenizer.framing_tokens(/*pair=*/true);
   user_check(limit >= tokens.size(),
-             "--max_seq_length: expected at least {} for pairs, for the special tokens {}, got {}",
+             "`max_seq_length`: expected at least {} for pairs, for the special tokens {}, got {}",
              tokens.size(), fmt::join(tokens, " "), limit);
 }
 
@@ -105,7 +105,7 @@ std::size_t text_limit(std::int64_t max_seq_length, std::int64_t positions) {
 
 std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {
   if (max_seq_length <= positions) return "";
-  return fmt::format("--max_seq_length {}: the model has {} positions; texts are cut to {} tokens",
+  return fmt::format("`max_seq_length` {}: the model has {} positions; texts are cut to {} tokens",
                      max_seq_length, positions, text_limit(max_seq_length, positions));
 }
 

@@ -46,7 +46,7 @@ bool learns_vocabulary(const VocabularyOptions& options) {
   const bool fresh = is_fresh(options.model);
   user_check(
       fresh || options.vocab_size == 0,
-      "--vocab_size: {} has its vocabulary; only fresh weights ({}, a config.json) learn one",
+      "`vocab_size`: {} has its vocabulary; only fresh weights ({}, a config.json) learn one",
       options.model, fmt::join(fresh_model_names(), ", "));
   return fresh && (options.vocab_size > 0 || !options.data.starts_with(kSyntheticPrefix));
 }
@@ -85,11 +85,9 @@ std::string spelling_warning(const Tokenizer& tokenizer, const EncodedSet& texts
       static_cast<double>(std::max<std::int64_t>(count_words(tokenizer, texts), 1));
   if (pieces <= kMostPieces) return "";
   return fmt::format(
-      "{}: {} and cuts them into {:.1f} pieces each, {:.1f} tokens a text; `hone tokenize MODEL "
-      "--data DATA --texts 3` shows how. It was made of other texts or for another language: take "
-      "a "
-      "model made of such as these, or train one anew, which learns its vocabulary from them: hone "
-      "train tiny --data DATA -o FOLDER",
+      "{}: {} and cuts them into {:.1f} pieces each, {:.1f} tokens a text (`hone tokenize` shows "
+      "how). It was made of other texts or for another language: take a model made of such as "
+      "these, or train one anew (`hone train tiny`), which learns its vocabulary from them",
       name, kSpelledWords, pieces, tokens_per_text(texts));
 }
 

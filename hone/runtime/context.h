@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hone/base/progress.h"
@@ -10,13 +12,17 @@
 
 namespace hone {
 
-/// What every job works with: the tables, the threads, the device, and where progress is shown.
+/// What every job works with: the tables, the threads, the device, and where progress and messages are shown.
 struct Context {
   /// `plugins` are paths of shared libraries that add to the tables, and `watch_of` says who looks at the passes that are
   /// there then. Throws `UserError` for a plugin that cannot be loaded.
   explicit Context(int threads, bool quiet = false, const std::vector<std::string>& plugins = {},
-                   const std::function<PassWatch(const PassTable&)>& watch_of = {})
-      : library(builtin_library()), pool(threads), progress(progress_on_stderr(quiet)) {
+                   const std::function<PassWatch(const PassTable&)>& watch_of = {},
+                   std::function<void(std::string_view)> say_to = {})
+      : library(builtin_library()),
+        pool(threads),
+        progress(progress_on_stderr(quiet)),
+        say(std::move(say_to)) {
     for (const std::string& plugin : plugins) load_plugin(plugin, library);
     if (watch_of) watch = watch_of(library.passes);
   }
@@ -24,6 +30,8 @@ struct Context {
   Library library;
   ThreadPool pool;
   ProgressOutput progress;
+  /// Told what is worth knowing while a job runs, a line or more at a time. Null: nobody is.
+  std::function<void(std::string_view)> say = {};
   PassWatch watch = {};
   Device* device = &cpu();  ///< graphs run there
 
@@ -31,5 +39,11 @@ struct Context {
     return {.library = library, .pool = pool, .device = *device, .watch = &watch};
   }
 };
+
+/// "note: …", a line for each of `notes`, unless progress is not wanted either.
+void tell_notes(const Context& context, const std::vector<std::string>& notes);
+
+/// "warning: …", a line for each of `warnings`; empty ones are left out.
+void tell_warnings(const Context& context, const std::vector<std::string>& warnings);
 
 }  // namespace hone

@@ -79,4 +79,9 @@ Json to_json(const ComparedModel& model, const std::vector<std::string>& labels)
   return json;
 }
 
+Tone tone_of(const Verdict& verdict) {
+  if (verdict.conclusion == Conclusion::kept) return Tone::good;
+  return verdict.conclusion == Conclusion::lost ? Tone::bad : Tone::unclear;
+}
+
 }  // namespace hone

@@ -42,4 +42,7 @@ Cell flip_cell(const Comparison& comparison);
 /// "kept", "lost", "unclear".
 Cell verdict_cell(const Verdict& verdict);
 
+/// The colour of a verdict's sentence.
+Tone tone_of(const Verdict& verdict);
+
 }  // namespace hone

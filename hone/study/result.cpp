@@ -47,6 +47,11 @@ std::vector<std::string> cautions_of(const Json& figures) {
   return words;
 }
 
+const Json& value_at(const Json& value, const std::string& key) {
+  static const Json none;
+  return value.is_object() && value.contains(key) ? value[key] : none;
+}
+
 void write_results(std::string_view command, const Json& fields, const fs::path& folder) {
   write_file(folder / "results.json", to_document(result_of(command, fields)));
 }

@@ -13,7 +13,7 @@ namespace hone {
 bool is_utf8(std::string_view text);
 
 inline constexpr std::string_view kNotUtf8 =
-    "the text is not UTF-8; convert it (`iconv -t UTF-8 -f ENCODING`), or leave --strict out to "
+    "the text is not UTF-8; convert it (`iconv -t UTF-8 -f ENCODING`), or leave `strict` out to "
     "read "
     "U+FFFD in the place of what is wrong";
 

@@ -201,7 +201,7 @@ Tokenizer train_tokenizer(ThreadPool& pool, std::span<const std::string_view> te
   definition.model = model;
   definition.tokens = train_word_pieces(words, options);
   user_check(definition.tokens.size() <= options.vocab_size,
-             "--vocab_size: expected at least {}, for the special tokens and the letters of these "
+             "`vocab_size`: expected at least {}, for the special tokens and the letters of these "
              "texts, got {}",
              definition.tokens.size(), options.vocab_size);
   return Tokenizer(std::move(definition));

@@ -31,7 +31,7 @@ float parsed(const std::string& text, const std::string& choice,
   const char* const end = number.data() + number.size();
   const auto [at, error] = std::from_chars(number.data(), end, weight);
   user_check(error == std::errc() && at == end && std::isfinite(weight) && weight > 0,
-             "--class_weights: expected 'balanced' or a number above 0 for each of {}, got '{}'",
+             "`class_weights`: expected 'balanced' or a number above 0 for each of {}, got '{}'",
              fmt::join(classes, ", "), choice);
   return weight;
 }
@@ -46,7 +46,7 @@ std::vector<float> class_weights(const std::string& choice, std::span<const std:
   for (const std::string& text : split(choice, ','))
     weights.push_back(parsed(text, choice, classes));
   user_check(weights.size() == classes.size(),
-             "--class_weights: expected {} numbers, one for each of {}, got {}", classes.size(),
+             "`class_weights`: expected {} numbers, one for each of {}, got {}", classes.size(),
              fmt::join(classes, ", "), weights.size());
   return weights;
 }

@@ -35,7 +35,7 @@ void check_memory(const Graph& graph, const Bindings& bindings, const Session& s
   const double needed = needed_bytes(graph, bindings, session);
   user_check(needed <= available,
              "not enough memory: {} takes about {}, and {} can be had; take smaller batches "
-             "(--batch), shorter texts (--max_seq_length) or a smaller model",
+             "(`batch`), shorter texts (`max_seq_length`) or a smaller model",
              what, human_bytes(needed), human_bytes(available));
 }
 

@@ -243,7 +243,7 @@ TEST(CheckOutputFile, LetsOnlyFilesBeOverwritten) {
   const TemporaryFolder folder;
   check_output_file(folder.path() / "new", false);
   const fs::path file = folder.file("file", "text"), link = folder.path() / "link";
-  expect_user_error("file: exists already; give another name or --overwrite",
+  expect_user_error("file: exists already; give another name or `overwrite`",
                     [&] { check_output_file(file, false); });
   check_output_file(file, true);
   fs::create_symlink(file, link);

@@ -118,7 +118,7 @@ TEST(OutputFolder, ReplacesAnOldOneOnlyWhenAllowed) {
   const fs::path path = folder.path() / "model";
   fs::create_directory(path);
   make(path, {{"x", "old"}, {"inner/y", "old"}});  // an empty folder may be filled
-  expect_user_error("model: exists already; give another output folder or --overwrite",
+  expect_user_error("model: exists already; give another output folder or `overwrite`",
                     [&] { OutputFolder out(path, options()); });
   OutputFolder out(path, options(true));
   write_file(out.path() / "y", "text");
@@ -486,7 +486,7 @@ TEST(OutputFolder, ThatIsResumableStaysOnceThereIsSomethingToGoOnFrom) {
     fill(output.path(), {{"x", "1"}, {"moments", "2"}});
   }
   EXPECT_TRUE(fs::exists(partial));
-  expect_user_error("go on with --resume, or start again with --overwrite",
+  expect_user_error("go on with `resume`, or start again with `overwrite`",
                     [&] { OutputFolder(destination, resumable()); });
   {
     OutputFolder output(destination, resumable(true));
@@ -556,8 +556,8 @@ TEST(OutputFolder, GoesOnWithNoJobThatWasGivenUp) {
   const TemporaryFolder folder;
   const fs::path destination = folder.path() / "model", partial = folder.path() / "model.partial";
   const std::string given_up = partial.string() +
-                               ": it diverged\n--resume would go on from what stands there and end "
-                               "the same way; start again with other settings and --overwrite";
+                               ": it diverged\n`resume` would go on from what stands there and end "
+                               "the same way; start again with other settings and `overwrite`";
   {
     OutputFolder output(destination, resumable());
     output.begin({{"seed", 1}});

@@ -111,8 +111,8 @@ TEST(ThreadPool, WorksWithTheThreadsThatTheSystemGives) {
 }
 
 TEST(ThreadPool, RefusesImpossibleThreadCounts) {
-  expect_user_error("--threads: expected 1 to 1024, got 0", [] { ThreadPool pool(0); });
-  expect_user_error("--threads: expected 1 to 1024, got 1025", [] { ThreadPool pool(1025); });
+  expect_user_error("`threads`: expected 1 to 1024, got 0", [] { ThreadPool pool(0); });
+  expect_user_error("`threads`: expected 1 to 1024, got 1025", [] { ThreadPool pool(1025); });
 }
 
 TEST(ParallelRanges, CoverTheCountInGrains) {

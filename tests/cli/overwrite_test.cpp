@@ -73,7 +73,7 @@ TEST_F(Overwrite, RefusesAThesisBeforeAnyWork) {
         Words{"quantize", "none", "--format", "bf16", "--data", "none.csv"},
         Words{"widths", "none", "--data", "none.csv"}, Words{"demo", "--data", "none.csv"},
         Words{"compare", "none", "none", "--data", "none.csv"},
-        Words{"formats", "--compare", "none", "--data", "none.csv"}, Words{"convert", "none"}}) {
+        Words{"compare-formats", "none", "--data", "none.csv"}, Words{"convert", "none"}}) {
     expect_refusal("thesis: exists already and has no record.json of this program",
                    joined(command, {"-o", "thesis"}));
     expect_refusal(".: is the current directory", joined(command, {"-o", "."}));
@@ -190,7 +190,7 @@ TEST_F(Overwrite, PutsNoReportInThePlaceOfAModel) {
       {"compare", "model", "model", "--data", "reviews.csv", "-o"},
       {"runs", "model", "--html"},
       {"widths", "model", "--widths", "8.4", "--data", "reviews.csv", "-o"},
-      {"formats", "--compare", "model", "--data", "reviews.csv", "-o"}};
+      {"compare-formats", "model", "--data", "reviews.csv", "-o"}};
   for (const Words& report : reports)
     for (const char* model : {"precious", "seeds"}) {
       const Ending ending = run_hone(joined(report, {model, "--overwrite"}), folder());

@@ -110,7 +110,7 @@ weight = "nf4(block=16)"
 
 TEST(Plugin, IsComparedWithOtherFormats) {
   const Json result =
-      run_json(with_nf4({"formats", "--compare", "model", "--choice", "nf4/none", "--choice",
+      run_json(with_nf4({"compare-formats", "model", "--choice", "nf4/none", "--choice",
                          "integer(width=4)/none", "--data", "reviews.csv"}),
                workshop());
   const Json& rows = result["formats"];

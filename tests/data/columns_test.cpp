@@ -45,7 +45,7 @@ TEST(Columns, TheOnlyWordsAreTheText) {
         choose({{"title"}, {"body"}, {"label"}});
       },
       "which column is the text? None is called text, sentence, review, content, "
-      "comment, tweet; name it by --text_column; the columns are: title, body, label");
+      "comment, tweet; name it by `text_column`; the columns are: title, body, label");
 }
 
 TEST(Columns, TheLabelMustBeFoundUnlessNotWanted) {
@@ -54,7 +54,7 @@ TEST(Columns, TheLabelMustBeFoundUnlessNotWanted) {
         choose({{"text"}, {"score", false}});
       },
       "which column is the label? None is called label, labels, class, target, "
-      "sentiment, category, stars; name it by --label_column; the columns are: text, "
+      "sentiment, category, stars; name it by `label_column`; the columns are: text, "
       "score");
   EXPECT_EQ(choose({{"text"}, {"score", false}}, {.source = "", .labelled = false}).columns.label,
             "");
@@ -110,7 +110,7 @@ TEST(Columns, ThatLookLikePairsAreNotHalved) {
         choose({{"question"}, {"sentence"}, {"label"}});
       },
       "the columns 'question' and 'sentence' look like pairs of texts; give "
-      "--text_column question --text_pair_column sentence for pairs");
+      "`text_column` question `text_pair_column` sentence for pairs");
   EXPECT_EQ(
       choose({{"question"}, {"sentence"}, {"label"}}, {.source = "", .text_column = "sentence"})
           .columns.text,

@@ -54,7 +54,7 @@ TEST(Split, OfNothingLeavesAllToTraining) {
 
 TEST(Split, RefusesSharesThatAreNone) {
   for (const double share : {-0.1, 1.0, std::nan("")})
-    expect_user_error("--validation_split: expected a share of at least 0 and below 1",
+    expect_user_error("`validation_split`: expected a share of at least 0 and below 1",
                       [&] { split(numbered(3), {.validation_split = share}); });
 }
 
@@ -86,7 +86,7 @@ TEST(Split, UnderTheOriginalProtocolChoosesOnTest) {
   EXPECT_EQ(to_string(splits.protocol), "original");
   data.test.clear();
   expect_user_error(
-      "--protocol original chooses on the test part, which the data does not have (numbers)",
+      "`protocol` original chooses on the test part, which the data does not have (numbers)",
       [&] { split(data, {.protocol = Protocol::original}); });
 }
 
@@ -263,7 +263,7 @@ TEST(MeasuredTexts, MayBeAllParts) {
   EXPECT_EQ(all.part.facts.part, "all");
   EXPECT_EQ(all.examples.size(), 11u);
   EXPECT_EQ(measured_texts(splits, "train", std::nullopt).part.facts.part, "train");
-  expect_user_error("--split: expected train, validation, test or all, got 'dev'",
+  expect_user_error("`split`: expected train, validation, test or all, got 'dev'",
                     [&] { measured_texts(splits, "dev", std::nullopt); });
 }
 
@@ -286,7 +286,7 @@ TEST(CheckTrainable, RefusesTextsOfOneClass) {
 
 TEST(Protocol, RefusesOtherNames) {
   expect_user_error(
-      "--protocol: expected honest or original, got 'orignal'; did you mean 'original'?",
+      "`protocol`: expected honest or original, got 'orignal'; did you mean 'original'?",
       [] { parse_protocol("orignal"); });
 }
 
@@ -304,7 +304,7 @@ TEST(Part, IsCalledByName) {
 
 TEST(Part, RefusesUnknownAndEmptyParts) {
   Splits splits = split(numbered(10), {.validation_split = 0});
-  expect_user_error("--split: expected train, validation, test or all, got 'dev'",
+  expect_user_error("`split`: expected train, validation, test or all, got 'dev'",
                     [&] { part(splits, "dev"); });
   expect_user_error("numbers: the validation split is empty", [&] { part(splits, "validation"); });
   splits.source.test.clear();

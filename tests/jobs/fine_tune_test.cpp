@@ -214,7 +214,7 @@ TEST(FineTune, RefusesAMetricOfTwoClassesForMore) {
   FineTuneOptions options;
   options.metric_for_best_model = "f1";
   expect_user_error(
-      "--metric_for_best_model: f1 is defined for two classes, the model tells 3", [&] {
+      "`metric_for_best_model`: f1 is defined for two classes, the model tells 3", [&] {
         fine_tuned(options, {tiny_texts(8), {}, {}},
                    new_model(facts_of(bert(), config), testing::quiet_context().library.ops, 5));
       });
@@ -409,7 +409,7 @@ TEST(FineTune, NamesTheLastCheckpointWhenItDiverges) {
   // The weights of step 2 are numbers still, but nothing that is computed with them is: they are not kept.
   EXPECT_TRUE(
       message.starts_with("train: training diverged at step 2: the loss on the validation part is "
-                          "no number; try a lower --learning_rate than 1e+37\n"))
+                          "no number; try a lower `learning_rate` than 1e+37\n"))
       << message;
   EXPECT_NE(message.find("The last checkpoint, of step 1, is " +
                          checkpoint_folder(kept.options.checkpoints, 1).string() + ": a model"),
@@ -460,7 +460,7 @@ TEST(FineTune, KeepsNoWeightsThatTheLastStepDestroyed) {
   const std::string message = user_error_of([&] { kept.run(model); });
   EXPECT_TRUE(message.starts_with("train: training diverged at step 1: '")) << message;
   EXPECT_TRUE(message.ends_with(
-      "has values that are NaN or infinite; try a lower --learning_rate than 1e+39"))
+      "has values that are NaN or infinite; try a lower `learning_rate` than 1e+39"))
       << message;
   EXPECT_TRUE(kept.steps().empty());
 }

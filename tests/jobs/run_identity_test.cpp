@@ -167,7 +167,7 @@ TEST(BeginRun, SaysWhatAFinishedRunHasLost) {
                 "\n  config.json: was changed"
                 "\n  model.safetensors: is not there any more"
                 "\n  vocab.txt: was changed"
-                "\nPut it back, or make it again by --overwrite, which keeps what was changed as "
+                "\nPut it back, or make it again by `overwrite`, which keeps what was changed as "
                 "NAME.kept");
 }
 
@@ -203,7 +203,7 @@ TEST(BeginRun, RefusesToGoOnWithCheckpointsOfOtherNumerics) {
                                  numerics.is_null() ? 1 : numerics.get<int>(), kNumerics)),
         std::string::npos)
         << message;
-    EXPECT_NE(message.find("start again with --overwrite"), std::string::npos) << message;
+    EXPECT_NE(message.find("start again with `overwrite`"), std::string::npos) << message;
   }
   // Versions before records left a resume.json.
   const TemporaryFolder folder;

@@ -53,7 +53,7 @@ TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
   for (int i = 0; i < 2; ++i)
     encode_part(golden_model(), {{"a", 0}}, "data", /*max_seq_length=*/1000,
                 testing::quiet_context(), warnings);
-  EXPECT_EQ(warnings, std::vector<std::string>{"--max_seq_length 1000: the model has 32 positions; "
+  EXPECT_EQ(warnings, std::vector<std::string>{"`max_seq_length` 1000: the model has 32 positions; "
                                                "texts are cut to 32 tokens"});
 }
 
@@ -76,7 +76,7 @@ TEST(CheckTakesPairs, LooksAtTheTypesAndSpecialTokensOfTheTokenizer) {
   expect_user_error("pairs of texts need a model with two types of tokens, this one has 1",
                     [&] { check_takes_pairs(limits(1), bert, 3); });
   expect_user_error(
-      "--max_seq_length: expected at least 4 for pairs, for the special tokens <s> </s> </s> </s>, "
+      "`max_seq_length`: expected at least 4 for pairs, for the special tokens <s> </s> </s> </s>, "
       "got 3",
       [&] { check_takes_pairs(limits(1), roberta, 3); });
 }

@@ -32,14 +32,14 @@ TEST(LearnVocabulary, HasAtMostSoManyTokens) {
   ASSERT_TRUE(small);
   EXPECT_EQ(small->tokenizer.vocabulary_size(), 30);
   EXPECT_EQ(small->texts, 3);
-  expect_user_error("--vocab_size: expected at least", [] {
+  expect_user_error("`vocab_size`: expected at least", [] {
     learn_vocabulary({"tiny", "reviews.csv", 7}, kTexts, testing::quiet_context());
   });
 }
 
 TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
   expect_user_error(
-      "--vocab_size: my-model has its vocabulary; only fresh weights (tiny, base, a config.json) "
+      "`vocab_size`: my-model has its vocabulary; only fresh weights (tiny, base, a config.json) "
       "learn one",
       [] {
         learn_vocabulary({"my-model", "reviews.csv", 40}, kTexts, testing::quiet_context());

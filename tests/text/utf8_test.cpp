@@ -27,7 +27,7 @@ TEST(Utf8, IsDemandedWithAPlace) {
   check_utf8("fine", where);
   expect_user_error([&] { check_utf8("caf\xe9", where); },
                     "a.csv: line 3: the text is not UTF-8; convert it (`iconv -t UTF-8 -f "
-                    "ENCODING`), or leave --strict out");
+                    "ENCODING`), or leave `strict` out");
 }
 
 }  // namespace

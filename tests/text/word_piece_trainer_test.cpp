@@ -159,7 +159,7 @@ TEST(TrainTokenizer, RefusesWhatLeavesNoVocabulary) {
       },
       "a vocabulary cannot be learnt: there are no words in the 2 texts");
   expect_user_error([&] { train_tokenizer(pool, views_of({"abc"}), {.vocab_size = 9}); },
-                    "--vocab_size: expected at least 10, for the special tokens and the letters of "
+                    "`vocab_size`: expected at least 10, for the special tokens and the letters of "
                     "these texts, got 9");
 }
 

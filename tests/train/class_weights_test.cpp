@@ -30,11 +30,11 @@ TEST(ClassWeights, SayWhatWasExpected) {
   const auto weights = [](const char* choice) {
     return [choice] { class_weights(choice, Labels{0, 1}, {"bad", "good"}); };
   };
-  expect_user_error("--class_weights: expected 2 numbers, one for each of bad, good, got 3",
+  expect_user_error("`class_weights`: expected 2 numbers, one for each of bad, good, got 3",
                     weights("1,2,3"));
   for (const char* choice : {"balance", "1,x", "1,0", "1,-2", "1,inf", "1,nan", "1,,2"})
     expect_user_error(
-        fmt::format("--class_weights: expected 'balanced' or a number above 0 for each of bad, "
+        fmt::format("`class_weights`: expected 'balanced' or a number above 0 for each of bad, "
                     "good, got '{}'",
                     choice),
         weights(choice));

@@ -149,7 +149,7 @@ std::vector<std::string> adopt_labels(ModelFacts& facts, const std::vector<std::
   }
   user_check(labels.size() == facts.labels.size() || !weights.has_head(),
              "{}: the model tells {} classes apart, the data has {}: {}; give data with the "
-             "model's labels, or --ignore_mismatched_sizes to begin with a fresh head",
+             "model's labels, or `ignore_mismatched_sizes` to begin with a fresh head",
              folder.string(), facts.labels.size(), labels.size(), list_some(labels));
   if (!same_count || facts.chosen_labels().empty()) facts.labels = labels;
   return dropped;

@@ -1,7 +1,6 @@
-#include "hone/cli/explanation.h"
+#include "hone/jobs/explanation.h"
 
 #include "hone/base/text.h"
-#include "hone/cli/command_line.h"
 #include "hone/jobs/choice.h"
 #include "hone/jobs/recipe.h"
 
@@ -81,12 +80,13 @@ NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph&
                   {"output_format", ""},
                   {"rule", ""},
                   {"output_dir", free_name(job, remedy.better_parameters ? "-better" : "-wider")}});
-  const std::string command = command_line(job.app, instead);
+  const std::string command =
+      job.invocation.command_with ? job.invocation.command_with(instead) : "";
   if (remedy.better_parameters)
     return {"The better parameters are saved as a recipe; this quantizes with them:", command};
   return {fmt::format("{}. More bits may{}: a recipe that leaves the {} noisiest of {} operands in "
                       "full precision is saved; this quantizes with it:",
-                      kNone, job.options.qat ? "" : ", or training through the quantizers (--qat)",
+                      kNone, job.options.qat ? "" : ", or training through the quantizers (`qat`)",
                       all - operands_of(remedy.plan), all),
           command};
 }

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "hone/jobs/diagnosis.h"
+#include "hone/jobs/run_report.h"
 #include "hone/report/page.h"
 
 /// Where a quantization loses accuracy and what loses less, as `hone quantize` tells it. All of it is found by rounding
@@ -24,7 +24,7 @@ struct Explanation {
 
 /// A job as it was asked for.
 struct AskedJob {
-  const CLI::App& app;  ///< that it was parsed by
+  const Invocation& invocation;
   const CompressOptions& options;
   std::string output;  ///< folder as it was named
   fs::path folder;     ///< where that is written until it is complete

@@ -1,0 +1,57 @@
+#include "hone/jobs/compare_formats.h"
+
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+struct CompareFormatsArguments {
+  CompareFormatsJob job;
+  std::vector<std::string> choices;
+  bool layers = false;
+  CalibrationArguments calibration;
+  RunArguments run;
+};
+
+void compare_formats(CompareFormatsArguments& a, const CLI::App& app) {
+  Context context = make_context(a.run);
+  for (const std::string& text : a.choices)
+    a.job.choices.push_back(parse_choice(text, context.library.formats));
+  a.job.calibration = a.calibration.parsed(a.run.seed);
+  a.job.seed = a.run.seed;
+  a.job.invocation = invocation_of(app);
+  const CompareFormatsResult result = compare_formats(a.job, context);
+  if (a.run.json) return print_result("compare-formats", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run), a.layers));
+}
+
+}  // namespace
+
+Command compare_formats_command() {
+  return {"compare-formats", "try number formats on a model, and say which keep its accuracy",
+          "hone compare-formats my-model --data 'synth:negation?seed=7&n=30000' --choice "
+          "'mxint(bits=8)' --choice ternary/none",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<CompareFormatsArguments>();
+            app.add_option("MODEL", a->job.model, "model folder; not quantized")->required();
+            app.add_option("--choice", a->choices,
+                           "FORMAT, or WEIGHTS/INPUTS, e.g. 'ternary/none'; may be repeated; by "
+                           "default one of each kind")
+                ->allow_extra_args(false);
+            app.add_flag("--layers", a->layers, "show every layer too");
+            app.add_option("--split", a->job.split,
+                           "part on which what was chosen is measured once: train, validation, "
+                           "test or all; choices are made on the validation part");
+            declare(app, a->job.data, /*required=*/true);
+            declare_train_samples(app, a->job.data);
+            declare(app, a->calibration);
+            declare(app, a->job.output, /*required=*/false);
+            declare(app, a->run);
+            return [a, &app] { compare_formats(*a, app); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,96 @@
+#include "hone/jobs/evaluate.h"
+
+#include <cmath>
+#include <optional>
+
+#include "hone/base/text.h"
+#include "hone/jobs/compress.h"
+#include "hone/study/comparison_table.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+// "simulated integer(width=8,frac=4)"
+std::string arithmetic_text(const Json& result) {
+  std::string text = result["arithmetic"];
+  if (result.contains("format")) text += " " + result["format"].get<std::string>();
+  return text;
+}
+
+void write_report(const EvaluateJob& job, const EvaluateResult& result, const DataIdentity& data,
+                  RunReport report, const OutputFolder& output, const Context& context) {
+  report.title = fmt::format("{} measured on {}", job.model, job.data.options.source);
+  report.headline = result.headline();
+  report.basis = {arithmetic_text(result.fields), 0, data_text(job.data.options.source, data),
+                  describe(result.part), "nothing was chosen on these texts by this command"};
+  report.sections = {{"Figures", {PageTable{result.figures()}, Paragraph{to_text(result.size)}}},
+                     class_section(result.named(), result.labels)};
+  report.results = result.fields;
+  write_run_report(report, output.path(), context);
+}
+
+}  // namespace
+
+std::string EvaluateResult::headline() const {
+  return accuracy_headline(name_and_size(part), measured.evaluation);
+}
+
+std::vector<NamedEvaluation> EvaluateResult::named() const {
+  return {{part.facts.part, measured.evaluation, cautions(part)}};
+}
+
+Table EvaluateResult::figures() const {
+  const Evaluation& e = measured.evaluation;
+  Table table({{"figure", "Figure"}, {"value", "Value"}});
+  table.add_row({"accuracy", accuracy_sentence(e)});
+  table.add_row({fmt::format("always '{}'", part.majority_label), share_text(e.majority_share)});
+  table.add_row({"loss", fmt::format("{:.4f}", e.loss)});
+  table.add_row({"arithmetic", arithmetic_text(fields)});
+  table.add_row({"time", fmt::format("{:.2f} s, {} texts/s", measured.seconds,
+                                     grouped(std::llround(static_cast<double>(e.examples) /
+                                                          measured.seconds)))});
+  return table;
+}
+
+EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
+  RunReport report;
+  report.invocation = job.invocation;
+  std::optional<OutputFolder> output;
+  if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
+  const TextModel source = open_model(job.model, context, job.seed);
+  DataIdentity identity;
+  const MeasuredTexts texts = load_measured(job.data, job.split, job.seed, source.model.facts,
+                                            source.trained_on, context, identity);
+  EvaluateResult result;
+  result.part = texts.part;
+  result.labels = source.model.facts.labels;
+  report.notes = source.model.warnings;
+  report.notes.push_back(untrained_warning(source, job.model));
+  const EncodedSet data = encode_part(source, texts.examples, texts.part.facts.part,
+                                      job.data.max_seq_length, context, report.notes);
+  for (const std::string& warning : warnings_of(texts.part, result.labels))
+    report.notes.push_back(warning);
+  std::erase(report.notes, "");
+  tell_warnings(context, report.notes);
+  tell_measured(texts.part, {unknown_texts(job.model, source.trained_on)}, context, report.notes);
+  result.measured = measure(source.model, data, job.batch_size, context, "evaluate");
+  const std::vector<std::string> doubts = concerns(result.measured.evaluation, result.labels);
+  tell_warnings(context, doubts);
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  Json& fields = result.fields;
+  fields = subject_of(job.model, identity, texts.part);
+  fields["average_weight_bits"] = average_weight_bits(source.model);
+  fields["arithmetic"] = source.model.quantization ? "simulated" : "fp32";
+  if (source.model.quantization) fields["format"] = summary(source.model.quantization->plan);
+  fields.update(to_json(result.measured, result.labels));
+  result.size = model_size(source.model, source.folder);
+  fields["size"] = to_json(result.size);
+  if (output) {
+    write_report(job, result, identity, std::move(report), *output, context);
+    output->commit();
+  }
+  return result;
+}
+
+}  // namespace hone

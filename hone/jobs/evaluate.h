@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/jobs/job_data.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/run_report.h"
+#include "hone/models/model_size.h"
+#include "hone/study/class_table.h"
+
+namespace hone {
+
+/// How a model is to be measured.
+struct EvaluateJob {
+  std::string model;  ///< as `open_model` takes it
+  JobData data = {};
+  std::string split = {};  ///< the part to measure on, see `measured_texts`
+  std::int64_t batch_size = 32;
+  std::uint64_t seed = 42;
+  JobOutput output = {};       ///< of a report; no folder: none is written
+  Invocation invocation = {};  ///< for the report
+};
+
+struct EvaluateResult {
+  Measurement measured;
+  MeasuredPart part;                ///< it was measured on
+  std::vector<std::string> labels;  ///< names of the classes
+  ModelSize size;
+  Json fields;  ///< what programs read, see `result_of`
+
+  /// "Accuracy on test, n = 4 000: …"
+  std::string headline() const;
+  /// Accuracy beside what it is to be read with, for people.
+  Table figures() const;
+  /// For tables of the classes.
+  std::vector<NamedEvaluation> named() const;
+};
+
+/// Measures a model on a part of a data set; writes a report where one is wanted. Throws `UserError`.
+EvaluateResult evaluate_model(const EvaluateJob& job, Context& context);
+
+}  // namespace hone

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/models/encoding.h"
+
+/// The data of a job: which, how its parts come about, and how it is read.
+namespace hone {
+
+/// The data a job reads.
+struct JobData {
+  DataOptions options;
+  double validation_split = 0.1;
+  std::string protocol = "honest";
+  std::int64_t max_seq_length = 0;
+  std::int64_t max_train_samples = 0, max_eval_samples = 0;
+};
+
+/// Loads the data with the labels a trained model has (see `known_labels`) and sets the validation
+/// part aside, with what is known of the model's earlier trainings (`SplitOptions::record`). Tells the context what was
+/// chosen and left out.
+Splits load_splits(const JobData& data, std::uint64_t seed, const std::vector<std::string>& labels,
+                   const std::optional<TrainedOn>& record, DataUse use, Context& context);
+/// The same for a model whose classes the labels must be among.
+Splits load_splits(const JobData& data, std::uint64_t seed, const ModelFacts& facts,
+                   const std::optional<TrainedOn>& record, DataUse use, Context& context);
+
+/// The part called `split` (see `measured_texts`) of data that is only measured, by a model with this record.
+MeasuredTexts load_measured(const JobData& data, const std::string& split, std::uint64_t seed,
+                            const ModelFacts& facts, const std::optional<TrainedOn>& record,
+                            Context& context, DataIdentity& identity);
+
+/// What the figures of a job are of, and so which part they stand on.
+enum class FiguresOf {
+  one_model,  ///< on the part that is measured
+  candidates  ///< on the part that choices are made on; on the other what is chosen, once
+};
+
+/// The data encoded for the compression of a model called `name`, with the part called `split` (see `measured_texts`) as
+/// its test part; fresh weights get the classes of the data first, as for training. Tells the context notes and warnings,
+/// the model's and the data's, and adds them to `notes` for a report.
+EncodedSplits load_encoded(TextModel& source, const std::string& name, const JobData& data,
+                           const std::string& split, std::uint64_t seed, FiguresOf figures,
+                           Context& context, std::vector<std::string>& notes);
+
+/// Tells the context what the part is, and what is `unknown` about it (see `unknown_texts`). Adds both to
+/// `notes`.
+void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unknown,
+                   const Context& context, std::vector<std::string>& notes);
+
+/// What the model called so has learnt from, if that is known.
+std::optional<TrainedOn> known_record(const std::string& model);
+
+/// The class names in the config of the model called so, when somebody chose them; else none.
+std::vector<std::string> known_labels(const std::string& model);
+
+}  // namespace hone

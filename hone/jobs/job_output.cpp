@@ -1,0 +1,50 @@
+#include "hone/jobs/job_output.h"
+
+#include "hone/base/job_files.h"
+
+namespace hone {
+
+OutputFolderOptions JobOutput::options() const {
+  return {.overwrite = overwrite, .role = job_file_role, .earlier_role = earlier_job_file_role};
+}
+
+OutputFolderOptions JobOutput::resumable(const JobResume& arguments) const {
+  OutputFolderOptions resumable = options();
+  resumable.resumable = true;
+  resumable.resume = arguments.resume;
+  resumable.is_progress = is_job_progress;
+  if (arguments.save_optimizer_state) resumable.role = job_file_role_with_moments;
+  return resumable;
+}
+
+std::string JobOutput::name_of(const fs::path& part, const fs::path& temporary) const {
+  const std::string own = fs::weakly_canonical(folder).filename();
+  return part == temporary ? own : own + "/" + part.lexically_relative(temporary).string();
+}
+
+CheckpointOptions checkpoints_in(const fs::path& folder, const JobResume& a,
+                                 const TextModel& source, OutputFolder& output) {
+  return {.folder = folder,
+          .keep = a.save_total_limit,
+          .resume = a.resume,
+          .write_model =
+              [&source](const Model& model, const fs::path& to) {
+                save_model(model, to);
+                write_tokenizer(source, to);
+                write_trained_on(source.trained_on, to);
+              },
+          .on_diverged = [&output](const std::string& why) { output.give_up(why); }};
+}
+
+TrainingLog training_log_in(const fs::path& folder, const std::string& report_to) {
+  TrainingLog log(folder / "training_log.jsonl");
+  if (report_to == "tensorboard") log.report_to_tensorboard(folder);
+  return log;
+}
+
+Json finished_results(const OutputFolder& output) {
+  const fs::path file = output.destination() / "results.json";
+  return path_exists(file) ? read_json(file) : Json();
+}
+
+}  // namespace hone

@@ -1,0 +1,413 @@
+#include "hone/jobs/quantize.h"
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "hone/frontends/huggingface/other_programs.h"
+#include "hone/jobs/explanation.h"
+#include "hone/jobs/layer_figure.h"
+#include "hone/jobs/learning_curve.h"
+#include "hone/jobs/model_card.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/models/model_size.h"
+#include "hone/models/transform.h"
+#include "hone/models/unrounded.h"
+#include "hone/study/class_table.h"
+#include "hone/study/comparison_table.h"
+#include "hone/study/result.h"
+#include "hone/study/seeds.h"
+#include "hone/train/class_weights.h"
+
+namespace hone {
+namespace {
+
+/// What all seeds of a job share.
+struct QuantizeRun {
+  const QuantizeJob& job;
+  const TextModel& parent;
+  bool parent_is_unrounded =
+      false;  ///< its weights are those of a training, before they were rounded
+  const EncodedSplits& data;
+  const Measurement& before;
+  CompressOptions options;
+  QuantizationPlan
+      plan;  ///< of the copy: the parent's, where it is quantized already, and that of the options
+  std::size_t calibration_texts = 0;  ///< of the training part; 0: the formats need none
+  OutputFolder& output;
+  Context& context;
+
+  std::string label() const {
+    return fmt::format("{} {}", options.qat ? "QAT" : "PTQ", summary(plan));
+  }
+  bool goes_on() const { return parent.model.quantization.has_value(); }
+  /// What the model before computes in, where it is quantized already.
+  std::string parent_format() const {
+    return goes_on() ? summary(parent.model.quantization->plan) : "";
+  }
+  /// What is measured of every seed.
+  std::vector<NamedFigures> figures() const {
+    const std::string& measured = data.measured.facts.part;
+    const std::vector<std::string> doubts = cautions(data.measured);
+    return {{"before", "before, " + measured, doubts}, {"after", "after, " + measured, doubts}};
+  }
+  Json subject() const {
+    Json subject = subject_of(job.model, data.identity, data.measured);
+    subject["format"] = summary(plan);
+    subject["parent_format"] = goes_on() ? Json(parent_format()) : Json();
+    return subject;
+  }
+  std::string part() const { return name_and_size(data.measured); }
+  /// `caveat`: of what was trained, see `caveat_of`.
+  std::string caption(const std::string& caveat) const {
+    const std::string twice =
+        goes_on() ? fmt::format(
+                        " The model before is quantized already ({}): what that has cost "
+                        "is no part of the change.",
+                        parent_format())
+                  : "";
+    return fmt::format("On {}; {}.{}{}{}", part(), majority_text(before.evaluation), twice,
+                       caveat.empty() ? "" : " ", caveat);
+  }
+  Graph graph() const { return plain_graph(parent.model); }
+};
+
+/// One quantized model, written to its folder, and what the report says of it.
+struct Quantized {
+  Json result;
+  Table table = Table(std::vector<Column>{});
+  Comparison comparison;
+  Verdict verdict;
+  std::int64_t steps = 0;  ///< of its training
+  std::vector<NamedEvaluation> measured;
+  std::vector<LayerBar> layers;
+  ModelSize size;
+  std::vector<Section> sections;
+  std::vector<std::string> doubts;  ///< about the figures
+  std::vector<std::string> notes;
+};
+
+// "QAT integer(width=8,frac=4), test, n = 4 000: kept: …"
+std::string headline(const QuantizeRun& run, const Verdict& verdict) {
+  return fmt::format("{}, {}: {}.", run.label(), run.part(), verdict.summary);
+}
+
+// What a change after training holds beside the quantizing, for no model was trained as long without it. `results`: of
+// every seed; empty where nothing was trained.
+std::string caveat_of(const std::vector<Json>& results) {
+  std::vector<std::int64_t> steps;
+  for (const Json& result : results)
+    if (result.contains("steps")) steps.push_back(result["steps"].get<std::int64_t>());
+  if (steps.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(steps);
+  return fmt::format(
+      "The model after was trained {}{} step{} longer than the one before, and no fp32 model as "
+      "long beside it: the change is that of training and quantizing together.",
+      least == most ? "" : grouped(least) + " to ", grouped(most), most == 1 ? "" : "s");
+}
+
+// Quantized by rounding alone, or trained with a log and a learning curve in the folder.
+Model quantized_copy(const QuantizeRun& run, const CompressOptions& options, const fs::path& folder,
+                     Quantized& quantized) {
+  if (!options.qat) return compress(run.parent.model, run.data, options, run.context);
+  TrainingLog log = training_log_in(folder, run.job.report_to);
+  Model model = compress(run.parent.model, run.data, options, log, run.context);
+  quantized.steps = log.steps().empty() ? 0 : log.steps().back().step;
+  Section curve = learning_curve_section(log, run.label() + ", simulated; one seed",
+                                         folder / "learning_curve", quantized.notes);
+  if (!curve.blocks.empty()) quantized.sections.push_back(std::move(curve));
+  return model;
+}
+
+Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::path& folder) {
+  const QuantizeJob& job = run.job;
+  CompressOptions options = run.options;
+  options.fine_tune.training.seed = seed;
+  TextModel model = run.parent;
+  model.trained_on = record_of_copy(run.parent, run.data, options);
+  if (job.qat) remember_columns(*model.trained_on, job.data.options);
+  if (!job.row_hashes) model.trained_on = without_rows(model.trained_on);
+  options.fine_tune.checkpoints = checkpoints_in(folder, job.resume, model, run.output);
+  Quantized quantized;
+  const Model unrounded = quantized_copy(run, options, folder, quantized);
+  model.model = round_weights(unrounded, run.context);
+  const Measurement after =
+      measure(model.model, run.data.test, options.fine_tune.eval_batch_size, run.context, "after");
+  quantized.comparison =
+      compare(run.before.view(), after.view(), run.data.test.labels, run.data.test.text_numbers);
+  quantized.verdict = verdict(quantized.comparison, job.margin());
+  const double weight_bits = average_weight_bits(model.model);
+  std::vector<ComparedModel> compared = {
+      {"before", average_weight_bits(run.parent.model), run.before, std::nullopt, run.goes_on()},
+      {run.label(), weight_bits, after, quantized.comparison, /*quantized=*/true,
+       quantized.verdict}};
+  const auto& labels = model.model.facts.labels;
+  quantized.result = run.subject();
+  quantized.result.update({{"method", job.qat ? "qat" : "ptq"},
+                           {"arithmetic", "simulated"},
+                           {"average_weight_bits", weight_bits},
+                           {"quantized_modules", run.plan.size()},
+                           {"protocol", to_string(run.data.protocol)},
+                           {"before", to_json(run.before, labels)},
+                           {"after", to_json(after, labels)},
+                           {"comparison", to_json(quantized.comparison, quantized.verdict)},
+                           {"seed", seed},
+                           {"seeds", 1},
+                           {"calibration_texts", run.calibration_texts}});
+  if (job.qat) {
+    quantized.result["steps"] = quantized.steps;
+    quantized.result["caveat"] = caveat_of({quantized.result});
+  }
+  if (job.qat && !options.fine_tune.class_weights.empty()) {
+    const std::vector<float> weights =
+        class_weights(options.fine_tune.class_weights, run.data.train.labels, labels);
+    for (std::size_t c = 0; c < labels.size(); ++c)
+      quantized.result["class_weights"][labels[c]] = weights[c];
+  }
+  if (job.max_drop_points) quantized.result["gate"] = gate_json(quantized.verdict);
+  for (const std::string& concern : concerns(after.evaluation, labels))
+    quantized.doubts.push_back(fmt::format("after quantizing, {}", concern));
+  const std::vector<NamedFigures> figures = run.figures();
+  quantized.measured = {{figures[0].name, run.before.evaluation, figures[0].cautions},
+                        {figures[1].name, after.evaluation, figures[1].cautions}};
+  quantized.sections.push_back(class_section(quantized.measured, labels));
+  if (!notice_for_other_programs(run.plan).empty()) {
+    const Measurement elsewhere =
+        measure(without_quantizers(model.model, run.context.session()), run.data.test,
+                options.fine_tune.eval_batch_size, run.context, "as transformers");
+    const Comparison comparison = compare(run.before.view(), elsewhere.view(), run.data.test.labels,
+                                          run.data.test.text_numbers);
+    quantized.result["as_transformers"] = to_json(elsewhere, labels);
+    quantized.result["as_transformers"]["comparison"] =
+        to_json(comparison, verdict(comparison, job.margin()));
+    compared.push_back({"as transformers computes it", weight_bits, elsewhere, comparison,
+                        /*quantized=*/true, verdict(comparison, job.margin())});
+  }
+  quantized.table = comparison_table(compared);
+  quantized.layers = layer_bars(unrounded, model.model, options.plan, run.graph());
+  write_model(model, folder);
+  if (job.qat || run.parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
+  quantized.size = model_size(model.model, folder);
+  quantized.result["size"] = to_json(quantized.size);
+  write_model_card({job.output.name_of(folder, run.output.path()), job.invocation.command,
+                    result_of("quantize", quantized.result)},
+                   model.model, folder);
+  return quantized;
+}
+
+// What is lost where, by rounding alone, and what loses less, saved in the job's folder.
+Explanation explain(const QuantizeRun& run) {
+  const QuantizeJob& job = run.job;
+  Diagnosis diagnosis = diagnose(run.parent.model, run.before, run.data, run.options, run.context);
+  NextStep next = next_step({job.invocation, run.options, job.output.folder, run.output.path()},
+                            diagnosis, run.graph());
+  return {std::move(diagnosis), std::move(next), job.seeds};
+}
+
+// What each layer costs, drawn in `folder`: of the explanation where there is one, else the weights as they were rounded.
+Section layer_section(const QuantizeRun& run, const std::optional<Explanation>& explanation,
+                      std::vector<LayerBar> weights, const fs::path& folder,
+                      std::vector<std::string>& notes) {
+  const std::string title =
+      fmt::format("What is left of each layer's {}, {}",
+                  explanation ? "operands, each alone, without training" : "weights",
+                  summary(run.options.plan));
+  std::vector<Block> blocks = layer_figure(
+      explanation ? layer_bars(explanation->diagnosis, run.graph()) : std::move(weights), title,
+      folder / "layers", notes);
+  return explanation ? to_section(*explanation, std::move(blocks))
+                     : Section{"Layers", std::move(blocks)};
+}
+
+// What others make of the model that is saved; "" where it is the same.
+std::string saved_remark(const QuantizeRun& run) {
+  const std::string notice = notice_for_other_programs(run.plan);
+  return notice.empty() ? "" : "What is saved: " + notice + ".";
+}
+
+// What is worth knowing of the model whatever it was measured on: its size, and what others make of it.
+std::vector<std::string> remarks(const QuantizeRun& run, const ModelSize& size) {
+  std::vector<std::string> lines = {to_text(size), saved_remark(run)};
+  std::erase(lines, "");
+  return lines;
+}
+
+// All of it for people; it outlives the run.
+std::function<std::string(const TextStyle&)> text_of(
+    const QuantizeRun& run, const Quantized& quantized,
+    const std::optional<Explanation>& explanation) {
+  std::string last =
+      fmt::format("{} operations quantized{}; one seed; written to {}\n", run.plan.size(),
+                  run.goes_on() ? fmt::format(", {} of them now", run.options.plan.size()) : "",
+                  run.job.output.folder);
+  for (const std::string& line : remarks(run, quantized.size)) last += line + "\n";
+  return [=, headline = headline(run, quantized.verdict),
+          caption = run.caption(caveat_of({quantized.result})), verdict = quantized.verdict,
+          table = quantized.table, measured = quantized.measured,
+          labels = run.parent.model.facts.labels](const TextStyle& style) {
+    std::string text =
+        fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style), caption,
+                    to_text(table, style), class_text(measured, labels, style), last);
+    if (explanation) text += "\n" + to_text(*explanation, style);
+    return text;
+  };
+}
+
+QuantizeResult quantize_one_seed(const QuantizeRun& run, RunReport report) {
+  const QuantizeJob& job = run.job;
+  const fs::path& folder = run.output.path();
+  Quantized quantized = quantize_once(run, job.seed, folder);
+  std::optional<Explanation> explanation;
+  if (job.explain || worth_explaining(quantized.comparison)) {
+    explanation = explain(run);
+    quantized.result["diagnosis"] = to_json(*explanation, run.graph());
+  }
+  quantized.sections.push_back(
+      layer_section(run, explanation, std::move(quantized.layers), folder, quantized.notes));
+  report.results = quantized.result;
+  report.headline = headline(run, quantized.verdict);
+  report.sections = {
+      {"Result", {PageTable{quantized.table, run.caption(caveat_of({quantized.result}))}}}};
+  if (job.max_drop_points)
+    report.sections[0].blocks.push_back(Paragraph{gate_text(quantized.verdict, run.part())});
+  for (const std::string& line : remarks(run, quantized.size))
+    report.sections[0].blocks.push_back(Paragraph{line});
+  report.sections.insert(report.sections.end(), quantized.sections.begin(),
+                         quantized.sections.end());
+  for (const auto& lines : {quantized.doubts, quantized.notes})
+    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
+  write_run_report(report, folder, run.context);
+  run.output.commit();
+  for (const auto& lines : {quantized.doubts, quantized.notes}) tell_warnings(run.context, lines);
+  return {.fields = quantized.result,
+          .verdict = quantized.verdict,
+          .part = run.part(),
+          .text = text_of(run, quantized, explanation)};
+}
+
+// The results of all seeds, those that an earlier run has left among them.
+std::vector<Json> results_of_seeds(const QuantizeRun& run) {
+  std::vector<Json> results;
+  for (const SeedFolder& seed : seed_folders(run.output.path(), run.job.seed, run.job.seeds)) {
+    if (!seed.done) {
+      Quantized quantized = quantize_once(run, seed.seed, seed.path);
+      layer_section(run, std::nullopt, std::move(quantized.layers), seed.path, quantized.notes);
+      tell_warnings(run.context, quantized.notes);
+      write_results("quantize", quantized.result, seed.path);
+    }
+    results.push_back(read_json(seed.path / "results.json"));
+  }
+  return results;
+}
+
+QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
+  const QuantizeJob& job = run.job;
+  const fs::path& folder = run.output.path();
+  const std::vector<Json> results = results_of_seeds(run);
+  const SeedChanges changes = seed_changes(results);
+  const std::vector<NamedFigures> figures = run.figures(), after = {figures[1]};
+  const Table table = seed_table(results, figures);
+  const Verdict change = verdict_of_seeds(changes, job.margin());
+  const std::string spread = fmt::format("After, on {}: {}.", run.part(),
+                                         seed_sentence(accuracy_spread(results, "after")));
+  std::optional<Explanation> explanation;
+  if (job.explain || std::ranges::any_of(changes.comparisons, worth_explaining))
+    explanation = explain(run);
+  Json result = run.subject();
+  result.update({{"method", "qat"},
+                 {"arithmetic", "simulated"},
+                 {"protocol", to_string(run.data.protocol)},
+                 {"calibration_texts", run.calibration_texts},
+                 {"change", paired_json(changes, change)}});
+  for (const char* key : {"average_weight_bits", "quantized_modules", "size", "class_weights"})
+    if (results.front().contains(key)) result[key] = results.front()[key];
+  const std::string caveat = caveat_of(results), caption = run.caption(caveat);
+  if (!caveat.empty()) result["caveat"] = caveat;
+  result.update(runs_json(results, figures));
+  if (job.max_drop_points) result["gate"] = gate_json(change);
+  if (explanation) result["diagnosis"] = to_json(*explanation, run.graph());
+  report.results = result;
+  report.basis.seeds = job.seeds;
+  report.headline = headline(run, change);
+  std::vector<std::string> undrawn;
+  const Figure dots = seed_figure(
+      results, figures, fmt::format("{}, {}; {} seeds", run.label(), run.part(), job.seeds));
+  report.sections = {{"Result",
+                      {PageTable{table, caption}, Paragraph{spread},
+                       figure_block(dots, folder / "seeds",
+                                    "Accuracy after, a dot for each seed, and before", undrawn)}}};
+  if (job.max_drop_points)
+    report.sections[0].blocks.push_back(Paragraph{gate_text(change, run.part())});
+  const std::string remark = saved_remark(run);
+  if (!remark.empty()) report.sections[0].blocks.push_back(Paragraph{remark});
+  Section classes = class_section_of_seeds(results, after);
+  if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
+  if (explanation) report.sections.push_back(layer_section(run, explanation, {}, folder, undrawn));
+  report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
+  const std::vector<std::string> doubts = seed_concerns(results, after);
+  for (const auto& lines : {doubts, undrawn}) tell_warnings(run.context, lines);
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  write_run_report(report, folder, run.context);
+  run.output.commit();
+  return {.fields = result,
+          .verdict = change,
+          .part = run.part(),
+          .text = [=, headline = headline(run, change),
+                   folder = job.output.folder](const TextStyle& style) {
+            std::string text =
+                fmt::format("{}\n\n{}\n\n{}\n{}\n\n{}written to {}\n{}{}",
+                            toned(headline, tone_of(change), style), caption, to_text(table, style),
+                            spread, class_text_of_seeds(results, after, style), folder, remark,
+                            remark.empty() ? "" : "\n");
+            if (explanation) text += "\n" + to_text(*explanation, style);
+            return text;
+          }};
+}
+
+}  // namespace
+
+QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
+  if (job.seeds > 1 && !job.qat)
+    throw UsageError(
+        "`seeds` repeats training with `qat`; quantizing by rounding alone draws nothing at "
+        "random, "
+        "so all seeds would give the same model");
+  RunReport report;
+  report.invocation = job.invocation;
+  CompressOptions options{
+      .qat = job.qat, .fine_tune = job.training, .calibration = job.calibration};
+  options.fine_tune.training.save_steps = job.resume.save_steps;
+  options.fine_tune.title = "train quantized";
+  OutputFolder output(job.output.folder, job.output.resumable(job.resume));
+  TextModel parent = open_model(job.model, context, job.seed);
+  // What training through its quantizers left beside the rounded weights computes the same, and goes on with more.
+  const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
+  options.plan = resolve(job.recipe, plain_graph(parent.model));
+  const QuantizationPlan plan =
+      with_context(job.model, [&] { return whole_plan(parent.model, options.plan); });
+  const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
+                                          FiguresOf::one_model, context, report.notes);
+  if (!begin_run(report.invocation, parent.model.parameters, data, output))
+    return {.was_finished = true, .fields = finished_results(output)};
+  const Measurement before = measure(parent.model, data.test, options.fine_tune.eval_batch_size,
+                                     context, "before, " + data.measured.facts.part);
+  std::vector<std::string> doubts;
+  for (const std::string& concern : concerns(before.evaluation, parent.model.facts.labels))
+    doubts.push_back(fmt::format("before quantizing, {}", concern));
+  tell_warnings(context, doubts);
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  const std::size_t calibration_texts = calibration_rows(parent.model, data, options).size();
+  if (calibration_texts > 0) {
+    report.notes.push_back(fmt::format("calibrated on {} of {} training texts, drawn by seed {}",
+                                       grouped(static_cast<long long>(calibration_texts)),
+                                       grouped(data.train.size()), job.seed));
+    tell_notes(context, {report.notes.back()});
+  }
+  const QuantizeRun run{job,     parent, parent_is_unrounded, data,   before,
+                        options, plan,   calibration_texts,   output, context};
+  report.title = fmt::format("{} quantized: {}", job.model, run.label());
+  report.basis = basis_of(job.data.options.source, data, "simulated " + summary(plan));
+  return job.seeds == 1 ? quantize_one_seed(run, std::move(report))
+                        : quantize_seeds(run, std::move(report));
+}
+
+}  // namespace hone

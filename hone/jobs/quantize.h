@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "hone/jobs/compress.h"
+#include "hone/jobs/job_data.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/recipe.h"
+#include "hone/jobs/run_report.h"
+#include "hone/metrics/verdict.h"
+#include "hone/report/text_layout.h"
+
+namespace hone {
+
+/// How a model is to be quantized.
+struct QuantizeJob {
+  std::string model;  ///< as `open_model` takes it
+  Recipe recipe = {};
+  bool qat = false;                            ///< trained with the quantizers in place
+  bool explain = false;                        ///< say where accuracy is lost even where little is
+  std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
+  CalibrationRun calibration = {.batch_size = 32};
+  std::string split = {};  ///< the part to measure on, see `measured_texts`
+  JobData data = {};
+  FineTuneOptions training =
+      {};  ///< of `qat`; its seed, checkpoints and `save_steps` come from what follows
+  std::string report_to = "none";  ///< or "tensorboard"
+  JobResume resume = {};
+  std::int64_t seeds = 1;  ///< of `qat`: the job is repeated with so many, from `seed` on
+  std::uint64_t seed = 42;
+  bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
+  JobOutput output;
+  Invocation invocation = {};  ///< for the report, the card and the record of the run
+
+  /// What may be lost, as a share of 1, for the verdict to be "kept".
+  double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
+};
+
+struct QuantizeResult {
+  /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.
+  bool was_finished = false;
+  Json fields = {};       ///< what programs read, see `result_of`
+  Verdict verdict = {};   ///< whether accuracy was kept
+  std::string part = {};  ///< on which, with its size
+  /// The same for people; null where nothing was done.
+  std::function<std::string(const TextStyle&)> text = {};
+};
+
+/// Makes a quantized copy of a model, by rounding alone or by training through quantizers, measures it beside the model it
+/// was made of, and writes it with its report into `output`. Whoever sets `max_drop_points` looks at the verdict.
+///
+/// Throws `UserError`, as `load_encoded`, `compress` and `begin_run` do, `UsageError` for seeds without training, and
+/// `Interrupted`.
+QuantizeResult quantize_job(const QuantizeJob& job, Context& context);
+
+}  // namespace hone

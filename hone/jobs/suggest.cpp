@@ -1,0 +1,59 @@
+#include "hone/jobs/suggest.h"
+
+#include "hone/study/class_table.h"
+#include "hone/study/format_search.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+Table suggestion_table(const std::vector<Suggestion>& suggestions) {
+  Table table({{"layer", "Layer"},
+               {"operand", "Operand"},
+               {"before", "Given"},
+               {"before_snr_db", "SNR given (dB)"},
+               {"after", "Suggested"},
+               {"after_snr_db", "SNR suggested (dB)"}});
+  for (const Suggestion& s : suggestions)
+    table.add_row({s.layer, to_string(s.operand), to_string(s.before),
+                   real(s.noise_before.snr_db(), 1), to_string(s.after),
+                   real(s.noise_after.snr_db(), 1)});
+  return table;
+}
+
+}  // namespace
+
+SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
+  if (!job.recipe.empty()) check_output_file(job.recipe, job.overwrite);
+  std::vector<std::string> notes;
+  TextModel source = open_model(job.model, context, job.seed);
+  check_unquantized(source.model);
+  const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
+                                          FiguresOf::candidates, context, notes);
+  const Model& model = source.model;
+  const std::vector<std::string>& labels = model.facts.labels;
+  const CompressOptions options{.plan = one_format(model, job.format),
+                                .calibration = job.calibration};
+  const std::vector<Suggestion> suggestions =
+      suggest(model, options.plan, data.train, options.calibration, job.bits, context);
+  SuggestResult result{try_suggestions(model, data, options, suggestions, context), {}, {}};
+  tell_warnings(context, concerns(result.trial.models(), labels));
+  result.recipe = to_recipe(with_suggestions(options.plan, suggestions), plain_graph(model));
+  if (!job.recipe.empty()) write_file(job.recipe, result.recipe);
+  const Table table = suggestion_table(suggestions);
+  result.fields = subject_of(job.model, data.identity, data.measured_choice());
+  result.fields.update(to_json(result.trial, labels));
+  result.fields["suggestions"] = to_json(table);
+  result.fields["recipe"] = result.recipe;
+  result.text = [trial = result.trial, labels, table, file = job.recipe](const TextStyle& style) {
+    return fmt::format(
+        "{}\n{}{}\nEach layer's parameters lose least of its weights and of a sample of its inputs "
+        "on texts of the training part; nothing was trained. {}\n",
+        to_text(trial, style), class_text(chosen_evaluations(trial), labels, style),
+        to_text(table, style),
+        file.empty() ? "`output` FILE writes them as a recipe." : "Recipe: " + file);
+  };
+  return result;
+}
+
+}  // namespace hone

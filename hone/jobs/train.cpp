@@ -1,0 +1,462 @@
+#include "hone/jobs/train.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/data/labels.h"
+#include "hone/jobs/choice.h"
+#include "hone/jobs/compress.h"
+#include "hone/jobs/learning_curve.h"
+#include "hone/jobs/model_card.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/models/model_size.h"
+#include "hone/models/unrounded.h"
+#include "hone/models/vocabulary.h"
+#include "hone/study/class_table.h"
+#include "hone/study/learning_check.h"
+#include "hone/study/result.h"
+#include "hone/study/seeds.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kParts[] = {"validation", "test"};
+
+const std::vector<NamedFigures>& figures_of_parts() {
+  static const std::vector<NamedFigures> figures = {{kParts[0], kParts[0]}, {kParts[1], kParts[1]}};
+  return figures;
+}
+
+// What the figures of all parts are to be read with, where there are several.
+std::vector<std::string> common_cautions(const Json& result) {
+  std::vector<std::string> common;
+  if (!result.contains(kParts[0]) || !result.contains(kParts[1])) return common;
+  const Json& others = result[kParts[1]]["cautions"];
+  for (const Json& caution : result[kParts[0]]["cautions"])
+    if (std::ranges::find(others, caution) != others.end()) common.push_back(caution);
+  return common;
+}
+
+// What the figures of one part are to be read with, and not those of all.
+std::vector<std::string> own_cautions(const Json& result, const std::string& part) {
+  const std::vector<std::string> common = common_cautions(result);
+  std::vector<std::string> own = result[part]["cautions"];
+  std::erase_if(own, [&](const std::string& caution) {
+    return std::ranges::find(common, caution) != common.end();
+  });
+  return own;
+}
+
+// Of both parts together; empty where there is nothing of the kind.
+std::string cautions_line(const Json& result) {
+  const std::vector<std::string> common = common_cautions(result);
+  return common.empty() ? "" : fmt::format("Both parts: {}.", fmt::join(common, ", "));
+}
+
+Table results_table(const Json& result) {
+  Table table({{"split", "Split"},
+               {"examples", "Examples"},
+               {"accuracy", "Accuracy"},
+               {"majority_share", "Majority"},
+               {"loss", "Loss"}});
+  for (const char* part : kParts) {
+    if (!result.contains(part)) continue;
+    const Json& e = result[part];
+    const Json& interval = e["eval_accuracy_interval"];
+    std::string name = part;
+    for (const std::string& caution : own_cautions(result, part)) name += ", " + caution;
+    table.add_row(
+        {name, e["eval_samples"].get<std::int64_t>(),
+         percent_within(e["eval_accuracy"].get<double>(), interval[0].get<double>(),
+                        interval[1].get<double>()),
+         percent(e["eval_majority_share"].get<double>()),
+         e["eval_loss"].is_null() ? Cell(absent) : real(e["eval_loss"].get<double>(), 4)});
+  }
+  return table;
+}
+
+/// One training from its start to the model in `folder`, and what the report needs of it.
+struct Trained {
+  Json result;
+  std::vector<NamedEvaluation> measured;
+  std::vector<std::string> labels;
+  std::string size;  ///< of the weights, for people
+  Section curve;
+  std::vector<std::string> doubts;  ///< about the figures
+  std::vector<std::string> notes;
+};
+
+/// What all seeds of a job share.
+struct TrainRun {
+  const TrainJob& job;
+  const Splits& splits;
+  const EncodedSplits& data;
+  std::optional<TrainedOn>
+      trained_on;  ///< what the trained models have learnt from; none: it is not kept
+  const std::optional<LearntVocabulary>& vocabulary;
+  OutputFolder& output;
+  Context& context;
+
+  /// Of the two parts that are measured, the last one that has texts is what the job is judged by.
+  Json subject() const {
+    return subject_of(job.model, data.identity,
+                      data.test.size() > 0 ? data.measured : data.measured_validation);
+  }
+};
+
+// What speaks against the figures.
+void add_doubts(const TrainingLog& log, Trained& trained) {
+  for (const auto& [part, evaluation, doubts] : trained.measured)
+    for (const std::string& concern : concerns(evaluation, trained.labels))
+      trained.doubts.push_back(fmt::format("{}: {}", part, concern));
+  if (trained.measured.empty()) return;
+  const auto& [part, evaluation, doubts] = trained.measured.back();
+  for (std::string& sign : signs_of_no_learning(log.steps(), part, evaluation, trained.labels))
+    trained.doubts.push_back(std::move(sign));
+}
+
+Json loss_fell_json(const TrainingLog& log) {
+  const std::optional<bool> fell = loss_fell(log.steps());
+  return fell ? Json(*fell) : Json();
+}
+
+Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
+                   const fs::path& folder) {
+  const TrainJob& job = run.job;
+  source.trained_on = run.trained_on;
+  FineTuneOptions options = job.training;
+  options.training.seed = seed;
+  options.training.save_steps = job.resume.save_steps;
+  options.checkpoints = checkpoints_in(folder, job.resume, source, run.output);
+  if (job.seeds > 1) options.title = fmt::format("train seed {}", seed);
+  TrainingLog log = training_log_in(folder, job.report_to);
+  FineTuneResult tuned = fine_tune(source.model, run.data, options, log, run.context);
+  const TrainingResult& t = tuned.training;
+  const double examples = static_cast<double>(t.examples), steps = static_cast<double>(t.steps);
+  Trained trained;
+  trained.result = run.subject();
+  trained.result.update({{"train_loss", t.steps > 0 ? Json(t.mean_loss) : Json()},
+                         {"train_runtime", t.seconds},
+                         {"train_samples_per_second", examples / t.seconds},
+                         {"train_steps_per_second", steps / t.seconds},
+                         {"train_samples", run.data.train.size()},
+                         {"steps", t.steps},
+                         {"loss_fell", loss_fell_json(log)},
+                         {"ended_early", t.end == TrainingEnd::early},
+                         {"weights_of_step", tuned.weights_of_step},
+                         {"protocol", to_string(run.data.protocol)},
+                         {"seed", seed},
+                         {"seeds", 1}});
+  if (run.vocabulary) trained.result["vocabulary"] = to_json(*run.vocabulary, run.data.train);
+  trained.labels = source.model.facts.labels;
+  if (!tuned.class_weights.empty())
+    for (std::size_t c = 0; c < trained.labels.size(); ++c)
+      trained.result["class_weights"][trained.labels[c]] = tuned.class_weights[c];
+  // What these weights do on the validation part is known already when the last evaluation, or the best, was of them.
+  std::optional<Measurement> known = std::move(tuned.validation);
+  std::vector<Proportion> right;
+  for (const char* part : kParts) {
+    const bool validation = part == kParts[0];
+    const EncodedSet& set = validation ? run.data.validation : run.data.test;
+    if (set.size() == 0) continue;
+    if (!known || !(validation || run.data.protocol == Protocol::original))
+      known = measure(source.model, set, options.eval_batch_size, run.context, part);
+    trained.result[part] = to_json(*known, trained.labels);
+    const MeasuredPart& measured = validation ? run.data.measured_validation : run.data.measured;
+    trained.result[part].update(to_json(measured));
+    const Evaluation& e = known->evaluation;
+    right.push_back({e.correct, e.examples, e.evidence});
+    trained.measured.push_back({part, known->evaluation});
+  }
+  for (NamedEvaluation& one : trained.measured)
+    one.cautions = own_cautions(trained.result, one.name);
+  add_doubts(log, trained);
+  // Under the original protocol both are the same texts.
+  if (right.size() == 2 && run.data.protocol == Protocol::honest) {
+    const Interval gap = difference_interval(right[0], right[1]);
+    trained.result["validation_test_gap"] = right[0].share() - right[1].share();
+    trained.result["validation_test_gap_interval"] = {gap.low, gap.high};
+  }
+  trained.curve = learning_curve_section(log, job.model + " trained; one seed",
+                                         folder / "learning_curve", trained.notes);
+  // Others read the weights as the values they take.
+  if (source.model.quantization) {
+    const Model unrounded = source.model;
+    source.model = round_weights(unrounded, run.context);
+    write_unrounded(unrounded, source.model, folder);
+  }
+  write_model(source, folder);
+  const ModelSize size = model_size(source.model, folder);
+  trained.size = to_text(size);
+  trained.result["size"] = to_json(size);
+  write_results("train", trained.result, folder);
+  write_model_card({job.output.name_of(folder, run.output.path()), run.job.invocation.command,
+                    result_of("train", trained.result)},
+                   source.model, folder);
+  return trained;
+}
+
+constexpr const char* kNothingMeasured =
+    "Trained, and measured on nothing: there was neither a test nor a validation part.";
+
+// Of the part the job is judged by.
+std::string headline(const Trained& trained) {
+  if (trained.measured.empty()) return kNothingMeasured;
+  const auto& [part, evaluation, doubts] = trained.measured.back();
+  return accuracy_headline(part_text(part, trained.result[part]), evaluation);
+}
+
+// "The weights are those after step 400, the best of the validation part by accuracy."
+std::string choice_text(const Json& result) {
+  std::string text = fmt::format("{} steps in {}; the weights are those after step {}",
+                                 grouped(result["steps"].get<std::int64_t>()),
+                                 clock_text(result["train_runtime"].get<double>()),
+                                 grouped(result["weights_of_step"].get<std::int64_t>()));
+  if (result["ended_early"]) text += "; ended early, no evaluation had become better";
+  if (result.contains("validation_test_gap")) {
+    const Json& interval = result["validation_test_gap_interval"];
+    text +=
+        fmt::format("; validation accuracy is {} points from test (95 %: {} to {})",
+                    points_text(result["validation_test_gap"].get<double>()),
+                    points_text(interval[0].get<double>()), points_text(interval[1].get<double>()));
+  }
+  if (result.contains("class_weights"))
+    text += "; the training loss weighs the classes, evaluations do not";
+  if (result["protocol"] == "original")
+    text += "; protocol original: choices were made on the test part, so its figure flatters";
+  return text;
+}
+
+void report_one(const TrainRun& run, const Trained& trained, RunReport report) {
+  report.headline = headline(trained);
+  report.sections = {{"Result",
+                      {PageTable{results_table(trained.result), cautions_line(trained.result)},
+                       Paragraph{choice_text(trained.result)}, Paragraph{trained.size}}},
+                     trained.curve};
+  if (!trained.measured.empty())
+    report.sections.push_back(class_section(trained.measured, trained.labels));
+  for (const auto& lines : {trained.doubts, trained.notes})
+    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
+  write_run_report(report, run.output.path(), run.context);
+}
+
+// "Accuracy on test, n = 500: 83.2 % on average over 5 seeds …"
+std::string accuracy_of_seeds(const std::vector<Json>& results, const char* part) {
+  const Json& first = results.front()[part];
+  return fmt::format("Accuracy on {}: {}; the most frequent class alone makes {}.",
+                     part_text(part, first), seed_sentence(accuracy_spread(results, part)),
+                     share_text(first["eval_majority_share"].get<double>()));
+}
+
+/// A job of several seeds, and what it says.
+struct TrainedSeeds {
+  std::vector<Json> results;
+  std::vector<std::string> sentences;  ///< of the part it is judged by, and of the other
+  Json summary;
+};
+
+std::vector<std::string> sentences_of(const std::vector<Json>& results) {
+  std::vector<std::string> sentences;
+  for (const char* part : {kParts[1], kParts[0]})
+    if (results.front().contains(part)) sentences.push_back(accuracy_of_seeds(results, part));
+  if (sentences.empty()) sentences.emplace_back(kNothingMeasured);
+  return sentences;
+}
+
+std::vector<std::string> of_seed(std::uint64_t seed, std::vector<std::string> notes) {
+  for (std::string& note : notes) note = fmt::format("seed {}: {}", seed, note);
+  return notes;
+}
+
+// Those that an earlier run has left among them.
+std::vector<Json> results_of_seeds(const TrainRun& run,
+                                   const std::function<TextModel(std::uint64_t)>& open) {
+  const TrainJob& job = run.job;
+  std::vector<Json> results;
+  for (const SeedFolder& seed : seed_folders(run.output.path(), job.seed, job.seeds)) {
+    if (!seed.done)
+      tell_warnings(
+          run.context,
+          of_seed(seed.seed, train_once(run, open(seed.seed), seed.seed, seed.path).notes));
+    results.push_back(read_json(seed.path / "results.json"));
+  }
+  return results;
+}
+
+void report_seeds(const TrainRun& run, TrainedSeeds& trained, RunReport report) {
+  const std::vector<Json>& results = trained.results;
+  const std::vector<NamedFigures>& figures = figures_of_parts();
+  Json& summary = trained.summary;
+  summary = run.subject();
+  summary["protocol"] = to_string(run.data.protocol);
+  for (const char* key : {"size", "vocabulary", "class_weights"})
+    if (results.front().contains(key)) summary[key] = results.front()[key];
+  summary.update(runs_json(results, figures));
+  report.results = summary;
+  const char* part = results.front().contains("test") ? "test" : "validation";
+  const bool measured = results.front().contains(part);
+  report.headline = trained.sentences.front();
+  report.basis.seeds = static_cast<std::int64_t>(results.size());
+  std::vector<std::string> undrawn, doubts = seed_concerns(results, figures);
+  report.sections = {{"Result", {PageTable{seed_table(results, figures)}}}};
+  for (const std::string& sentence : trained.sentences)
+    report.sections[0].blocks.push_back(Paragraph{sentence});
+  if (measured) {
+    const Figure dots = seed_figure(
+        results, figures, fmt::format("{} trained; {} seeds", run.job.model, results.size()));
+    report.sections[0].blocks.push_back(figure_block(
+        dots, run.output.path() / "seeds", "Accuracy on each part, a dot for each seed", undrawn));
+    for (std::string& sign : signs_of_no_learning(results, {part, part}))
+      doubts.push_back(std::move(sign));
+  }
+  Section classes = class_section_of_seeds(results, figures);
+  if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
+  for (const auto& lines : {doubts, undrawn}) {
+    tell_warnings(run.context, lines);
+    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
+  }
+  write_run_report(report, run.output.path(), run.context);
+}
+
+// The data with the classes of the model; with its own where they do not fit and the head may be a fresh one.
+Splits splits_to_train_on(const TrainJob& job, const std::optional<TrainedOn>& before,
+                          Context& context) {
+  try {
+    return load_splits(job.data, job.seed, known_labels(job.model), before, DataUse::training,
+                       context);
+  } catch (const LabelMismatch& mismatch) {
+    if (!job.ignore_mismatched_sizes)
+      fail("{}; give `ignore_mismatched_sizes` to begin with a fresh head for the data's labels",
+           mismatch.what());
+    return load_splits(job.data, job.seed, std::vector<std::string>{}, before, DataUse::training,
+                       context);
+  }
+}
+
+// What is learnt from, and where choices are made.
+std::vector<std::string> parts_told(const Splits& splits) {
+  std::vector<std::string> lines;
+  for (const PartFacts& facts : splits.identity.parts)
+    if (facts.part == "train")
+      lines.push_back(fmt::format("train: {} texts{}: {}; always '{}' would be right for {}",
+                                  grouped(facts.rows),
+                                  facts.sample.empty() ? "" : fmt::format(" ({})", facts.sample),
+                                  class_counts_text(facts, splits.source.label_names),
+                                  shown_name(splits.source.label_names[facts.majority_class()]),
+                                  share_text(facts.majority_share())));
+  if (splits.validation_source != "none")
+    lines.push_back("validation: " + splits.validation_source);
+  for (const PartFacts& facts : splits.identity.parts)
+    if (facts.part == "test" && !facts.sample.empty())
+      lines.push_back("test: the data's test part; " + facts.sample);
+  return lines;
+}
+
+TextModel open_for_training(const TrainJob& job, const std::optional<LearntVocabulary>& vocabulary,
+                            const Splits& splits, std::uint64_t seed, const Context& context) {
+  const std::vector<std::string>& labels = splits.source.label_names;
+  if (vocabulary) return make_model(job.model, vocabulary->tokenizer, context, seed, labels);
+  const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
+  TextModel source = open_model(job.model, context, seed, labels, head);
+  take_unrounded(source.model, source.folder);
+  return source;
+}
+
+std::string text_of(const Trained& trained, const std::string& folder, const TextStyle& style) {
+  const Json& result = trained.result;
+  std::string text = headline(trained) + "\n\n";
+  if (!trained.measured.empty())
+    text += fmt::format("{}\n{}", to_text(results_table(result), style),
+                        class_text(trained.measured, trained.labels, style));
+  if (const std::string line = cautions_line(result); !line.empty()) text += line + "\n";
+  const Json& loss = result["train_loss"];
+  return text +
+         fmt::format("{}; {} texts/s, mean loss {}; one seed; written to {}\n{}\n",
+                     choice_text(result),
+                     static_cast<long long>(result["train_samples_per_second"].get<double>()),
+                     loss.is_null() ? "–" : fmt::format("{:.4f}", loss.get<double>()), folder,
+                     trained.size);
+}
+
+std::string text_of(const TrainedSeeds& trained, const std::string& folder,
+                    const TextStyle& style) {
+  return fmt::format("{}\n\n{}\n{}written to {}\n", fmt::join(trained.sentences, "\n"),
+                     to_text(seed_table(trained.results, figures_of_parts()), style),
+                     class_text_of_seeds(trained.results, figures_of_parts(), style), folder);
+}
+
+}  // namespace
+
+TrainResult train_model(const TrainJob& job, Context& context) {
+  RunReport report;
+  report.title = fmt::format("{} trained on {}", job.model, job.data.options.source);
+  report.invocation = job.invocation;
+  OutputFolder output(job.output.folder, job.output.resumable(job.resume));
+  const std::optional<TrainedOn> before = known_record(job.model);
+  const Splits splits = splits_to_train_on(job, before, context);
+  check_trainable(splits);
+  const bool learns = total_steps(job.training.training, std::ssize(splits.source.train)) > 0;
+  const std::optional<LearntVocabulary> vocabulary =
+      learn_vocabulary({job.model, job.data.options.source, job.vocab_size,
+                        job.resume.resume ? output.path() : fs::path()},
+                       splits.source.train, context);
+  const TextModel source = open_for_training(job, vocabulary, splits, job.seed, context);
+  report.notes = source.model.warnings;
+  TrainedOn after =
+      learns ? after_training(before, splits.identity.hash, row_hashes(splits.source.train),
+                              row_hashes(splits.source.validation))
+             : source.trained_on.value_or(TrainedOn{.complete = false});
+  if (!learns) report.notes.emplace_back("nothing is learnt: the training has no steps");
+  remember_columns(after, job.data.options);
+  const MeasuredTexts test =
+      splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", after);
+  const EncodedSplits data =
+      encode_splits(source, splits, test, after, job.data.max_seq_length, context, report.notes);
+  tell_warnings(context, report.notes);
+  std::vector<std::string> told = parts_told(splits);
+  if (path_exists(source.folder / kUnroundedFile) && !source.folder.empty())
+    told.push_back(fmt::format("weights: {} goes on from those before rounding ({})", job.model,
+                               kUnroundedFile));
+  if (vocabulary) told.push_back(vocabulary_text(*vocabulary, data.train));
+  tell_notes(context, told);
+  for (const auto& lines : {splits.source.notes, splits.source.warnings, told})
+    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
+  TrainResult result;
+  if (!begin_run(report.invocation, source.model.parameters, data, output)) {
+    result.was_finished = true;
+    result.fields = finished_results(output);
+    return result;
+  }
+  report.basis = basis_of(job.data.options.source, data, "fp32");
+  const TrainRun run{
+      job,        splits, data,   job.row_hashes ? std::optional(after) : without_rows(after),
+      vocabulary, output, context};
+  if (job.seeds == 1) {
+    Trained trained = train_once(run, source, job.seed, output.path());
+    report_one(run, trained, std::move(report));
+    for (const auto& lines : {trained.doubts, trained.notes}) tell_warnings(context, lines);
+    result.fields = trained.result;
+    result.text = [trained = std::move(trained), folder = job.output.folder](
+                      const TextStyle& style) { return text_of(trained, folder, style); };
+  } else {
+    TrainedSeeds trained{results_of_seeds(run,
+                                          [&](std::uint64_t seed) {
+                                            return open_for_training(job, vocabulary, splits, seed,
+                                                                     context);
+                                          }),
+                         {},
+                         {}};
+    trained.sentences = sentences_of(trained.results);
+    report_seeds(run, trained, std::move(report));
+    result.fields = trained.summary;
+    result.text = [trained = std::move(trained), folder = job.output.folder](
+                      const TextStyle& style) { return text_of(trained, folder, style); };
+  }
+  output.commit();
+  return result;
+}
+
+}  // namespace hone

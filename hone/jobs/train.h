@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "hone/jobs/fine_tune.h"
+#include "hone/jobs/job_data.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/run_report.h"
+#include "hone/report/text_layout.h"
+
+namespace hone {
+
+/// How a model is to be trained.
+struct TrainJob {
+  std::string model;  ///< a folder, or fresh weights: as `open_model` takes it
+  JobData data = {};
+  FineTuneOptions training = {};  ///< its seed, checkpoints and `save_steps` come from what follows
+  std::string report_to = "none";        ///< or "tensorboard"
+  bool ignore_mismatched_sizes = false;  ///< a trained head for other labels may give way
+  JobResume resume = {};
+  std::int64_t seeds = 1;  ///< the job is repeated with so many, from `seed` on
+  std::uint64_t seed = 42;
+  bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
+  std::int64_t vocab_size =
+      0;  ///< of the vocabulary that fresh weights learn; see `VocabularyOptions`
+  JobOutput output;
+  Invocation invocation = {};  ///< for the report, the card and the record of the run
+};
+
+struct TrainResult {
+  /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.
+  bool was_finished = false;
+  Json fields;  ///< what programs read, see `result_of`
+  /// The same for people; empty where nothing was done.
+  std::function<std::string(const TextStyle&)> text = {};
+};
+
+/// Trains a model on a data set, measures it on the validation and the test part, and writes it with its report into
+/// `output`, with one seed or several. Goes on where an interrupted run of the same job stood, where that is wanted.
+///
+/// Throws `UserError`, as `load_splits`, `fine_tune` and `begin_run` do, and `Interrupted`.
+TrainResult train_model(const TrainJob& job, Context& context);
+
+}  // namespace hone
