@@ -147,6 +147,11 @@ const std::vector<Document>& documents() {
           {"data", "named_data", "the data it is of", "with --data"},
           {"part", "train|validation|test|all",
            "the part of it; all: data without parts, or all of them", "with --data"},
+          {"pooling", "text",
+           "what becomes of the hidden states of a text's tokens: cls, max, mean, "
+           "mean_sqrt_len_tokens, or several, whose vectors are joined: cls+mean",
+           "with --embed"},
+          {"normalized", "boolean", "whether embeddings were given the length 1", "with --embed"},
           {"", "prediction"}}},
         {"with --fields", {{"", "prediction", "", "where it is asked for"}}}}},
       {"convert",

@@ -77,6 +77,8 @@ const std::vector<SchemaRun>& runs() {
       {"predict model --data reviews.csv --fields "
        "id,text,label,score,gold,cut,labels,probabilities,logits,input_ids"},
       {"predict model dull --text_pair fine --fields text_pair"},
+      {"predict model --data reviews.csv --embed"},
+      {"predict model dull --embed --fields embedding"},
       {"predict model --data goo*.csv"},
       {"predict model --data goo*.csv --fields file"},
       {"quantize model --weight_format int(bits=4) --data reviews.csv -o weights", "weights"},
