@@ -105,6 +105,10 @@ class Asked {
                a.model);
   }
   const TextModel& model() const { return embedder_ ? embedder_->source : *classifier_; }
+  /// Those that the model tells apart; none without a head.
+  std::vector<std::string> labels() const {
+    return model().model.fresh_head ? std::vector<std::string>() : model().model.facts.labels;
+  }
   const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
   /// As it was given, or what the model asks for.
   std::int64_t max_seq_length(const PredictArguments& a) const {
@@ -268,8 +272,7 @@ void predict(const PredictArguments& a) {
   TextRows rows;
   Source source;
   if (!a.data.options.source.empty()) {
-    rows = read_text_rows(a.data.options, a.split, model.model.facts.labels, model.trained_on,
-                          context.pool);
+    rows = read_text_rows(a.data.options, a.split, asked.labels(), model.trained_on, context.pool);
     print_notes(rows.notes, context);
     print_warnings(rows.warnings);
   } else if (a.from_stream()) {

@@ -78,6 +78,8 @@ const std::vector<SchemaRun>& runs() {
        "id,text,label,score,gold,cut,labels,probabilities,logits,input_ids"},
       {"predict model dull --text_pair fine --fields text_pair"},
       {"predict model --data reviews.csv --embed"},
+      {"predict model --data goo*.csv --embed"},
+      {"predict model dull --text_pair fine --embed"},
       {"predict model dull --embed --fields embedding"},
       {"predict model --data goo*.csv"},
       {"predict model --data goo*.csv --fields file"},
