@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "hone/ops/reference.h"
@@ -44,12 +45,16 @@ double weight_of(std::string_view mode, std::size_t tokens) {
   return mode == kMean ? 1 / count : 1 / std::sqrt(count);
 }
 
-// Of equal ones the first.
-std::int64_t largest(const reference::Rows& x, std::int64_t first_row,
-                     const std::vector<std::int64_t>& tokens, std::size_t h) {
-  std::int64_t best = tokens[0];
+// What is no number counts as the largest, so that it shows.
+bool is_larger(float a, float b) { return a > b || (std::isnan(a) && !std::isnan(b)); }
+
+// By feature the token of the largest element, of equal ones the first.
+std::vector<std::int64_t> largest(const reference::Rows& x, std::int64_t first_row,
+                                  const std::vector<std::int64_t>& tokens) {
+  std::vector<std::int64_t> best(static_cast<std::size_t>(x.length), tokens[0]);
   for (const std::int64_t s : tokens)
-    if (x[first_row + s][h] > x[first_row + best][h]) best = s;
+    for (std::size_t h = 0; h < best.size(); ++h)
+      if (is_larger(x[first_row + s][h], x[first_row + best[h]][h])) best[h] = s;
   return best;
 }
 
@@ -64,15 +69,21 @@ void forward(Call& call) {
     if (tokens.empty()) continue;
     const std::int64_t first_row = text * mask.size(1);
     const std::span<float> pooled = reference::row_of(y, text);
-    for (std::size_t h = 0; h < pooled.size(); ++h) {
-      if (mode == kMax) {
-        pooled[h] = x[first_row + largest(x, first_row, tokens, h)][h];
-        continue;
-      }
-      double sum = 0;
-      for (const std::int64_t s : tokens) sum += static_cast<double>(x[first_row + s][h]);
-      pooled[h] = static_cast<float>(sum * weight_of(mode, tokens.size()));
+    if (mode == kMax) {
+      std::ranges::copy(x[first_row + tokens[0]], pooled.begin());
+      for (const std::int64_t s : tokens)
+        std::ranges::transform(x[first_row + s], pooled, pooled.begin(),
+                               [](float a, float b) { return is_larger(a, b) ? a : b; });
+      continue;
     }
+    std::vector<double> sums(pooled.size());
+    for (const std::int64_t s : tokens) {
+      const std::span<const float> token = x[first_row + s];
+      for (std::size_t h = 0; h < sums.size(); ++h) sums[h] += static_cast<double>(token[h]);
+    }
+    const double weight = weight_of(mode, tokens.size());
+    std::ranges::transform(sums, pooled.begin(),
+                           [&](double sum) { return static_cast<float>(sum * weight); });
   }
 }
 
@@ -94,16 +105,17 @@ void backward(Call& call) {
     const std::vector<std::int64_t> tokens = tokens_of(mask, text);
     if (tokens.empty()) continue;
     const std::int64_t first_row = text * mask.size(1);
-    for (std::size_t h = 0; h < dy[text].size(); ++h) {
-      if (mode == kMax) {
-        const std::int64_t s = largest(x, first_row, tokens, h);
-        reference::row_of(dx, first_row + s)[h] = dy[text][h];
-        continue;
-      }
-      const double share = static_cast<double>(dy[text][h]) * weight_of(mode, tokens.size());
-      for (const std::int64_t s : tokens)
-        reference::row_of(dx, first_row + s)[h] = static_cast<float>(share);
+    if (mode == kMax) {
+      const std::vector<std::int64_t> best = largest(x, first_row, tokens);
+      for (std::size_t h = 0; h < best.size(); ++h)
+        reference::row_of(dx, first_row + best[h])[h] = dy[text][h];
+      continue;
     }
+    const double weight = weight_of(mode, tokens.size());
+    for (const std::int64_t s : tokens)
+      std::ranges::transform(dy[text], reference::row_of(dx, first_row + s).begin(), [&](float d) {
+        return static_cast<float>(static_cast<double>(d) * weight);
+      });
   }
 }
 

@@ -32,6 +32,21 @@ TEST(PoolTokens, TakesTheLargestOfThem) {
   EXPECT_EQ(pooled("max"), (std::vector<float>{5, -2, 7, -8, 0, 0}));
 }
 
+TEST(PoolTokens, HidesNothingThatIsNoNumber) {
+  for (const std::string_view mode : {"mean", "max", "mean_sqrt_len"}) {
+    const std::vector<float> y =
+        evaluate(fmt::format(R"(%x = input : f32[1, 3, 2]
+%mask = input : i64[1, 3]
+%y = pool_tokens(%x, %mask) {{mode="{}"}} : f32[1, 2]
+output y = %y)",
+                             mode),
+                 {{"x", Tensor::of<float>({1, 3, 2}, {1, 1, std::nanf(""), 2, 3, 3})},
+                  {"mask", Tensor::of<std::int64_t>({1, 3}, {1, 1, 1})}});
+    EXPECT_TRUE(std::isnan(y[0])) << mode;
+    EXPECT_FALSE(std::isnan(y[1])) << mode;
+  }
+}
+
 TEST(PoolTokens, DividesTheirSumByTheRootOfTheirNumber) {
   const float root = std::sqrt(3.0f);
   const std::vector<float> y = pooled("mean_sqrt_len");
