@@ -23,7 +23,10 @@ constexpr std::string_view kModules = R"([
 
 /// A folder with modules.json and what else is put there.
 struct Folder : TemporaryFolder {
-  Folder() { file("modules.json", kModules); }
+  Folder() {
+    file("modules.json", kModules);
+    file("1_Pooling/config.json", "{}");
+  }
   SentenceModules read() const { return read_sentence_modules(path()); }
   SentenceModules with_pooling(std::string_view config) const {
     file("1_Pooling/config.json", config);
@@ -138,6 +141,9 @@ TEST(SentenceModules, RefuseWhatIsNotComputed) {
   EXPECT_EQ(folder.refusal_of("1_Pooling/config.json", R"({"pooling_mode_cls_token": 1})"),
             "pooling_mode_cls_token: expected true or false, got 1");
   EXPECT_EQ(folder.refusal_of("1_Pooling/config.json", "[]"), "expected an object, got array");
+  fs::remove(folder.path() / "1_Pooling/config.json");
+  expect_user_error("1_Pooling/config.json: no such file, but modules.json has the pooling there",
+                    [&] { folder.read(); });
   folder.file("1_Pooling/config.json", "{}");
   EXPECT_EQ(folder.refusal_of("sentence_bert_config.json", R"({"max_seq_length": 2})"),
             "max_seq_length: expected a number from 3, got 2");

@@ -66,8 +66,9 @@ struct JsonFile {
   }
 };
 
-JsonFile read_object(const fs::path& path) {
-  JsonFile file{path, path_exists(path) ? read_json(path) : Json::object()};
+// Empty where it is not there.
+JsonFile read_object(const fs::path& path, const JsonReader& read) {
+  JsonFile file{path, read(path).value_or(Json::object())};
   user_check(file.content.is_object(), "{}: expected an object, got {}", path.string(),
              file.content.type_name());
   return file;
@@ -85,8 +86,7 @@ struct Module {
   }
 };
 
-std::vector<Module> read_modules(const fs::path& path) {
-  const Json list = read_json(path);
+std::vector<Module> read_modules(const Json& list, const fs::path& path) {
   user_check(list.is_array(), "{}: expected a list of modules, got {}", path.string(),
              list.type_name());
   std::vector<Module> modules;
@@ -147,8 +147,12 @@ std::vector<Pooling> read_poolings(const JsonFile& file) {
   return poolings;
 }
 
-void read_pooling(const fs::path& folder, SentenceModules& modules) {
-  const JsonFile file = read_object(folder / "config.json");
+void read_pooling(const fs::path& folder, const JsonReader& read, SentenceModules& modules) {
+  const fs::path path = folder / "config.json";
+  user_check(read(path).has_value(),
+             "{}: no such file, but modules.json has the pooling there; fetch all of the model",
+             path.string());
+  const JsonFile file = read_object(path, read);
   modules.pooling = read_poolings(file);
   modules.token_width = file.size("word_embedding_dimension", 1);
   if (!modules.token_width) modules.token_width = file.size("embedding_dimension", 1);
@@ -157,26 +161,25 @@ void read_pooling(const fs::path& folder, SentenceModules& modules) {
 }
 
 // Of the encoder. Older programs named the file after the architecture.
-void read_transformer(const fs::path& folder, SentenceModules& modules) {
-  constexpr const char* kNames[] = {"sentence_bert_config.json", "sentence_roberta_config.json",
-                                    "sentence_distilbert_config.json"};
-  const auto* name = std::ranges::find_if(
-      kNames, [&](const char* candidate) { return path_exists(folder / candidate); });
-  if (name == std::end(kNames)) return;
-  const JsonFile file = read_object(folder / *name);
+void read_transformer(const fs::path& folder, const JsonReader& read, SentenceModules& modules) {
+  JsonFile file;
+  for (const char* name : {"sentence_bert_config.json", "sentence_roberta_config.json",
+                           "sentence_distilbert_config.json"}) {
+    file = read_object(folder / name, read);
+    if (!file.content.empty()) break;
+  }
   if (const auto most = file.size("max_seq_length", 3)) modules.max_tokens = most;
   modules.lowercase = file.boolean("do_lower_case", false);
   if (const Json task = file.value("transformer_task");
       !task.is_null() && task != "feature-extraction")
     file.refuse("transformer_task", "\"feature-extraction\"", task);
   const Json text = member(file.value("modality_config"), "text");
-  if (const Json read = member(text, "method_output_name");
-      !read.is_null() && read != "last_hidden_state")
-    file.refuse("method_output_name", "\"last_hidden_state\"", read);
+  if (const Json output = member(text, "method_output_name");
+      !output.is_null() && output != "last_hidden_state")
+    file.refuse("method_output_name", "\"last_hidden_state\"", output);
 }
 
-std::string read_prompt(const fs::path& path) {
-  const JsonFile file = read_object(path);
+std::string read_prompt(const JsonFile& file) {
   const Json name = file.value("default_prompt_name");
   if (name.is_null()) return "";
   const Json prompt =
@@ -201,25 +204,32 @@ Value hidden_states(const Graph& graph, const Architecture& architecture) {
 }  // namespace
 
 SentenceModules read_sentence_modules(const fs::path& folder) {
+  return read_sentence_modules(folder, [](const fs::path& path) {
+    return path_exists(path) ? std::optional(read_json(path)) : std::nullopt;
+  });
+}
+
+SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& read) {
   SentenceModules modules{.encoder = folder};
-  modules.prompt = read_prompt(folder / "config_sentence_transformers.json");
-  const fs::path list = folder / "modules.json";
-  modules.is_given = path_exists(list);
+  modules.prompt = read_prompt(read_object(folder / "config_sentence_transformers.json", read));
+  const fs::path path = folder / "modules.json";
+  const std::optional<Json> list = read(path);
+  modules.is_given = list.has_value();
   const auto read_tokenizer_limit = [&] {
     modules.max_tokens =
-        read_object(modules.encoder / "tokenizer_config.json").size("model_max_length", 3);
+        read_object(modules.encoder / "tokenizer_config.json", read).size("model_max_length", 3);
   };
   if (!modules.is_given) {
     read_tokenizer_limit();
     return modules;
   }
-  const std::vector<Module> listed = read_modules(list);
-  check_order(listed, list);
+  const std::vector<Module> listed = read_modules(*list, path);
+  check_order(listed, path);
   modules.encoder = listed[0].folder;
   modules.normalize = listed.size() == 3;
   read_tokenizer_limit();
-  read_transformer(modules.encoder, modules);
-  read_pooling(listed[1].folder, modules);
+  read_transformer(modules.encoder, read, modules);
+  read_pooling(listed[1].folder, read, modules);
   return modules;
 }
 

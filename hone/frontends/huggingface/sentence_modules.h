@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hone/base/file.h"
+#include "hone/base/json.h"
 #include "hone/frontends/huggingface/model.h"
 
 /// Sentence embeddings: a vector for a text, made of the hidden states of its tokens behind an encoder, as the folders of
@@ -42,6 +44,10 @@ struct SentenceModules {
 /// and the model_max_length of tokenizer_config.json. Throws `UserError` with the path for modules other than Transformer,
 /// Pooling and Normalize in this order, for poolings that we do not know, and for files that are none.
 SentenceModules read_sentence_modules(const fs::path& folder);
+/// What a JSON file says; none where there is no such file.
+using JsonReader = std::function<std::optional<Json>(const fs::path&)>;
+/// The same of files that are read by `read`.
+SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& read);
 
 /// "mean", "cls+max": as the files name them.
 std::string to_string(const std::vector<Pooling>& pooling);
