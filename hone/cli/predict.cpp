@@ -343,8 +343,9 @@ Command predict_command() {
         pair->needs(text);
         app.add_flag(
             "--embed", a->embed,
-            "the embedding of each text, a vector, instead of its class: the tokens pooled "
-            "as the folder of sentence-transformers says, or their mean");
+            "the embedding of each text, a vector, instead of its class: the tokens pooled as "
+            "the folder of sentence-transformers says, or their mean; texts are cut where "
+            "it says, unless --max_seq_length does");
         declare_texts(app, a->data);
         app.add_option(
                "--label_column", a->data.options.label_column,
@@ -368,7 +369,7 @@ Command predict_command() {
         app.add_option(
                "--fields", a->fields,
                fmt::format("what JSON and CSV tell of each text, by comma: {}; by default all "
-                           "there is, in CSV without lists",
+                           "there is, in CSV without lists but for the embedding",
                            field_names()))
             ->allow_extra_args(false)
             ->delimiter(',');
