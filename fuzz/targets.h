@@ -25,6 +25,8 @@ void json_table(std::string_view bytes);
 void parquet(std::string_view bytes);
 /// model.safetensors.
 void safetensors(std::string_view bytes);
+/// The files of sentence-transformers, as an object of their contents by name.
+void sentence_modules(std::string_view bytes);
 /// tokenizer.json, or vocab.txt where the bytes do not begin with '{'; behind zero bytes
 /// tokenizer_config.json, merges.txt (the first is vocab.json then), special_tokens_map.json and
 /// added_tokens.json.
@@ -39,10 +41,18 @@ struct Target {
   void (*run)(std::string_view bytes);
 };
 inline constexpr Target kTargets[] = {
-    {"archive", archive},       {"config", config},           {"csv", csv},
-    {"graph_file", graph_file}, {"graph_text", graph_text},   {"json_table", json_table},
-    {"parquet", parquet},       {"safetensors", safetensors}, {"tokenizer", tokenizer},
-    {"torch_file", torch_file}, {"unpickler", unpickler},
+    {"archive", archive},
+    {"config", config},
+    {"csv", csv},
+    {"graph_file", graph_file},
+    {"graph_text", graph_text},
+    {"json_table", json_table},
+    {"parquet", parquet},
+    {"safetensors", safetensors},
+    {"sentence_modules", sentence_modules},
+    {"tokenizer", tokenizer},
+    {"torch_file", torch_file},
+    {"unpickler", unpickler},
 };
 
 }  // namespace hone::fuzz

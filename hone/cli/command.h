@@ -28,6 +28,7 @@ class GateFailure : public Error {
 struct CommandGroup {
   std::string_view name;
   std::vector<Command> commands;
+  bool brief = false;  ///< there by their names alone
 };
 
 /// All commands, in the order of the help: by groups, and one after the other.

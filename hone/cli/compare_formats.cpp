@@ -31,7 +31,7 @@ void compare_formats(CompareFormatsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command compare_formats_command() {
-  return {"compare-formats", "try number formats on a model, and say which keep its accuracy",
+  return {"compare-formats", "try number formats, and say which keep the accuracy",
           "hone compare-formats my-model --data 'synth:negation?seed=7&n=30000' --choice "
           "'mxint(bits=8)' --choice ternary/none",
           [](CLI::App& app) -> std::function<void()> {

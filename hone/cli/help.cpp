@@ -1,6 +1,8 @@
 #include "hone/cli/help.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "hone/cli/command.h"
 #include "hone/cli/settings.h"
@@ -63,13 +65,22 @@ std::string overview(std::size_t columns) {
       "hone fine-tunes and quantizes transformers, and measures what that costs\n"
       "Usage: hone COMMAND [arguments]; `hone COMMAND --help` explains one\n\n";
   const bool narrow = columns > 0 && columns < kRoomForTwo;
-  const std::size_t indent = narrow ? 14 : 21;
+  std::size_t width = 0;  // of the names
+  for (const Command& command : commands()) width = std::max(width, command.name.size());
+  const std::size_t indent = width + (narrow ? 3 : 10);
   for (const CommandGroup& group : command_groups()) {
     std::string_view heading = group.name;
     if (narrow) text += fmt::format("{}\n", heading);
+    if (group.brief) {
+      std::vector<std::string_view> names;
+      for (const Command& command : group.commands) names.push_back(command.name);
+      text += fmt::format("{}{}\n", narrow ? "  " : fmt::format("{:<9}", heading),
+                          fmt::join(names, ", "));
+      continue;
+    }
     for (const Command& command : group.commands) {
-      std::string start = narrow ? fmt::format("  {:<11} ", command.name)
-                                 : fmt::format("{:<9}{:<11} ", heading, command.name);
+      std::string start = narrow ? fmt::format("  {:<{}} ", command.name, width)
+                                 : fmt::format("{:<9}{:<{}} ", heading, command.name, width);
       for (const std::string& line :
            broken_line(command.summary, columns > indent ? columns - indent : columns)) {
         text += start + line + "\n";

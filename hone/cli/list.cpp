@@ -40,7 +40,7 @@ const std::vector<CommandGroup>& command_groups() {
         plan_command(), formats_command()}},
       {"Look",
        {inspect_command(), draw_command(), tokenize_command(), passes_command(), bench_command()}},
-      {"Shell", {completion_command(), man_command(), schema_command()}},
+      {"Shell", {completion_command(), man_command(), schema_command()}, /*brief=*/true},
   };
   return groups;
 }

@@ -32,6 +32,13 @@ constexpr Field kDiagnosis = {"diagnosis", "diagnosis",
 constexpr Field kThreads = {"threads", "integer", "that were used"};
 constexpr Field kEpoch = {"epoch", "number", "passes over the training part so far"};
 constexpr Field kStep = {"step", "integer", "steps so far"};
+constexpr Field kDataOfText = {"data", "named_data", "the data it is of", "with --data"};
+constexpr Field kPartOfText = {"part", "train|validation|test|all",
+                               "the part of it; all: data without parts, or all of them",
+                               "with --data"};
+constexpr Field kEmbedding = {"embedding", "number?[]",
+                              "the vector of the text, with as many digits as give back the fp32 "
+                              "numbers; null: no number"};
 
 }  // namespace
 
@@ -141,14 +148,22 @@ const std::vector<Document>& documents() {
       {"predict",
        "One text. The command prints such an object on a line for each, and no line before them "
        "that readers of rows would have to pass over; `id` says which row of its part a text is.",
-       {{"without --fields",
+       {{"with neither --embed nor --fields",
+         {kResult, kModel, kDataOfText, kPartOfText, {"", "prediction"}}},
+        {"with --embed",
          {kResult,
           kModel,
-          {"data", "named_data", "the data it is of", "with --data"},
-          {"part", "train|validation|test|all",
-           "the part of it; all: data without parts, or all of them", "with --data"},
-          {"", "prediction"}}},
-        {"with --fields", {{"", "prediction", "", "where it is asked for"}}}}},
+          kDataOfText,
+          kPartOfText,
+          {"pooling", "text",
+           "what becomes of the hidden states of a text's tokens: cls, max, mean, "
+           "mean_sqrt_len_tokens, or several, whose vectors are joined: cls+mean"},
+          {"normalized", "boolean", "whether vectors are given the length 1"},
+          {"", "read_text"},
+          kEmbedding}},
+        {"with --fields",
+         {{"", "prediction", "", "where it is asked for"},
+          where(kEmbedding, "where it is asked for")}}}},
       {"convert",
        "Weights written as safetensors.",
        {{"",

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/line_reader.h"
 #include "hone/base/printable.h"
@@ -24,6 +25,7 @@ struct PredictArguments {
   std::string text;
   std::string text_pair;
   bool pair = false;  // whether text_pair was given
+  bool embed = false;
   std::string split;
   std::vector<std::string> fields;
   std::int64_t batch_size = 32;
@@ -32,6 +34,7 @@ struct PredictArguments {
   bool overwrite = false;
   RunArguments run;
 
+  Question question() const { return embed ? Question::embedding : Question::label; }
   bool from_stream() const { return data.options.source.empty() && text == kStandardInput; }
   PredictionForm form() const {
     if (output.ends_with(".csv")) return PredictionForm::csv;
@@ -87,10 +90,59 @@ Source stretches_of(std::vector<TextRow> rows, std::size_t first, std::size_t mo
   };
 }
 
+/// A model with the question it is asked: which class texts are of, or their vectors.
+class Asked {
+ public:
+  Asked(const PredictArguments& a, Context& context) {
+    if (a.embed) {
+      embedder_ = open_embedding_model(a.model, context, a.run.seed);
+      return;
+    }
+    classifier_ = open_model(a.model, context, a.run.seed);
+    user_check(!classifier_->model.fresh_head,
+               "{}: the model has no classification head, so it tells no classes apart; --embed "
+               "gives the embeddings of texts, `hone train` trains a head",
+               a.model);
+  }
+  const TextModel& model() const { return embedder_ ? embedder_->source : *classifier_; }
+  /// Those that the model tells apart; none without a head.
+  std::vector<std::string> labels() const {
+    return model().model.fresh_head ? std::vector<std::string>() : model().model.facts.labels;
+  }
+  const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
+  /// As it was given, or what the model asks for.
+  std::int64_t max_seq_length(const PredictArguments& a) const {
+    return embedder_ ? most_tokens(*embedder_, a.data.max_seq_length) : a.data.max_seq_length;
+  }
+  TextPredictor predictor(const PredictArguments& a, Context& context) const {
+    return embedder_ ? TextPredictor(*embedder_, a.data.max_seq_length, a.batch_size, context)
+                     : TextPredictor(*classifier_, a.data.max_seq_length, a.batch_size, context);
+  }
+
+ private:
+  std::optional<TextModel> classifier_;
+  std::optional<EmbeddingModel> embedder_;
+};
+
+// The first numbers of a vector, for people.
+constexpr std::size_t kShownNumbers = 4;
+std::string first_numbers(const std::vector<float>& vector) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShownNumbers, vector.size()); ++i)
+    text += fmt::format("{:>9.4f}", vector[i]);
+  return text;
+}
+double norm(const std::vector<float>& vector) {
+  double squares = 0;
+  for (const float x : vector) squares += static_cast<double>(x) * static_cast<double>(x);
+  return std::sqrt(squares);
+}
+
 /// Predictions as lines of text.
 class Lines {
  public:
-  Lines(const PredictArguments& a, const TextRows& rows, const std::vector<std::string>& labels)
+  /// `width`: of an embedding.
+  Lines(const PredictArguments& a, const TextRows& rows, const Asked& asked, std::int64_t width)
       : form_(a.form()),
         pairs_(rows.pairs),
         labelled_(rows.labelled),
@@ -99,17 +151,25 @@ class Lines {
         model_(a.model),
         data_(a.data.options.source),
         part_(rows.part),
-        labels_(labels),
-        fields_(choose_fields(a.fields, rows, form_ == PredictionForm::csv)),
+        labels_(asked.model().model.facts.labels),
+        embedder_(asked.embedder()),
+        width_(width),
+        fields_(choose_fields(a.fields, rows, a.question(), form_ == PredictionForm::csv)),
         columns_(text_style(a.run).columns) {
-    for (const std::string& label : labels)
+    for (const std::string& label : labels_)
       label_width_ = std::max(label_width_, character_count(shown_name(label)));
   }
 
   std::string header() const {
     if (form_ == PredictionForm::json_lines) return "";
     if (form_ == PredictionForm::csv) return csv_header(fields_);
-    return table_line("Row", "Label", "Probability", "Gold", "Text", pairs_ ? "Second text" : "");
+    const std::string answer =
+        embedder_ == nullptr
+            ? label_cells("Label", "Probability")
+            : vector_cells("Norm",
+                           fmt::format("First {} of {} numbers",
+                                       std::min<std::int64_t>(kShownNumbers, width_), width_));
+    return table_line("Row", answer, "Gold", "Text", pairs_ ? "Second text" : "");
   }
 
   std::string line(const Prediction& p) const {
@@ -118,24 +178,36 @@ class Lines {
       if (chosen_) return to_line(fields) + '\n';
       Json row = {{"model", model_}};
       if (!data_.empty()) row.update({{"data", {{"source", data_}}}, {"part", part_}});
+      if (embedder_ != nullptr)
+        row.update({{"pooling", to_string(embedder_->modules.pooling)},
+                    {"normalized", embedder_->modules.normalize}});
       row.update(fields);
       return to_line(result_of("predict", row)) + '\n';
     }
     if (form_ == PredictionForm::csv) return to_csv(p, fields_, labels_);
     const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
-    return table_line(id, p.label.value_or(prediction_name(kNoPrediction, labels_)),
-                      p.score ? display_text(percent(*p.score)) : "–", p.row.gold.value_or("–"),
-                      p.row.text, p.row.text_pair.value_or(""));
+    const std::string answer =
+        embedder_ == nullptr
+            ? label_cells(p.label.value_or(prediction_name(kNoPrediction, labels_)),
+                          p.score ? display_text(percent(*p.score)) : "–")
+            : vector_cells(fmt::format("{:.4f}", norm(p.embedding)), first_numbers(p.embedding));
+    return table_line(id, answer, p.row.gold.value_or("–"), p.row.text,
+                      p.row.text_pair.value_or(""));
   }
 
  private:
+  std::string label_cells(std::string_view label, std::string_view score) const {
+    return fmt::format("{:<{}}  {:>11}  ", shown_name(label), label_width_, score);
+  }
+  static std::string vector_cells(std::string_view norm, std::string_view numbers) {
+    return fmt::format("{:>9}  {:>36}  ", norm, numbers);
+  }
   // The rows of a table that is printed while it grows: its widths are known before.
-  std::string table_line(std::string_view id, std::string_view label, std::string_view score,
-                         std::string_view gold, std::string_view text,
-                         std::string_view pair) const {
+  std::string table_line(std::string_view id, std::string_view answer, std::string_view gold,
+                         std::string_view text, std::string_view pair) const {
     constexpr std::size_t kShownCharacters = 100, kFewestColumns = 12;
     std::string line = numbered_ ? fmt::format("{:>6}  ", shown_name(id)) : "";
-    line += fmt::format("{:<{}}  {:>11}  ", shown_name(label), label_width_, score);
+    line += answer;
     if (labelled_) line += fmt::format("{:<{}}  ", shown_name(gold), label_width_);
     // On a terminal the texts take what is left of the line, or a line below where that is next to nothing.
     constexpr std::string_view kBetween = "  |  ";
@@ -160,6 +232,8 @@ class Lines {
   bool pairs_, labelled_, numbered_, chosen_;
   std::string model_, data_, part_;
   const std::vector<std::string>& labels_;
+  const EmbeddingModel* embedder_;  ///< null: labels are asked for
+  std::int64_t width_;
   std::vector<PredictionField> fields_;
   std::size_t columns_;  ///< of the terminal; 0: as long as it is
   std::size_t label_width_ = std::string_view("Label").size();
@@ -173,15 +247,15 @@ void print(std::string_view text) {
   flush_output();
 }
 
-void run_all(const Source& source, Classifier& classifier, const Lines& lines, const Sink& sink,
+void run_all(const Source& source, TextPredictor& predictor, const Lines& lines, const Sink& sink,
              Progress* progress) {
   sink(lines.header());
   for (std::vector<TextRow> rows = source(); !rows.empty(); rows = source()) {
     std::string text;
-    for (const Prediction& prediction : classifier.classify(std::move(rows)))
+    for (const Prediction& prediction : predictor.predict(std::move(rows)))
       text += lines.line(prediction);
     sink(text);
-    if (progress != nullptr) progress->update(classifier.texts);
+    if (progress != nullptr) progress->update(predictor.texts);
   }
   if (progress != nullptr) progress->finish();
 }
@@ -191,13 +265,14 @@ void predict(const PredictArguments& a) {
   ::signal(SIGPIPE, SIG_DFL);
   check(a);
   Context context = make_context(a.run);
-  const TextModel model = open_model(a.model, context, a.run.seed);
+  const Asked asked(a, context);
+  const TextModel& model = asked.model();
+  const std::int64_t max_seq_length = asked.max_seq_length(a);
   const auto first = static_cast<std::size_t>(a.batch_size), most = 32 * first;
   TextRows rows;
   Source source;
   if (!a.data.options.source.empty()) {
-    rows = read_text_rows(a.data.options, a.split, model.model.facts.labels, model.trained_on,
-                          context.pool);
+    rows = read_text_rows(a.data.options, a.split, asked.labels(), model.trained_on, context.pool);
     tell_notes(context, rows.notes);
     tell_warnings(context, rows.warnings);
   } else if (a.from_stream()) {
@@ -209,13 +284,13 @@ void predict(const PredictArguments& a) {
     rows.rows = {
         {.id = 1, .text = a.text, .text_pair = a.pair ? std::optional(a.text_pair) : std::nullopt}};
   }
-  if (rows.pairs)
-    check_takes_pairs(model.model.facts.limits, model.tokenizer, a.data.max_seq_length);
+  if (rows.pairs) check_takes_pairs(model.model.facts.limits, model.tokenizer, max_seq_length);
   tell_warnings(context, model.model.warnings);
   tell_warnings(context, {untrained_warning(model, a.model)});
-  tell_warnings(context, {length_warning(a.data.max_seq_length, model.model.facts.limits.tokens)});
-  const Lines lines(a, rows, model.model.facts.labels);
-  Classifier classifier(model, a.data.max_seq_length, a.batch_size, context);
+  tell_warnings(context, {length_warning(max_seq_length, model.model.facts.limits.tokens)});
+  if (asked.embedder() != nullptr) tell_notes(context, embedding_notes(*asked.embedder()));
+  TextPredictor predictor = asked.predictor(a, context);
+  const Lines lines(a, rows, asked, predictor.width());
   const auto total = std::ssize(rows.rows);
   if (!source) source = stretches_of(std::move(rows.rows), first, most);
   // Not between the lines of a table that somebody reads.
@@ -225,7 +300,7 @@ void predict(const PredictArguments& a) {
     progress.emplace("predict", total,
                      ProgressOptions{.unit = "texts", .output = context.progress});
   const auto run = [&](const Sink& sink) {
-    run_all(source, classifier, lines, sink, progress ? &*progress : nullptr);
+    run_all(source, predictor, lines, sink, progress ? &*progress : nullptr);
   };
   if (a.output.empty()) {
     run(print);
@@ -233,10 +308,11 @@ void predict(const PredictArguments& a) {
     write_file(a.output, [&](const ByteSink& sink) {
       run([&](std::string_view text) { sink(std::as_bytes(std::span(text))); });
     });
-    tell_notes(context, {fmt::format("{} prediction{} written to {}", grouped(classifier.texts),
-                                     classifier.texts == 1 ? "" : "s", a.output)});
+    tell_notes(context, {fmt::format("{} {}{} written to {}", grouped(predictor.texts),
+                                     a.embed ? "embedding" : "prediction",
+                                     predictor.texts == 1 ? "" : "s", a.output)});
   }
-  tell_warnings(context, classifier.warnings());
+  tell_warnings(context, predictor.warnings());
 }
 
 std::string field_names() {
@@ -249,7 +325,7 @@ std::string field_names() {
 
 Command predict_command() {
   return {
-      "predict", "classify one text, or many",
+      "predict", "classify one text, or many, or give their embeddings",
       "hone predict my-model \"a film that is not bad\" --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<PredictArguments>();
@@ -264,6 +340,11 @@ Command predict_command() {
         data->excludes(text);
         auto* pair = app.add_option("--text_pair", a->text_pair, "the second text of a pair");
         pair->needs(text);
+        app.add_flag(
+            "--embed", a->embed,
+            "the embedding of each text, a vector, instead of its class: the tokens pooled as "
+            "the folder of sentence-transformers says, or their mean; texts are cut where "
+            "it says, unless --max_seq_length does");
         declare_texts(app, a->data);
         app.add_option(
                "--label_column", a->data.options.label_column,
@@ -287,7 +368,7 @@ Command predict_command() {
         app.add_option(
                "--fields", a->fields,
                fmt::format("what JSON and CSV tell of each text, by comma: {}; by default all "
-                           "there is, in CSV without lists",
+                           "there is, in CSV without lists but for the embedding",
                            field_names()))
             ->allow_extra_args(false)
             ->delimiter(',');

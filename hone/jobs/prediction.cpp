@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -23,6 +24,22 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
 }
 
+// A number with as few digits as give back the float.
+double short_number(float value) {
+  char digits[32];
+  const auto [end, error] = std::to_chars(std::begin(digits), std::end(digits), value);
+  double number = 0;
+  std::from_chars(std::begin(digits), end, number);
+  // Halfway between two floats it could be read as the other one.
+  return static_cast<float>(number) == value ? number : static_cast<double>(value);
+}
+
+Json short_numbers(const std::vector<float>& values) {
+  Json list = Json::array();
+  for (const float value : values) list.push_back(short_number(value));
+  return list;
+}
+
 constexpr PredictionField kFields[] = {
     {"id", [](const Prediction& p, const Labels&) { return p.row.id; }},
     {"file", [](const Prediction& p, const Labels&) { return Json(p.row.file); },
@@ -30,19 +47,23 @@ constexpr PredictionField kFields[] = {
     {"text", [](const Prediction& p, const Labels&) { return Json(p.row.text); }},
     {"text_pair", [](const Prediction& p, const Labels&) { return or_null(p.row.text_pair); },
      WhichRows::pairs},
-    {"label", [](const Prediction& p, const Labels&) { return or_null(p.label); }},
-    {"score", [](const Prediction& p, const Labels&) { return or_null(p.score); }},
+    {"label", [](const Prediction& p, const Labels&) { return or_null(p.label); }, WhichRows::all,
+     Question::label},
+    {"score", [](const Prediction& p, const Labels&) { return or_null(p.score); }, WhichRows::all,
+     Question::label},
     {"gold", [](const Prediction& p, const Labels&) { return or_null(p.row.gold); },
      WhichRows::labelled},
     {"cut", [](const Prediction& p, const Labels&) { return Json(p.cut); }},
+    {"embedding", [](const Prediction& p, const Labels&) { return short_numbers(p.embedding); },
+     WhichRows::all, Question::embedding},
     {"labels", [](const Prediction&, const Labels& labels) { return Json(labels); }, WhichRows::all,
-     true},
+     Question::label, true},
     {"probabilities", [](const Prediction& p, const Labels&) { return Json(p.probabilities); },
-     WhichRows::all, true},
+     WhichRows::all, Question::label, true},
     {"logits", [](const Prediction& p, const Labels&) { return Json(p.logits); }, WhichRows::all,
-     true},
+     Question::label, true},
     {"input_ids", [](const Prediction& p, const Labels&) { return Json(p.input_ids); },
-     WhichRows::all, true},
+     WhichRows::all, std::nullopt, true},
 };
 
 std::vector<double> softmax(std::span<const float> logits) {
@@ -55,9 +76,12 @@ std::vector<double> softmax(std::span<const float> logits) {
   return probabilities;
 }
 
-// What the rows lack for a field; "" for one that they have.
-std::string_view lacking(const TextRows& rows, WhichRows of) {
-  switch (of) {
+// What the answers about the rows lack for a field; "" for one that they have.
+std::string_view lacking(const TextRows& rows, Question question, const PredictionField& field) {
+  if (field.answers.value_or(question) != question)
+    return question == Question::label ? "the embedding is there with `embed`"
+                                       : "with `embed` there are no labels, and nothing about them";
+  switch (field.of) {
     case WhichRows::pairs:
       return rows.pairs ? "" : "the data has no second texts (text_pair); give `text_pair_column`";
     case WhichRows::labelled:
@@ -83,8 +107,8 @@ std::string csv_cell(const Json& value) {
                                     : std::string_view(to_line(value)));
 }
 
-void fill(Prediction& prediction, std::span<const float> logits,
-          const std::vector<std::string>& labels) {
+void fill_label(Prediction& prediction, std::span<const float> logits,
+                const std::vector<std::string>& labels) {
   prediction.logits.assign(logits.begin(), logits.end());
   prediction.probabilities = softmax(logits);
   const std::int32_t best = hone::prediction(logits);
@@ -93,19 +117,36 @@ void fill(Prediction& prediction, std::span<const float> logits,
   prediction.score = prediction.probabilities[static_cast<std::size_t>(best)];
 }
 
+bool all_finite(const std::vector<float>& values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
 }  // namespace
 
-Classifier::Classifier(const TextModel& source, std::int64_t max_seq_length,
-                       std::int64_t batch_size, Context& context)
+TextPredictor::TextPredictor(const TextModel& source, std::int64_t max_seq_length,
+                             std::int64_t batch_size, Context& context)
     : source_(source),
       context_(context),
+      question_(Question::label),
       limit_(text_limit(max_seq_length, source.model.facts.limits.tokens)),
       batch_size_(batch_size),
       predictor_(forward_graph(source.model), source.model.parameters, context.session()) {}
 
-std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
+TextPredictor::TextPredictor(const EmbeddingModel& model, std::int64_t max_seq_length,
+                             std::int64_t batch_size, Context& context)
+    : source_(model.source),
+      context_(context),
+      question_(Question::embedding),
+      prompt_(model.modules.prompt),
+      limit_(
+          text_limit(most_tokens(model, max_seq_length), model.source.model.facts.limits.tokens)),
+      batch_size_(batch_size),
+      predictor_(embedding_graph(model.source.model, model.modules), model.source.model.parameters,
+                 context.session()) {}
+
+std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
   std::vector<Example> examples;
-  for (const TextRow& row : rows) examples.push_back({row.text, 0, row.text_pair});
+  for (const TextRow& row : rows) examples.push_back({prompt_ + row.text, 0, row.text_pair});
   const EncodedSet set = encode_examples(context_.pool, source_.tokenizer, examples, limit_);
   const ExampleSource source = text_examples(set);
   const auto padded = [&](std::int64_t row) {
@@ -119,7 +160,7 @@ std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
   std::ranges::stable_sort(order, {}, padded);
 
   const std::vector<std::string>& labels = source_.model.facts.labels;
-  const auto classes = static_cast<std::size_t>(predictor_.classes());
+  const auto width = static_cast<std::size_t>(predictor_.width());
   std::vector<Prediction> predictions(rows.size());
   for (std::size_t begin = 0; begin < order.size();) {
     std::size_t end = begin + 1;
@@ -127,10 +168,15 @@ std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
            padded(order[end]) == padded(order[begin]))
       ++end;
     const std::span<const std::int64_t> batch = std::span(order).subspan(begin, end - begin);
-    const std::vector<float> logits = predictor_.logits(source.batch(batch, padded(order[begin])));
-    for (std::size_t i = 0; i < batch.size(); ++i)
-      fill(predictions[static_cast<std::size_t>(batch[i])],
-           std::span(logits).subspan(i * classes, classes), labels);
+    const std::vector<float> figures = predictor_.rows(source.batch(batch, padded(order[begin])));
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      Prediction& prediction = predictions[static_cast<std::size_t>(batch[i])];
+      const std::span<const float> row = std::span(figures).subspan(i * width, width);
+      if (question_ == Question::label)
+        fill_label(prediction, row, labels);
+      else
+        prediction.embedding.assign(row.begin(), row.end());
+    }
     begin = end;
     stop_if_interrupted();
   }
@@ -140,7 +186,8 @@ std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
     prediction.input_ids = set.ids[i];
     prediction.cut = set.truncated[i] != 0;
     empty += trim(prediction.row.text).empty();
-    without_label += !prediction.label;
+    without_number += question_ == Question::label ? !prediction.label.has_value()
+                                                   : !all_finite(prediction.embedding);
   }
   texts += set.size();
   cut += set.truncated_texts;
@@ -148,15 +195,19 @@ std::vector<Prediction> Classifier::classify(std::vector<TextRow> rows) {
   return predictions;
 }
 
-std::vector<std::string> Classifier::warnings() const {
+std::vector<std::string> TextPredictor::warnings() const {
+  const bool classified = question_ == Question::label;
   std::vector<std::string> lines;
   const auto add = [&](std::int64_t count, const std::string& what) {
     if (count > 0)
       lines.push_back(fmt::format("{} of {} texts {}", grouped(count), grouped(texts), what));
   };
   add(cut, fmt::format("were cut to {} tokens", limit_));
-  add(empty, "are empty; they were classified like any other");
-  if (without_label > 0) lines.push_back(without_prediction_text(without_label, texts));
+  add(empty, fmt::format("are empty; they were {} like any other",
+                         classified ? "classified" : "embedded"));
+  if (classified && without_number > 0)
+    lines.push_back(without_prediction_text(without_number, texts));
+  if (!classified) add(without_number, "have an embedding with numbers that are not finite");
   if (replaced_bytes > 0)
     lines.push_back(fmt::format("{} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
                                 grouped(replaced_bytes)));
@@ -166,11 +217,11 @@ std::vector<std::string> Classifier::warnings() const {
 std::span<const PredictionField> prediction_fields() { return kFields; }
 
 std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
-                                           const TextRows& rows, bool csv) {
+                                           const TextRows& rows, Question question, bool csv) {
   std::vector<PredictionField> chosen;
   if (names.empty()) {
     for (const PredictionField& field : kFields)
-      if (lacking(rows, field.of).empty() && !(csv && field.list)) chosen.push_back(field);
+      if (lacking(rows, question, field).empty() && !(csv && field.list)) chosen.push_back(field);
     return chosen;
   }
   std::vector<std::string> known;
@@ -179,7 +230,7 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
     const auto found = std::ranges::find(kFields, name, &PredictionField::name);
     user_check(found != std::end(kFields), "`fields`: expected some of {}, got '{}'{}",
                fmt::join(known, ", "), name, did_you_mean(name, known));
-    const std::string_view lack = lacking(rows, found->of);
+    const std::string_view lack = lacking(rows, question, *found);
     user_check(lack.empty(), "`fields`: {}", lack);
     user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
                "`fields`: {} is there twice", name);

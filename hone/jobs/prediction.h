@@ -8,42 +8,56 @@
 
 #include "hone/base/json.h"
 #include "hone/jobs/text_rows.h"
-#include "hone/models/model_source.h"
+#include "hone/models/embedding_model.h"
 #include "hone/train/predictor.h"
 
 /// What a model says of texts, one after the other, and the forms in which programs take it.
 namespace hone {
 
+/// What a model is asked about texts.
+enum class Question {
+  label,     ///< which class each is of
+  embedding  ///< the vector of each
+};
+
 /// What a model says of one text. Figures that are no numbers leave `label` and `score` out.
 struct Prediction {
   TextRow row;
   std::vector<std::int32_t> input_ids;
-  bool cut = false;  ///< the text was longer than `input_ids`
+  bool cut = false;              ///< the text was longer than `input_ids`
+  std::vector<float> embedding;  ///< where that was asked for; else what follows
   std::vector<float> logits;
   std::vector<double> probabilities;  ///< softmax of the logits
   std::optional<std::string> label;   ///< of the largest logit, the first of equal ones
   std::optional<double> score;        ///< its probability
 };
 
-/// Classifies texts in batches. A text's figures are the same bits whatever is classified with it: it is padded to the
-/// next multiple of 8 tokens always, and only texts that are as long then share a batch.
-class Classifier {
+/// Answers one question about texts, in batches. A text's figures are the same bits whatever is answered with it: it is
+/// padded to the next multiple of 8 tokens always, and only texts that are as long then share a batch.
+class TextPredictor {
  public:
-  /// `source` and `context` must outlive it. `max_seq_length`: see text_limit.
-  Classifier(const TextModel& source, std::int64_t max_seq_length, std::int64_t batch_size,
-             Context& context);
+  /// For labels. `source` and `context` must outlive it. `max_seq_length`: see text_limit.
+  TextPredictor(const TextModel& source, std::int64_t max_seq_length, std::int64_t batch_size,
+                Context& context);
+  /// For embeddings. `max_seq_length`: see most_tokens.
+  TextPredictor(const EmbeddingModel& model, std::int64_t max_seq_length, std::int64_t batch_size,
+                Context& context);
 
   /// In the order of `rows`. Throws `Interrupted`.
-  std::vector<Prediction> classify(std::vector<TextRow> rows);
+  std::vector<Prediction> predict(std::vector<TextRow> rows);
 
+  /// Logits or numbers of a vector.
+  std::int64_t width() const { return predictor_.width(); }
   /// What was seen so far.
-  std::int64_t texts = 0, cut = 0, empty = 0, without_label = 0, replaced_bytes = 0;
+  std::int64_t texts = 0, cut = 0, empty = 0, without_number = 0, replaced_bytes = 0;
   /// What is to be told of it at the end.
   std::vector<std::string> warnings() const;
 
  private:
   const TextModel& source_;
   Context& context_;
+  Question question_;
+  std::string prompt_;
   std::size_t limit_;
   std::int64_t batch_size_;
   Predictor predictor_;
@@ -54,14 +68,15 @@ struct PredictionField {
   std::string_view name;
   Json (*value)(const Prediction&, const std::vector<std::string>& labels);
   enum class Rows { all, pairs, labelled, of_many_files } of = Rows::all;  ///< rows that have it
+  std::optional<Question> answers = {};  ///< the question that has it; none: any
   bool list = false;  ///< CSV has it only when it is asked for, as JSON in one cell
 };
 std::span<const PredictionField> prediction_fields();
 
-/// The fields called `names`; when there are none, all that `rows` have, for CSV without lists.
-/// Throws `UserError` for an unknown name, one given twice, and one that the rows do not have.
+/// The fields called `names`; when there are none, all that answers to `question` about `rows` have, for CSV without lists
+/// but for the embedding. Throws `UserError` for an unknown name, one given twice, and one that they do not have.
 std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
-                                           const TextRows& rows, bool csv);
+                                           const TextRows& rows, Question question, bool csv);
 
 /// An object of the fields; `labels` are the model's.
 Json to_json(const Prediction& prediction, std::span<const PredictionField> fields,

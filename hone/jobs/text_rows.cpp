@@ -33,6 +33,7 @@ std::optional<std::string> gold_of(const Record& record) {
 // Gold labels by the names the model has for them.
 void name_gold_labels(TextRows& data, const std::vector<std::string>& labels,
                       const std::vector<std::string>& class_names) {
+  if (labels.empty()) return;
   LabelTable table;
   std::vector<std::int32_t> numbers;
   try {

@@ -33,7 +33,7 @@ struct TextRows {
 /// that is called `part`; "" stands for the first of test, validation and train that there is, "all" for all of them. In
 /// data that the model was trained on and that has no validation part, this is what the training set aside or the model
 /// has not seen, by the `record`. Gold labels are called as the model's `labels` where all of them are among these by name
-/// or number, else as they are written, with a note.
+/// or number, else as they are written, with a note; without a note where the model has none.
 /// Throws `UserError` as `load_data_set` does, but for labels, which may be anything or missing.
 TextRows read_text_rows(const DataOptions& options, const std::string& part,
                         const std::vector<std::string>& labels,

@@ -7,6 +7,7 @@ namespace ops {
 std::vector<OpDef> adamw();
 std::vector<OpDef> add();
 std::vector<OpDef> attention_mask();
+std::vector<OpDef> concat();
 std::vector<OpDef> cross_entropy();
 std::vector<OpDef> dropout();
 std::vector<OpDef> embedding();
@@ -17,6 +18,8 @@ std::vector<OpDef> layer_norm();
 std::vector<OpDef> linear();
 std::vector<OpDef> matmul();
 std::vector<OpDef> mul();
+std::vector<OpDef> normalize();
+std::vector<OpDef> pool_tokens();
 std::vector<OpDef> quantize();
 std::vector<OpDef> relu();
 std::vector<OpDef> reshape();
@@ -31,29 +34,13 @@ std::vector<OpDef> transpose();
 
 OpTable builtin_ops() {
   OpTable table;
-  for (const auto& file : {ops::adamw,
-                           ops::add,
-                           ops::attention_mask,
-                           ops::cross_entropy,
-                           ops::dropout,
-                           ops::embedding,
-                           ops::full,
-                           ops::gelu,
-                           ops::global_norm,
-                           ops::layer_norm,
-                           ops::linear,
-                           ops::matmul,
-                           ops::mul,
-                           ops::quantize,
-                           ops::relu,
-                           ops::reshape,
-                           ops::scale,
-                           ops::slice,
-                           ops::softmax,
-                           ops::sum_to,
-                           ops::tanh,
-                           ops::token_positions,
-                           ops::transpose}) {
+  for (const auto& file :
+       {ops::adamw,       ops::add,       ops::attention_mask, ops::concat,  ops::cross_entropy,
+        ops::dropout,     ops::embedding, ops::full,           ops::gelu,    ops::global_norm,
+        ops::layer_norm,  ops::linear,    ops::matmul,         ops::mul,     ops::normalize,
+        ops::pool_tokens, ops::quantize,  ops::relu,           ops::reshape, ops::scale,
+        ops::slice,       ops::softmax,   ops::sum_to,         ops::tanh,    ops::token_positions,
+        ops::transpose}) {
     for (OpDef& op : file()) table.emplace(op.name, std::move(op));
   }
   return table;

@@ -49,9 +49,9 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
   Predictor predictor(std::move(graph), model.parameters, context.session());
   Progress progress(title, data.size(), {.unit = "texts", .end = end, .output = context.progress});
   Measurement measured;
-  measured.logits = predictor.logits(text_examples(data), batch_size,
-                                     [&](std::int64_t done) { progress.update(done); });
-  measured.classes = predictor.classes();
+  measured.logits = predictor.rows(text_examples(data), batch_size,
+                                   [&](std::int64_t done) { progress.update(done); });
+  measured.classes = predictor.width();
   measured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   measured.evaluation = evaluate(measured.view(), data.labels, data.text_numbers);

@@ -12,9 +12,7 @@ namespace hone {
 namespace {
 
 Graph inference_graph(Graph graph, ParameterStore& parameters, const Session& session) {
-  const Value logits = graph.output("logits");
-  graph.clear_outputs();
-  graph.set_output("logits", logits);
+  HONE_ASSERT(graph.outputs().size() == 1, "a graph with {} outputs", graph.outputs().size());
   run_passes(graph, parameters, session,
              {"remove_dropout", "remove_dead_code", "hoist_slices", "fold_parameters"});
   return graph;
@@ -38,36 +36,36 @@ Predictor::Predictor(Graph graph, const ParameterStore& parameters, const Sessio
 Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;
 
-std::int64_t Predictor::classes() const {
-  return state_->graph.output("logits").type().dim(-1).size;
+std::int64_t Predictor::width() const {
+  return state_->graph.outputs()[0].second.type().dim(-1).size;
 }
 
-std::vector<float> Predictor::logits(const NamedTensors& batch) {
+std::vector<float> Predictor::rows(const NamedTensors& batch) {
   const NamedTensors outputs = state_->executable->run(batch, state_->parameters);
-  const Tensor logits = dense_on(outputs.at("logits"), cpu());
-  const std::span<const float> values = logits.values<float>();
+  const Tensor rows = dense_on(outputs.at(state_->graph.outputs()[0].first), cpu());
+  const std::span<const float> values = rows.values<float>();
   return {values.begin(), values.end()};
 }
 
-std::vector<float> Predictor::logits(const ExampleSource& data, std::int64_t batch_size,
-                                     const std::function<void(std::int64_t)>& on_progress) {
+std::vector<float> Predictor::rows(const ExampleSource& data, std::int64_t batch_size,
+                                   const std::function<void(std::int64_t)>& on_progress) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(data.size()));
   std::iota(order.begin(), order.end(), 0);
   const auto length = [&](std::int64_t row) { return data.lengths[static_cast<std::size_t>(row)]; };
   // The longest first: their memory is what the others get.
   std::ranges::stable_sort(order,
                            [&](std::int64_t a, std::int64_t b) { return length(a) > length(b); });
-  const auto width = static_cast<std::size_t>(classes());
+  const auto width = static_cast<std::size_t>(this->width());
   std::vector<float> all(order.size() * width);
   std::int64_t done = 0;
-  for (const std::span<const std::int64_t> rows : batches(order, batch_size)) {
-    const std::vector<float> some = logits(data.batch(rows, 0));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
+  for (const std::span<const std::int64_t> batch : batches(order, batch_size)) {
+    const std::vector<float> some = rows(data.batch(batch, 0));
+    for (std::size_t i = 0; i < batch.size(); ++i) {
       std::copy_n(
           some.begin() + static_cast<std::ptrdiff_t>(i * width), width,
-          all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows[i]) * width));
+          all.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(batch[i]) * width));
     }
-    done += static_cast<std::int64_t>(rows.size());
+    done += static_cast<std::int64_t>(batch.size());
     if (on_progress) on_progress(done);
     stop_if_interrupted();
   }

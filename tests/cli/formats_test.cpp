@@ -275,7 +275,7 @@ TEST(Formats, ShowTheClassesOfTheWinner) {
                "test, n = 500, untrained weights: texts of each");
   // Where the choice is made on what is reported, its classes are those of that part.
   words.insert(words.end(), {"--protocol", "original"});
-  words[4] = "synth:lookup?n=8000";
+  words[3] = "synth:lookup?n=8000";
   expect_shown(run_well(words, folder.path()).output,
                "test, n = 1 600, untrained weights, all held for choices:\n");
 }

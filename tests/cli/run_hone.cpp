@@ -108,7 +108,7 @@ Json run_json(std::vector<std::string> arguments, const fs::path& folder) {
 }
 
 std::vector<std::string> command_names() {
-  // "Begin    demo        the whole way": a group's name on its first line only.
+  // "Begin    demo        the whole way": a group's name on its first line only; or "Shell    man, schema".
   const std::vector<std::string> lines =
       split(run_well({"--help"}, fs::temp_directory_path()).output, '\n');
   std::vector<std::string> names;
@@ -116,8 +116,13 @@ std::vector<std::string> command_names() {
     constexpr std::size_t kColumn = 9;
     if (line.size() < kColumn || line[kColumn - 1] != ' ' || line.find("  ") == std::string::npos)
       continue;
-    const std::string name = line.substr(kColumn, line.find(' ', kColumn) - kColumn);
-    if (!name.empty()) names.push_back(name);
+    std::size_t begin = kColumn;
+    while (begin < line.size()) {
+      const std::size_t end = std::min(line.find(' ', begin), line.size());
+      const bool more = line[end - 1] == ',';
+      if (end > begin) names.push_back(line.substr(begin, end - begin - (more ? 1 : 0)));
+      begin = more ? end + 1 : line.size();
+    }
   }
   return names;
 }

@@ -77,6 +77,10 @@ const std::vector<SchemaRun>& runs() {
       {"predict model --data reviews.csv --fields "
        "id,text,label,score,gold,cut,labels,probabilities,logits,input_ids"},
       {"predict model dull --text_pair fine --fields text_pair"},
+      {"predict model --data reviews.csv --embed"},
+      {"predict model --data goo*.csv --embed"},
+      {"predict model dull --text_pair fine --embed"},
+      {"predict model dull --embed --fields embedding"},
       {"predict model --data goo*.csv"},
       {"predict model --data goo*.csv --fields file"},
       {"quantize model --weight_format int(bits=4) --data reviews.csv -o weights", "weights"},
@@ -99,6 +103,8 @@ const std::vector<SchemaRun>& runs() {
        "formats"},
       {"compare-formats trained --choice bf16 --data synth:lookup?n=300 -o fine_formats",
        "fine_formats"},
+      {"compare-formats tiny --choice integer(width=24,frac=14) --data synth:lookup?n=2000 "
+       "--validation_split 0.9 --max_seq_length 16 --calibration_batches 1"},
       {"suggest model --format int(bits=4) --data reviews.csv"},
       {"passes"},
       {"passes quantize"},

@@ -80,9 +80,9 @@ TEST(DeviceJob, ClassifiesTextsWithTheBitsOfTheHost) {
   const TextModel model =
       make_model("tiny", synthetic_tokenizer(), places.here, /*seed=*/42, {"a", "b"});
   const auto logits = [&](Context& context) {
-    Classifier classifier(model, /*max_seq_length=*/0, /*batch_size=*/2, context);
+    TextPredictor predictor(model, /*max_seq_length=*/0, /*batch_size=*/2, context);
     std::vector<std::vector<float>> all;
-    for (const Prediction& one : classifier.classify(
+    for (const Prediction& one : predictor.predict(
              {{.id = 1, .text = "mena not gote"}, {.id = 2, .text = "pidi truly kerave"}}))
       all.push_back(one.logits);
     return all;

@@ -20,6 +20,10 @@ output y = %y)"},
 %b = input : f32[4, 1]
 %y = add(%a, %b) : f32[2, 4, 3]
 output y = %y)"},
+      {.name = "concat of a value twice around another", .text = R"(%a = input : f32[2, 3]
+%b = input : f32[2, 1]
+%y = concat(%a, %b, %a) {axis=1} : f32[2, 7]
+output y = %y)"},
       {.name = "cross_entropy with a row that does not count",
        .text = R"(%logits = input : f32[4, 3]
 %labels = input : i64[4]
@@ -84,6 +88,36 @@ output y = %y)"},
       {.name = "mul of a value with itself", .text = R"(%a = input : f32[4]
 %y = mul(%a, %a) : f32[4]
 output y = %y)"},
+      {.name = "normalize", .text = R"(%x = input : f32[2, 5]
+%y = normalize(%x) {eps=1e-12} : f32[2, 5]
+output y = %y)"},
+      {.name = "normalize of rows that are shorter than eps", .text = R"(%x = input : f32[2, 5]
+%y = normalize(%x) {eps=100.0} : f32[2, 5]
+output y = %y)"},
+      {.name = "pool_tokens by max",
+       .text = R"(%x = input : f32[3, 4, 2]
+%mask = input : i64[3, 4]
+%y = pool_tokens(%x, %mask) {mode="max"} : f32[3, 2]
+output y = %y)",
+       .fixed = {{"mask", Tensor::of<std::int64_t>({3, 4}, {1, 1, 1, 0,  //
+                                                            0, 0, 0, 0,  //
+                                                            0, 1, 0, 1})}}},
+      {.name = "pool_tokens by mean",
+       .text = R"(%x = input : f32[3, 4, 2]
+%mask = input : i64[3, 4]
+%y = pool_tokens(%x, %mask) {mode="mean"} : f32[3, 2]
+output y = %y)",
+       .fixed = {{"mask", Tensor::of<std::int64_t>({3, 4}, {1, 1, 1, 0,  //
+                                                            0, 0, 0, 0,  //
+                                                            0, 1, 0, 1})}}},
+      {.name = "pool_tokens by mean_sqrt_len",
+       .text = R"(%x = input : f32[3, 4, 2]
+%mask = input : i64[3, 4]
+%y = pool_tokens(%x, %mask) {mode="mean_sqrt_len"} : f32[3, 2]
+output y = %y)",
+       .fixed = {{"mask", Tensor::of<std::int64_t>({3, 4}, {1, 1, 1, 0,  //
+                                                            0, 0, 0, 0,  //
+                                                            0, 1, 0, 1})}}},
       {.name = "quantize passes the gradient straight through",
        .text = R"(%x = input : f32[6]
 %y = quantize(%x) {format=integer(width=8,frac=4)} : f32[6]

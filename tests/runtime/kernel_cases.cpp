@@ -96,6 +96,8 @@ std::vector<KernelCase> row_cases() {
     // The sum's terms and the exponentials each carry a few roundings; the terms are positive.
     cases.push_back(unary("softmax(%x)", shape, 16 + std::log2(length), 0));
     cases.push_back(with_gradient("softmax_gradient(%x, %dy)", shape, 8, 2 * sum_of(length)));
+    cases.push_back(unary("normalize(%x) {eps=1e-12}", shape, 0, 0));
+    cases.push_back(with_gradient("normalize_gradient(%x, %dy) {eps=1e-12}", shape, 0, 0));
     // Mean and variance are sums over n divided by n: some 2^-21. Normalised values are below 2.
     // The gradients of gamma and beta are sums over rows.
     cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {1}]

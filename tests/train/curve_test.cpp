@@ -87,7 +87,7 @@ void expect_golden_run(const Library& library) {
 
   ThreadPool pool(1);
   Predictor predictor(plain_graph(run.model), run.model.parameters, {library, pool});
-  const std::vector<float> logits = predictor.logits(text_examples(run.final_batch), 8);
+  const std::vector<float> logits = predictor.rows(text_examples(run.final_batch), 8);
   for (std::size_t i = 0; i < logits.size(); ++i)
     EXPECT_NEAR(logits[i], truth["final_logits"][i / 2][i % 2].get<double>(), 2e-5);
 }

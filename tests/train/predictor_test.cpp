@@ -20,7 +20,7 @@ std::vector<float> logits_of(const EncodedSet& data, std::int64_t batch_size, in
   const Model model = tiny_model();
   ThreadPool pool(threads);
   Predictor predictor(plain_graph(model), model.parameters, {builtin(), pool});
-  return predictor.logits(text_examples(data), batch_size);
+  return predictor.rows(text_examples(data), batch_size);
 }
 
 // Masked tokens add exactly nothing to a softmax, so padding and company change the order of sums
@@ -52,7 +52,7 @@ TEST(Predictor, GivesTheSameBitsAsTheWholeGraph) {
     Predictor by_slices(graph, model.parameters, {builtin(), pool}),
         as_it_stands(graph, model.parameters,
                      {.library = builtin(), .pool = pool, .watch = &whole});
-    EXPECT_EQ(by_slices.logits(text_examples(data), 8), as_it_stands.logits(text_examples(data), 8))
+    EXPECT_EQ(by_slices.rows(text_examples(data), 8), as_it_stands.rows(text_examples(data), 8))
         << quantized;
   }
 }
@@ -71,12 +71,12 @@ TEST(Predictor, KeepsTheOrderOfTheExamples) {
 TEST(Predictor, TellsHowFarItIs) {
   const Model model = tiny_model();
   ThreadPool pool(1);
-  Predictor predictor(model.graph, model.parameters, {builtin(), pool});
-  EXPECT_EQ(predictor.classes(), 2);
+  Predictor predictor(forward_graph(model), model.parameters, {builtin(), pool});
+  EXPECT_EQ(predictor.width(), 2);
   std::vector<std::int64_t> done;
-  predictor.logits(text_examples(tiny_texts(7)), 3, [&](std::int64_t now) { done.push_back(now); });
+  predictor.rows(text_examples(tiny_texts(7)), 3, [&](std::int64_t now) { done.push_back(now); });
   EXPECT_EQ(done, (std::vector<std::int64_t>{3, 6, 7}));
-  EXPECT_TRUE(predictor.logits({}, 3).empty());
+  EXPECT_TRUE(predictor.rows({}, 3).empty());
 }
 
 // A format of a test's own that rounds nothing and counts how often it is asked to.
@@ -112,7 +112,7 @@ TEST(Predictor, QuantizesWeightsOnceAndInputsEveryTime) {
   Predictor predictor(std::move(graph), model.parameters, {library, pool});
   EXPECT_EQ(quantize_calls, 14 * 2);  // weights and biases
   const EncodedSet data = tiny_texts(4);
-  const std::vector<float> logits = predictor.logits(text_examples(data), 2);
+  const std::vector<float> logits = predictor.rows(text_examples(data), 2);
   EXPECT_EQ(quantize_calls, 14 * 2 + 2 * 10);  // ten different inputs in each of two batches
   EXPECT_EQ(logits, logits_of(data, 2));
 }

@@ -109,7 +109,7 @@ Model loaded(const fs::path& folder) {
 std::vector<float> logits_of(const Model& model) {
   ThreadPool pool(2);
   Predictor predictor(forward_graph(model), model.parameters, {builtin(), pool});
-  return predictor.logits(text_examples(testing::tiny_texts(12)), /*batch_size=*/4);
+  return predictor.rows(text_examples(testing::tiny_texts(12)), /*batch_size=*/4);
 }
 
 ParameterStore trained(const Model& model, const Library& library, Device& device = cpu()) {

@@ -263,6 +263,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   for (const std::string& name : initialised)
     model.parameters.set(name, initial_value(*model.graph.find(name), arch, config, seed));
   model.fresh_head = !initialised.empty();
+  if (head == HeadFit::unused) initialised.clear();
   warn(initialised, dropped_head, weights.unused(), model.warnings);
   return model;
 }

@@ -42,6 +42,7 @@ enum class HeadFit {
   must_fit,  ///< refuse
   may_be_fresh,  ///< leave the head out and begin with one for the data's classes, as transformers does with
                  ///< ignore_mismatched_sizes
+  unused  ///< what is missing of it begins at random without a warning, for nothing reads it
 };
 
 /// Reads a model folder: config.json, graph.hone where there is one (else the graph is the one that the config builds, with
@@ -49,7 +50,7 @@ enum class HeadFit {
 /// point widened to fp32. Names with and without the architecture's prefix and the old `gamma`/`beta` load. Missing head
 /// parameters are initialised from `seed`; tensors that the graph has no place for are dropped; both with a warning. `labels`, when not
 /// empty, are the classes of the data: a head that is initialised takes their number, and default names give way to
-/// theirs; with a trained head for others `head` says what happens.
+/// theirs; with a trained head for others, and where there is none, `head` says what happens.
 /// Throws `UserError` for an unknown model_type, a graph that is none or has other classes than the config, missing or
 /// misshapen weights, weights that are NaN or infinite, a trained head with another number of classes that must fit, and a
 /// fresh one for a model with a graph of its own.

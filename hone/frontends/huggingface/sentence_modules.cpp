@@ -1,0 +1,272 @@
+#include "hone/frontends/huggingface/sentence_modules.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "hone/base/json.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/frontends/huggingface/architecture.h"
+#include "hone/passes/keep_outputs.h"
+
+namespace hone {
+namespace {
+
+struct PoolingRow {
+  Pooling pooling;
+  std::string_view name;  ///< under "pooling_mode", which newer files have
+  const char* key;        ///< of older ones, for true or false
+  std::string_view mode;  ///< of `pool_tokens`; empty: the first token is taken
+};
+
+// In the order in which older files join several.
+constexpr PoolingRow kPoolings[] = {
+    {Pooling::cls, "cls", "pooling_mode_cls_token", ""},
+    {Pooling::max, "max", "pooling_mode_max_tokens", "max"},
+    {Pooling::mean, "mean", "pooling_mode_mean_tokens", "mean"},
+    {Pooling::mean_sqrt_len, "mean_sqrt_len_tokens", "pooling_mode_mean_sqrt_len_tokens",
+     "mean_sqrt_len"},
+};
+
+const PoolingRow& row_of(Pooling pooling) {
+  return *std::ranges::find(kPoolings, pooling, &PoolingRow::pooling);
+}
+
+// The value of a key, null where there is none.
+Json member(const Json& object, const char* key) {
+  return object.is_object() && object.contains(key) ? object[key] : Json();
+}
+
+/// A JSON file and its path, for messages.
+struct JsonFile {
+  fs::path path;
+  Json content;
+
+  [[noreturn]] void refuse(std::string_view key, std::string_view expected, const Json& got) const {
+    fail("{}: {}: expected {}, got {}", path.string(), key, expected, shorten(to_line(got), 80));
+  }
+  Json value(const char* key) const { return member(content, key); }
+  bool boolean(const char* key, bool otherwise) const {
+    const Json found = value(key);
+    if (found.is_null()) return otherwise;
+    if (!found.is_boolean()) refuse(key, "true or false", found);
+    return found.get<bool>();
+  }
+  std::optional<std::int64_t> size(const char* key, std::int64_t least) const {
+    const Json found = value(key);
+    if (found.is_null()) return std::nullopt;
+    // What stands for "no limit" is beyond all integers.
+    constexpr double kMost = 1e9;
+    if (!found.is_number() || found.get<double>() < static_cast<double>(least))
+      refuse(key, fmt::format("a number from {}", least), found);
+    return static_cast<std::int64_t>(std::min(found.get<double>(), kMost));
+  }
+};
+
+// Empty where it is not there.
+JsonFile read_object(const fs::path& path, const JsonReader& read) {
+  JsonFile file{path, read(path).value_or(Json::object())};
+  user_check(file.content.is_object(), "{}: expected an object, got {}", path.string(),
+             file.content.type_name());
+  return file;
+}
+
+/// An entry of modules.json.
+struct Module {
+  std::string type;  ///< whole: "sentence_transformers.models.Pooling"
+  fs::path folder;
+
+  std::string_view name() const {
+    const std::size_t dot = type.rfind('.');
+    return dot == std::string::npos ? std::string_view(type)
+                                    : std::string_view(type).substr(dot + 1);
+  }
+};
+
+std::vector<Module> read_modules(const Json& list, const fs::path& path) {
+  user_check(list.is_array(), "{}: expected a list of modules, got {}", path.string(),
+             list.type_name());
+  std::vector<Module> modules;
+  for (const Json& entry : list) {
+    const auto text = [&](const char* key) {
+      const auto found = entry.is_object() ? entry.find(key) : entry.end();
+      user_check(found != entry.end() && found->is_string(),
+                 "{}: module {}: expected an object with the texts \"type\" and \"path\", got {}",
+                 path.string(), modules.size(), shorten(to_line(entry), 80));
+      return found->get<std::string>();
+    };
+    const fs::path folder = text("path");
+    const bool inside = folder.is_relative() && std::ranges::find(folder, "..") == folder.end();
+    user_check(inside, "{}: module {}: path: expected a folder in that of the model, got '{}'",
+               path.string(), modules.size(), shown_name(folder.string()));
+    modules.push_back({text("type"), path.parent_path() / folder});
+  }
+  return modules;
+}
+
+void check_order(const std::vector<Module>& modules, const fs::path& path) {
+  constexpr std::array<std::string_view, 3> kKnown = {"Transformer", "Pooling", "Normalize"};
+  std::vector<std::string> types;
+  bool fits = modules.size() == 2 || modules.size() == 3;
+  for (const Module& module : modules) {
+    fits = fits && module.name() == kKnown[types.size()];
+    types.push_back(shown_name(module.type));
+  }
+  user_check(fits,
+             "{}: the modules are {}; embeddings are computed of a Transformer, a Pooling and, "
+             "where vectors are to have the length 1, a Normalize, in this order",
+             path.string(), types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", ")));
+}
+
+Pooling find_pooling(const JsonFile& file, const Json& name) {
+  std::vector<std::string_view> known;
+  for (const PoolingRow& row : kPoolings) {
+    if (name.is_string() && name.get_ref<const std::string&>() == row.name) return row.pooling;
+    known.push_back(row.name);
+  }
+  file.refuse("pooling_mode", fmt::format("some of {}", fmt::join(known, ", ")), name);
+}
+
+std::vector<Pooling> read_poolings(const JsonFile& file) {
+  std::vector<Pooling> poolings;
+  if (const Json modes = file.value("pooling_mode"); modes.is_array()) {
+    for (const Json& mode : modes) poolings.push_back(find_pooling(file, mode));
+  } else if (!modes.is_null()) {
+    poolings.push_back(find_pooling(file, modes));
+  } else {
+    for (const PoolingRow& row : kPoolings)
+      if (file.boolean(row.key, false)) poolings.push_back(row.pooling);
+    for (const char* other : {"pooling_mode_weightedmean_tokens", "pooling_mode_lasttoken"})
+      if (file.boolean(other, false))
+        file.refuse(other, "false, for this pooling is not supported", true);
+  }
+  if (poolings.empty()) poolings.push_back(Pooling::mean);
+  return poolings;
+}
+
+void read_pooling(const fs::path& folder, const JsonReader& read, SentenceModules& modules) {
+  const fs::path path = folder / "config.json";
+  user_check(read(path).has_value(),
+             "{}: no such file, but modules.json has the pooling there; fetch all of the model",
+             path.string());
+  const JsonFile file = read_object(path, read);
+  modules.pooling = read_poolings(file);
+  modules.token_width = file.size("word_embedding_dimension", 1);
+  if (!modules.token_width) modules.token_width = file.size("embedding_dimension", 1);
+  if (!modules.prompt.empty() && !file.boolean("include_prompt", true))
+    file.refuse("include_prompt", "true, for all tokens are pooled", false);
+}
+
+// Of the encoder. Older programs named the file after the architecture.
+void read_transformer(const fs::path& folder, const JsonReader& read, SentenceModules& modules) {
+  JsonFile file;
+  for (const char* name : {"sentence_bert_config.json", "sentence_roberta_config.json",
+                           "sentence_distilbert_config.json"}) {
+    file = read_object(folder / name, read);
+    if (!file.content.empty()) break;
+  }
+  if (const auto most = file.size("max_seq_length", 3)) modules.max_tokens = most;
+  modules.lowercase = file.boolean("do_lower_case", false);
+  if (const Json task = file.value("transformer_task");
+      !task.is_null() && task != "feature-extraction")
+    file.refuse("transformer_task", "\"feature-extraction\"", task);
+  const Json text = member(file.value("modality_config"), "text");
+  if (const Json output = member(text, "method_output_name");
+      !output.is_null() && output != "last_hidden_state")
+    file.refuse("method_output_name", "\"last_hidden_state\"", output);
+}
+
+std::string read_prompt(const JsonFile& file) {
+  const Json name = file.value("default_prompt_name");
+  if (name.is_null()) return "";
+  const Json prompt =
+      name.is_string() ? member(file.value("prompts"), name.get<std::string>().c_str()) : Json();
+  if (!prompt.is_string())
+    file.refuse("default_prompt_name", "the name of a text in \"prompts\"", name);
+  return prompt.get<std::string>();
+}
+
+// The last hidden states of an encoder that a head stands behind.
+Value hidden_states(const Graph& graph, const Architecture& architecture) {
+  const std::string name = fmt::format("{}.first_token", architecture.head.name);
+  const Node* first = graph.find(name);
+  user_check(
+      first != nullptr && first->inputs().size() == 1 && first->inputs()[0].type().rank() == 3,
+      "embeddings need the hidden states of the encoder, which '{}' reads in the graphs of "
+      "{}; there is none in the graph of this model",
+      name, architecture.title);
+  return first->inputs()[0];
+}
+
+}  // namespace
+
+SentenceModules read_sentence_modules(const fs::path& folder) {
+  return read_sentence_modules(folder, [](const fs::path& path) {
+    return path_exists(path) ? std::optional(read_json(path)) : std::nullopt;
+  });
+}
+
+SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& read) {
+  SentenceModules modules{.encoder = folder};
+  modules.prompt = read_prompt(read_object(folder / "config_sentence_transformers.json", read));
+  const fs::path path = folder / "modules.json";
+  const std::optional<Json> list = read(path);
+  modules.is_given = list.has_value();
+  const auto read_tokenizer_limit = [&] {
+    modules.max_tokens =
+        read_object(modules.encoder / "tokenizer_config.json", read).size("model_max_length", 3);
+  };
+  if (!modules.is_given) {
+    read_tokenizer_limit();
+    return modules;
+  }
+  const std::vector<Module> listed = read_modules(*list, path);
+  check_order(listed, path);
+  modules.encoder = listed[0].folder;
+  modules.normalize = listed.size() == 3;
+  read_tokenizer_limit();
+  read_transformer(modules.encoder, read, modules);
+  read_pooling(listed[1].folder, read, modules);
+  return modules;
+}
+
+std::string to_string(const std::vector<Pooling>& pooling) {
+  std::vector<std::string_view> names;
+  for (const Pooling one : pooling) names.push_back(row_of(one).name);
+  return fmt::format("{}", fmt::join(names, "+"));
+}
+
+Graph embedding_graph(const Model& model, const SentenceModules& modules) {
+  Graph graph = model.graph;
+  const Value hidden =
+      hidden_states(graph, find_architecture(model.facts.architecture, "a model"));  // (B, S, H)
+  const Dim batch = hidden.type().dim(0), width = hidden.type().dim(2);
+  user_check(!modules.token_width || width == Dim(*modules.token_width),
+             "{}: the pooling is of {} numbers a token, the encoder gives {}; the files do not "
+             "belong together",
+             modules.encoder.string(), modules.token_width.value_or(0), to_string(width));
+  Node* mask = graph.find("attention_mask");
+  user_check(mask != nullptr, "embeddings need the attention_mask, which the graph does not have");
+  const auto pooled = [&](std::string_view mode) {  // (B, H)
+    if (!mode.empty())
+      return graph.add("pool_tokens", {hidden, {mask, 0}}, {{"mode", std::string(mode)}},
+                       fmt::format("pooling.{}", mode));
+    const Value first = graph.add(
+        "slice", {hidden}, {{"axis", std::int64_t{1}}, {"size", Shape{1}}}, "pooling.first_token");
+    return graph.add("reshape", {first}, {{"shape", Shape{batch, width}}}, "pooling.cls");
+  };
+  std::vector<Value> vectors;
+  for (const Pooling pooling : modules.pooling) vectors.push_back(pooled(row_of(pooling).mode));
+  Value embedding = vectors.size() == 1 ? vectors[0]
+                                        : graph.add("concat", vectors, {{"axis", std::int64_t{1}}},
+                                                    "pooling.joined");
+  if (modules.normalize) embedding = graph.add("normalize", {embedding}, {}, "pooling.normalize");
+  graph.set_output("embedding", embedding);
+  keep_outputs(graph, {"embedding"});
+  return graph;
+}
+
+}  // namespace hone

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/base/file.h"
+#include "hone/base/json.h"
+#include "hone/frontends/huggingface/model.h"
+
+/// Sentence embeddings: a vector for a text, made of the hidden states of its tokens behind an encoder, as the folders of
+/// sentence-transformers say (Reimers and Gurevych, "Sentence-BERT: Sentence embeddings using Siamese BERT-networks", 2019).
+///
+///     const SentenceModules modules = read_sentence_modules("all-MiniLM-L6-v2");
+///     const Model model = load_model(modules.encoder, ops, formats, seed, {}, HeadFit::unused);
+///     const Graph graph = embedding_graph(model, modules);
+namespace hone {
+
+/// What becomes of the hidden states of a text's tokens, padding aside.
+enum class Pooling {
+  cls,           ///< the first one's
+  max,           ///< the largest, feature by feature
+  mean,          ///< their mean
+  mean_sqrt_len  ///< their sum over the root of their number
+};
+
+/// What modules.json lists, and what stands in the files that it names.
+struct SentenceModules {
+  fs::path encoder = {};  ///< the folder with its config.json and weights
+  bool is_given = true;   ///< false: without modules.json this is what is done
+  /// At least one; the vectors of several are joined in this order.
+  std::vector<Pooling> pooling = {Pooling::mean};
+  std::optional<std::int64_t> token_width = {};  ///< of the hidden states, where that is said
+  bool normalize = false;                        ///< vectors get the length 1
+  std::optional<std::int64_t> max_tokens = {};   ///< longer texts are cut, special tokens included
+  bool lowercase = false;                        ///< of texts, whatever the tokenizer does
+  std::string prompt = {};                       ///< stands in front of every text
+};
+
+/// Reads what there is of modules.json, 1_Pooling/config.json, sentence_bert_config.json, config_sentence_transformers.json
+/// and the model_max_length of tokenizer_config.json. Throws `UserError` with the path for modules other than Transformer,
+/// Pooling and Normalize in this order, for poolings that we do not know, and for files that are none.
+SentenceModules read_sentence_modules(const fs::path& folder);
+/// What a JSON file says; none where there is no such file.
+using JsonReader = std::function<std::optional<Json>(const fs::path&)>;
+/// The same of files that are read by `read`.
+SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& read);
+
+/// "mean", "cls+max": as the files name them.
+std::string to_string(const std::vector<Pooling>& pooling);
+
+/// The graph for embeddings: the model's encoder, with quantizers where it has them, pooled; in training mode (see
+/// `remove_dropout`). Output `embedding` f32[B, W]. Throws `UserError` where the width of the hidden states is another than
+/// the modules say, and for a graph that is not built of an encoder and a head.
+Graph embedding_graph(const Model& model, const SentenceModules& modules);
+
+}  // namespace hone

@@ -1,0 +1,185 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/tensor/safetensors.h"
+#include "tests/cli/dialogue.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+#include "tests/support/test_data.h"
+
+// `hone predict --embed`: the vectors of texts.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// A BertModel, pooled by the mean, with vectors of length 1 (tests/README.md).
+const std::string kSentenceModel = (test_data() / "models/golden/embeddings/mean").string();
+
+std::vector<float> embedding_of(const Json& said) {
+  return said.at("embedding").get<std::vector<float>>();
+}
+
+TEST(Embed, GivesTheVectorOfAText) {
+  const Json said = run_json({"predict", kSentenceModel, "a film", "--embed"}, workshop());
+  EXPECT_EQ(said["command"], "predict");
+  EXPECT_EQ(said["text"], "a film");
+  EXPECT_EQ(said["pooling"], "mean");
+  EXPECT_EQ(said["normalized"], true);
+  EXPECT_EQ(said["input_ids"], Json({2, 5, 58, 3}));
+  for (const char* key : {"label", "score", "labels", "probabilities", "logits"})
+    EXPECT_FALSE(said.contains(key)) << key;
+  const std::vector<float> vector = embedding_of(said);
+  ASSERT_EQ(vector.size(), 12u);
+  double squares = 0;
+  for (const float x : vector) squares += static_cast<double>(x) * x;
+  EXPECT_NEAR(squares, 1, 1e-6);
+}
+
+// Digits of the shortest decimal, not those of the float as a double.
+TEST(Embed, WritesNumbersShort) {
+  const std::string line =
+      run_well({"predict", kSentenceModel, "a film", "--embed", "--json", "--fields", "embedding"},
+               workshop())
+          .output;
+  const std::vector<Json> said = json_lines(line);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_LT(line.size() / embedding_of(said[0]).size(), 14u) << line;
+}
+
+TEST(Embed, SaysTheSameBitsHoweverTheTextsCome) {
+  const TemporaryFolder folder;
+  folder.file("texts.csv",
+              "text,label\na film,7\nthe plot was not bad at all and the music is good,x\nend,7\n");
+  const std::vector<Json> said =
+      json_lines(run_well({"predict", kSentenceModel, "--data", "texts.csv", "--embed", "--json"},
+                          folder.path())
+                     .output);
+  ASSERT_EQ(said.size(), 3u);
+  EXPECT_EQ(said[1]["gold"], "x");
+  Dialogue hone({"predict", kSentenceModel, "-", "--embed", "--json"}, folder.path());
+  for (const Json& row : said) {
+    const auto text = row["text"].get<std::string>();
+    hone.say(text + "\n");
+    EXPECT_EQ(parse_json(hone.answer(), "answer")["embedding"], row["embedding"]) << text;
+    EXPECT_EQ(run_json({"predict", kSentenceModel, text, "--embed"}, folder.path())["embedding"],
+              row["embedding"])
+        << text;
+  }
+  hone.finish();
+  EXPECT_EQ(hone.wait(), 0);
+}
+
+TEST(Embed, WritesVectorsInOneCellOfCsv) {
+  const TemporaryFolder folder;
+  run_well({"predict", kSentenceModel, "a film", "--embed", "-o", "said.csv"}, folder.path());
+  const std::string csv = read_file(folder.path() / "said.csv");
+  EXPECT_TRUE(csv.starts_with("id,text,cut,embedding\n1,a film,false,\"[")) << csv;
+  const std::size_t begin = csv.find('['), end = csv.find(']');
+  EXPECT_EQ(parse_json(csv.substr(begin, end + 1 - begin), "cell"),
+            run_json({"predict", kSentenceModel, "a film", "--embed"}, folder.path())["embedding"]);
+}
+
+TEST(Embed, ShowsPeopleTheFirstNumbersAndSaysHowTheyWereMade) {
+  const Ending ending = run_well({"predict", kSentenceModel, "a film", "--embed"}, workshop());
+  EXPECT_NE(ending.output.find("Norm"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("First 4 of 12 numbers"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("1.0000"), std::string::npos) << ending.output;
+  EXPECT_NE(ending.output.find("a film"), std::string::npos) << ending.output;
+  EXPECT_EQ(ending.output.find("Label"), std::string::npos) << ending.output;
+  EXPECT_EQ(ending.messages,
+            "note: embeddings: hidden states of the tokens pooled by mean, then given the length "
+            "1\n");
+}
+
+TEST(Embed, TakesTheEncoderOfAClassifier) {
+  const Ending ending =
+      run_well({"predict", "model", "a fine film", "--embed", "--json"}, workshop());
+  const Json said = json_lines(ending.output).at(0);
+  EXPECT_EQ(said["pooling"], "mean");
+  EXPECT_EQ(said["normalized"], false);
+  EXPECT_EQ(embedding_of(said).size(), 128u);
+  EXPECT_NE(ending.messages.find("pooled by mean; the model has no modules.json"),
+            std::string::npos)
+      << ending.messages;
+}
+
+TEST(Embed, TakesAQuantizedCopy) {
+  const TemporaryFolder folder;
+  const std::string model = workshop() / "model";
+  run_well({"quantize", model, "--format", "int(bits=4)", "--data", workshop() / "reviews.csv",
+            "-o", "small"},
+           folder.path());
+  const auto vector = [&](const std::string& of) {
+    return embedding_of(run_json({"predict", of, "a fine film", "--embed"}, folder.path()));
+  };
+  EXPECT_NE(vector("small"), vector(model));
+}
+
+// A head that was drawn at random says nothing.
+TEST(Embed, IsWhatAModelWithoutAHeadIsAskedFor) {
+  const Ending ending = run_hone({"predict", kSentenceModel, "a film"}, workshop());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_EQ(ending.output, "");
+  EXPECT_NE(ending.messages.find("the model has no classification head, so it tells no classes "
+                                 "apart; --embed gives the embeddings of texts, `hone train` "
+                                 "trains a head"),
+            std::string::npos)
+      << ending.messages;
+}
+
+// Attention scores beyond what fp32 holds.
+TEST(Embed, WarnsOfNumbersThatAreNotFinite) {
+  const TemporaryFolder folder;
+  fs::copy(kSentenceModel, folder.path() / "model", fs::copy_options::recursive);
+  const fs::path weights = folder.path() / "model/model.safetensors";
+  TensorMap tensors;
+  for (const auto& [name, tensor] : read_safetensors(weights).tensors)
+    tensors.emplace(name, tensor.contiguous_copy());
+  std::ranges::fill(tensors.at("encoder.layer.0.attention.self.query.weight").values<float>(),
+                    3e38f);
+  fs::remove(weights);
+  write_safetensors(weights, tensors, {{"format", "pt"}});
+  const Ending ending =
+      run_well({"predict", "model", "a film", "--embed", "--json"}, folder.path());
+  EXPECT_TRUE(json_lines(ending.output).at(0)["embedding"][0].is_null());
+  EXPECT_NE(ending.messages.find(
+                "warning: 1 of 1 texts have an embedding with numbers that are not finite"),
+            std::string::npos)
+      << ending.messages;
+}
+
+TEST(Embed, RefusesFieldsOfTheOtherQuestion) {
+  const auto refusal = [](Words more) {
+    more.insert(more.begin(), {"predict", "model", "a film", "--json"});
+    const Ending ending = run_hone(more, workshop());
+    EXPECT_EQ(ending.code, 1);
+    return ending.messages;
+  };
+  const std::string of_label = refusal({"--fields", "embedding"}),
+                    of_embedding = refusal({"--embed", "--fields", "id,logits"});
+  EXPECT_NE(of_label.find("--fields: the embedding is there with --embed"), std::string::npos)
+      << of_label;
+  EXPECT_NE(of_embedding.find("--fields: with --embed there are no labels, and nothing about them"),
+            std::string::npos)
+      << of_embedding;
+}
+
+TEST(Embed, RefusesModulesThatItDoesNotCompute) {
+  const TemporaryFolder folder;
+  fs::copy(kSentenceModel, folder.path() / "model", fs::copy_options::recursive);
+  Json modules = read_json(folder.path() / "model/modules.json");
+  modules[2]["type"] = "sentence_transformers.models.Dense";
+  folder.file("model/modules.json", to_document(modules));
+  const Ending ending = run_hone({"predict", "model", "a film", "--embed"}, folder.path());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("model/modules.json: the modules are "), std::string::npos)
+      << ending.messages;
+  EXPECT_NE(ending.messages.find("embeddings are computed of a Transformer, a Pooling and"),
+            std::string::npos)
+      << ending.messages;
+}
+
+}  // namespace
+}  // namespace hone::testing
