@@ -7,6 +7,7 @@ namespace ops {
 std::vector<OpDef> adamw();
 std::vector<OpDef> add();
 std::vector<OpDef> attention_mask();
+std::vector<OpDef> binary_cross_entropy();
 std::vector<OpDef> cross_entropy();
 std::vector<OpDef> dropout();
 std::vector<OpDef> embedding();
@@ -16,6 +17,7 @@ std::vector<OpDef> global_norm();
 std::vector<OpDef> layer_norm();
 std::vector<OpDef> linear();
 std::vector<OpDef> matmul();
+std::vector<OpDef> mean_squared_error();
 std::vector<OpDef> mul();
 std::vector<OpDef> quantize();
 std::vector<OpDef> relu();
@@ -34,6 +36,7 @@ OpTable builtin_ops() {
   for (const auto& file : {ops::adamw,
                            ops::add,
                            ops::attention_mask,
+                           ops::binary_cross_entropy,
                            ops::cross_entropy,
                            ops::dropout,
                            ops::embedding,
@@ -43,6 +46,7 @@ OpTable builtin_ops() {
                            ops::layer_norm,
                            ops::linear,
                            ops::matmul,
+                           ops::mean_squared_error,
                            ops::mul,
                            ops::quantize,
                            ops::relu,
