@@ -90,9 +90,9 @@ Comparison compare(const Logits& parent, const Logits& candidate,
   const std::vector<std::int32_t> before = predictions(parent), after = predictions(candidate);
   std::vector<char> was_right(labels.size()), is_right(labels.size()), differ(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    was_right[i] = before[i] == labels[i];
-    is_right[i] = after[i] == labels[i];
-    differ[i] = before[i] != after[i];
+    was_right[i] = before[i] == labels[i] ? 1 : 0;
+    is_right[i] = after[i] == labels[i] ? 1 : 0;
+    differ[i] = before[i] != after[i] ? 1 : 0;
   }
   Comparison result = compare_answers(was_right, is_right, differ, texts);
   result.margin_snr_db = margin_snr_db(parent, candidate);

@@ -47,7 +47,7 @@ struct PairedContributions {
 };
 
 /// The change of a ratio of sums over examples, such as R² or micro F1, with its 95 % interval (delta method; Cochran 1977,
-/// Sampling Techniques, section 6.4), by texts: the rows of a text are one observation (Cameron & Miller 2015, Journal of
+/// Sampling Techniques, chapter 6), by texts: the rows of a text are one observation (Cameron & Miller 2015, Journal of
 /// Human Resources 50:317).
 ///
 ///     half width = t sqrt(G / (G - 1) (Σ u² + 1.96² Σ u² / K))

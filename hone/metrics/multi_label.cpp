@@ -96,7 +96,7 @@ RocAuc auc_of_label(const Logits& logits, const Answers& answers, std::int64_t l
   std::vector<char> positive;
   for (std::int64_t i = 0; i < logits.examples(); ++i) {
     scores.push_back(logits.row(i)[static_cast<std::size_t>(label)]);
-    positive.push_back(answers.truth(i, label));
+    positive.push_back(answers.truth(i, label) ? 1 : 0);
   }
   return roc_auc(scores, positive, evidence);
 }
@@ -274,10 +274,10 @@ MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& can
   MultiLabelComparison result;
   for (std::size_t i = 0; i < examples; ++i) {
     const auto example = static_cast<std::int64_t>(i);
-    was_right[i] = before.all_right(example);
-    is_right[i] = after.all_right(example);
+    was_right[i] = before.all_right(example) ? 1 : 0;
+    is_right[i] = after.all_right(example) ? 1 : 0;
     const std::int64_t flips = differing_answers(before, after, example, parent.classes);
-    differ[i] = flips > 0;
+    differ[i] = flips > 0 ? 1 : 0;
     result.flips += flips;
   }
   result.flip_share = static_cast<double>(result.flips) / static_cast<double>(targets.size());

@@ -187,7 +187,7 @@ RegressionComparison compare_regression(const Outputs& parent, const Outputs& ca
       gain[i] += (before - t[i]) * (before - t[i]) - (after - t[i]) * (after - t[i]);
       spread[i] += (t[i] - mean) * (t[i] - mean);
       shift += std::abs(after - before);
-      differ[i] |= before != after;
+      if (before != after) differ[i] = 1;
     }
   }
   RegressionComparison result;

@@ -201,6 +201,24 @@ TEST(PairedChange, FollowsTheFormula) {
               student_975(2) * std::sqrt(3.0 / 2 * (8 + z2 * 8 / 2)), 1e-12);
 }
 
+// For answers that are gained as often as lost, as rates go to 0.
+TEST(PairedChange, HasTheWidthOfTangosInterval) {
+  constexpr std::int64_t kCount = 100'000;
+  for (const std::int64_t pairs : {0, 1, 3, 20}) {
+    std::vector<double> values(kCount);
+    std::vector<char> differ(kCount);
+    for (std::int64_t i = 0; i < 2 * pairs; ++i) {
+      values[static_cast<std::size_t>(i)] = (i % 2 == 0 ? 1.0 : -1.0) / kCount;
+      differ[static_cast<std::size_t>(i)] = 1;
+    }
+    const Interval tango = accuracy_change_interval(testing::counted(kCount, pairs, pairs)),
+                   paired =
+                       *paired_change("micro F1", 0, {values, differ, 1.0 / kCount}, {}).interval;
+    EXPECT_NEAR(paired.low / tango.low, 1, 1e-3) << pairs;
+    EXPECT_NEAR(paired.high / tango.high, 1, 1e-3) << pairs;
+  }
+}
+
 TEST(PairedChange, DoesNotGrowSurerByRepetition) {
   const Floats t = {1, 3, 4, 8, 2, 6}, a = {1, 2, 5, 6, 3, 7}, b = {2, 2, 5, 4, 3, 7};
   const FigureChange once = compare_regression({a, 1}, {b, 1}, t).r2,
