@@ -18,6 +18,7 @@
 #include "hone/base/thread_pool.h"
 #include "hone/kernels/activation.h"
 #include "hone/kernels/adamw.h"
+#include "hone/kernels/binary_cross_entropy.h"
 #include "hone/kernels/cross_entropy.h"
 #include "hone/kernels/dropout.h"
 #include "hone/kernels/elementwise.h"
@@ -26,6 +27,7 @@
 #include "hone/kernels/gemm.h"
 #include "hone/kernels/half_conversion.h"
 #include "hone/kernels/layer_norm.h"
+#include "hone/kernels/mean_squared_error.h"
 #include "hone/kernels/peak.h"
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
@@ -331,6 +333,18 @@ const std::vector<MemoryKernel>& memory_kernels() {
        [](ThreadPool& pool, Arrays& a) {
          const std::vector<std::int64_t> labels(kTokens, 5);
          benchmark::DoNotOptimize(cross_entropy(pool, kTokens, kHidden, a.x.data(), labels.data()));
+       }},
+      {"mean_squared_error", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         benchmark::DoNotOptimize(mean_squared_error(pool, kElements, a.x.data(), a.v.data()));
+       }},
+      {"binary_cross_entropy", 2 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         benchmark::DoNotOptimize(binary_cross_entropy(pool, kElements, a.x.data(), a.v.data()));
+       }},
+      {"binary_cross_entropy_gradient", 3 * kPass,
+       [](ThreadPool& pool, Arrays& a) {
+         binary_cross_entropy_gradient(pool, kElements, a.x.data(), a.v.data(), 1.0f, a.y.data());
        }},
       {"adamw_step", 7 * kPass,
        [](ThreadPool& pool, Arrays& a) {

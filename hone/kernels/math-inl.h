@@ -1,4 +1,4 @@
-// exp, erf and tanh of float vectors, compiled once per Highway target.
+// exp, log1p, erf and tanh of float vectors, compiled once per Highway target.
 //
 // The coefficients were fitted in 40-digit arithmetic for least maximal relative error; what the
 // functions err in all comes mostly from rounding.
@@ -55,6 +55,16 @@ HWY_INLINE hn::Vec<D> exp_of_nonpositive(D d, hn::Vec<D> x) {
   const auto result = hn::BitCast(d, hn::Add(hn::BitCast(di, mantissa), exponent));
   // Max returns its second operand for NaN.
   return hn::IfThenElse(hn::Ge(x, hn::Set(d, kLeast)), result, hn::Max(hn::Zero(d), x));
+}
+
+// log(1 + t) for t in [0, 1], within about 2 ulp. NaN stays NaN.
+template <class D>
+HWY_INLINE hn::Vec<D> log1p_of_unit(D d, hn::Vec<D> t) {
+  // 2 atanh(s) = 2 s q(s^2) with s = t / (2 + t) <= 1/3; relative error of q 4.0e-9.
+  static constexpr float q[] = {1.0f, 3.33331573e-1f, 2.00124551e-1f, 1.39803014e-1f,
+                                1.40891675e-1f};
+  const auto s = hn::Div(t, hn::Add(hn::Set(d, 2.0f), t));
+  return hn::Mul(hn::Add(s, s), polynomial(d, hn::Mul(s, s), q));
 }
 
 // erf(x) = x P(x^2) / Q(x^2) for |x| <= 3.9192, where it rounds to 1. Fitted to 5.3e-8; errs by

@@ -26,16 +26,6 @@ double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? kNaN : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found,
-                           double evidence) {
-  return {support,
-          predicted,
-          found,
-          {share(found, predicted), share(found, support), share(2 * found, predicted + support)},
-          wilson_interval(found, predicted, evidence),
-          wilson_interval(found, support, evidence)};
-}
-
 // The mean over the classes that occur, each weighed by `weight`; 0/0 counts as 0.
 template <typename Weight>
 PrecisionRecall mean(const std::vector<ClassFigures>& classes, Weight&& weight) {
@@ -66,6 +56,16 @@ RocAuc auc_of(const Logits& logits, std::span<const std::int32_t> labels, double
 }
 
 }  // namespace
+
+ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found,
+                           double evidence) {
+  return {support,
+          predicted,
+          found,
+          {share(found, predicted), share(found, support), share(2 * found, predicted + support)},
+          wilson_interval(found, predicted, evidence),
+          wilson_interval(found, support, evidence)};
+}
 
 std::int32_t prediction(std::span<const float> row) {
   if (!std::ranges::all_of(row, [](float logit) { return std::isfinite(logit); }))

@@ -54,6 +54,10 @@ struct ClassFigures {
   Interval precision_interval, recall_interval;  ///< Wilson, 95 %
 };
 
+/// From the counts. `evidence`: as in `wilson_interval`.
+ClassFigures class_figures(std::int64_t support, std::int64_t predicted, std::int64_t found,
+                           double evidence = 1);
+
 struct Evaluation {
   std::int64_t examples = 0;
   double evidence = 1;  ///< of each example, as some repeat others; what intervals rest on

@@ -88,13 +88,27 @@ Comparison compare(const Logits& parent, const Logits& candidate,
               "{} rows of logits, {} labels", parent.examples(), labels.size());
   check_labels(labels, parent.classes);
   const std::vector<std::int32_t> before = predictions(parent), after = predictions(candidate);
-  Comparison result;
-  result.examples = parent.examples();
-  result.evidence = evidence(texts);
-  std::vector<int> gains(labels.size());
+  std::vector<char> was_right(labels.size()), is_right(labels.size()), differ(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const bool was_right = before[i] == labels[i], is_right = after[i] == labels[i];
-    result.flips += before[i] != after[i];
+    was_right[i] = before[i] == labels[i] ? 1 : 0;
+    is_right[i] = after[i] == labels[i] ? 1 : 0;
+    differ[i] = before[i] != after[i] ? 1 : 0;
+  }
+  Comparison result = compare_answers(was_right, is_right, differ, texts);
+  result.margin_snr_db = margin_snr_db(parent, candidate);
+  return result;
+}
+
+Comparison compare_answers(std::span<const char> parent_right,
+                           std::span<const char> candidate_right, std::span<const char> differ,
+                           std::span<const std::int32_t> texts) {
+  Comparison result;
+  result.examples = std::ssize(parent_right);
+  result.evidence = evidence(texts);
+  std::vector<int> gains(parent_right.size());
+  for (std::size_t i = 0; i < parent_right.size(); ++i) {
+    const bool was_right = parent_right[i] != 0, is_right = candidate_right[i] != 0;
+    result.flips += differ[i] != 0;
     result.both_right += was_right && is_right;
     result.both_wrong += !was_right && !is_right;
     result.only_parent += was_right && !is_right;
@@ -104,7 +118,7 @@ Comparison compare(const Logits& parent, const Logits& candidate,
   result.flip_share = static_cast<double>(result.flips) / static_cast<double>(result.examples);
   result.flip_interval = wilson_interval(result.flips, result.examples, result.evidence);
   result.mcnemar_p = mcnemar_p_of_texts(gains, texts);
-  result.margin_snr_db = margin_snr_db(parent, candidate);
+  result.margin_snr_db = std::numeric_limits<double>::quiet_NaN();
   return result;
 }
 

@@ -42,6 +42,12 @@ struct Comparison {
 Comparison compare(const Logits& parent, const Logits& candidate,
                    std::span<const std::int32_t> labels, std::span<const std::int32_t> texts = {});
 
+/// The same from what each example's predictions are: whether the parent's and the candidate's are right, and whether they
+/// differ, right or wrong. `margin_snr_db` is left NaN.
+Comparison compare_answers(std::span<const char> parent_right,
+                           std::span<const char> candidate_right, std::span<const char> differ,
+                           std::span<const std::int32_t> texts = {});
+
 /// How well the candidate keeps the parent's margins, in decibels:
 ///
 ///     10 log10( Σ parent_margin² / Σ (candidate_margin - parent_margin)² )

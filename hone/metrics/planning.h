@@ -21,6 +21,10 @@ struct DisagreementRates {
 /// (k + ½) / (n + 1), so that none seen is not none; that is then said to be assumed. n and k are taken times the evidence.
 DisagreementRates rates_seen(const Comparison& comparison);
 
+/// What holds if as many examples as planned with these rates do: "the true change is the one seen"; by assumed ones "the
+/// true change is none and one text in 74 (none was seen) is right in one model alone".
+std::string condition_text(const DisagreementRates& rates);
+
 /// How many examples show four times out of five that a candidate with these rates is kept, or lost where it loses more
 /// than the margin (Nam 1997, Biometrics 53:1422, sample size of the score test for matched pairs):
 ///
@@ -46,7 +50,8 @@ struct PlanWords {
   std::string whom = "it";      ///< is shown to be kept or lost
   std::string about = "about";  ///< "at least about": something else is needed as well
   std::optional<DisagreementRates> rates =
-      {};  ///< what the count was planned with, unless by seeds
+      {};                      ///< what the count was planned with, unless by seeds
+  std::string condition = {};  ///< in place of what the rates say
 };
 
 /// `change` is kept where it lies within the margin, else lost. Without a count it is said that the change lies too near to

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/p_value.h"
@@ -15,11 +16,6 @@ namespace {
 // One-sided, each way: together they are the 95 % interval.
 constexpr double kLevel = 0.025;
 
-// Tango's score at a loss of the whole margin.
-double score_at_margin(const Comparison& comparison, double margin) {
-  return tango_score(comparison, std::max(-margin, -1.0));
-}
-
 /// What is tested: p-values of both claims, corrected where they are about one of several candidates, and the score that
 /// the strictest of the tests asks for.
 struct Tested {
@@ -29,7 +25,7 @@ struct Tested {
 };
 
 // "cannot tell with n = 400", "cannot tell among 4 by Holm's correction, though alone it would be kept, with n = 400"
-std::string undecided_text(const Verdict& v, const Comparison& c) {
+std::string undecided_text(const Verdict& v, const FigureChange& c) {
   const Interval& alone = *v.change_interval;
   const char* word = alone.low >= -v.margin ? "kept" : alone.high < -v.margin ? "lost" : nullptr;
   const std::string among =
@@ -41,29 +37,43 @@ std::string undecided_text(const Verdict& v, const Comparison& c) {
                      sample_size_text(c.examples, effective_examples(c.examples, c.evidence)));
 }
 
-Verdict verdict_by(const Comparison& c, double margin, const Tested& tested) {
-  Verdict v{.margin = margin,
-            .change_interval = accuracy_change_interval(c),
+Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
+  Verdict v{.figure = c.figure,
+            .margin = margin,
+            .change_interval = c.interval,
             .p_value = tested.kept_p,
             .candidates = tested.candidates};
   if (c.examples == 0) {
     v.summary = "cannot tell: there are no examples";
     return v;
   }
-  v.change = c.accuracy_change();
-  const std::string flips = flips_text(c.flips == 0 ? 0 : c.flip_share);
-  if (tested.kept_p <= kLevel || tested.lost_p <= kLevel) {
-    v.conclusion = tested.kept_p <= kLevel ? Conclusion::kept : Conclusion::lost;
-    v.summary = decided_text(v, c.mcnemar_p <= 2 * kLevel) + flips;
+  v.change = c.change;
+  if (std::isnan(c.change)) {
+    v.summary = fmt::format("cannot tell: {} is not defined{}", c.figure, c.notes);
     return v;
   }
-  const DisagreementRates rates = rates_seen(c);
-  v.examples_needed = planned_examples(rates, margin, tested.score);
+  if (tested.kept_p <= kLevel || tested.lost_p <= kLevel) {
+    v.conclusion = tested.kept_p <= kLevel ? Conclusion::kept : Conclusion::lost;
+    v.summary = decided_text(v, c.differs) + c.notes;
+    return v;
+  }
+  v.examples_needed = c.needed(margin, tested.score);
   v.summary = fmt::format(
-      "{}: {}, margin {:.2f}{}; {}", undecided_text(v, c), change_text(v), 100 * margin, flips,
+      "{}: {}, margin {:.2f}{}; {}", undecided_text(v, c), change_text(v), 100 * margin, c.notes,
       plan_text(v.examples_needed, v.change, margin, kMostExamples,
-                {.unit = c.evidence < 1 ? " different texts" : "", .rates = rates}));
+                {.unit = c.evidence < 1 ? " different texts" : "", .condition = c.condition}));
   return v;
+}
+
+// The score at a loss of the whole margin; 0, which shows nothing, where there is no change.
+double score_at_margin(const FigureChange& c, double margin) {
+  return std::isnan(c.change) ? 0 : c.score(-margin);
+}
+
+std::vector<FigureChange> accuracy_changes(std::span<const Comparison> candidates) {
+  std::vector<FigureChange> changes;
+  for (const Comparison& candidate : candidates) changes.push_back(accuracy_change(candidate));
+  return changes;
 }
 
 }  // namespace
@@ -78,14 +88,21 @@ std::string to_string(Grounds grounds) {
 }
 
 Verdict verdict(const Comparison& comparison, double margin) {
-  const double score = score_at_margin(comparison, margin);
-  return verdict_by(comparison, margin,
-                    {.kept_p = normal_tail(score), .lost_p = normal_tail(-score)});
+  return verdict(accuracy_change(comparison), margin);
+}
+
+Verdict verdict(const FigureChange& change, double margin) {
+  const double score = score_at_margin(change, margin);
+  return verdict_by(change, margin, {.kept_p = normal_tail(score), .lost_p = normal_tail(-score)});
 }
 
 std::vector<Verdict> verdicts_of_choice(std::span<const Comparison> candidates, double margin) {
+  return verdicts_of_choice(accuracy_changes(candidates), margin);
+}
+
+std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates, double margin) {
   std::vector<double> kept, lost;
-  for (const Comparison& candidate : candidates) {
+  for (const FigureChange& candidate : candidates) {
     const double score = score_at_margin(candidate, margin);
     kept.push_back(normal_tail(score));
     lost.push_back(normal_tail(-score));
@@ -101,9 +118,13 @@ std::vector<Verdict> verdicts_of_choice(std::span<const Comparison> candidates, 
 }
 
 std::vector<Verdict> verdicts_in_sequence(std::span<const Comparison> candidates, double margin) {
+  return verdicts_in_sequence(accuracy_changes(candidates), margin);
+}
+
+std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidates, double margin) {
   std::vector<Verdict> verdicts;
   bool going_on = true;
-  for (const Comparison& candidate : candidates) {
+  for (const FigureChange& candidate : candidates) {
     Verdict v = verdict(candidate, margin);
     if (!going_on && v.kept()) {
       v.conclusion = Conclusion::unclear;

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "hone/metrics/comparison.h"
+#include "hone/metrics/figure_change.h"
 
-/// One rule for whether a candidate keeps its parent's accuracy, used wherever two models are compared, a gate decides
+/// One rule for whether a candidate keeps its parent's accuracy, or the figure that stands for it in another task, used
+/// wherever two models are compared, a gate decides
 /// or one of several is chosen. Finding no difference is never taken for there being none. The rule is one-sided
 /// (non-inferiority): a candidate that is kept may be as good, better or a little worse, and only the interval says which.
 ///
@@ -36,9 +38,11 @@ inline constexpr double kUsualMargin = 0.005;
 /// What a comparison with the parent says.
 struct Verdict {
   Conclusion conclusion = Conclusion::unclear;
-  double margin = kUsualMargin;  ///< loss of accuracy that is allowed, a share
-  double change = 0;             ///< accuracy of the candidate minus that of the parent
-  /// Of `change`, 95 %; nothing where a few seeds tell none.
+  std::string figure = "accuracy";  ///< of what is spoken: "R²"
+  double margin = kUsualMargin;     ///< loss of it that is allowed, a share: 0.01 is one point
+  double change =
+      0;  ///< figure of the candidate minus that of the parent; NaN where it is not defined
+  /// Of `change`, 95 %; nothing where a few seeds tell none, and where the change is not defined.
   std::optional<Interval> change_interval = {};
   /// The one-sided p-value of "at least the margin is lost": kept is 0.025 or less. For one of several candidates it is
   /// corrected for their number. NaN over seeds.
@@ -66,15 +70,23 @@ struct Verdict {
 /// for non-inferiority (an enumeration of all outcomes finds at most 2.7 % from 172 examples on, 3.0 % with 50).
 Verdict verdict(const Comparison& comparison, double margin = kUsualMargin);
 
+/// The rule for any figure: kept where the score at a loss of `margin` is 1.96 or more, lost where it is -1.96 or less.
+/// That of `accuracy_change` is Tango's.
+Verdict verdict(const FigureChange& change, double margin = kUsualMargin);
+
 /// The verdicts on K candidates of which one is to be chosen: both claims hold at their level for all of them together,
 /// by Holm's correction (hone/metrics/p_value.h). The intervals are those of each alone.
 std::vector<Verdict> verdicts_of_choice(std::span<const Comparison> candidates,
+                                        double margin = kUsualMargin);
+std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates,
                                         double margin = kUsualMargin);
 
 /// The verdicts on candidates whose order was fixed beforehand, the safest first: each is tested at its full level, and
 /// after the first that is not kept none is called kept any more. That needs no correction (fixed-sequence testing:
 /// Maurer, Hothorn & Lehmacher 1995; Westfall & Krishen 2001, J. Statist. Plann. Inference 99:25).
 std::vector<Verdict> verdicts_in_sequence(std::span<const Comparison> candidates,
+                                          double margin = kUsualMargin);
+std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidates,
                                           double margin = kUsualMargin);
 
 }  // namespace hone

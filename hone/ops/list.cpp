@@ -7,6 +7,7 @@ namespace ops {
 std::vector<OpDef> adamw();
 std::vector<OpDef> add();
 std::vector<OpDef> attention_mask();
+std::vector<OpDef> binary_cross_entropy();
 std::vector<OpDef> concat();
 std::vector<OpDef> cross_entropy();
 std::vector<OpDef> dropout();
@@ -17,6 +18,7 @@ std::vector<OpDef> global_norm();
 std::vector<OpDef> layer_norm();
 std::vector<OpDef> linear();
 std::vector<OpDef> matmul();
+std::vector<OpDef> mean_squared_error();
 std::vector<OpDef> mul();
 std::vector<OpDef> normalize();
 std::vector<OpDef> pool_tokens();
@@ -34,13 +36,34 @@ std::vector<OpDef> transpose();
 
 OpTable builtin_ops() {
   OpTable table;
-  for (const auto& file :
-       {ops::adamw,       ops::add,       ops::attention_mask, ops::concat,  ops::cross_entropy,
-        ops::dropout,     ops::embedding, ops::full,           ops::gelu,    ops::global_norm,
-        ops::layer_norm,  ops::linear,    ops::matmul,         ops::mul,     ops::normalize,
-        ops::pool_tokens, ops::quantize,  ops::relu,           ops::reshape, ops::scale,
-        ops::slice,       ops::softmax,   ops::sum_to,         ops::tanh,    ops::token_positions,
-        ops::transpose}) {
+  for (const auto& file : {ops::adamw,
+                           ops::add,
+                           ops::attention_mask,
+                           ops::binary_cross_entropy,
+                           ops::concat,
+                           ops::cross_entropy,
+                           ops::dropout,
+                           ops::embedding,
+                           ops::full,
+                           ops::gelu,
+                           ops::global_norm,
+                           ops::layer_norm,
+                           ops::linear,
+                           ops::matmul,
+                           ops::mean_squared_error,
+                           ops::mul,
+                           ops::normalize,
+                           ops::pool_tokens,
+                           ops::quantize,
+                           ops::relu,
+                           ops::reshape,
+                           ops::scale,
+                           ops::slice,
+                           ops::softmax,
+                           ops::sum_to,
+                           ops::tanh,
+                           ops::token_positions,
+                           ops::transpose}) {
     for (OpDef& op : file()) table.emplace(op.name, std::move(op));
   }
   return table;

@@ -5,12 +5,14 @@
 #include "hone/base/random.h"
 #include "hone/kernels/activation.h"
 #include "hone/kernels/adamw.h"
+#include "hone/kernels/binary_cross_entropy.h"
 #include "hone/kernels/cross_entropy.h"
 #include "hone/kernels/dropout.h"
 #include "hone/kernels/elementwise.h"
 #include "hone/kernels/embedding.h"
 #include "hone/kernels/gemm.h"
 #include "hone/kernels/layer_norm.h"
+#include "hone/kernels/mean_squared_error.h"
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
 #include "hone/runtime/kernel.h"
@@ -178,6 +180,42 @@ void cross_entropy_gradient(Call& call) {
   kernels::cross_entropy_gradient(call.pool(), logits.size(0), logits.size(1), logits.data<float>(),
                                   call.input(1).data<std::int64_t>(), *floats(call, 2),
                                   call.output().data<float>(), optional_floats(call, 3));
+}
+
+// Targets that are no finite numbers are the reference's to report.
+bool finite_targets(const Call& call) {
+  return std::ranges::all_of(call.input(1).values<float>(),
+                             [](float target) { return std::isfinite(target); });
+}
+
+void mean_squared_error(Call& call) {
+  if (!finite_targets(call)) return call.op.reference(call);
+  *call.output().data<float>() =
+      kernels::mean_squared_error(call.pool(), count(call), floats(call, 0), floats(call, 1));
+}
+
+void mean_squared_error_gradient(Call& call) {
+  if (!finite_targets(call)) return call.op.reference(call);
+  kernels::mean_squared_error_gradient(call.pool(), count(call), floats(call, 0), floats(call, 1),
+                                       *floats(call, 2), call.output().data<float>());
+}
+
+// Targets that are no probabilities are the reference's to report.
+bool targets_within_0_and_1(const Call& call) {
+  return std::ranges::all_of(call.input(1).values<float>(),
+                             [](float target) { return target >= 0 && target <= 1; });
+}
+
+void binary_cross_entropy(Call& call) {
+  if (!targets_within_0_and_1(call)) return call.op.reference(call);
+  *call.output().data<float>() =
+      kernels::binary_cross_entropy(call.pool(), count(call), floats(call, 0), floats(call, 1));
+}
+
+void binary_cross_entropy_gradient(Call& call) {
+  if (!targets_within_0_and_1(call)) return call.op.reference(call);
+  kernels::binary_cross_entropy_gradient(call.pool(), count(call), floats(call, 0), floats(call, 1),
+                                         *floats(call, 2), call.output().data<float>());
 }
 
 // ---- embeddings
@@ -360,6 +398,8 @@ KernelTable cpu_kernels() {
   return {
       {"adamw", "cpu", "fused", anything, adamw},
       {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>, Layout::strided},
+      {"binary_cross_entropy", "cpu", "vector", anything, binary_cross_entropy},
+      {"binary_cross_entropy_gradient", "cpu", "vector", anything, binary_cross_entropy_gradient},
       {"cross_entropy", "cpu", "vector", anything, cross_entropy},
       {"cross_entropy_gradient", "cpu", "vector", anything, cross_entropy_gradient},
       {"dropout", "cpu", "vector", at_most_six_dimensions, dropout},
@@ -376,6 +416,8 @@ KernelTable cpu_kernels() {
        nullptr, linear_weight_gradient_workspace},
       {"matmul", "cpu", "gemm", two_batch_dimensions, matmul, Layout::matrices, nullptr,
        matmul_workspace},
+      {"mean_squared_error", "cpu", "vector", anything, mean_squared_error},
+      {"mean_squared_error_gradient", "cpu", "vector", anything, mean_squared_error_gradient},
       {"mul", "cpu", "vector", at_most_six_dimensions, binary<kernels::multiply>, Layout::strided},
       {"quantize", "cpu", "vector", anything, quantize},
       {"relu", "cpu", "vector", anything, unary<kernels::relu>},

@@ -3,10 +3,12 @@
 
 #include "hone/kernels/activation.h"
 #include "hone/kernels/adamw.h"
+#include "hone/kernels/binary_cross_entropy.h"
 #include "hone/kernels/cross_entropy.h"
 #include "hone/kernels/elementwise.h"
 #include "hone/kernels/gemm.h"
 #include "hone/kernels/layer_norm.h"
+#include "hone/kernels/mean_squared_error.h"
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
 #include "tests/kernels/kernel_testing.h"
@@ -97,6 +99,19 @@ Floats cross_entropy_gradient_of(ThreadPool& pool, std::int64_t n) {
   return gradient;
 }
 
+// The loss of rows against targets within [0, 1], and its gradient.
+using Loss = float (*)(ThreadPool&, std::int64_t, const float*, const float*);
+using LossGradient = void (*)(ThreadPool&, std::int64_t, const float*, const float*, float, float*);
+
+template <Loss loss, LossGradient gradient_of>
+Floats loss_and_gradient(ThreadPool& pool, std::int64_t n) {
+  const Floats x = rows(n, 1), targets = random_floats(kRows * n, 2, 0, 1);
+  Floats gradient(x.size());
+  gradient_of(pool, kRows * n, x.data(), targets.data(), 0.7f, gradient.data());
+  gradient.push_back(loss(pool, kRows * n, x.data(), targets.data()));
+  return gradient;
+}
+
 Floats sums_of(ThreadPool& pool, std::int64_t n) {
   const Floats x = rows(n, 1);
   Floats sums(static_cast<std::size_t>(n + kRows + 1));
@@ -148,6 +163,9 @@ const Case kCases[] = {
     {"layer_norm_gradient", layer_norm_gradient_of},
     {"cross_entropy", cross_entropy_of},
     {"cross_entropy_gradient", cross_entropy_gradient_of},
+    {"mean_squared_error", loss_and_gradient<mean_squared_error, mean_squared_error_gradient>},
+    {"binary_cross_entropy",
+     loss_and_gradient<binary_cross_entropy, binary_cross_entropy_gradient>},
     {"sum_to", sums_of},
     {"sum_of_squares", norm_of},
     {"adamw_step", adamw_of},

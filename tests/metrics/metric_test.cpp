@@ -32,6 +32,26 @@ TEST(FindMetric, TakesClassOneOfTwoAsThePositiveOne) {
   EXPECT_DOUBLE_EQ(find_metric("f1").value(evaluation()), 2.0 / 3);
 }
 
+TEST(FindMetric, KnowsTheTablesOfOtherTasks) {
+  const std::vector<float> truth = {1, 2, 3, 6}, given = {1, 3, 3, 5};
+  const RegressionEvaluation numbers = evaluate_regression({given, 1}, truth);
+  EXPECT_EQ(find_metric(regression_metrics(), "eval_mse").value(numbers), 0.5);
+  EXPECT_EQ(find_metric(regression_metrics(), "r2").value(numbers), numbers.errors.r2);
+  EXPECT_FALSE(is_better(find_metric(regression_metrics(), "rmse"), 2, 1));
+  EXPECT_TRUE(is_better(find_metric(regression_metrics(), "pearson"), 2, 1));
+  const std::vector<float> logits = {1, -1, 1, 1}, targets = {1, 0, 0, 1};
+  const MultiLabelEvaluation labels = evaluate_multi_label({logits, 2}, targets);
+  EXPECT_EQ(find_metric(multi_label_metrics(), "subset_accuracy").value(labels), 0.5);
+  EXPECT_EQ(find_metric(multi_label_metrics(), "f1_micro").value(labels), 0.8);
+  EXPECT_FALSE(find_metric(multi_label_metrics(), "loss").greater_is_better);
+  for (const RegressionMetric& metric : regression_metrics())
+    EXPECT_FALSE(std::isnan(metric.value(numbers))) << metric.name;
+  for (const MultiLabelMetric& metric : multi_label_metrics())
+    EXPECT_FALSE(std::isnan(metric.value(labels))) << metric.name;
+  expect_user_error("expected r2, loss, mse, rmse, mae, pearson, spearman, got 'accuracy'",
+                    [] { find_metric(regression_metrics(), "accuracy"); });
+}
+
 TEST(FindMetric, RefusesAnUnknownOneWithTheNearest) {
   expect_user_error("got 'f1_makro'; did you mean 'f1_macro'?", [] { find_metric("f1_makro"); });
 }

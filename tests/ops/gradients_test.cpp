@@ -20,6 +20,13 @@ output y = %y)"},
 %b = input : f32[4, 1]
 %y = add(%a, %b) : f32[2, 4, 3]
 output y = %y)"},
+      {.name = "binary_cross_entropy",
+       .text = R"(%logits = input : f32[4, 3]
+%targets = input : f32[4, 3]
+%y = binary_cross_entropy(%logits, %targets) : f32[]
+output y = %y)",
+       .fixed = {{"targets",
+                  Tensor::of<float>({4, 3}, {0, 1, 1, 0, 0.25f, 0, 1, 0.5f, 1, 1, 0, 0})}}},
       {.name = "concat of a value twice around another", .text = R"(%a = input : f32[2, 3]
 %b = input : f32[2, 1]
 %y = concat(%a, %b, %a) {axis=1} : f32[2, 7]
@@ -81,6 +88,12 @@ output y = %y)"},
 %b = input : f32[3, 2, 4]
 %y = matmul(%a, %b) : f32[2, 3, 3, 4]
 output y = %y)"},
+      {.name = "mean_squared_error",
+       .text = R"(%predictions = input : f32[4, 2]
+%targets = input : f32[4, 2]
+%y = mean_squared_error(%predictions, %targets) : f32[]
+output y = %y)",
+       .fixed = {{"targets", Tensor::of<float>({4, 2}, {0.5f, 1, -2, 0, 3, -0.25f, 1, 4})}}},
       {.name = "mul with broadcasting on both sides", .text = R"(%a = input : f32[2, 1, 3]
 %b = input : f32[4, 1]
 %y = mul(%a, %b) : f32[2, 4, 3]

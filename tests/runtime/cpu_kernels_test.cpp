@@ -4,6 +4,7 @@
 #include <set>
 
 #include "tests/runtime/kernel_cases.h"
+#include "tests/support/expect.h"
 
 // Every row of the CPU's kernel table against its operation's reference: one or more graphs per
 // row, run with the kernels and without.
@@ -64,6 +65,26 @@ TEST(CpuKernels, GiveTheSameBitsForAnyNumberOfThreads) {
     for (const auto& [name, tensor] : one.outputs)
       ASSERT_EQ(elements_of(three.outputs.at(name)), elements_of(tensor)) << name << " of\n"
                                                                           << kernel_case.text;
+  }
+}
+
+// What the kernels cannot take is said by the reference, as where there is no kernel.
+TEST(CpuKernels, LeaveTargetsThatAreNoneToTheReference) {
+  const std::pair<const char*, const char*> refusals[] = {
+      {"mean_squared_error", "target nan is no finite number"},
+      {"binary_cross_entropy", "target nan is outside [0, 1]"}};
+  for (const auto& [op, message] : refusals) {
+    const std::string inputs = "%x = input : f32[1, 2]\n%targets = input : f32[1, 2]\n";
+    const std::string loss = fmt::format("%y = {}(%x, %targets) : f32[]\noutput y = %y\n", op),
+                      gradient = fmt::format(
+                          "%scale = input : f32[]\n%y = {}_gradient(%x, %targets, %scale) : "
+                          "f32[1, 2]\noutput y = %y\n",
+                          op);
+    for (const std::string& text : {inputs + loss, inputs + gradient}) {
+      const KernelCase bad{.text = text,
+                           .given = {{"targets", Tensor::of<float>({1, 2}, {1, std::nanf("")})}}};
+      expect_user_error(message, [&] { run(bad, with_kernels(), 1); });
+    }
   }
 }
 

@@ -160,6 +160,40 @@ output d = %d
   return cases;
 }
 
+std::vector<float> unit_floats(std::int64_t count) {
+  RandomSequence random(7, 1);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(random.uniform());
+  return values;
+}
+
+std::vector<KernelCase> loss_cases() {
+  std::vector<KernelCase> cases;
+  const auto in_text = [](const std::string& shape, std::string_view op) {
+    return fmt::format(R"(%x = input : f32{0}
+%targets = input : f32{0}
+%scale = input : f32[]
+%y = {1}(%x, %targets) : f32[]
+%d = {1}_gradient(%x, %targets, %scale) : f32{0}
+output y = %y
+output d = %d
+)",
+                       shape, op);
+  };
+  for (const char* shape : {"[1]", "[13]", "[1037, 65]"}) {
+    // Sums in double; a difference, a factor and a product in float.
+    cases.push_back({.text = in_text(shape, "mean_squared_error"), .relative = 4});
+  }
+  for (const std::int64_t rows : {1, 1037}) {
+    // An exponential, a quotient and their sums with numbers near 1, scaled by 1 / elements at most 1.
+    cases.push_back({.text = in_text(fmt::format("[{}, 65]", rows), "binary_cross_entropy"),
+                     .given = {{"targets", Tensor::of<float>({rows, 65}, unit_floats(rows * 65))}},
+                     .relative = 16,
+                     .absolute = 16 * kUlp / static_cast<double>(rows * 65)});
+  }
+  return cases;
+}
+
 std::vector<KernelCase> product_cases() {
   std::vector<KernelCase> cases;
   for (const auto& [m, n, k] : {std::array<int, 3>{1, 1, 1}, {7, 17, 33}, {131, 67, 259}}) {
@@ -279,7 +313,7 @@ output y = %y
 std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
   for (const auto& part : {element_wise_cases(), strided_and_broadcast_cases(), row_cases(),
-                           product_cases(), other_cases()})
+                           loss_cases(), product_cases(), other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;
 }

@@ -1,0 +1,319 @@
+#include "hone/metrics/multi_label.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hone/base/error.h"
+#include "hone/base/percentage.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
+
+namespace hone {
+namespace {
+
+/// Labels of an example, or examples of a label: how many there are, are predicted, and are both.
+struct LabelCounts {
+  std::int64_t support = 0, predicted = 0, found = 0;
+
+  void operator+=(const LabelCounts& other) {
+    support += other.support;
+    predicted += other.predicted;
+    found += other.found;
+  }
+  PrecisionRecall figures() const {
+    const auto ratio = [](std::int64_t part, std::int64_t whole) {
+      return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+    };
+    return {ratio(found, predicted), ratio(found, support), ratio(2 * found, predicted + support)};
+  }
+};
+
+/// Adds figures up, each times its weight.
+struct FigureMean {
+  PrecisionRecall sum;
+  double weights = 0;
+
+  void add(const PrecisionRecall& figures, double weight) {
+    sum.precision += weight * figures.precision;
+    sum.recall += weight * figures.recall;
+    sum.f1 += weight * figures.f1;
+    weights += weight;
+  }
+  /// 0 where there is no weight, as zero_division=0 has it.
+  PrecisionRecall mean() const {
+    if (weights == 0) return {};
+    return {sum.precision / weights, sum.recall / weights, sum.f1 / weights};
+  }
+};
+
+/// What a model answers on one example after the other.
+class Answers {
+ public:
+  Answers(const Logits& logits, std::span<const float> targets)
+      : logits_(logits), targets_(targets) {}
+
+  bool exist(std::int64_t example) const {
+    return std::ranges::all_of(logits_.row(example), [](float x) { return std::isfinite(x); });
+  }
+  bool truth(std::int64_t example, std::int64_t label) const {
+    return targets_[static_cast<std::size_t>(example * logits_.classes + label)] != 0;
+  }
+  /// Where they exist.
+  bool yes(std::int64_t example, std::int64_t label) const {
+    return says_yes(logits_.row(example)[static_cast<std::size_t>(label)]);
+  }
+  LabelCounts counts(std::int64_t example) const {
+    LabelCounts counts;
+    const bool exists = exist(example);
+    for (std::int64_t l = 0; l < logits_.classes; ++l)
+      counts += counts_of(truth(example, l), exists && yes(example, l));
+    return counts;
+  }
+  bool all_right(std::int64_t example) const {
+    if (!exist(example)) return false;
+    for (std::int64_t l = 0; l < logits_.classes; ++l)
+      if (yes(example, l) != truth(example, l)) return false;
+    return true;
+  }
+  static LabelCounts counts_of(bool truth, bool yes) { return {truth, yes, truth && yes}; }
+
+ private:
+  Logits logits_;
+  std::span<const float> targets_;
+};
+
+double binary_cross_entropy(double x, double y) {
+  return std::max(x, 0.0) - x * y + std::log1p(std::exp(-std::abs(x)));
+}
+
+RocAuc auc_of_label(const Logits& logits, const Answers& answers, std::int64_t label,
+                    double evidence) {
+  std::vector<double> scores;
+  std::vector<char> positive;
+  for (std::int64_t i = 0; i < logits.examples(); ++i) {
+    scores.push_back(logits.row(i)[static_cast<std::size_t>(label)]);
+    positive.push_back(answers.truth(i, label) ? 1 : 0);
+  }
+  return roc_auc(scores, positive, evidence);
+}
+
+// Of the labels whose area is defined.
+double mean_area(const std::vector<RocAuc>& areas) {
+  double sum = 0, count = 0;
+  for (const RocAuc& area : areas) {
+    if (std::isnan(area.value)) continue;
+    sum += area.value;
+    ++count;
+  }
+  return sum / count;
+}
+
+MultiLabelBaseline baseline_of(const Answers& answers, const std::vector<LabelCounts>& of_label,
+                               std::int64_t examples) {
+  const auto labels = std::ssize(of_label);
+  LabelCounts all;
+  std::int64_t exact = 0, right = 0;
+  for (std::int64_t i = 0; i < examples; ++i) {
+    std::int64_t right_here = 0;
+    for (std::int64_t l = 0; l < labels; ++l) {
+      const bool usual = 2 * of_label[static_cast<std::size_t>(l)].support > examples;
+      all += Answers::counts_of(answers.truth(i, l), usual);
+      right_here += answers.truth(i, l) == usual;
+    }
+    right += right_here;
+    exact += right_here == labels;
+  }
+  const auto n = static_cast<double>(examples);
+  return {static_cast<double>(exact) / n,
+          static_cast<double>(right) / (n * static_cast<double>(labels)), all.figures().f1};
+}
+
+void check_shape(const Logits& logits, std::span<const float> targets) {
+  HONE_ASSERT(logits.values.size() == targets.size(), "{} logits, {} targets", logits.values.size(),
+              targets.size());
+  check_label_targets(targets, logits.classes);
+}
+
+// 10 log10(Σ parent² / Σ (candidate - parent)²)
+double logit_snr_db(const Logits& parent, const Logits& candidate) {
+  double signal = 0, noise = 0;
+  for (std::size_t i = 0; i < parent.values.size(); ++i) {
+    const double before = parent.values[i], error = candidate.values[i] - before;
+    signal += before * before;
+    noise += error * error;
+  }
+  return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
+}
+
+// How many answers of an example differ; all of them where one model has none.
+std::int64_t differing_answers(const Answers& a, const Answers& b, std::int64_t example,
+                               std::int64_t labels) {
+  const bool in_a = a.exist(example), in_b = b.exist(example);
+  if (in_a != in_b) return labels;
+  std::int64_t count = 0;
+  for (std::int64_t l = 0; in_a && l < labels; ++l) count += a.yes(example, l) != b.yes(example, l);
+  return count;
+}
+
+// What each example adds to the micro F1 of a model, linearised: of 2 Σ found / Σ (predicted + support).
+struct F1Parts {
+  double f1 = 0;
+  double total = 0;            ///< Σ (predicted + support)
+  std::vector<double> values;  ///< (examples)
+
+  F1Parts(const Answers& answers, std::int64_t examples) {
+    std::vector<LabelCounts> counts;
+    LabelCounts all;
+    for (std::int64_t i = 0; i < examples; ++i) all += counts.emplace_back(answers.counts(i));
+    f1 = all.figures().f1;
+    total = static_cast<double>(all.predicted + all.support);
+    for (const LabelCounts& one : counts)
+      values.push_back(total == 0 ? 0
+                                  : (2 * static_cast<double>(one.found) -
+                                     f1 * static_cast<double>(one.predicted + one.support)) /
+                                        total);
+  }
+};
+
+std::string answers_flip_text(double share) {
+  return share == 0 ? "; no answer differs"
+                    : fmt::format("; {} of answers differ",
+                                  percent_number(share, kDifferenceDigits) + " %");
+}
+
+FigureChange micro_f1_change(const Answers& parent, const Answers& candidate,
+                             std::span<const char> differ, std::span<const std::int32_t> texts) {
+  const auto examples = std::ssize(differ);
+  const F1Parts before(parent, examples), after(candidate, examples);
+  std::vector<double> values(differ.size());
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = after.values[i] - before.values[i];
+  // One more label that is found adds 2 to what F1 divides.
+  const double least = 2 / std::max(1.0, before.total);
+  const double change =
+      examples == 0 ? std::numeric_limits<double>::quiet_NaN() : after.f1 - before.f1;
+  return paired_change("micro F1", change, {values, differ, least}, texts);
+}
+
+}  // namespace
+
+void check_label_targets(std::span<const float> targets, std::int64_t labels) {
+  const auto bad = std::ranges::find_if(targets, [](float t) { return t != 0 && t != 1; });
+  if (bad == targets.end()) return;
+  const auto at = bad - targets.begin();
+  fail(
+      "targets: example {} has {} for label {}, expected 1 where it has the label and 0 where not; "
+      "check the label columns",
+      at / labels, *bad, at % labels);
+}
+
+MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const float> targets,
+                                          std::span<const std::int32_t> texts) {
+  check_shape(logits, targets);
+  const Answers answers(logits, targets);
+  MultiLabelEvaluation result;
+  result.examples = logits.examples();
+  result.evidence = evidence(texts);
+  const auto n = static_cast<double>(result.examples), cells = static_cast<double>(targets.size());
+  std::vector<LabelCounts> of_label(static_cast<std::size_t>(logits.classes));
+  FigureMean samples;
+  std::int64_t right = 0;
+  for (std::int64_t i = 0; i < result.examples; ++i) {
+    const bool exists = answers.exist(i);
+    result.without_prediction += !exists;
+    result.exact += answers.all_right(i);
+    samples.add(answers.counts(i).figures(), 1);
+    for (std::int64_t l = 0; l < logits.classes; ++l) {
+      const bool truth = answers.truth(i, l), yes = exists && answers.yes(i, l);
+      of_label[static_cast<std::size_t>(l)] += Answers::counts_of(truth, yes);
+      right += exists && yes == truth;
+      result.loss +=
+          binary_cross_entropy(logits.row(i)[static_cast<std::size_t>(l)], truth) / cells;
+    }
+  }
+  LabelCounts all;
+  FigureMean macro, weighted;
+  for (std::int64_t l = 0; l < logits.classes; ++l) {
+    const LabelCounts& one = of_label[static_cast<std::size_t>(l)];
+    all += one;
+    macro.add(one.figures(), 1);
+    weighted.add(one.figures(), static_cast<double>(one.support));
+    result.of_label.push_back(
+        class_figures(one.support, one.predicted, one.found, result.evidence));
+    result.auc_of_label.push_back(auc_of_label(logits, answers, l, result.evidence));
+  }
+  result.macro_auc = mean_area(result.auc_of_label);
+  result.subset_accuracy = static_cast<double>(result.exact) / n;
+  result.subset_accuracy_interval = wilson_interval(result.exact, result.examples, result.evidence);
+  result.hamming_accuracy = static_cast<double>(right) / cells;
+  result.baseline = baseline_of(answers, of_label, result.examples);
+  if (result.examples == 0) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    result.micro = result.macro = result.weighted = result.samples = {kNone, kNone, kNone};
+    result.loss = result.baseline.micro_f1 = kNone;
+    return result;
+  }
+  result.micro = all.figures();
+  result.macro = macro.mean();
+  result.weighted = weighted.mean();
+  result.samples = samples.mean();
+  return result;
+}
+
+MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& candidate,
+                                         std::span<const float> targets,
+                                         std::span<const std::int32_t> texts) {
+  check_shape(parent, targets);
+  check_shape(candidate, targets);
+  const Answers before(parent, targets), after(candidate, targets);
+  const auto examples = static_cast<std::size_t>(parent.examples());
+  std::vector<char> was_right(examples), is_right(examples), differ(examples);
+  MultiLabelComparison result;
+  for (std::size_t i = 0; i < examples; ++i) {
+    const auto example = static_cast<std::int64_t>(i);
+    was_right[i] = before.all_right(example) ? 1 : 0;
+    is_right[i] = after.all_right(example) ? 1 : 0;
+    const std::int64_t flips = differing_answers(before, after, example, parent.classes);
+    differ[i] = flips > 0 ? 1 : 0;
+    result.flips += flips;
+  }
+  result.flip_share = static_cast<double>(result.flips) / static_cast<double>(targets.size());
+  result.subset = compare_answers(was_right, is_right, differ, texts);
+  result.subset.margin_snr_db = logit_snr_db(parent, candidate);
+  result.subset_accuracy = accuracy_change(result.subset);
+  result.subset_accuracy.figure = "subset accuracy";
+  result.micro_f1 = micro_f1_change(before, after, differ, texts);
+  result.micro_f1.notes += answers_flip_text(result.flip_share);
+  return result;
+}
+
+std::vector<std::string> concerns(const MultiLabelEvaluation& e,
+                                  const std::vector<std::string>& labels) {
+  std::vector<std::string> sentences;
+  const auto never = [](const ClassFigures& one) { return one.support > 0 && one.predicted == 0; };
+  const bool predicts_none =
+      std::ranges::all_of(e.of_label, [](const ClassFigures& one) { return one.predicted == 0; });
+  if (predicts_none && std::ranges::any_of(e.of_label, never)) {
+    sentences.push_back(
+        fmt::format("the model predicts no label at all on {} texts", grouped(e.examples)));
+  } else if (std::ranges::any_of(e.of_label, never)) {
+    std::vector<std::string> names;
+    for (std::size_t l = 0; l < e.of_label.size(); ++l)
+      if (never(e.of_label[l]))
+        names.push_back(
+            fmt::format("'{}' ({} texts)", shown_name(labels[l]), grouped(e.of_label[l].support)));
+    constexpr std::size_t kNamed = 6;
+    const std::size_t more = names.size() - std::min(names.size(), kNamed);
+    names.resize(names.size() - more);
+    if (more > 0) names.push_back(fmt::format("{} more", more));
+    sentences.push_back(fmt::format("the model never predicts {}", fmt::join(names, ", ")));
+  }
+  if (e.without_prediction > 0)
+    sentences.push_back(without_prediction_text(e.without_prediction, e.examples));
+  return sentences;
+}
+
+}  // namespace hone

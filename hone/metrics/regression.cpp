@@ -1,0 +1,241 @@
+#include "hone/metrics/regression.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+#include "hone/metrics/evidence.h"
+
+namespace hone {
+namespace {
+
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+/// Sums of squares and of absolute values of errors, and of squares about the mean.
+struct ErrorSums {
+  double squares = 0, absolute = 0, about_mean = 0, count = 0;
+
+  void operator+=(const ErrorSums& other) {
+    squares += other.squares;
+    absolute += other.absolute;
+    about_mean += other.about_mean;
+    count += other.count;
+  }
+  ErrorFigures figures() const {
+    const double mse = squares / count;
+    return {mse, std::sqrt(mse), absolute / count,
+            about_mean > 0 ? 1 - squares / about_mean : kUndefined};
+  }
+};
+
+std::vector<double> column(const Outputs& values, std::int64_t output) {
+  std::vector<double> result;
+  for (std::int64_t i = 0; i < values.examples(); ++i) result.push_back(values.at(i, output));
+  return result;
+}
+
+double mean_of(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+ErrorSums error_sums(std::span<const double> predictions, std::span<const double> targets) {
+  ErrorSums sums{.count = static_cast<double>(targets.size())};
+  const double mean = mean_of(targets);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const double error = predictions[i] - targets[i], distance = targets[i] - mean;
+    sums.squares += error * error;
+    sums.absolute += std::abs(error);
+    sums.about_mean += distance * distance;
+  }
+  return sums;
+}
+
+bool has_prediction(const Outputs& outputs, std::int64_t example) {
+  for (std::int64_t o = 0; o < outputs.outputs; ++o)
+    if (!std::isfinite(outputs.at(example, o))) return false;
+  return true;
+}
+
+std::int64_t count_without_prediction(const Outputs& outputs) {
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < outputs.examples(); ++i) count += !has_prediction(outputs, i);
+  return count;
+}
+
+// `variance` is that of Fisher's z times n - 3.
+Interval fisher_interval(double r, double variance, std::int64_t examples, double evidence) {
+  const double n = static_cast<double>(examples) * evidence;
+  if (std::isnan(r) || !(n > 3)) return {-1, 1};
+  const double z = std::atanh(r), half = kNormal975 * std::sqrt(variance / (n - 3));
+  return {std::tanh(z - half), std::tanh(z + half)};
+}
+
+std::string without_number_text(std::string_view whose, std::int64_t without,
+                                std::int64_t examples) {
+  return without == 0 ? ""
+                      : fmt::format("; {} of {} predictions of the {} are no finite numbers",
+                                    grouped(without), grouped(examples), whose);
+}
+
+}  // namespace
+
+void check_targets(std::span<const float> targets, std::int64_t outputs) {
+  const auto bad = std::ranges::find_if(targets, [](float t) { return !std::isfinite(t); });
+  if (bad == targets.end()) return;
+  fail(
+      "targets: example {} has {}, expected a finite number; check the label column, or leave "
+      "examples without a target out",
+      (bad - targets.begin()) / outputs, *bad);
+}
+
+double pearson_correlation(std::span<const double> a, std::span<const double> b) {
+  const double mean_a = mean_of(a), mean_b = mean_of(b);
+  double aa = 0, bb = 0, ab = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double x = a[i] - mean_a, y = b[i] - mean_b;
+    aa += x * x;
+    bb += y * y;
+    ab += x * y;
+  }
+  const auto varies = [](std::span<const double> values) {
+    return std::ranges::any_of(values, [&](double v) { return v != values[0]; });
+  };
+  if (!varies(a) || !varies(b)) return kUndefined;
+  return std::clamp(ab / (std::sqrt(aa) * std::sqrt(bb)), -1.0, 1.0);
+}
+
+std::vector<double> ranks_of(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    // Places begin + 1 to end share their mean.
+    for (std::size_t i = begin; i < end; ++i)
+      ranks[order[i]] = static_cast<double>(begin + 1 + end) / 2;
+  }
+  return ranks;
+}
+
+Interval pearson_interval(double r, std::int64_t examples, double evidence) {
+  return fisher_interval(r, 1, examples, evidence);
+}
+
+Interval spearman_interval(double r, std::int64_t examples, double evidence) {
+  return fisher_interval(r, 1 + r * r / 2, examples, evidence);
+}
+
+RegressionEvaluation evaluate_regression(const Outputs& predictions, std::span<const float> targets,
+                                         std::span<const std::int32_t> texts) {
+  HONE_ASSERT(predictions.values.size() == targets.size(), "{} predictions, {} targets",
+              predictions.values.size(), targets.size());
+  check_targets(targets, predictions.outputs);
+  const Outputs truth{targets, predictions.outputs};
+  RegressionEvaluation result;
+  result.examples = predictions.examples();
+  result.evidence = evidence(texts);
+  result.without_prediction = count_without_prediction(predictions);
+  const bool whole = result.without_prediction == 0;
+  ErrorSums all, all_of_mean;
+  for (std::int64_t o = 0; o < predictions.outputs; ++o) {
+    std::vector<double> p = column(predictions, o);
+    const std::vector<double> t = column(truth, o);
+    // Figures of all outputs are given up where one number is none, by leaving no number in any.
+    if (!whole) std::ranges::fill(p, kUndefined);
+    const ErrorSums sums = error_sums(p, t);
+    all += sums;
+    all_of_mean += error_sums(std::vector<double>(t.size(), t.empty() ? 0 : mean_of(t)), t);
+    const double pearson = whole ? pearson_correlation(p, t) : kUndefined,
+                 spearman = whole ? pearson_correlation(ranks_of(p), ranks_of(t)) : kUndefined;
+    result.of_output.push_back(
+        {sums.figures(),
+         {pearson, pearson_interval(pearson, result.examples, result.evidence)},
+         {spearman, spearman_interval(spearman, result.examples, result.evidence)}});
+    result.pearson += pearson / static_cast<double>(predictions.outputs);
+    result.spearman += spearman / static_cast<double>(predictions.outputs);
+  }
+  result.errors = all.figures();
+  result.baseline = all_of_mean.figures();
+  return result;
+}
+
+RegressionComparison compare_regression(const Outputs& parent, const Outputs& candidate,
+                                        std::span<const float> targets,
+                                        std::span<const std::int32_t> texts) {
+  HONE_ASSERT(parent.values.size() == targets.size() && candidate.values.size() == targets.size() &&
+                  parent.outputs == candidate.outputs,
+              "{} x {} and {} x {} predictions, {} targets", parent.examples(), parent.outputs,
+              candidate.examples(), candidate.outputs, targets.size());
+  check_targets(targets, parent.outputs);
+  const Outputs truth{targets, parent.outputs};
+  const auto examples = static_cast<std::size_t>(parent.examples());
+  std::vector<double> gain(examples), spread(examples);  // of squared error; about the mean
+  std::vector<char> differ(examples);
+  double shift = 0;
+  for (std::int64_t o = 0; o < parent.outputs; ++o) {
+    const std::vector<double> t = column(truth, o);
+    const double mean = mean_of(t);
+    for (std::size_t i = 0; i < examples; ++i) {
+      const auto example = static_cast<std::int64_t>(i);
+      const double before = parent.at(example, o), after = candidate.at(example, o);
+      gain[i] += (before - t[i]) * (before - t[i]) - (after - t[i]) * (after - t[i]);
+      spread[i] += (t[i] - mean) * (t[i] - mean);
+      shift += std::abs(after - before);
+      if (before != after) differ[i] = 1;
+    }
+  }
+  RegressionComparison result;
+  result.examples = parent.examples();
+  result.evidence = evidence(texts);
+  result.mean_shift = shift / static_cast<double>(targets.size());
+  result.parent_without = count_without_prediction(parent);
+  result.candidate_without = count_without_prediction(candidate);
+  const double total = std::accumulate(spread.begin(), spread.end(), 0.0);
+  const bool defined = result.parent_without + result.candidate_without == 0 && total > 0;
+  const double change =
+      defined ? std::accumulate(gain.begin(), gain.end(), 0.0) / total : kUndefined;
+  for (std::size_t i = 0; i < examples; ++i) gain[i] = (gain[i] - change * spread[i]) / total;
+  // Where nothing differs, an answer that did would cost as much as giving the mean in place of the truth.
+  result.r2 = paired_change("R²", change, {gain, differ, 1 / static_cast<double>(examples)}, texts);
+  if (defined) {
+    result.r2.notes +=
+        result.mean_shift == 0
+            ? "; no prediction differs"
+            : fmt::format("; predictions move by {:.3g} on average", result.mean_shift);
+  } else {
+    result.r2.notes += without_number_text("parent", result.parent_without, result.examples) +
+                       without_number_text("candidate", result.candidate_without, result.examples) +
+                       (total > 0 ? "" : "; all targets are the same");
+  }
+  return result;
+}
+
+std::vector<std::string> concerns(const RegressionEvaluation& e) {
+  std::vector<std::string> sentences;
+  if (e.examples == 0) return sentences;
+  if (e.without_prediction > 0) {
+    sentences.push_back(without_prediction_text(e.without_prediction, e.examples));
+    return sentences;
+  }
+  if (std::isnan(e.errors.r2)) {
+    sentences.push_back(fmt::format(
+        "all {} targets are the same: no variance is there to be explained", grouped(e.examples)));
+  } else if (e.of_output.size() == 1 && std::isnan(e.pearson)) {
+    sentences.push_back(
+        fmt::format("the model gives the same number for all {} texts", grouped(e.examples)));
+  } else if (e.errors.r2 <= 0) {
+    sentences.push_back(fmt::format(
+        "the model is no better than always giving the mean: its root mean squared error is "
+        "{:.4g}, that of the mean {:.4g}",
+        e.errors.rmse, e.baseline.rmse));
+  }
+  return sentences;
+}
+
+}  // namespace hone
