@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hone/jobs/choice.h"
+#include "hone/jobs/compress.h"
 #include "hone/jobs/run_report.h"
 #include "hone/study/sensitivity.h"
 
