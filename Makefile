@@ -18,7 +18,7 @@ build: packages-to-run
 demo: build
 	$(BUILD)/bin/hone demo -o demo --overwrite
 
-# The program, its manual page and the completions of bash, zsh and fish.
+# The program, its manual page and the completions of bash, zsh and fish; headers, libraries and CMake package.
 install: build
 	cmake --install $(BUILD) --prefix $(PREFIX)
 

@@ -14,7 +14,7 @@ namespace hone {
 struct PassWatch;
 struct Session;
 
-using NamedTensors = std::map<std::string, Tensor>;
+using NamedTensors = TensorMap;
 
 /// Time spent in one kernel over all runs since profiling was switched on.
 struct KernelTime {

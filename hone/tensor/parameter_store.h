@@ -1,8 +1,8 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "hone/tensor/tensor.h"
 
@@ -13,10 +13,9 @@ namespace hone {
 class ParameterStore {
  public:
   ParameterStore() = default;
-  explicit ParameterStore(std::map<std::string, Tensor> tensors)
-      : tensors_(tensors.begin(), tensors.end()) {}
+  explicit ParameterStore(TensorMap tensors) : tensors_(std::move(tensors)) {}
 
-  const std::map<std::string, Tensor, std::less<>>& tensors() const { return tensors_; }
+  const TensorMap& tensors() const { return tensors_; }
   bool contains(std::string_view name) const { return tensors_.contains(name); }
   /// Throws `UserError` for an unknown name.
   const Tensor& at(std::string_view name) const;
@@ -34,7 +33,7 @@ class ParameterStore {
   std::string first_not_finite() const;
 
  private:
-  std::map<std::string, Tensor, std::less<>> tensors_;
+  TensorMap tensors_;
 };
 
 }  // namespace hone

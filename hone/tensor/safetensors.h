@@ -15,8 +15,6 @@
 ///     write_safetensors("copy.safetensors", file.tensors, file.metadata);
 namespace hone {
 
-using TensorMap = std::map<std::string, Tensor>;
-
 struct Safetensors {
   TensorMap tensors;
   std::map<std::string, std::string>
@@ -36,6 +34,6 @@ Safetensors read_safetensors(const SharedBytes& file);
 /// aligned; the file appears whole or not at all. Strided tensors are written contiguous. Throws
 /// `UserError` when the file cannot be written or a tensor has the reserved name "__metadata__".
 void write_safetensors(const fs::path& path, const TensorMap& tensors,
-                       const std::map<std::string, std::string>& metadata);
+                       const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace hone

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 
@@ -105,6 +105,9 @@ Tensor Tensor::of(Sizes sizes, const std::vector<T>& values) {
   std::copy(values.begin(), values.end(), tensor.data<T>());
   return tensor;
 }
+
+/// Tensors by name.
+using TensorMap = std::map<std::string, Tensor, std::less<>>;
 
 /// Calls `body(T{})` with the C++ type of `dtype`.
 template <typename Body>

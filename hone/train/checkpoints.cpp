@@ -142,7 +142,7 @@ void save_training(const CheckpointOptions& options, const Model& model,
   user_check(!error, "{}: cannot make a folder: {}", options.folder.string(), error.message());
   write_folder(checkpoint_folder(options, checkpoint.state.step), [&](const fs::path& folder) {
     options.write_model(now, folder);
-    write_safetensors(folder / kMoments, moments, {});
+    write_safetensors(folder / kMoments, moments);
     write_file(folder / kState, to_document(to_json(checkpoint)));
   });
 }

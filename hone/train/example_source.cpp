@@ -24,7 +24,8 @@ ExampleSource vector_examples(NamedTensors columns) {
   HONE_ASSERT(!columns.empty(), "examples without a column");
   std::int64_t count = -1;
   for (auto& [name, column] : columns) {
-    user_check(column.rank() >= 1, "column '{}' has no rows", name);
+    user_check(column.rank() >= 1,
+               "column '{}' has no rows: expected an element for each example, got a number", name);
     if (count < 0) count = column.size(0);
     user_check(column.size(0) == count, "column '{}' has {} rows, '{}' has {}", name,
                column.size(0), columns.begin()->first, count);

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "hone/base/random.h"
 #include "hone/frontends/huggingface/architecture.h"
+#include "hone/ir/initial_value.h"
 
 namespace hone {
 namespace {
@@ -36,20 +36,9 @@ std::optional<std::int64_t> padding_row(const Node& parameter) {
 
 Tensor initial_value(const Node& parameter, const Architecture& architecture,
                      const EncoderConfig& config, std::uint64_t seed) {
-  const Sizes sizes = resolve(parameter.types()[0].shape, {});
-  Tensor tensor = Tensor::zeros(DType::f32, sizes);
-  if (parameter.role() == ParameterRole::bias) return tensor;
-  if (parameter.role() == ParameterRole::gain) {
-    std::ranges::fill(tensor.values<float>(), 1.0f);
-    return tensor;
-  }
-  if (config.sinusoidal_positions && parameter.name() == position_table(architecture.encoder)) {
+  Tensor tensor = initial_value(parameter, config.initializer_range, seed);
+  if (config.sinusoidal_positions && parameter.name() == position_table(architecture.encoder))
     fill_with_sines(tensor);
-    return tensor;
-  }
-  RandomSequence random(seed, stream_of(parameter.name()));
-  for (float& value : tensor.values<float>())
-    value = static_cast<float>(random.normal() * config.initializer_range);
   if (const std::optional<std::int64_t> row = padding_row(parameter))
     std::ranges::fill(tensor.slice(0, *row, *row + 1).values<float>(), 0.0f);
   return tensor;

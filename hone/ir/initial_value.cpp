@@ -1,0 +1,42 @@
+#include "hone/ir/initial_value.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/random.h"
+
+namespace hone {
+
+Tensor initial_value(const Node& parameter, double deviation, std::uint64_t seed) {
+  Tensor tensor = Tensor::zeros(DType::f32, resolve(parameter.types()[0].shape, {}));
+  const std::span<float> values = tensor.values<float>();
+  switch (parameter.role()) {
+    case ParameterRole::bias:
+      break;
+    case ParameterRole::gain:
+    case ParameterRole::mask:
+      std::ranges::fill(values, 1.0f);
+      break;
+    default: {
+      RandomSequence random(seed, stream_of(parameter.name()));
+      for (float& value : values) value = static_cast<float>(random.normal() * deviation);
+    }
+  }
+  return tensor;
+}
+
+ParameterStore initial_parameters(const Graph& graph, std::uint64_t seed) {
+  ParameterStore parameters;
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+    using enum ParameterRole;
+    const ParameterRole role = parameter->role();
+    if (role != weight && role != gain && role != bias && role != mask) continue;
+    const Shape& shape = parameter->types()[0].shape;
+    const std::int64_t columns = shape.empty() ? 1 : std::max<std::int64_t>(1, shape.back().size);
+    parameters.set(parameter->name(),
+                   initial_value(*parameter, std::sqrt(2.0 / static_cast<double>(columns)), seed));
+  }
+  return parameters;
+}
+
+}  // namespace hone

@@ -1,0 +1,178 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "hone/base/process.h"
+#include "hone/base/text.h"
+#include "tests/support/expect.h"
+#include "tests/support/test_data.h"
+
+// What `make install` leaves, used as strangers do: by find_package(hone), from folders outside of the checkout.
+namespace hone::testing {
+namespace {
+
+// The home of a person who has typed `make install PREFIX=~/.local`.
+const fs::path& home() {
+  static const TemporaryFolder folder;
+  static const std::string installed = run_program(
+      {HONE_CMAKE, "--install", HONE_BUILD, "--prefix", folder.path() / ".local"}, "/", "cmake");
+  return folder.path();
+}
+fs::path prefix() { return home() / ".local"; }
+
+fs::path source(const std::string& name) { return test_data().parent_path() / name; }
+
+// What a line in the shell of that person says.
+std::string type(const std::string& line, const fs::path& folder) {
+  return run_program(
+      {"env", "HOME=" + home().string(), std::string("CXX=") + HONE_COMPILER, "sh", "-c", line},
+      folder, "coreutils");
+}
+
+// The lines of a document's ```sh blocks that begin with one of these words.
+std::vector<std::string> lines_of(const std::string& document,
+                                  const std::vector<std::string>& words) {
+  std::vector<std::string> lines;
+  bool shell = false;
+  for (const std::string& line : split(read_file(source(document)), '\n')) {
+    if (line.starts_with("```")) shell = line == "```sh";
+    const auto begins = [&](const std::string& word) { return line.starts_with(word); };
+    if (shell && std::ranges::any_of(words, begins)) lines.push_back(line);
+  }
+  return lines;
+}
+
+// Types them in a folder that has the checkout's examples; returns what the last one says.
+std::string type_all(const std::vector<std::string>& lines, const fs::path& folder) {
+  fs::create_directory_symlink(source("examples"), folder / "examples");
+  std::string said;
+  for (const std::string& line : lines) said = type(line, folder);
+  return said;
+}
+
+std::vector<fs::path> installed_headers() {
+  std::vector<fs::path> headers;
+  for (const auto& entry : fs::recursive_directory_iterator(prefix() / "include"))
+    if (entry.is_regular_file()) headers.push_back(entry.path());
+  return headers;
+}
+
+TEST(Installed, ProgramOutsideTrainsQuantizesAndReadsBack) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> lines = lines_of("README.md", {"cmake ", "build-vectors/"});
+  ASSERT_EQ(lines.size(), 3u);
+  const std::string output = type_all(lines, folder.path());
+  const std::regex line(
+      "(.+): ([0-9.]+) % of 2000 points are right, 95 % interval ([0-9.]+) to ([0-9.]+)");
+  std::vector<double> accuracies;
+  std::vector<std::string> figures;
+  for (std::sregex_iterator it(output.begin(), output.end(), line), end; it != end; ++it) {
+    accuracies.push_back(std::stod((*it)[2]));
+    EXPECT_LT(std::stod((*it)[3]), accuracies.back());
+    EXPECT_GT(std::stod((*it)[4]), accuracies.back());
+    figures.push_back(it->str().substr((*it)[1].length()));
+  }
+  ASSERT_EQ(accuracies.size(), 3u) << output;
+  EXPECT_GT(accuracies[0], 90) << output;
+  EXPECT_GT(accuracies[1], 80) << output;
+  EXPECT_LT(accuracies[1], accuracies[0]) << "4 bits cost nothing?\n" << output;
+  EXPECT_EQ(figures[2], figures[1]) << output;
+}
+
+TEST(Installed, PluginIsBuiltWithTheHeadersAlone) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> lines =
+      lines_of("docs/adding-a-format.md", {"cmake ", "~/.local/bin/hone formats nf4 0.3 --p"});
+  ASSERT_EQ(lines.size(), 2u);
+  const std::string shown = type_all(lines, folder.path());
+  EXPECT_NE(shown.find("nf4(block=64)"), std::string::npos) << shown;
+}
+
+// Other libraries' headers that ours name are those that hone::headers brings.
+TEST(Installed, HeadersNameOnlyWhatIsInstalledToo) {
+  const std::regex include("\n *#include ([<\"])([^>\"]+)[>\"]");
+  std::set<std::string> folders;
+  for (const fs::path& header : installed_headers()) {
+    folders.insert(
+        header.parent_path().lexically_relative(prefix() / "include/hone").begin()->string());
+    const std::string text = "\n" + read_file(header);
+    for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
+      const std::string name = (*it)[2];
+      if ((*it)[1] == "\"") {
+        EXPECT_TRUE(path_exists(prefix() / "include" / name)) << header << " includes " << name;
+      } else {
+        const bool known = name.starts_with("fmt/") || name.starts_with("nlohmann/");
+        EXPECT_TRUE(known || name.find_first_of("/.") == std::string::npos)
+            << header << " includes " << name;
+      }
+    }
+  }
+  EXPECT_EQ(folders,
+            (std::set<std::string>{"analysis", "autodiff", "base", "data", "formats", "frontends",
+                                   "ir", "jobs", "kernels", "metrics", "models", "ops", "passes",
+                                   "report", "runtime", "study", "tensor", "text", "train"}));
+}
+
+TEST(LongInstalled, EveryHeaderCompilesAlone) {
+  const TemporaryFolder folder;
+  type(fmt::format("cmake -S {} -B . -G Ninja -DCMAKE_PREFIX_PATH=$HOME/.local "
+                   "-DHEADERS=$HOME/.local/include && cmake --build . -- -k 0",
+                   source("tests/install/headers").string()),
+       folder.path());
+}
+
+TEST(Installed, PackageSaysWhichLibraryItMisses) {
+  const TemporaryFolder folder;
+  const std::string message = user_error_of([&] {
+    type_all({"PKG_CONFIG_LIBDIR=/nowhere cmake -S examples/vectors -B build "
+              "-DCMAKE_PREFIX_PATH=$HOME/.local"},
+             folder.path());
+  });
+  EXPECT_NE(
+      std::regex_replace(message, std::regex("\\s+"), " ")
+          .find("needs libzstd, which pkg-config does not find; Debian has it as libzstd-dev"),
+      std::string::npos)
+      << message;
+}
+
+// What hone is compiled with, and where, is none of others' business.
+TEST(Installed, PackageAsksForNoOptionsOfOurs) {
+  std::string package;
+  for (const auto& entry : fs::directory_iterator(prefix() / "lib/cmake/hone"))
+    package += read_file(entry.path());
+  EXPECT_NE(package.find("cxx_std_20"), std::string::npos);
+  for (const std::string& own :
+       {std::string("-W"), std::string("-ffp-contract"), std::string("COMPILE_OPTIONS"),
+        source("").string(), std::string(HONE_BUILD), prefix().string()})
+    EXPECT_EQ(package.find(own), std::string::npos) << own;
+}
+
+TEST(Installed, PackageNamesTheVersionOfTheProgram) {
+  const std::string version = run_program({prefix() / "bin/hone", "--version"}, "/", "hone");
+  std::smatch number;
+  ASSERT_TRUE(std::regex_search(version, number, std::regex("[0-9]+\\.[0-9]+\\.[0-9]+")))
+      << version;
+  const std::string file = read_file(prefix() / "lib/cmake/hone/honeConfigVersion.cmake");
+  EXPECT_NE(file.find("set(PACKAGE_VERSION \"" + number.str() + "\")"), std::string::npos);
+}
+
+TEST(Installed, LicencesOfAllThatIsCompiledInAreThere) {
+  const fs::path documents = prefix() / "share/doc/hone";
+  const std::string notice = read_file(documents / "THIRD_PARTY.md");
+  EXPECT_EQ(notice, read_file(source("THIRD_PARTY.md")));
+  EXPECT_EQ(read_file(documents / "LICENSE"), read_file(source("LICENSE")));
+  const std::regex row("\\| (lib[a-z0-9-]+|[a-z0-9-]+-dev) \\| [^|\n]*compiled in \\|");
+  std::set<std::string> compiled_in, there;
+  for (std::sregex_iterator it(notice.begin(), notice.end(), row), end; it != end; ++it)
+    if (path_exists(fs::path("/usr/share/doc") / (*it)[1].str() / "copyright"))
+      compiled_in.insert((*it)[1]);
+  if (path_exists(documents / "licences"))
+    for (const auto& entry : fs::directory_iterator(documents / "licences"))
+      there.insert(entry.path().filename());
+  EXPECT_EQ(there, compiled_in);
+}
+
+}  // namespace
+}  // namespace hone::testing
