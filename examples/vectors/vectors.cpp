@@ -7,6 +7,7 @@
 #include "hone/ir/parse.h"
 #include "hone/ir/print.h"
 #include "hone/metrics/classification.h"
+#include "hone/passes/keep_outputs.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/safetensors.h"
 #include "hone/train/calibration.h"
@@ -34,7 +35,7 @@ Points draw_points(std::int64_t count, std::string_view part) {
   return {labels, vector_examples({{"x", Tensor::of<float>({count, 2}, x)}, {"labels", classes}})};
 }
 
-// Training wants the output `loss`, prediction the output `logits`.
+// Training wants the output `loss`; prediction takes one output alone.
 Graph two_layers(const OpTable& ops) {
   ModuleBuilder modules(ops);
   Graph& graph = modules.graph();
@@ -53,15 +54,15 @@ int main() {
   ThreadPool pool(available_processors());
   const Session session{library, pool};
   const Points training = draw_points(4000, "training"), test = draw_points(2000, "test");
-  const auto report = [&](const char* what, const Graph& graph, const ParameterStore& parameters) {
-    Predictor predictor(graph, parameters, session);
-    const std::vector<float> logits = predictor.logits(test.examples, /*batch_size=*/256);
-    const Evaluation e = evaluate({logits, predictor.classes()}, test.labels);
-    const auto [low, high] = e.accuracy_interval;
+  const auto report = [&](const char* what, Graph graph, const ParameterStore& parameters) {
+    keep_outputs(graph, {"logits"});
+    Predictor predictor(std::move(graph), parameters, session);
+    const std::vector<float> logits = predictor.rows(test.examples, /*batch_size=*/256);
+    const Evaluation e = evaluate({logits, predictor.width()}, test.labels);
     fmt::print("{}: {:.1f} % of {} points are right, 95 % interval {:.1f} to {:.1f}\n", what,
-               100 * e.accuracy, e.examples, 100 * low, 100 * high);
+               100 * e.accuracy, e.examples, 100 * e.accuracy_interval.low,
+               100 * e.accuracy_interval.high);
   };
-
   Graph graph = two_layers(library.ops);
   ParameterStore parameters = initial_parameters(graph, /*seed=*/42);
   const TrainingOptions setup{.optimizer = {.learning_rate = 0.01}, .epochs = 20, .batch_size = 64};
@@ -71,7 +72,6 @@ int main() {
   run_passes(graph, parameters, session, {"quantize(format=int(bits=4))"});
   calibrate(graph, parameters, training.examples, /*run=*/{}, session);
   report("in 4 bits (simulated)", graph, parameters);
-
   write_safetensors("points.safetensors", parameters.tensors());
   write_file("points.hone", to_string(graph));
   const Graph read = parse_graph(read_file("points.hone"), library.ops, library.formats);

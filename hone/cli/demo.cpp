@@ -141,7 +141,7 @@ void demo(const DemoArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command demo_command() {
-  return {"demo", "the whole way on built-in data: train, quantize, compare", "hone demo -o demo",
+  return {"demo", "the whole way on built-in data: train, quantize, look", "hone demo -o demo",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<DemoArguments>();
             a->data.options.source = "synth:negation?seed=7&n=240000";

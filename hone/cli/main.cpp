@@ -81,6 +81,10 @@ std::string problem(const CLI::App& app, const CLI::ParseError& error) {
   }
   const std::string answer = trainer_flag_answer(strangers.front());
   if (!answer.empty()) return answer;
+  if (app.get_name() == "hone formats" && strangers.front() == "--compare")
+    return "--compare MODEL is the command `hone compare-formats MODEL`";
+  if (app.get_name() == "hone formats" && strangers.front() == "--suggest")
+    return "--suggest MODEL is the command `hone suggest MODEL --format FORMAT`";
   constexpr std::string_view kTruths[] = {"true", "True", "false", "False"};
   if (std::ranges::find(kTruths, strangers.front()) != std::end(kTruths))
     return fmt::format(

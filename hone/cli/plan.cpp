@@ -73,7 +73,7 @@ void print_plan(const PlanArguments& a) {
 
 Command plan_command() {
   return {
-      "plan", "show which format every layer would take, before any work",
+      "plan", "show which format every layer would take",
       "hone plan tiny --format 'integer(width=8,frac=4)' --rule 'op = \"linear\", bias = \"none\"'",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<PlanArguments>();

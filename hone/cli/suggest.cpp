@@ -27,7 +27,7 @@ void suggest(SuggestArguments& a) {
 }  // namespace
 
 Command suggest_command() {
-  return {"suggest", "find better parameters of a number format, layer by layer",
+  return {"suggest", "find better parameters of a format, layer by layer",
           "hone suggest my-model --format 'integer(width=6,frac=3)' --data "
           "'synth:negation?seed=7&n=30000' -o recipe.toml",
           [](CLI::App& app) -> std::function<void()> {

@@ -80,7 +80,7 @@ void study(WidthsArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command widths_command() {
-  return {"widths", "accuracy and flips by width of fixed point, with a figure",
+  return {"widths", "accuracy and flips by width of fixed point, drawn",
           "hone widths my-model --widths 6.3,8.4 --max_steps 200 --batch 64 --lr 2e-4 --data "
           "'synth:negation?seed=7&n=30000' -o widths",
           [](CLI::App& app) -> std::function<void()> {

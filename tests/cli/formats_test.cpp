@@ -118,6 +118,9 @@ TEST(Formats, RefusesFlagsThatWouldDoNothing) {
   refuse("--figure does nothing without --input", {"bf16", "--figure", "figure"});
   refuse("--tensor does nothing without --input", {"bf16", "--tensor", "a*"});
   refuse("--output does nothing without --input", {"bf16", "-o", "out"});
+  refuse("--compare MODEL is the command `hone compare-formats MODEL`", {"--compare", "tiny"});
+  refuse("--suggest MODEL is the command `hone suggest MODEL --format FORMAT`",
+         {"bf16", "--suggest", "tiny"});
   refuse("numbers are spelled out on their own", {"bf16", "0.3", "--input", "file"});
   expect_refusal(1, "'1e99' is no number a float can hold", {"bf16", "1e99"}, folder.path());
 }

@@ -14,10 +14,10 @@ using testing::quiet_context;
 
 using Vectors = std::vector<std::vector<float>>;
 
-const fs::path kGolden = test_data() / "models" / "golden" / "embeddings";
+const fs::path kEmbeddings = test_data() / "models" / "golden" / "embeddings";
 
 std::vector<std::string> texts_of(const std::string& name) {
-  return read_json(kGolden / name / "expected.json")["texts"].get<std::vector<std::string>>();
+  return read_json(kEmbeddings / name / "expected.json")["texts"].get<std::vector<std::string>>();
 }
 
 Vectors embeddings(const EmbeddingModel& model, const std::vector<std::string>& texts,
@@ -47,15 +47,15 @@ class EmbeddingGolden : public ::testing::TestWithParam<std::string> {};
 
 // Sums of some ten numbers near 1 in fp32 on either side, each a few 2^-24 off.
 TEST_P(EmbeddingGolden, IsWhatSentenceTransformersComputes) {
-  const EmbeddingModel model = open(kGolden / GetParam());
+  const EmbeddingModel model = open(kEmbeddings / GetParam());
   EXPECT_TRUE(model.modules.is_given);
   EXPECT_EQ(model.source.model.warnings, std::vector<std::string>{});
   expect_near(embeddings(model, texts_of(GetParam()), /*batch_size=*/3),
-              read_json(kGolden / GetParam() / "expected.json")["embeddings"]);
+              read_json(kEmbeddings / GetParam() / "expected.json")["embeddings"]);
 }
 
 TEST_P(EmbeddingGolden, HasTheSameBitsAloneAndInABatch) {
-  const EmbeddingModel model = open(kGolden / GetParam());
+  const EmbeddingModel model = open(kEmbeddings / GetParam());
   const std::vector<std::string> texts = texts_of(GetParam());
   const Vectors together = embeddings(model, texts, 32);
   EXPECT_EQ(embeddings(model, texts, 1), together);
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(All, EmbeddingGolden,
 
 TEST(EmbeddingModel, IsTheMeanOfTheTokensWhereNoModulesAreListed) {
   const TemporaryFolder folder;
-  fs::copy(kGolden / "mean", folder.path(), fs::copy_options::recursive);
+  fs::copy(kEmbeddings / "mean", folder.path(), fs::copy_options::recursive);
   fs::remove(folder.path() / "modules.json");
   const EmbeddingModel plain = open(folder.path());
   EXPECT_EQ(embedding_notes(plain),
@@ -82,11 +82,11 @@ TEST(EmbeddingModel, IsTheMeanOfTheTokensWhereNoModulesAreListed) {
     for (const float x : vector) squares += static_cast<double>(x) * x;
     for (float& x : vector) x = static_cast<float>(x / std::sqrt(squares));
   }
-  expect_near(vectors, read_json(kGolden / "mean" / "expected.json")["embeddings"]);
+  expect_near(vectors, read_json(kEmbeddings / "mean" / "expected.json")["embeddings"]);
 }
 
 TEST(EmbeddingModel, SaysHowTokensArePooledAndWhatStandsInFront) {
-  EXPECT_EQ(embedding_notes(open(kGolden / "several")),
+  EXPECT_EQ(embedding_notes(open(kEmbeddings / "several")),
             (std::vector<std::string>{"embeddings: hidden states of the tokens pooled by mean+cls, "
                                       "then given the length 1",
                                       "'a really good ' stands in front of every text, the default "
@@ -94,19 +94,19 @@ TEST(EmbeddingModel, SaysHowTokensArePooledAndWhatStandsInFront) {
 }
 
 TEST(EmbeddingModel, CutsTextsWhereItsFilesSayOrAsItIsTold) {
-  const EmbeddingModel model = open(kGolden / "old_several");
+  const EmbeddingModel model = open(kEmbeddings / "old_several");
   EXPECT_EQ(most_tokens(model, 0), 16);
   EXPECT_EQ(most_tokens(model, 20), 20);
   const std::string text = "a film was not bad";
   EXPECT_EQ(embeddings(model, {text + " end"}, 1, 7), embeddings(model, {text}, 1, 7));
   EXPECT_NE(embeddings(model, {text + " end"}, 1), embeddings(model, {text}, 1));
-  EXPECT_EQ(most_tokens(open(kGolden / "max"), 0), 20);  // model_max_length of the tokenizer
+  EXPECT_EQ(most_tokens(open(kEmbeddings / "max"), 0), 20);  // model_max_length of the tokenizer
 }
 
 // What a classifier was made of gives the vectors that it gives.
 TEST(EmbeddingModel, LeavesAHeadAside) {
   const TemporaryFolder folder;
-  const std::string base = (kGolden / "mean").string();
+  const std::string base = (kEmbeddings / "mean").string();
   write_model(open_model(base, quiet_context(), /*seed=*/3), folder.path());
   const EmbeddingModel with_head = open(folder.path());
   EXPECT_EQ(untrained_warning(with_head.source, "it"), "");
@@ -132,7 +132,7 @@ TEST(EmbeddingModel, GivesALongTextTheSameBitsBesideShortOnes) {
 }
 
 TEST(EmbeddingModel, GivesQuantizedEncodersVectorsOfTheirOwn) {
-  EmbeddingModel model = open(kGolden / "mean");
+  EmbeddingModel model = open(kEmbeddings / "mean");
   const Vectors before = embeddings(model, {"a film"}, 1);
   testing::put_quantizers(model.source.model, "mxint(bits=4,block=4)");
   const Vectors after = embeddings(model, {"a film"}, 1);
