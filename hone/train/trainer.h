@@ -14,10 +14,10 @@
 
 namespace hone {
 
-/// What a training run is; the defaults are those of Hugging Face's Trainer.
 /// Passes from here on are none that anybody means.
 inline constexpr double kMostEpochs = 1e9;
 
+/// What a training run is; the defaults are those of Hugging Face's Trainer.
 struct TrainingOptions {
   AdamWOptions optimizer = {};
   double epochs = 1;           ///< may be a fraction
