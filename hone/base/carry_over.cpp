@@ -118,7 +118,8 @@ void remove_empty_folders(fs::path folder, const fs::path& top) {
 
 void remove_own(const fs::path& folder, const OwnFiles& own, const fs::path& last) {
   std::vector<fs::path> files = files_below(folder);
-  std::ranges::stable_partition(files, [&](const fs::path& path) { return path != last; });
+  std::stable_partition(files.begin(), files.end(),
+                        [&](const fs::path& path) { return path != last; });
   std::error_code error;
   for (const fs::path& path : files) {
     const fs::path file = folder / path;
