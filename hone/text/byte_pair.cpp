@@ -78,13 +78,22 @@ void BytePair::read_merges(const std::vector<std::string>& tokens,
 
 void BytePair::find_whole_words(const std::vector<std::string>& tokens) {
   std::vector<std::int32_t> ids;
+  std::size_t longer = 0, unmade = 0;  // tokens of several bytes, and those that no merges make
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::optional<std::string> word = bytes_of(tokens[i]);
     if (!word || word->empty()) continue;
     ids.clear();
     join(*word, ids);
     if (ids.size() == 1) whole_.insert(*word, ids[0]);
+    longer += word->size() > 1;
+    unmade += ids.size() > 1;
   }
+  // Special tokens and a few others are made by none; a file of merges that was cut leaves most.
+  constexpr std::size_t kFew = 32;
+  user_check(unmade <= kFew || 2 * unmade <= longer,
+             "the merges make only {} of the {} tokens of several bytes; merges and vocabulary do "
+             "not belong together, or the merges are damaged",
+             longer - unmade, longer);
 }
 
 std::uint32_t BytePair::rank(std::int32_t left, std::int32_t right) const {

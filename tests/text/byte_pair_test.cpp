@@ -123,5 +123,17 @@ TEST(BytePair, RefusesAListThatDoesNotFitTheVocabulary) {
   refuses({}, "there is no token for the byte 0xe9, written 'é'; expected one for each of the 256");
 }
 
+// As a file of merges that was cut leaves them.
+TEST(BytePair, RefusesMergesThatMakeFewOfTheTokens) {
+  std::vector<Merge> merges;
+  for (char a = 'a'; a <= 'z'; ++a)
+    for (const char* second : {"e", "n"}) merges.push_back({std::string(1, a), second});
+  const Pieces tokens = tokens_of(merges);
+  BytePair(tokens, std::vector<Merge>(merges.begin(), merges.begin() + 30));
+  expect_user_error([&] { BytePair(tokens, {}); },
+                    "the merges make only 0 of the 52 tokens of several bytes; merges and "
+                    "vocabulary do not belong together, or the merges are damaged");
+}
+
 }  // namespace
 }  // namespace hone
