@@ -25,8 +25,8 @@ class BytePair {
  public:
   BytePair() = default;
   /// The id of a token, written in the alphabet of byte_level.h, is its index; the merge that comes
-  /// first is made first. Throws `UserError` for a byte without a token, for merges that make few of the tokens, and for a merge that
-  /// stands twice or of which a part or the result is no token.
+  /// first is made first. Throws `UserError` for a byte without a token, for merges that make few of
+  /// the tokens, and for a merge that stands twice or of which a part or the result is no token.
   BytePair(const std::vector<std::string>& tokens, const std::vector<Merge>& merges);
 
   /// Appends the ids of the pieces of `word`, bytes of any number. The time grows with their number
