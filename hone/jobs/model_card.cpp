@@ -323,8 +323,10 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
             percent_text(recall), row.part, grouped(figures.value("support", std::int64_t{0}))));
     }
   }
+  // What was only quantized has learnt nothing from this data.
+  const bool learnt = r.value("steps", std::int64_t{0}) > 0;
   for (const Json& part : value_at(data, "parts"))
-    if (text_at(part, "part") == "train")
+    if (learnt && text_at(part, "part") == "train")
       for (const auto& [label, rows] : value_at(part, "classes").items())
         if (rows.is_number() && rows.get<std::int64_t>() < kFewOfAClass)
           lines.push_back(

@@ -49,11 +49,14 @@ TEST(LibraryJobs, TrainMeasureQuantizeCompareAndSuggest) {
 
   const FormatTable& formats = told.context.library.formats;
   QuantizeJob job{.model = at("model"), .data = lookup_texts(), .output = {.folder = at("int8")}};
+  job.data.max_train_samples = 4;
   job.recipe.defaults[Operand::weight] = parse_format("int(bits=8)", formats);
   const QuantizeResult quantized = quantize_job(job, told.context);
   EXPECT_EQ(quantized.fields["before"]["eval_accuracy"], measured.fields["eval_accuracy"]);
   EXPECT_EQ(quantized.verdict.summary, quantized.fields["comparison"]["summary"]);
   EXPECT_TRUE(path_exists(folder.path() / "int8" / "report.html"));
+  const std::string card = read_file(folder.path() / "int8" / "README.md");
+  EXPECT_EQ(card.find("It has seen"), std::string::npos) << "it learnt nothing\n" << card;
 
   CompareFormatsJob compared{.model = at("model"), .data = lookup_texts()};
   compared.choices = {parse_choice("bf16", formats)};
