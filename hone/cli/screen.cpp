@@ -18,7 +18,7 @@ TextStyle text_style(const RunArguments& a) {
 }
 
 void print_text(const RunArguments& a, std::string_view text) {
-  fmt::print("{}", fitted(with_flags(text), text_style(a).columns));
+  fmt::print("{}", fitted(text, text_style(a).columns));
 }
 
 void print_message(std::string_view text) {

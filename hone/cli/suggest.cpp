@@ -22,6 +22,7 @@ void suggest(SuggestArguments& a) {
   const SuggestResult result = suggest_formats(a.job, context);
   if (a.run.json) return print_result("suggest", result.fields);
   print_text(a.run, "{}", result.text(text_style(a.run)));
+  if (a.job.recipe.empty()) print_text(a.run, "--output FILE writes them as a recipe.\n");
 }
 
 }  // namespace

@@ -63,6 +63,12 @@ std::vector<std::int64_t> lengths_of(const EncodedSet& set) {
   return lengths;
 }
 
+std::int64_t longest_text(const EncodedSet& set) {
+  std::int64_t most = 0;
+  for (const auto& ids : set.ids) most = std::max<std::int64_t>(most, std::ssize(ids));
+  return most;
+}
+
 Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows,
                  std::int64_t least_tokens) {
   HONE_ASSERT(!rows.empty(), "a batch of no rows");

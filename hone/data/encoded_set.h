@@ -49,6 +49,8 @@ struct Batch {
 
 /// The tokens of each text.
 std::vector<std::int64_t> lengths_of(const EncodedSet& set);
+/// Those of the longest; 0 without texts.
+std::int64_t longest_text(const EncodedSet& set);
 
 /// The examples `rows` of `set` in this order, padded to the longest, or to `least_tokens` if that is more. `rows` must
 /// not be empty.

@@ -84,10 +84,13 @@ NextStep next_step(const AskedJob& job, const Diagnosis& diagnosis, const Graph&
       job.invocation.command_with ? job.invocation.command_with(instead) : "";
   if (remedy.better_parameters)
     return {"The better parameters are saved as a recipe; this quantizes with them:", command};
+  const std::string training =
+      job.options.qat
+          ? ""
+          : fmt::format(", or training through the quantizers ({})", job.invocation.setting("qat"));
   return {fmt::format("{}. More bits may{}: a recipe that leaves the {} noisiest of {} operands in "
                       "full precision is saved; this quantizes with it:",
-                      kNone, job.options.qat ? "" : ", or training through the quantizers (`qat`)",
-                      all - operands_of(remedy.plan), all),
+                      kNone, training, all - operands_of(remedy.plan), all),
           command};
 }
 

@@ -33,6 +33,11 @@ struct Invocation {
   /// A line for the shell that asks for the same with these settings instead, an empty one left out. Null: there is no shell
   /// to ask.
   std::function<std::string(const std::map<std::string, std::string>& instead)> command_with = {};
+
+  /// A setting as whoever asked for the job types it: "--qat" on a command line, else "`qat`".
+  std::string setting(std::string_view name) const {
+    return fmt::format(fmt::runtime(command_with ? "--{}" : "`{}`"), name);
+  }
 };
 
 /// On what a result stands; every report says all of it.

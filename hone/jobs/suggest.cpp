@@ -50,8 +50,7 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
         "{}\n{}{}\nEach layer's parameters lose least of its weights and of a sample of its inputs "
         "on texts of the training part; nothing was trained. {}\n",
         to_text(trial, style), class_text(chosen_evaluations(trial), labels, style),
-        to_text(table, style),
-        file.empty() ? "`output` FILE writes them as a recipe." : "Recipe: " + file);
+        to_text(table, style), file.empty() ? "" : "Recipe: " + file);
   };
   return result;
 }

@@ -24,12 +24,6 @@ double needed_bytes(const Graph& graph, const Bindings& bindings, const Session&
       workspace_bytes(session.library.kernels, graph, session.device, bindings));
 }
 
-std::int64_t longest_text(const EncodedSet& set) {
-  std::size_t longest = 0;
-  for (const auto& ids : set.ids) longest = std::max(longest, ids.size());
-  return static_cast<std::int64_t>(longest);
-}
-
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
                   const std::string& what, double available) {
   const double needed = needed_bytes(graph, bindings, session);

@@ -2,7 +2,6 @@
 
 #include <string>
 
-#include "hone/data/encoded_set.h"
 #include "hone/runtime/session.h"
 
 /// Whether work fits into memory, asked before it begins.
@@ -13,9 +12,6 @@ double available_bytes();
 
 /// What a run of the graph takes: its parameters and the peak of its values and of what kernels work in.
 double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session);
-
-/// Tokens of the longest text.
-std::int64_t longest_text(const EncodedSet& set);
 
 /// Throws `UserError` when `graph` takes more than `available`. `what` says for what: "a training step of 8 texts
 /// of up to 512 tokens".

@@ -101,6 +101,12 @@ TEST(Predict, OpensAModelWhoseDropoutIsOne) {
       folder.path());
 }
 
+// Only messages name settings that are typed as flags.
+TEST(Predict, ShowsTextsAsTheyWereWritten) {
+  const std::string shown = run_well({"predict", "model", "its `seed` is 42"}, workshop()).output;
+  EXPECT_NE(shown.find("its `seed` is 42"), std::string::npos) << shown;
+}
+
 TEST(Predict, ShowsPeopleATable) {
   const Ending ending = run_well({"predict", "model", "a fine film"}, workshop());
   EXPECT_NE(ending.output.find("Probability"), std::string::npos);
