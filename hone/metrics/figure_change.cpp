@@ -21,18 +21,22 @@ constexpr double kSmallestExcess = kNormal975 * kNormal975;
 
 /// What the texts say together.
 struct TextSums {
-  double count = 0;        ///< G
-  double squares = 0;      ///< Σ u²
-  double differ = 0;       ///< K
-  double mean_square = 0;  ///< of u where the models differ, or what is assumed of it
+  std::int64_t count = 0;   ///< G
+  double squares = 0;       ///< Σ u²
+  std::int64_t differ = 0;  ///< K
+  double mean_square = 0;   ///< of u where the models differ, or what is assumed of it
 
-  double deviation() const {
-    return std::sqrt(count / (count - 1) * (squares + kSmallestExcess * mean_square));
+  double half_width() const {
+    const auto texts = static_cast<double>(count);
+    return student_975(count - 1) *
+           std::sqrt(texts / (texts - 1) * (squares + kSmallestExcess * mean_square));
   }
-  double differing_rate() const { return (differ + 0.5) / (count + 1); }
 };
 
-TextSums sums_by_text(const PairedContributions& c, std::span<const std::int32_t> texts) {
+TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> texts) {
+  HONE_ASSERT(
+      c.values.size() == c.differ.size() && (texts.empty() || texts.size() == c.values.size()),
+      "{} contributions, {} marks, {} texts", c.values.size(), c.differ.size(), texts.size());
   struct Text {
     double sum = 0;
     bool stands = false, differs = false;
@@ -52,17 +56,26 @@ TextSums sums_by_text(const PairedContributions& c, std::span<const std::int32_t
   }
   // A text that stands in several rows adds as many times as much.
   const double least = c.least / evidence(texts);
-  sums.mean_square = sums.squares > 0 ? sums.squares / sums.differ : least * least;
+  sums.mean_square =
+      sums.squares > 0 ? sums.squares / static_cast<double>(sums.differ) : least * least;
   return sums;
+}
+
+// The mean square that `TextSums::half_width` was made of.
+double mean_square_of(const RatioChange& c) {
+  const auto texts = static_cast<double>(c.texts),
+             differing = static_cast<double>(c.differing_texts);
+  const double deviation = c.half / student_975(c.texts - 1);
+  return deviation * deviation * (texts - 1) / texts / (differing + kSmallestExcess);
 }
 
 // The least n at which a share of `rate` of n texts, each of size `size` / n, tells a change `gap` from none:
 // n gap / size ≥ z sqrt(rate n + 1.96²) + 0.84 sqrt(rate n), of which the left side grows faster.
-std::optional<std::int64_t> texts_needed(double gap, double size, double rate, double z) {
+std::optional<std::int64_t> texts_needed(double gap, const DifferingTexts& texts, double z) {
   const auto tells = [&](std::int64_t count) {
-    const double n = static_cast<double>(count);
-    return n * gap >=
-           size * (z * std::sqrt(rate * n + kSmallestExcess) + kNormal80 * std::sqrt(rate * n));
+    const double n = static_cast<double>(count), differing = texts.rate * n;
+    return n * gap >= texts.size * (z * std::sqrt(differing + kSmallestExcess) +
+                                    kNormal80 * std::sqrt(differing));
   };
   if (!(gap > 0) || !tells(kMostExamples)) return std::nullopt;
   std::int64_t low = 0, high = kMostExamples;  // the one does not tell, the other does
@@ -73,56 +86,97 @@ std::optional<std::int64_t> texts_needed(double gap, double size, double rate, d
   return high;
 }
 
-std::string condition_of(const TextSums& sums) {
-  if (sums.differ > 0) return condition_text({});
-  return fmt::format(
-      "the true change is none and one text in {} (none was seen) has another answer",
-      grouped(std::llround(1 / sums.differing_rate())));
+}  // namespace
+
+std::optional<std::int64_t> planned_texts(const ChangePlan& plan, double change, double margin,
+                                          double z) {
+  if (const auto* rates = std::get_if<DisagreementRates>(&plan))
+    return planned_examples(*rates, margin, z);
+  return texts_needed(std::abs(change + margin), std::get<DifferingTexts>(plan), z);
 }
 
-}  // namespace
+std::string condition_text(const ChangePlan& plan) {
+  if (const auto* rates = std::get_if<DisagreementRates>(&plan)) return condition_text(*rates);
+  const auto& texts = std::get<DifferingTexts>(plan);
+  if (!texts.assumed) return condition_text(DisagreementRates{});
+  return fmt::format(
+      "the true change is none and one text in {} (none was seen) has another answer",
+      grouped(std::llround(1 / texts.rate)));
+}
+
+ChangePlan mean_plan(std::span<const FigureChange> seeds) {
+  const double count = static_cast<double>(seeds.size());
+  DisagreementRates rates{.assumed = true};  // until one disagrees
+  DifferingTexts texts{.assumed = true};
+  for (const FigureChange& seed : seeds) {
+    if (const auto* own = std::get_if<DisagreementRates>(&seed.plan)) {
+      rates.lost += own->lost / count;
+      rates.gained += own->gained / count;
+      rates.assumed &= own->assumed;
+    } else {
+      const auto& one = std::get<DifferingTexts>(seed.plan);
+      texts.size += one.size / count;
+      texts.rate += one.rate / count;
+      texts.assumed &= one.assumed;
+    }
+  }
+  if (std::holds_alternative<DisagreementRates>(seeds.front().plan)) return rates;
+  return texts;
+}
 
 FigureChange accuracy_change(const Comparison& c) {
   if (c.examples == 0) return {.interval = Interval{-1, 1}, .score = [](double) { return 0.0; }};
-  const DisagreementRates rates = rates_seen(c);
   return {.examples = c.examples,
           .evidence = c.evidence,
           .change = c.accuracy_change(),
           .interval = accuracy_change_interval(c),
           .score = [c](double change) { return tango_score(c, std::max(change, -1.0)); },
-          .needed = [rates](double margin, double z) { return planned_examples(rates, margin, z); },
-          .condition = condition_text(rates),
+          .plan = rates_seen(c),
           .differs = c.mcnemar_p <= 0.05,
           .notes = flips_text(c.flips == 0 ? 0 : c.flip_share)};
 }
 
-FigureChange paired_change(std::string figure, double change,
-                           const PairedContributions& contributions,
+FigureChange paired_change(const FigureName& figure, double change,
+                           const Contributions& contributions,
                            std::span<const std::int32_t> texts) {
-  HONE_ASSERT(contributions.values.size() == contributions.differ.size() &&
-                  (texts.empty() || texts.size() == contributions.values.size()),
-              "{} contributions, {} marks, {} texts", contributions.values.size(),
-              contributions.differ.size(), texts.size());
-  FigureChange result{.figure = std::move(figure),
-                      .examples = std::ssize(contributions.values),
-                      .evidence = evidence(texts),
-                      .change = change};
   const TextSums sums = sums_by_text(contributions, texts);
-  if (std::isnan(change) || sums.count < 2) {
-    result.change = std::numeric_limits<double>::quiet_NaN();
-    if (sums.count == 1) result.notes = "; there is one text alone";
-    return result;
-  }
-  const double half = student_975(static_cast<std::int64_t>(sums.count) - 1) * sums.deviation();
-  result.interval = Interval{change - half, change + half};
-  // In units of which 1.96 are Student's half width, so that rule and interval say the same.
-  result.score = [change, half](double other) { return kNormal975 * (change - other) / half; };
-  result.needed = [change, sums](double margin, double z) {
-    return texts_needed(std::abs(change + margin), std::sqrt(sums.mean_square) * sums.count,
-                        sums.differing_rate(), z);
-  };
-  result.condition = condition_of(sums);
-  return result;
+  const std::int64_t examples = std::ssize(contributions.values);
+  if (std::isnan(change) || sums.count < 2)
+    return {.figure = figure,
+            .examples = examples,
+            .evidence = evidence(texts),
+            .change = std::numeric_limits<double>::quiet_NaN(),
+            .notes = sums.count == 1 ? "; there is one text alone" : ""};
+  return ratio_change(figure, examples, evidence(texts),
+                      {change, sums.half_width(), sums.count, sums.differ});
+}
+
+FigureChange ratio_change(const FigureName& figure, std::int64_t examples, double evidence,
+                          const RatioChange& c) {
+  const auto texts = static_cast<double>(c.texts),
+             differing = static_cast<double>(c.differing_texts);
+  return {
+      .figure = figure,
+      .examples = examples,
+      .evidence = evidence,
+      .change = c.change,
+      .interval = Interval{c.change - c.half, c.change + c.half},
+      // In units of which 1.96 are Student's half width, so that rule and interval say the same.
+      .score = [c](double other) { return kNormal975 * (c.change - other) / c.half; },
+      .plan = DifferingTexts{.size = std::sqrt(mean_square_of(c)) * texts,
+                             .rate = (differing + 0.5) / (texts + 1),
+                             .assumed = c.differing_texts == 0},
+      .texts = c.texts,
+      .differing_texts = c.differing_texts};
+}
+
+Interval ratio_interval(const FigureName& figure, double value, const Contributions& contributions,
+                        std::span<const std::int32_t> texts) {
+  const double least = figure.may_be_negative ? -std::numeric_limits<double>::infinity() : 0;
+  const TextSums sums = sums_by_text(contributions, texts);
+  if (std::isnan(value) || sums.count < 2) return {least, 1};
+  const double half = sums.half_width();
+  return {std::max(least, value - half), std::min(1.0, value + half)};
 }
 
 }  // namespace hone

@@ -5,8 +5,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <variant>
 
 #include "hone/metrics/comparison.h"
+#include "hone/metrics/figure_name.h"
+#include "hone/metrics/planning.h"
 
 /// How a figure of a candidate differs from that of its parent on the same examples, and how sure that is: what the one
 /// rule of hone/metrics/verdict.h judges, whatever the task.
@@ -15,9 +18,19 @@
 ///     verdict(change).summary  // "kept: +0.02 points of R² (95 %: -0.10 to +0.14), within the margin of 0.50; …"
 namespace hone {
 
+/// What is planned with where a figure is a ratio of sums.
+struct DifferingTexts {
+  double size =
+      0;  ///< root of the mean square of what a text adds on which the models differ, times the texts
+  double rate = 0;       ///< share of the texts on which they differ
+  bool assumed = false;  ///< none was seen to differ
+};
+
+/// From what it is foretold how many texts would tell.
+using ChangePlan = std::variant<DisagreementRates, DifferingTexts>;
+
 struct FigureChange {
-  std::string figure =
-      "accuracy";  ///< greater is better, and 1 the most there is: "R²", "micro F1"
+  FigureName figure = kAccuracy;
   std::int64_t examples = 0;
   double evidence = 1;  ///< of each example, as some repeat others (hone/metrics/evidence.h)
   double change =
@@ -26,23 +39,32 @@ struct FigureChange {
   /// How many standard errors, under the hypothesis that the true change is this, the one that was seen lies above it. It is
   /// read as a normal number, and is 1.96 at the lower end of the interval. Not called where the change is not defined.
   std::function<double(double change)> score = {};
-  /// How many different texts show four times out of five that the candidate is kept, or lost, at this margin, if the true
-  /// change is the one seen and kept asks for a score of `z`. Nothing where no number would do, as in `planned_examples`.
-  std::function<std::optional<std::int64_t>(double margin, double z)> needed = {};
-  std::string condition = {};  ///< what is assumed of that: "the true change is the one seen"
-  bool differs = true;         ///< that an exact test, where there is one, sees a change as well
-  std::string notes = {};      ///< what follows the change in a sentence: "; 0.30 % flips"
+  ChangePlan plan = {};
+  bool differs = true;     ///< that an exact test, where there is one, sees a change as well
+  std::string notes = {};  ///< what follows the change in a sentence: "; 0.30 % flips"
+  /// Of a ratio of sums: how many texts there are, and on how many of them the models differ.
+  std::int64_t texts = 0, differing_texts = 0;
 };
+
+/// How many different texts show four times out of five that a candidate is kept, or lost, at this margin, if its true
+/// change is this and kept asks for a score of `z`. Nothing where no number would do, as in `planned_examples`.
+std::optional<std::int64_t> planned_texts(const ChangePlan& plan, double change, double margin,
+                                          double z = kNormal975);
+/// What is assumed of that: "the true change is the one seen".
+std::string condition_text(const ChangePlan& plan);
+/// What is planned with over several seeds of one figure: the means.
+ChangePlan mean_plan(std::span<const FigureChange> seeds);
 
 /// That of accuracy, by Tango's score and interval; `differs` is McNemar's test.
 FigureChange accuracy_change(const Comparison& comparison);
 
-/// What every example adds to the change of a ratio of sums.
-struct PairedContributions {
-  /// (examples), linearised: the change is that of the ratio R = Σ a / Σ b, and an example's part in its error is
-  /// (a - R b) / Σ b of the candidate minus that of the parent. They add up to 0.
+/// What every example adds to a ratio of sums, or to its change.
+struct Contributions {
+  /// (examples), linearised: an example's part in the error of R = Σ a / Σ b is (a - R b) / Σ b, in that of a change this of the
+  /// candidate minus that of the parent. They add up to 0.
   std::span<const double> values;
-  std::span<const char> differ;  ///< (examples): whether the two models say something different
+  /// (examples): whether the two models say something different; of one model, whether its answer is not the right one
+  std::span<const char> differ;
   double least = 0;  ///< what one answer that differs would add; counts where none was seen
 };
 
@@ -56,8 +78,20 @@ struct PairedContributions {
 /// differ. The second term is what makes the interval hold its level where K is small: for equal gains and losses of one
 /// answer it gives the width of Tango's score interval as rates go to 0, which is positive at K = 0, where a mean square of
 /// `least`² is assumed. It vanishes as K grows. Not defined for less than two texts. `texts`: as in `evidence`.
-FigureChange paired_change(std::string figure, double change,
-                           const PairedContributions& contributions,
-                           std::span<const std::int32_t> texts);
+FigureChange paired_change(const FigureName& figure, double change,
+                           const Contributions& contributions, std::span<const std::int32_t> texts);
+
+/// The same change from what results keep of it: its interval's half width, G and K.
+struct RatioChange {
+  double change = 0, half = 0;
+  std::int64_t texts = 0, differing_texts = 0;
+};
+FigureChange ratio_change(const FigureName& figure, std::int64_t examples, double evidence,
+                          const RatioChange& change);
+
+/// The 95 % interval of one model's ratio of sums, by the same formula, K being the texts that are not all right; cut at 1, and
+/// where the figure is a share at 0. Up to the least and 1 where it is not defined.
+Interval ratio_interval(const FigureName& figure, double value, const Contributions& contributions,
+                        std::span<const std::int32_t> texts);
 
 }  // namespace hone

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,102 +12,137 @@
 namespace hone {
 namespace {
 
-// A figure of class 1, as scikit-learn's average="binary" with zero_division=nan: what is 0/0 is not defined, here as in
-// the figures of the class.
-template <double PrecisionRecall::*figure>
-double of_class_1(const Evaluation& e) {
-  return e.of_class.size() == 2 ? e.of_class[1].figures.*figure
-                                : std::numeric_limits<double>::quiet_NaN();
+using Classes = Evaluation;
+using Numbers = RegressionEvaluation;
+using Labels = MultiLabelEvaluation;
+using P = PrecisionRecall;
+
+template <typename E>
+const E& of(const TaskEvaluation& e) {
+  return std::get<E>(e.figures);
 }
 
-template <typename E, PrecisionRecall E::*mean, double PrecisionRecall::*figure>
-double of_mean(const E& e) {
-  return e.*mean.*figure;
+// A member of the task's own figures.
+template <typename E, double E::*figure>
+double own(const TaskEvaluation& e) {
+  return of<E>(e).*figure;
+}
+
+// A figure of class 1, as scikit-learn's average="binary" with zero_division=nan: what is 0/0 is not defined, here as in
+// the figures of the class.
+template <double P::*figure>
+double of_class_1(const TaskEvaluation& e) {
+  const std::vector<ClassFigures>& classes = of<Classes>(e).of_class;
+  return classes.size() == 2 ? classes[1].figures.*figure
+                             : std::numeric_limits<double>::quiet_NaN();
+}
+
+template <typename E, P E::*mean, double P::*figure>
+double of_mean(const TaskEvaluation& e) {
+  return of<E>(e).*mean.*figure;
 }
 
 template <double ErrorFigures::*figure>
-double of_errors(const RegressionEvaluation& e) {
-  return e.errors.*figure;
+double of_errors(const TaskEvaluation& e) {
+  return of<Numbers>(e).errors.*figure;
 }
 
-}  // namespace
+double area(const TaskEvaluation& e) { return of<Classes>(e).auc.value; }
 
-const std::vector<Metric>& metrics() {
-  using P = PrecisionRecall;
-  using E = Evaluation;
+const std::vector<Metric>& metrics_of_classes() {
   static const std::vector<Metric> rows = {
-      {"accuracy", [](const E& e) { return e.accuracy; }},
-      {"loss", [](const E& e) { return e.loss; }, /*greater_is_better=*/false},
+      {"accuracy", own<Classes, &Classes::accuracy>},
+      {"loss", own<Classes, &Classes::loss>, /*greater_is_better=*/false},
       {"f1", of_class_1<&P::f1>, true, /*of_two_classes=*/true},
       {"precision", of_class_1<&P::precision>, true, true},
       {"recall", of_class_1<&P::recall>, true, true},
-      {"f1_macro", of_mean<E, &E::macro, &P::f1>},
-      {"precision_macro", of_mean<E, &E::macro, &P::precision>},
-      {"recall_macro", of_mean<E, &E::macro, &P::recall>},
-      {"f1_weighted", of_mean<E, &E::weighted, &P::f1>},
-      {"precision_weighted", of_mean<E, &E::weighted, &P::precision>},
-      {"recall_weighted", of_mean<E, &E::weighted, &P::recall>},
-      {"auc", [](const E& e) { return e.auc.value; }, true, true},
+      {"f1_macro", of_mean<Classes, &Classes::macro, &P::f1>},
+      {"precision_macro", of_mean<Classes, &Classes::macro, &P::precision>},
+      {"recall_macro", of_mean<Classes, &Classes::macro, &P::recall>},
+      {"f1_weighted", of_mean<Classes, &Classes::weighted, &P::f1>},
+      {"precision_weighted", of_mean<Classes, &Classes::weighted, &P::precision>},
+      {"recall_weighted", of_mean<Classes, &Classes::weighted, &P::recall>},
+      {"auc", area, true, true},
   };
   return rows;
 }
 
-const std::vector<RegressionMetric>& regression_metrics() {
-  using E = RegressionEvaluation;
-  static const std::vector<RegressionMetric> rows = {
+const std::vector<Metric>& metrics_of_numbers() {
+  static const std::vector<Metric> rows = {
       {"r2", of_errors<&ErrorFigures::r2>},
       {"loss", of_errors<&ErrorFigures::mse>, /*greater_is_better=*/false},
       {"mse", of_errors<&ErrorFigures::mse>, false},
       {"rmse", of_errors<&ErrorFigures::rmse>, false},
       {"mae", of_errors<&ErrorFigures::mae>, false},
-      {"pearson", [](const E& e) { return e.pearson; }},
-      {"spearman", [](const E& e) { return e.spearman; }},
+      {"pearson", own<Numbers, &Numbers::pearson>},
+      {"spearman", own<Numbers, &Numbers::spearman>},
   };
   return rows;
 }
 
-const std::vector<MultiLabelMetric>& multi_label_metrics() {
-  using P = PrecisionRecall;
-  using E = MultiLabelEvaluation;
-  static const std::vector<MultiLabelMetric> rows = {
-      {"f1_micro", of_mean<E, &E::micro, &P::f1>},
-      {"loss", [](const E& e) { return e.loss; }, /*greater_is_better=*/false},
-      {"subset_accuracy", [](const E& e) { return e.subset_accuracy; }},
-      {"hamming_accuracy", [](const E& e) { return e.hamming_accuracy; }},
-      {"precision_micro", of_mean<E, &E::micro, &P::precision>},
-      {"recall_micro", of_mean<E, &E::micro, &P::recall>},
-      {"f1_macro", of_mean<E, &E::macro, &P::f1>},
-      {"precision_macro", of_mean<E, &E::macro, &P::precision>},
-      {"recall_macro", of_mean<E, &E::macro, &P::recall>},
-      {"f1_weighted", of_mean<E, &E::weighted, &P::f1>},
-      {"precision_weighted", of_mean<E, &E::weighted, &P::precision>},
-      {"recall_weighted", of_mean<E, &E::weighted, &P::recall>},
-      {"f1_samples", of_mean<E, &E::samples, &P::f1>},
-      {"precision_samples", of_mean<E, &E::samples, &P::precision>},
-      {"recall_samples", of_mean<E, &E::samples, &P::recall>},
-      {"auc_macro", [](const E& e) { return e.macro_auc; }},
+const std::vector<Metric>& metrics_of_labels() {
+  static const std::vector<Metric> rows = {
+      {"f1_micro", of_mean<Labels, &Labels::micro, &P::f1>},
+      {"loss", own<Labels, &Labels::loss>, /*greater_is_better=*/false},
+      {"subset_accuracy", own<Labels, &Labels::subset_accuracy>},
+      {"hamming_accuracy", own<Labels, &Labels::hamming_accuracy>},
+      {"precision_micro", of_mean<Labels, &Labels::micro, &P::precision>},
+      {"recall_micro", of_mean<Labels, &Labels::micro, &P::recall>},
+      {"f1_macro", of_mean<Labels, &Labels::macro, &P::f1>},
+      {"precision_macro", of_mean<Labels, &Labels::macro, &P::precision>},
+      {"recall_macro", of_mean<Labels, &Labels::macro, &P::recall>},
+      {"f1_weighted", of_mean<Labels, &Labels::weighted, &P::f1>},
+      {"precision_weighted", of_mean<Labels, &Labels::weighted, &P::precision>},
+      {"recall_weighted", of_mean<Labels, &Labels::weighted, &P::recall>},
+      {"f1_samples", of_mean<Labels, &Labels::samples, &P::f1>},
+      {"precision_samples", of_mean<Labels, &Labels::samples, &P::precision>},
+      {"recall_samples", of_mean<Labels, &Labels::samples, &P::recall>},
+      {"auc_macro", own<Labels, &Labels::macro_auc>},
   };
   return rows;
 }
 
-const Metric& find_metric(std::string_view name) { return find_metric(metrics(), name); }
+constexpr Task kTasks[] = {Task::single_label, Task::regression, Task::multi_label};
 
-template <typename E>
-const MetricOf<E>& find_metric(const std::vector<MetricOf<E>>& table, std::string_view name) {
+const Metric* find(Task task, std::string_view name) {
+  const std::vector<Metric>& rows = metrics(task);
+  const auto found = std::ranges::find(rows, name, &Metric::name);
+  return found == rows.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const std::vector<Metric>& metrics(Task task) {
+  if (task == Task::regression) return metrics_of_numbers();
+  return task == Task::multi_label ? metrics_of_labels() : metrics_of_classes();
+}
+
+std::vector<std::string> metric_names() {
+  std::vector<std::string> names;
+  for (const Task task : kTasks)
+    for (const Metric& metric : metrics(task))
+      if (std::ranges::find(names, metric.name) == names.end()) names.emplace_back(metric.name);
+  return names;
+}
+
+const Metric& find_metric(Task task, std::string_view name) {
   constexpr std::string_view kPrefix = "eval_";
   const std::string_view plain = name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name;
+  if (const Metric* metric = find(task, plain)) return *metric;
   std::vector<std::string> known;
-  for (const MetricOf<E>& metric : table) {
-    if (metric.name == plain) return metric;
-    known.emplace_back(metric.name);
-  }
-  fail("expected {}, got '{}'{}", fmt::join(known, ", "), name, did_you_mean(plain, known));
+  for (const Metric& metric : metrics(task)) known.emplace_back(metric.name);
+  const auto has_it = [&](Task other) { return find(other, plain) != nullptr; };
+  const auto other = std::ranges::find_if(kTasks, has_it);
+  const std::string hint = other == std::end(kTasks)
+                               ? did_you_mean(plain, known)
+                               : fmt::format(", which is a figure of {}; the task is {}",
+                                             to_string(*other), to_string(task));
+  fail("expected {}, got '{}'{}", fmt::join(known, ", "), name, hint);
 }
 
-template const Metric& find_metric(const std::vector<Metric>&, std::string_view);
-template const RegressionMetric& find_metric(const std::vector<RegressionMetric>&,
-                                             std::string_view);
-template const MultiLabelMetric& find_metric(const std::vector<MultiLabelMetric>&,
-                                             std::string_view);
+bool is_better(const Metric& metric, double value, double best) {
+  if (std::isnan(value) || std::isnan(best)) return !std::isnan(value);
+  return metric.greater_is_better ? value > best : value < best;
+}
 
 }  // namespace hone

@@ -179,6 +179,17 @@ struct F1Parts {
   }
 };
 
+// One more label that is found adds 2 to what F1 divides.
+double least_part(const F1Parts& parts) { return 2 / std::max(1.0, parts.total); }
+
+Interval micro_f1_interval(const Answers& answers, std::int64_t examples,
+                           std::span<const std::int32_t> texts) {
+  const F1Parts parts(answers, examples);
+  std::vector<char> wrong;
+  for (std::int64_t i = 0; i < examples; ++i) wrong.push_back(answers.all_right(i) ? 0 : 1);
+  return ratio_interval(kMicroF1, parts.f1, {parts.values, wrong, least_part(parts)}, texts);
+}
+
 std::string answers_flip_text(double share) {
   return share == 0 ? "; no answer differs"
                     : fmt::format("; {} of answers differ",
@@ -191,11 +202,9 @@ FigureChange micro_f1_change(const Answers& parent, const Answers& candidate,
   const F1Parts before(parent, examples), after(candidate, examples);
   std::vector<double> values(differ.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = after.values[i] - before.values[i];
-  // One more label that is found adds 2 to what F1 divides.
-  const double least = 2 / std::max(1.0, before.total);
   const double change =
       examples == 0 ? std::numeric_limits<double>::quiet_NaN() : after.f1 - before.f1;
-  return paired_change("micro F1", change, {values, differ, least}, texts);
+  return paired_change(kMicroF1, change, {values, differ, least_part(before)}, texts);
 }
 
 }  // namespace
@@ -254,9 +263,11 @@ MultiLabelEvaluation evaluate_multi_label(const Logits& logits, std::span<const 
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     result.micro = result.macro = result.weighted = result.samples = {kNone, kNone, kNone};
     result.loss = result.baseline.micro_f1 = kNone;
+    result.micro_f1_interval = {0, 1};
     return result;
   }
   result.micro = all.figures();
+  result.micro_f1_interval = micro_f1_interval(answers, result.examples, texts);
   result.macro = macro.mean();
   result.weighted = weighted.mean();
   result.samples = samples.mean();
@@ -284,7 +295,7 @@ MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& can
   result.subset = compare_answers(was_right, is_right, differ, texts);
   result.subset.margin_snr_db = logit_snr_db(parent, candidate);
   result.subset_accuracy = accuracy_change(result.subset);
-  result.subset_accuracy.figure = "subset accuracy";
+  result.subset_accuracy.figure = kSubsetAccuracy;
   result.micro_f1 = micro_f1_change(before, after, differ, texts);
   result.micro_f1.notes += answers_flip_text(result.flip_share);
   return result;

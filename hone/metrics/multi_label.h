@@ -41,6 +41,7 @@ struct MultiLabelEvaluation {
   /// As scikit-learn averages them with zero_division=0, what is 0/0 counting as 0: `micro` of the counts of all labels
   /// together, `macro` over labels alike, `weighted` by their support, `samples` over examples. NaN without examples.
   PrecisionRecall micro, macro, weighted, samples;
+  Interval micro_f1_interval;          ///< 95 %: `ratio_interval`
   std::vector<ClassFigures> of_label;  ///< (labels); 0/0 is NaN
   std::vector<RocAuc>
       auc_of_label;      ///< (labels), of the logits; NaN where all or no example has the label

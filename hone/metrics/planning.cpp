@@ -18,11 +18,6 @@ std::int64_t rounded_up(std::int64_t count) {
   return (count + unit - 1) / unit * unit;
 }
 
-std::string condition_of(const PlanWords& words) {
-  return words.condition.empty() ? condition_text(words.rates.value_or(DisagreementRates{}))
-                                 : words.condition;
-}
-
 }  // namespace
 
 DisagreementRates rates_seen(const Comparison& c) {
@@ -34,7 +29,7 @@ DisagreementRates rates_seen(const Comparison& c) {
 }
 
 std::string condition_text(const DisagreementRates& rates) {
-  if (!rates.assumed) return "the true change is the one seen";
+  if (!rates.assumed) return PlanWords{}.condition;
   return fmt::format(
       "the true change is none and one text in {} (none was seen) is right in one model alone",
       grouped(std::llround(1 / (rates.lost + rates.gained))));
@@ -70,7 +65,7 @@ std::string plan_text(std::optional<std::int64_t> count, double change, double m
   if (count)
     return fmt::format("{} {}{} would show {} {} four times out of five if {}", words.about,
                        grouped(rounded_up(*count)), words.unit, words.whom,
-                       change > -margin ? "kept" : "lost", condition_of(words));
+                       change > -margin ? "kept" : "lost", words.condition);
   if (change == -margin) return "the change seen is the margin, and no number tells them apart";
   return fmt::format("the change seen lies so near the margin that it would take more than {}{}",
                      grouped(most), words.unit);

@@ -49,9 +49,7 @@ struct PlanWords {
   std::string unit = {};        ///< " seeds"; "": the examples that were spoken of
   std::string whom = "it";      ///< is shown to be kept or lost
   std::string about = "about";  ///< "at least about": something else is needed as well
-  std::optional<DisagreementRates> rates =
-      {};                      ///< what the count was planned with, unless by seeds
-  std::string condition = {};  ///< in place of what the rates say
+  std::string condition = "the true change is the one seen";  ///< what is assumed
 };
 
 /// `change` is kept where it lies within the margin, else lost. Without a count it is said that the change lies too near to

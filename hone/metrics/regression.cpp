@@ -131,6 +131,34 @@ Interval spearman_interval(double r, std::int64_t examples, double evidence) {
   return fisher_interval(r, 1 + r * r / 2, examples, evidence);
 }
 
+namespace {
+
+// What each example adds to R² = 1 - SSE / SST, linearised: -(e² - (1 - R²) d²) / SST, d the distance of its target from the
+// mean.
+Interval r2_interval(const Outputs& predictions, const Outputs& truth, double r2,
+                     std::span<const std::int32_t> texts) {
+  const auto examples = static_cast<std::size_t>(predictions.examples());
+  std::vector<double> values(examples), spread(examples);
+  std::vector<char> wrong(examples);
+  for (std::int64_t o = 0; o < predictions.outputs; ++o) {
+    const double mean = mean_of(column(truth, o));
+    for (std::size_t i = 0; i < examples; ++i) {
+      const auto example = static_cast<std::int64_t>(i);
+      const double error = predictions.at(example, o) - truth.at(example, o),
+                   distance = truth.at(example, o) - mean;
+      values[i] += error * error;
+      spread[i] += distance * distance;
+      if (error != 0) wrong[i] = 1;
+    }
+  }
+  const double total = std::accumulate(spread.begin(), spread.end(), 0.0);
+  for (std::size_t i = 0; i < examples; ++i) values[i] = ((1 - r2) * spread[i] - values[i]) / total;
+  // Where all is right, an answer that was not would cost as much as giving the mean in place of the truth.
+  return ratio_interval(kR2, r2, {values, wrong, 1 / static_cast<double>(examples)}, texts);
+}
+
+}  // namespace
+
 RegressionEvaluation evaluate_regression(const Outputs& predictions, std::span<const float> targets,
                                          std::span<const std::int32_t> texts) {
   HONE_ASSERT(predictions.values.size() == targets.size(), "{} predictions, {} targets",
@@ -161,6 +189,7 @@ RegressionEvaluation evaluate_regression(const Outputs& predictions, std::span<c
     result.spearman += spearman / static_cast<double>(predictions.outputs);
   }
   result.errors = all.figures();
+  result.r2_interval = r2_interval(predictions, truth, result.errors.r2, texts);
   result.baseline = all_of_mean.figures();
   return result;
 }
@@ -177,22 +206,26 @@ RegressionComparison compare_regression(const Outputs& parent, const Outputs& ca
   const auto examples = static_cast<std::size_t>(parent.examples());
   std::vector<double> gain(examples), spread(examples);  // of squared error; about the mean
   std::vector<char> differ(examples);
-  double shift = 0;
+  double shift = 0, signal = 0, noise = 0;
   for (std::int64_t o = 0; o < parent.outputs; ++o) {
     const std::vector<double> t = column(truth, o);
-    const double mean = mean_of(t);
+    const double mean = mean_of(t), parent_mean = mean_of(column(parent, o));
     for (std::size_t i = 0; i < examples; ++i) {
       const auto example = static_cast<std::int64_t>(i);
       const double before = parent.at(example, o), after = candidate.at(example, o);
       gain[i] += (before - t[i]) * (before - t[i]) - (after - t[i]) * (after - t[i]);
       spread[i] += (t[i] - mean) * (t[i] - mean);
       shift += std::abs(after - before);
+      signal += (before - parent_mean) * (before - parent_mean);
+      noise += (after - before) * (after - before);
       if (before != after) differ[i] = 1;
     }
   }
   RegressionComparison result;
   result.examples = parent.examples();
   result.evidence = evidence(texts);
+  result.snr_db =
+      noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
   result.mean_shift = shift / static_cast<double>(targets.size());
   result.parent_without = count_without_prediction(parent);
   result.candidate_without = count_without_prediction(candidate);
@@ -202,7 +235,7 @@ RegressionComparison compare_regression(const Outputs& parent, const Outputs& ca
       defined ? std::accumulate(gain.begin(), gain.end(), 0.0) / total : kUndefined;
   for (std::size_t i = 0; i < examples; ++i) gain[i] = (gain[i] - change * spread[i]) / total;
   // Where nothing differs, an answer that did would cost as much as giving the mean in place of the truth.
-  result.r2 = paired_change("R²", change, {gain, differ, 1 / static_cast<double>(examples)}, texts);
+  result.r2 = paired_change(kR2, change, {gain, differ, 1 / static_cast<double>(examples)}, texts);
   if (defined) {
     result.r2.notes +=
         result.mean_shift == 0

@@ -55,6 +55,7 @@ struct RegressionEvaluation {
   /// Over all outputs: means of all errors, and r2 of the sums over outputs, each SST about its own mean, which is
   /// scikit-learn's multioutput="variance_weighted". NaN without examples.
   ErrorFigures errors;
+  Interval r2_interval;  ///< of `errors.r2`, 95 %: `ratio_interval`
   /// The same of always giving the mean of the targets of each output: its r2 is 0.
   ErrorFigures baseline;
   double pearson = 0, spearman = 0;      ///< means over the outputs
@@ -87,6 +88,9 @@ Interval spearman_interval(double r, std::int64_t examples, double evidence = 1)
 struct RegressionComparison {
   std::int64_t examples = 0;
   double evidence = 1;  ///< of each example
+  /// What of the parent's predictions, about their mean, is left in the candidate's, in decibels:
+  /// 10 log10( Σ (parent - mean)² / Σ (candidate - parent)² ). Infinite where none differs.
+  double snr_db = 0;
   /// Mean |candidate - parent| over all outputs, in the unit of the targets; NaN where one of them is no number.
   double mean_shift = 0;
   std::int64_t parent_without = 0, candidate_without = 0;  ///< examples without a prediction

@@ -14,24 +14,17 @@
 namespace hone {
 namespace {
 
-/// What the examples of all seeds say together: the mean halves of their intervals, mean flips and rates.
-struct MeanOfSeeds {
-  double below = 0, above = 0, flips = 0;
-  DisagreementRates rates = {.assumed = true};  // until one disagrees
+/// What the examples of all seeds say together: the mean halves of their intervals.
+struct MeanHalves {
+  double below = 0, above = 0;
 };
 
-MeanOfSeeds mean_of(const std::vector<Comparison>& seeds) {
-  MeanOfSeeds mean;
+MeanHalves mean_halves(const std::vector<FigureChange>& seeds) {
+  MeanHalves mean;
   const double count = static_cast<double>(seeds.size());
-  for (const Comparison& c : seeds) {
-    const Interval interval = accuracy_change_interval(c);
-    const DisagreementRates rates = rates_seen(c);
-    mean.below += (c.accuracy_change() - interval.low) / count;
-    mean.above += (interval.high - c.accuracy_change()) / count;
-    mean.flips += c.flip_share / count;
-    mean.rates.lost += rates.lost / count;
-    mean.rates.gained += rates.gained / count;
-    mean.rates.assumed &= rates.assumed;
+  for (const FigureChange& c : seeds) {
+    mean.below += (c.change - c.interval->low) / count;
+    mean.above += (c.interval->high - c.change) / count;
   }
   return mean;
 }
@@ -41,7 +34,8 @@ std::string count_text(std::int64_t seeds) {
 }
 
 // How many seeds would tell, or how many texts where the half of theirs alone is as wide as what is to be told apart.
-void plan_seeds(Verdict& v, const SeedSpread& s, const MeanOfSeeds& mean) {
+void plan_seeds(Verdict& v, const SeedSpread& s, const MeanHalves& mean,
+                const std::vector<FigureChange>& seeds) {
   const double gap = std::abs(v.change + v.margin),
                half = v.change > -v.margin ? mean.below : mean.above;
   if (gap > half || gap == 0) {
@@ -49,48 +43,53 @@ void plan_seeds(Verdict& v, const SeedSpread& s, const MeanOfSeeds& mean) {
     v.summary += plan_text(v.seeds_needed, v.change, v.margin, kMostSeeds, {.unit = " seeds"});
     return;
   }
-  v.examples_needed = planned_examples(mean.rates, v.margin);
-  v.summary +=
-      "no number of seeds would tell on these texts; " +
-      plan_text(v.examples_needed, v.change, v.margin, kMostExamples,
-                {.unit = " different ones", .about = "at least about", .rates = mean.rates});
+  const ChangePlan plan = mean_plan(seeds);
+  v.examples_needed = planned_texts(plan, v.change, v.margin);
+  v.summary += "no number of seeds would tell on these texts; " +
+               plan_text(v.examples_needed, v.change, v.margin, kMostExamples,
+                         {.unit = " different ones",
+                          .about = "at least about",
+                          .condition = condition_text(plan)});
 }
 
 // By the mean, for other seeds and texts.
 Verdict verdict_by_mean(const SeedChanges& changes, const SeedSpread& s, Verdict v) {
-  const MeanOfSeeds mean = mean_of(changes.comparisons);
+  const MeanHalves mean = mean_halves(changes.changes);
   v.grounds = Grounds::seeds_and_texts;
-  v.change_interval = {std::max(-1.0, s.mean - std::hypot(s.mean - s.interval->low, mean.below)),
-                       std::min(1.0, s.mean + std::hypot(s.interval->high - s.mean, mean.above))};
+  const double least =
+      changes.figure().may_be_negative ? -std::numeric_limits<double>::infinity() : -1;
+  v.change_interval = {std::max(least, s.mean - std::hypot(s.mean - s.interval->low, mean.below)),
+                       s.mean + std::hypot(s.interval->high - s.mean, mean.above)};
+  if (!changes.figure().may_be_negative)
+    v.change_interval->high = std::min(1.0, v.change_interval->high);
   const ChangeWords words = {.over = " on average over " + count_text(s.count),
                              .of = ", other seeds and texts"};
-  const std::string flips = flips_text(mean.flips, " on average");
   const bool kept = v.change_interval->low >= -v.margin, lost = v.change_interval->high < -v.margin;
   if (kept || lost) {
     v.conclusion = kept ? Conclusion::kept : Conclusion::lost;
-    v.summary = decided_text(v, /*differ=*/true, words) + flips;
+    v.summary = decided_text(v, /*differ=*/true, words) + changes.notes;
     return v;
   }
   v.summary = fmt::format("cannot tell with {}: {}, margin {:.2f}{}; ", count_text(s.count),
-                          change_text(v, words), 100 * v.margin, flips);
-  plan_seeds(v, s, mean);
+                          change_text(v, words), 100 * v.margin, changes.notes);
+  plan_seeds(v, s, mean, changes.changes);
   return v;
 }
 
 // What every seed shows alone; unclear where one of them does not.
-Conclusion shown_by_each(const std::vector<Comparison>& seeds, double margin) {
+Conclusion shown_by_each(const std::vector<FigureChange>& seeds, double margin) {
   const Conclusion first = verdict(seeds.front(), margin).conclusion;
-  const auto as_first = [&](const Comparison& c) { return verdict(c, margin).conclusion == first; };
+  const auto as_first = [&](const FigureChange& c) {
+    return verdict(c, margin).conclusion == first;
+  };
   return std::ranges::all_of(seeds, as_first) ? first : Conclusion::unclear;
 }
 
 // From the least to the greatest end of the seeds' intervals.
-Interval hull_of(const std::vector<Comparison>& seeds) {
-  Interval hull = accuracy_change_interval(seeds.front());
-  for (const Comparison& c : seeds) {
-    const Interval interval = accuracy_change_interval(c);
-    hull = {std::min(hull.low, interval.low), std::max(hull.high, interval.high)};
-  }
+Interval hull_of(const std::vector<FigureChange>& seeds) {
+  Interval hull = *seeds.front().interval;
+  for (const FigureChange& c : seeds)
+    hull = {std::min(hull.low, c.interval->low), std::max(hull.high, c.interval->high)};
   return hull;
 }
 
@@ -107,39 +106,38 @@ ChangeWords words_for_each(const SeedSpread& s) {
 }
 
 // How many texts would let every one of them tell, whose changes are the same.
-void plan_each(Verdict& v, const std::vector<Comparison>& seeds) {
+void plan_each(Verdict& v, const std::vector<FigureChange>& seeds) {
   std::int64_t most = 0;
-  DisagreementRates hardest;
-  for (const Comparison& c : seeds) {
-    const DisagreementRates rates = rates_seen(c);
-    const std::int64_t planned = planned_examples(rates, v.margin).value_or(kMostExamples + 1);
-    if (planned > most) hardest = rates;
+  const ChangePlan* hardest = &seeds.front().plan;
+  for (const FigureChange& c : seeds) {
+    const std::int64_t planned =
+        planned_texts(c.plan, c.change, v.margin).value_or(kMostExamples + 1);
+    if (planned > most) hardest = &c.plan;
     most = std::max(most, planned);
   }
   if (most <= kMostExamples) v.examples_needed = most;
-  v.summary += plan_text(v.examples_needed, v.change, v.margin, kMostExamples,
-                         {.unit = " different texts", .whom = "each of them", .rates = hardest});
+  v.summary += plan_text(
+      v.examples_needed, v.change, v.margin, kMostExamples,
+      {.unit = " different texts", .whom = "each of them", .condition = condition_text(*hardest)});
 }
 
 // By each seed alone, for these seeds and other texts.
 Verdict verdict_by_each(const SeedChanges& changes, const SeedSpread& s, Verdict v) {
-  const std::vector<Comparison>& seeds = changes.comparisons;
+  const std::vector<FigureChange>& seeds = changes.changes;
   const bool few = s.count < kFewestSeeds;
   v.grounds = Grounds::each_seed;
   v.conclusion = shown_by_each(seeds, v.margin);
   if (!few) v.change_interval = hull_of(seeds);
   const ChangeWords words = words_for_each(s);
-  const std::string flips = flips_text(mean_of(seeds).flips, " on average");
   if (v.conclusion != Conclusion::unclear) {
-    const bool differ =
-        std::ranges::all_of(seeds, [](const Comparison& c) { return c.mcnemar_p <= 0.05; });
-    v.summary = decided_text(v, differ, words) + flips + "; shown by each seed alone" +
+    const bool differ = std::ranges::all_of(seeds, [](const FigureChange& c) { return c.differs; });
+    v.summary = decided_text(v, differ, words) + changes.notes + "; shown by each seed alone" +
                 (few ? ", for these seeds only" : "");
     return v;
   }
-  v.summary =
-      fmt::format("cannot tell with {}: {}, margin {:.2f}{}; ", count_text(s.count),
-                  change_text(v, few ? ChangeWords{words.figures} : words), 100 * v.margin, flips);
+  v.summary = fmt::format("cannot tell with {}: {}, margin {:.2f}{}; ", count_text(s.count),
+                          change_text(v, few ? ChangeWords{words.figures} : words), 100 * v.margin,
+                          changes.notes);
   if (few) {
     v.seeds_needed = kFewestSeeds;
     v.summary += fmt::format("not every seed tells alone, and their mean takes {} of them at least",
@@ -152,14 +150,36 @@ Verdict verdict_by_each(const SeedChanges& changes, const SeedSpread& s, Verdict
 
 }  // namespace
 
+SeedChanges accuracy_changes(std::vector<double> before, std::vector<double> after,
+                             std::span<const Comparison> comparisons) {
+  SeedChanges changes{.before = std::move(before), .after = std::move(after)};
+  double flips = 0;
+  for (const Comparison& c : comparisons) {
+    changes.changes.push_back(accuracy_change(c));
+    flips += c.flip_share / static_cast<double>(comparisons.size());
+  }
+  changes.notes = flips_text(flips, " on average");
+  return changes;
+}
+
 Verdict verdict_of_seeds(const SeedChanges& changes, double margin) {
-  const SeedSpread s = change_spread(changes.before, changes.after);
-  const Verdict v{
-      .margin = margin, .change = s.mean, .p_value = std::numeric_limits<double>::quiet_NaN()};
+  Verdict v{.figure = changes.figure(),
+            .margin = margin,
+            .p_value = std::numeric_limits<double>::quiet_NaN()};
+  const auto undefined =
+      std::ranges::count_if(changes.changes, [](const FigureChange& c) { return !c.interval; });
+  if (undefined > 0) {
+    v.change = std::numeric_limits<double>::quiet_NaN();
+    v.summary = fmt::format("cannot tell: {} is not defined with {} of {} seeds", v.figure.text,
+                            undefined, changes.changes.size());
+    return v;
+  }
+  const SeedSpread s = change_spread(changes.figure(), changes.before, changes.after);
+  v.change = s.mean;
   if (s.interval) {
     const Verdict mean = verdict_by_mean(changes, s, v);
     if (mean.conclusion != Conclusion::unclear ||
-        shown_by_each(changes.comparisons, margin) == Conclusion::unclear)
+        shown_by_each(changes.changes, margin) == Conclusion::unclear)
       return mean;
   }
   return verdict_by_each(changes, s, v);

@@ -66,8 +66,8 @@ SeedSpread seed_spread(std::span<const double> values) {
   return s;
 }
 
-SeedSpread accuracy_spread(std::span<const double> accuracies) {
-  SeedSpread s = seed_spread(accuracies);
+SeedSpread share_spread(std::span<const double> shares) {
+  SeedSpread s = seed_spread(shares);
   if (!s.interval) return s;
   const double slope = s.mean * (1 - s.mean), logit = std::log(s.mean / (1 - s.mean));
   const double half = (s.interval->high - s.mean) / slope;
@@ -75,15 +75,20 @@ SeedSpread accuracy_spread(std::span<const double> accuracies) {
   return s;
 }
 
-SeedSpread change_spread(std::span<const double> before, std::span<const double> after) {
+SeedSpread figure_spread(const FigureName& figure, std::span<const double> values) {
+  return figure.may_be_negative ? seed_spread(values) : share_spread(values);
+}
+
+SeedSpread change_spread(const FigureName& figure, std::span<const double> before,
+                         std::span<const double> after) {
   HONE_ASSERT(before.size() == after.size(), "{} seeds against {}", before.size(), after.size());
   std::vector<double> differences;
   for (std::size_t i = 0; i < before.size(); ++i) differences.push_back(after[i] - before[i]);
   SeedSpread s = seed_spread(differences);
   if (!s.interval) return s;
   const double mean_before = seed_spread(before).mean;
-  s.interval = {std::max(s.interval->low, -mean_before),
-                std::min(s.interval->high, 1 - mean_before)};
+  s.interval->high = std::min(s.interval->high, 1 - mean_before);
+  if (!figure.may_be_negative) s.interval->low = std::max(s.interval->low, -mean_before);
   return s;
 }
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "hone/metrics/figure_name.h"
 #include "hone/metrics/proportion.h"
 
 /// What a few repetitions of a job with different seeds say together.
@@ -28,13 +29,16 @@ struct SeedSpread {
 /// Of any figure. `values` must not be empty.
 SeedSpread seed_spread(std::span<const double> values);
 
-/// Of accuracies. The interval is Student's on the logit scale, about the logit of the mean m with the standard error
+/// Of a share, as accuracy is one. The interval is Student's on the logit scale, about the logit of the mean m with the standard error
 /// s / (√k m (1 - m)) (delta method), transformed back: it stays within (0, 1) and holds the mean. Like every interval over
 /// seeds it speaks of other seeds on the same examples.
-SeedSpread accuracy_spread(std::span<const double> accuracies);
+SeedSpread share_spread(std::span<const double> shares);
+/// `share_spread`; of a figure that may be negative `seed_spread`.
+SeedSpread figure_spread(const FigureName& figure, std::span<const double> values);
 
-/// Of after - before, seed by seed. The interval is cut where the mean accuracy would leave [0, 1].
-SeedSpread change_spread(std::span<const double> before, std::span<const double> after);
+/// Of after - before, seed by seed. The interval is cut where the mean of the figure would leave what it can be.
+SeedSpread change_spread(const FigureName& figure, std::span<const double> before,
+                         std::span<const double> after);
 
 /// The two-sided p-value of the paired t-test (Student 1908): whether the mean of `differences`, one per seed, is zero.
 /// Nothing where `seed_spread` has no interval.

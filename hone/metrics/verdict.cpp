@@ -49,7 +49,7 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
   }
   v.change = c.change;
   if (std::isnan(c.change)) {
-    v.summary = fmt::format("cannot tell: {} is not defined{}", c.figure, c.notes);
+    v.summary = fmt::format("cannot tell: {} is not defined{}", c.figure.text, c.notes);
     return v;
   }
   if (tested.kept_p <= kLevel || tested.lost_p <= kLevel) {
@@ -57,11 +57,12 @@ Verdict verdict_by(const FigureChange& c, double margin, const Tested& tested) {
     v.summary = decided_text(v, c.differs) + c.notes;
     return v;
   }
-  v.examples_needed = c.needed(margin, tested.score);
+  v.examples_needed = planned_texts(c.plan, c.change, margin, tested.score);
   v.summary = fmt::format(
       "{}: {}, margin {:.2f}{}; {}", undecided_text(v, c), change_text(v), 100 * margin, c.notes,
-      plan_text(v.examples_needed, v.change, margin, kMostExamples,
-                {.unit = c.evidence < 1 ? " different texts" : "", .condition = c.condition}));
+      plan_text(
+          v.examples_needed, v.change, margin, kMostExamples,
+          {.unit = c.evidence < 1 ? " different texts" : "", .condition = condition_text(c.plan)}));
   return v;
 }
 

@@ -38,8 +38,8 @@ inline constexpr double kUsualMargin = 0.005;
 /// What a comparison with the parent says.
 struct Verdict {
   Conclusion conclusion = Conclusion::unclear;
-  std::string figure = "accuracy";  ///< of what is spoken: "R²"
-  double margin = kUsualMargin;     ///< loss of it that is allowed, a share: 0.01 is one point
+  FigureName figure = kAccuracy;  ///< of what is spoken
+  double margin = kUsualMargin;   ///< loss of it that is allowed, a share: 0.01 is one point
   double change =
       0;  ///< figure of the candidate minus that of the parent; NaN where it is not defined
   /// Of `change`, 95 %; nothing where a few seeds tell none, and where the change is not defined.

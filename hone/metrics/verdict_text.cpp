@@ -9,7 +9,7 @@ namespace hone {
 std::string change_text(const Verdict& v, const ChangeWords& words) {
   std::string text = fmt::format("{} points of {}{}",
                                  words.figures.empty() ? points_text(v.change) : words.figures,
-                                 v.figure, words.over);
+                                 v.figure.text, words.over);
   if (v.change_interval)
     text += fmt::format(" (95 %{}: {} to {})", words.of, points_text(v.change_interval->low),
                         points_text(v.change_interval->high));

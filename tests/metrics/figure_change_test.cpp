@@ -166,7 +166,7 @@ TEST(LongPairedChange, IsPlannedWithThePowerItPromises) {
     constexpr double kMargin = 0.05;
     RandomSequence random(9, stream_of("plan"));
     const FigureChange seen = population.draw(random, 40'000, 1);
-    const std::int64_t needed = *seen.needed(kMargin, kNormal975);
+    const std::int64_t needed = *planned_texts(seen.plan, seen.change, kMargin);
     EXPECT_GT(needed, 40);
     const Shares shares = shares_of(population, needed, 1, kMargin);
     EXPECT_NEAR(shares.kept, 0.8, 0.06) << needed;
@@ -188,7 +188,7 @@ TEST(PairedChange, FollowsTheFormula) {
   // Two ratios' linearised parts, by hand: Σ u² = 14, G = 4, K = 2.
   const std::vector<double> values = {1, -3, 2, 0};
   const std::vector<char> differ = {1, 0, 1, 0};
-  const FigureChange change = paired_change("micro F1", 0.25, {values, differ, 1}, {});
+  const FigureChange change = paired_change(kMicroF1, 0.25, {values, differ, 1}, {});
   const double z2 = kNormal975 * kNormal975,
                half = student_975(3) * std::sqrt(4.0 / 3 * (14 + z2 * 14 / 2));
   EXPECT_NEAR(change.interval->low, 0.25 - half, 1e-12);
@@ -197,7 +197,7 @@ TEST(PairedChange, FollowsTheFormula) {
   EXPECT_NEAR(change.score(change.interval->high), -kNormal975, 1e-12);
   // Rows of one text are one observation: 1 - 3, 2, 0.
   const std::vector<std::int32_t> texts = {0, 0, 1, 2};
-  EXPECT_NEAR(paired_change("micro F1", 0.25, {values, differ, 1}, texts).interval->high - 0.25,
+  EXPECT_NEAR(paired_change(kMicroF1, 0.25, {values, differ, 1}, texts).interval->high - 0.25,
               student_975(2) * std::sqrt(3.0 / 2 * (8 + z2 * 8 / 2)), 1e-12);
 }
 
@@ -213,7 +213,7 @@ TEST(PairedChange, HasTheWidthOfTangosInterval) {
     }
     const Interval tango = accuracy_change_interval(testing::counted(kCount, pairs, pairs)),
                    paired =
-                       *paired_change("micro F1", 0, {values, differ, 1.0 / kCount}, {}).interval;
+                       *paired_change(kMicroF1, 0, {values, differ, 1.0 / kCount}, {}).interval;
     EXPECT_NEAR(paired.low / tango.low, 1, 1e-3) << pairs;
     EXPECT_NEAR(paired.high / tango.high, 1, 1e-3) << pairs;
   }
@@ -236,7 +236,8 @@ TEST(PairedChange, DoesNotGrowSurerByRepetition) {
   EXPECT_NEAR(thrice.interval->low, once.interval->low, 1e-12);
   EXPECT_NEAR(thrice.interval->high, once.interval->high, 1e-12);
   EXPECT_NEAR(none_thrice.interval->high, none_once.interval->high, 1e-12);
-  EXPECT_EQ(thrice.needed(0.01, kNormal975), once.needed(0.01, kNormal975));
+  EXPECT_EQ(planned_texts(thrice.plan, thrice.change, 0.01),
+            planned_texts(once.plan, once.change, 0.01));
   EXPECT_GT(compare_regression({aa, 1}, {bb, 1}, tt).r2.interval->low, once.interval->low);
 }
 
@@ -258,7 +259,7 @@ TEST(PairedChange, TakesLackOfEvidenceForNothing) {
 
 TEST(PairedChange, IsJudgedByTheOneRule) {
   const Verdict kept = verdict(shifted(1000, 0.001f, 1000));
-  EXPECT_EQ(kept.figure, "R²");
+  EXPECT_EQ(kept.figure, kR2);
   EXPECT_EQ(
       kept.summary,
       "kept: +0.00 points of R² (95 %: -0.01 to +0.00), within the margin of 0.50; predictions "

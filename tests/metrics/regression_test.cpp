@@ -144,7 +144,7 @@ TEST(CompareRegression, IsTheDifferenceOfBothR2) {
   const RegressionComparison c = compare_regression({a, 1}, {b, 1}, t);
   EXPECT_NEAR(c.r2.change, evaluated(b, t).errors.r2 - evaluated(a, t).errors.r2, 1e-15);
   EXPECT_DOUBLE_EQ(c.mean_shift, 3.0 / 6);
-  EXPECT_EQ(c.r2.figure, "R²");
+  EXPECT_EQ(c.r2.figure, kR2);
   EXPECT_LT(c.r2.interval->low, c.r2.change);
   // Two outputs at once are the sums over both.
   const Floats t2 = {1, 3, 4, 8, 2, 6}, a2 = {1, 2, 5, 6, 3, 7}, b2 = {2, 2, 5, 4, 3, 7};

@@ -14,13 +14,14 @@ using testing::counted;
 
 /// Seeds on `examples` examples each: the accuracies before, and how many are lost and gained by each.
 SeedChanges seeds_on(std::int64_t examples, const std::vector<std::pair<int, int>>& seeds) {
-  SeedChanges changes;
+  std::vector<Comparison> comparisons;
+  std::vector<double> before, after;
   for (const auto& [lost, gained] : seeds) {
-    changes.comparisons.push_back(counted(examples, lost, gained));
-    changes.before.push_back(0.9);
-    changes.after.push_back(0.9 + changes.comparisons.back().accuracy_change());
+    comparisons.push_back(counted(examples, lost, gained));
+    before.push_back(0.9);
+    after.push_back(0.9 + comparisons.back().accuracy_change());
   }
-  return changes;
+  return accuracy_changes(before, after, comparisons);
 }
 
 TEST(VerdictOfSeeds, IsUnclearUnderFive) {
@@ -41,8 +42,7 @@ TEST(VerdictOfSeeds, FollowsTheIntervalFromFiveOn) {
   EXPECT_EQ(kept.conclusion, Conclusion::kept);
   const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);  // changes of 0.001, deviation 0.001
   double of_texts = 0;
-  for (const Comparison& c : even.comparisons)
-    of_texts += (accuracy_change_interval(c).high - c.accuracy_change()) / 5;
+  for (const FigureChange& c : even.changes) of_texts += (c.interval->high - c.change) / 5;
   EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, of_texts), 1e-9);
   EXPECT_TRUE(kept.summary.ends_with("; 0.40 % flips on average")) << kept.summary;
   const Verdict narrow = verdict_of_seeds(even, 0.0015);
@@ -81,10 +81,10 @@ TEST(VerdictOfSeeds, StandsOnEachWhereAllChangeByTheSame) {
       << unclear.summary;
   // One change, and yet not what each of them shows: some disagree more often.
   const SeedChanges unequal = seeds_on(4000, {{22, 20}, {22, 20}, {22, 20}, {22, 20}, {602, 600}});
-  EXPECT_EQ(verdict(unequal.comparisons.front()).conclusion, Conclusion::kept);
+  EXPECT_EQ(verdict(unequal.changes.front()).conclusion, Conclusion::kept);
   EXPECT_EQ(verdict_of_seeds(unequal).conclusion, Conclusion::unclear);
   EXPECT_EQ(verdict_of_seeds(unequal).examples_needed,
-            verdict(unequal.comparisons.back()).examples_needed);
+            verdict(unequal.changes.back()).examples_needed);
 }
 
 // Five seeds are never less sure than every one of them, nor are two.
@@ -93,10 +93,10 @@ TEST(VerdictOfSeeds, IsNoWeakerThanEverySeedAlone) {
   const Verdict lost = verdict_of_seeds(far);
   EXPECT_EQ(lost.conclusion, Conclusion::lost);
   EXPECT_EQ(lost.grounds, Grounds::each_seed) << "they spread too wide for their mean";
-  for (const Comparison& c : far.comparisons) {
+  for (const FigureChange& c : far.changes) {
     EXPECT_EQ(verdict(c).conclusion, Conclusion::lost);
-    EXPECT_LE(lost.change_interval->low, accuracy_change_interval(c).low);
-    EXPECT_GE(lost.change_interval->high, accuracy_change_interval(c).high);
+    EXPECT_LE(lost.change_interval->low, c.interval->low);
+    EXPECT_GE(lost.change_interval->high, c.interval->high);
   }
   EXPECT_TRUE(
       lost.summary.starts_with("lost: -31.00 points of accuracy on average over 5 seeds "
@@ -157,6 +157,49 @@ TEST(VerdictOfSeeds, KnowsThatItsTextsAreFew) {
   EXPECT_GT(*v.examples_needed, 52);
   EXPECT_NE(v.summary.find("no number of seeds would tell on these texts"), std::string::npos)
       << v.summary;
+}
+
+/// Changes of R² on `texts` texts each, whose intervals reach `half` to either side.
+SeedChanges ratios(const std::vector<double>& changed, double half, std::int64_t texts = 400) {
+  SeedChanges changes{.notes = "; predictions move by 0.02 on average"};
+  for (const double change : changed) {
+    changes.changes.push_back(ratio_change(kR2, texts, 1, {change, half, texts, texts}));
+    changes.before.push_back(-0.2);
+    changes.after.push_back(-0.2 + change);
+  }
+  return changes;
+}
+
+TEST(VerdictOfSeeds, JudgesTheFigureOfAnyTask) {
+  const Verdict kept = verdict_of_seeds(ratios({0.001, -0.001, 0.001, -0.001, 0}, 0.003));
+  EXPECT_EQ(kept.figure, kR2);
+  EXPECT_EQ(kept.conclusion, Conclusion::kept);
+  const double of_seeds = 2.7764451 * 0.001 / std::sqrt(5.0);
+  EXPECT_NEAR(kept.change_interval->high, std::hypot(of_seeds, 0.003), 1e-9);
+  EXPECT_TRUE(kept.summary.starts_with(
+      "kept: +0.00 points of R² on average over 5 seeds (95 %, other seeds and texts: "))
+      << kept.summary;
+  EXPECT_TRUE(kept.summary.ends_with("; predictions move by 0.02 on average")) << kept.summary;
+  // A mean below what a share can be is none of this figure's limits.
+  const Verdict lost = verdict_of_seeds(ratios({-1.2, -1.3, -1.25, -1.2, -1.3}, 0.003));
+  EXPECT_EQ(lost.conclusion, Conclusion::lost);
+  EXPECT_NEAR(lost.change, -1.25, 1e-12);
+  const Verdict unclear = verdict_of_seeds(ratios({0.001, -0.001, 0.001, -0.001, 0}, 0.03));
+  EXPECT_EQ(unclear.conclusion, Conclusion::unclear);
+  EXPECT_GT(*unclear.examples_needed, 400);
+  const Verdict two = verdict_of_seeds(ratios({0.01, 0.011}, 0.003));
+  EXPECT_EQ(two.grounds, Grounds::each_seed);
+  EXPECT_EQ(two.summary,
+            "kept: +1.00, +1.10 points of R² with 2 seeds, within the margin of 0.50; predictions "
+            "move by 0.02 on average; shown by each seed alone, for these seeds only");
+}
+
+TEST(VerdictOfSeeds, SaysWhereAChangeIsNotDefined) {
+  SeedChanges changes = ratios({0.001, -0.001}, 0.003);
+  changes.changes[1] = {.figure = kR2, .examples = 400, .change = std::nan("")};
+  const Verdict v = verdict_of_seeds(changes);
+  EXPECT_EQ(v.conclusion, Conclusion::unclear);
+  EXPECT_EQ(v.summary, "cannot tell: R² is not defined with 1 of 2 seeds");
 }
 
 }  // namespace

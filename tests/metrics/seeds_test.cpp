@@ -47,7 +47,7 @@ TEST(SeedSpread, OfFewerIsTheirValuesAlone) {
     const SeedSpread s = seed_spread(few);
     EXPECT_FALSE(s.deviation);
     EXPECT_FALSE(s.interval);
-    EXPECT_FALSE(accuracy_spread(few).interval);
+    EXPECT_FALSE(share_spread(few).interval);
     EXPECT_FALSE(paired_t_test(few));
   }
   EXPECT_NEAR(seed_spread(std::vector<double>{0.44, 0.56}).mean, 0.5, 1e-15);
@@ -60,15 +60,15 @@ TEST(SeedSpread, OfEqualValuesClaimsNoWidth) {
   EXPECT_EQ(seed_spread(equal).mean, 0.5132);
   EXPECT_EQ(seed_spread(equal).deviation, 0);
   EXPECT_FALSE(seed_spread(equal).interval);
-  EXPECT_FALSE(accuracy_spread(equal).interval);
-  EXPECT_EQ(change_spread(before, after).deviation, 0);
-  EXPECT_FALSE(change_spread(before, after).interval);
+  EXPECT_FALSE(share_spread(equal).interval);
+  EXPECT_EQ(change_spread(kAccuracy, before, after).deviation, 0);
+  EXPECT_FALSE(change_spread(kAccuracy, before, after).interval);
 }
 
 TEST(AccuracySpread, StaysWithinZeroAndOne) {
   const std::vector<double> extreme = {1, 1, 0.5, 1, 1}, none = {0, 0, 0, 0.1, 0};
   for (const auto& values : {extreme, none}) {
-    const Interval interval = *accuracy_spread(values).interval;
+    const Interval interval = *share_spread(values).interval;
     EXPECT_GT(interval.low, 0);
     EXPECT_LT(interval.high, 1);
     const double mean = seed_spread(values).mean;
@@ -77,15 +77,14 @@ TEST(AccuracySpread, StaysWithinZeroAndOne) {
   }
   // In the middle, and near each other, it is that of the accuracies but for the curve of the logistic function.
   const std::vector<double> middle = {0.50, 0.51, 0.49, 0.50, 0.505};
-  const Interval on_logits = *accuracy_spread(middle).interval,
-                 plain = *seed_spread(middle).interval;
+  const Interval on_logits = *share_spread(middle).interval, plain = *seed_spread(middle).interval;
   EXPECT_NEAR(on_logits.low, plain.low, 1e-5);
   EXPECT_NEAR(on_logits.high, plain.high, 1e-5);
 }
 
 TEST(AccuracySpread, ByHand) {
   // Mean 0.9, deviation √(0.02 / 4); the slope of the logistic function there is 0.09.
-  const SeedSpread s = accuracy_spread(std::vector<double>{0.8, 0.9, 0.9, 0.9, 1.0});
+  const SeedSpread s = share_spread(std::vector<double>{0.8, 0.9, 0.9, 0.9, 1.0});
   const double half = student_975(4) * std::sqrt(0.02 / 4) / std::sqrt(5.0) / 0.09;
   EXPECT_NEAR(s.interval->low, 1 / (1 + std::exp(-(std::log(9.0) - half))), 1e-14);
   EXPECT_NEAR(s.interval->high, 1 / (1 + std::exp(-(std::log(9.0) + half))), 1e-14);
@@ -93,7 +92,7 @@ TEST(AccuracySpread, ByHand) {
 
 // Near all right, where shrunken shares once put the interval beside its mean.
 TEST(AccuracySpread, HoldsItsMean) {
-  const SeedSpread s = accuracy_spread(std::vector<double>{1, 0.995, 0.995, 0.995, 0.99});
+  const SeedSpread s = share_spread(std::vector<double>{1, 0.995, 0.995, 0.995, 0.99});
   EXPECT_LT(s.interval->low, s.mean);
   EXPECT_LT(s.mean, s.interval->high);
 }
@@ -114,7 +113,7 @@ TEST(AccuracySpread, CoversAsOftenAsItSays) {
     std::vector<double> accuracies;
     for (int seed = 0; seed < 5; ++seed)
       accuracies.push_back(std::round(share(random.normal()) * 5000) / 5000);
-    const Interval interval = *accuracy_spread(accuracies).interval;
+    const Interval interval = *share_spread(accuracies).interval;
     covered += interval.low <= truth && truth <= interval.high;
   }
   EXPECT_NEAR(covered / 2000.0, 0.95, 3 * 0.005);
@@ -123,7 +122,7 @@ TEST(AccuracySpread, CoversAsOftenAsItSays) {
 TEST(ChangeSpread, IsCutWhereAccuraciesEnd) {
   const std::vector<double> before = {0.02, 0.01, 0.03, 0.02, 0.02},
                             after = {0.00, 0.20, 0.01, 0.00, 0.01};
-  const SeedSpread s = change_spread(before, after);
+  const SeedSpread s = change_spread(kAccuracy, before, after);
   EXPECT_NEAR(s.interval->low, -0.02, 1e-15);
   EXPECT_GT(s.interval->high, 0.05);
 }

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string_view>
+
+namespace hone {
+
+/// The figure a task is judged by, as programs and people call it. Greater is better, and 1 the most there is.
+struct FigureName {
+  std::string_view key;          ///< in results: `eval_r2`, `r2_change`
+  std::string_view text;         ///< in sentences: "R²"
+  bool may_be_negative = false;  ///< else it is a share, from 0 on
+
+  bool operator==(const FigureName& other) const { return key == other.key; }
+};
+
+inline constexpr FigureName kAccuracy = {"accuracy", "accuracy"};
+/// The share of the targets' variance that is explained.
+inline constexpr FigureName kR2 = {"r2", "R²", /*may_be_negative=*/true};
+inline constexpr FigureName kMicroF1 = {"f1_micro", "micro F1"};
+/// The share of examples all of whose answers are right.
+inline constexpr FigureName kSubsetAccuracy = {"subset_accuracy", "subset accuracy"};
+
+}  // namespace hone

@@ -1,0 +1,96 @@
+#include "hone/metrics/task_evaluation.h"
+
+#include <fmt/format.h>
+
+#include "hone/base/percentage.h"
+#include "hone/metrics/evidence.h"
+
+namespace hone {
+namespace {
+
+Outputs numbers(const Logits& outputs) { return {outputs.values, outputs.classes}; }
+
+// What all tasks have, taken from the figures of one.
+template <typename E>
+TaskEvaluation task_evaluation(const FigureName& figure, double value, const Interval& interval,
+                               double baseline, double loss, E figures) {
+  return {.figure = figure,
+          .value = value,
+          .interval = interval,
+          .baseline = baseline,
+          .examples = figures.examples,
+          .evidence = figures.evidence,
+          .without_prediction = figures.without_prediction,
+          .loss = loss,
+          .figures = std::move(figures)};
+}
+
+TaskEvaluation of_classes(Evaluation e) {
+  return task_evaluation(kAccuracy, e.accuracy, e.accuracy_interval, e.majority_share, e.loss, e);
+}
+
+TaskEvaluation of_numbers(RegressionEvaluation e) {
+  return task_evaluation(kR2, e.errors.r2, e.r2_interval, e.baseline.r2, e.errors.mse, e);
+}
+
+TaskEvaluation of_labels(MultiLabelEvaluation e) {
+  return task_evaluation(kMicroF1, e.micro.f1, e.micro_f1_interval, e.baseline.micro_f1, e.loss, e);
+}
+
+}  // namespace
+
+TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
+  switch (truth.task) {
+    case Task::regression:
+      return of_numbers(evaluate_regression(numbers(outputs), truth.targets, truth.texts));
+    case Task::multi_label:
+      return of_labels(evaluate_multi_label(outputs, truth.targets, truth.texts));
+    case Task::single_label:
+      break;
+  }
+  return of_classes(evaluate(outputs, truth.classes, truth.texts));
+}
+
+std::string baseline_text(const FigureName& figure, double baseline) {
+  const std::string made = share_text(baseline);
+  if (figure == kAccuracy) return "the most frequent class alone makes " + made;
+  if (figure == kR2) return "always giving the mean makes " + made;
+  return "the most frequent answer on each label alone makes " + made;
+}
+
+std::string baseline_text(const TaskEvaluation& e) { return baseline_text(e.figure, e.baseline); }
+
+std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std::string>& labels) {
+  if (const Evaluation* classes = e.classes()) return concerns(*classes, labels);
+  if (const auto* several = std::get_if<MultiLabelEvaluation>(&e.figures))
+    return concerns(*several, labels);
+  return concerns(std::get<RegressionEvaluation>(e.figures));
+}
+
+std::string part_text(const std::string& part, const TaskEvaluation& e,
+                      std::span<const std::string> cautions) {
+  return part_text(part, e.examples, effective_examples(e.examples, e.evidence), cautions);
+}
+
+TaskComparison task_comparison(const Comparison& comparison) {
+  return {.change = accuracy_change(comparison),
+          .counted = comparison,
+          .snr_db = comparison.margin_snr_db};
+}
+
+TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth) {
+  if (truth.task == Task::single_label)
+    return task_comparison(compare(parent, candidate, truth.classes, truth.texts));
+  if (truth.task == Task::regression) {
+    RegressionComparison c =
+        compare_regression(numbers(parent), numbers(candidate), truth.targets, truth.texts);
+    return {.change = std::move(c.r2), .snr_db = c.snr_db, .mean_shift = c.mean_shift};
+  }
+  MultiLabelComparison c = compare_multi_label(parent, candidate, truth.targets, truth.texts);
+  return {.change = std::move(c.micro_f1),
+          .counted = c.subset,
+          .snr_db = c.subset.margin_snr_db,
+          .answer_flip_share = c.flip_share};
+}
+
+}  // namespace hone

@@ -1,0 +1,142 @@
+#include "hone/metrics/task_evaluation.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/base/random.h"
+#include "hone/metrics/seeds.h"
+#include "hone/metrics/verdict.h"
+
+namespace hone {
+namespace {
+
+using Floats = std::vector<float>;
+
+TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
+  const Floats logits = {2, 0, 0, 1, 3, 0, 0, 2};
+  const std::vector<std::int32_t> classes = {0, 1, 0, 0};
+  const TaskEvaluation c = evaluate({logits, 2}, {.classes = classes});
+  EXPECT_EQ(c.task(), Task::single_label);
+  EXPECT_EQ(c.figure, kAccuracy);
+  EXPECT_EQ(c.value, 0.75);
+  EXPECT_EQ(c.interval.low, c.classes()->accuracy_interval.low);
+  EXPECT_EQ(baseline_text(c), "the most frequent class alone makes 75.0 %");
+
+  const Floats numbers = {1, 3, 3, 5}, truth = {1, 2, 3, 6};
+  const TaskEvaluation r = evaluate({numbers, 1}, {.task = Task::regression, .targets = truth});
+  EXPECT_EQ(r.task(), Task::regression);
+  EXPECT_EQ(r.figure, kR2);
+  EXPECT_EQ(r.value, 1 - 2 / 14.0);
+  EXPECT_EQ(r.loss, 0.5);
+  EXPECT_EQ(baseline_text(r), "always giving the mean makes 0.0 %");
+  EXPECT_EQ(r.classes(), nullptr);
+
+  const Floats answers = {1, -1, 1, 1}, has = {1, 0, 0, 1};
+  const TaskEvaluation m = evaluate({answers, 2}, {.task = Task::multi_label, .targets = has});
+  EXPECT_EQ(m.task(), Task::multi_label);
+  EXPECT_EQ(m.figure, kMicroF1);
+  EXPECT_EQ(m.value, 0.8);
+}
+
+TEST(TaskComparison, HasTheChangeThatIsJudged) {
+  const Floats truth = {1, 2, 3, 6}, parent = {1, 3, 3, 5}, candidate = {1, 3, 3, 4};
+  const TaskComparison c =
+      compare({parent, 1}, {candidate, 1}, {.task = Task::regression, .targets = truth});
+  EXPECT_DOUBLE_EQ(c.change.change, -3 / 14.0);
+  EXPECT_EQ(c.mean_shift, 0.25);
+  EXPECT_FALSE(c.counted);
+  // Σ (p - 3)² = 8, Σ (c - p)² = 1
+  EXPECT_DOUBLE_EQ(c.snr_db, 10 * std::log10(8));
+  EXPECT_EQ(compare({parent, 1}, {parent, 1}, {.task = Task::regression, .targets = truth}).snr_db,
+            HUGE_VAL);
+}
+
+// By hand: u = ((1 - R²) d² - e²) / SST with e² = 0, 1, 0, 1, d² = 4, 1, 0, 9, SST = 14, R² = 6/7; K = 2.
+TEST(RatioInterval, OfR2FollowsTheFormula) {
+  const Floats numbers = {1, 3, 3, 5}, truth = {1, 2, 3, 6};
+  const RegressionEvaluation e = evaluate_regression({numbers, 1}, truth);
+  double squares = 0;
+  for (const double u : {4 / 7.0, 1 / 7.0 - 1, 0.0, 9 / 7.0 - 1}) squares += u * u / (14 * 14);
+  const double half =
+      student_975(3) * std::sqrt(4.0 / 3 * squares * (1 + kNormal975 * kNormal975 / 2));
+  EXPECT_NEAR(e.r2_interval.low, 6 / 7.0 - half, 1e-12);
+  EXPECT_NEAR(e.r2_interval.high, std::min(1.0, 6 / 7.0 + half), 1e-12);
+}
+
+// All right is no proof that nothing can be wrong.
+TEST(RatioInterval, HasAWidthWhereAllIsRight) {
+  Floats truth, logits;
+  for (int i = 0; i < 200; ++i) {
+    truth.push_back(static_cast<float>(i % 2));
+    logits.push_back(i % 2 == 0 ? -3.0f : 3.0f);
+  }
+  const MultiLabelEvaluation labels = evaluate_multi_label({logits, 1}, truth);
+  EXPECT_EQ(labels.micro.f1, 1);
+  EXPECT_EQ(labels.micro_f1_interval.high, 1);
+  EXPECT_LT(labels.micro_f1_interval.low, 1 - 1.0 / 200);
+  const RegressionEvaluation numbers = evaluate_regression({truth, 1}, truth);
+  EXPECT_LT(numbers.r2_interval.low, 1 - 1.0 / 200);
+}
+
+TEST(RatioInterval, DoesNotGrowSurerByRepetition) {
+  const Floats t = {1, 3, 4, 8, 2, 6}, p = {1, 2, 5, 6, 3, 7};
+  Floats tt = t, pp = p;
+  tt.insert(tt.end(), t.begin(), t.end());
+  pp.insert(pp.end(), p.begin(), p.end());
+  const std::vector<std::int32_t> texts = {0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5};
+  EXPECT_NEAR(evaluate_regression({pp, 1}, tt, texts).r2_interval.low,
+              evaluate_regression({p, 1}, t).r2_interval.low, 1e-12);
+}
+
+/// The share of 500 data sets of `count` examples whose interval covers the true figure.
+template <typename Draw>
+double coverage(std::int64_t count, double truth, const Draw& interval_of) {
+  RandomSequence random(11, stream_of("figures"));
+  int covered = 0;
+  for (int draw = 0; draw < 500; ++draw) {
+    const Interval interval = interval_of(random, count);
+    covered += interval.low <= truth && truth <= interval.high;
+  }
+  return covered / 500.0;
+}
+
+// y ~ N(0, 1), predictions 0.8 y + 0.5 e: R² = 1 - (0.2² + 0.5²). 500 draws tell 95 % to one point.
+TEST(LongRatioInterval, OfR2CoversTheTrueOneNineteenTimesOfTwenty) {
+  const auto interval_of = [](RandomSequence& random, std::int64_t count) {
+    Floats truth, given;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double y = random.normal();
+      truth.push_back(static_cast<float>(y));
+      given.push_back(static_cast<float>(0.8 * y + 0.5 * random.normal()));
+    }
+    return evaluate_regression({given, 1}, truth).r2_interval;
+  };
+  for (const std::int64_t count : {100, 1000}) {
+    const double share = coverage(count, 1 - 0.04 - 0.25, interval_of);
+    EXPECT_GE(share, 0.92) << count;
+    EXPECT_LE(share, 0.98) << count;
+  }
+}
+
+// Three labels, which 30 % have; answers are right for 90 % of them: of 0.3 that have one 0.27 are found, and 0.07 of the
+// others are taken for it, so F1 = 2 * 0.27 / (0.3 + 0.34).
+TEST(LongRatioInterval, OfMicroF1CoversTheTrueOneNineteenTimesOfTwenty) {
+  const auto interval_of = [](RandomSequence& random, std::int64_t count) {
+    Floats truth, logits;
+    for (std::int64_t i = 0; i < 3 * count; ++i) {
+      const bool has = random.uniform() < 0.3, right = random.uniform() < 0.9;
+      truth.push_back(has ? 1 : 0);
+      logits.push_back(has == right ? 1.0f : -1.0f);
+    }
+    return evaluate_multi_label({logits, 3}, truth).micro_f1_interval;
+  };
+  for (const std::int64_t count : {100, 1000}) {
+    const double share = coverage(count, 2 * 0.27 / (0.3 + 0.34), interval_of);
+    EXPECT_GE(share, 0.92) << count;
+    EXPECT_LE(share, 0.98) << count;
+  }
+}
+
+}  // namespace
+}  // namespace hone
