@@ -51,7 +51,7 @@ std::string facts_text(const ModelFacts& facts) {
   for (const std::string& label : facts.labels) labels.push_back(shown_name(label));
   return fmt::format(
       "{}{}, tells {} classes apart: {}; texts of up to {} tokens{}, of a vocabulary of {}.",
-      facts.architecture, facts.task ? ", " + *facts.task : "", labels.size(),
+      facts.architecture, facts.problem_type ? ", " + to_string(*facts.problem_type) : "", labels.size(),
       fmt::join(labels, ", "), grouped(facts.limits.tokens),
       facts.limits.pairs() ? ", pairs too" : "", grouped(facts.limits.vocabulary));
 }
@@ -92,7 +92,7 @@ void inspect(const InspectArguments& a) {
     const Json result = {{"model", a.model},
                          {"architecture", facts.architecture},
                          {"labels", facts.labels},
-                         {"task", facts.task ? Json(*facts.task) : Json()},
+                         {"task", facts.problem_type ? Json(to_string(*facts.problem_type)) : Json()},
                          {"limits",
                           {{"tokens", facts.limits.tokens},
                            {"vocabulary", facts.limits.vocabulary},

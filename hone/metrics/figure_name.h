@@ -20,4 +20,7 @@ inline constexpr FigureName kMicroF1 = {"f1_micro", "micro F1"};
 /// The share of examples all of whose answers are right.
 inline constexpr FigureName kSubsetAccuracy = {"subset_accuracy", "subset accuracy"};
 
+/// The one with this key. Throws `UserError` for an unknown key, as results of another version may have.
+FigureName figure_name(std::string_view key);
+
 }  // namespace hone

@@ -96,7 +96,7 @@ bool is_fresh(const std::string& name) {
 }
 
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
-                     const std::vector<std::string>& labels, HeadFit head) {
+                     const LabelScheme& labels, HeadFit head) {
   if (!is_fresh(source)) {
     const fs::path folder = find_model(source);
     TextModel opened{
@@ -115,13 +115,13 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
 }
 
 TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
-                     std::uint64_t seed, const std::vector<std::string>& labels, const Json& keys) {
+                     std::uint64_t seed, const LabelScheme& labels, const Json& keys) {
   Json config = fresh_config(name);
   config["vocab_size"] = tokenizer.vocabulary_size();
   config["pad_token_id"] = tokenizer.pad_id();
   config.update(keys);
   ModelFacts facts = model_facts(config, name);
-  if (!labels.empty()) facts.labels = labels;
+  if (!labels.names.empty()) take_labels(facts, labels);
   return {new_model(facts, context.library.ops, seed), std::move(tokenizer), {}, TrainedOn{}};
 }
 

@@ -37,12 +37,12 @@ bool is_fresh(const std::string& name);
 /// Opens the model called `source` (see find_model), or makes a fresh one (see is_fresh).
 /// `labels` and `head`: see load_model.
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
-                     const std::vector<std::string>& labels = {}, HeadFit head = HeadFit::must_fit);
+                     const LabelScheme& labels = {}, HeadFit head = HeadFit::must_fit);
 
 /// A fresh model of the config called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`.
-/// `labels`: the names of its classes; empty: those of the config. `keys`: of its config.json that are other than there.
+/// `labels`: its task and what it says; without names: as the config says. `keys`: of its config.json that are other than there.
 TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
-                     std::uint64_t seed, const std::vector<std::string>& labels,
+                     std::uint64_t seed, const LabelScheme& labels,
                      const Json& keys = Json::object());
 
 /// Writes the tokenizer into an existing folder; the files of a folder it was read from are copied as they are.

@@ -34,7 +34,7 @@ constexpr double kNearlyEven = 0.9;
 // Whether one half of the interval says both.
 bool has_even_halves(const Estimate& e) {
   if (std::isnan(e.value) || std::isnan(e.low)) return true;
-  if (e.of == Quantity::flips) return false;
+  if (e.of == Quantity::flips || e.of == Quantity::number) return false;
   const double below = e.value - e.low, above = e.high - e.value, half = std::max(below, above);
   const bool alike = percent_number(below, e.digits()) == percent_number(above, e.digits());
   if (e.of == Quantity::points) return alike;
@@ -65,10 +65,13 @@ bool is_whole(double value) { return std::isnan(value) || value == std::floor(va
 
 std::string display_estimate(const Estimate& e, bool both_ends) {
   if (std::isnan(e.value)) return std::string(kAbsent);
+  constexpr int kNumberDigits = 3;
   const auto shown = [&](double share) {
+    if (e.of == Quantity::number) return rounded_text(share, kNumberDigits);
     return e.of == Quantity::points ? points_text(share) : percent_number(share, e.digits());
   };
-  const std::string unit = e.of == Quantity::points ? "" : " %";
+  const bool has_unit = e.of == Quantity::share || e.of == Quantity::flips;
+  const std::string unit = has_unit ? " %" : "";
   if (std::isnan(e.low)) return shown(e.value) + unit;
   if (both_ends)
     return fmt::format("{} ({} to {}){}", shown(e.value), shown(e.low), shown(e.high), unit);

@@ -58,9 +58,9 @@ struct Bytes {
 };
 
 /// What an estimate is of.
-enum class Quantity : std::uint8_t { share, flips, points };
+enum class Quantity : std::uint8_t { share, flips, points, number };
 
-/// A share, or the difference of two, with the 95 % interval [low, high] it was measured to lie in:
+/// A share, the difference of two, or a number, with the 95 % interval [low, high] it was measured to lie in:
 ///
 ///     90.3 ± 0.8 %             a share, where one half says both: they read the same, or differ by a tenth at most, of
 ///                              which the longer is given, and no end lies outside of 0 to 100 %
@@ -69,6 +69,7 @@ enum class Quantity : std::uint8_t { share, flips, points };
 ///     -0.23 ± 0.41             points: the difference, times 100; where both halves read the same, for which side of a
 ///                              margin an end lies on decides
 ///     -0.23 (-0.61 to +0.18)   elsewhere
+///     0.912 (0.887 to 0.931)   a number, such as a correlation
 ///
 /// In a column all have both ends if one of them needs them, so that they are compared like with like.
 ///
@@ -142,6 +143,9 @@ inline Cell flips_within(double share, double low, double high) {
 }
 inline Cell points_within(double difference, double low, double high) {
   return Estimate{difference, low, high, Quantity::points};
+}
+inline Cell number_within(double value, double low, double high) {
+  return Estimate{value, low, high, Quantity::number};
 }
 inline Cell p_value(double value) { return PValue{value}; }
 /// The cell in a colour that says the same as its words.

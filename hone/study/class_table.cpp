@@ -1,45 +1,22 @@
 #include "hone/study/class_table.h"
 
-#include <algorithm>
+#include <fmt/ranges.h>
+
 #include <cmath>
+#include <numeric>
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
-#include "hone/study/seeds.h"
+#include "hone/metrics/seeds.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
 
-// Wider or longer tables help nobody.
-constexpr std::size_t kTerminalColumns = 4, kTerminalRows = 12, kPageColumns = 30;
-
-constexpr const char* kHeading = "Classes, and what was taken for what";
-constexpr const char* kClassNote =
-    "Precision: of the texts taken for a class, those that are of it; – where none was. Recall: of "
-    "the texts of a class, those that were found. F1: their harmonic mean. In their means, which "
-    "have no interval, 0/0 counts as 0.";
-
-/// What is shown of one evaluation, or of one over several seeds.
-struct ClassFacts {
-  std::string caption;  ///< "Test, n = 1 200"
-  Table classes;
-  Table confusion;
-  std::string auc;        ///< a sentence without its full stop; "" where it is not defined
-  std::size_t count = 0;  ///< classes
-};
-
-// A caption begins as a sentence does, unless with the name of a format: "Test, n = 40", "fp32, test, n = 40".
-std::string capitalized(std::string text) {
-  const std::size_t word =
-      std::ranges::find_if_not(text, [](char c) { return 'a' <= c && c <= 'z'; }) - text.begin();
-  if (word > 0 && (word == text.size() || text[word] == ',')) text[0] -= 'a' - 'A';
-  return text;
-}
-
 // No column leaves: those of two models are compared.
-Table table_of_classes() {
-  return Table({{"label", "Class"},
+Table table_of_classes(const char* label) {
+  return Table({{"label", label},
                 {"support", "Texts", /*lifts=*/false},
                 {"precision", "Precision", /*lifts=*/false},
                 {"recall", "Recall", /*lifts=*/false},
@@ -54,76 +31,35 @@ Table table_of_confusion(const std::vector<std::string>& labels) {
   return Table(std::move(columns));
 }
 
-// The last rows of a table: the means over the classes.
-Table only_means(const Table& classes) {
-  Table means(classes.columns());
-  for (auto row = classes.rows().end() - 2; row != classes.rows().end(); ++row) means.add_row(*row);
-  return means;
-}
-
-// Of several models the tables are in one form, as they are compared.
-std::string text_of(const std::vector<ClassFacts>& all, const TextStyle& style) {
-  std::vector<Table> classes, confusions;
-  for (const ClassFacts& facts : all) {
-    classes.push_back(facts.count > kTerminalRows ? only_means(facts.classes) : facts.classes);
-    confusions.push_back(facts.confusion);
-  }
-  const std::vector<std::string> class_texts = to_texts(classes, style),
-                                 confusion_texts = to_texts(confusions, style);
-  std::string text;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    text += fitted(all[i].caption + ":", style.columns) + "\n\n" + class_texts[i];
-    if (all[i].count <= kTerminalColumns) text += "\n" + confusion_texts[i];
-    text += all[i].auc.empty() ? "\n" : "\n" + fitted(all[i].auc + ".", style.columns) + "\n\n";
-  }
-  return text;
-}
-
-Section section_of(const std::vector<ClassFacts>& all) {
-  Section section{kHeading, {}};
-  for (const ClassFacts& facts : all) {
-    section.blocks.push_back(PageTable{facts.classes, facts.caption});
-    if (facts.count <= kPageColumns)
-      section.blocks.push_back(
-          PageTable{facts.confusion, facts.caption + ": texts of each class, by prediction"});
-    if (!facts.auc.empty()) section.blocks.push_back(Paragraph{facts.auc + "."});
-  }
-  if (!all.empty()) section.blocks.push_back(Paragraph{kClassNote});
-  return section;
-}
-
 std::vector<Cell> mean_row(const char* name, const PrecisionRecall& mean) {
   return {name, absent, percent(mean.precision), percent(mean.recall), percent(mean.f1)};
 }
 
-std::string auc_text(const Evaluation& e, const std::vector<std::string>& labels) {
-  if (std::isnan(e.auc.value)) return "";
-  return fmt::format("AUC of {}: {:.3f} (95 %: {:.3f} to {:.3f})", shown_name(labels[1]),
-                     e.auc.value, e.auc.interval.low, e.auc.interval.high);
-}
-
-std::vector<ClassFacts> facts_of(const std::vector<NamedEvaluation>& measured,
-                                 const std::vector<std::string>& labels) {
-  std::vector<ClassFacts> all;
-  for (const auto& [name, evaluation, cautions] : measured)
-    all.push_back({capitalized(part_text(name, evaluation, cautions)),
-                   class_table(evaluation, labels), confusion_table(evaluation, labels),
-                   auc_text(evaluation, labels), labels.size()});
-  return all;
+std::vector<Cell> class_row(const std::string& label, const ClassFigures& one) {
+  const auto& [support, predicted, found, figures, precision, recall] = one;
+  return {label, support, percent_within(figures.precision, precision.low, precision.high),
+          percent_within(figures.recall, recall.low, recall.high), percent(figures.f1)};
 }
 
 }  // namespace
 
 Table class_table(const Evaluation& e, const std::vector<std::string>& labels) {
-  Table table = table_of_classes();
-  for (std::size_t c = 0; c < labels.size(); ++c) {
-    const auto& [support, predicted, found, figures, precision, recall] = e.of_class[c];
-    table.add_row({labels[c], support,
-                   percent_within(figures.precision, precision.low, precision.high),
-                   percent_within(figures.recall, recall.low, recall.high), percent(figures.f1)});
-  }
+  Table table = table_of_classes("Class");
+  for (std::size_t c = 0; c < labels.size(); ++c)
+    table.add_row(class_row(labels[c], e.of_class[c]));
   table.add_row(mean_row("macro mean", e.macro));
   table.add_row(mean_row("weighted mean", e.weighted));
+  return table;
+}
+
+Table label_table(const MultiLabelEvaluation& e, const std::vector<std::string>& labels) {
+  Table table = table_of_classes("Label");
+  for (std::size_t l = 0; l < labels.size(); ++l)
+    table.add_row(class_row(labels[l], e.of_label[l]));
+  table.add_row(mean_row("micro mean", e.micro));
+  table.add_row(mean_row("macro mean", e.macro));
+  table.add_row(mean_row("weighted mean", e.weighted));
+  table.add_row(mean_row("mean over texts", e.samples));
   return table;
 }
 
@@ -138,43 +74,20 @@ Table confusion_table(const Evaluation& e, const std::vector<std::string>& label
   return table;
 }
 
-std::string class_text(const std::vector<NamedEvaluation>& measured,
-                       const std::vector<std::string>& labels, const TextStyle& style) {
-  return text_of(facts_of(measured, labels), style);
-}
-
-Section class_section(const std::vector<NamedEvaluation>& measured,
-                      const std::vector<std::string>& labels) {
-  return section_of(facts_of(measured, labels));
+std::string auc_text(const Evaluation& e, const std::vector<std::string>& labels) {
+  if (std::isnan(e.auc.value)) return "";
+  return fmt::format("AUC of {}: {:.3f} (95 %: {:.3f} to {:.3f})", shown_name(labels[1]),
+                     e.auc.value, e.auc.interval.low, e.auc.interval.high);
 }
 
 namespace {
-
-std::vector<std::string> labels_of(const Json& measurement) {
-  std::vector<std::string> labels;
-  for (const auto& [label, figures] : measurement.at("eval_classes").items())
-    labels.push_back(label);
-  return labels;
-}
-
-double number_or_nan(const Json& value) {
-  return value.is_number() ? value.get<double>() : std::nan("");
-}
-
-// A figure of each seed, found by its keys; NaN where it is not defined, or an earlier version did not know it.
-std::vector<double> values_of(const std::vector<Json>& results, const Json::json_pointer& where) {
-  std::vector<double> values;
-  for (const Json& result : results)
-    values.push_back(result.contains(where) ? number_or_nan(result.at(where)) : std::nan(""));
-  return values;
-}
 
 Cell spread_cell(const std::vector<double>& shares) {
   const auto defined = [](double share) { return !std::isnan(share); };
   if (std::ranges::none_of(shares, defined)) return absent;
   if (std::ssize(shares) < kFewestSeeds) return shares_of_seeds(shares);
   if (!std::ranges::all_of(shares, defined)) return absent;
-  const SeedSpread s = accuracy_spread(shares);
+  const SeedSpread s = share_spread(shares);
   return s.interval ? percent_within(s.mean, s.interval->low, s.interval->high) : percent(s.mean);
 }
 
@@ -185,12 +98,45 @@ Cell count_cell(const std::vector<std::int64_t>& texts) {
   return real(all / static_cast<double>(texts.size()), 1);
 }
 
-// "AUC of good: 0.912, 0.931 with 2 seeds"
+// A row for each of the classes or labels under `key`, and for each of the means.
+Table table_of_seeds(const std::vector<Json>& results, const std::string& key, const char* classes,
+                     const char* label,
+                     const std::vector<std::pair<const char*, const char*>>& means) {
+  Table table = table_of_classes(label);
+  const Json::json_pointer figures("/" + key);
+  for (const auto& [name, first] : results.front().at(figures).at(classes).items()) {
+    const Json::json_pointer one = figures / classes / name;
+    table.add_row({name, first.at("support").get<std::int64_t>(),
+                   spread_cell(figures_at(results, one / "precision")),
+                   spread_cell(figures_at(results, one / "recall")),
+                   spread_cell(figures_at(results, one / "f1"))});
+  }
+  for (const auto& [mean, suffix] : means) {
+    const auto cell = [&](const char* figure) {
+      return spread_cell(figures_at(results, figures / fmt::format("eval_{}_{}", figure, suffix)));
+    };
+    table.add_row({mean, absent, cell("precision"), cell("recall"), cell("f1")});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<double> figures_at(const std::vector<Json>& results, const Json::json_pointer& where) {
+  std::vector<double> values;
+  for (const Json& result : results)
+    values.push_back(result.contains(where) && result.at(where).is_number()
+                         ? result.at(where).get<double>()
+                         : std::nan(""));
+  return values;
+}
+
 std::string auc_text_of_seeds(const std::vector<Json>& results, const std::string& key,
                               const std::vector<std::string>& labels) {
-  const std::vector<double> areas = values_of(results, Json::json_pointer("/" + key + "/eval_auc"));
+  const std::vector<double> areas =
+      figures_at(results, Json::json_pointer("/" + key + "/eval_auc"));
   if (std::ranges::any_of(areas, [](double area) { return std::isnan(area); })) return "";
-  const SeedSpread s = accuracy_spread(areas);
+  const SeedSpread s = share_spread(areas);
   const std::string of = "AUC of " + shown_name(labels.at(1));
   if (s.count < kFewestSeeds) {
     std::string values;
@@ -205,55 +151,21 @@ std::string auc_text_of_seeds(const std::vector<Json>& results, const std::strin
       of, s.mean, s.count, s.interval->low, s.interval->high);
 }
 
-// "Test, n = 1 200: mean of 5 seeds (95 %, where they differ, for other seeds on the same texts)"
-std::string caption_of_seeds(const std::vector<Json>& results, const NamedFigures& figures) {
-  const auto count = static_cast<std::int64_t>(results.size());
-  return capitalized(fmt::format(
-      "{}: {} {} seeds{}", part_text(figures, results.front()),
-      count < kFewestSeeds ? "each of" : "mean of", count,
-      count < kFewestSeeds ? "" : " (95 %, where they differ, for other seeds on the same texts)"));
-}
-
-// Results of before class figures have none.
-std::vector<ClassFacts> facts_of_seeds(const std::vector<Json>& results,
-                                       const std::vector<NamedFigures>& figures) {
-  std::vector<ClassFacts> all;
-  for (const NamedFigures& one : figures) {
-    const auto has_classes = [&](const Json& result) {
-      return result.contains(one.key) && result[one.key].contains("eval_classes");
-    };
-    if (!std::ranges::all_of(results, has_classes)) continue;
-    const std::vector<std::string> labels = labels_of(results.front()[one.key]);
-    all.push_back({caption_of_seeds(results, one), class_table_of_seeds(results, one.key),
-                   confusion_table_of_seeds(results, one.key),
-                   auc_text_of_seeds(results, one.key, labels), labels.size()});
-  }
-  return all;
-}
-
-}  // namespace
-
 Table class_table_of_seeds(const std::vector<Json>& results, const std::string& key) {
-  Table table = table_of_classes();
-  const Json::json_pointer figures("/" + key);
-  for (const auto& [label, first] : results.front().at(figures).at("eval_classes").items()) {
-    const Json::json_pointer one = figures / "eval_classes" / label;
-    table.add_row({label, first.at("support").get<std::int64_t>(),
-                   spread_cell(values_of(results, one / "precision")),
-                   spread_cell(values_of(results, one / "recall")),
-                   spread_cell(values_of(results, one / "f1"))});
-  }
-  for (const std::string mean : {"macro", "weighted"}) {
-    const auto cell = [&](const char* figure) {
-      return spread_cell(values_of(results, figures / fmt::format("eval_{}_{}", figure, mean)));
-    };
-    table.add_row({mean + " mean", absent, cell("precision"), cell("recall"), cell("f1")});
-  }
-  return table;
+  return table_of_seeds(results, key, "eval_classes", "Class",
+                        {{"macro mean", "macro"}, {"weighted mean", "weighted"}});
+}
+
+Table label_table_of_seeds(const std::vector<Json>& results, const std::string& key) {
+  return table_of_seeds(results, key, "eval_labels", "Label",
+                        {{"micro mean", "micro"},
+                         {"macro mean", "macro"},
+                         {"weighted mean", "weighted"},
+                         {"mean over texts", "samples"}});
 }
 
 Table confusion_table_of_seeds(const std::vector<Json>& results, const std::string& key) {
-  const std::vector<std::string> labels = labels_of(results.front().at(key));
+  const std::vector<std::string> labels = keys_of(results.front().at(key).at("eval_classes"));
   Table table = table_of_confusion(labels);
   for (std::size_t row = 0; row < labels.size(); ++row) {
     std::vector<Cell> cells = {labels[row]};
@@ -266,16 +178,6 @@ Table confusion_table_of_seeds(const std::vector<Json>& results, const std::stri
     table.add_row(std::move(cells));
   }
   return table;
-}
-
-std::string class_text_of_seeds(const std::vector<Json>& results,
-                                const std::vector<NamedFigures>& figures, const TextStyle& style) {
-  return text_of(facts_of_seeds(results, figures), style);
-}
-
-Section class_section_of_seeds(const std::vector<Json>& results,
-                               const std::vector<NamedFigures>& figures) {
-  return section_of(facts_of_seeds(results, figures));
 }
 
 }  // namespace hone

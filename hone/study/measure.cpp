@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "hone/base/percentage.h"
 #include "hone/metrics/evidence.h"
@@ -16,7 +17,7 @@ namespace {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
-Json interval(const Interval& i) { return Json::array({i.low, i.high}); }
+Json interval(const Interval& i) { return Json::array({number(i.low), number(i.high)}); }
 
 Json to_json(const ClassFigures& one) {
   return {{"precision", number(one.figures.precision)},
@@ -37,6 +38,48 @@ Json confusion_rows(const Evaluation& e) {
   return rows;
 }
 
+void put(Json& json, const Evaluation& e, const std::vector<std::string>& labels) {
+  if (e.of_class.size() == 2) json["eval_auc_interval"] = interval(e.auc.interval);
+  json["eval_majority_share"] = number(e.majority_share);
+  Json classes = Json::object();
+  for (std::size_t c = 0; c < e.of_class.size(); ++c) classes[labels[c]] = to_json(e.of_class[c]);
+  json["eval_classes"] = classes;
+  json["eval_confusion"] = confusion_rows(e);
+  const std::optional<std::int32_t> only = only_predicted_class(e);
+  json["eval_only_predicts"] = only ? Json(labels[static_cast<std::size_t>(*only)]) : Json();
+}
+
+void put(Json& json, const MultiLabelEvaluation& e, const std::vector<std::string>& labels) {
+  json["eval_subset_accuracy_interval"] = interval(e.subset_accuracy_interval);
+  json["eval_labels"] = Json::object();
+  for (std::size_t l = 0; l < e.of_label.size(); ++l) {
+    Json& one = json["eval_labels"][labels[l]] = to_json(e.of_label[l]);
+    one["auc"] = number(e.auc_of_label[l].value);
+    one["auc_interval"] = interval(e.auc_of_label[l].interval);
+  }
+}
+
+void put(Json& json, const RegressionEvaluation& e, const std::vector<std::string>& labels) {
+  if (e.of_output.size() == 1) {
+    json["eval_pearson_interval"] = interval(e.of_output[0].pearson.interval);
+    json["eval_spearman_interval"] = interval(e.of_output[0].spearman.interval);
+  }
+  json["eval_baseline_rmse"] = number(e.baseline.rmse);
+  json["eval_outputs"] = Json::object();
+  for (std::size_t o = 0; o < e.of_output.size(); ++o) {
+    const auto& [errors, pearson, spearman] = e.of_output[o];
+    json["eval_outputs"][labels[o]] = {{"r2", number(errors.r2)},
+                                       {"rmse", number(errors.rmse)},
+                                       {"mae", number(errors.mae)},
+                                       {"pearson", number(pearson.value)},
+                                       {"pearson_interval", interval(pearson.interval)},
+                                       {"spearman", number(spearman.value)},
+                                       {"spearman_interval", interval(spearman.interval)}};
+  }
+}
+
+std::string key_of(const FigureName& figure) { return fmt::format("eval_{}", figure.key); }
+
 }  // namespace
 
 Measurement measure(const Model& model, const EncodedSet& data, std::int64_t batch_size,
@@ -51,40 +94,56 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
   Measurement measured;
   measured.logits = predictor.rows(text_examples(data), batch_size,
                                    [&](std::int64_t done) { progress.update(done); });
-  measured.classes = predictor.width();
+  measured.outputs = predictor.width();
   measured.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  measured.evaluation = evaluate(measured.view(), data.labels, data.text_numbers);
+  measured.evaluation = evaluate(measured.view(), truth_of(data));
   return measured;
 }
 
-std::string accuracy_headline(const std::string& measured_on, const Evaluation& e) {
-  return fmt::format("Accuracy on {}: {}; {}.", measured_on,
-                     sentence_text({e.accuracy, e.accuracy_interval.low, e.accuracy_interval.high}),
-                     majority_text(e));
+std::string figure_title(const FigureName& figure) {
+  std::string title(figure.text);
+  if ('a' <= title[0] && title[0] <= 'z') title[0] -= 'a' - 'A';
+  return title;
 }
 
-std::string majority_text(const Evaluation& e) {
-  return "the most frequent class alone makes " + share_text(e.majority_share);
+std::string figure_headline(const std::string& measured_on, const TaskEvaluation& e) {
+  return fmt::format("{} on {}: {}; {}.", figure_title(e.figure), measured_on,
+                     sentence_text({e.value, e.interval.low, e.interval.high}), baseline_text(e));
+}
+
+FigureName figure_of(const Json& measurement) {
+  return figure_name(measurement.value("eval_figure", std::string(kAccuracy.key)));
+}
+
+Estimate figure_estimate(const Json& measurement) {
+  const std::string key = key_of(figure_of(measurement));
+  const auto number_or_nan = [](const Json& value) {
+    return value.is_number() ? value.get<double>() : std::nan("");
+  };
+  const Json& ends = measurement.at(key + "_interval");
+  return {number_or_nan(measurement.at(key)), number_or_nan(ends.at(0)), number_or_nan(ends.at(1))};
+}
+
+std::string baseline_text(const Json& measurement) {
+  const Json baseline = measurement.contains("eval_baseline")
+                            ? measurement["eval_baseline"]
+                            : measurement.value("eval_majority_share", Json());
+  return baseline_text(figure_of(measurement),
+                       baseline.is_number() ? baseline.get<double>() : std::nan(""));
 }
 
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels) {
-  const Evaluation& e = measurement.evaluation;
-  Json json = Json::object();
-  for (const Metric& metric : metrics()) {
-    if (metric.of_two_classes && e.of_class.size() != 2) continue;
+  const TaskEvaluation& e = measurement.evaluation;
+  Json json = {{"eval_figure", e.figure.key}};
+  for (const Metric& metric : metrics(e.task())) {
+    if (metric.of_two_classes && measurement.outputs != 2) continue;
     const std::string key = fmt::format("eval_{}", metric.name);
     json[key] = number(metric.value(e));
-    if (metric.name == "accuracy") json[key + "_interval"] = interval(e.accuracy_interval);
-    if (metric.name == "auc") json[key + "_interval"] = interval(e.auc.interval);
+    if (metric.name == e.figure.key) json[key + "_interval"] = interval(e.interval);
   }
-  json["eval_majority_share"] = number(e.majority_share);
-  Json classes = Json::object();
-  for (std::size_t c = 0; c < e.of_class.size(); ++c) classes[labels[c]] = to_json(e.of_class[c]);
-  json["eval_classes"] = classes;
-  json["eval_confusion"] = confusion_rows(e);
-  const std::optional<std::int32_t> only = only_predicted_class(e);
-  json["eval_only_predicts"] = only ? Json(labels[static_cast<std::size_t>(*only)]) : Json();
+  json["eval_baseline"] = number(e.baseline);
+  std::visit([&](const auto& figures) { put(json, figures, labels); }, e.figures);
   json["eval_without_prediction"] = e.without_prediction;
   json["eval_samples"] = e.examples;
   json["eval_effective_samples"] = effective_examples(e.examples, e.evidence);
@@ -94,28 +153,38 @@ Json to_json(const Measurement& measurement, const std::vector<std::string>& lab
 }
 
 Json to_json(const Verdict& v) {
-  Json json = {
-      {"verdict", to_string(v.conclusion)},
-      {"margin", v.margin},
-      {"accuracy_change", number(v.change)},
-      {"accuracy_change_interval", v.change_interval ? interval(*v.change_interval) : Json()},
-      {"p_value", number(v.p_value)},
-      {"candidates", v.candidates},
-      {"examples_needed", v.examples_needed ? Json(*v.examples_needed) : Json()},
-      {"summary", v.summary}};
+  const std::string change = fmt::format("{}_change", v.figure.key);
+  Json json = {{"verdict", to_string(v.conclusion)},
+               {"figure", v.figure.key},
+               {"margin", v.margin},
+               {change, number(v.change)},
+               {change + "_interval", v.change_interval ? interval(*v.change_interval) : Json()},
+               {"p_value", number(v.p_value)},
+               {"candidates", v.candidates},
+               {"examples_needed", v.examples_needed ? Json(*v.examples_needed) : Json()},
+               {"summary", v.summary}};
   if (v.grounds) json["grounds"] = to_string(*v.grounds);
   if (v.seeds_needed) json["seeds_needed"] = *v.seeds_needed;
   return json;
 }
 
-Json to_json(const Comparison& c, const Verdict& v) {
-  Json json = {{"flips", c.flips},
-               {"flip_share", number(c.flip_share)},
-               {"flip_interval", interval(c.flip_interval)},
-               {"only_parent_right", c.only_parent},
-               {"only_candidate_right", c.only_candidate},
-               {"mcnemar_p", c.mcnemar_p},
-               {"margin_snr_db", number(c.margin_snr_db)}};
+Json to_json(const TaskComparison& c, const Verdict& v) {
+  Json json = Json::object();
+  if (c.counted) {
+    json = {{"flips", c.counted->flips},
+            {"flip_share", number(c.counted->flip_share)},
+            {"flip_interval", interval(c.counted->flip_interval)},
+            {"only_parent_right", c.counted->only_parent},
+            {"only_candidate_right", c.counted->only_candidate},
+            {"mcnemar_p", c.counted->mcnemar_p}};
+  }
+  if (c.change.figure == kMicroF1) json["answer_flip_share"] = number(c.answer_flip_share);
+  if (c.change.figure == kR2) json["mean_shift"] = number(c.mean_shift);
+  if (!(c.change.figure == kAccuracy)) {
+    json["texts"] = c.change.texts;
+    json["differing_texts"] = c.change.differing_texts;
+  }
+  json["margin_snr_db"] = number(c.snr_db);
   json.update(to_json(v));
   return json;
 }

@@ -4,20 +4,21 @@
 #include <vector>
 
 #include "hone/data/encoded_set.h"
-#include "hone/metrics/classification.h"
+#include "hone/metrics/task_evaluation.h"
 #include "hone/metrics/verdict.h"
 #include "hone/models/model_source.h"
+#include "hone/report/table.h"
 
 namespace hone {
 
 /// What a model did on a data set.
 struct Measurement {
-  std::vector<float> logits;  ///< (examples, classes)
-  std::int64_t classes = 0;
-  Evaluation evaluation;
+  std::vector<float> logits;  ///< (examples, outputs)
+  std::int64_t outputs = 0;
+  TaskEvaluation evaluation;
   double seconds = 0;
 
-  Logits view() const { return {logits, classes}; }
+  Logits view() const { return {logits, outputs}; }
 };
 
 /// Runs the model (quantized if it is) over `data`. `title` names the progress line.
@@ -26,20 +27,28 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
                     ProgressEnd end = ProgressEnd::stays);
 
 /// "Accuracy on test, n = 4 000: 80.6 % (95 %: 79.4 to 81.8); the most frequent class alone makes 50.1 %."
-std::string accuracy_headline(const std::string& measured_on, const Evaluation& evaluation);
+std::string figure_headline(const std::string& measured_on, const TaskEvaluation& evaluation);
 
-/// "the most frequent class alone makes 50.1 %"
-std::string majority_text(const Evaluation& evaluation);
+/// The figure at the begin of a sentence: "Accuracy", "R²", "Micro F1".
+std::string figure_title(const FigureName& figure);
+
+/// The name of the figure by which what a result has measured is judged (`eval_figure`); of results of before that key, accuracy.
+FigureName figure_of(const Json& measurement);
+/// Its value and interval there; NaN where it is not defined.
+Estimate figure_estimate(const Json& measurement);
+/// `baseline_text` of what a result has measured.
+std::string baseline_text(const Json& measurement);
 
 /// With Hugging Face's keys: eval_loss, eval_accuracy, eval_f1, eval_runtime, … (see hone/metrics/metric.h), the figures
-/// of each class by its name, and the confusion matrix. What is not defined is null.
+/// of each class with the confusion matrix, of each label or of each number, by their names. What is not defined is null.
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels);
 
-/// verdict, margin, accuracy_change with its interval, examples_needed, summary; of seeds grounds and seeds_needed.
+/// verdict, figure, margin, the change of the figure with its interval (accuracy_change, r2_change, …), examples_needed,
+/// summary; of seeds grounds and seeds_needed.
 Json to_json(const Verdict& verdict);
 
-/// "parent" and "candidate" beside each other: flips, McNemar, margin SNR, and the verdict.
-Json to_json(const Comparison& comparison, const Verdict& verdict);
+/// "parent" and "candidate" beside each other: flips, McNemar, margin SNR, and the verdict; what of these the task has.
+Json to_json(const TaskComparison& comparison, const Verdict& verdict);
 
 /// A gate's verdict, and whether it passes: what is not shown to be kept does not.
 Json gate_json(const Verdict& verdict);

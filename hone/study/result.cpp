@@ -47,6 +47,12 @@ std::vector<std::string> cautions_of(const Json& figures) {
   return words;
 }
 
+std::vector<std::string> keys_of(const Json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
 const Json& value_at(const Json& value, const std::string& key) {
   static const Json none;
   return value.is_object() && value.contains(key) ? value[key] : none;

@@ -21,6 +21,9 @@ Json result_of(std::string_view command, const Json& fields);
 /// is known of them; of a part without rows nothing.
 Json subject_of(const std::string& model, const DataIdentity& data, const MeasuredPart& part);
 
+/// The keys of an object, in their order.
+std::vector<std::string> keys_of(const Json& object);
+
 /// The member of an object; null, as a value, where there is none.
 const Json& value_at(const Json& value, const std::string& key);
 

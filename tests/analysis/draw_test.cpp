@@ -85,7 +85,7 @@ TEST(Draw, GroupsByTheFirstNumberOfAName) {
 TEST(Draw, DrawsEveryOperationAndEdgeOnce) {
   EncoderConfig config;
   config.num_hidden_layers = 1;
-  const Graph graph = build_graph(ops(), bert(), config, {.labels = true});
+  const Graph graph = build_graph(ops(), bert(), config, {.labels = Task::single_label});
   const std::string dot = draw(graph, {"bert"}).dot;
   std::int64_t nodes = 0, edges = 0;
   for (const auto& node : graph.nodes()) {

@@ -159,7 +159,7 @@ TEST(Bert, NamesLinearsAndParametersAsTransformersDoes) {
 
 TEST(Bert, PrintsAndParsesBack) {
   const std::string text =
-      to_string(build_graph(builtin().ops, bert(), small_config(), {.labels = true}));
+      to_string(build_graph(builtin().ops, bert(), small_config(), {.labels = Task::single_label}));
   EXPECT_EQ(to_string(parse_graph(text, builtin().ops, builtin().formats)), text);
 }
 

@@ -164,7 +164,7 @@ TEST(BertConfig, RefusesLabelsThatContradict) {
       "config.json: problem_type: expected 2 labels or more for single_label_classification, got 1",
       {{"num_labels", 1}, {"problem_type", "single_label_classification"}});
   expect_refused(
-      "config.json: problem_type: expected regression, single_label_classification, "
+      "config.json: problem_type: expected single_label_classification, regression, "
       "multi_label_classification, got "
       "\"ranking\"",
       {{"problem_type", "ranking"}});
@@ -214,7 +214,7 @@ TEST(BertConfig, ReadsBackWhatItWrote) {
   config.num_attention_heads = 3;
   config.classifier_dropout = 0.25;
   config.pad_token_id.reset();
-  config.problem_type = "multi_label_classification";
+  config.problem_type = Task::multi_label;
   config.layer_norm_eps = 1e-5;
   config.hidden_act = "relu";
   config.labels = {"a", "b", "c"};
@@ -223,7 +223,7 @@ TEST(BertConfig, ReadsBackWhatItWrote) {
   EXPECT_EQ(read_back.hidden_size, 36);
   EXPECT_EQ(read_back.classifier_dropout, 0.25);
   EXPECT_EQ(read_back.pad_token_id, std::nullopt);
-  EXPECT_EQ(read_back.problem_type, "multi_label_classification");
+  EXPECT_EQ(read_back.problem_type, Task::multi_label);
   EXPECT_EQ(read_back.layer_norm_eps, 1e-5);
   EXPECT_EQ(read_back.hidden_act, "relu");
   EXPECT_EQ(read_back.labels, config.labels);

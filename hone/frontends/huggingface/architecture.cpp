@@ -32,7 +32,7 @@ ModelFacts facts_of(const Architecture& architecture, const Json& config, std::s
           .config = config,
           .labels = read.labels,
           .limits = input_limits(architecture.encoder, read),
-          .task = read.problem_type};
+          .problem_type = read.problem_type};
 }
 
 ModelFacts facts_of(const Architecture& architecture, const EncoderConfig& config) {
@@ -43,6 +43,7 @@ EncoderConfig config_of(const ModelFacts& facts) {
   const Architecture& architecture = find_architecture(facts.architecture, "a model");
   EncoderConfig config = read_config(architecture.keys, facts.config, "config.json");
   config.labels = facts.labels;
+  config.problem_type = facts.problem_type;
   return config;
 }
 
@@ -54,10 +55,7 @@ Graph build_graph(const OpTable& ops, const Architecture& architecture, const En
       add_classification_head(builder, architecture.head, config, hidden);  // (B, labels)
   Graph& graph = builder.graph();
   graph.set_output("logits", logits);
-  if (inputs.labels) {
-    const Value labels = graph.add_input("labels", {DType::i64, {logits.type().dim(0)}});
-    graph.set_output("loss", graph.add("cross_entropy", {logits, labels}, {}, "loss"));
-  }
+  if (inputs.labels) add_loss(graph, *inputs.labels, logits);
   return std::move(graph);
 }
 

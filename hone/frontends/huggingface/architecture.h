@@ -40,7 +40,7 @@ EncoderConfig config_of(const ModelFacts& facts);
 /// `dropout` where the config has a probability above 0, drawing from the input `random_key` i64[]. For inference run
 /// `remove_dropout`. Nodes carry the module paths of Hugging Face, parameters the names of its checkpoints.
 ///
-/// Output `logits` f32[B, labels], and `loss` where there are labels.
+/// Output `logits` f32[B, labels], and `loss`, that of the task, where there are labels.
 Graph build_graph(const OpTable& ops, const Architecture& architecture, const EncoderConfig& config,
                   const GraphInputs& inputs);
 

@@ -22,4 +22,17 @@ Value add_classification_head(ModuleBuilder& builder, const HeadModules& modules
                         config.num_labels());
 }
 
+Type labels_type(Task task, const Type& logits) {
+  if (task == Task::single_label) return {DType::i64, {logits.dim(0)}};
+  return {DType::f32, logits.shape};
+}
+
+void add_loss(Graph& graph, Task task, Value logits) {
+  const Value labels = graph.add_input("labels", labels_type(task, logits.type()));
+  const char* op = task == Task::regression    ? "mean_squared_error"
+                   : task == Task::multi_label ? "binary_cross_entropy"
+                                               : "cross_entropy";
+  graph.set_output("loss", graph.add(op, {logits, labels}, {}, "loss"));
+}
+
 }  // namespace hone

@@ -12,9 +12,6 @@ namespace {
 
 constexpr std::int64_t kMaxLabels = 10'000;
 
-constexpr std::string_view kProblemTypes[] = {"regression", "single_label_classification",
-                                              "multi_label_classification"};
-
 /// An object with the name of the file it is from; absent keys and null are alike.
 struct Source {
   const Json& json;
@@ -136,7 +133,7 @@ void check_together(const ConfigKeys& keys, const EncoderConfig& config, std::st
              key_of(keys, &EncoderConfig::hidden_size),
              key_of(keys, &EncoderConfig::num_attention_heads), config.num_attention_heads,
              config.hidden_size);
-  user_check(config.problem_type != "single_label_classification" || config.num_labels() > 1,
+  user_check(config.problem_type != Task::single_label || config.num_labels() > 1,
              "{}: problem_type: expected 2 labels or more for single_label_classification, got 1",
              where);
   if (keys.check != nullptr) keys.check(config, where);
@@ -150,13 +147,13 @@ std::optional<std::int64_t> read_padding(const Source& source, const EncoderConf
   return whole_number(source, "pad_token_id", *value, 0, most);
 }
 
-std::optional<std::string> read_problem_type(const Source& source) {
+std::optional<Task> read_problem_type(const Source& source) {
   const Json* value = source.find("problem_type");
   if (value == nullptr) return std::nullopt;
-  std::string type = string(source, "problem_type", *value);
-  if (std::ranges::find(kProblemTypes, type) == std::end(kProblemTypes))
-    source.refuse("problem_type", fmt::format("{}", fmt::join(kProblemTypes, ", ")), *value);
-  return type;
+  const std::string name = string(source, "problem_type", *value);
+  for (const Task task : {Task::single_label, Task::regression, Task::multi_label})
+    if (to_string(task) == name) return task;
+  source.refuse("problem_type", fmt::format("{}", fmt::join(task_names(), ", ")), *value);
 }
 
 std::string read_activation(const Source& source, const char* key, const std::string& otherwise) {
@@ -248,7 +245,7 @@ Json to_json(const ConfigKeys& keys, const EncoderConfig& config) {
   };
   put(keys.classifier_dropout, config.classifier_dropout);
   put("pad_token_id", config.pad_token_id);
-  put("problem_type", config.problem_type);
+  json["problem_type"] = config.problem_type ? Json(to_string(*config.problem_type)) : Json();
   for (const FixedKey& fixed : keys.fixed)
     if (fixed.is_written) json[fixed.key] = Json::parse(fixed.expected);
   json.erase("num_labels");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/metrics/task.h"
 
 /// The config.json of a Hugging Face model.
 namespace hone {
@@ -30,9 +31,7 @@ struct EncoderConfig {
   double layer_norm_eps = 1e-12;
   std::optional<std::int64_t> pad_token_id = 0;  ///< none: no row of the embeddings is for padding
   bool sinusoidal_positions = false;  ///< fresh embeddings of positions are sines and cosines
-  /// "regression", "single_label_classification", "multi_label_classification" or none: decided by
-  /// the labels.
-  std::optional<std::string> problem_type;
+  std::optional<Task> problem_type;   ///< none: decided by the labels
   std::vector<std::string> labels = {"LABEL_0", "LABEL_1"};  ///< names, by class; at least one
 
   Json file = Json::object();  ///< the whole file as it was read, keys unknown to us included;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "hone/frontends/huggingface/config.h"
 #include "hone/frontends/huggingface/model_facts.h"
 #include "hone/frontends/huggingface/module_builder.h"
+#include "hone/metrics/task.h"
 
 /// The encoder of "Attention is all you need" (Vaswani et al., 2017) as BERT (Devlin et al., 2019) and those made after it
 /// have it: embeddings, then layers of self-attention and feed-forward, each of them added to what it read and normalised.
@@ -59,8 +61,9 @@ struct GraphInputs {
   bool attention_mask =
       true;  ///< i64[B, S], 1 for text, 0 for padding; without it everything is text
   bool token_type_ids =
-      true;             ///< i64[B, S], for an encoder that reads them; without them all are 0
-  bool labels = false;  ///< i64[B]; with them there is a second output, `loss` f32[]
+      true;  ///< i64[B, S], for an encoder that reads them; without them all are 0
+  /// The task whose labels are given, see `labels_type`; with them there is a second output, `loss` f32[].
+  std::optional<Task> labels = {};
 };
 
 /// What a model with this encoder can be given.

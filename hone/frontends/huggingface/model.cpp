@@ -121,37 +121,50 @@ std::string list_some(const std::vector<std::string>& names) {
   return fmt::format("{}{}", fmt::join(shown, ", "), more);
 }
 
-// Whether the head was trained for other classes than the data's.
-bool is_of_other_labels(const ModelFacts& facts, const std::vector<std::string>& labels) {
-  if (labels.size() != facts.labels.size()) return true;
-  return labels != facts.labels && !facts.chosen_labels().empty();
+// Whether the head was trained for other answers than the data's.
+bool is_of_other_labels(const ModelFacts& facts, const LabelScheme& labels) {
+  if (labels.task != facts.task() || labels.names.size() != facts.labels.size()) return true;
+  return labels.names != facts.labels && !facts.chosen_labels().empty();
+}
+
+std::string outputs_text(Task task, const std::vector<std::string>& labels) {
+  if (task == Task::regression)
+    return fmt::format("{} number{}", labels.size(), labels.size() == 1 ? "" : "s");
+  return fmt::format("{} {}: {}", labels.size(),
+                     task == Task::multi_label ? "labels, any number of them" : "classes",
+                     list_some(labels));
 }
 
 // Gives the model the labels of the data. A trained head for others goes, with a warning, or is an error. Returns the
 // names of the parameters that went.
-std::vector<std::string> adopt_labels(ModelFacts& facts, const std::vector<std::string>& labels,
-                                      HeadFit head, bool own_graph, WeightMatcher& weights,
+std::vector<std::string> adopt_labels(ModelFacts& facts, const LabelScheme& labels, HeadFit head,
+                                      bool own_graph, WeightMatcher& weights,
                                       const fs::path& folder, std::vector<std::string>& warnings) {
   std::vector<std::string> dropped;
-  if (labels.empty()) return dropped;
-  const bool same_count = labels.size() == facts.labels.size();
+  if (labels.names.empty()) return dropped;
+  const bool fits = labels.task == facts.task() && labels.names.size() == facts.labels.size();
   if (weights.has_head() && head == HeadFit::may_be_fresh && is_of_other_labels(facts, labels)) {
     user_check(!own_graph,
                "{}: a quantized model cannot have a fresh head; start from the model it was made "
                "from",
                folder.string());
     dropped = weights.drop_head();
+    const std::string task =
+        labels.task == facts.task()
+            ? ""
+            : fmt::format(" ({} in place of {})", to_string(labels.task), to_string(facts.task()));
     warnings.push_back(fmt::format(
-        "the model's labels are {}, the data's are {}: {} begin at random; train before "
+        "the model's labels are {}, the data's are {}{}: {} begin at random; train before "
         "use",
-        list_some(facts.labels), list_some(labels), list_some(dropped)));
-    facts.labels = labels;
+        list_some(facts.labels), list_some(labels.names), task, list_some(dropped)));
+    take_labels(facts, labels);
   }
-  user_check(labels.size() == facts.labels.size() || !weights.has_head(),
-             "{}: the model tells {} classes apart, the data has {}: {}; give data with the "
+  user_check(fits || !weights.has_head(),
+             "{}: the model tells {}; the data has {}; give data with the "
              "model's labels, or `ignore_mismatched_sizes` to begin with a fresh head",
-             folder.string(), facts.labels.size(), labels.size(), list_some(labels));
-  if (!same_count || facts.chosen_labels().empty()) facts.labels = labels;
+             folder.string(), outputs_text(facts.task(), facts.labels),
+             outputs_text(labels.task, labels.names));
+  if (!fits || facts.chosen_labels().empty()) take_labels(facts, labels);
   return dropped;
 }
 
@@ -168,7 +181,7 @@ void name_gains(const Graph& graph, QuantizationPlan& plan) {
 
 // In training mode, with all inputs.
 Graph built_graph(const OpTable& ops, const Architecture& arch, const ModelFacts& facts) {
-  return build_graph(ops, arch, config_of(facts), {.labels = true});
+  return build_graph(ops, arch, config_of(facts), {.labels = facts.task()});
 }
 
 // The graph of the folder: its own, or what the config builds.
@@ -194,6 +207,11 @@ Graph graph_of(const fs::path& folder, const Architecture& arch, const ModelFact
              "{}: the logits are {}, config.json names {} classes; the two files do not belong "
              "together",
              file.string(), to_string(logits), facts.class_count());
+  const Node* labels = graph.find("labels");
+  user_check(labels != nullptr && labels->types()[0] == labels_type(facts.task(), logits),
+             "{}: the loss is not that of {}, which config.json says; the two files do not belong "
+             "together",
+             file.string(), to_string(facts.task()));
   user_check(has_quantizers(graph) == quantization.has_value(),
              "{}: {} quantizers, the quantization_config of config.json says otherwise; the two "
              "files do not belong together",
@@ -222,7 +240,7 @@ void warn(std::vector<std::string> initialised, const std::vector<std::string>& 
 }  // namespace
 
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
-                 std::uint64_t seed, const std::vector<std::string>& labels, HeadFit head) {
+                 std::uint64_t seed, const LabelScheme& labels, HeadFit head) {
   user_check(is_folder(folder),
              "{}: no such model folder; give a folder with config.json and weights",
              folder.string());

@@ -48,14 +48,14 @@ enum class HeadFit {
 /// Reads a model folder: config.json, graph.hone where there is one (else the graph is the one that the config builds, with
 /// the quantizers that it lists), and what the graph asks for from weights in any of the layouts of checkpoint.h, floating
 /// point widened to fp32. Names with and without the architecture's prefix and the old `gamma`/`beta` load. Missing head
-/// parameters are initialised from `seed`; tensors that the graph has no place for are dropped; both with a warning. `labels`, when not
-/// empty, are the classes of the data: a head that is initialised takes their number, and default names give way to
+/// parameters are initialised from `seed`; tensors that the graph has no place for are dropped; both with a warning. `labels`, when it has
+/// names, are task and labels of the data: a head that is initialised takes them, and default names give way to
 /// theirs; with a trained head for others, and where there is none, `head` says what happens.
 /// Throws `UserError` for an unknown model_type, a graph that is none or has other classes than the config, missing or
 /// misshapen weights, weights that are NaN or infinite, a trained head with another number of classes that must fit, and a
 /// fresh one for a model with a graph of its own.
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
-                 std::uint64_t seed, const std::vector<std::string>& labels = {},
+                 std::uint64_t seed, const LabelScheme& labels = {},
                  HeadFit head = HeadFit::must_fit);
 
 /// What a config.json says of its model. `where` (a path, usually) opens the messages of the `UserError`s.

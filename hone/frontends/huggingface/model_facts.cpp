@@ -4,8 +4,18 @@
 
 namespace hone {
 
+Task ModelFacts::task() const {
+  return problem_type.value_or(labels.size() == 1 ? Task::regression : Task::single_label);
+}
+
 std::vector<std::string> ModelFacts::chosen_labels() const {
   return labels == default_labels(class_count()) ? std::vector<std::string>{} : labels;
+}
+
+void take_labels(ModelFacts& facts, const LabelScheme& labels) {
+  facts.labels = labels.names;
+  // What transformers finds by the labels needs no key.
+  if (labels.task != facts.task()) facts.problem_type = labels.task;
 }
 
 std::vector<std::string> default_labels(std::int64_t count) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "hone/base/json.h"
+#include "hone/metrics/task.h"
 
 /// What a graph cannot say of its model, whatever the architecture.
 namespace hone {
@@ -34,16 +35,20 @@ struct ModelFacts {
   std::string architecture;  ///< its model_type
   Json config;               ///< config.json as it was read, with keys that nobody here knows
   std::vector<std::string>
-      labels;  ///< names of the classes, by number; those of the config until data has others
+      labels;  ///< names of what it says, by number; those of the config until data has others
   InputLimits limits;
-  /// The problem_type: "regression", "single_label_classification", "multi_label_classification"; none: decided by the labels.
-  std::optional<std::string> task;
+  std::optional<Task> problem_type = {};  ///< of the config; none: see `task`
   History history = {};
 
   std::int64_t class_count() const { return static_cast<std::int64_t>(labels.size()); }
+  /// The problem_type; without one a single number is a regression, as in transformers, and several outputs are classes.
+  Task task() const;
   /// The labels, where somebody named them; empty where they are `default_labels`.
   std::vector<std::string> chosen_labels() const;
 };
+
+/// Gives a model without a trained head the task and the labels of data.
+void take_labels(ModelFacts& facts, const LabelScheme& labels);
 
 /// The names of `count` classes that nobody named: "LABEL_0", "LABEL_1", …
 std::vector<std::string> default_labels(std::int64_t count);

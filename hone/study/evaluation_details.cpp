@@ -1,0 +1,201 @@
+#include "hone/study/evaluation_details.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "hone/base/text.h"
+#include "hone/metrics/seeds.h"
+#include "hone/study/class_table.h"
+#include "hone/study/number_table.h"
+
+namespace hone {
+namespace {
+
+// Wider or longer tables help nobody.
+constexpr std::size_t kTerminalColumns = 4, kTerminalRows = 12, kPageColumns = 30;
+
+/// How details of a task are headed and read.
+struct DetailWords {
+  const char* heading;
+  const char* note;
+};
+
+DetailWords words_of(Task task) {
+  switch (task) {
+    case Task::regression:
+      return {"Numbers",
+              "R²: the share of the targets' variance that is explained. RMSE, MAE: root mean "
+              "squared and mean absolute error, in the unit of the targets. Pearson, Spearman: "
+              "correlation of the numbers, and of their ranks, with the targets."};
+    case Task::multi_label:
+      return {"Labels",
+              "Precision: of the texts that were given a label, those that have it; – where none "
+              "was. Recall: of the texts that have a label, those that were given it. F1: their "
+              "harmonic mean. In their means, which have no interval, 0/0 counts as 0."};
+    case Task::single_label:
+      break;
+  }
+  return {"Classes, and what was taken for what",
+          "Precision: of the texts taken for a class, those that are of it; – where none was. "
+          "Recall: of the texts of a class, those that were found. F1: their harmonic mean. In "
+          "their means, which have no interval, 0/0 counts as 0."};
+}
+
+/// What is shown of one evaluation, or of one over several seeds.
+struct Details {
+  Task task = Task::single_label;
+  std::string caption;  ///< "Test, n = 1 200"
+  Table figures;
+  std::size_t count = 0;                ///< classes, labels or numbers
+  std::size_t means = 0;                ///< rows at the end of the figures
+  std::optional<Table> confusion = {};  ///< of classes
+  std::string sentence = {};            ///< without its full stop
+};
+
+// A caption begins as a sentence does, unless with the name of a format: "Test, n = 40", "fp32, test, n = 40".
+std::string capitalized(std::string text) {
+  const std::size_t word =
+      std::ranges::find_if_not(text, [](char c) { return 'a' <= c && c <= 'z'; }) - text.begin();
+  if (word > 0 && (word == text.size() || text[word] == ',')) text[0] -= 'a' - 'A';
+  return text;
+}
+
+Table only_means(const Details& details) {
+  Table means(details.figures.columns());
+  const auto& rows = details.figures.rows();
+  for (auto row = rows.end() - static_cast<std::ptrdiff_t>(details.means); row != rows.end(); ++row)
+    means.add_row(*row);
+  return means;
+}
+
+// Of several models the tables are in one form, as they are compared.
+std::string text_of(const std::vector<Details>& all, const TextStyle& style) {
+  std::vector<Table> figures, confusions;
+  for (const Details& details : all) {
+    figures.push_back(details.count > kTerminalRows && details.means > 0 ? only_means(details)
+                                                                         : details.figures);
+    confusions.push_back(details.confusion.value_or(Table(std::vector<Column>{})));
+  }
+  const std::vector<std::string> figure_texts = to_texts(figures, style),
+                                 confusion_texts = to_texts(confusions, style);
+  std::string text;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Details& details = all[i];
+    text += fitted(details.caption + ":", style.columns) + "\n\n" + figure_texts[i];
+    if (details.confusion && details.count <= kTerminalColumns) text += "\n" + confusion_texts[i];
+    text += details.sentence.empty()
+                ? "\n"
+                : "\n" + fitted(details.sentence + ".", style.columns) + "\n\n";
+  }
+  return text;
+}
+
+Section section_of(const std::vector<Details>& all) {
+  if (all.empty()) return {};
+  const DetailWords words = words_of(all.front().task);
+  Section section{words.heading, {}};
+  for (const Details& details : all) {
+    section.blocks.push_back(PageTable{details.figures, details.caption});
+    if (details.confusion && details.count <= kPageColumns)
+      section.blocks.push_back(
+          PageTable{*details.confusion, details.caption + ": texts of each class, by prediction"});
+    if (!details.sentence.empty()) section.blocks.push_back(Paragraph{details.sentence + "."});
+  }
+  section.blocks.push_back(Paragraph{words.note});
+  return section;
+}
+
+constexpr std::size_t kClassMeans = 2, kLabelMeans = 4;  // rows of their tables
+
+Details details_of(const NamedEvaluation& named, const std::vector<std::string>& labels) {
+  const auto& [name, evaluation, cautions] = named;
+  Details details{.task = evaluation.task(),
+                  .caption = capitalized(part_text(name, evaluation, cautions)),
+                  .figures = Table(std::vector<Column>{}),
+                  .count = labels.size()};
+  if (const Evaluation* classes = evaluation.classes()) {
+    details.figures = class_table(*classes, labels);
+    details.means = kClassMeans;
+    details.confusion = confusion_table(*classes, labels);
+    details.sentence = auc_text(*classes, labels);
+  } else if (const auto* several = std::get_if<MultiLabelEvaluation>(&evaluation.figures)) {
+    details.figures = label_table(*several, labels);
+    details.means = kLabelMeans;
+  } else {
+    details.figures = number_table(std::get<RegressionEvaluation>(evaluation.figures), labels);
+  }
+  return details;
+}
+
+std::vector<Details> details_of(const std::vector<NamedEvaluation>& measured,
+                                const std::vector<std::string>& labels) {
+  std::vector<Details> all;
+  for (const NamedEvaluation& one : measured) all.push_back(details_of(one, labels));
+  return all;
+}
+
+// "Test, n = 1 200: mean of 5 seeds (95 %, where they differ, for other seeds on the same texts)"
+std::string caption_of_seeds(const std::vector<Json>& results, const NamedFigures& figures) {
+  const auto count = static_cast<std::int64_t>(results.size());
+  return capitalized(fmt::format(
+      "{}: {} {} seeds{}", part_text(figures, results.front()),
+      count < kFewestSeeds ? "each of" : "mean of", count,
+      count < kFewestSeeds ? "" : " (95 %, where they differ, for other seeds on the same texts)"));
+}
+
+// Results of before these figures have none.
+std::vector<Details> details_of_seeds(const std::vector<Json>& results,
+                                      const std::vector<NamedFigures>& figures) {
+  std::vector<Details> all;
+  for (const NamedFigures& one : figures) {
+    const auto all_have = [&](const char* key) {
+      return std::ranges::all_of(results, [&](const Json& result) {
+        return result.contains(one.key) && result[one.key].contains(key);
+      });
+    };
+    const auto add = [&](Task task, const char* key, Table table, std::size_t means) -> Details& {
+      return all.emplace_back(Details{.task = task,
+                                      .caption = caption_of_seeds(results, one),
+                                      .figures = std::move(table),
+                                      .count = results.front()[one.key][key].size(),
+                                      .means = means});
+    };
+    if (all_have("eval_classes")) {
+      Details& details = add(Task::single_label, "eval_classes",
+                             class_table_of_seeds(results, one.key), kClassMeans);
+      details.confusion = confusion_table_of_seeds(results, one.key);
+      details.sentence =
+          auc_text_of_seeds(results, one.key, keys_of(results.front()[one.key]["eval_classes"]));
+    } else if (all_have("eval_labels")) {
+      add(Task::multi_label, "eval_labels", label_table_of_seeds(results, one.key), kLabelMeans);
+    } else if (all_have("eval_outputs")) {
+      add(Task::regression, "eval_outputs", number_table_of_seeds(results, one.key), 0);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string details_text(const std::vector<NamedEvaluation>& measured,
+                         const std::vector<std::string>& labels, const TextStyle& style) {
+  return text_of(details_of(measured, labels), style);
+}
+
+Section details_section(const std::vector<NamedEvaluation>& measured,
+                        const std::vector<std::string>& labels) {
+  return section_of(details_of(measured, labels));
+}
+
+std::string details_text_of_seeds(const std::vector<Json>& results,
+                                  const std::vector<NamedFigures>& figures,
+                                  const TextStyle& style) {
+  return text_of(details_of_seeds(results, figures), style);
+}
+
+Section details_section_of_seeds(const std::vector<Json>& results,
+                                 const std::vector<NamedFigures>& figures) {
+  return section_of(details_of_seeds(results, figures));
+}
+
+}  // namespace hone

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/base/json.h"
+#include "hone/metrics/task_evaluation.h"
+#include "hone/report/page.h"
+#include "hone/report/table.h"
+#include "hone/study/result.h"
+
+/// What stands behind the figure a task is judged by: its classes and what was taken for what, its labels, its numbers. The
+/// only way by which commands show them.
+namespace hone {
+
+/// What was measured, with a name ("test", "before, test") and what it is to be read with (see data/data_facts.h).
+struct NamedEvaluation {
+  std::string name;
+  TaskEvaluation evaluation;
+  std::vector<std::string> cautions = {};
+};
+
+/// For a terminal, each under what it is of and its number of texts: tables (`class_table`, `confusion_table`, `label_table`,
+/// `number_table`) and the area under the curve of two classes. Of more than a few classes the confusion is left to the
+/// page, of many more the means are all. `labels` are the names of the outputs.
+std::string details_text(const std::vector<NamedEvaluation>& measured,
+                         const std::vector<std::string>& labels, const TextStyle& style);
+
+/// The section of a page with the same. Of very many classes, results.json has the matrix alone.
+Section details_section(const std::vector<NamedEvaluation>& measured,
+                        const std::vector<std::string>& labels);
+
+/// The same over the seeds of a repeated job, of all `figures` that were measured, for a terminal and for a page.
+std::string details_text_of_seeds(const std::vector<Json>& results,
+                                  const std::vector<NamedFigures>& figures, const TextStyle& style);
+Section details_section_of_seeds(const std::vector<Json>& results,
+                                 const std::vector<NamedFigures>& figures);
+
+}  // namespace hone
