@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hone/jobs/compare.h"
 #include "hone/jobs/compare_formats.h"
 #include "hone/jobs/evaluate.h"
 #include "hone/jobs/predict.h"
@@ -202,6 +203,74 @@ TEST(LibraryJobs, PredictGivesEmbeddings) {
     EXPECT_TRUE(std::ranges::all_of(p.embedding, [](float x) { return std::isfinite(x); }));
     EXPECT_FALSE(p.label || !p.logits.empty());
   }
+}
+
+TEST(LibraryJobs, CompareTellsWhatTwoModelsSayOfTheSameTexts) {
+  const TemporaryFolder folder;
+  Told told;
+  QuantizeJob quantize{.model = trained_model(),
+                       .data = lookup_texts(),
+                       .output = {.folder = (folder.path() / "ternary").string()}};
+  quantize.recipe.defaults[Operand::weight] = parse_format("ternary", told.context.library.formats);
+  quantize_job(quantize, told.context);
+
+  const auto answers = [&](const std::string& model) {
+    PredictJob job = lookup_question();
+    job.model = model;
+    return predict_texts(job, told.context).predictions;
+  };
+  const std::vector<Prediction> before = answers(trained_model()),
+                                after = answers(quantize.output.folder);
+  std::int64_t flips = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) flips += before[i].label != after[i].label;
+  ASSERT_GT(flips, 0) << "nothing to find";
+
+  CompareJob job{.first = trained_model(),
+                 .second = quantize.output.folder,
+                 .data = lookup_texts(),
+                 .texts = 3,
+                 .max_drop_points = 100,
+                 .output = {.folder = (folder.path() / "compared").string()}};
+  const CompareResult result = compare_models(job, told.context);
+  EXPECT_EQ(result.fields["comparison"]["flips"], flips);
+  ASSERT_EQ(result.fields["changed"].size(), std::min<std::int64_t>(flips, 3));
+  const Json& changed = result.fields["changed"][0];
+  const auto example = changed["example"].get<std::size_t>();
+  EXPECT_EQ(changed["a"], *before[example].label);
+  EXPECT_EQ(changed["b"], *after[example].label);
+  EXPECT_EQ(changed["text"], before[example].row.text);
+  EXPECT_EQ(result.fields["gate"]["passed"], true) << "everything may be lost";
+  EXPECT_TRUE(result.verdict.kept());
+  EXPECT_EQ(result.part, "test, n = 500");
+  EXPECT_NE(result.text({}).find("B against A, test, n = 500: " + result.verdict.summary),
+            std::string::npos);
+  EXPECT_TRUE(path_exists(folder.path() / "compared" / "report.html"));
+
+  job = {.first = trained_model(), .second = trained_model(), .data = lookup_texts()};
+  const CompareResult itself = compare_models(job, told.context);
+  EXPECT_EQ(itself.fields["comparison"]["flips"], 0);
+  EXPECT_EQ(itself.fields["changed"], Json::array());
+  EXPECT_FALSE(itself.fields.contains("gate"));
+}
+
+TEST(LibraryJobs, CompareTakesFoldersOfSeeds) {
+  const TemporaryFolder folder;
+  Told told;
+  const auto repeated = [&](const char* name, std::int64_t seeds) {
+    TrainJob job = train_job((folder.path() / name).string());
+    job.seeds = seeds;
+    train_model(job, told.context);
+    return job.output.folder;
+  };
+  const std::string two = repeated("two", 2);
+  const CompareResult result =
+      compare_models({.first = two, .second = two, .data = lookup_texts()}, told.context);
+  EXPECT_EQ(result.fields["seeds"], 2);
+  ASSERT_EQ(result.fields["runs"].size(), 2u);
+  for (const Json& run : result.fields["runs"]) EXPECT_EQ(run["comparison"]["flips"], 0);
+  expect_user_error("expected two models, or two folders with the same seeds", [&] {
+    compare_models({.first = two, .second = trained_model(), .data = lookup_texts()}, told.context);
+  });
 }
 
 // Nothing of a command line in what is told and refused.
