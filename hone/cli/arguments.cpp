@@ -116,14 +116,14 @@ Context make_context(const RunArguments& a) {
       [&](const PassTable& passes) { return make_watch(a.passes, passes); }, print_message);
 }
 
-void declare_texts(CLI::App& app, JobData& a) {
-  app.add_option("--text_column", a.options.text_column,
+void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length) {
+  app.add_option("--text_column", options.text_column,
                  "column or key of the text; by default that of the model's training, text, or "
                  "what it is usually called");
-  app.add_option("--text_pair_column", a.options.text_pair_column,
+  app.add_option("--text_pair_column", options.text_pair_column,
                  "column or key of the second text, for pairs");
-  app.add_flag("--strict", a.options.strict, "refuse texts that are not UTF-8");
-  app.add_option("--max_seq_length", a.max_seq_length,
+  app.add_flag("--strict", options.strict, "refuse texts that are not UTF-8");
+  app.add_option("--max_seq_length", max_seq_length,
                  "most tokens of a text; 0: 512, or the model's positions if fewer")
       ->check(text_length());
 }
@@ -131,7 +131,7 @@ void declare_texts(CLI::App& app, JobData& a) {
 void declare(CLI::App& app, JobData& a, bool required) {
   auto* data = app.add_option("--data", a.options.source, kDataSources);
   if (required) data->required();
-  declare_texts(app, a);
+  declare_texts(app, a.options, a.max_seq_length);
   app.add_option("--label_column", a.options.label_column,
                  "column or key of the label; by default that of the model's training, label, or "
                  "what it is usually called");

@@ -41,7 +41,7 @@ void declare(CLI::App& app, JobData& arguments, bool required);
 /// `--max_train_samples`, of commands that learn from the training part or look at it.
 void declare_train_samples(CLI::App& app, JobData& arguments);
 /// Those of them that say how texts are read.
-void declare_texts(CLI::App& app, JobData& arguments);
+void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length);
 /// What `--data` takes, for help.
 inline constexpr const char* kDataSources =
     "a .csv, .tsv, .jsonl, .json (also .gz) or .parquet file, a folder of them with train.*, "

@@ -1,287 +1,29 @@
-#include <algorithm>
+#include "hone/jobs/compare.h"
 
-#include "hone/base/printable.h"
-#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
-#include "hone/jobs/model_comparison.h"
-#include "hone/study/class_table.h"
-#include "hone/study/result.h"
-#include "hone/study/seeds.h"
 
 namespace hone {
 namespace {
 
 struct CompareArguments {
-  std::string first, second;
-  JobData data;
-  std::string split;
-  std::int64_t batch_size = 32;
-  std::int64_t texts = 20;
-  std::optional<double> max_drop_points;
-  JobOutput output;
+  CompareJob job;
   RunArguments run;
-
-  double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
 };
 
-constexpr std::size_t kShownCharacters = 100;
-
-Table changed_table(const ChangedTexts& texts) {
-  Table table({{"change", "A → B"}, {"label", "Label"}, {"text", "Text"}});
-  for (const ChangedText& row : texts.rows)
-    table.add_row(
-        {row.parent + " → " + row.candidate, row.label, one_line(row.text, kShownCharacters)});
-  return table;
-}
-
-// Both models and what lies between them.
-Json to_json(const ModelComparison& c, const Verdict& verdict) {
-  ComparedModel second = c.second;
-  second.comparison.reset();  // it stands beside them
-  return {{"a", to_json(c.first, c.labels)},
-          {"b", to_json(second, c.labels)},
-          {"comparison", to_json(c.comparison, verdict)}};
-}
-
-Json to_json(const ModelComparison& c, const Verdict& verdict, const ChangedTexts& texts) {
-  Json result = to_json(c, verdict);
-  result["changed"] = Json::array();
-  for (std::size_t i = 0; i < texts.rows.size(); ++i) {
-    const ChangedText& row = texts.rows[i];
-    result["changed"].push_back({{"example", c.flips[i].example},
-                                 {"label", row.label},
-                                 {"a", row.parent},
-                                 {"b", row.candidate},
-                                 {"swing", c.flips[i].swing},
-                                 {"text", row.text}});
-  }
-  return result;
-}
-
-/// The seeds of a job that was repeated, rising; none: `name` is a model.
-std::vector<std::int64_t> seeds_of(const std::string& name) {
-  std::vector<std::int64_t> seeds;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(name, error)) {
-    const std::string folder = entry.path().filename();
-    std::int64_t seed = 0;
-    int read = 0;
-    if (std::sscanf(folder.c_str(), "seed-%ld%n", &seed, &read) == 1 &&
-        static_cast<std::size_t>(read) == folder.size())
-      seeds.push_back(seed);
-  }
-  std::ranges::sort(seeds);
-  return seeds;
-}
-
-std::string seed_folder(const std::string& name, std::int64_t seed) {
-  return (fs::path(name) / fmt::format("seed-{}", seed)).string();
-}
-
-/// What the models of all seeds have learnt from between them.
-std::optional<TrainedOn> record_of_seeds(const std::string& folder,
-                                         const std::vector<std::int64_t>& seeds) {
-  std::optional<TrainedOn> record = known_record(seed_folder(folder, seeds.front()));
-  for (const std::int64_t seed : seeds)
-    record = united(record, known_record(seed_folder(folder, seed)));
-  return record;
-}
-
-/// What is compared, and what came out.
-struct Outcome {
-  Json result;
-  std::string headline;
-  std::vector<Section> sections;
-  std::string text;  ///< for the terminal
-  Verdict verdict;
-};
-
-/// The texts both models are measured on.
-struct MeasuredExamples {
-  const MeasuredPart& part;
-  const std::vector<Example>& examples;
-
-  /// "B against A, test, n = 4 000: kept: …"
-  std::string headline(const Verdict& verdict) const {
-    return fmt::format("B against A, {}: {}", name_and_size(part), verdict.summary);
-  }
-};
-
-std::string majority_sentence(const Evaluation& evaluation) {
-  return "On these texts " + majority_text(evaluation) + ".";
-}
-
-/// The models to compare; of folders of seeds the first.
-struct ModelPair {
-  TextModel first, second;
-};
-
-ModelPair open_pair(const CompareArguments& a, const std::vector<std::int64_t>& seeds,
-                    std::size_t index, const Context& context) {
-  const auto name = [&](const std::string& given) {
-    return seeds.empty() ? given : seed_folder(given, seeds[index]);
-  };
-  return {open_model(name(a.first), context, a.run.seed),
-          open_model(name(a.second), context, a.run.seed)};
-}
-
-Outcome compare_two(const CompareArguments& a, const ModelPair& pair,
-                    const MeasuredExamples& measured, Context& context,
-                    std::vector<std::string>& notes) {
-  const auto& [first, second] = pair;
-  const std::vector<Example>& examples = measured.examples;
-  notes.push_back(untrained_warning(first, a.first));
-  notes.push_back(untrained_warning(second, a.second));
-  ModelComparison c =
-      compare_models(first, second, examples, a.data.max_seq_length, a.batch_size, context, notes);
-  const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(a.texts));
-  Outcome outcome;
-  outcome.verdict = verdict(c.comparison, a.margin());
-  c.second.verdict = outcome.verdict;
-  const Table table = comparison_table({c.first, c.second});
-  outcome.result = to_json(c, outcome.verdict, texts);
-  outcome.headline = measured.headline(outcome.verdict);
-  const std::vector<NamedEvaluation> evaluations = {
-      {"A, " + measured.part.facts.part, c.first.measurement.evaluation, cautions(measured.part)},
-      {"B, " + measured.part.facts.part, c.second.measurement.evaluation, cautions(measured.part)}};
-  for (const ComparedModel* model : {&c.first, &c.second})
-    for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
-      notes.push_back(fmt::format("{}: {}", model->label, concern));
-  const std::string baseline = majority_sentence(c.first.measurement.evaluation);
-  outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n\n{}\n{}",
-                             toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)),
-                             a.first, a.second, baseline, to_text(table, text_style(a.run)),
-                             class_text(evaluations, c.labels, text_style(a.run)));
-  outcome.sections = {
-      {"Result", {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table, baseline}}},
-      class_section(evaluations, c.labels)};
-  if (texts.rows.empty()) return outcome;
-  const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
-                                          texts.rows.size(), grouped(c.comparison.flips));
-  outcome.text +=
-      fmt::format("\n{}\n\n{}", heading, to_text(changed_table(texts), text_style(a.run)));
-  outcome.sections.push_back({heading, {texts}});
-  return outcome;
-}
-
-Outcome compare_seeds(const CompareArguments& a, const std::vector<std::int64_t>& seeds,
-                      const MeasuredExamples& measured, Context& context,
-                      std::vector<std::string>& notes) {
-  const std::vector<Example>& examples = measured.examples;
-  SeedChanges changes;
-  Table table({{"seed", "Seed"},
-               {"a", "A"},
-               {"b", "B"},
-               {"accuracy_change", "Change"},
-               {"flips", "Flips"},
-               {"mcnemar_p", "McNemar p"}});
-  std::vector<Json> runs;
-  std::string baseline;
-  for (std::size_t i = 0; i < seeds.size(); ++i) {
-    const std::int64_t seed = seeds[i];
-    const auto [first, second] = open_pair(a, seeds, i, context);
-    const ModelComparison c = compare_models(first, second, examples, a.data.max_seq_length,
-                                             a.batch_size, context, notes);
-    baseline = majority_sentence(c.first.measurement.evaluation);
-    changes.before.push_back(c.first.measurement.evaluation.accuracy);
-    changes.after.push_back(c.second.measurement.evaluation.accuracy);
-    changes.comparisons.push_back(c.comparison);
-    runs.push_back({{"seed", seed}});
-    runs.back().update(to_json(c, verdict(c.comparison, a.margin())));
-    table.add_row({seed, accuracy_cell(c.first.measurement.evaluation),
-                   accuracy_cell(c.second.measurement.evaluation), change_cell(c.comparison),
-                   flip_cell(c.comparison), p_value(c.comparison.mcnemar_p)});
-  }
-  const std::string& part = measured.part.facts.part;
-  const std::vector<NamedFigures> figures = {{"a", "A, " + part, cautions(measured.part)},
-                                             {"b", "B, " + part, cautions(measured.part)}};
-  for (std::string& concern : seed_concerns(runs, figures)) notes.push_back(std::move(concern));
-  const SeedSpread spread_of_a = accuracy_spread(changes.before),
-                   spread_of_b = accuracy_spread(changes.after);
-  Outcome outcome;
-  outcome.verdict = verdict_of_seeds(changes, a.margin());
-  outcome.result = runs_json(runs, figures);
-  outcome.result["change"] = paired_json(changes, outcome.verdict);
-  outcome.headline = measured.headline(outcome.verdict);
-  const std::string spreads =
-      fmt::format("A: {}\nB: {}", seed_sentence(spread_of_a), seed_sentence(spread_of_b));
-  outcome.text = fmt::format("{}\n\nA: {}\nB: {}\n\n{}\n\n{}\n{}\n\n{}",
-                             toned(outcome.headline, tone_of(outcome.verdict), text_style(a.run)),
-                             a.first, a.second, baseline, to_text(table, text_style(a.run)),
-                             spreads, class_text_of_seeds(runs, figures, text_style(a.run)));
-  outcome.sections = {{"Result",
-                       {Facts{{{"A", a.first}, {"B", a.second}}}, PageTable{table, baseline},
-                        Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
-                        Paragraph{"B: " + seed_sentence(spread_of_b) + "."}}},
-                      class_section_of_seeds(runs, figures)};
-  return outcome;
-}
-
-std::vector<std::string> each_once(const std::vector<std::string>& lines) {
-  std::vector<std::string> first;
-  for (const std::string& line : lines)
-    if (std::ranges::find(first, line) == first.end()) first.push_back(line);
-  return first;
-}
-
-void compare_models(CompareArguments& a, const CLI::App& app) {
-  RunReport report;
-  report.invocation = invocation_of(app);
+void compare(CompareArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
-  std::optional<OutputFolder> output;
-  if (!a.output.folder.empty()) output.emplace(a.output.folder, a.output.options());
-  const std::vector<std::int64_t> seeds = seeds_of(a.first);
-  user_check(seeds == seeds_of(a.second),
-             "{} and {}: expected two models, or two folders with the same seeds", a.first,
-             a.second);
-  const ModelPair pair = open_pair(a, seeds, 0, context);
-  const ModelFacts& facts = pair.first.model.facts;
-  const std::optional<TrainedOn> first = seeds.empty() ? pair.first.trained_on
-                                                       : record_of_seeds(a.first, seeds),
-                                 second = seeds.empty() ? pair.second.trained_on
-                                                        : record_of_seeds(a.second, seeds);
-  DataIdentity identity;
-  const auto& [examples, part] =
-      load_measured(a.data, a.split, a.run.seed, facts, united(first, second), context, identity);
-  Outcome outcome = seeds.empty()
-                        ? compare_two(a, pair, {part, examples}, context, report.notes)
-                        : compare_seeds(a, seeds, {part, examples}, context, report.notes);
-  for (const std::string& warning : warnings_of(part, facts.labels))
-    report.notes.push_back(warning);
-  std::erase(report.notes, "");
-  report.notes = each_once(report.notes);  // models of all seeds may have the same to say
-  tell_warnings(context, report.notes);
-  tell_measured(part, {unknown_texts("A", first), unknown_texts("B", second)}, context,
-                report.notes);
-  Json result = subject_of(a.second, identity, part);
-  result["parent"] = a.first;
-  result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
-  result.update(outcome.result);
-  if (a.max_drop_points) {
-    result["gate"] = gate_json(outcome.verdict);
-    outcome.sections[0].blocks.push_back(
-        Paragraph{gate_text(outcome.verdict, name_and_size(part))});
-  }
-  if (output) {
-    report.title = fmt::format("{} and {} compared", a.first, a.second);
-    report.headline = outcome.headline + ".";
-    report.basis = {
-        "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),
-        data_text(a.data.options.source, identity), describe(part), "nothing is chosen"};
-    report.sections = outcome.sections;
-    report.results = result;
-    write_run_report(report, output->path(), context);
-    output->commit();
-  }
+  a.job.seed = a.run.seed;
+  a.job.invocation = invocation_of(app);
+  const CompareResult result = compare_models(a.job, context);
   if (a.run.json) {
-    print_result("compare", result);
+    print_result("compare", result.fields);
   } else {
-    print_text(a.run, outcome.text);
+    print_text(a.run, "{}", result.text(text_style(a.run)));
   }
-  if (a.max_drop_points) check_gate(outcome.verdict, name_and_size(part), a.run);
+  if (a.job.max_drop_points) check_gate(result.verdict, result.part, a.run);
 }
 
 }  // namespace
@@ -291,27 +33,27 @@ Command compare_command() {
           "hone compare my-model my-model-int8 --data 'synth:negation?seed=7&n=30000'",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<CompareArguments>();
-            app.add_option("A", a->first, "model folder, or one made with --seeds")->required();
-            app.add_option("B", a->second, "the model to compare with it")->required();
-            declare(app, a->data, /*required=*/true);
+            app.add_option("A", a->job.first, "model folder, or one made with --seeds")->required();
+            app.add_option("B", a->job.second, "the model to compare with it")->required();
+            declare(app, a->job.data, /*required=*/true);
             app.add_option(
-                "--split", a->split,
+                "--split", a->job.split,
                 "part to measure on: train, validation, test or all; by default test, or "
                 "what was set aside when the models were trained on this data, or all "
                 "of a single file");
-            app.add_option("--texts", a->texts, "changed texts to show")->check(number_from(0));
-            app.add_option("--max_drop", a->max_drop_points,
+            app.add_option("--texts", a->job.texts, "changed texts to show")->check(number_from(0));
+            app.add_option("--max_drop", a->job.max_drop_points,
                            "points of accuracy that B may lose: exit code 3 unless the verdict is "
                            "kept, which means that the whole 95 % interval of the change lies "
                            "above minus them; docs/output.md and `hone schema` define kept, "
                            "lost and unclear")
                 ->check(number_from(0));
-            app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->batch_size,
+            app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->job.batch_size,
                            "texts per batch")
                 ->check(number_from(1));
-            declare(app, a->output, /*required=*/false);
+            declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);
-            return [a, &app] { compare_models(*a, app); };
+            return [a, &app] { compare(*a, app); };
           }};
 }
 

@@ -213,7 +213,7 @@ Command tokenize_command() {
             auto a = std::make_shared<TokenizeArguments>();
             app.add_option("MODEL", a->model, "model whose tokenizer is used, or tiny")->required();
             app.add_option("--data", a->data.options.source, kDataSources)->required();
-            declare_texts(app, a->data);
+            declare_texts(app, a->data.options, a->data.max_seq_length);
             app.add_option("--batch_size,--batch", a->batch_size,
                            "texts per batch, for the share of padding")
                 ->check(number_from(1));

@@ -77,17 +77,19 @@ std::vector<double> softmax(std::span<const float> logits) {
 }
 
 // What the answers about the rows lack for a field; "" for one that they have.
-std::string_view lacking(const TextRows& rows, Question question, const PredictionField& field) {
-  if (field.answers.value_or(question) != question)
-    return question == Question::label ? "the embedding is there with `embed`"
-                                       : "with `embed` there are no labels, and nothing about them";
+std::string_view lacking(const PredictionSubject& subject, const PredictionField& field) {
+  if (field.answers.value_or(subject.question) != subject.question)
+    return subject.question == Question::label
+               ? "the embedding is there with `embed`"
+               : "with `embed` there are no labels, and nothing about them";
   switch (field.of) {
     case WhichRows::pairs:
-      return rows.pairs ? "" : "the data has no second texts (text_pair); give `text_pair_column`";
+      return subject.pairs ? ""
+                           : "the data has no second texts (text_pair); give `text_pair_column`";
     case WhichRows::labelled:
-      return rows.labelled ? "" : "the data has no labels (gold); give `label_column`";
+      return subject.labelled ? "" : "the data has no labels (gold); give `label_column`";
     case WhichRows::of_many_files:
-      return rows.many_files ? "" : "all texts are of one file";
+      return subject.many_files ? "" : "all texts are of one file";
     case WhichRows::all:
       break;
   }
@@ -217,11 +219,11 @@ std::vector<std::string> TextPredictor::warnings() const {
 std::span<const PredictionField> prediction_fields() { return kFields; }
 
 std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
-                                           const TextRows& rows, Question question, bool csv) {
+                                           const PredictionSubject& subject, bool csv) {
   std::vector<PredictionField> chosen;
   if (names.empty()) {
     for (const PredictionField& field : kFields)
-      if (lacking(rows, question, field).empty() && !(csv && field.list)) chosen.push_back(field);
+      if (lacking(subject, field).empty() && !(csv && field.list)) chosen.push_back(field);
     return chosen;
   }
   std::vector<std::string> known;
@@ -230,7 +232,7 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
     const auto found = std::ranges::find(kFields, name, &PredictionField::name);
     user_check(found != std::end(kFields), "`fields`: expected some of {}, got '{}'{}",
                fmt::join(known, ", "), name, did_you_mean(name, known));
-    const std::string_view lack = lacking(rows, question, *found);
+    const std::string_view lack = lacking(subject, *found);
     user_check(lack.empty(), "`fields`: {}", lack);
     user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
                "`fields`: {} is there twice", name);

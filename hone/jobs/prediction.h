@@ -20,6 +20,22 @@ enum class Question {
   embedding  ///< the vector of each
 };
 
+/// What predictions are about, known before the first of them.
+struct PredictionSubject {
+  Question question = Question::label;
+  std::string model;                ///< as it was asked for
+  std::string data = {};            ///< where the texts are read from; empty: they were given
+  std::string part = {};            ///< of the data
+  bool pairs = false;               ///< texts have a second one
+  bool labelled = false;            ///< some have a gold label
+  bool many_files = false;          ///< they come from several files
+  bool numbered = false;            ///< there may be many, told apart by their ids
+  std::vector<std::string> labels;  ///< names of the model's classes
+  std::int64_t width = 0;           ///< logits, or numbers of a vector
+  std::string pooling = {};         ///< of an embedding
+  bool normalized = false;          ///< an embedding has length 1
+};
+
 /// What a model says of one text. Figures that are no numbers leave `label` and `score` out.
 struct Prediction {
   TextRow row;
@@ -73,10 +89,10 @@ struct PredictionField {
 };
 std::span<const PredictionField> prediction_fields();
 
-/// The fields called `names`; when there are none, all that answers to `question` about `rows` have, for CSV without lists
+/// The fields called `names`; when there are none, all that predictions about the `subject` have, for CSV without lists
 /// but for the embedding. Throws `UserError` for an unknown name, one given twice, and one that they do not have.
 std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
-                                           const TextRows& rows, Question question, bool csv);
+                                           const PredictionSubject& subject, bool csv);
 
 /// An object of the fields; `labels` are the model's.
 Json to_json(const Prediction& prediction, std::span<const PredictionField> fields,

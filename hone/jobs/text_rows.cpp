@@ -1,8 +1,12 @@
 #include "hone/jobs/text_rows.h"
 
+#include <unistd.h>
+
 #include <charconv>
+#include <memory>
 #include <unordered_map>
 
+#include "hone/base/line_reader.h"
 #include "hone/data/labelled_file.h"
 #include "hone/data/labels.h"
 #include "hone/data/row_hash.h"
@@ -184,7 +188,33 @@ TextRows rows_of(const DataSet& set, const std::string& part_name,
   return data;
 }
 
+// Says of the rows what they have.
+TextRows described(TextRows data) {
+  for (const TextRow& row : data.rows) {
+    data.pairs = data.pairs || row.text_pair.has_value();
+    data.labelled = data.labelled || row.gold.has_value();
+  }
+  return data;
+}
+
 }  // namespace
+
+TextStream read_lines(int descriptor, const std::string& name, bool strict) {
+  const auto reader = std::make_shared<LineReader>(descriptor, name);
+  TextStream stream;
+  stream.next = [reader, name, strict, number = std::int64_t{0}](std::size_t most) mutable {
+    std::vector<TextRow> rows;
+    for (std::string& line : reader->next(most)) {
+      ++number;
+      if (strict) check_utf8(line, [&] { return fmt::format("{}: line {}", name, number); });
+      rows.push_back({.id = number, .text = std::move(line)});
+    }
+    return rows;
+  };
+  if (::isatty(descriptor) == 1)
+    stream.notes = {"a text on each line, answered as it comes; Ctrl-D ends"};
+  return stream;
+}
 
 TextRows read_text_rows(const DataOptions& options, const std::string& part,
                         const std::vector<std::string>& labels,
@@ -193,13 +223,10 @@ TextRows read_text_rows(const DataOptions& options, const std::string& part,
   if (record) with_columns.remembered = record->columns;
   const bool table =
       !options.source.starts_with(kSyntheticPrefix) && !is_review_folder(options.source);
-  TextRows data = table ? read_files(with_columns, part, labels, record, pool)
-                        : rows_of(load_data_set(options, pool), part, labels, record);
-  for (const TextRow& row : data.rows) {
-    data.pairs = data.pairs || row.text_pair.has_value();
-    data.labelled = data.labelled || row.gold.has_value();
-  }
-  return data;
+  return described(table ? read_files(with_columns, part, labels, record, pool)
+                         : rows_of(load_data_set(options, pool), part, labels, record));
 }
+
+TextRows given_text_rows(std::vector<TextRow> rows) { return described({.rows = std::move(rows)}); }
 
 }  // namespace hone

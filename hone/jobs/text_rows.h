@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,17 @@ struct TextRows {
   std::vector<std::string> notes = {}, warnings = {};
 };
 
+/// Texts as they come.
+struct TextStream {
+  /// The next of them, at most as many as are asked for, waiting for one; none at the end. Null: there is no stream.
+  std::function<std::vector<TextRow>(std::size_t most)> next = {};
+  std::vector<std::string> notes = {};  ///< what to tell who gives them
+};
+
+/// The lines of a file that may be slow, such as a pipe or a keyboard (see LineReader), numbered from 1. `name` opens
+/// messages. `strict`: a line that is not UTF-8 is a `UserError`. Who types them is told how.
+TextStream read_lines(int descriptor, const std::string& name, bool strict);
+
 /// The rows of the part of a data set (see `load_data_set`; a .txt file too, a row for each line, empty ones included)
 /// that is called `part`; "" stands for the first of test, validation and train that there is, "all" for all of them. In
 /// data that the model was trained on and that has no validation part, this is what the training set aside or the model
@@ -38,5 +50,8 @@ struct TextRows {
 TextRows read_text_rows(const DataOptions& options, const std::string& part,
                         const std::vector<std::string>& labels,
                         const std::optional<TrainedOn>& record, ThreadPool& pool);
+
+/// Rows that somebody has already.
+TextRows given_text_rows(std::vector<TextRow> rows);
 
 }  // namespace hone

@@ -1,7 +1,13 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "hone/jobs/compare.h"
 #include "hone/jobs/compare_formats.h"
 #include "hone/jobs/evaluate.h"
+#include "hone/jobs/predict.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/suggest.h"
 #include "hone/jobs/train.h"
@@ -67,6 +73,204 @@ TEST(LibraryJobs, TrainMeasureQuantizeCompareAndSuggest) {
                        .data = lookup_texts()};
   EXPECT_NE(suggest_formats(suggested, told.context).recipe.find("integer(width=6,"),
             std::string::npos);
+}
+
+/// A model that some jobs begin with.
+const std::string& trained_model() {
+  static const TemporaryFolder folder;
+  static const std::string model = [] {
+    Told told;
+    TrainJob job = train_job((folder.path() / "model").string());
+    job.training.training.max_steps = 20;
+    job.training.training.optimizer.learning_rate = 1e-3;
+    train_model(job, told.context);
+    return job.output.folder;
+  }();
+  return model;
+}
+
+PredictJob lookup_question() {
+  return {.model = trained_model(), .data = lookup_texts().options, .max_seq_length = 16};
+}
+
+TEST(LibraryJobs, PredictIsRightAsOftenAsWasMeasured) {
+  Told told;
+  const EvaluateResult measured =
+      evaluate_model({.model = trained_model(), .data = lookup_texts()}, told.context);
+  const PredictResult result = predict_texts(lookup_question(), told.context);
+  EXPECT_EQ(result.subject.part, "test");
+  EXPECT_TRUE(result.subject.labelled && result.subject.numbered && !result.subject.pairs);
+  EXPECT_EQ(result.subject.labels, measured.labels);
+  ASSERT_EQ(result.texts, measured.measured.evaluation.examples);
+  ASSERT_EQ(std::ssize(result.predictions), result.texts);
+  const auto right = static_cast<double>(std::ranges::count_if(
+      result.predictions, [](const Prediction& p) { return p.label == p.row.gold; }));
+  EXPECT_EQ(right / static_cast<double>(result.texts), measured.fields["eval_accuracy"]);
+}
+
+TEST(LibraryJobs, PredictGivesATextTheSameBitsHoweverItComes) {
+  Told told;
+  const std::vector<Prediction> of_data =
+      predict_texts(lookup_question(), told.context).predictions;
+  ASSERT_GE(of_data.size(), 40u);
+  // Alone.
+  const TextRow& row = of_data[7].row;
+  PredictJob job{
+      .model = trained_model(), .texts = {{.id = "seven", .text = row.text}}, .max_seq_length = 16};
+  const PredictResult alone = predict_texts(job, told.context);
+  ASSERT_EQ(alone.predictions.size(), 1u);
+  EXPECT_EQ(alone.predictions[0].logits, of_data[7].logits);
+  EXPECT_EQ(alone.predictions[0].row.id, "seven");
+  EXPECT_FALSE(alone.subject.numbered);
+  // As lines of a stream, given to a reader as they come.
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  std::string lines;
+  for (std::size_t i = 0; i < 40; ++i) lines += of_data[i].row.text + "\n";
+  ASSERT_EQ(::write(ends[1], lines.data(), lines.size()), std::ssize(lines));
+  ::close(ends[1]);
+  std::vector<Prediction> read;
+  bool is_told = false;
+  job = {.model = trained_model(),
+         .stream = read_lines(ends[0], "a pipe", /*strict=*/false),
+         .max_seq_length = 16,
+         .batch_size = 1,
+         .reader = [&](const PredictionSubject& subject) -> PredictionSink {
+           is_told = read.empty() && subject.numbered && subject.width == 2;
+           return [&](const std::vector<Prediction>& some) {
+             EXPECT_LE(some.size(), 32u);
+             read.insert(read.end(), some.begin(), some.end());
+           };
+         }};
+  const PredictResult streamed = predict_texts(job, told.context);
+  ::close(ends[0]);
+  EXPECT_TRUE(is_told);
+  EXPECT_EQ(streamed.texts, 40);
+  EXPECT_TRUE(streamed.predictions.empty()) << "the reader has them";
+  ASSERT_EQ(read.size(), 40u);
+  for (std::size_t i = 0; i < 40; ++i) {
+    EXPECT_EQ(read[i].row.id, i + 1);
+    EXPECT_EQ(read[i].logits, of_data[i].logits);
+  }
+}
+
+TEST(LibraryJobs, PredictWritesFilesThatProgramsRead) {
+  const TemporaryFolder folder;
+  Told told;
+  const std::vector<Prediction> predictions =
+      predict_texts(lookup_question(), told.context).predictions;
+  PredictJob job = lookup_question();
+  job.output = (folder.path() / "said.jsonl").string();
+  job.fields = {"id", "label", "logits"};
+  const PredictResult written = predict_texts(job, told.context);
+  EXPECT_EQ(written.texts, std::ssize(predictions));
+  EXPECT_TRUE(written.predictions.empty()) << "the file has them";
+  std::string expected;
+  for (const Prediction& p : predictions)
+    expected += to_line(Json{{"id", p.row.id}, {"label", *p.label}, {"logits", p.logits}}) + "\n";
+  EXPECT_EQ(read_file(job.output), expected);
+  expect_user_error("said.jsonl: exists already", [&] { predict_texts(job, told.context); });
+
+  job.output = (folder.path() / "said.csv").string();
+  job.fields = {"id", "gold"};
+  predict_texts(job, told.context);
+  EXPECT_TRUE(read_file(job.output)
+                  .starts_with(fmt::format("id,gold\n1,{}\n2,{}\n", *predictions[0].row.gold,
+                                           *predictions[1].row.gold)));
+
+  job.output = (folder.path() / "said.txt").string();
+  expect_user_error("`output`: expected a file that ends in .jsonl or .csv, got",
+                    [&] { predict_texts(job, told.context); });
+  job.output = (folder.path() / "more.csv").string();
+  job.fields = {"embedding"};
+  expect_user_error("`fields`: the embedding is there with `embed`",
+                    [&] { predict_texts(job, told.context); });
+  EXPECT_FALSE(path_exists(job.output));
+}
+
+// The mean of the tokens' last hidden states, which a folder that says nothing else gets.
+TEST(LibraryJobs, PredictGivesEmbeddings) {
+  Told told;
+  PredictJob job = lookup_question();
+  job.question = Question::embedding;
+  const PredictResult result = predict_texts(job, told.context);
+  EXPECT_EQ(result.subject.pooling, "mean");
+  EXPECT_FALSE(result.subject.normalized);
+  EXPECT_EQ(result.subject.width, 128);
+  ASSERT_EQ(result.predictions.size(), 500u);
+  for (const Prediction& p : result.predictions) {
+    EXPECT_EQ(p.embedding.size(), 128u);
+    EXPECT_TRUE(std::ranges::all_of(p.embedding, [](float x) { return std::isfinite(x); }));
+    EXPECT_FALSE(p.label || !p.logits.empty());
+  }
+}
+
+TEST(LibraryJobs, CompareTellsWhatTwoModelsSayOfTheSameTexts) {
+  const TemporaryFolder folder;
+  Told told;
+  QuantizeJob quantize{.model = trained_model(),
+                       .data = lookup_texts(),
+                       .output = {.folder = (folder.path() / "ternary").string()}};
+  quantize.recipe.defaults[Operand::weight] = parse_format("ternary", told.context.library.formats);
+  quantize_job(quantize, told.context);
+
+  const auto answers = [&](const std::string& model) {
+    PredictJob job = lookup_question();
+    job.model = model;
+    return predict_texts(job, told.context).predictions;
+  };
+  const std::vector<Prediction> before = answers(trained_model()),
+                                after = answers(quantize.output.folder);
+  std::int64_t flips = 0;
+  for (std::size_t i = 0; i < before.size(); ++i) flips += before[i].label != after[i].label;
+  ASSERT_GT(flips, 0) << "nothing to find";
+
+  CompareJob job{.first = trained_model(),
+                 .second = quantize.output.folder,
+                 .data = lookup_texts(),
+                 .texts = 3,
+                 .max_drop_points = 100,
+                 .output = {.folder = (folder.path() / "compared").string()}};
+  const CompareResult result = compare_models(job, told.context);
+  EXPECT_EQ(result.fields["comparison"]["flips"], flips);
+  ASSERT_EQ(result.fields["changed"].size(), std::min<std::int64_t>(flips, 3));
+  const Json& changed = result.fields["changed"][0];
+  const auto example = changed["example"].get<std::size_t>();
+  EXPECT_EQ(changed["a"], *before[example].label);
+  EXPECT_EQ(changed["b"], *after[example].label);
+  EXPECT_EQ(changed["text"], before[example].row.text);
+  EXPECT_EQ(result.fields["gate"]["passed"], true) << "everything may be lost";
+  EXPECT_TRUE(result.verdict.kept());
+  EXPECT_EQ(result.part, "test, n = 500");
+  EXPECT_NE(result.text({}).find("B against A, test, n = 500: " + result.verdict.summary),
+            std::string::npos);
+  EXPECT_TRUE(path_exists(folder.path() / "compared" / "report.html"));
+
+  job = {.first = trained_model(), .second = trained_model(), .data = lookup_texts()};
+  const CompareResult itself = compare_models(job, told.context);
+  EXPECT_EQ(itself.fields["comparison"]["flips"], 0);
+  EXPECT_EQ(itself.fields["changed"], Json::array());
+  EXPECT_FALSE(itself.fields.contains("gate"));
+}
+
+TEST(LibraryJobs, CompareTakesFoldersOfSeeds) {
+  const TemporaryFolder folder;
+  Told told;
+  const auto repeated = [&](const char* name, std::int64_t seeds) {
+    TrainJob job = train_job((folder.path() / name).string());
+    job.seeds = seeds;
+    train_model(job, told.context);
+    return job.output.folder;
+  };
+  const std::string two = repeated("two", 2);
+  const CompareResult result =
+      compare_models({.first = two, .second = two, .data = lookup_texts()}, told.context);
+  EXPECT_EQ(result.fields["seeds"], 2);
+  ASSERT_EQ(result.fields["runs"].size(), 2u);
+  for (const Json& run : result.fields["runs"]) EXPECT_EQ(run["comparison"]["flips"], 0);
+  expect_user_error("expected two models, or two folders with the same seeds", [&] {
+    compare_models({.first = two, .second = trained_model(), .data = lookup_texts()}, told.context);
+  });
 }
 
 // Nothing of a command line in what is told and refused.

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "hone/jobs/job_data.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/run_report.h"
+#include "hone/metrics/verdict.h"
+#include "hone/report/text_layout.h"
+
+namespace hone {
+
+/// Which models are to be compared, and on which texts.
+struct CompareJob {
+  std::string first,
+      second;  ///< as `open_model` takes them, or folders of repeated jobs with the same seeds
+  JobData data = {};
+  std::string split = {};  ///< the part to measure on, see `measured_texts`
+  std::int64_t batch_size = 32;
+  std::int64_t texts = 20;                     ///< most texts that changed to tell
+  std::optional<double> max_drop_points = {};  ///< of accuracy that the second may lose: a gate
+  std::uint64_t seed = 42;
+  JobOutput output = {};       ///< of a report; no folder: none is written
+  Invocation invocation = {};  ///< for the report
+
+  /// What may be lost, as a share of 1, for the verdict to be "kept".
+  double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
+};
+
+struct CompareResult {
+  Json fields;       ///< what programs read, see `result_of`
+  Verdict verdict;   ///< whether the second keeps the accuracy of the first
+  std::string part;  ///< on which, with its size
+  /// The same for people.
+  std::function<std::string(const TextStyle&)> text;
+};
+
+/// Measures two models, or those of all seeds of two repeated jobs, on the same texts, and says what changed from the first
+/// to the second. Whoever sets `max_drop_points` looks at the verdict. Throws `UserError`, as `open_model`, `load_measured` and
+/// `compare_models` of two models do.
+CompareResult compare_models(const CompareJob& job, Context& context);
+
+}  // namespace hone

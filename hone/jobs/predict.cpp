@@ -1,0 +1,169 @@
+#include "hone/jobs/predict.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "hone/base/output_folder.h"
+#include "hone/base/text.h"
+#include "hone/jobs/prediction_lines.h"
+#include "hone/models/encoding.h"
+
+namespace hone {
+namespace {
+
+// A few texts at first, so that there is something to see, then more at once, which is faster.
+TextStream growing_stretches(std::vector<TextRow> rows, std::size_t first) {
+  const auto all = std::make_shared<std::vector<TextRow>>(std::move(rows));
+  const auto next = [all, size = first, begin = std::size_t{0}](std::size_t most) mutable {
+    const std::size_t end = std::min(all->size(), begin + std::min(size, most));
+    std::vector<TextRow> some(
+        std::make_move_iterator(all->begin() + static_cast<std::ptrdiff_t>(begin)),
+        std::make_move_iterator(all->begin() + static_cast<std::ptrdiff_t>(end)));
+    begin = end;
+    size *= 2;
+    return some;
+  };
+  return {.next = next};
+}
+
+/// A model with the question it is asked: which class texts are of, or their vectors.
+class Asked {
+ public:
+  Asked(const PredictJob& job, Context& context) {
+    if (job.question == Question::embedding) {
+      embedder_ = open_embedding_model(job.model, context, job.seed);
+      return;
+    }
+    classifier_ = open_model(job.model, context, job.seed);
+    user_check(!classifier_->model.fresh_head,
+               "{}: the model has no classification head, so it tells no classes apart; `embed` "
+               "gives the embeddings of texts, `hone train` trains a head",
+               job.model);
+  }
+  const TextModel& model() const { return embedder_ ? embedder_->source : *classifier_; }
+  /// Those that the model tells apart; none without a head.
+  std::vector<std::string> labels() const {
+    return model().model.fresh_head ? std::vector<std::string>() : model().model.facts.labels;
+  }
+  const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
+  /// As it was given, or what the model asks for.
+  std::int64_t max_seq_length(const PredictJob& job) const {
+    return embedder_ ? most_tokens(*embedder_, job.max_seq_length) : job.max_seq_length;
+  }
+  TextPredictor predictor(const PredictJob& job, Context& context) const {
+    return embedder_ ? TextPredictor(*embedder_, job.max_seq_length, job.batch_size, context)
+                     : TextPredictor(*classifier_, job.max_seq_length, job.batch_size, context);
+  }
+
+ private:
+  std::optional<TextModel> classifier_;
+  std::optional<EmbeddingModel> embedder_;
+};
+
+TextRows rows_to_answer(const PredictJob& job, const Asked& asked, Context& context) {
+  TextRows rows;
+  if (!job.data.source.empty()) {
+    rows =
+        read_text_rows(job.data, job.split, asked.labels(), asked.model().trained_on, context.pool);
+  } else if (job.stream.next) {
+    rows.notes = job.stream.notes;
+  } else {
+    rows = given_text_rows(job.texts);
+  }
+  tell_notes(context, rows.notes);
+  tell_warnings(context, rows.warnings);
+  return rows;
+}
+
+PredictionSubject subject_for(const PredictJob& job, const Asked& asked, const TextRows& rows,
+                              std::int64_t width) {
+  const bool from_data = !job.data.source.empty();
+  PredictionSubject subject{.question = job.question,
+                            .model = job.model,
+                            .data = job.data.source,
+                            .part = rows.part,
+                            .pairs = rows.pairs,
+                            .labelled = rows.labelled,
+                            .many_files = rows.many_files,
+                            .numbered = from_data || job.stream.next || rows.rows.size() > 1,
+                            .labels = asked.model().model.facts.labels,
+                            .width = width};
+  if (const EmbeddingModel* embedder = asked.embedder()) {
+    subject.pooling = to_string(embedder->modules.pooling);
+    subject.normalized = embedder->modules.normalize;
+  }
+  return subject;
+}
+
+void tell_of_model(const PredictJob& job, const Asked& asked, const Context& context) {
+  const TextModel& model = asked.model();
+  tell_warnings(context, model.model.warnings);
+  tell_warnings(context,
+                {untrained_warning(model, job.model),
+                 length_warning(asked.max_seq_length(job), model.model.facts.limits.tokens)});
+  if (asked.embedder() != nullptr) tell_notes(context, embedding_notes(*asked.embedder()));
+}
+
+}  // namespace
+
+PredictResult predict_texts(const PredictJob& job, Context& context) {
+  const std::optional<PredictionForm> form = form_of_file(job.output);
+  if (!job.output.empty()) {
+    user_check(form.has_value(), "`output`: expected a file that ends in .jsonl or .csv, got '{}'",
+               job.output);
+    check_output_file(job.output, job.overwrite);
+  }
+  const Asked asked(job, context);
+  TextRows rows = rows_to_answer(job, asked, context);
+  if (rows.pairs)
+    check_takes_pairs(asked.model().model.facts.limits, asked.model().tokenizer,
+                      asked.max_seq_length(job));
+  tell_of_model(job, asked, context);
+  TextPredictor predictor = asked.predictor(job, context);
+  PredictResult result{.subject = subject_for(job, asked, rows, predictor.width())};
+  std::optional<PredictionLines> lines;
+  if (form) lines.emplace(*form, result.subject, job.fields);
+
+  const std::int64_t total = std::ssize(rows.rows);
+  const auto first = static_cast<std::size_t>(job.batch_size), most = 32 * first;
+  const bool from_stream = job.data.source.empty() && job.stream.next;
+  const TextStream source =
+      from_stream ? job.stream : growing_stretches(std::move(rows.rows), first);
+  std::optional<Progress> progress;
+  if (job.progress && total > 1)
+    progress.emplace("predict", total,
+                     ProgressOptions{.unit = "texts", .output = context.progress});
+  const auto give_all_to = [&](const PredictionSink& sink) {
+    for (std::vector<TextRow> some = source.next(most); !some.empty(); some = source.next(most)) {
+      sink(predictor.predict(std::move(some)));
+      if (progress) progress->update(predictor.texts);
+    }
+    if (progress) progress->finish();
+  };
+  if (lines) {
+    write_file(job.output, [&](const ByteSink& sink) {
+      const auto write = [&](std::string_view text) { sink(std::as_bytes(std::span(text))); };
+      write(lines->header());
+      give_all_to([&](const std::vector<Prediction>& some) { write(lines->lines(some)); });
+    });
+    const bool embeds = job.question == Question::embedding;
+    tell_notes(context, {fmt::format("{} {}{} written to {}", grouped(predictor.texts),
+                                     embeds ? "embedding" : "prediction",
+                                     predictor.texts == 1 ? "" : "s", job.output)});
+  } else if (job.reader) {
+    give_all_to(job.reader(result.subject));
+  } else {
+    give_all_to([&](std::vector<Prediction> some) {
+      result.predictions.insert(result.predictions.end(), std::make_move_iterator(some.begin()),
+                                std::make_move_iterator(some.end()));
+    });
+  }
+  tell_warnings(context, predictor.warnings());
+  result.texts = predictor.texts;
+  result.cut = predictor.cut;
+  result.empty = predictor.empty;
+  result.without_number = predictor.without_number;
+  return result;
+}
+
+}  // namespace hone
