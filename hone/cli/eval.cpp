@@ -21,7 +21,7 @@ void evaluate(EvalArguments& a, const CLI::App& app) {
   if (a.run.json) return print_result("eval", result.fields);
   const TextStyle style = text_style(a.run);
   print_text(a.run, "{}\n\n{}\n{}{}\n", result.headline(), to_text(result.figures(), style),
-             class_text(result.named(), result.labels, style), to_text(result.size));
+             details_text(result.named(), result.labels, style), to_text(result.size));
 }
 
 }  // namespace

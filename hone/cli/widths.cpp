@@ -65,7 +65,7 @@ void study(WidthsArguments& a, const CLI::App& app) {
   report.sections = {width_section(result, output.path() / "fixed_point", undrawn)};
   const std::vector<NamedEvaluation> chosen = chosen_evaluations(result);
   const std::vector<std::string>& labels = source.model.facts.labels;
-  if (!chosen.empty()) report.sections.push_back(class_section(chosen, labels));
+  if (!chosen.empty()) report.sections.push_back(details_section(chosen, labels));
   std::vector<std::string> doubts = concerns(compared_models(result), labels);
   doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
@@ -74,7 +74,7 @@ void study(WidthsArguments& a, const CLI::App& app) {
   output.commit();
   if (a.run.json) return print_result("widths", report.results);
   print_text(a.run, "{}\n{}One seed; report.html in {}\n", to_text(result, text_style(a.run)),
-             class_text(chosen, labels, text_style(a.run)), a.output.folder);
+             details_text(chosen, labels, text_style(a.run)), a.output.folder);
 }
 
 }  // namespace

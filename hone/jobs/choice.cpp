@@ -3,6 +3,7 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
+#include "hone/train/text_examples.h"
 
 namespace hone {
 
@@ -17,9 +18,8 @@ ChoicePart choice_part(const EncodedSplits& data) {
 ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
                        const EncodedSet& examples, std::int64_t batch_size, Context& context) {
   Measurement after = measure(model, examples, batch_size, context, label);
-  const Comparison comparison =
-      compare(parent.view(), after.view(), examples.labels, examples.text_numbers);
-  return {label, average_weight_bits(model), std::move(after), comparison,
+  TaskComparison comparison = compare(parent.view(), after.view(), truth_of(examples));
+  return {label, average_weight_bits(model), std::move(after), std::move(comparison),
           model.quantization.has_value()};
 }
 
@@ -31,7 +31,7 @@ std::string Choice::made_on() const { return part_text(part, parent.evaluation, 
 
 std::string Choice::reported_on() const {
   return part_text(reported_part,
-                   reported.empty() ? Evaluation{} : reported.front().measurement.evaluation,
+                   reported.empty() ? TaskEvaluation{} : reported.front().measurement.evaluation,
                    reported_cautions);
 }
 
@@ -61,7 +61,7 @@ void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const
   choice.reported = {parent_row(before)};
   for (const ChosenModel& one : chosen) {
     ComparedModel row = compared(*one.model, one.label, before, data.test, batch_size, context);
-    row.verdict = verdict(*row.comparison);
+    row.verdict = verdict(row.comparison->change);
     choice.reported.push_back(std::move(row));
   }
 }
@@ -120,14 +120,14 @@ Table with_part(const Table& candidates, const Choice& choice) {
 
 std::string candidates_caption(const Choice& choice) {
   return fmt::format("All of them, on {}, where the choice is made; {}", choice.made_on(),
-                     majority_text(choice.parent.evaluation));
+                     baseline_text(choice.parent.evaluation));
 }
 
 namespace {
 
 std::string reported_caption(const Choice& choice) {
   return fmt::format("What is chosen, measured once on {}; {}", choice.reported_on(),
-                     majority_text(choice.reported.front().measurement.evaluation));
+                     baseline_text(choice.reported.front().measurement.evaluation));
 }
 
 std::string nothing_reported(const Choice& choice) {

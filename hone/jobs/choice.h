@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "hone/models/encoding.h"
-#include "hone/study/class_table.h"
 #include "hone/study/comparison_table.h"
+#include "hone/study/evaluation_details.h"
 
 /// Where one of several candidates is chosen, and where what was chosen is measured once, so that its figure does not
 /// profit from the choice.
@@ -67,7 +67,7 @@ std::string finding(const ComparedModel& model, const std::string& measured_on);
 /// A finding for each model that is reported, and the warning.
 std::vector<std::string> reported_findings(const Choice& choice);
 
-/// The parent and what was chosen, each with its part, for tables of their classes: as they are reported, or where that is
+/// The parent and what was chosen, each with its part, for tables of their details: as they are reported, or where that is
 /// the same part, as they were chosen by. `chosen`: their rows there. Empty when nothing was chosen.
 std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
                                                 const std::vector<const ComparedModel*>& chosen);
@@ -79,7 +79,7 @@ Json to_json(const Choice& choice, const std::vector<std::string>& labels);
 /// The table of candidates with the part that it stands on and the number of its texts in every row, for files.
 Table with_part(const Table& candidates, const Choice& choice);
 
-/// The caption of the table of candidates: the part, and its majority baseline.
+/// The caption of the table of candidates: the part, and its baseline.
 std::string candidates_caption(const Choice& choice);
 /// What is reported, for a page: a table with its part, or that there is nothing to report on it.
 Block reported_block(const Choice& choice);

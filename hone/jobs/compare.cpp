@@ -6,7 +6,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/jobs/model_comparison.h"
-#include "hone/study/class_table.h"
+#include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
 #include "hone/study/seeds.h"
 
@@ -95,8 +95,8 @@ struct MeasuredExamples {
   }
 };
 
-std::string majority_sentence(const Evaluation& evaluation) {
-  return "On these texts " + majority_text(evaluation) + ".";
+std::string baseline_sentence(const TaskEvaluation& evaluation) {
+  return "On these texts " + baseline_text(evaluation) + ".";
 }
 
 // What was found, of which models, and what to read it with.
@@ -134,7 +134,7 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
                                      job.batch_size, context, notes);
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(job.texts));
   Outcome outcome;
-  outcome.verdict = verdict(c.comparison, job.margin());
+  outcome.verdict = verdict(c.comparison.change, job.margin());
   c.second.verdict = outcome.verdict;
   const Table table = comparison_table({c.first, c.second});
   outcome.result = to_json(c, outcome.verdict, texts);
@@ -145,17 +145,17 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
   for (const ComparedModel* model : {&c.first, &c.second})
     for (const std::string& concern : concerns(model->measurement.evaluation, c.labels))
       notes.push_back(fmt::format("{}: {}", model->label, concern));
-  const std::string baseline = majority_sentence(c.first.measurement.evaluation);
+  const std::string baseline = baseline_sentence(c.first.measurement.evaluation);
   outcome.sections = {
       {"Result", {Facts{{{"A", job.first}, {"B", job.second}}}, PageTable{table, baseline}}},
-      class_section(evaluations, c.labels)};
+      details_section(evaluations, c.labels)};
   const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
-                                          texts.rows.size(), grouped(c.comparison.flips));
+                                          texts.rows.size(), grouped(std::ssize(c.flips)));
   if (!texts.rows.empty()) outcome.sections.push_back({heading, {texts}});
   outcome.text = [opening = opening_of(job, outcome, baseline), table, evaluations,
                   labels = c.labels, heading, texts](const TextStyle& style) {
     std::string text = fmt::format("{}\n\n{}\n{}", opening(style), to_text(table, style),
-                                   class_text(evaluations, labels, style));
+                                   details_text(evaluations, labels, style));
     if (!texts.rows.empty())
       text += fmt::format("\n{}\n\n{}", heading, to_text(changed_table(texts), style));
     return text;
@@ -167,36 +167,39 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
                       const MeasuredExamples& measured, Context& context,
                       std::vector<std::string>& notes) {
   const std::vector<Example>& examples = measured.examples;
-  SeedChanges changes;
-  Table table({{"seed", "Seed"},
-               {"a", "A"},
-               {"b", "B"},
-               {"accuracy_change", "Change"},
-               {"flips", "Flips"},
-               {"mcnemar_p", "McNemar p"}});
   std::vector<Json> runs;
+  std::vector<std::vector<Cell>> rows;
   std::string baseline;
+  FigureName figure;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     const std::int64_t seed = seeds[i];
     const auto [first, second] = open_pair(job, seeds, i, context);
     const ModelComparison c = compare_models(first, second, examples, job.data.max_seq_length,
                                              job.batch_size, context, notes);
-    baseline = majority_sentence(c.first.measurement.evaluation);
-    changes.before.push_back(c.first.measurement.evaluation.accuracy);
-    changes.after.push_back(c.second.measurement.evaluation.accuracy);
-    changes.comparisons.push_back(c.comparison);
+    const TaskEvaluation &a = c.first.measurement.evaluation, &b = c.second.measurement.evaluation;
+    baseline = baseline_sentence(a);
+    figure = a.figure;
     runs.push_back({{"seed", seed}});
-    runs.back().update(to_json(c, verdict(c.comparison, job.margin())));
-    table.add_row({seed, accuracy_cell(c.first.measurement.evaluation),
-                   accuracy_cell(c.second.measurement.evaluation), change_cell(c.comparison),
-                   flip_cell(c.comparison), p_value(c.comparison.mcnemar_p)});
+    runs.back().update(to_json(c, verdict(c.comparison.change, job.margin())));
+    rows.push_back({seed, figure_cell(a), figure_cell(b), change_cell(c.comparison.change),
+                    difference_cell(c.comparison)});
+    if (figure == kAccuracy) rows.back().push_back(p_value(c.comparison.counted->mcnemar_p));
   }
+  std::vector<Column> columns = {{"seed", "Seed"},
+                                 {"a", "A"},
+                                 {"b", "B"},
+                                 {change_key(figure), "Change"},
+                                 difference_column(figure)};
+  if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
+  Table table(std::move(columns));
+  for (std::vector<Cell>& row : rows) table.add_row(std::move(row));
+  const SeedChanges changes = seed_changes(runs, "a", "b");
   const std::string& part = measured.part.facts.part;
   const std::vector<NamedFigures> figures = {{"a", "A, " + part, cautions(measured.part)},
                                              {"b", "B, " + part, cautions(measured.part)}};
   for (std::string& concern : seed_concerns(runs, figures)) notes.push_back(std::move(concern));
-  const SeedSpread spread_of_a = accuracy_spread(changes.before),
-                   spread_of_b = accuracy_spread(changes.after);
+  const SeedSpread spread_of_a = figure_spread(figure, changes.before),
+                   spread_of_b = figure_spread(figure, changes.after);
   Outcome outcome;
   outcome.verdict = verdict_of_seeds(changes, job.margin());
   outcome.result = runs_json(runs, figures);
@@ -207,13 +210,13 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
   outcome.text = [opening = opening_of(job, outcome, baseline), table, spreads, runs,
                   figures](const TextStyle& style) {
     return fmt::format("{}\n\n{}\n{}\n\n{}", opening(style), to_text(table, style), spreads,
-                       class_text_of_seeds(runs, figures, style));
+                       details_text_of_seeds(runs, figures, style));
   };
   outcome.sections = {{"Result",
                        {Facts{{{"A", job.first}, {"B", job.second}}}, PageTable{table, baseline},
                         Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
                         Paragraph{"B: " + seed_sentence(spread_of_b) + "."}}},
-                      class_section_of_seeds(runs, figures)};
+                      details_section_of_seeds(runs, figures)};
   return outcome;
 }
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "hone/study/class_table.h"
+#include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -33,7 +33,7 @@ CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& cont
   result.fields["layers"] = to_json(layers);
   result.text = [study, chosen, labels, layers](const TextStyle& style, bool with_layers) {
     return fmt::format("{}\n{}{}One seed.\n", to_text(study, style),
-                       class_text(chosen, labels, style),
+                       details_text(chosen, labels, style),
                        with_layers ? to_text(layers, style) + "\n" : "");
   };
   if (!output) return result;
@@ -45,7 +45,7 @@ CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& cont
   report.basis = basis_of(job.data.options.source, data, "simulated");
   std::vector<std::string> undrawn;
   report.sections = {choice_section(study, output->path() / "formats", undrawn)};
-  if (!chosen.empty()) report.sections.push_back(class_section(chosen, labels));
+  if (!chosen.empty()) report.sections.push_back(details_section(chosen, labels));
   report.sections.push_back({"Layers", {PageTable{layers}}, /*folded=*/true});
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
   tell_warnings(context, undrawn);

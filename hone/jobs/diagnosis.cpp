@@ -34,8 +34,8 @@ Cell short_number(double value) {
 
 }  // namespace
 
-bool worth_explaining(const Comparison& comparison) {
-  return comparison.accuracy_change() <= -kUsualMargin;
+bool worth_explaining(const FigureChange& change) {
+  return !(change.change > -kUsualMargin);  // nor where it is not defined
 }
 
 Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,
@@ -62,7 +62,7 @@ Diagnosis diagnose(const Model& parent, const Measurement& before, const Encoded
                diagnosis.remedy.better_parameters ? "PTQ with the better parameters"
                                                   : "PTQ, the noisiest in full precision",
                there, part.examples, batch_size, context);
-  diagnosis.improved->verdict = verdict(*diagnosis.improved->comparison);
+  diagnosis.improved->verdict = verdict(diagnosis.improved->comparison->change);
   diagnosis.part = part.name;
   return diagnosis;
 }

@@ -25,9 +25,9 @@ struct Diagnosis {
   std::string part;  ///< where it was measured
 };
 
-/// Whether people will want to know where the accuracy went: half a point or more of it is gone, be that shown to be more
-/// than chance or not.
-bool worth_explaining(const Comparison& comparison);
+/// Whether people will want to know where the figure went: half a point or more of it is gone, be that shown to be more
+/// than chance or not, or it is not defined any more.
+bool worth_explaining(const FigureChange& change);
 
 /// `before` is the parent on `data.test`, which is not measured again where the choice is made there.
 Diagnosis diagnose(const Model& parent, const Measurement& before, const EncodedSplits& data,

@@ -25,7 +25,7 @@ void write_report(const EvaluateJob& job, const EvaluateResult& result, const Da
   report.basis = {arithmetic_text(result.fields), 0, data_text(job.data.options.source, data),
                   describe(result.part), "nothing was chosen on these texts by this command"};
   report.sections = {{"Figures", {PageTable{result.figures()}, Paragraph{to_text(result.size)}}},
-                     class_section(result.named(), result.labels)};
+                     details_section(result.named(), result.labels)};
   report.results = result.fields;
   write_run_report(report, output.path(), context);
 }
@@ -33,7 +33,7 @@ void write_report(const EvaluateJob& job, const EvaluateResult& result, const Da
 }  // namespace
 
 std::string EvaluateResult::headline() const {
-  return accuracy_headline(name_and_size(part), measured.evaluation);
+  return figure_headline(name_and_size(part), measured.evaluation);
 }
 
 std::vector<NamedEvaluation> EvaluateResult::named() const {
@@ -41,10 +41,12 @@ std::vector<NamedEvaluation> EvaluateResult::named() const {
 }
 
 Table EvaluateResult::figures() const {
-  const Evaluation& e = measured.evaluation;
+  const TaskEvaluation& e = measured.evaluation;
   Table table({{"figure", "Figure"}, {"value", "Value"}});
-  table.add_row({"accuracy", accuracy_sentence(e)});
-  table.add_row({fmt::format("always '{}'", part.majority_label), share_text(e.majority_share)});
+  table.add_row({e.figure.text, figure_sentence(e)});
+  table.add_row(
+      {e.classes() ? fmt::format("always '{}'", part.majority_label) : baseline_answer(e.figure),
+       share_text(e.baseline)});
   table.add_row({"loss", fmt::format("{:.4f}", e.loss)});
   table.add_row({"arithmetic", arithmetic_text(fields)});
   table.add_row({"time", fmt::format("{:.2f} s, {} texts/s", measured.seconds,

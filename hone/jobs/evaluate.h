@@ -7,7 +7,8 @@
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/run_report.h"
 #include "hone/models/model_size.h"
-#include "hone/study/class_table.h"
+#include "hone/study/evaluation_details.h"
+#include "hone/study/measure.h"
 
 namespace hone {
 
@@ -25,13 +26,13 @@ struct EvaluateJob {
 struct EvaluateResult {
   Measurement measured;
   MeasuredPart part;                ///< it was measured on
-  std::vector<std::string> labels;  ///< names of the classes
+  std::vector<std::string> labels;  ///< names of what the model says
   ModelSize size;
   Json fields;  ///< what programs read, see `result_of`
 
   /// "Accuracy on test, n = 4 000: …"
   std::string headline() const;
-  /// Accuracy beside what it is to be read with, for people.
+  /// The figure its task is judged by, beside what it is to be read with, for people.
   Table figures() const;
   /// For tables of the classes.
   std::vector<NamedEvaluation> named() const;

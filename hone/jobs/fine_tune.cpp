@@ -29,16 +29,27 @@ Json to_json(const StepRecord& record) {
 Json to_json(const Measurement& measured, const std::vector<std::string>& labels,
              const StepRecord& record) {
   Json line = hone::to_json(measured, labels);
-  line.erase("eval_classes");
-  line.erase("eval_confusion");
+  for (const char* key : {"eval_classes", "eval_confusion", "eval_labels", "eval_outputs"})
+    line.erase(key);
   line["epoch"] = record.epoch;
   line["step"] = record.step;
   return line;
 }
 
 std::string figure_text(const Metric& metric, double value) {
-  if (metric.name == "loss") return fmt::format("{:.4f}", value);
-  return metric.name == "auc" ? fmt::format("{:.3f}", value) : share_text(value);
+  constexpr std::string_view kInTheirUnit[] = {"loss", "mse", "rmse", "mae"};
+  if (std::ranges::find(kInTheirUnit, metric.name) != std::end(kInTheirUnit))
+    return fmt::format("{:.4f}", value);
+  return metric.name.starts_with("auc") || metric.name == "pearson" || metric.name == "spearman"
+             ? fmt::format("{:.3f}", value)
+             : share_text(value);
+}
+
+const Metric& metric_of(Task task, const FineTuneOptions& options) {
+  if (options.metric_for_best_model.empty()) return metrics(task).front();
+  return with_context("`metric_for_best_model`", [&]() -> const Metric& {
+    return find_metric(task, options.metric_for_best_model);
+  });
 }
 
 /// One training run: what its callbacks share.
@@ -49,7 +60,7 @@ class Run {
       : model_(model),
         data_(data),
         options_(options),
-        metric_(find_metric(options.metric_for_best_model)),
+        metric_(metric_of(model.facts.task(), options)),
         log_(log),
         context_(context) {}
 
@@ -193,7 +204,7 @@ class Run {
   }
 
   // Weights may be numbers, and nothing that is computed with them is.
-  static void check_evaluation(const Evaluation& evaluation, std::int64_t step) {
+  static void check_evaluation(const TaskEvaluation& evaluation, std::int64_t step) {
     if (!std::isfinite(evaluation.loss))
       throw Diverged(step, step, "the loss on the validation part is no number");
   }
@@ -209,35 +220,39 @@ class Run {
 
   // "train  step 50  epoch 0.16  validation loss 0.5123  accuracy 81.2 ± 2.3 %  best so far"; on a terminal where that
   // is too long in fewer letters, and then on several lines: nothing is left out.
-  std::string evaluation_text(const Evaluation& e, const StepRecord& record) const {
+  std::string evaluation_text(const TaskEvaluation& e, const StepRecord& record) const {
     const auto columns = static_cast<std::size_t>(context_.progress.line_columns());
     const std::string whole =
-        stacked(evaluation_parts(e, record, "validation loss", "accuracy"), 0);
+        stacked(evaluation_parts(e, record, "validation loss", std::string(e.figure.text)), 0);
     if (columns == 0 || display_width(whole) <= columns) return whole;
-    return stacked(evaluation_parts(e, record, "val loss", "acc"), columns);
+    return stacked(evaluation_parts(e, record, "val loss",
+                                    e.figure == kAccuracy ? "acc" : std::string(e.figure.text)),
+                   columns);
   }
 
-  std::vector<std::string> evaluation_parts(const Evaluation& e, const StepRecord& record,
-                                            const char* loss, const char* accuracy) const {
+  std::vector<std::string> evaluation_parts(const TaskEvaluation& e, const StepRecord& record,
+                                            const char* loss, const std::string& figure) const {
     const Selection& selection = checkpoint_.selection;
-    std::vector<std::string> parts = {
-        options_.title, fmt::format("step {}", grouped(record.step)),
-        fmt::format("epoch {:.2f}", record.epoch), fmt::format("{} {:.4f}", loss, e.loss),
-        fmt::format("{} {}", accuracy, display_text(accuracy_cell(e)))};
-    if (metric_.name != "loss" && metric_.name != "accuracy")
+    std::vector<std::string> parts = {options_.title, fmt::format("step {}", grouped(record.step)),
+                                      fmt::format("epoch {:.2f}", record.epoch),
+                                      fmt::format("{} {:.4f}", loss, e.loss),
+                                      fmt::format("{} {}", figure, display_text(figure_cell(e)))};
+    if (metric_.name != "loss" && metric_.name != e.figure.key)
       parts.push_back(fmt::format("{} {}", metric_.name, figure_text(metric_, metric_.value(e))));
     parts.push_back(selection.best_step == record.step
                         ? "best so far"
                         : fmt::format("best {} at step {}",
                                       figure_text(metric_, selection.best_value),
                                       grouped(selection.best_step)));
-    if (const auto only = only_predicted_class(e))
+    const Evaluation* classes = e.classes();
+    if (const auto only = classes ? only_predicted_class(*classes) : std::nullopt)
       parts.push_back(fmt::format(
           "predicts '{}' only", shown_name(model_.facts.labels[static_cast<std::size_t>(*only)])));
     return parts;
   }
 
-  void choose(const Evaluation& evaluation, std::int64_t step, const ParameterStore& parameters) {
+  void choose(const TaskEvaluation& evaluation, std::int64_t step,
+              const ParameterStore& parameters) {
     Selection& selection = checkpoint_.selection;
     const double value = metric_.value(evaluation);
     const bool better = selection.best_step == 0 || is_better(metric_, value, selection.best_value);
@@ -285,17 +300,24 @@ class Run {
 
 FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTuneOptions& options,
                          TrainingLog& log, Context& context) {
-  check_labels(data.train.labels, model.facts.class_count());
+  const Task task = model.facts.task();
+  HONE_ASSERT(data.train.task == task, "texts of {} for a model of {}", to_string(data.train.task),
+              to_string(task));
+  if (task == Task::single_label) check_labels(data.train.labels, model.facts.class_count());
   user_check(
       !options.chooses() || data.validation.size() > 0,
       "`load_best_model_at_end` and `early_stopping_patience` choose on the validation part, "
       "and there is none; leave `validation_split` above 0");
-  const Metric& metric = find_metric(options.metric_for_best_model);
+  const Metric& metric = metric_of(task, options);
   user_check(
       !metric.of_two_classes || model.facts.class_count() == 2,
       "`metric_for_best_model`: {} is defined for two classes, the model tells {} apart; take "
       "accuracy, loss, f1_macro or f1_weighted",
       options.metric_for_best_model, model.facts.class_count());
+  user_check(options.class_weights.empty() || task == Task::single_label,
+             "`class_weights` weigh the classes of a text in the loss; the task is {}, whose texts "
+             "have none",
+             to_string(task));
   FineTuneOptions weighed = options;
   weighed.training.class_weights =
       class_weights(options.class_weights, data.train.labels, model.facts.labels);

@@ -21,7 +21,8 @@ struct FineTuneOptions {
   /// End after so many evaluations without a better one; 0: never. The best weights are kept then.
   std::int64_t early_stopping_patience = 0;
   /// The figure of the validation part that the best evaluation is told by (see hone/metrics/metric.h).
-  std::string metric_for_best_model = "accuracy";
+  /// Empty: the one by which the task is judged.
+  std::string metric_for_best_model = {};
   std::string class_weights = {};  ///< as `class_weights` takes it
   CheckpointOptions checkpoints = {};
 

@@ -22,9 +22,9 @@ CompressOptions options_for(const FormatChoice& choice, const Graph& graph,
 }
 
 void judge(std::vector<FormatResult>& results) {
-  std::vector<Comparison> comparisons;
-  for (const FormatResult& result : results) comparisons.push_back(*result.model.comparison);
-  const std::vector<Verdict> verdicts = verdicts_of_choice(comparisons);
+  std::vector<FigureChange> changes;
+  for (const FormatResult& result : results) changes.push_back(result.model.comparison->change);
+  const std::vector<Verdict> verdicts = verdicts_of_choice(changes);
   for (std::size_t i = 0; i < results.size(); ++i) results[i].model.verdict = verdicts[i];
 }
 
@@ -32,7 +32,7 @@ std::optional<std::size_t> fewest_bits(const std::vector<FormatResult>& results)
   std::optional<std::size_t> best;
   const auto rank = [&](std::size_t i) {
     const ComparedModel& model = results[i].model;
-    return std::pair(model.average_weight_bits, -model.comparison->margin_snr_db);
+    return std::pair(model.average_weight_bits, -model.comparison->snr_db);
   };
   for (std::size_t i = 0; i < results.size(); ++i)
     if (results[i].model.verdict->kept() && (!best || rank(i) < rank(*best))) best = i;
@@ -133,34 +133,28 @@ double mean_snr_db(const std::vector<OperandNoise>& noise, Operand operand) {
 }
 
 Table choice_table(const FormatStudy& study) {
-  Table table({{"format", "Format"},
-               {"average_weight_bits", "Bits"},
-               {"packed_bytes", "If packed"},
-               {"accuracy", "Accuracy"},
-               {"accuracy_change", "Change"},
-               {"flips", "Flips"},
-               {"mcnemar_p", "McNemar p"},
-               {"verdict", "Verdict"},
-               {"loss", "Loss"},
-               {"margin_snr_db", "Margin SNR (dB)"},
-               {"weight_snr_db", "Weights (dB)"},
-               {"input_snr_db", "Inputs (dB)"},
-               {"output_snr_db", "Outputs (dB)"},
-               {"arithmetic", "Arithmetic"}});
-  const Evaluation& parent = study.choice.parent.evaluation;
-  table.add_row({"fp32", bits(32), absent, accuracy_cell(parent), absent, absent, absent, absent,
-                 real(parent.loss, 4), absent, absent, absent, absent, "fp32"});
-  for (const FormatResult& r : study.results) {
-    const Comparison& c = *r.model.comparison;
-    const Evaluation& e = r.model.measurement.evaluation;
-    table.add_row({r.choice.label, bits(r.model.average_weight_bits),
-                   bytes(static_cast<std::int64_t>(std::ceil(r.bytes))), accuracy_cell(e),
-                   change_cell(c), flip_cell(c), p_value(c.mcnemar_p),
-                   verdict_cell(*r.model.verdict), real(e.loss, 4), snr_cell(c.margin_snr_db),
-                   snr_cell(mean_snr_db(r.noise, Operand::weight)),
-                   snr_cell(mean_snr_db(r.noise, Operand::input)),
-                   snr_cell(mean_snr_db(r.noise, Operand::output)), "simulated"});
-  }
+  std::vector<Column> columns = {
+      {"format", "Format"}, {"average_weight_bits", "Bits"}, {"packed_bytes", "If packed"}};
+  for (Column& column : figure_columns(study.choice.parent.evaluation.figure))
+    columns.push_back(std::move(column));
+  for (const Column& column : {Column{"weight_snr_db", "Weights (dB)"},
+                               {"input_snr_db", "Inputs (dB)"},
+                               {"output_snr_db", "Outputs (dB)"},
+                               {"arithmetic", "Arithmetic"}})
+    columns.push_back(column);
+  Table table(std::move(columns));
+  const auto add = [&](const std::string& label, Cell size, const ComparedModel& model,
+                       const std::vector<OperandNoise>& noise) {
+    std::vector<Cell> row = {label, bits(model.average_weight_bits), std::move(size)};
+    for (Cell& cell : figure_cells(model)) row.push_back(std::move(cell));
+    for (const Operand operand : {Operand::weight, Operand::input, Operand::output})
+      row.push_back(snr_cell(mean_snr_db(noise, operand)));
+    row.emplace_back(model.quantized ? "simulated" : "fp32");
+    table.add_row(std::move(row));
+  };
+  add("fp32", absent, parent_row(study.choice.parent), {});
+  for (const FormatResult& r : study.results)
+    add(r.choice.label, bytes(static_cast<std::int64_t>(std::ceil(r.bytes))), r.model, r.noise);
   return table;
 }
 
@@ -178,7 +172,8 @@ std::vector<NamedEvaluation> chosen_evaluations(const FormatStudy& study) {
 namespace {
 
 double worst_change(const FormatResult& result) {
-  return accuracy_change_interval(*result.model.comparison).low;
+  const std::optional<Interval>& interval = result.model.comparison->change.interval;
+  return interval ? interval->low : -std::numeric_limits<double>::infinity();
 }
 
 // Where none is shown to be kept, those that are shown to lose least: the best figure among many is that of the luckiest,
@@ -189,9 +184,22 @@ std::vector<const FormatResult*> least_at_worst(const FormatStudy& study) {
   for (const FormatResult& result : study.results)
     if (worst_change(result) == least) told.push_back(&result);
   std::ranges::stable_sort(told, std::greater(), [](const FormatResult* result) {
-    return result->model.comparison->margin_snr_db;
+    return result->model.comparison->snr_db;
   });
   return told;
+}
+
+// ", with 0.00 to 2.50 % flips"; of numbers nothing.
+std::string flips_of(const std::vector<const FormatResult*>& told) {
+  if (!told[0]->model.comparison->counted) return "";
+  const auto flips = [](const FormatResult* result) {
+    return result->model.comparison->counted->flip_share;
+  };
+  const auto [fewest, most] = std::ranges::minmax(told | std::views::transform(flips));
+  return fewest == most
+             ? fmt::format(", with {} flips", flip_share_text(most))
+             : fmt::format(", with {} to {} flips", percent_number(fewest, kDifferenceDigits),
+                           flip_share_text(most));
 }
 
 // "the interval of int8 reaches down least: -1.00 points, …", or "the 95 % intervals of 3 of them reach down least and
@@ -205,18 +213,9 @@ std::string least_text(const std::vector<const FormatResult*>& told) {
   for (const FormatResult* result : told | std::views::take(kNamed))
     names += (names.empty() ? "" : ", ") + result->choice.label;
   if (told.size() > kNamed) names += fmt::format(" and {} more", told.size() - kNamed);
-  const auto flips = [](const FormatResult* result) {
-    return result->model.comparison->flip_share;
-  };
-  const auto [fewest, most] = std::ranges::minmax(told | std::views::transform(flips));
-  const std::string range = fewest == most
-                                ? flip_share_text(most)
-                                : fmt::format("{} to {}", percent_number(fewest, kDifferenceDigits),
-                                              flip_share_text(most));
   return fmt::format(
-      "the 95 % intervals of {} of them reach down least and alike, to {} points, with {} flips "
-      "({})",
-      told.size(), points_text(worst_change(*told[0])), range, names);
+      "the 95 % intervals of {} of them reach down least and alike, to {} points{} ({})",
+      told.size(), points_text(worst_change(*told[0])), flips_of(told), names);
 }
 
 }  // namespace
@@ -224,8 +223,9 @@ std::string least_text(const std::vector<const FormatResult*>& told) {
 std::string choice_verdict(const FormatStudy& study) {
   const std::size_t count = study.results.size();
   const std::string of = fmt::format("Of {} format{}, ", count, count == 1 ? "" : "s"),
-                    within = fmt::format("to keep the accuracy within {:.2f} points",
-                                         100 * kUsualMargin),
+                    within =
+                        fmt::format("to keep the {} within {:.2f} points",
+                                    study.choice.parent.evaluation.figure.text, 100 * kUsualMargin),
                     basis = fmt::format(
                         "; on {}{}.", study.choice.made_on(),
                         count > 1
@@ -281,7 +281,7 @@ Json to_json(const FormatStudy& study, const std::vector<std::string>& labels) {
 namespace {
 
 double bits_of(const FormatResult& result) { return result.model.average_weight_bits; }
-double snr_of(const FormatResult& result) { return result.model.comparison->margin_snr_db; }
+double snr_of(const FormatResult& result) { return result.model.comparison->snr_db; }
 bool has_place(const FormatResult& result) { return std::isfinite(snr_of(result)); }
 
 std::string without_place(const std::vector<FormatResult>& results) {

@@ -1,8 +1,11 @@
 #include "hone/jobs/learning_curve.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "hone/report/scattered_curve.h"
+#include "hone/study/measure.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -16,10 +19,21 @@ std::vector<Point> loss_points(const std::vector<StepRecord>& steps) {
   return points;
 }
 
-Point accuracy_point(const Json& line) {
-  const Json& interval = line["eval_accuracy_interval"];
-  return {line["epoch"].get<double>(), 100 * line["eval_accuracy"].get<double>(),
-          100 * interval[0].get<double>(), 100 * interval[1].get<double>()};
+Point figure_point(const Json& line) {
+  const Estimate e = figure_estimate(line);
+  return {line["epoch"].get<double>(), 100 * e.value, 100 * e.low, 100 * e.high};
+}
+
+// Of the validation part; null where nothing was evaluated.
+const Json* first_evaluation(const TrainingLog& log) {
+  const auto found = std::ranges::find_if(
+      log.lines(), [](const Json& line) { return line.contains("eval_loss"); });
+  return found == log.lines().end() ? nullptr : &*found;
+}
+
+FigureName figure_of(const TrainingLog& log) {
+  const Json* evaluation = first_evaluation(log);
+  return evaluation == nullptr ? kAccuracy : figure_of(*evaluation);
 }
 
 Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
@@ -27,12 +41,13 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
   const std::string of_each =
       losses.mean_of == 1 ? "" : fmt::format(", mean of {} steps", losses.mean_of);
   Series validation_loss{.label = "validation loss"};
-  Series accuracy{.label = "validation accuracy", .spread = Spread::bars};
+  const FigureName name = figure_of(log);
+  const std::string what = fmt::format("validation {}", name.text);
+  Series figures{.label = what, .spread = Spread::bars};
   for (const Json& line : log.lines()) {
-    if (!line.contains("eval_accuracy") || line["eval_accuracy"].is_null()) continue;
-    accuracy.points.push_back(accuracy_point(line));
-    if (line.contains("eval_samples"))
-      accuracy.label = "validation accuracy, " + sample_size_text(line);
+    if (!line.contains("eval_loss") || std::isnan(figure_estimate(line).value)) continue;
+    figures.points.push_back(figure_point(line));
+    if (line.contains("eval_samples")) figures.label = what + ", " + sample_size_text(line);
     if (!line["eval_loss"].is_null())
       validation_loss.points.push_back(
           {line["epoch"].get<double>(), line["eval_loss"].get<double>()});
@@ -45,9 +60,10 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
                             .series = scattered_curve("training loss" + of_each, losses.points)}},
                 .width = 1000};
   figure.panels[0].series.push_back(validation_loss);
-  if (accuracy.points.size() >= 2) {
+  if (figures.points.size() >= 2) {
+    const std::string title = figure_title(name);
     figure.panels.push_back(
-        {.title = "Accuracy", .x = epochs, .y = {.label = "Accuracy (%)"}, .series = {accuracy}});
+        {.title = title, .x = epochs, .y = {.label = title + " (%)"}, .series = {figures}});
   }
   return figure;
 }
@@ -55,18 +71,20 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
 }  // namespace
 
 Table learning_curve_table(const TrainingLog& log) {
+  const FigureName figure = figure_of(log);
+  const std::string key = fmt::format("eval_{}", figure.key);
   Table table({{"step", "Step"},
                {"epoch", "Epoch"},
                {"loss", "Loss"},
                {"learning_rate", "Learning rate"},
                {"grad_norm", "Gradient norm"},
                {"eval_loss", "Validation loss"},
-               {"eval_accuracy", "Validation accuracy"},
-               {"eval_accuracy_low", "95 % from"},
-               {"eval_accuracy_high", "to"}});
+               {key, fmt::format("Validation {}", figure.text)},
+               {key + "_low", "95 % from"},
+               {key + "_high", "to"}});
   std::map<std::int64_t, const Json*> evaluations;
   for (const Json& line : log.lines())
-    if (line.contains("eval_accuracy")) evaluations[line.at("step").get<std::int64_t>()] = &line;
+    if (line.contains("eval_loss")) evaluations[line.at("step").get<std::int64_t>()] = &line;
   const auto cell = [](const Json& value) {
     return value.is_number() ? real(value.get<double>(), 6) : Cell(absent);
   };
@@ -78,9 +96,9 @@ Table learning_curve_table(const TrainingLog& log) {
       row.insert(row.end(), 4, Cell(absent));
     } else {
       const Json& e = *found->second;
-      const Json& interval = e["eval_accuracy_interval"];
-      row.insert(row.end(), {cell(e["eval_loss"]), cell(e["eval_accuracy"]), cell(interval[0]),
-                             cell(interval[1])});
+      const Json& interval = e[key + "_interval"];
+      row.insert(row.end(),
+                 {cell(e["eval_loss"]), cell(e[key]), cell(interval[0]), cell(interval[1])});
     }
     table.add_row(std::move(row));
   }
@@ -92,8 +110,9 @@ Section learning_curve_section(const TrainingLog& log, const std::string& title,
   write_file(fs::path(stem) += ".csv", to_csv(learning_curve_table(log)));
   Section section{"Learning curve", {}};
   if (log.steps().size() >= 2)
-    section.blocks.push_back(figure_block(learning_curve_figure(log, title), stem,
-                                          "Loss and validation accuracy against epochs", notes));
+    section.blocks.push_back(figure_block(
+        learning_curve_figure(log, title), stem,
+        fmt::format("Loss and validation {} against epochs", figure_of(log).text), notes));
   return section;
 }
 

@@ -3,13 +3,36 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/error.h"
 #include "hone/data/row_hash.h"
 #include "hone/jobs/compress.h"
+#include "hone/study/answers.h"
 
 namespace hone {
 namespace {
+
+/// The right answers to examples.
+struct RightAnswers {
+  Task task;
+  std::vector<std::int32_t> classes = {};
+  std::vector<float> targets = {};
+  std::vector<std::int32_t> texts = {};
+
+  Truth truth() const {
+    return {.task = task, .classes = classes, .targets = targets, .texts = texts};
+  }
+};
+
+RightAnswers right_answers(Task task, const std::vector<Example>& examples) {
+  RightAnswers right{.task = task, .texts = text_numbers(row_hashes(examples))};
+  for (const Example& example : examples) {
+    right.classes.push_back(example.label);
+    right.targets.insert(right.targets.end(), example.targets.begin(), example.targets.end());
+  }
+  return right;
+}
 
 ComparedModel measured(const TextModel& source, const std::string& label,
                        const std::vector<Example>& examples, std::int64_t max_seq_length,
@@ -21,29 +44,54 @@ ComparedModel measured(const TextModel& source, const std::string& label,
           source.model.quantization.has_value()};
 }
 
-std::vector<Flip> find_flips(const Logits& first, const Logits& second,
+// How many answers to a text are wrong, or by how much its numbers are.
+double wrong_by(const LabelScheme& scheme, const Example& example, std::span<const float> outputs) {
+  if (scheme.task == Task::single_label) return prediction(outputs) != example.label;
+  double sum = 0;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    sum += scheme.task == Task::regression
+               ? std::abs(static_cast<double>(outputs[i]) - example.targets[i])
+               : says_yes(outputs[i]) != (example.targets[i] != 0);
+  return sum;
+}
+
+double swing_of(Task task, std::span<const float> first, std::span<const float> second) {
+  const std::int32_t before = prediction(first), after = prediction(second);
+  if (before == kNoPrediction || after == kNoPrediction) return 0;
+  if (task == Task::single_label) {
+    const auto margin = [&](std::span<const float> logits) {
+      return static_cast<double>(logits[static_cast<std::size_t>(after)]) -
+             logits[static_cast<std::size_t>(before)];
+    };
+    return margin(second) - margin(first);
+  }
+  double most = 0;
+  for (std::size_t i = 0; i < first.size(); ++i)
+    most = std::max(most, std::abs(static_cast<double>(second[i]) - first[i]));
+  return most;
+}
+
+// Answers of classes and labels are words; numbers differ however little they do.
+bool differ(const LabelScheme& scheme, std::span<const float> a, std::span<const float> b) {
+  return scheme.task == Task::regression ? !std::ranges::equal(a, b)
+                                         : answer_text(scheme, a) != answer_text(scheme, b);
+}
+
+// What was lost, then neither, then what was gained.
+std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, const Logits& second,
                              const std::vector<Example>& examples) {
-  const std::vector<std::int32_t> before = predictions(first), after = predictions(second);
   std::vector<Flip> flips;
   for (std::size_t i = 0; i < examples.size(); ++i) {
-    if (before[i] == after[i]) continue;
-    Flip flip{static_cast<std::int64_t>(i), examples[i].label, before[i], after[i], 0};
-    if (flip.first != kNoPrediction && flip.second != kNoPrediction) {
-      const auto margin = [&](const Logits& logits) {
-        const std::span<const float> row = logits.row(flip.example);
-        return static_cast<double>(row[static_cast<std::size_t>(flip.second)]) -
-               row[static_cast<std::size_t>(flip.first)];
-      };
-      flip.swing = margin(second) - margin(first);
-    }
-    flips.push_back(flip);
+    const auto row = static_cast<std::int64_t>(i);
+    const std::span<const float> a = first.row(row), b = second.row(row);
+    if (!differ(scheme, a, b)) continue;
+    flips.push_back({row, truth_text(scheme, examples[i]), answer_text(scheme, a),
+                     answer_text(scheme, b),
+                     wrong_by(scheme, examples[i], b) - wrong_by(scheme, examples[i], a),
+                     swing_of(scheme.task, a, b)});
   }
-  // Lost, then neither right, then gained.
-  const auto order = [](const Flip& flip) {
-    return flip.first == flip.label ? 0 : flip.second == flip.label ? 2 : 1;
-  };
-  std::ranges::stable_sort(flips, [&](const Flip& a, const Flip& b) {
-    return order(a) != order(b) ? order(a) < order(b) : a.swing > b.swing;
+  std::ranges::stable_sort(flips, [](const Flip& a, const Flip& b) {
+    return a.loss != b.loss ? a.loss > b.loss : a.swing > b.swing;
   });
   return flips;
 }
@@ -54,33 +102,32 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
                                const std::vector<Example>& examples, std::int64_t max_seq_length,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings) {
-  const std::vector<std::string>&labels = first.model.facts.labels,
-        &others = second.model.facts.labels;
-  user_check(labels == others, "the models have different classes: {} and {}",
-             fmt::join(labels, ", "), fmt::join(others, ", "));
+  const LabelScheme scheme = first.model.facts.scheme(), other = second.model.facts.scheme();
+  user_check(scheme.task == other.task, "the models have different tasks: {} and {}",
+             to_string(scheme.task), to_string(other.task));
+  user_check(scheme.names == other.names, "the models have different classes: {} and {}",
+             fmt::join(scheme.names, ", "), fmt::join(other.names, ", "));
   const auto measure_one = [&](const TextModel& source, const char* label) {
     return measured(source, label, examples, max_seq_length, batch_size, context, warnings);
   };
-  ModelComparison result{measure_one(first, "A"), measure_one(second, "B"), {}, {}, labels};
+  ModelComparison result{measure_one(first, "A"), measure_one(second, "B"), {}, {}, scheme.names};
   const Logits a = result.first.measurement.view(), b = result.second.measurement.view();
-  std::vector<std::int32_t> truth;
-  for (const Example& example : examples) truth.push_back(example.label);
-  result.comparison = compare(a, b, truth, text_numbers(row_hashes(examples)));
+  const RightAnswers right = right_answers(scheme.task, examples);
+  result.comparison = compare(a, b, right.truth());
   result.second.comparison = result.comparison;
-  result.flips = find_flips(a, b, examples);
+  result.flips = find_flips(scheme, a, b, examples);
   return result;
 }
 
 ChangedTexts changed_texts(const ModelComparison& comparison, const std::vector<Example>& examples,
                            std::size_t count) {
-  const auto name = [&](std::int32_t label) { return prediction_name(label, comparison.labels); };
   ChangedTexts texts;
   for (const Flip& flip : comparison.flips) {
     if (texts.rows.size() == count) break;
     const Example& example = examples[static_cast<std::size_t>(flip.example)];
     const std::string text =
         example.text_pair ? example.text + " | " + *example.text_pair : example.text;
-    texts.rows.push_back({text, name(flip.label), name(flip.first), name(flip.second)});
+    texts.rows.push_back({text, flip.label, flip.first, flip.second});
   }
   return texts;
 }

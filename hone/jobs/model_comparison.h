@@ -10,29 +10,32 @@
 /// Two models on the same texts.
 namespace hone {
 
-/// A text on which the two predict different classes.
+/// A text to which the two give different answers.
 struct Flip {
-  std::int64_t example = 0;  ///< index into the measured part
-  std::int32_t label = 0, first = 0, second = 0;
-  double swing =
-      0;  ///< by how much the second model's logits moved from the first's class to its own
+  std::int64_t example = 0;          ///< index into the measured part
+  std::string label, first, second;  ///< the right answer and theirs: `answer_text`
+  /// What the second model lost: how many more answers it has wrong, or by how much farther from the truth its number is.
+  double loss = 0;
+  /// By how much the second model's outputs moved: of classes from the first's class to its own, of labels and numbers the
+  /// most that one did.
+  double swing = 0;
 };
 
 struct ModelComparison {
   ComparedModel first, second;
-  Comparison comparison;
+  TaskComparison comparison;
   std::vector<Flip>
       flips;  ///< what the second model lost before what it gained, the widest swing first
   std::vector<std::string> labels;
 };
 
-/// Measures both models on `examples`, each with its own tokenizer. Throws `UserError` when their classes differ.
+/// Measures both models on `examples`, each with its own tokenizer. Throws `UserError` when their tasks or labels differ.
 ModelComparison compare_models(const TextModel& first, const TextModel& second,
                                const std::vector<Example>& examples, std::int64_t max_seq_length,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings);
 
-/// The first `count` of the flips with their texts and class names.
+/// The first `count` of the flips with their texts.
 ChangedTexts changed_texts(const ModelComparison& comparison, const std::vector<Example>& examples,
                            std::size_t count);
 

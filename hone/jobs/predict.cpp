@@ -86,6 +86,7 @@ PredictionSubject subject_for(const PredictJob& job, const Asked& asked, const T
                             .labelled = rows.labelled,
                             .many_files = rows.many_files,
                             .numbered = from_data || job.stream.next || rows.rows.size() > 1,
+                            .task = asked.model().model.facts.task(),
                             .labels = asked.model().model.facts.labels,
                             .width = width};
   if (const EmbeddingModel* embedder = asked.embedder()) {

@@ -10,6 +10,7 @@
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
 #include "hone/metrics/classification.h"
+#include "hone/metrics/multi_label.h"
 #include "hone/models/encoding.h"
 #include "hone/train/text_examples.h"
 
@@ -40,31 +41,76 @@ Json short_numbers(const std::vector<float>& values) {
   return list;
 }
 
-constexpr PredictionField kFields[] = {
-    {"id", [](const Prediction& p, const Labels&) { return p.row.id; }},
-    {"file", [](const Prediction& p, const Labels&) { return Json(p.row.file); },
-     WhichRows::of_many_files},
-    {"text", [](const Prediction& p, const Labels&) { return Json(p.row.text); }},
-    {"text_pair", [](const Prediction& p, const Labels&) { return or_null(p.row.text_pair); },
-     WhichRows::pairs},
-    {"label", [](const Prediction& p, const Labels&) { return or_null(p.label); }, WhichRows::all,
-     Question::label},
-    {"score", [](const Prediction& p, const Labels&) { return or_null(p.score); }, WhichRows::all,
-     Question::label},
-    {"gold", [](const Prediction& p, const Labels&) { return or_null(p.row.gold); },
-     WhichRows::labelled},
-    {"cut", [](const Prediction& p, const Labels&) { return Json(p.cut); }},
-    {"embedding", [](const Prediction& p, const Labels&) { return short_numbers(p.embedding); },
-     WhichRows::all, Question::embedding},
-    {"labels", [](const Prediction&, const Labels& labels) { return Json(labels); }, WhichRows::all,
-     Question::label, true},
-    {"probabilities", [](const Prediction& p, const Labels&) { return Json(p.probabilities); },
-     WhichRows::all, Question::label, true},
-    {"logits", [](const Prediction& p, const Labels&) { return Json(p.logits); }, WhichRows::all,
-     Question::label, true},
-    {"input_ids", [](const Prediction& p, const Labels&) { return Json(p.input_ids); },
-     WhichRows::all, std::nullopt, true},
-};
+// A number, or of several an object.
+Json value_of(const Prediction& p, const Labels& labels) {
+  const auto number = [&](std::size_t i) {
+    return std::isfinite(p.logits[i]) ? Json(short_number(p.logits[i])) : Json();
+  };
+  if (p.logits.size() == 1) return number(0);
+  Json values = Json::object();
+  for (std::size_t i = 0; i < labels.size(); ++i) values[labels[i]] = number(i);
+  return values;
+}
+
+Json predicted_labels(const Prediction& p, const Labels& labels) {
+  if (!p.has_number) return nullptr;
+  Json given = Json::array();
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (says_yes(p.logits[i])) given.push_back(labels[i]);
+  return given;
+}
+
+}  // namespace
+
+const std::vector<PredictionField>& prediction_fields() {
+  static const std::vector<PredictionField> fields = {
+      {"id", [](const Prediction& p, const Labels&) { return p.row.id; }},
+      {"file", [](const Prediction& p, const Labels&) { return Json(p.row.file); },
+       WhichRows::of_many_files},
+      {"text", [](const Prediction& p, const Labels&) { return Json(p.row.text); }},
+      {"text_pair", [](const Prediction& p, const Labels&) { return or_null(p.row.text_pair); },
+       WhichRows::pairs},
+      {"label",
+       [](const Prediction& p, const Labels&) { return or_null(p.label); },
+       WhichRows::all,
+       Question::label,
+       false,
+       {Task::single_label}},
+      {"score",
+       [](const Prediction& p, const Labels&) { return or_null(p.score); },
+       WhichRows::all,
+       Question::label,
+       false,
+       {Task::single_label}},
+      {"value", value_of, WhichRows::all, Question::label, false, {Task::regression}},
+      {"predicted_labels",
+       predicted_labels,
+       WhichRows::all,
+       Question::label,
+       false,
+       {Task::multi_label}},
+      {"gold", [](const Prediction& p, const Labels&) { return or_null(p.row.gold); },
+       WhichRows::labelled},
+      {"cut", [](const Prediction& p, const Labels&) { return Json(p.cut); }},
+      {"embedding", [](const Prediction& p, const Labels&) { return short_numbers(p.embedding); },
+       WhichRows::all, Question::embedding},
+      {"labels", [](const Prediction&, const Labels& labels) { return Json(labels); },
+       WhichRows::all, Question::label, true},
+      {"probabilities",
+       [](const Prediction& p, const Labels&) { return Json(p.probabilities); },
+       WhichRows::all,
+       Question::label,
+       true,
+       {Task::single_label, Task::multi_label}},
+      {"logits", [](const Prediction& p, const Labels&) { return Json(p.logits); }, WhichRows::all,
+       Question::label, true},
+      {"input_ids", [](const Prediction& p, const Labels&) { return Json(p.input_ids); },
+       WhichRows::all, std::nullopt, true},
+  };
+  return fields;
+}
+
+namespace {
 
 std::vector<double> softmax(std::span<const float> logits) {
   const double top = static_cast<double>(std::ranges::max(logits));
@@ -76,12 +122,21 @@ std::vector<double> softmax(std::span<const float> logits) {
   return probabilities;
 }
 
+std::vector<double> sigmoids(std::span<const float> logits) {
+  std::vector<double> probabilities;
+  for (const float logit : logits)
+    probabilities.push_back(1 / (1 + std::exp(-static_cast<double>(logit))));
+  return probabilities;
+}
+
 // What the answers about the rows lack for a field; "" for one that they have.
-std::string_view lacking(const PredictionSubject& subject, const PredictionField& field) {
+std::string lacking(const PredictionSubject& subject, const PredictionField& field) {
   if (field.answers.value_or(subject.question) != subject.question)
     return subject.question == Question::label
                ? "the embedding is there with `embed`"
                : "with `embed` there are no labels, and nothing about them";
+  if (!field.tasks.empty() && std::ranges::find(field.tasks, subject.task) == field.tasks.end())
+    return fmt::format("a model of {} gives no {}", to_string(subject.task), field.name);
   switch (field.of) {
     case WhichRows::pairs:
       return subject.pairs ? ""
@@ -109,18 +164,26 @@ std::string csv_cell(const Json& value) {
                                     : std::string_view(to_line(value)));
 }
 
-void fill_label(Prediction& prediction, std::span<const float> logits,
-                const std::vector<std::string>& labels) {
+bool all_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+void fill_embedding(Prediction& prediction, std::span<const float> numbers) {
+  prediction.embedding.assign(numbers.begin(), numbers.end());
+  prediction.has_number = all_finite(numbers);
+}
+
+void fill_answer(Prediction& prediction, std::span<const float> logits, Task task,
+                 const std::vector<std::string>& labels) {
   prediction.logits.assign(logits.begin(), logits.end());
+  prediction.has_number = all_finite(logits);
+  if (task == Task::multi_label) prediction.probabilities = sigmoids(logits);
+  if (task != Task::single_label) return;
   prediction.probabilities = softmax(logits);
   const std::int32_t best = hone::prediction(logits);
   if (best == kNoPrediction) return;
   prediction.label = labels[static_cast<std::size_t>(best)];
   prediction.score = prediction.probabilities[static_cast<std::size_t>(best)];
-}
-
-bool all_finite(const std::vector<float>& values) {
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
 }  // namespace
@@ -175,9 +238,9 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
       Prediction& prediction = predictions[static_cast<std::size_t>(batch[i])];
       const std::span<const float> row = std::span(figures).subspan(i * width, width);
       if (question_ == Question::label)
-        fill_label(prediction, row, labels);
+        fill_answer(prediction, row, source_.model.facts.task(), labels);
       else
-        prediction.embedding.assign(row.begin(), row.end());
+        fill_embedding(prediction, row);
     }
     begin = end;
     stop_if_interrupted();
@@ -188,8 +251,7 @@ std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
     prediction.input_ids = set.ids[i];
     prediction.cut = set.truncated[i] != 0;
     empty += trim(prediction.row.text).empty();
-    without_number += question_ == Question::label ? !prediction.label.has_value()
-                                                   : !all_finite(prediction.embedding);
+    without_number += !prediction.has_number;
   }
   texts += set.size();
   cut += set.truncated_texts;
@@ -216,23 +278,22 @@ std::vector<std::string> TextPredictor::warnings() const {
   return lines;
 }
 
-std::span<const PredictionField> prediction_fields() { return kFields; }
-
 std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
                                            const PredictionSubject& subject, bool csv) {
   std::vector<PredictionField> chosen;
   if (names.empty()) {
-    for (const PredictionField& field : kFields)
+    for (const PredictionField& field : prediction_fields())
       if (lacking(subject, field).empty() && !(csv && field.list)) chosen.push_back(field);
     return chosen;
   }
+  const std::vector<PredictionField>& fields = prediction_fields();
   std::vector<std::string> known;
-  for (const PredictionField& field : kFields) known.emplace_back(field.name);
+  for (const PredictionField& field : fields) known.emplace_back(field.name);
   for (const std::string& name : names) {
-    const auto found = std::ranges::find(kFields, name, &PredictionField::name);
-    user_check(found != std::end(kFields), "`fields`: expected some of {}, got '{}'{}",
+    const auto found = std::ranges::find(fields, name, &PredictionField::name);
+    user_check(found != fields.end(), "`fields`: expected some of {}, got '{}'{}",
                fmt::join(known, ", "), name, did_you_mean(name, known));
-    const std::string_view lack = lacking(subject, *found);
+    const std::string lack = lacking(subject, *found);
     user_check(lack.empty(), "`fields`: {}", lack);
     user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
                "`fields`: {} is there twice", name);

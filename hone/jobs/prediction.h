@@ -30,7 +30,8 @@ struct PredictionSubject {
   bool labelled = false;            ///< some have a gold label
   bool many_files = false;          ///< they come from several files
   bool numbered = false;            ///< there may be many, told apart by their ids
-  std::vector<std::string> labels;  ///< names of the model's classes
+  Task task = Task::single_label;   ///< of the model
+  std::vector<std::string> labels;  ///< names of what it says
   std::int64_t width = 0;           ///< logits, or numbers of a vector
   std::string pooling = {};         ///< of an embedding
   bool normalized = false;          ///< an embedding has length 1
@@ -43,9 +44,12 @@ struct Prediction {
   bool cut = false;              ///< the text was longer than `input_ids`
   std::vector<float> embedding;  ///< where that was asked for; else what follows
   std::vector<float> logits;
-  std::vector<double> probabilities;  ///< softmax of the logits
-  std::optional<std::string> label;   ///< of the largest logit, the first of equal ones
-  std::optional<double> score;        ///< its probability
+  std::vector<double>
+      probabilities;  ///< of classes the softmax of the logits, of labels their sigmoids
+  std::optional<std::string>
+      label;  ///< of the largest logit, the first of equal ones; of one class of several
+  std::optional<double> score;  ///< its probability
+  bool has_number = true;  ///< none of the logits, or of the embedding, is a NaN or an infinity
 };
 
 /// Answers one question about texts, in batches. A text's figures are the same bits whatever is answered with it: it is
@@ -85,9 +89,10 @@ struct PredictionField {
   Json (*value)(const Prediction&, const std::vector<std::string>& labels);
   enum class Rows { all, pairs, labelled, of_many_files } of = Rows::all;  ///< rows that have it
   std::optional<Question> answers = {};  ///< the question that has it; none: any
-  bool list = false;  ///< CSV has it only when it is asked for, as JSON in one cell
+  bool list = false;             ///< CSV has it only when it is asked for, as JSON in one cell
+  std::vector<Task> tasks = {};  ///< that have it; none: any
 };
-std::span<const PredictionField> prediction_fields();
+const std::vector<PredictionField>& prediction_fields();
 
 /// The fields called `names`; when there are none, all that predictions about the `subject` have, for CSV without lists
 /// but for the embedding. Throws `UserError` for an unknown name, one given twice, and one that they do not have.

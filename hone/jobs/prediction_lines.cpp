@@ -7,6 +7,7 @@
 #include "hone/base/text.h"
 #include "hone/metrics/classification.h"
 #include "hone/report/table.h"
+#include "hone/study/answers.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -31,6 +32,10 @@ std::string vector_cells(std::string_view norm, std::string_view numbers) {
   return fmt::format("{:>9}  {:>36}  ", norm, numbers);
 }
 
+std::string_view answer_header(Task task) {
+  return task == Task::regression ? "Number" : task == Task::multi_label ? "Labels" : "Label";
+}
+
 }  // namespace
 
 std::optional<PredictionForm> form_of_file(std::string_view path) {
@@ -46,7 +51,10 @@ PredictionLines::PredictionLines(PredictionForm form, PredictionSubject subject,
       fields_(choose_fields(fields, subject_, form == PredictionForm::csv)),
       chosen_(!fields.empty()),
       columns_(style.columns),
-      label_width_(std::string_view("Label").size()) {
+      label_width_(answer_header(subject_.task).size()) {
+  // A number of one output has up to ten characters; of several labels, or numbers, lines need not be even.
+  constexpr std::size_t kNumberWidth = 10;
+  if (subject_.task == Task::regression) label_width_ = std::max(label_width_, kNumberWidth);
   for (const std::string& label : subject_.labels)
     label_width_ = std::max(label_width_, character_count(shown_name(label)));
 }
@@ -56,7 +64,8 @@ std::string PredictionLines::header() const {
   if (form_ == PredictionForm::csv) return csv_header(fields_);
   const std::string answer =
       subject_.question == Question::label
-          ? label_cells("Label", "Probability")
+          ? label_cells(answer_header(subject_.task),
+                        subject_.task == Task::single_label ? "Probability" : "")
           : vector_cells("Norm", fmt::format("First {} of {} numbers",
                                              std::min<std::int64_t>(kShownNumbers, subject_.width),
                                              subject_.width));
@@ -88,14 +97,15 @@ std::string PredictionLines::table_row(const Prediction& p) const {
   const std::string id = p.row.id.is_string() ? p.row.id.get<std::string>() : p.row.id.dump();
   const std::string answer =
       subject_.question == Question::label
-          ? label_cells(p.label.value_or(prediction_name(kNoPrediction, subject_.labels)),
+          ? label_cells(answer_text({subject_.task, subject_.labels}, p.logits),
                         p.score ? display_text(percent(*p.score)) : "–")
           : vector_cells(fmt::format("{:.4f}", norm(p.embedding)), first_numbers(p.embedding));
   return table_line(id, answer, p.row.gold.value_or("–"), p.row.text, p.row.text_pair.value_or(""));
 }
 
 std::string PredictionLines::label_cells(std::string_view label, std::string_view score) const {
-  return fmt::format("{:<{}}  {:>11}  ", shown_name(label), label_width_, score);
+  const std::string first = fmt::format("{:<{}}  ", shown_name(label), label_width_);
+  return subject_.task == Task::single_label ? fmt::format("{}{:>11}  ", first, score) : first;
 }
 
 // The rows of a table that is printed while it grows: its widths are known before.

@@ -12,11 +12,12 @@
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
-#include "hone/study/class_table.h"
 #include "hone/study/comparison_table.h"
+#include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
 #include "hone/study/seeds.h"
 #include "hone/train/class_weights.h"
+#include "hone/train/text_examples.h"
 
 namespace hone {
 namespace {
@@ -65,7 +66,7 @@ struct QuantizeRun {
                         "is no part of the change.",
                         parent_format())
                   : "";
-    return fmt::format("On {}; {}.{}{}{}", part(), majority_text(before.evaluation), twice,
+    return fmt::format("On {}; {}.{}{}{}", part(), baseline_text(before.evaluation), twice,
                        caveat.empty() ? "" : " ", caveat);
   }
   Graph graph() const { return plain_graph(parent.model); }
@@ -75,7 +76,7 @@ struct QuantizeRun {
 struct Quantized {
   Json result;
   Table table = Table(std::vector<Column>{});
-  Comparison comparison;
+  FigureChange change;
   Verdict verdict;
   std::int64_t steps = 0;  ///< of its training
   std::vector<NamedEvaluation> measured;
@@ -132,14 +133,14 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   model.model = round_weights(unrounded, run.context);
   const Measurement after =
       measure(model.model, run.data.test, options.fine_tune.eval_batch_size, run.context, "after");
-  quantized.comparison =
-      compare(run.before.view(), after.view(), run.data.test.labels, run.data.test.text_numbers);
-  quantized.verdict = verdict(quantized.comparison, job.margin());
+  const Truth truth = truth_of(run.data.test);
+  const TaskComparison comparison = compare(run.before.view(), after.view(), truth);
+  quantized.change = comparison.change;
+  quantized.verdict = verdict(comparison.change, job.margin());
   const double weight_bits = average_weight_bits(model.model);
   std::vector<ComparedModel> compared = {
       {"before", average_weight_bits(run.parent.model), run.before, std::nullopt, run.goes_on()},
-      {run.label(), weight_bits, after, quantized.comparison, /*quantized=*/true,
-       quantized.verdict}};
+      {run.label(), weight_bits, after, comparison, /*quantized=*/true, quantized.verdict}};
   const auto& labels = model.model.facts.labels;
   quantized.result = run.subject();
   quantized.result.update({{"method", job.qat ? "qat" : "ptq"},
@@ -149,7 +150,7 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
                            {"protocol", to_string(run.data.protocol)},
                            {"before", to_json(run.before, labels)},
                            {"after", to_json(after, labels)},
-                           {"comparison", to_json(quantized.comparison, quantized.verdict)},
+                           {"comparison", to_json(comparison, quantized.verdict)},
                            {"seed", seed},
                            {"seeds", 1},
                            {"calibration_texts", run.calibration_texts}});
@@ -169,18 +170,17 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   const std::vector<NamedFigures> figures = run.figures();
   quantized.measured = {{figures[0].name, run.before.evaluation, figures[0].cautions},
                         {figures[1].name, after.evaluation, figures[1].cautions}};
-  quantized.sections.push_back(class_section(quantized.measured, labels));
+  quantized.sections.push_back(details_section(quantized.measured, labels));
   if (!notice_for_other_programs(run.plan).empty()) {
     const Measurement elsewhere =
         measure(without_quantizers(model.model, run.context.session()), run.data.test,
                 options.fine_tune.eval_batch_size, run.context, "as transformers");
-    const Comparison comparison = compare(run.before.view(), elsewhere.view(), run.data.test.labels,
-                                          run.data.test.text_numbers);
+    const TaskComparison there = compare(run.before.view(), elsewhere.view(), truth);
+    const Verdict verdict_there = verdict(there.change, job.margin());
     quantized.result["as_transformers"] = to_json(elsewhere, labels);
-    quantized.result["as_transformers"]["comparison"] =
-        to_json(comparison, verdict(comparison, job.margin()));
-    compared.push_back({"as transformers computes it", weight_bits, elsewhere, comparison,
-                        /*quantized=*/true, verdict(comparison, job.margin())});
+    quantized.result["as_transformers"]["comparison"] = to_json(there, verdict_there);
+    compared.push_back({"as transformers computes it", weight_bits, elsewhere, there,
+                        /*quantized=*/true, verdict_there});
   }
   quantized.table = comparison_table(compared);
   quantized.layers = layer_bars(unrounded, model.model, options.plan, run.graph());
@@ -246,7 +246,7 @@ std::function<std::string(const TextStyle&)> text_of(
           labels = run.parent.model.facts.labels](const TextStyle& style) {
     std::string text =
         fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style), caption,
-                    to_text(table, style), class_text(measured, labels, style), last);
+                    to_text(table, style), details_text(measured, labels, style), last);
     if (explanation) text += "\n" + to_text(*explanation, style);
     return text;
   };
@@ -257,7 +257,7 @@ QuantizeResult quantize_one_seed(const QuantizeRun& run, RunReport report) {
   const fs::path& folder = run.output.path();
   Quantized quantized = quantize_once(run, job.seed, folder);
   std::optional<Explanation> explanation;
-  if (job.explain || worth_explaining(quantized.comparison)) {
+  if (job.explain || worth_explaining(quantized.change)) {
     explanation = explain(run);
     quantized.result["diagnosis"] = to_json(*explanation, run.graph());
   }
@@ -307,10 +307,10 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
   const std::vector<NamedFigures> figures = run.figures(), after = {figures[1]};
   const Table table = seed_table(results, figures);
   const Verdict change = verdict_of_seeds(changes, job.margin());
-  const std::string spread = fmt::format("After, on {}: {}.", run.part(),
-                                         seed_sentence(accuracy_spread(results, "after")));
+  const std::string spread =
+      fmt::format("After, on {}: {}.", run.part(), seed_sentence(figure_spread(results, "after")));
   std::optional<Explanation> explanation;
-  if (job.explain || std::ranges::any_of(changes.comparisons, worth_explaining))
+  if (job.explain || std::ranges::any_of(changes.changes, worth_explaining))
     explanation = explain(run);
   Json result = run.subject();
   result.update({{"method", "qat"},
@@ -331,15 +331,17 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
   std::vector<std::string> undrawn;
   const Figure dots = seed_figure(
       results, figures, fmt::format("{}, {}; {} seeds", run.label(), run.part(), job.seeds));
-  report.sections = {{"Result",
-                      {PageTable{table, caption}, Paragraph{spread},
-                       figure_block(dots, folder / "seeds",
-                                    "Accuracy after, a dot for each seed, and before", undrawn)}}};
+  report.sections = {
+      {"Result",
+       {PageTable{table, caption}, Paragraph{spread},
+        figure_block(dots, folder / "seeds",
+                     figure_title(changes.figure()) + " after, a dot for each seed, and before",
+                     undrawn)}}};
   if (job.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(change, run.part())});
   const std::string remark = saved_remark(run);
   if (!remark.empty()) report.sections[0].blocks.push_back(Paragraph{remark});
-  Section classes = class_section_of_seeds(results, after);
+  Section classes = details_section_of_seeds(results, after);
   if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
   if (explanation) report.sections.push_back(layer_section(run, explanation, {}, folder, undrawn));
   report.notes.insert(report.notes.end(), undrawn.begin(), undrawn.end());
@@ -356,7 +358,7 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
             std::string text =
                 fmt::format("{}\n\n{}\n\n{}\n{}\n\n{}written to {}\n{}{}",
                             toned(headline, tone_of(change), style), caption, to_text(table, style),
-                            spread, class_text_of_seeds(results, after, style), folder, remark,
+                            spread, details_text_of_seeds(results, after, style), folder, remark,
                             remark.empty() ? "" : "\n");
             if (explanation) text += "\n" + to_text(*explanation, style);
             return text;

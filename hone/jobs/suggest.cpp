@@ -1,6 +1,6 @@
 #include "hone/jobs/suggest.h"
 
-#include "hone/study/class_table.h"
+#include "hone/study/evaluation_details.h"
 #include "hone/study/format_search.h"
 #include "hone/study/result.h"
 
@@ -49,7 +49,7 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
     return fmt::format(
         "{}\n{}{}\nEach layer's parameters lose least of its weights and of a sample of its inputs "
         "on texts of the training part; nothing was trained. {}\n",
-        to_text(trial, style), class_text(chosen_evaluations(trial), labels, style),
+        to_text(trial, style), details_text(chosen_evaluations(trial), labels, style),
         to_text(table, style), file.empty() ? "" : "Recipe: " + file);
   };
   return result;

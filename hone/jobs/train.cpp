@@ -15,7 +15,7 @@
 #include "hone/models/model_size.h"
 #include "hone/models/unrounded.h"
 #include "hone/models/vocabulary.h"
-#include "hone/study/class_table.h"
+#include "hone/study/evaluation_details.h"
 #include "hone/study/learning_check.h"
 #include "hone/study/result.h"
 #include "hone/study/seeds.h"
@@ -57,22 +57,21 @@ std::string cautions_line(const Json& result) {
 }
 
 Table results_table(const Json& result) {
-  Table table({{"split", "Split"},
-               {"examples", "Examples"},
-               {"accuracy", "Accuracy"},
-               {"majority_share", "Majority"},
-               {"loss", "Loss"}});
+  const char* first = result.contains(kParts[0]) ? kParts[0] : kParts[1];
+  const FigureName figure = figure_of(result[first]);
+  Table table(
+      {{"split", "Split"},
+       {"examples", "Examples"},
+       {std::string(figure.key), figure_title(figure)},
+       figure == kAccuracy ? Column{"majority_share", "Majority"} : Column{"baseline", "Baseline"},
+       {"loss", "Loss"}});
   for (const char* part : kParts) {
     if (!result.contains(part)) continue;
     const Json& e = result[part];
-    const Json& interval = e["eval_accuracy_interval"];
     std::string name = part;
     for (const std::string& caution : own_cautions(result, part)) name += ", " + caution;
     table.add_row(
-        {name, e["eval_samples"].get<std::int64_t>(),
-         percent_within(e["eval_accuracy"].get<double>(), interval[0].get<double>(),
-                        interval[1].get<double>()),
-         percent(e["eval_majority_share"].get<double>()),
+        {name, e["eval_samples"].get<std::int64_t>(), figure_estimate(e), percent(baseline_of(e)),
          e["eval_loss"].is_null() ? Cell(absent) : real(e["eval_loss"].get<double>(), 4)});
   }
   return table;
@@ -167,8 +166,8 @@ Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
     trained.result[part] = to_json(*known, trained.labels);
     const MeasuredPart& measured = validation ? run.data.measured_validation : run.data.measured;
     trained.result[part].update(to_json(measured));
-    const Evaluation& e = known->evaluation;
-    right.push_back({e.correct, e.examples, e.evidence});
+    if (const Evaluation* e = known->evaluation.classes())
+      right.push_back({e->correct, e->examples, e->evidence});
     trained.measured.push_back({part, known->evaluation});
   }
   for (NamedEvaluation& one : trained.measured)
@@ -206,7 +205,7 @@ constexpr const char* kNothingMeasured =
 std::string headline(const Trained& trained) {
   if (trained.measured.empty()) return kNothingMeasured;
   const auto& [part, evaluation, doubts] = trained.measured.back();
-  return accuracy_headline(part_text(part, trained.result[part]), evaluation);
+  return figure_headline(part_text(part, trained.result[part]), evaluation);
 }
 
 // "The weights are those after step 400, the best of the validation part by accuracy."
@@ -237,18 +236,10 @@ void report_one(const TrainRun& run, const Trained& trained, RunReport report) {
                        Paragraph{choice_text(trained.result)}, Paragraph{trained.size}}},
                      trained.curve};
   if (!trained.measured.empty())
-    report.sections.push_back(class_section(trained.measured, trained.labels));
+    report.sections.push_back(details_section(trained.measured, trained.labels));
   for (const auto& lines : {trained.doubts, trained.notes})
     report.notes.insert(report.notes.end(), lines.begin(), lines.end());
   write_run_report(report, run.output.path(), run.context);
-}
-
-// "Accuracy on test, n = 500: 83.2 % on average over 5 seeds …"
-std::string accuracy_of_seeds(const std::vector<Json>& results, const char* part) {
-  const Json& first = results.front()[part];
-  return fmt::format("Accuracy on {}: {}; the most frequent class alone makes {}.",
-                     part_text(part, first), seed_sentence(accuracy_spread(results, part)),
-                     share_text(first["eval_majority_share"].get<double>()));
 }
 
 /// A job of several seeds, and what it says.
@@ -261,7 +252,8 @@ struct TrainedSeeds {
 std::vector<std::string> sentences_of(const std::vector<Json>& results) {
   std::vector<std::string> sentences;
   for (const char* part : {kParts[1], kParts[0]})
-    if (results.front().contains(part)) sentences.push_back(accuracy_of_seeds(results, part));
+    if (results.front().contains(part))
+      sentences.push_back(figure_headline_of_seeds(results, {part, part}));
   if (sentences.empty()) sentences.emplace_back(kNothingMeasured);
   return sentences;
 }
@@ -308,11 +300,13 @@ void report_seeds(const TrainRun& run, TrainedSeeds& trained, RunReport report) 
     const Figure dots = seed_figure(
         results, figures, fmt::format("{} trained; {} seeds", run.job.model, results.size()));
     report.sections[0].blocks.push_back(figure_block(
-        dots, run.output.path() / "seeds", "Accuracy on each part, a dot for each seed", undrawn));
+        dots, run.output.path() / "seeds",
+        figure_title(figure_of(results.front()[part])) + " on each part, a dot for each seed",
+        undrawn));
     for (std::string& sign : signs_of_no_learning(results, {part, part}))
       doubts.push_back(std::move(sign));
   }
-  Section classes = class_section_of_seeds(results, figures);
+  Section classes = details_section_of_seeds(results, figures);
   if (!classes.blocks.empty()) report.sections.push_back(std::move(classes));
   for (const auto& lines : {doubts, undrawn}) {
     tell_warnings(run.context, lines);
@@ -370,7 +364,7 @@ std::string text_of(const Trained& trained, const std::string& folder, const Tex
   std::string text = headline(trained) + "\n\n";
   if (!trained.measured.empty())
     text += fmt::format("{}\n{}", to_text(results_table(result), style),
-                        class_text(trained.measured, trained.labels, style));
+                        details_text(trained.measured, trained.labels, style));
   if (const std::string line = cautions_line(result); !line.empty()) text += line + "\n";
   const Json& loss = result["train_loss"];
   return text +
@@ -385,7 +379,7 @@ std::string text_of(const TrainedSeeds& trained, const std::string& folder,
                     const TextStyle& style) {
   return fmt::format("{}\n\n{}\n{}written to {}\n", fmt::join(trained.sentences, "\n"),
                      to_text(seed_table(trained.results, figures_of_parts()), style),
-                     class_text_of_seeds(trained.results, figures_of_parts(), style), folder);
+                     details_text_of_seeds(trained.results, figures_of_parts(), style), folder);
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ std::string tag(const std::string& key) {
 
 // Beside the step, what is of the texts, the same at every step: a chart of it shows nothing.
 bool is_charted(std::string_view key) {
-  constexpr std::string_view kConstant[] = {"step", "eval_samples", "eval_effective_samples",
-                                            "eval_majority_share"};
+  constexpr std::string_view kConstant[] = {
+      "step",          "eval_samples",      "eval_effective_samples", "eval_majority_share",
+      "eval_baseline", "eval_baseline_rmse"};
   return std::ranges::find(kConstant, key) == std::end(kConstant);
 }
 

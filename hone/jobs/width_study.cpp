@@ -38,7 +38,7 @@ struct Descent {
   std::optional<Model> model = {};
 
   void consider(std::size_t index, Model candidate, const ComparedModel& measured) {
-    going_on = going_on && verdict(*measured.comparison).kept();
+    going_on = going_on && verdict(measured.comparison->change).kept();
     if (!going_on) return;
     kept = index;
     model = std::move(candidate);
@@ -47,9 +47,9 @@ struct Descent {
 
 void judge(std::vector<WidthResult>& results, const std::vector<std::size_t>& order,
            ComparedModel WidthResult::*model) {
-  std::vector<Comparison> comparisons;
-  for (const std::size_t i : order) comparisons.push_back(*(results[i].*model).comparison);
-  const std::vector<Verdict> verdicts = verdicts_in_sequence(comparisons);
+  std::vector<FigureChange> changes;
+  for (const std::size_t i : order) changes.push_back((results[i].*model).comparison->change);
+  const std::vector<Verdict> verdicts = verdicts_in_sequence(changes);
   for (std::size_t i = 0; i < order.size(); ++i) (results[order[i]].*model).verdict = verdicts[i];
 }
 
@@ -60,15 +60,17 @@ std::vector<Point> curve(const std::vector<WidthResult>& results,
   return points;
 }
 
-Point accuracy_point(const WidthResult& result, const ComparedModel& model) {
-  const Evaluation& e = model.measurement.evaluation;
-  return {static_cast<double>(result.width.width), 100 * e.accuracy, 100 * e.accuracy_interval.low,
-          100 * e.accuracy_interval.high};
+Point figure_point(const WidthResult& result, const ComparedModel& model) {
+  const TaskEvaluation& e = model.measurement.evaluation;
+  return {static_cast<double>(result.width.width), 100 * e.value, 100 * e.interval.low,
+          100 * e.interval.high};
 }
 
-Point flip_point(const WidthResult& result, const ComparedModel& model) {
-  const Comparison& c = *model.comparison;
-  return {static_cast<double>(result.width.width), 100 * c.flip_share};
+// Flips in percent; of numbers how far they move.
+Point difference_point(const WidthResult& result, const ComparedModel& model) {
+  const TaskComparison& c = *model.comparison;
+  return {static_cast<double>(result.width.width),
+          c.counted ? 100 * c.counted->flip_share : c.mean_shift};
 }
 
 Figure width_figure(const WidthStudy& study) {
@@ -83,23 +85,27 @@ Figure width_figure(const WidthStudy& study) {
     return [point](const WidthResult& r) { return point(r, r.qat); };
   };
   const char *by_rounding = "by rounding alone (PTQ)", *by_training = "with training (QAT)";
-  const Panel accuracy{.title = "Accuracy",
-                       .x = width,
-                       .y = {.label = "Accuracy (%)"},
-                       .series = {{.label = by_rounding,
-                                   .points = curve(results, ptq(accuracy_point)),
-                                   .spread = Spread::bars},
-                                  {.label = by_training,
-                                   .points = curve(results, qat(accuracy_point)),
-                                   .spread = Spread::bars}},
-                       .references = {{100 * study.choice.parent.evaluation.accuracy, "fp32"}}};
-  const Panel flips{.title = "Flips against fp32",
-                    .x = width,
-                    .y = {.label = "Flips (%)", .logarithmic = true},
-                    .series = {{.label = by_rounding, .points = curve(results, ptq(flip_point))},
-                               {.label = by_training, .points = curve(results, qat(flip_point))}}};
+  const TaskEvaluation& parent = study.choice.parent.evaluation;
+  const std::string title = figure_title(parent.figure);
+  const bool flips = parent.figure != kR2;
+  const Panel figure{.title = title,
+                     .x = width,
+                     .y = {.label = title + " (%)"},
+                     .series = {{.label = by_rounding,
+                                 .points = curve(results, ptq(figure_point)),
+                                 .spread = Spread::bars},
+                                {.label = by_training,
+                                 .points = curve(results, qat(figure_point)),
+                                 .spread = Spread::bars}},
+                     .references = {{100 * parent.value, "fp32"}}};
+  const Panel differences{
+      .title = flips ? "Flips against fp32" : "Mean shift against fp32",
+      .x = width,
+      .y = {.label = flips ? "Flips (%)" : "Mean shift", .logarithmic = true},
+      .series = {{.label = by_rounding, .points = curve(results, ptq(difference_point))},
+                 {.label = by_training, .points = curve(results, qat(difference_point))}}};
   return {.title = fmt::format("Fixed point, simulated; {}; one seed", study.choice.made_on()),
-          .panels = {accuracy, flips},
+          .panels = {figure, differences},
           .width = 1000};
 }
 
@@ -186,12 +192,11 @@ std::vector<NamedEvaluation> chosen_evaluations(const WidthStudy& study) {
 Table width_table(const WidthStudy& study) { return comparison_table(compared_models(study)); }
 
 std::string width_verdict(const WidthStudy& study) {
-  return fmt::format(
-      "Fixed point is shown to keep the accuracy within {:.2f} points {}, and {}; on {}.",
-      100 * kUsualMargin,
-      holding_from(study, study.kept_ptq, &WidthResult::ptq, "by rounding alone"),
-      holding_from(study, study.kept_qat, &WidthResult::qat, "with training"),
-      study.choice.made_on());
+  return fmt::format("Fixed point is shown to keep the {} within {:.2f} points {}, and {}; on {}.",
+                     study.choice.parent.evaluation.figure.text, 100 * kUsualMargin,
+                     holding_from(study, study.kept_ptq, &WidthResult::ptq, "by rounding alone"),
+                     holding_from(study, study.kept_qat, &WidthResult::qat, "with training"),
+                     study.choice.made_on());
 }
 
 std::vector<std::string> width_findings(const WidthStudy& study) {

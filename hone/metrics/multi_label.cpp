@@ -11,6 +11,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
+#include "hone/metrics/verdict_text.h"
 
 namespace hone {
 namespace {
@@ -190,12 +191,6 @@ Interval micro_f1_interval(const Answers& answers, std::int64_t examples,
   return ratio_interval(kMicroF1, parts.f1, {parts.values, wrong, least_part(parts)}, texts);
 }
 
-std::string answers_flip_text(double share) {
-  return share == 0 ? "; no answer differs"
-                    : fmt::format("; {} of answers differ",
-                                  percent_number(share, kDifferenceDigits) + " %");
-}
-
 FigureChange micro_f1_change(const Answers& parent, const Answers& candidate,
                              std::span<const char> differ, std::span<const std::int32_t> texts) {
   const auto examples = std::ssize(differ);
@@ -297,7 +292,7 @@ MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& can
   result.subset_accuracy = accuracy_change(result.subset);
   result.subset_accuracy.figure = kSubsetAccuracy;
   result.micro_f1 = micro_f1_change(before, after, differ, texts);
-  result.micro_f1.notes += answers_flip_text(result.flip_share);
+  result.micro_f1.notes += answer_flips_text(result.flip_share);
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/metrics/evidence.h"
+#include "hone/metrics/verdict_text.h"
 
 namespace hone {
 namespace {
@@ -237,10 +238,7 @@ RegressionComparison compare_regression(const Outputs& parent, const Outputs& ca
   // Where nothing differs, an answer that did would cost as much as giving the mean in place of the truth.
   result.r2 = paired_change(kR2, change, {gain, differ, 1 / static_cast<double>(examples)}, texts);
   if (defined) {
-    result.r2.notes +=
-        result.mean_shift == 0
-            ? "; no prediction differs"
-            : fmt::format("; predictions move by {:.3g} on average", result.mean_shift);
+    result.r2.notes += shift_text(result.mean_shift);
   } else {
     result.r2.notes += without_number_text("parent", result.parent_without, result.examples) +
                        without_number_text("candidate", result.candidate_without, result.examples) +

@@ -158,7 +158,7 @@ SeedChanges accuracy_changes(std::vector<double> before, std::vector<double> aft
     changes.changes.push_back(accuracy_change(c));
     flips += c.flip_share / static_cast<double>(comparisons.size());
   }
-  changes.notes = flips_text(flips, " on average");
+  changes.notes = seed_notes(kAccuracy, flips);
   return changes;
 }
 

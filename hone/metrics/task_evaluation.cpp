@@ -51,11 +51,14 @@ TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
   return of_classes(evaluate(outputs, truth.classes, truth.texts));
 }
 
+std::string baseline_answer(const FigureName& figure) {
+  if (figure == kAccuracy) return "the most frequent class alone";
+  if (figure == kR2) return "always giving the mean";
+  return "the most frequent answer on each label alone";
+}
+
 std::string baseline_text(const FigureName& figure, double baseline) {
-  const std::string made = share_text(baseline);
-  if (figure == kAccuracy) return "the most frequent class alone makes " + made;
-  if (figure == kR2) return "always giving the mean makes " + made;
-  return "the most frequent answer on each label alone makes " + made;
+  return fmt::format("{} makes {}", baseline_answer(figure), share_text(baseline));
 }
 
 std::string baseline_text(const TaskEvaluation& e) { return baseline_text(e.figure, e.baseline); }

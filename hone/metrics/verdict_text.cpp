@@ -32,4 +32,20 @@ std::string flips_text(double share, const std::string& over) {
                     : fmt::format("; {} flips{}", flip_share_text(share), over);
 }
 
+std::string answer_flips_text(double share, const std::string& over) {
+  return share == 0 ? "; no answer differs"
+                    : fmt::format("; {} of answers differ{}", flip_share_text(share), over);
+}
+
+std::string shift_text(double mean_shift) {
+  return mean_shift == 0 ? "; no prediction differs"
+                         : fmt::format("; predictions move by {:.3g} on average", mean_shift);
+}
+
+std::string seed_notes(const FigureName& figure, double difference) {
+  constexpr const char* kOver = " on average";
+  if (figure == kR2) return shift_text(difference);
+  return figure == kMicroF1 ? answer_flips_text(difference, kOver) : flips_text(difference, kOver);
+}
+
 }  // namespace hone

@@ -24,5 +24,13 @@ std::string decided_text(const Verdict& verdict, bool differ, const ChangeWords&
 
 /// "; 0.30 % flips on average"; "; no prediction differs".
 std::string flips_text(double share, const std::string& over = "");
+/// The same of a share of answers on labels: "; 0.30 % of answers differ".
+std::string answer_flips_text(double share, const std::string& over = "");
+/// "; predictions move by 0.02 on average"; "; no prediction differs".
+std::string shift_text(double mean_shift);
+
+/// What follows a change over seeds, from the mean over them of what their answers differ by: of the figure's task the share of
+/// flips, of answers that differ, or the mean shift.
+std::string seed_notes(const FigureName& figure, double difference);
 
 }  // namespace hone

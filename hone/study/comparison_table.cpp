@@ -4,30 +4,50 @@
 
 namespace hone {
 
-Cell accuracy_cell(const Evaluation& e) {
-  return percent_within(e.accuracy, e.accuracy_interval.low, e.accuracy_interval.high);
+Cell figure_cell(const TaskEvaluation& e) {
+  return percent_within(e.value, e.interval.low, e.interval.high);
 }
 
-std::string accuracy_sentence(const Evaluation& e) {
-  return sentence_text({e.accuracy, e.accuracy_interval.low, e.accuracy_interval.high});
+std::string figure_sentence(const TaskEvaluation& e) {
+  return sentence_text({e.value, e.interval.low, e.interval.high});
 }
 
-Cell change_cell(const Comparison& c) {
-  const Interval interval = accuracy_change_interval(c);
-  return points_within(c.accuracy_change(), interval.low, interval.high);
+namespace {
+
+// "0.00 % flips, 95 %: 0.00 to 0.38"; "predictions move by 0.02 on average"
+std::string difference_sentence(const TaskComparison& c) {
+  if (!c.counted) return fmt::format("predictions move by {:.3g} on average", c.mean_shift);
+  const Interval& flips = c.counted->flip_interval;
+  return fmt::format("{} flips, 95 %: {} to {}", flip_share_text(c.counted->flip_share),
+                     percent_number(flips.low, kDifferenceDigits),
+                     percent_number(flips.high, kDifferenceDigits));
 }
 
-std::string change_sentence(const Comparison& c) {
-  const Interval change = accuracy_change_interval(c), &flips = c.flip_interval;
-  return fmt::format(
-      "{} points, 95 %: {} to {}; {} flips, 95 %: {} to {}", points_text(c.accuracy_change()),
-      points_text(change.low), points_text(change.high), flip_share_text(c.flip_share),
-      percent_number(flips.low, kDifferenceDigits), percent_number(flips.high, kDifferenceDigits));
+}  // namespace
+
+Cell change_cell(const FigureChange& c) {
+  if (!c.interval) return absent;
+  return points_within(c.change, c.interval->low, c.interval->high);
 }
 
-Cell flip_cell(const Comparison& c) {
-  return flips_within(c.flip_share, c.flip_interval.low, c.flip_interval.high);
+std::string change_sentence(const TaskComparison& c) {
+  if (!c.change.interval) return fmt::format("{} is not defined", c.change.figure.text);
+  return fmt::format("{} points, 95 %: {} to {}; {}", points_text(c.change.change),
+                     points_text(c.change.interval->low), points_text(c.change.interval->high),
+                     difference_sentence(c));
 }
+
+Cell difference_cell(const TaskComparison& c) {
+  if (!c.counted) return real(c.mean_shift, 4);
+  return flips_within(c.counted->flip_share, c.counted->flip_interval.low,
+                      c.counted->flip_interval.high);
+}
+
+Column difference_column(const FigureName& figure) {
+  return figure == kR2 ? Column{"mean_shift", "Mean shift"} : Column{"flips", "Flips"};
+}
+
+std::string change_key(const FigureName& figure) { return fmt::format("{}_change", figure.key); }
 
 Cell verdict_cell(const Verdict& verdict) {
   const Tone tone = verdict.kept()                              ? Tone::good
@@ -36,25 +56,42 @@ Cell verdict_cell(const Verdict& verdict) {
   return toned(to_string(verdict.conclusion), tone);
 }
 
+std::vector<Column> figure_columns(const FigureName& figure) {
+  std::vector<Column> columns = {{std::string(figure.key), figure_title(figure)},
+                                 {change_key(figure), "Change"},
+                                 difference_column(figure)};
+  if (figure == kAccuracy) columns.push_back({"mcnemar_p", "McNemar p"});
+  columns.push_back({"verdict", "Verdict"});
+  columns.push_back({"loss", "Loss"});
+  columns.push_back({"margin_snr_db", figure == kAccuracy ? "Margin SNR (dB)" : "Output SNR (dB)"});
+  return columns;
+}
+
+std::vector<Cell> figure_cells(const ComparedModel& model) {
+  const TaskEvaluation& e = model.measurement.evaluation;
+  const auto& c = model.comparison;
+  std::vector<Cell> cells = {figure_cell(e), c ? change_cell(c->change) : Cell(absent),
+                             c ? difference_cell(*c) : Cell(absent)};
+  if (e.figure == kAccuracy) cells.push_back(c ? p_value(c->counted->mcnemar_p) : Cell(absent));
+  cells.push_back(model.verdict ? verdict_cell(*model.verdict) : Cell(absent));
+  cells.push_back(real(e.loss, 4));
+  cells.push_back(c ? real(c->snr_db, 1) : Cell(absent));
+  return cells;
+}
+
 Table comparison_table(const std::vector<ComparedModel>& models) {
-  Table table({{"model", "Model"},
-               {"accuracy", "Accuracy"},
-               {"accuracy_change", "Change"},
-               {"flips", "Flips"},
-               {"mcnemar_p", "McNemar p"},
-               {"verdict", "Verdict"},
-               {"loss", "Loss"},
-               {"margin_snr_db", "Margin SNR (dB)"},
-               {"average_bits", "Bits"},
-               {"arithmetic", "Arithmetic"}});
+  std::vector<Column> columns = {{"model", "Model"}};
+  for (Column& column : figure_columns(models.front().measurement.evaluation.figure))
+    columns.push_back(std::move(column));
+  columns.push_back({"average_bits", "Bits"});
+  columns.push_back({"arithmetic", "Arithmetic"});
+  Table table(std::move(columns));
   for (const ComparedModel& model : models) {
-    const Evaluation& e = model.measurement.evaluation;
-    const auto& c = model.comparison;
-    table.add_row({model.label, accuracy_cell(e), c ? change_cell(*c) : Cell(absent),
-                   c ? flip_cell(*c) : Cell(absent), c ? p_value(c->mcnemar_p) : Cell(absent),
-                   model.verdict ? verdict_cell(*model.verdict) : Cell(absent), real(e.loss, 4),
-                   c ? real(c->margin_snr_db, 1) : Cell(absent), bits(model.average_weight_bits),
-                   model.quantized ? "simulated" : "fp32"});
+    std::vector<Cell> row = {model.label};
+    for (Cell& cell : figure_cells(model)) row.push_back(std::move(cell));
+    row.push_back(bits(model.average_weight_bits));
+    row.emplace_back(model.quantized ? "simulated" : "fp32");
+    table.add_row(std::move(row));
   }
   return table;
 }
@@ -74,8 +111,8 @@ Json to_json(const ComparedModel& model, const std::vector<std::string>& labels)
                {"arithmetic", model.quantized ? "simulated" : "fp32"}};
   json.update(to_json(model.measurement, labels));
   if (model.comparison)
-    json["comparison"] =
-        to_json(*model.comparison, model.verdict ? *model.verdict : verdict(*model.comparison));
+    json["comparison"] = to_json(
+        *model.comparison, model.verdict ? *model.verdict : verdict(model.comparison->change));
   return json;
 }
 

@@ -14,14 +14,19 @@ struct ComparedModel {
   std::string label;
   double average_weight_bits = 32;  ///< of its quantized weights; 32: full precision
   Measurement measurement;
-  std::optional<Comparison> comparison;  ///< none: it is the parent
-  bool quantized = true;                 ///< its arithmetic is simulated; otherwise fp32
-  std::optional<Verdict> verdict = {};   ///< none: it is the parent, or nothing is judged
+  std::optional<TaskComparison> comparison;  ///< none: it is the parent
+  bool quantized = true;                     ///< its arithmetic is simulated; otherwise fp32
+  std::optional<Verdict> verdict = {};       ///< none: it is the parent, or nothing is judged
 };
 
-/// Accuracy, its change and flips against the parent with their 95 % intervals, McNemar's p, verdict, loss, margin SNR and
-/// bits; "arithmetic" says fp32 or simulated.
+/// `figure_columns`, bits and "arithmetic", which says fp32 or simulated. `models` have one task, and there is one at least.
 Table comparison_table(const std::vector<ComparedModel>& models);
+
+/// What tables say of a model of a task that is judged by this figure: the figure, its change and flips against the parent
+/// with their 95 % intervals (of numbers how far they move), of accuracy McNemar's p, verdict, loss, margin SNR.
+std::vector<Column> figure_columns(const FigureName& figure);
+/// The cells of these columns.
+std::vector<Cell> figure_cells(const ComparedModel& model);
 
 /// What has to be known before any row of the table is looked at (see `concerns` of an evaluation), with the model's
 /// label in front.
@@ -32,13 +37,17 @@ std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
 Json to_json(const ComparedModel& model, const std::vector<std::string>& labels);
 
 /// Cells of such tables, each with its 95 % interval.
-Cell accuracy_cell(const Evaluation& evaluation);
+Cell figure_cell(const TaskEvaluation& evaluation);
 /// The same in a sentence: "80.6 % (95 %: 79.4 to 81.8)".
-std::string accuracy_sentence(const Evaluation& evaluation);
-Cell change_cell(const Comparison& comparison);
+std::string figure_sentence(const TaskEvaluation& evaluation);
+Cell change_cell(const FigureChange& change);
+/// The key of that column: "accuracy_change".
+std::string change_key(const FigureName& figure);
 /// What a candidate changes, in a sentence: "+0.00 points, 95 %: -0.38 to +0.38; 0.00 % flips, 95 %: 0.00 to 0.38".
-std::string change_sentence(const Comparison& comparison);
-Cell flip_cell(const Comparison& comparison);
+std::string change_sentence(const TaskComparison& comparison);
+/// By how much answers differ: the share of flips; of numbers how far they move on average.
+Cell difference_cell(const TaskComparison& comparison);
+Column difference_column(const FigureName& figure);
 /// "kept", "lost", "unclear".
 Cell verdict_cell(const Verdict& verdict);
 

@@ -21,24 +21,29 @@ double mean_loss(std::span<const StepRecord> steps) {
   return sum / static_cast<double>(steps.size());
 }
 
-std::string accuracy_sign(const std::string& part, const Evaluation& e,
-                          const std::vector<std::string>& labels) {
-  const auto most = std::ranges::max_element(e.of_class, {}, &ClassFigures::support);
-  if (e.examples == 0 || most->support == e.examples) return "";  // nothing to tell apart
-  const double baseline = static_cast<double>(most->support) / static_cast<double>(e.examples);
-  if (e.accuracy_interval.low > baseline) return "";
-  std::string text = fmt::format(
-      "{}: the accuracy does not show that it learnt: n = {}, {}, and saying '{}' to every text "
-      "makes {}",
-      part, grouped(e.examples), accuracy_sentence(e),
-      shown_name(labels[static_cast<std::size_t>(most - e.of_class.begin())]),
-      share_text(baseline));
+// Who looks at no text, and what that makes: "saying 'good' to every text makes 50.1 %".
+std::string alternative(const TaskEvaluation& e, const std::vector<std::string>& labels) {
+  const Evaluation* classes = e.classes();
+  if (classes == nullptr) return baseline_text(e);
+  const auto most = std::ranges::max_element(classes->of_class, {}, &ClassFigures::support);
+  return fmt::format("saying '{}' to every text makes {}",
+                     shown_name(labels[static_cast<std::size_t>(most - classes->of_class.begin())]),
+                     share_text(e.baseline));
+}
+
+std::string figure_sign(const std::string& part, const TaskEvaluation& e,
+                        const std::vector<std::string>& labels) {
+  if (e.examples == 0 || !(e.baseline < 1)) return "";  // nothing to tell apart
+  if (e.interval.low > e.baseline) return "";
+  std::string text =
+      fmt::format("{}: the {} does not show that it learnt: n = {}, {}, and {}", part,
+                  e.figure.text, grouped(e.examples), figure_sentence(e), alternative(e, labels));
   constexpr double kChance = 0.5;
-  if (e.auc.interval.low > kChance)
+  if (const Evaluation* classes = e.classes(); classes && classes->auc.interval.low > kChance)
     text += fmt::format(
         "; yet it ranks the classes better than chance does (AUC {:.3f}, 95 %: {:.3f} to {:.3f}): "
         "look at precision and recall",
-        e.auc.value, e.auc.interval.low, e.auc.interval.high);
+        classes->auc.value, classes->auc.interval.low, classes->auc.interval.high);
   return text;
 }
 
@@ -74,9 +79,10 @@ std::optional<bool> loss_fell(const std::vector<StepRecord>& steps) {
 }
 
 std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
-                                              const std::string& part, const Evaluation& evaluation,
+                                              const std::string& part,
+                                              const TaskEvaluation& evaluation,
                                               const std::vector<std::string>& labels) {
-  std::vector<std::string> signs = {accuracy_sign(part, evaluation, labels), loss_sign(steps)};
+  std::vector<std::string> signs = {figure_sign(part, evaluation, labels), loss_sign(steps)};
   std::erase(signs, "");
   return signs;
 }
@@ -84,22 +90,22 @@ std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& ste
 std::vector<std::string> signs_of_no_learning(const std::vector<Json>& results,
                                               const NamedFigures& figures) {
   std::vector<std::int64_t> not_above, not_fallen;
-  double baseline = 1;
+  std::string baseline, figure;
   for (const Json& result : results) {
     const std::int64_t seed = result.at("seed");
     if (result.value("loss_fell", Json()) == false) not_fallen.push_back(seed);
     if (!result.contains(figures.key)) continue;
     const Json& measured = result[figures.key];
-    baseline = measured.at("eval_majority_share");
-    if (baseline < 1 && measured.at("eval_accuracy_interval").at(0) <= baseline)
+    baseline = baseline_text(measured);
+    figure = figure_of(measured).text;
+    if (baseline_of(measured) < 1 && figure_estimate(measured).low <= baseline_of(measured))
       not_above.push_back(seed);
   }
   std::vector<std::string> signs;
   if (!not_above.empty())
-    signs.push_back(fmt::format(
-        "{}: the accuracy does not show that it learnt {}: the most frequent class alone makes {}",
-        part_text(figures, results.front()), seeds_text(not_above, results.size()),
-        share_text(baseline)));
+    signs.push_back(fmt::format("{}: the {} does not show that it learnt {}: {}",
+                                part_text(figures, results.front()), figure,
+                                seeds_text(not_above, results.size()), baseline));
   if (!not_fallen.empty())
     signs.push_back(
         fmt::format("the training loss did not fall {}; more steps, or another learning rate?",

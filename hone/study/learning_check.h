@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/metrics/classification.h"
+#include "hone/metrics/task_evaluation.h"
 #include "hone/study/result.h"
 #include "hone/train/trainer.h"
 
@@ -12,12 +12,13 @@ namespace hone {
 
 /// Signs that a training is done and has taught nothing, a sentence each. None when all looks well.
 ///
-/// - The accuracy of what was measured, called `part`, is not shown to be above that of saying its most frequent class
-///   to every text: the lower end of the interval does not exceed it.
+/// - The figure of what was measured, called `part`, by which its task is judged, is not shown to be above that of who looks
+///   at no text (`baseline_text`): the lower end of the interval does not exceed it.
 /// - The training loss did not fall: its mean over the last tenth of the steps is not below that over the first tenth;
 ///   told from ten steps on.
 std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
-                                              const std::string& part, const Evaluation& evaluation,
+                                              const std::string& part,
+                                              const TaskEvaluation& evaluation,
                                               const std::vector<std::string>& labels);
 
 /// Whether the mean loss over the last tenth of the steps is below that over the first; nothing under ten steps.

@@ -125,12 +125,14 @@ Estimate figure_estimate(const Json& measurement) {
   return {number_or_nan(measurement.at(key)), number_or_nan(ends.at(0)), number_or_nan(ends.at(1))};
 }
 
+double baseline_of(const Json& measurement) {
+  const char* key = measurement.contains("eval_baseline") ? "eval_baseline" : "eval_majority_share";
+  const Json& baseline = measurement.at(key);
+  return baseline.is_number() ? baseline.get<double>() : std::nan("");
+}
+
 std::string baseline_text(const Json& measurement) {
-  const Json baseline = measurement.contains("eval_baseline")
-                            ? measurement["eval_baseline"]
-                            : measurement.value("eval_majority_share", Json());
-  return baseline_text(figure_of(measurement),
-                       baseline.is_number() ? baseline.get<double>() : std::nan(""));
+  return baseline_text(figure_of(measurement), baseline_of(measurement));
 }
 
 Json to_json(const Measurement& measurement, const std::vector<std::string>& labels) {

@@ -36,7 +36,8 @@ std::string figure_title(const FigureName& figure);
 FigureName figure_of(const Json& measurement);
 /// Its value and interval there; NaN where it is not defined.
 Estimate figure_estimate(const Json& measurement);
-/// `baseline_text` of what a result has measured.
+/// The baseline of what a result has measured (NaN where it is not defined), and `baseline_text` of it.
+double baseline_of(const Json& measurement);
 std::string baseline_text(const Json& measurement);
 
 /// With Hugging Face's keys: eval_loss, eval_accuracy, eval_f1, eval_runtime, … (see hone/metrics/metric.h), the figures

@@ -8,6 +8,7 @@
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/study/comparison_table.h"
 #include "hone/study/measure.h"
 #include "hone/study/result.h"
 
@@ -42,20 +43,31 @@ std::vector<SeedFolder> seed_folders(const fs::path& folder, std::uint64_t first
   return folders;
 }
 
-std::vector<double> accuracies(const std::vector<Json>& results, const std::string& part) {
-  return values(results, part, "eval_accuracy");
+std::vector<double> figures_of_seeds(const std::vector<Json>& results, const std::string& part) {
+  std::vector<double> found;
+  for (const Json& result : results) found.push_back(figure_estimate(result.at(part)).value);
+  return found;
 }
 
-SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part) {
-  return accuracy_spread(accuracies(results, part));
+SeedSpread figure_spread(const std::vector<Json>& results, const std::string& part) {
+  return figure_spread(figure_of(results.front().at(part)), figures_of_seeds(results, part));
+}
+
+std::string figure_headline_of_seeds(const std::vector<Json>& results,
+                                     const NamedFigures& figures) {
+  const Json& first = results.front().at(figures.key);
+  return fmt::format("{} on {}: {}; {}.", figure_title(figure_of(first)),
+                     part_text(figures, results.front()),
+                     seed_sentence(figure_spread(results, figures.key)), baseline_text(first));
 }
 
 namespace {
 
-// A figure of a result with its interval, in `cell`; results without an accuracy have none.
-Cell with_interval(const Json& figures, const char* key, const char* interval_key,
+// A figure of a result with its interval, in `cell`; results without it have none.
+Cell with_interval(const Json& figures, const std::string& key, const std::string& interval_key,
                    Cell (*cell)(double, double, double)) {
   const Json& interval = figures.at(interval_key);
+  if (interval.is_null()) return absent;
   return cell(number_of(figures.at(key)), number_of(interval.at(0)), number_of(interval.at(1)));
 }
 
@@ -69,29 +81,33 @@ std::vector<NamedFigures> those_in(const Json& result, std::vector<NamedFigures>
 Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
   const bool compared = results.front().contains("comparison");
   const std::vector<NamedFigures> present = those_in(results.front(), figures);
+  const FigureName figure =
+      present.empty() ? kAccuracy : figure_of(results.front().at(present.front().key));
   std::vector<Column> columns = {{"seed", "Seed"}};
   for (const NamedFigures& one : present) {
-    columns.push_back({one.key + "_accuracy", fmt::format("Accuracy ({})", one.key)});
+    columns.push_back({fmt::format("{}_{}", one.key, figure.key),
+                       fmt::format("{} ({})", figure_title(figure), one.key)});
     columns.push_back({one.key + "_loss", fmt::format("Loss ({})", one.key)});
   }
   if (compared) {
-    columns.push_back({"accuracy_change", "Change"});
-    columns.push_back({"flips", "Flips"});
+    columns.push_back({change_key(figure), "Change"});
+    columns.push_back(difference_column(figure));
   }
   Table table(std::move(columns));
   for (const Json& result : results) {
     std::vector<Cell> row = {std::to_string(result.at("seed").get<std::int64_t>())};
     for (const NamedFigures& one : present) {
       const Json& measured = result.at(one.key);
-      row.push_back(
-          with_interval(measured, "eval_accuracy", "eval_accuracy_interval", percent_within));
+      row.emplace_back(figure_estimate(measured));
       row.push_back(real(number_of(measured.at("eval_loss")), 4));
     }
     if (compared) {
       const Json& comparison = result.at("comparison");
-      row.push_back(
-          with_interval(comparison, "accuracy_change", "accuracy_change_interval", points_within));
-      row.push_back(with_interval(comparison, "flip_share", "flip_interval", flips_within));
+      row.push_back(with_interval(comparison, change_key(figure), change_key(figure) + "_interval",
+                                  points_within));
+      row.push_back(comparison.contains("flip_share")
+                        ? with_interval(comparison, "flip_share", "flip_interval", flips_within)
+                        : real(number_of(comparison.at("mean_shift")), 4));
     }
     table.add_row(std::move(row));
   }
@@ -102,9 +118,10 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
                    const std::string& title) {
   Series dots{.label = "one seed", .draw = Draw::points},
       means{.label = "mean", .draw = Draw::points, .spread = Spread::bars};
-  Panel panel{.y = {.label = "Accuracy (%)"}};
+  Panel panel;
   for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
-    const SeedSpread s = accuracy_spread(results, key);
+    panel.y.label = figure_title(figure_of(results.front().at(key))) + " (%)";
+    const SeedSpread s = figure_spread(results, key);
     if (key == kShared && s.least == s.greatest) {
       panel.references.push_back(
           {100 * s.mean, fmt::format("{}, one model for all seeds: {}", key, share_text(s.mean))});
@@ -113,7 +130,7 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
     const auto row = static_cast<double>(panel.x.ticks.size());
     panel.x.ticks.push_back({row, part_text({key, name, cautions}, results.front())});
     for (const Json& result : results) {
-      Point dot{row, 100 * number_of(result.at(key).at("eval_accuracy"))};
+      Point dot{row, 100 * figure_estimate(result.at(key)).value};
       dot.name = fmt::format("seed {}, {}", result.at("seed").get<std::int64_t>(), name);
       dots.points.push_back(std::move(dot));
     }
@@ -132,20 +149,19 @@ Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigu
 }
 
 Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>& figures) {
-  Json rows = Json::array(), accuracy = Json::object(), loss = Json::object();
+  Json rows = Json::array(), figure = Json::object(), loss = Json::object();
+  std::string spread = "accuracy_spread";
   for (const Json& result : results) {
     rows.push_back({{"seed", result.at("seed")}});
     if (result.contains("comparison")) rows.back()["comparison"] = result["comparison"];
   }
   for (const auto& [key, name, cautions] : those_in(results.front(), figures)) {
     for (std::size_t i = 0; i < results.size(); ++i) rows[i][key] = results[i].at(key);
-    accuracy[key] = to_json(accuracy_spread(results, key));
+    spread = fmt::format("{}_spread", figure_of(results.front().at(key)).key);
+    figure[key] = to_json(figure_spread(results, key));
     loss[key] = to_json(seed_spread(values(results, key, "eval_loss")));
   }
-  return {{"seeds", results.size()},
-          {"runs", rows},
-          {"accuracy_spread", accuracy},
-          {"loss_spread", loss}};
+  return {{"seeds", results.size()}, {"runs", rows}, {spread, figure}, {"loss_spread", loss}};
 }
 
 Json to_json(const SeedSpread& s) {
@@ -173,21 +189,61 @@ std::string seed_sentence(const SeedSpread& s) {
       percent_number(s.least), percent_number(s.greatest));
 }
 
-SeedChanges seed_changes(const std::vector<Json>& results) {
-  SeedChanges changes{accuracies(results, "before"), accuracies(results, "after"), {}};
+namespace {
+
+std::int64_t samples_of(const Json& measurement) { return measurement.at("eval_samples"); }
+
+double evidence_of(const Json& measurement) {
+  const auto examples = static_cast<double>(samples_of(measurement));
+  return measurement.value("eval_effective_samples", examples) / examples;
+}
+
+// By the counts of a result, as far as a verdict needs them.
+Comparison counted(const Json& measurement, const Json& comparison) {
+  return {.examples = samples_of(measurement),
+          .evidence = evidence_of(measurement),
+          .flip_share = number_of(comparison.at("flip_share")),
+          .flip_interval = {},
+          .only_parent = comparison.at("only_parent_right"),
+          .only_candidate = comparison.at("only_candidate_right"),
+          .mcnemar_p = comparison.at("mcnemar_p")};
+}
+
+FigureChange ratio_change_of(const FigureName& figure, const Json& measurement,
+                             const Json& comparison) {
+  const std::string key = change_key(figure);
+  const Json& interval = comparison.at(key + "_interval");
+  const std::int64_t examples = samples_of(measurement);
+  if (interval.is_null()) return {.figure = figure, .examples = examples, .change = std::nan("")};
+  const double half = (number_of(interval.at(1)) - number_of(interval.at(0))) / 2;
+  return ratio_change(figure, examples, evidence_of(measurement),
+                      {number_of(comparison.at(key)), half, comparison.at("texts"),
+                       comparison.at("differing_texts")});
+}
+
+double mean_of(const std::vector<Json>& comparisons, const char* key) {
+  double sum = 0;
+  for (const Json& one : comparisons) sum += number_of(one.at(key));
+  return sum / static_cast<double>(comparisons.size());
+}
+
+}  // namespace
+
+SeedChanges seed_changes(const std::vector<Json>& results, const std::string& before,
+                         const std::string& after) {
+  SeedChanges changes{.before = figures_of_seeds(results, before),
+                      .after = figures_of_seeds(results, after)};
+  const FigureName figure = figure_of(results.front().at(after));
+  std::vector<Json> compared;
   for (const Json& result : results) {
-    const Json &after = result.at("after"), &counted = result.at("comparison");
-    const std::int64_t examples = after.at("eval_samples");
-    changes.comparisons.push_back(
-        {.examples = examples,
-         .evidence = after.value("eval_effective_samples", static_cast<double>(examples)) /
-                     static_cast<double>(examples),
-         .flip_share = number_of(counted.at("flip_share")),
-         .flip_interval = {},
-         .only_parent = counted.at("only_parent_right"),
-         .only_candidate = counted.at("only_candidate_right"),
-         .mcnemar_p = counted.at("mcnemar_p")});
+    compared.push_back(result.at("comparison"));
+    changes.changes.push_back(figure == kAccuracy
+                                  ? accuracy_change(counted(result.at(after), compared.back()))
+                                  : ratio_change_of(figure, result.at(after), compared.back()));
   }
+  changes.notes = seed_notes(figure, mean_of(compared, figure == kR2        ? "mean_shift"
+                                                       : figure == kMicroF1 ? "answer_flip_share"
+                                                                            : "flip_share"));
   return changes;
 }
 
@@ -196,7 +252,7 @@ Json paired_json(const SeedChanges& changes, const Verdict& verdict) {
   for (std::size_t i = 0; i < changes.before.size(); ++i)
     differences.push_back(changes.after[i] - changes.before[i]);
   const std::optional<double> p = paired_t_test(differences);
-  Json json = to_json(change_spread(changes.before, changes.after));
+  Json json = to_json(change_spread(changes.figure(), changes.before, changes.after));
   json["paired_t_test_p"] = p ? Json(*p) : Json();
   json.update(to_json(verdict));
   return json;

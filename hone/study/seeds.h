@@ -24,23 +24,26 @@ struct SeedFolder {
 std::vector<SeedFolder> seed_folders(const fs::path& folder, std::uint64_t first,
                                      std::int64_t count);
 
-/// Accuracies of one part ("test", "after", …) of every result, in their order. A result is what results.json has.
-std::vector<double> accuracies(const std::vector<Json>& results, const std::string& part);
+/// The figures by which one part ("test", "after", …) of every result is judged, in their order. A result is what results.json
+/// has.
+std::vector<double> figures_of_seeds(const std::vector<Json>& results, const std::string& part);
 
-/// A row per seed: accuracy with its interval and loss of all `figures` that are there, and where the results compare two
-/// models the flips and the change of accuracy with theirs.
+/// A row per seed: that figure with its interval and loss of all `figures` that are there, and where the results compare two
+/// models the flips and the change with theirs.
 Table seed_table(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
 
-/// A dot for the accuracy of each seed of all `figures` that are there, beside them their mean, from five seeds on with its
+/// A dot for the figure of each seed of all `figures` that are there, beside them their mean, from five seeds on with its
 /// 95 % interval. What all seeds share, "before", is one line.
 Figure seed_figure(const std::vector<Json>& results, const std::vector<NamedFigures>& figures,
                    const std::string& title);
 
-/// The accuracies of one part over the seeds.
-SeedSpread accuracy_spread(const std::vector<Json>& results, const std::string& part);
+/// The figures of one part over the seeds.
+SeedSpread figure_spread(const std::vector<Json>& results, const std::string& part);
+/// "Accuracy on test, n = 500: 83.2 % on average over 5 seeds …; the most frequent class alone makes 50.1 %."
+std::string figure_headline_of_seeds(const std::vector<Json>& results, const NamedFigures& figures);
 
-/// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `accuracy_spread` and
-/// `loss_spread`, by the keys of `figures`.
+/// What programs read of the same: `runs`, a row per seed with its measurements, and beside them `accuracy_spread` (or
+/// that of the figure of another task) and `loss_spread`, by the keys of `figures`.
 Json runs_json(const std::vector<Json>& results, const std::vector<NamedFigures>& figures);
 
 /// Values, mean, least and greatest, deviation and interval of the mean; null where few seeds tell none.
@@ -49,10 +52,11 @@ Json to_json(const SeedSpread& spread);
 /// "83.20 % on average over 5 seeds (95 % for other seeds on the same texts: 82.90 to 83.50; standard deviation 0.24 points,
 /// 82.80 to 83.50)". Under five seeds, and where all are the same, the values alone: "83.50, 82.80, 83.10 % with 3 seeds; it
 /// takes 5 to tell a spread".
-std::string seed_sentence(const SeedSpread& accuracies);
+std::string seed_sentence(const SeedSpread& figures);
 
-/// Of results that compare "before" with "after".
-SeedChanges seed_changes(const std::vector<Json>& results);
+/// Of results that compare the figures called `before` with those called `after`.
+SeedChanges seed_changes(const std::vector<Json>& results, const std::string& before = "before",
+                         const std::string& after = "after");
 
 /// The change seed by seed: its spread, the paired t-test and the verdict.
 Json paired_json(const SeedChanges& changes, const Verdict& verdict);

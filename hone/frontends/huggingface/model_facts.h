@@ -43,6 +43,7 @@ struct ModelFacts {
   std::int64_t class_count() const { return static_cast<std::int64_t>(labels.size()); }
   /// The problem_type; without one a single number is a regression, as in transformers, and several outputs are classes.
   Task task() const;
+  LabelScheme scheme() const { return {task(), labels}; }
   /// The labels, where somebody named them; empty where they are `default_labels`.
   std::vector<std::string> chosen_labels() const;
 };
