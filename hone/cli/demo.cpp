@@ -71,8 +71,8 @@ void demo(const DemoArguments& a, const CLI::App& app) {
       splits.source.label_names[static_cast<std::size_t>(splits.source.train[0].label)]));
   splits.source.test.resize(std::min(splits.source.test.size(), kTestTexts));
   splits.identity.parts.back() =
-      part_facts("test", splits.source.test, row_hashes(splits.source.test),
-                 splits.source.label_names.size(), row_set(row_hashes(splits.source.train)));
+      part_facts("test", splits.source.test, row_hashes(splits.source.test), splits.source.scheme(),
+                 row_set(row_hashes(splits.source.train)));
   // Every text is seen once: there is nothing that dropout could keep from being learnt by heart.
   TextModel source =
       make_model("tiny", synthetic_tokenizer(), context, a.run.seed, splits.source.label_names,

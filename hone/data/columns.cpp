@@ -84,6 +84,10 @@ std::string text_of_pair(std::span<const DataColumn> columns, const std::string&
   return "";
 }
 
+bool is_label(const std::string& name, const ColumnChoice& choice) {
+  return std::ranges::find(choice.labels, name) != choice.labels.end();
+}
+
 std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice& rest) {
   std::string text;
   if (!rest.text_pair.empty()) {
@@ -92,10 +96,10 @@ std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice&
     check_no_pair(columns);
   }
   if (text.empty()) text = first_called(columns, kTextNames);
-  if (!text.empty() && text != rest.text_pair && text != rest.label) return text;
+  if (!text.empty() && text != rest.text_pair && !is_label(text, rest)) return text;
   Names words;
   for (const DataColumn& column : columns) {
-    if (column.words && column.name != rest.label && column.name != rest.text_pair)
+    if (column.words && !is_label(column.name, rest) && column.name != rest.text_pair)
       words.push_back(column.name);
   }
   if (words.size() == 1) return words[0];
@@ -105,6 +109,21 @@ std::string choose_text(std::span<const DataColumn> columns, const ColumnChoice&
 
 bool has_column(std::span<const DataColumn> columns, const std::string& name) {
   return std::ranges::find(columns, name, &DataColumn::name) != columns.end();
+}
+
+// The column called `given`, or those that it names between commas; classes stand in one column.
+Names label_columns(std::span<const DataColumn> columns, const std::string& given,
+                    const std::optional<Task>& task) {
+  if (given.empty()) return {};
+  if (has_column(columns, given) || task == Task::single_label) return {given};
+  Names names;
+  for (const std::string& name : split(given, ',')) names.emplace_back(trim(name));
+  return names;
+}
+
+bool has_columns(std::span<const DataColumn> columns, const Names& names) {
+  return std::ranges::all_of(names,
+                             [&](const std::string& name) { return has_column(columns, name); });
 }
 
 // With the columns that are remembered and there, where nothing is named. Both texts of a pair go together.
@@ -124,15 +143,28 @@ DataOptions with_remembered(std::span<const DataColumn> columns, const DataOptio
     if (!known.text_pair.empty())
       told.push_back(fmt::format("the second text '{}'", known.text_pair));
   }
-  const bool free = known.label != chosen.text_column && known.label != chosen.text_pair_column;
-  if (options.labelled && options.label_column.empty() && !known.label.empty() && free &&
-      has_column(columns, known.label)) {
+  const Names labels = label_columns(columns, known.label, options.task);
+  const bool free = std::ranges::none_of(labels, [&](const std::string& name) {
+    return name == chosen.text_column || name == chosen.text_pair_column;
+  });
+  if (options.labelled && options.label_column.empty() && !labels.empty() && free &&
+      has_columns(columns, labels)) {
     chosen.label_column = known.label;
     told.push_back(fmt::format("the label {}'{}'", told.empty() ? "is column " : "", known.label));
   }
   if (!told.empty())
     notes.push_back(fmt::format("{}, as when the model was trained", fmt::join(told, ", ")));
   return chosen;
+}
+
+void check_different(const ColumnChoice& choice) {
+  Names names = choice.labels;
+  names.push_back(choice.text);
+  if (!choice.text_pair.empty()) names.push_back(choice.text_pair);
+  std::ranges::sort(names);
+  user_check(std::ranges::adjacent_find(names) == names.end(),
+             "text '{}', second text '{}' and label '{}' must be different columns", choice.text,
+             choice.text_pair, fmt::join(choice.labels, ","));
 }
 
 }  // namespace
@@ -149,30 +181,33 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
                             std::vector<std::string>& notes) {
   check_unique(columns);
   const DataOptions options = with_remembered(columns, given, notes);
-  ColumnChoice choice{options.text_column, options.text_pair_column, options.label_column, {}, {}};
-  for (const std::string& name : {choice.text, choice.text_pair, choice.label})
+  ColumnChoice choice{.text = options.text_column,
+                      .text_pair = options.text_pair_column,
+                      .labels = label_columns(columns, options.label_column, options.task),
+                      .task = options.task};
+  for (const std::string& name : {choice.text, choice.text_pair})
     if (!name.empty()) find_column(columns, name);
-  if (choice.label.empty()) choice.label = first_called(columns, kLabelNames);
+  for (const std::string& name : choice.labels) find_column(columns, name);
+  if (choice.labels.empty())
+    if (std::string name = first_called(columns, kLabelNames); !name.empty())
+      choice.labels.push_back(std::move(name));
   if (choice.text.empty()) {
     choice.text = choose_text(columns, choice);
     if (choice.text != "text") notes.push_back(fmt::format("the text is column '{}'", choice.text));
   }
   if (!options.labelled) {
-    choice.label.clear();
+    choice.labels.clear();
   } else if (options.label_column.empty()) {
     user_check(columns.size() != 1,
                "there is one column, '{}', and so no labels; give texts with labels",
                columns.empty() ? "" : columns[0].name);
-    user_check(!choice.label.empty() && choice.label != choice.text,
+    user_check(!choice.labels.empty() && !is_label(choice.text, choice),
                "which column is the label? None is called {}; name it by `label_column`; {}",
                fmt::join(kLabelNames, ", "), listed(columns));
-    if (choice.label != "label")
-      notes.push_back(fmt::format("the label is column '{}'", choice.label));
+    if (choice.labels[0] != "label")
+      notes.push_back(fmt::format("the label is column '{}'", choice.labels[0]));
   }
-  user_check(choice.text != choice.text_pair && choice.text != choice.label &&
-                 (choice.label.empty() || choice.label != choice.text_pair),
-             "text '{}', second text '{}' and label '{}' must be different columns", choice.text,
-             choice.text_pair, choice.label);
+  check_different(choice);
   return choice;
 }
 
@@ -181,10 +216,15 @@ ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const Dat
   DataOptions unlabelled = options;
   unlabelled.labelled = false;
   ColumnChoice choice = choose_columns(columns, unlabelled, notes);
-  choice.gold = options.label_column;
+  const Names given = label_columns(columns, options.label_column, options.task);
+  if (given.size() > 1) {
+    for (const std::string& name : given) find_column(columns, name);
+    notes.emplace_back("labels in several columns are not shown beside what the model says");
+  }
+  choice.gold = given.size() == 1 ? given[0] : "";
   if (choice.gold.empty() && has_column(columns, options.remembered.label))
     choice.gold = options.remembered.label;
-  if (choice.gold.empty()) choice.gold = first_called(columns, kLabelNames);
+  if (choice.gold.empty() && given.size() < 2) choice.gold = first_called(columns, kLabelNames);
   if (choice.gold == choice.text || choice.gold == choice.text_pair) choice.gold.clear();
   choice.id = options.id_column;
   if (choice.id.empty()) choice.id = called(columns, "id");

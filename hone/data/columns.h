@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,14 +20,17 @@ struct DataColumn {
 struct ColumnChoice {
   std::string text;
   std::string text_pair = {};
-  std::string label = {};
+  std::vector<std::string> labels = {};
   /// Columns that are only shown, whatever they hold: what tells rows apart, and the label somebody gave.
   std::string id = {}, gold = {};
+  /// What the labels are for, where that is known: classes are no lists and no fractions.
+  std::optional<Task> task = {};
 };
 
 /// The columns that `options` names, else those it remembers where the table has them, else by name: `text`, sentence, review, content, comment or
 /// tweet, in this order and in any case, or the only column that holds words; `label`, labels,
-/// class, target, sentiment, category or stars. For pairs the first text may also be called
+/// class, target, sentiment, category or stars. Where no column is called so and the labels may be other than classes,
+/// `label_column` names several between commas. For pairs the first text may also be called
 /// sentence1, premise or question. Adds to `notes` what was remembered, and what was chosen by another name than `text` and
 /// `label`.
 ///
@@ -36,7 +40,7 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
                             std::vector<std::string>& notes);
 
 /// The columns for texts that need no labels: as above, but without a label; `gold` is the one that would be it and `id`
-/// that of `options`, else the one called id, where there are such.
+/// that of `options`, else the one called id, where there are such. Labels in several columns are not shown.
 ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const DataOptions& options,
                                   std::vector<std::string>& notes);
 

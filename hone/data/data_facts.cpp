@@ -1,6 +1,7 @@
 #include "hone/data/data_facts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -58,8 +59,71 @@ std::string named_duplicates(const std::vector<DuplicateRow>& duplicates, std::i
 
 // A class so much rarer than the others that it may be a slip.
 bool is_stray(std::int64_t rows, const PartFacts& facts) {
-  const std::int64_t even = facts.rows / static_cast<std::int64_t>(facts.classes_present());
-  return rows > 0 && rows < kFewRows && rows * kStrayFactor < even;
+  if (rows == 0 || rows >= kFewRows) return false;
+  const std::int64_t all =
+      std::accumulate(facts.class_rows.begin(), facts.class_rows.end(), std::int64_t{0});
+  return rows * kStrayFactor < all / static_cast<std::int64_t>(facts.classes_present());
+}
+
+// Two digits behind the point, more of numbers that lie closer together and fewer of greater ones.
+std::string number_text(double value, const NumberFacts& facts) {
+  constexpr int kMostDigits = 6;
+  const double range = facts.greatest - facts.least;
+  const int digits = range > 0 ? 2 - static_cast<int>(std::floor(std::log10(range))) : 2;
+  return fmt::format("{:.{}f}", value, std::clamp(digits, 0, kMostDigits));
+}
+
+std::string range_text(const NumberFacts& facts) {
+  return fmt::format("from {} to {}, mean {}", number_text(facts.least, facts),
+                     number_text(facts.greatest, facts), number_text(facts.mean, facts));
+}
+
+std::string ranges_text(const PartFacts& facts, const std::vector<std::string>& labels) {
+  if (facts.numbers.size() == 1) return "numbers " + range_text(facts.numbers[0]);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(facts.numbers.size(), labels.size()); ++i) {
+    if (i == kListedClasses)
+      return text + fmt::format(" and {} more", facts.numbers.size() - kListedClasses);
+    text += fmt::format("{}{} {}", i == 0 ? "" : "; ", shown_name(labels[i]),
+                        range_text(facts.numbers[i]));
+  }
+  return text;
+}
+
+// Of examples that have as many numbers each.
+std::vector<NumberFacts> facts_of_numbers(const std::vector<Example>& examples) {
+  std::vector<NumberFacts> facts;
+  for (const Example& example : examples) {
+    if (facts.empty())
+      for (const float target : example.targets) facts.push_back({target, target, 0});
+    for (std::size_t i = 0; i < facts.size(); ++i) {
+      const double target = example.targets[i];
+      facts[i].least = std::min(facts[i].least, target);
+      facts[i].greatest = std::max(facts[i].greatest, target);
+      facts[i].mean += target / static_cast<double>(examples.size());
+    }
+  }
+  return facts;
+}
+
+void count_labels(const std::vector<Example>& examples, PartFacts& facts) {
+  for (const Example& example : examples) {
+    bool any = false;
+    for (std::size_t i = 0; i < example.targets.size(); ++i) {
+      if (example.targets[i] == 0) continue;
+      ++facts.class_rows[i];
+      any = true;
+    }
+    if (!any) ++facts.unlabelled_rows;
+  }
+}
+
+void count_classes(const std::vector<Example>& examples, PartFacts& facts) {
+  for (const Example& example : examples) {
+    const auto label = static_cast<std::size_t>(example.label);
+    if (label >= facts.class_rows.size()) facts.class_rows.resize(label + 1);
+    ++facts.class_rows[label];
+  }
 }
 
 std::int64_t rows_in(const RowSet& set, std::span<const std::uint64_t> texts) {
@@ -68,14 +132,10 @@ std::int64_t rows_in(const RowSet& set, std::span<const std::uint64_t> texts) {
 
 // `texts` are the `row_hashes` of the examples.
 std::string hash_of_texts(std::span<const std::uint64_t> texts,
-                          const std::vector<Example>& examples,
-                          const std::vector<std::string>& labels) {
+                          const std::vector<Example>& examples, const LabelScheme& scheme) {
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const auto label = static_cast<std::size_t>(examples[i].label);
-    lines.push_back(fmt::format("{:016x} {}\n", texts[i],
-                                label < labels.size() ? labels[label] : std::to_string(label)));
-  }
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    lines.push_back(fmt::format("{:016x} {}\n", texts[i], answer_text(examples[i], scheme)));
   std::ranges::sort(lines);
   Fingerprint print;
   for (const std::string& line : lines) print.add(line);
@@ -98,19 +158,20 @@ void warn_of_stray_classes(const DataSet& data, const PartFacts& facts,
     warnings.push_back(fmt::format("and {} more labels as rare as these", strays - kListedClasses));
 }
 
-void warn_of_contradictions(const std::vector<Example>& examples,
-                            std::vector<std::string>& warnings) {
-  std::unordered_map<std::uint64_t, std::int32_t> label_of;
+void warn_of_contradictions(const DataSet& data, std::vector<std::string>& warnings) {
+  std::unordered_map<std::uint64_t, const Example*> first;
   std::set<std::uint64_t> contradictory;
-  for (const Example& example : examples) {
+  for (const Example& example : data.train) {
     const std::uint64_t hash = row_hash(example);
-    if (label_of.emplace(hash, example.label).first->second != example.label)
+    const Example& other = *first.emplace(hash, &example).first->second;
+    if (other.label != example.label || other.targets != example.targets)
       contradictory.insert(hash);
   }
   if (!contradictory.empty())
-    warnings.push_back(fmt::format("{} of the training part {} there with different labels",
+    warnings.push_back(fmt::format("{} of the training part {} there with different {}",
                                    number_of_texts(static_cast<std::int64_t>(contradictory.size())),
-                                   contradictory.size() == 1 ? "stands" : "stand"));
+                                   contradictory.size() == 1 ? "stands" : "stand",
+                                   data.task == Task::regression ? "numbers" : "labels"));
 }
 
 }  // namespace
@@ -118,7 +179,8 @@ void warn_of_contradictions(const std::vector<Example>& examples,
 std::int64_t PartFacts::effective_rows() const { return effective_examples(rows, evidence); }
 
 double PartFacts::majority_share() const {
-  if (rows == 0 || class_rows.empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (rows == 0 || class_rows.empty() || task != Task::single_label)
+    return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(class_rows[majority_class()]) / static_cast<double>(rows);
 }
 
@@ -132,14 +194,16 @@ std::size_t PartFacts::classes_present() const {
 }
 
 PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
-                     std::span<const std::uint64_t> hashes, std::size_t classes,
+                     std::span<const std::uint64_t> hashes, const LabelScheme& scheme,
                      const RowSet& training_rows) {
-  PartFacts facts{.part = part, .rows = static_cast<std::int64_t>(examples.size())};
-  facts.class_rows.assign(classes, 0);
-  for (const Example& example : examples) {
-    const auto label = static_cast<std::size_t>(example.label);
-    if (label >= facts.class_rows.size()) facts.class_rows.resize(label + 1);
-    ++facts.class_rows[label];
+  PartFacts facts{
+      .part = part, .rows = static_cast<std::int64_t>(examples.size()), .task = scheme.task};
+  if (scheme.task == Task::regression) {
+    facts.numbers = facts_of_numbers(examples);
+  } else {
+    facts.class_rows.assign(scheme.names.size(), 0);
+    scheme.task == Task::multi_label ? count_labels(examples, facts)
+                                     : count_classes(examples, facts);
   }
   facts.duplicate_rows = rows_in(training_rows, hashes);
   const std::vector<std::int32_t> texts = text_numbers(hashes);
@@ -178,6 +242,15 @@ Json to_json(const DataIdentity& identity) {
                 {"validation_duplicate_rows", facts.validation_duplicate_rows},
                 {"repeated_rows", facts.repeated_rows},
                 {"effective_rows", facts.effective_rows()}};
+    if (facts.task == Task::multi_label) row["unlabelled_rows"] = facts.unlabelled_rows;
+    if (facts.task == Task::regression) {
+      row.erase("classes");
+      row["numbers"] = Json::object();
+      for (std::size_t i = 0; i < std::min(facts.numbers.size(), identity.labels.size()); ++i)
+        row["numbers"][identity.labels[i]] = {{"least", facts.numbers[i].least},
+                                              {"greatest", facts.numbers[i].greatest},
+                                              {"mean", facts.numbers[i].mean}};
+    }
     const auto add = [&](const char* key, const std::vector<DuplicateRow>& duplicates) {
       row[key] = Json::object();
       for (const DuplicateRow& one : duplicates) row[key][one.row] = one.other_row;
@@ -193,6 +266,9 @@ Json to_json(const DataIdentity& identity) {
 }
 
 std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels) {
+  if (facts.task == Task::regression) return ranges_text(facts, labels);
+  const bool several = facts.task == Task::multi_label;
+  const std::string none = several ? ", none " + number(facts.unlabelled_rows) : "";
   const std::size_t classes = std::min(facts.class_rows.size(), labels.size());
   const auto one = [&](std::size_t i) {
     return fmt::format("{} {}", shown_name(labels[i]), number(facts.class_rows[i]));
@@ -200,12 +276,12 @@ std::string class_counts_text(const PartFacts& facts, const std::vector<std::str
   if (classes > kListedClasses) {
     const auto rarest = static_cast<std::size_t>(std::ranges::min_element(facts.class_rows) -
                                                  facts.class_rows.begin());
-    return fmt::format("{} classes, from {} to {}", classes, one(rarest),
-                       one(facts.majority_class()));
+    return fmt::format("{} {}, from {} to {}{}", classes, several ? "labels" : "classes",
+                       one(rarest), one(facts.majority_class()), none);
   }
   std::string text;
   for (std::size_t i = 0; i < classes; ++i) text += (i == 0 ? "" : ", ") + one(i);
-  return text;
+  return text + none;
 }
 
 MeasuredPart measured_part(PartFacts facts, std::string origin,
@@ -225,9 +301,11 @@ MeasuredPart measured_part(PartFacts facts, std::string origin,
   if (record && record->untrained())
     part.untrained = record->nothing() ? "untrained weights" : "untrained head";
   if (record) part.calibrated_on_rows = count_in(record->calibrated);
-  if (part.facts.rows > 0 && part.facts.majority_class() < labels.size())
+  const bool classes = part.facts.task == Task::single_label;
+  if (part.facts.rows > 0 && classes && part.facts.majority_class() < labels.size())
     part.majority_label = labels[part.facts.majority_class()];
-  part.texts_hash = hash_of_texts(hashes, examples, labels);
+  if (part.facts.rows > 0 && !classes) part.answers = class_counts_text(part.facts, labels);
+  part.texts_hash = hash_of_texts(hashes, examples, {part.facts.task, labels});
   return part;
 }
 
@@ -277,6 +355,7 @@ std::string describe(const MeasuredPart& part) {
   if (!part.majority_label.empty())
     text += fmt::format("; always '{}' would be right for {}", shown_name(part.majority_label),
                         share_text(part.facts.majority_share()));
+  if (!part.answers.empty()) text += "; " + part.answers;
   return text;
 }
 
@@ -324,6 +403,14 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
                     facts.part, number(facts.rows), shown_name(part.majority_label)));
     return warnings;
   }
+  for (std::size_t i = 0; i < std::min(facts.numbers.size(), labels.size()); ++i)
+    if (facts.numbers[i].least == facts.numbers[i].greatest)
+      warnings.push_back(
+          fmt::format("{}: '{}' is {} of all {} texts; figures of one number do not say whether "
+                      "the model tells "
+                      "texts apart",
+                      facts.part, shown_name(labels[i]),
+                      number_text(facts.numbers[i].mean, facts.numbers[i]), number(facts.rows)));
   std::vector<std::size_t> none, few;
   for (std::size_t i = 0; i < std::min(facts.class_rows.size(), labels.size()); ++i)
     if (facts.class_rows[i] < kFewRows) (facts.class_rows[i] == 0 ? none : few).push_back(i);
@@ -339,10 +426,10 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
 std::vector<std::string> training_warnings(const DataSet& data) {
   std::vector<std::string> warnings;
   const PartFacts facts =
-      part_facts("train", data.train, row_hashes(data.train), data.label_names.size(), {});
+      part_facts("train", data.train, row_hashes(data.train), data.scheme(), {});
   if (facts.rows == 0 || data.label_names.empty()) return warnings;
   warn_of_stray_classes(data, facts, warnings);
-  warn_of_contradictions(data.train, warnings);
+  warn_of_contradictions(data, warnings);
   return warnings;
 }
 

@@ -19,11 +19,20 @@ struct DuplicateRow {
 };
 inline constexpr std::size_t kNamedDuplicates = 100;
 
+/// What numbers of one kind are.
+struct NumberFacts {
+  double least = 0, greatest = 0, mean = 0;
+};
+
 /// One part as it is used: after texts were set aside, and after `--max_train_samples` and `--max_eval_samples`.
 struct PartFacts {
   std::string part;  ///< "train", "validation", "test", or "all" for data that has no parts
   std::int64_t rows = 0;
-  std::vector<std::int64_t> class_rows = {};  ///< (classes)
+  Task task = Task::single_label;
+  /// (classes), or (labels), of which a text may have several
+  std::vector<std::int64_t> class_rows = {};
+  std::int64_t unlabelled_rows = 0;       ///< of labels: texts that have none
+  std::vector<NumberFacts> numbers = {};  ///< of a regression, one per output; none without rows
   std::int64_t duplicate_rows =
       0;  ///< their text is in the training part too; 0 for that part itself
   std::vector<DuplicateRow> duplicates =
@@ -37,15 +46,16 @@ struct PartFacts {
 
   /// The number of different texts that would say as much as these rows.
   std::int64_t effective_rows() const;
-  /// The share of the most frequent class: the accuracy of always giving it. NaN without rows.
+  /// The share of the most frequent class: the accuracy of always giving it. NaN without rows, and of other tasks.
   double majority_share() const;
   std::size_t majority_class() const;
+  /// Of classes or labels, those that texts have.
   std::size_t classes_present() const;
 };
 
 /// `hashes` are the examples' (hone/data/row_hash.h).
 PartFacts part_facts(const std::string& part, const std::vector<Example>& examples,
-                     std::span<const std::uint64_t> hashes, std::size_t classes,
+                     std::span<const std::uint64_t> hashes, const LabelScheme& scheme,
                      const RowSet& training_rows);
 
 /// The first `kNamedDuplicates` of the examples whose text stands among the `others` too; both were read from `files`.
@@ -58,15 +68,17 @@ struct DataIdentity {
   std::string source;               ///< as it was asked for
   std::string hash;                 ///< `DataSet::hash`
   std::int64_t rows = 0;            ///< of the whole, before anything was left out
-  std::vector<std::string> labels;  ///< (classes)
+  std::vector<std::string> labels;  ///< names of the classes, numbers or labels
   std::vector<PartFacts> parts;     ///< those that have rows
 };
 
 /// {"source", "hash", "rows", "parts": [{"part", "rows", "classes", "majority_share", "duplicate_rows", "repeated_rows",
-/// "effective_rows"}]}
+/// "effective_rows"}]}. "classes" are those of labels too; a regression has {"numbers": {name: {"least", "greatest",
+/// "mean"}}} instead, sets of labels {"unlabelled_rows"} as well. Both have no majority: null.
 Json to_json(const DataIdentity& identity);
 
-/// "bad 900, good 1 100"; of many classes how many there are, and the rarest and the most frequent.
+/// "bad 900, good 1 100"; of many classes how many there are, and the rarest and the most frequent. Of labels how many
+/// texts have none, too: "rude 20, threat 5, none 175". Of numbers their range: "numbers from 0.00 to 5.00, mean 2.60".
 std::string class_counts_text(const PartFacts& facts, const std::vector<std::string>& labels);
 
 /// What a figure was measured on.
@@ -83,8 +95,10 @@ struct MeasuredPart {
   std::string untrained = {};
   /// Choices are made on it and another part is reported: that choices were made on it before flatters nothing.
   bool is_for_choices = false;
-  std::string majority_label = {};
-  /// Fingerprint of the texts with their labels, whatever their order: only what stands on equal ones may be ranked.
+  std::string majority_label = {};  ///< of classes; empty: there is none
+  /// Of another task, what its texts are answered by: `class_counts_text`.
+  std::string answers = {};
+  /// Fingerprint of the texts with their answers, whatever their order: only what stands on equal ones may be ranked.
   std::string texts_hash = {};
 };
 
@@ -106,16 +120,17 @@ std::vector<std::string> cautions(const MeasuredPart& part);
 /// "validation, n = 200"; with its cautions: "test, n = 200, 80 trained on".
 std::string name_and_size(const MeasuredPart& part);
 
-/// "validation, n = 200: 200 of 2 000 training texts, set aside by seed 42; always 'good' would be right for 50.5 %"
+/// "validation, n = 200: 200 of 2 000 training texts, set aside by seed 42; always 'good' would be right for 50.5 %",
+/// of numbers "…; numbers from 0.00 to 5.00, mean 2.60"
 std::string describe(const MeasuredPart& part);
 
 /// What flatters the figures of the part or makes them unsure, a sentence each: texts that were trained on or stand in
-/// the training part, one class only, classes with next to no texts.
+/// the training part, one class or one number only, classes or labels with next to no texts.
 std::vector<std::string> warnings_of(const MeasuredPart& part,
                                      const std::vector<std::string>& labels);
 
-/// What is wrong with the texts to learn from: one text with several labels, a class of next to no texts (with the place
-/// where it stands), all of one class.
+/// What is wrong with the texts to learn from: one text with different answers, a class or label of next to no texts (with
+/// the place where it stands).
 std::vector<std::string> training_warnings(const DataSet& data);
 
 }  // namespace hone

@@ -4,10 +4,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
+#include "hone/base/json.h"
 #include "hone/base/text.h"
+#include "hone/data/label_sets.h"
+#include "hone/data/labels.h"
+#include "hone/data/number_targets.h"
 #include "hone/data/row_hash.h"
 #include "hone/data/synthetic.h"
 #include "hone/data/written_data.h"
@@ -50,50 +55,107 @@ void warn_of_empty_texts(DataSet& data) {
   }
 }
 
-std::string hash_of(DataSet& data, const std::function<std::string_view(std::int32_t)>& label) {
+// `answer` gives the text of an answer by its number, through all parts.
+std::string hash_of(DataSet& data, const std::function<std::string(std::size_t)>& answer) {
   Fingerprint print;
+  std::size_t row = 0;
   for (const PartOfData& part : parts_of(data)) {
     print.add(fmt::format("{} {}\n", part.name, part.examples->size()));
     for (const Example& example : *part.examples)
-      print.add(fmt::format("{:016x} {}\n", row_hash(example), label(example.label)));
+      print.add(fmt::format("{:016x} {}\n", row_hash(example), answer(row++)));
   }
   return print.text();
 }
 
-// Labels become classes.
+// Of all parts, one after the other.
+std::vector<Example*> examples_of(DataSet& data) {
+  std::vector<Example*> examples;
+  for (const PartOfData& part : parts_of(data))
+    for (Example& example : *part.examples) examples.push_back(&example);
+  return examples;
+}
+
+// The parts' labels are numbered each for itself.
+void take_classes(DataSet& data, const WrittenData& written, const KnownClasses& known,
+                  const AnswerPlace& place) {
+  std::vector<WrittenLabel> labels;
+  std::size_t row = 0;
+  for (const PartOfData& part : parts_of(data)) {
+    LabelTable table;
+    for (Example& example : *part.examples) {
+      example.label = static_cast<std::int32_t>(labels.size()) +
+                      table.number_of(written.answers[row].value, [&] { return place(row); });
+      ++row;
+    }
+    labels.insert(labels.end(), table.labels().begin(), table.labels().end());
+  }
+  LabelClasses classes = find_classes(labels, known, data.notes);
+  for (Example* example : examples_of(data))
+    example->label = classes.class_of[static_cast<std::size_t>(example->label)];
+  data.label_names = std::move(classes.names);
+  data.label_places.resize(data.label_names.size());
+  for (std::size_t i = labels.size(); i-- > 0;)
+    data.label_places[static_cast<std::size_t>(classes.class_of[i])] = labels[i].where;
+}
+
+// Numbers, or the yes or no of labels.
+void take_targets(DataSet& data, Targets targets, const AnswerPlace& place) {
+  const std::vector<Example*> examples = examples_of(data);
+  for (std::size_t row = 0; row < examples.size(); ++row)
+    examples[row]->targets = std::move(targets.rows[row]);
+  data.label_names = std::move(targets.names);
+  if (data.task != Task::multi_label) return;
+  data.label_places.resize(data.label_names.size());
+  for (std::size_t row = 0; row < examples.size(); ++row)
+    for (std::size_t i = 0; i < data.label_places.size(); ++i)
+      if (examples[row]->targets[i] != 0 && data.label_places[i].empty())
+        data.label_places[i] = place(row);
+}
+
+// Answers become classes, numbers or sets of labels.
 DataSet finish(WrittenData written, const DataOptions& options) {
   DataSet data = std::move(written.data);
-  data.hash = hash_of(data, [&](std::int32_t label) -> std::string_view {
-    // No ?: between a literal and a string: it makes a copy, which the view would outlive.
-    if (written.labels.empty()) return "";
-    return written.labels[static_cast<std::size_t>(label)].text;
-  });
-  if (!written.labels.empty()) {
-    LabelClasses classes =
-        find_classes(written.labels,
-                     {written.class_names, options.label_names, options.class_count}, data.notes);
-    for (const PartOfData& part : parts_of(data))
-      for (Example& example : *part.examples)
-        example.label = classes.class_of[static_cast<std::size_t>(example.label)];
-    data.label_names = std::move(classes.names);
-    data.label_places.resize(data.label_names.size());
-    for (std::size_t i = written.labels.size(); i-- > 0;)
-      data.label_places[static_cast<std::size_t>(classes.class_of[i])] = written.labels[i].where;
+  const std::vector<Example*> examples = examples_of(data);
+  const KnownClasses known{written.class_names, options.label_names, options.class_count};
+  const AnswerPlace place = [&](std::size_t row) {
+    const std::string where = place_of(*examples[row], data.files);
+    return written.by_folder ? fs::path(where).parent_path().string() : where;
+  };
+  if (written.answers.empty()) {
+    data.hash = hash_of(data, [](std::size_t) { return ""; });
+  } else if (written.task == Task::single_label) {
+    take_classes(data, written, known, place);
+    data.hash = hash_of(
+        data, [&](std::size_t row) { return LabelTable::canonical(written.answers[row].value); });
+  } else {
+    data.task = written.task;
+    Targets targets = data.task == Task::regression
+                          ? read_numbers(std::move(written.answers), written.columns, known, place)
+                          : read_label_sets(std::move(written.answers), written.columns, known,
+                                            place, data.notes);
+    data.hash = hash_of(data, [&](std::size_t row) { return targets.written[row]; });
+    take_targets(data, std::move(targets), place);
   }
   data.description = description(options.source, data);
   warn_of_empty_texts(data);
   return data;
 }
 
+DataSet make(const DataOptions& options) {
+  DataSet data = make_synthetic(parse_synthetic(options.source));
+  user_check(!options.task || options.task == data.task,
+             "data '{}': its labels are for {}, those asked for are for {}; give other data, or "
+             "another `problem_type`",
+             options.source, to_string(data.task), to_string(options.task.value_or(data.task)));
+  const std::vector<Example*> examples = examples_of(data);
+  data.hash =
+      hash_of(data, [&](std::size_t row) { return answer_text(*examples[row], data.scheme()); });
+  return data;
+}
+
 DataSet load(const DataOptions& options, ThreadPool& pool) {
   const std::string& source = options.source;
-  if (source.starts_with(kSyntheticPrefix)) {
-    DataSet data = make_synthetic(parse_synthetic(source));
-    data.hash = hash_of(data, [&](std::int32_t label) -> std::string_view {
-      return data.label_names[static_cast<std::size_t>(label)];
-    });
-    return data;
-  }
+  if (source.starts_with(kSyntheticPrefix)) return make(options);
   if (is_review_folder(source)) return finish(read_review_folder(source, options, pool), options);
   return finish(read_tables(find_data_files(source), options, pool), options);
 }
@@ -107,6 +169,18 @@ std::vector<std::string_view> texts_of(std::span<const Example> examples) {
     if (example.text_pair) texts.emplace_back(*example.text_pair);
   }
   return texts;
+}
+
+std::string answer_text(const Example& example, const LabelScheme& scheme) {
+  if (scheme.task == Task::regression) return numbers_text(example.targets);
+  if (scheme.task == Task::single_label) {
+    const auto label = static_cast<std::size_t>(example.label);
+    return label < scheme.names.size() ? scheme.names[label] : std::to_string(label);
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < std::min(example.targets.size(), scheme.names.size()); ++i)
+    if (example.targets[i] != 0) names.insert(scheme.names[i]);
+  return to_line(Json(names));
 }
 
 std::string place_of(const Example& example, const std::vector<ReadFile>& files) {

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "hone/base/thread_pool.h"
+#include "hone/metrics/task.h"
 
-/// Labelled texts: read from files, or made by the built-in generators.
+/// Labelled texts: read from files, or made by the built-in generators. A label is a class, numbers, or a set of labels.
 ///
 ///     const DataSet data = load_data_set({.source = "synth:negation?seed=7&n=30000"}, pool);
 ///     const DataSet imdb = load_data_set({.source = "aclImdb"}, pool);
@@ -17,8 +18,11 @@ namespace hone {
 
 struct Example {
   std::string text;
-  std::int32_t label = 0;                     ///< index into the data set's label names
+  std::int32_t label = 0;                     ///< class: index into the data set's label names
   std::optional<std::string> text_pair = {};  ///< the second text of a pair
+  /// Of another task, one for each of the data set's label names: numbers, or 1 for a label that the text has and 0 for
+  /// one that it has not. Empty where texts have classes.
+  std::vector<float> targets = {};
   /// Where it was read: an index of `DataSet::files`, -1 for what was made, and the line or row there.
   std::int32_t file = -1;
   std::int64_t row = 0;
@@ -37,6 +41,8 @@ struct DataSet {
   std::vector<Example> train;
   std::vector<Example> validation;  ///< empty unless the source has such a part
   std::vector<Example> test;        ///< empty unless the source has such a part
+  Task task = Task::single_label;
+  /// Of the classes, the numbers, or the labels.
   std::vector<std::string> label_names;
   std::string description;                 ///< one line: source and sizes
   std::vector<std::string> notes = {};     ///< what was chosen or left out on the way
@@ -44,15 +50,21 @@ struct DataSet {
   std::string source = {};                 ///< what was asked for
   /// The fingerprint of all texts and labels in their order, as they were read: a copy of a file has the same.
   std::string hash = {};
-  /// Of every class, where its first label stands ("reviews.csv: line 7"); empty where that is not known.
+  /// Of every class or label, where it stands first ("reviews.csv: line 7"); empty where that is not known.
   std::vector<std::string> label_places = {};
   std::vector<ReadFile> files = {};  ///< that the examples are from
+
+  LabelScheme scheme() const { return {task, label_names}; }
 };
+
+/// What the text is answered by, in the data's own words: the label's name, the names of its labels in sorted order as a
+/// JSON array, or its numbers.
+std::string answer_text(const Example& example, const LabelScheme& scheme);
 
 /// "reviews.csv: line 7"; empty for an example that was made, not read.
 std::string place_of(const Example& example, const std::vector<ReadFile>& files);
 
-/// Columns (keys, in JSON) by name; empty: none in particular.
+/// Columns (keys, in JSON) by name; empty: none in particular. Several label columns stand between commas.
 struct NamedColumns {
   std::string text = {}, text_pair = {}, label = {};
   bool operator==(const NamedColumns&) const = default;
@@ -70,11 +82,13 @@ struct DataOptions {
   /// What a model was trained on: taken where the file has them and nothing is named above.
   NamedColumns remembered = {};
   bool labelled = true;  ///< false: labels are not looked at, all are 0
-  bool strict = false;   ///< refuse text that is not UTF-8
-  /// The classes a model already knows, in the order of its outputs (hone/data/labels.h). Empty: the
-  /// data says which classes there are.
+  /// What the labels are for: a model's task. None: it is found by how they look (hone/data/answers.h).
+  std::optional<Task> task = {};
+  bool strict = false;  ///< refuse text that is not UTF-8
+  /// The classes, numbers or labels a model already knows, in the order of its outputs. Empty: the data says which there
+  /// are (hone/data/labels.h, number_targets.h, label_sets.h).
   std::vector<std::string> label_names = {};
-  /// How many classes a model has that has no names for them; 0: any number.
+  /// How many outputs a model has that has no names for them; 0: any number.
   std::int64_t class_count = 0;
 };
 

@@ -7,15 +7,17 @@
 #include <vector>
 
 #include "hone/base/thread_pool.h"
+#include "hone/data/answers.h"
 #include "hone/data/columns.h"
 
 /// Tables of records as files hold them: one function per kind of file opens it, and from then on
 /// they are alike.
 namespace hone {
 
-/// Texts and label of one record as they stand in the file; empty where no column was chosen.
+/// Texts and answer of one record as they stand in the file; empty where no column was chosen.
 struct Record {
-  std::string text = {}, text_pair = {}, label = {};
+  std::string text = {}, text_pair = {};
+  WrittenAnswer answer = {};
   std::string id = {}, gold = {};  ///< as they are written; empty too for a null
   std::int64_t number = 0;         ///< of its line or row, from 1
   std::int64_t replaced_bytes =

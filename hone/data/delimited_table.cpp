@@ -46,9 +46,10 @@ void mark_numbers(CsvReader reader, std::vector<DataColumn>& columns) {
 std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& columns,
                               const ColumnChoice& choice) {
   const std::size_t text = find_column(columns, choice.text);
-  const bool pairs = !choice.text_pair.empty(), labelled = !choice.label.empty();
+  const bool pairs = !choice.text_pair.empty();
   const std::size_t pair = pairs ? find_column(columns, choice.text_pair) : 0;
-  const std::size_t label = labelled ? find_column(columns, choice.label) : 0;
+  std::vector<std::size_t> labels;
+  for (const std::string& name : choice.labels) labels.push_back(find_column(columns, name));
   const bool has_id = !choice.id.empty(), has_gold = !choice.gold.empty();
   const std::size_t id = has_id ? find_column(columns, choice.id) : 0;
   const std::size_t gold = has_gold ? find_column(columns, choice.gold) : 0;
@@ -63,7 +64,11 @@ std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& c
     if (has_gold) record.gold = fields[gold];
     record.text = std::move(fields[text]);
     if (pairs) record.text_pair = std::move(fields[pair]);
-    if (labelled) record.label = std::move(fields[label]);
+    if (labels.size() == 1) record.answer.value = std::move(fields[labels[0]]);
+    record.answer.many = labels.size() > 1;
+    if (record.answer.many)
+      for (const std::size_t label : labels)
+        record.answer.values.push_back(std::move(fields[label]));
   }
   return records;
 }

@@ -26,10 +26,17 @@ bool is_pairs(std::span<const Example> examples) {
 }  // namespace
 
 EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
-                           std::span<const Example> examples, std::size_t max_length) {
+                           std::span<const Example> examples, std::size_t max_length, Task task) {
   constexpr std::int64_t kTextsPerChunk = 16;
   EncodedSet set;
   set.pad_id = tokenizer.pad_id();
+  set.task = task;
+  set.target_width = examples.empty() ? 0 : std::ssize(examples[0].targets);
+  for (const Example& example : examples) {
+    HONE_ASSERT(std::ssize(example.targets) == set.target_width, "{} targets beside {}",
+                example.targets.size(), set.target_width);
+    set.targets.insert(set.targets.end(), example.targets.begin(), example.targets.end());
+  }
   set.ids.resize(examples.size());
   set.labels.resize(examples.size());
   set.truncated.resize(examples.size());
@@ -74,6 +81,7 @@ Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows,
   HONE_ASSERT(!rows.empty(), "a batch of no rows");
   Batch batch;
   batch.batch = static_cast<std::int64_t>(rows.size());
+  batch.target_width = set.target_width;
   batch.tokens = std::max(least_tokens, longest_of(set, rows));
   const auto size = static_cast<std::size_t>(batch.batch * batch.tokens);
   batch.input_ids.assign(size, set.pad_id);
@@ -88,6 +96,8 @@ Batch make_batch(const EncodedSet& set, std::span<const std::int64_t> rows,
       std::fill(batch.token_type_ids.begin() + begin + set.type_1_begins[row],
                 batch.token_type_ids.begin() + begin + length_of(set, rows[i]), 1);
     batch.labels.push_back(set.labels[row]);
+    const auto targets = set.targets.begin() + static_cast<std::ptrdiff_t>(row) * set.target_width;
+    batch.targets.insert(batch.targets.end(), targets, targets + set.target_width);
   }
   return batch;
 }

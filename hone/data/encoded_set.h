@@ -19,6 +19,9 @@ namespace hone {
 struct EncodedSet {
   std::vector<std::vector<std::int32_t>> ids;  ///< per text, with the special tokens
   std::vector<std::int32_t> labels;
+  Task task = Task::single_label;
+  std::vector<float> targets = {};  ///< (texts, target_width), row-major: `Example::targets`
+  std::int64_t target_width = 0;    ///< 0 where texts have classes
   /// Per pair, where its tokens of type 1 begin (`Encoding::type_1_begin`); empty for single texts.
   std::vector<std::int32_t> type_1_begins = {};
   std::vector<char> truncated = {};  ///< per text, whether pieces were left out
@@ -32,11 +35,13 @@ struct EncodedSet {
   std::int64_t size() const { return static_cast<std::int64_t>(ids.size()); }
 };
 
-/// Tokenizes all examples, pairs or single texts, by all threads of the pool.
+/// Tokenizes all examples, pairs or single texts, by all threads of the pool. `task` is that of their data set; all have
+/// as many targets.
 EncodedSet encode_examples(ThreadPool& pool, const Tokenizer& tokenizer,
-                           std::span<const Example> examples, std::size_t max_length);
+                           std::span<const Example> examples, std::size_t max_length,
+                           Task task = Task::single_label);
 
-/// Rows of texts, padded to the longest of them. All arrays but `labels` are row-major (batch,
+/// Rows of texts, padded to the longest of them. All arrays but `labels` and `targets` are row-major (batch,
 /// tokens).
 struct Batch {
   std::int64_t batch = 0;
@@ -45,6 +50,8 @@ struct Batch {
   std::vector<std::int64_t> attention_mask;  ///< 1 for text, 0 for padding
   std::vector<std::int64_t> token_type_ids;  ///< 0 or 1, see `Framing`
   std::vector<std::int64_t> labels;          // (batch)
+  std::vector<float> targets;                // (batch, target_width)
+  std::int64_t target_width = 0;
 };
 
 /// The tokens of each text.

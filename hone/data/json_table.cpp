@@ -103,15 +103,54 @@ std::string take_text(Json& object, const std::string& name, const Source& sourc
   return std::move(value.get_ref<std::string&>());
 }
 
-std::string take_label(Json& object, const std::string& name, const Source& source) {
-  Json& value = find_key(object, name, source);
+bool is_whole(const Json& value) {
+  return value.is_number_integer() ||
+         (value.is_number_float() && std::trunc(value.get<double>()) == value.get<double>());
+}
+
+bool is_scalar(const Json& value) {
+  return value.is_string() || value.is_number() || value.is_boolean();
+}
+
+std::string written_value(Json& value) {
   if (value.is_string()) return std::move(value.get_ref<std::string&>());
-  const bool whole =
-      value.is_number_float() && std::trunc(value.get<double>()) == value.get<double>();
-  user_check(value.is_number_integer() || value.is_boolean() || whole,
-             "{}: '{}' is neither a whole number nor a string: {}", source.where(), name,
-             shorten(to_line(value), 60));
   return value.dump();
+}
+
+// `task`: what the label is for; none: any of them.
+[[noreturn]] void refuse_label(const Json& value, const std::string& name, const Source& source,
+                               const std::optional<Task>& task) {
+  const char* expected = "is neither a whole number nor a string";
+  if (task == Task::regression) expected = "is neither a number nor a list of numbers";
+  if (task == Task::multi_label) expected = "is no list of names or numbers";
+  fail("{}: '{}' {}: {}", source.where(), name, expected, shorten(to_line(value), 60));
+}
+
+WrittenAnswer take_label(Json& object, const std::string& name, const Source& source,
+                         const std::optional<Task>& task) {
+  Json& value = find_key(object, name, source);
+  const bool fraction = value.is_number_float() && !is_whole(value);
+  const bool classes = task == Task::single_label;
+  if (is_scalar(value) && !(classes && fraction))
+    return {.value = written_value(value), .no_class = fraction};
+  const bool list = value.is_array() &&
+                    std::ranges::all_of(value, [](const Json& one) { return is_scalar(one); });
+  if (!list || classes) refuse_label(value, name, source, task);
+  WrittenAnswer answer{.many = true};
+  for (Json& one : value) answer.values.push_back(written_value(one));
+  return answer;
+}
+
+WrittenAnswer take_labels(Json& object, const ColumnChoice& choice, const Source& source) {
+  if (choice.labels.size() == 1) return take_label(object, choice.labels[0], source, choice.task);
+  WrittenAnswer answer{.many = true};
+  for (const std::string& name : choice.labels) {
+    Json& value = find_key(object, name, source);
+    user_check(is_scalar(value), "{}: '{}' is neither a number nor a string: {}", source.where(),
+               name, shorten(to_line(value), 60));
+    answer.values.push_back(written_value(value));
+  }
+  return answer;
 }
 
 // Of a column that is only shown: any value, or none.
@@ -128,7 +167,7 @@ Record read_record(const Source& source, const ColumnChoice& choice) {
   record.gold = written(object, choice.gold);
   record.text = take_text(object, choice.text, source);
   if (!choice.text_pair.empty()) record.text_pair = take_text(object, choice.text_pair, source);
-  if (!choice.label.empty()) record.label = take_label(object, choice.label, source);
+  if (!choice.labels.empty()) record.answer = take_labels(object, choice, source);
   return record;
 }
 

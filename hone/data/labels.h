@@ -33,9 +33,10 @@ class LabelTable {
     return found != numbers_.end() ? found->second : add({canonical(text), where()});
   }
   const std::vector<WrittenLabel>& labels() const { return labels_; }
+  /// The label without the ".0" of a whole number written as a float.
+  static std::string canonical(std::string_view text);
 
  private:
-  static std::string canonical(std::string_view text);
   std::int32_t add(WrittenLabel label);
 
   std::unordered_map<std::string, std::int32_t> numbers_;

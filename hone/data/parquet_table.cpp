@@ -16,12 +16,13 @@ std::string label_text(std::int64_t value, bool boolean) {
   return std::to_string(value);
 }
 
-std::string label_text(double value, const std::string& column, std::size_t row) {
+// Of whole numbers as integers; of others the shortest digits that read back the same.
+WrittenAnswer number_answer(double value, bool narrow) {
   constexpr double kExact = 9007199254740992;  // 2^53
-  user_check(std::abs(value) <= kExact && value == std::trunc(value),
-             "row {}: '{}' is no label: expected whole numbers or names, got {}", row + 1, column,
-             value);
-  return std::to_string(static_cast<std::int64_t>(value));
+  if (std::abs(value) <= kExact && value == std::trunc(value))
+    return {.value = std::to_string(static_cast<std::int64_t>(value))};
+  return {.value = narrow ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value),
+          .no_class = true};
 }
 
 const ParquetSchemaColumn& schema_of(const ParquetFile& file, const std::string& name) {
@@ -40,41 +41,68 @@ std::vector<std::string> read_texts(const ParquetFile& file, const std::string& 
   return std::move(*texts);
 }
 
-std::vector<std::string> read_labels(const ParquetFile& file, const std::string& column,
-                                     ThreadPool& pool) {
-  ParquetColumn read = file.read(column, pool);
-  if (auto* texts = std::get_if<std::vector<std::string>>(&read.values)) return std::move(*texts);
-  std::vector<std::string> labels;
-  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&read.values)) {
-    const bool boolean = schema_of(file, column).type == "bool";
-    for (const std::int64_t value : *integers) labels.push_back(label_text(value, boolean));
-  } else {
-    for (const double value : std::get<std::vector<double>>(read.values))
-      labels.push_back(label_text(value, column, labels.size()));
-  }
-  return labels;
+std::vector<WrittenAnswer> answers_of(ParquetColumn&& read, const ParquetSchemaColumn& schema) {
+  std::vector<WrittenAnswer> answers;
+  std::visit(
+      [&]<typename Value>(std::vector<Value>& values) {
+        answers.reserve(values.size());
+        for (Value& value : values) {
+          if constexpr (std::is_same_v<Value, std::string>) {
+            answers.push_back({.value = std::move(value)});
+          } else if constexpr (std::is_same_v<Value, double>) {
+            answers.push_back(number_answer(value, schema.type == "float32"));
+          } else {
+            answers.push_back({.value = label_text(value, schema.type == "bool")});
+          }
+        }
+      },
+      read.values);
+  return answers;
 }
 
-// Of a column that is only shown: any number too.
+std::vector<WrittenAnswer> read_answers(const ParquetFile& file, const std::string& column,
+                                        const std::optional<Task>& task, ThreadPool& pool) {
+  std::vector<WrittenAnswer> answers = answers_of(file.read(column, pool), schema_of(file, column));
+  if (task == Task::single_label)
+    for (std::size_t row = 0; row < answers.size(); ++row)
+      user_check(!answers[row].no_class,
+                 "row {}: '{}' is no label: expected whole numbers or names, got {}", row + 1,
+                 column, answers[row].value);
+  return answers;
+}
+
+// Several columns are one answer.
+std::vector<WrittenAnswer> read_answers(const ParquetFile& file, const ColumnChoice& choice,
+                                        ThreadPool& pool) {
+  if (choice.labels.size() == 1) return read_answers(file, choice.labels[0], choice.task, pool);
+  std::vector<WrittenAnswer> answers;
+  for (const std::string& column : choice.labels) {
+    std::vector<WrittenAnswer> own = answers_of(file.read(column, pool), schema_of(file, column));
+    answers.resize(own.size(), {.many = true});
+    for (std::size_t row = 0; row < own.size(); ++row)
+      answers[row].values.push_back(std::move(own[row].value));
+  }
+  return answers;
+}
+
+// Of a column that is only shown.
 std::vector<std::string> read_written(const ParquetFile& file, const std::string& column,
                                       ThreadPool& pool) {
-  if (column.empty()) return {};
-  const ParquetColumn read = file.read(column, pool);
-  const auto* reals = std::get_if<std::vector<double>>(&read.values);
-  if (reals == nullptr) return read_labels(file, column, pool);
   std::vector<std::string> texts;
-  for (const double value : *reals) texts.push_back(fmt::format("{}", value));
+  if (column.empty()) return texts;
+  for (WrittenAnswer& answer : read_answers(file, column, std::nullopt, pool))
+    texts.push_back(std::move(answer.value));
   return texts;
 }
 
 std::vector<Record> read_rows(const ParquetFile& file, const std::vector<DataColumn>& columns,
                               const ColumnChoice& choice, ThreadPool& pool) {
-  for (const std::string& name :
-       {choice.text, choice.text_pair, choice.label, choice.id, choice.gold})
+  for (const std::string& name : {choice.text, choice.text_pair, choice.id, choice.gold})
     if (!name.empty()) find_column(columns, name);
-  std::vector<std::string> texts = read_texts(file, choice.text, pool), pairs, labels;
+  for (const std::string& name : choice.labels) find_column(columns, name);
+  std::vector<std::string> texts = read_texts(file, choice.text, pool), pairs;
   if (!choice.text_pair.empty()) pairs = read_texts(file, choice.text_pair, pool);
-  if (!choice.label.empty()) labels = read_labels(file, choice.label, pool);
+  std::vector<WrittenAnswer> answers = read_answers(file, choice, pool);
   std::vector<std::string> ids = read_written(file, choice.id, pool);
   std::vector<std::string> golds = read_written(file, choice.gold, pool);
   std::vector<Record> records(texts.size());
@@ -82,7 +110,7 @@ std::vector<Record> read_rows(const ParquetFile& file, const std::vector<DataCol
     Record& row = records[i];
     row.text = std::move(texts[i]);
     if (!pairs.empty()) row.text_pair = std::move(pairs[i]);
-    if (!labels.empty()) row.label = std::move(labels[i]);
+    if (!answers.empty()) row.answer = std::move(answers[i]);
     if (!ids.empty()) row.id = std::move(ids[i]);
     if (!golds.empty()) row.gold = std::move(golds[i]);
     row.number = static_cast<std::int64_t>(i) + 1;

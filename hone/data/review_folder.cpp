@@ -61,16 +61,20 @@ bool is_review_folder(const fs::path& folder) {
 
 WrittenData read_review_folder(const fs::path& folder, const DataOptions& options,
                                ThreadPool& pool) {
-  WrittenData written;
+  user_check(!options.task || options.task == Task::single_label,
+             "{}: reviews in folders have the classes neg and pos, and are no data for {}; give a "
+             "table with such labels, or another `problem_type`",
+             folder.string(), to_string(options.task.value_or(Task::single_label)));
+  WrittenData written{.task = Task::single_label, .by_folder = true};
   written.data.train = read_part(folder / "train", options, pool, written.data.files);
   if (path_exists(folder / "test"))
     written.data.test = read_part(folder / "test", options, pool, written.data.files);
   if (path_exists(folder / "train" / "unsup"))
     written.data.notes.push_back("left out: train/unsup, reviews without labels");
   written.class_names = {kClasses[0], kClasses[1]};
-  for (int label = 0; label < 2; ++label)
-    written.labels.push_back(
-        {std::to_string(label), (folder / "train" / kClasses[label]).string()});
+  for (const auto* examples : {&written.data.train, &written.data.test})
+    for (const Example& example : *examples)
+      written.answers.push_back({.value = std::to_string(example.label)});
   return written;
 }
 

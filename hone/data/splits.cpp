@@ -114,8 +114,8 @@ PartFacts facts_of_part(const std::string& name, const std::vector<Example>& exa
                         const RowSet& training_rows) {
   const DataSet& data = splits.source;
   const bool itself = name == "train" || name == "all";
-  PartFacts facts = part_facts(name, examples, hashes, data.label_names.size(),
-                               itself ? RowSet{} : training_rows);
+  PartFacts facts =
+      part_facts(name, examples, hashes, data.scheme(), itself ? RowSet{} : training_rows);
   if (facts.duplicate_rows > 0) facts.duplicates = duplicate_rows(examples, data.train, data.files);
   if (name != "test" || splits.protocol == Protocol::original) return facts;
   const RowSet validation = row_set(row_hashes(data.validation));
@@ -261,15 +261,34 @@ MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
 }
 
 void check_trainable(const Splits& splits) {
-  const std::vector<Example>& train = splits.source.train;
+  const DataSet& data = splits.source;
   const PartFacts facts =
-      part_facts("train", train, row_hashes(train), splits.source.label_names.size(), {});
-  user_check(facts.rows > 0, "{}: there are no texts to train on", splits.source.description);
+      part_facts("train", data.train, row_hashes(data.train), data.scheme(), {});
+  user_check(facts.rows > 0, "{}: there are no texts to train on", data.description);
+  if (data.task == Task::regression) {
+    const bool varied = std::ranges::any_of(
+        facts.numbers, [](const NumberFacts& one) { return one.least < one.greatest; });
+    user_check(varied,
+               "{}: all {} training texts have the same {}; training needs numbers that differ. Is "
+               "it the right label column, and was the file cut?",
+               data.description, grouped(facts.rows),
+               facts.numbers.size() == 1 ? "number" : "numbers");
+    return;
+  }
+  if (data.task == Task::multi_label) {
+    const bool varied = std::ranges::any_of(
+        facts.class_rows, [&](std::int64_t rows) { return rows > 0 && rows < facts.rows; });
+    user_check(
+        varied,
+        "{}: all {} training texts have the same labels; training needs a label that some "
+        "texts have and others have not. Is it the right label column, and was the file cut?",
+        data.description, grouped(facts.rows));
+    return;
+  }
   user_check(facts.classes_present() > 1,
              "{}: all {} training texts are '{}'; training needs texts of two classes at least. Is "
              "it the right label column, and was the file cut?",
-             splits.source.description, grouped(facts.rows),
-             splits.source.label_names[facts.majority_class()]);
+             data.description, grouped(facts.rows), data.label_names[facts.majority_class()]);
 }
 
 }  // namespace hone

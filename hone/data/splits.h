@@ -84,7 +84,8 @@ struct MeasuredTexts {
 MeasuredTexts measured_texts(const Splits& splits, const std::string& name,
                              const std::optional<TrainedOn>& record);
 
-/// Throws `UserError` when there are not two classes in the training part: there would be nothing to learn.
+/// Throws `UserError` when the training part answers all texts alike, and there is nothing to learn: there are not two
+/// classes, all numbers are the same, or no label that some texts have and others have not.
 void check_trainable(const Splits& splits);
 
 }  // namespace hone

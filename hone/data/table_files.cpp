@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "hone/base/error.h"
@@ -10,10 +11,10 @@
 namespace hone {
 namespace {
 
-// A part of the data with its own table of labels.
+// A part of the data.
 struct Part {
   std::vector<Example> examples;
-  std::vector<WrittenLabel> labels;
+  std::vector<WrittenAnswer> answers;  // by example; none where they are not looked at
 };
 
 template <typename Where>
@@ -30,17 +31,15 @@ class Reader {
   // Nothing when the part has no labels and is not the first one.
   std::optional<Part> read(const std::string& name, const std::vector<fs::path>& files) {
     Part part;
-    LabelTable labels;
     for (const fs::path& path : files) {
       const LabelledFile file = open_labelled_file(path);
       const bool first = !columns_;
       if (first) choose(file);
       if (!first && lacks_label(file)) return left_out(name, "they have no labels");
-      append(file, labels, part.examples);
+      append(file, part);
     }
     user_check(!part.examples.empty(), "{}: the file holds no examples", files[0].string());
-    part.labels = labels.labels();
-    const bool unlabelled = part.labels.size() == 1 && part.labels[0].text == "-1";
+    const bool unlabelled = are_left_out(part.answers);
     if (unlabelled && read_a_part_) return left_out(name, "all labels are -1");
     user_check(!unlabelled,
                "{}: all labels are -1, which stands for no label; expected labelled texts",
@@ -52,6 +51,7 @@ class Reader {
   std::vector<std::string> notes, warnings;
   std::vector<std::string> class_names;
   std::vector<ReadFile> files;
+  const std::vector<std::string>& label_columns() const { return columns_->labels; }
 
  private:
   void choose(const LabelledFile& file) {
@@ -61,14 +61,16 @@ class Reader {
                                             : choose_columns(file.table.columns, options_, notes);
     });
     notes.insert(notes.end(), file.table.notes.begin(), file.table.notes.end());
-    class_names = file.table.class_names(columns_->label);
+    if (columns_->labels.size() == 1) class_names = file.table.class_names(columns_->labels[0]);
   }
 
   bool lacks_label(const LabelledFile& file) const {
     const auto& columns = file.table.columns;
-    return !columns_->label.empty() && !columns.empty() &&
-           std::none_of(columns.begin(), columns.end(),
-                        [&](const DataColumn& column) { return column.name == columns_->label; });
+    const auto is_label = [&](const DataColumn& column) {
+      return std::ranges::find(columns_->labels, column.name) != columns_->labels.end();
+    };
+    return !columns_->labels.empty() && !columns.empty() &&
+           std::none_of(columns.begin(), columns.end(), is_label);
   }
 
   std::optional<Part> left_out(const std::string& name, const char* why) {
@@ -76,23 +78,21 @@ class Reader {
     return std::nullopt;
   }
 
-  void append(const LabelledFile& file, LabelTable& labels, std::vector<Example>& examples) {
+  void append(const LabelledFile& file, Part& part) {
     std::vector<Record> records = file.read(*columns_, pool_);
-    const bool pairs = !columns_->text_pair.empty(), labelled = !columns_->label.empty();
+    const bool pairs = !columns_->text_pair.empty(), labelled = !columns_->labels.empty();
     std::int64_t replaced = 0;
-    examples.reserve(examples.size() + records.size());
+    part.examples.reserve(part.examples.size() + records.size());
     const auto number = static_cast<std::int32_t>(files.size());
     files.push_back({file.path.string(), file.table.unit});
     for (Record& row : records) {
       const auto where = [&] { return file.place(row.number); };
       if (options_.strict) check_strictly(row, where);
       replaced += row.replaced_bytes;
-      Example example{.text = std::move(row.text),
-                      .label = labelled ? labels.number_of(row.label, where) : 0,
-                      .file = number,
-                      .row = row.number};
+      Example example{.text = std::move(row.text), .file = number, .row = row.number};
       if (pairs) example.text_pair = std::move(row.text_pair);
-      examples.push_back(std::move(example));
+      part.examples.push_back(std::move(example));
+      if (labelled) part.answers.push_back(std::move(row.answer));
     }
     if (replaced > 0)
       warnings.push_back(
@@ -116,14 +116,21 @@ WrittenData read_tables(const DataFiles& files, const DataOptions& options, Thre
     if (paths.empty()) return;
     std::optional<Part> part = reader.read(name, paths);
     if (!part) return;
-    const auto offset = static_cast<std::int32_t>(written.labels.size());
-    for (Example& example : part->examples) example.label += offset;
     examples = std::move(part->examples);
-    written.labels.insert(written.labels.end(), part->labels.begin(), part->labels.end());
+    std::ranges::move(part->answers, std::back_inserter(written.answers));
   };
   read("train", files.train, written.data.train);
   read("validation", files.validation, written.data.validation);
   read("test", files.test, written.data.test);
+  written.task = options.task ? *options.task : find_task(written.answers, reader.notes);
+  // The reading that knows of classes says what is none.
+  if (!options.task && written.task == Task::single_label &&
+      std::ranges::any_of(written.answers, &WrittenAnswer::no_class)) {
+    DataOptions classes = options;
+    classes.task = Task::single_label;
+    return read_tables(files, classes, pool);
+  }
+  written.columns = reader.label_columns();
   written.class_names = reader.class_names;
   written.data.notes = files.notes;
   written.data.notes.insert(written.data.notes.end(), reader.notes.begin(), reader.notes.end());

@@ -1,6 +1,7 @@
 #include "hone/data/columns.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/user_error.h"
@@ -24,7 +25,7 @@ Chosen choose(const Columns& columns, const DataOptions& options = {}) {
 TEST(Columns, TextAndLabelNeedNoWords) {
   const Chosen chosen = choose({{"label"}, {"comment"}, {"text"}});
   EXPECT_EQ(chosen.columns.text, "text");
-  EXPECT_EQ(chosen.columns.label, "label");
+  EXPECT_EQ(chosen.columns.labels.at(0), "label");
   EXPECT_EQ(chosen.columns.text_pair, "");
   EXPECT_TRUE(chosen.notes.empty());
 }
@@ -32,7 +33,7 @@ TEST(Columns, TextAndLabelNeedNoWords) {
 TEST(Columns, HaveOtherUsualNamesInAnyCase) {
   const Chosen chosen = choose({{"idx", false}, {"Sentence"}, {"Target"}, {"tweet"}});
   EXPECT_EQ(chosen.columns.text, "Sentence");
-  EXPECT_EQ(chosen.columns.label, "Target");
+  EXPECT_EQ(chosen.columns.labels.at(0), "Target");
   EXPECT_EQ(chosen.notes, (Names{"the text is column 'Sentence'", "the label is column 'Target'"}));
 }
 
@@ -56,8 +57,8 @@ TEST(Columns, TheLabelMustBeFoundUnlessNotWanted) {
       "which column is the label? None is called label, labels, class, target, "
       "sentiment, category, stars; name it by `label_column`; the columns are: text, "
       "score");
-  EXPECT_EQ(choose({{"text"}, {"score", false}}, {.source = "", .labelled = false}).columns.label,
-            "");
+  EXPECT_EQ(choose({{"text"}, {"score", false}}, {.source = "", .labelled = false}).columns.labels,
+            Names{});
 }
 
 TEST(Columns, NamedOnesMustBeThere) {
@@ -125,7 +126,7 @@ TEST(Columns, AreThoseRememberedUnlessNamed) {
   const auto chosen = [&](const DataOptions& options) {
     notes.clear();
     const ColumnChoice choice = choose_columns(columns, options, notes);
-    return fmt::format("{} {} {}", choice.text, choice.text_pair, choice.label);
+    return fmt::format("{} {} {}", choice.text, choice.text_pair, fmt::join(choice.labels, ","));
   };
   const NamedColumns known = {"review", "", "stars"};
   EXPECT_EQ(chosen({.remembered = known}), "review  stars");
@@ -149,7 +150,7 @@ TEST(ChooseShownColumns, NeedsNoLabels) {
   std::vector<std::string> notes;
   const auto choose = [&](const std::vector<DataColumn>& columns, DataOptions options = {}) {
     const ColumnChoice c = choose_shown_columns(columns, options, notes);
-    return c.text + "|" + c.label + "|" + c.gold + "|" + c.id;
+    return c.text + "|" + (c.labels.empty() ? "" : c.labels[0]) + "|" + c.gold + "|" + c.id;
   };
   EXPECT_EQ(choose({{"text"}}), "text|||");
   EXPECT_EQ(choose({{"ID", false}, {"text"}, {"stars", false}}), "text||stars|ID");

@@ -22,7 +22,7 @@ std::vector<Example> reviews(int bad, int good) {
 
 PartFacts facts_of(const std::string& part, const std::vector<Example>& examples,
                    const RowSet& training_rows = {}) {
-  return part_facts(part, examples, row_hashes(examples), 2, training_rows);
+  return part_facts(part, examples, row_hashes(examples), {.names = kLabels}, training_rows);
 }
 
 MeasuredPart measured(const std::vector<Example>& examples,

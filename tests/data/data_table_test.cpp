@@ -12,7 +12,8 @@ namespace {
 using Names = std::vector<std::string>;
 
 std::vector<Record> read(const DataTable& table,
-                         const ColumnChoice& choice = {"text", "", "label"}) {
+                         const ColumnChoice& choice = {
+                             .text = "text", .labels = {"label"}, .task = Task::single_label}) {
   static ThreadPool pool(2);
   return table.read(choice, pool);
 }
@@ -28,7 +29,7 @@ Names names(const DataTable& table) {
 Names rows(const std::vector<Record>& records) {
   Names result;
   for (const Record& row : records)
-    result.push_back(row.text + '|' + row.text_pair + '|' + row.label + '|' +
+    result.push_back(row.text + '|' + row.text_pair + '|' + row.answer.value + '|' +
                      std::to_string(row.number));
   return result;
 }
@@ -44,7 +45,7 @@ TEST(DelimitedTable, GivesRecordsWithTheirLines) {
       open_delimited("label,other,text\r\nx,o,\"a\n\"\"b\"\"\"\r\n\r\ny,p,c\r\n", ',');
   EXPECT_EQ(table.unit, "line");
   EXPECT_EQ(rows(read(table)), (Names{"a\n\"b\"||x|2", "c||y|5"}));
-  EXPECT_EQ(rows(read(table, {"text", "other", ""})), (Names{"a\n\"b\"|o||2", "c|p||5"}));
+  EXPECT_EQ(rows(read(table, {"text", "other"})), (Names{"a\n\"b\"|o||2", "c|p||5"}));
 }
 
 TEST(DelimitedTable, FindsAnotherSeparator) {
@@ -145,7 +146,7 @@ TEST(ParquetTable, GivesRecordsWithTheirRows) {
   const std::vector<Record> records = read(table);
   ASSERT_EQ(records.size(), 300u);
   EXPECT_EQ(records[4].text, "row row row row 1");
-  EXPECT_EQ(records[4].label, "0");
+  EXPECT_EQ(records[4].answer.value, "0");
   EXPECT_EQ(records[299].number, 300);
   EXPECT_TRUE(table.class_names("label").empty());
 }
@@ -153,16 +154,14 @@ TEST(ParquetTable, GivesRecordsWithTheirRows) {
 TEST(ParquetTable, TakesBooleansAndWholeNumbersForLabels) {
   const MappedFile file = golden("plain.parquet");
   const DataTable table = open_parquet(file.text());
-  EXPECT_EQ(read(table, {"text", "", "flag"})[5].label, "true");
-  EXPECT_EQ(read(table, {"text", "", "flag"})[6].label, "false");
+  EXPECT_EQ(read(table, {"text", "", {"flag"}})[5].answer.value, "true");
+  EXPECT_EQ(read(table, {"text", "", {"flag"}})[6].answer.value, "false");
   expect_user_error(
-      [&] {
-        read(table, {"text", "", "score"});
-      },
+      [&] { read(table, {.text = "text", .labels = {"score"}, .task = Task::single_label}); },
       "row 2: 'score' is no label: expected whole numbers or names, got 0.25");
   expect_user_error(
       [&] {
-        read(table, {"small", "", "label"});
+        read(table, {"small", "", {"label"}});
       },
       "the column 'small' holds no text but int32");
 }

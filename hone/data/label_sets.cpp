@@ -1,0 +1,235 @@
+#include "hone/data/label_sets.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "hone/base/error.h"
+#include "hone/base/json.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+using Lists = std::vector<Names>;  // by answer
+
+constexpr std::string_view kSeparators = ",;|";
+
+std::optional<bool> flag_of(std::string_view text) {
+  const std::string value = LabelTable::canonical(trim(text));
+  if (value == "1" || value == "true" || value == "True" || value == "TRUE") return true;
+  if (value == "0" || value == "false" || value == "False" || value == "FALSE") return false;
+  return std::nullopt;
+}
+
+// What stands between the names of a cell; 0 where no cell has two.
+char separator_of(std::span<const WrittenAnswer> answers, const AnswerPlace& place) {
+  char found = 0;
+  std::size_t first = 0;
+  for (std::size_t row = 0; row < answers.size(); ++row) {
+    for (const char c : answers[row].value) {
+      if (kSeparators.find(c) == std::string_view::npos || c == found) continue;
+      user_check(found == 0,
+                 "{}: the label '{}' has a '{}', that of {} a '{}', and only one of them can stand "
+                 "between names; write JSON arrays such as [\"a\", \"b\"], or use one separator",
+                 place(row), shorten(answers[row].value, 60), c, place(first), found);
+      found = c;
+      first = row;
+    }
+  }
+  return found;
+}
+
+Names names_in(const std::string& cell, char separator, const std::function<std::string()>& where) {
+  if (trim(cell).empty()) return {};
+  if (separator == 0) return {std::string(trim(cell))};
+  Names names;
+  for (const std::string& piece : split(cell, separator)) {
+    names.emplace_back(trim(piece));
+    user_check(!names.back().empty(), "{}: '{}' has an empty label beside a '{}'; take that out",
+               where(), shorten(cell, 60), separator);
+  }
+  return names;
+}
+
+// Of answers that are all lists, or all of them text.
+Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Names& notes) {
+  const auto list = std::ranges::find_if(answers, &WrittenAnswer::many);
+  const bool are_lists = list != answers.end();
+  const auto first_list = static_cast<std::size_t>(list - answers.begin());
+  for (std::size_t row = 0; row < answers.size(); ++row) {
+    WrittenAnswer& answer = answers[row];
+    if (answer.many) continue;
+    user_check(!are_lists,
+               "{}: expected a list of labels as in {}, got '{}'; write one label as a list of one",
+               place(row), place(first_list), shorten(answer.value, 60));
+    if (!trim(answer.value).starts_with('[')) continue;
+    if (auto values = written_list(answer.value))
+      answer = {.values = std::move(*values), .many = true};
+  }
+  Lists lists;
+  const char separator = separator_of(answers, place);
+  for (std::size_t row = 0; row < answers.size(); ++row) {
+    const auto where = [&] { return place(row); };
+    lists.push_back(answers[row].many ? std::move(answers[row].values)
+                                      : names_in(answers[row].value, separator, where));
+  }
+  if (separator != 0)
+    notes.push_back(fmt::format("labels are taken to be separated by '{}'", separator));
+  return lists;
+}
+
+std::size_t outputs_of_model(const KnownClasses& known) {
+  return known.of_model.empty() ? static_cast<std::size_t>(known.most) : known.of_model.size();
+}
+
+// Whether the lists have a yes or no for every label, and do not name those there are.
+bool are_flags(const Lists& lists, const KnownClasses& known, const AnswerPlace& place) {
+  const std::size_t width = lists[0].size();
+  bool words = false, repeats = false;
+  for (const Names& list : lists) {
+    if (list.size() != width || list.empty()) return false;
+    std::size_t yes = 0;
+    for (const std::string& value : list) {
+      const std::optional<bool> flag = flag_of(value);
+      if (!flag) return false;
+      yes += *flag ? 1 : 0;
+      words = words || !written_number(value);
+    }
+    repeats = repeats || yes > 1 || width - yes > 1;
+  }
+  if (words || repeats) return true;
+  const std::size_t of_data = known.of_data.size();
+  const std::size_t expected = outputs_of_model(known) == 0 ? of_data : outputs_of_model(known);
+  if (expected != 0 && expected != width) return false;
+  fail(
+      "{}: the labels are lists of {} value{}, 0 or 1, which may be the numbers of labels, or a "
+      "yes "
+      "or no of each of them; write the names of the labels, or true and false",
+      place(0), width, width == 1 ? "" : "s");
+}
+
+// The outputs of a model, and which of them each value of a row is.
+struct Outputs {
+  Names names;
+  std::vector<std::size_t> of_value;
+};
+
+// `own` are the data's names of the values of a row; empty: it has none.
+Outputs find_outputs(const Names& own, std::size_t width, const KnownClasses& known,
+                     const std::string& where, Names& notes) {
+  const std::size_t expected = outputs_of_model(known);
+  if (expected != 0 && expected != width)
+    throw LabelMismatch(fmt::format(
+        "{}: expected a yes or no of each of the model's {} labels{}, got {} of them{}", where,
+        expected,
+        known.of_model.empty() ? "" : fmt::format(" ({})", fmt::join(known.of_model, ", ")), width,
+        own.empty() ? "" : fmt::format(" ({})", fmt::join(own, ", "))));
+  const Names& model = known.of_model;
+  Outputs outputs{model, std::vector<std::size_t>(width)};
+  if (model.empty()) outputs.names = own.empty() ? numbered_names(width) : own;
+  const bool by_name = !own.empty() && std::ranges::all_of(own, [&](const std::string& name) {
+    return std::ranges::find(outputs.names, name) != outputs.names.end();
+  });
+  for (std::size_t i = 0; i < width; ++i)
+    outputs.of_value[i] = by_name
+                              ? static_cast<std::size_t>(std::ranges::find(outputs.names, own[i]) -
+                                                         outputs.names.begin())
+                              : i;
+  if (!own.empty() && !by_name)
+    notes.push_back(
+        fmt::format("labels are matched by their order: the data calls them {}, the model {}",
+                    fmt::join(own, ", "), fmt::join(model, ", ")));
+  return outputs;
+}
+
+Targets targets_of_flags(const Lists& lists, const Names& own, const KnownClasses& known,
+                         const AnswerPlace& place, Names& notes) {
+  const std::size_t width = lists[0].size();
+  Outputs outputs = find_outputs(own, width, known, place(0), notes);
+  Targets targets{.names = std::move(outputs.names)};
+  for (std::size_t row = 0; row < lists.size(); ++row) {
+    std::vector<float>& flags = targets.rows.emplace_back(width, 0.0F);
+    std::string& written = targets.written.emplace_back();
+    for (std::size_t i = 0; i < width; ++i) {
+      const std::optional<bool> flag = flag_of(lists[row][i]);
+      user_check(flag.has_value(), "{}: {}expected 0, 1, true or false, got '{}'", place(row),
+                 own.size() == width ? fmt::format("'{}': ", shown_name(own[i])) : "",
+                 shorten(lists[row][i], 60));
+      flags[outputs.of_value[i]] = *flag ? 1.0F : 0.0F;
+      written += *flag ? '1' : '0';
+    }
+  }
+  return targets;
+}
+
+// The names of the labels of a model that does not name them all.
+Names padded(Names names, const KnownClasses& known) {
+  const Names numbered = numbered_names(static_cast<std::size_t>(known.most));
+  if (names.size() < numbered.size())
+    names.insert(names.end(), numbered.begin() + std::ssize(names), numbered.end());
+  return names;
+}
+
+Targets targets_of_names(const Lists& lists, const KnownClasses& known, const AnswerPlace& place,
+                         Names& notes) {
+  LabelTable table;
+  std::vector<std::vector<std::int32_t>> numbers(lists.size());
+  for (std::size_t row = 0; row < lists.size(); ++row) {
+    for (const std::string& name : lists[row]) {
+      const std::int32_t number = table.number_of(name, [&] { return place(row); });
+      user_check(std::ranges::find(numbers[row], number) == numbers[row].end(),
+                 "{}: the label '{}' is there twice; a list names each of its labels once, and one "
+                 "of 0 and 1 has a value for every label, as many in every row",
+                 place(row), shown_name(name));
+      numbers[row].push_back(number);
+    }
+  }
+  LabelClasses classes;
+  if (!table.labels().empty()) {
+    classes = find_classes(table.labels(), known, notes);
+  } else {
+    classes.names = known.of_model.empty() ? known.of_data : known.of_model;
+  }
+  Targets targets{.names = padded(std::move(classes.names), known)};
+  user_check(!targets.names.empty(), "{}: neither this text nor any other has a label", place(0));
+  for (std::size_t row = 0; row < lists.size(); ++row) {
+    std::vector<float>& flags = targets.rows.emplace_back(targets.names.size(), 0.0F);
+    for (const std::int32_t number : numbers[row])
+      flags[static_cast<std::size_t>(classes.class_of[static_cast<std::size_t>(number)])] = 1;
+    std::set<std::string> written;
+    for (const std::int32_t number : numbers[row])
+      written.insert(table.labels()[static_cast<std::size_t>(number)].text);
+    targets.written.push_back(to_line(Json(written)));
+  }
+  const bool indices = std::ranges::all_of(table.labels(), [](const WrittenLabel& label) {
+    return written_number(label.text).has_value();
+  });
+  if (indices && !table.labels().empty())
+    notes.emplace_back("the lists are taken to hold the numbers of their labels");
+  return targets;
+}
+
+}  // namespace
+
+Targets read_label_sets(std::vector<WrittenAnswer> answers, const std::vector<std::string>& columns,
+                        const KnownClasses& known, const AnswerPlace& place,
+                        std::vector<std::string>& notes) {
+  HONE_ASSERT(!answers.empty() && !columns.empty(), "sets of labels of no rows or no columns");
+  if (columns.size() > 1) {
+    Lists lists;
+    for (WrittenAnswer& answer : answers) lists.push_back(std::move(answer.values));
+    return targets_of_flags(lists, columns, known, place, notes);
+  }
+  const Lists lists = lists_of(std::move(answers), place, notes);
+  if (!are_flags(lists, known, place)) return targets_of_names(lists, known, place, notes);
+  const bool named = known.of_data.size() == lists[0].size();
+  notes.push_back(fmt::format("lists of {} values 0 and 1 are taken as a yes or no of each label",
+                              lists[0].size()));
+  return targets_of_flags(lists, named ? known.of_data : Names{}, known, place, notes);
+}
+
+}  // namespace hone

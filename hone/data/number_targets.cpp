@@ -1,0 +1,76 @@
+#include "hone/data/number_targets.h"
+
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+// One cell may hold a JSON array too.
+std::vector<std::string> written_values(WrittenAnswer answer) {
+  if (answer.many) return std::move(answer.values);
+  if (trim(answer.value).starts_with('['))
+    if (auto list = written_list(answer.value)) return std::move(*list);
+  return {std::move(answer.value)};
+}
+
+float read_number(const std::string& text, const std::string& column,
+                  const std::function<std::string()>& where) {
+  const std::optional<double> value = written_number(text);
+  const auto number = static_cast<float>(value.value_or(0));
+  if (value && std::isfinite(number)) return number;
+  fail(
+      "{}: '{}': expected a number, got '{}'; write one, leave the row out, or choose another "
+      "`problem_type` or label column",
+      where(), shown_name(column), shorten(text, 60));
+}
+
+std::vector<std::string> names_of_numbers(std::size_t width,
+                                          const std::vector<std::string>& columns,
+                                          const KnownClasses& known) {
+  std::vector<std::string> names = columns.size() == width ? columns : numbered_names(width);
+  const std::size_t expected =
+      known.of_model.empty() ? static_cast<std::size_t>(known.most) : known.of_model.size();
+  if (expected != 0 && width != expected)
+    throw LabelMismatch(fmt::format(
+        "the data has {} number{} for a text ({}), the model gives {}{}; name as many label "
+        "columns, or train another head",
+        width, width == 1 ? "" : "s", fmt::join(names, ", "), expected,
+        known.of_model.empty() ? "" : fmt::format(" ({})", fmt::join(known.of_model, ", "))));
+  return known.of_model.empty() ? names : known.of_model;
+}
+
+}  // namespace
+
+Targets read_numbers(std::vector<WrittenAnswer> answers, const std::vector<std::string>& columns,
+                     const KnownClasses& known, const AnswerPlace& place) {
+  HONE_ASSERT(!answers.empty() && !columns.empty(), "numbers of no rows or no columns");
+  Targets targets;
+  std::size_t width = 0;
+  for (std::size_t row = 0; row < answers.size(); ++row) {
+    const auto where = [&] { return place(row); };
+    const std::vector<std::string> values = written_values(std::move(answers[row]));
+    if (row == 0) width = values.size();
+    user_check(!values.empty(), "{}: the list of numbers is empty; leave the row out", where());
+    user_check(values.size() == width, "{}: expected {} number{} as in {}, got {}", where(), width,
+               width == 1 ? "" : "s", place(0), values.size());
+    std::vector<float>& numbers = targets.rows.emplace_back();
+    for (std::size_t i = 0; i < width; ++i)
+      numbers.push_back(
+          read_number(values[i], columns.size() == width ? columns[i] : columns[0], where));
+    targets.written.push_back(numbers_text(numbers));
+  }
+  targets.names = names_of_numbers(width, columns, known);
+  return targets;
+}
+
+std::string numbers_text(std::span<const float> numbers) {
+  return fmt::format("{}", fmt::join(numbers, " "));
+}
+
+}  // namespace hone

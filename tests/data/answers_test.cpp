@@ -1,0 +1,215 @@
+#include "hone/data/answers.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/data/data_set.h"
+#include "tests/support/expect.h"
+#include "tests/support/user_error.h"
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+
+DataSet load_answers(const fs::path& path, DataOptions options = {}) {
+  static ThreadPool pool(2);
+  options.source = path.string();
+  return load_data_set(options, pool);
+}
+
+WrittenAnswer one(const std::string& value) { return {.value = value}; }
+WrittenAnswer list(const Names& values) { return {.values = values, .many = true}; }
+
+Task found(const std::vector<WrittenAnswer>& answers) {
+  Names notes;
+  return find_task(answers, notes);
+}
+
+const std::string kNumbersNote =
+    "the labels are numbers, not all of them whole: they are taken as numbers to estimate "
+    "(regression); `problem_type` single_label_classification takes them as names of classes";
+const std::string kListsNote =
+    "the labels are lists: a text has any number of labels (multi_label_classification); "
+    "`problem_type` regression takes them as numbers to estimate";
+
+TEST(FindTask, TakesNumbersForARegressionWhereOneIsNotWhole) {
+  EXPECT_EQ(found({one("1"), one("2.5"), one("-3e1")}), Task::regression);
+  EXPECT_EQ(found({one("1"), one(""), one("2.5")}), Task::regression) << "a missing one";
+  EXPECT_EQ(found({one("1.0"), one("2"), one("3.000")}), Task::single_label);
+  EXPECT_EQ(found({one("1"), one("2.5"), one("good")}), Task::single_label);
+  EXPECT_EQ(found({one("1"), one("nan")}), Task::single_label);
+  EXPECT_EQ(found({one("")}), Task::single_label);
+  EXPECT_EQ(found({list({"0.5", "1"}), list({"2", "3"})}), Task::regression);
+}
+
+TEST(FindTask, TakesListsForSetsOfLabels) {
+  EXPECT_EQ(found({list({"a", "b"}), list({})}), Task::multi_label);
+  EXPECT_EQ(found({list({"0", "2"})}), Task::multi_label);
+  EXPECT_EQ(found({list({})}), Task::multi_label);
+}
+
+TEST(FindTask, SaysWhatItIsIfNotClasses) {
+  Names notes;
+  find_task(std::vector<WrittenAnswer>{one("a"), one("1.5")}, notes);
+  EXPECT_EQ(notes, Names{});
+  find_task(std::vector<WrittenAnswer>{one("1.5")}, notes);
+  find_task(std::vector<WrittenAnswer>{list({"a"})}, notes);
+  EXPECT_EQ(notes, (Names{kNumbersNote, kListsNote}));
+}
+
+TEST(WrittenList, IsAFlatArray) {
+  EXPECT_EQ(written_list(R"( ["a, b", 1, 0.5, true] )"), (Names{"a, b", "1", "0.5", "true"}));
+  EXPECT_EQ(written_list("[]"), Names{});
+  for (const char* other : {"", "a", "[1", "[[1]]", "[null]", "{\"a\": 1}", "7"})
+    EXPECT_EQ(written_list(other), std::nullopt) << other;
+}
+
+TEST(LoadDataSet, ReadsNumbersAsARegression) {
+  TemporaryFolder folder;
+  const DataSet data = load_answers(folder.file("a.csv", "text,stars\na,2.5\nb,4\nc,-1e-1\n"));
+  EXPECT_EQ(data.task, Task::regression);
+  EXPECT_EQ(data.label_names, Names{"stars"});
+  ASSERT_EQ(data.train.size(), 3u);
+  EXPECT_EQ(data.train[0].targets, std::vector<float>{2.5F});
+  EXPECT_EQ(data.train[1].targets, std::vector<float>{4.0F});
+  EXPECT_EQ(data.train[2].targets, std::vector<float>{-0.1F});
+  EXPECT_EQ(data.train[2].label, 0);
+  EXPECT_EQ(data.notes, (Names{"the label is column 'stars'", kNumbersNote}));
+}
+
+TEST(LoadDataSet, ReadsListsAsSetsOfLabels) {
+  TemporaryFolder folder;
+  const DataSet data =
+      load_answers(folder.file("a.jsonl",
+                               "{\"text\": \"a\", \"labels\": [\"rude\", \"angry\"]}\n"
+                               "{\"text\": \"b\", \"labels\": []}\n"
+                               "{\"text\": \"c\", \"labels\": [\"rude\"]}\n"));
+  EXPECT_EQ(data.task, Task::multi_label);
+  EXPECT_EQ(data.label_names, (Names{"angry", "rude"}));
+  EXPECT_EQ(data.train[0].targets, (std::vector<float>{1, 1}));
+  EXPECT_EQ(data.train[1].targets, (std::vector<float>{0, 0}));
+  EXPECT_EQ(data.train[2].targets, (std::vector<float>{0, 1}));
+  EXPECT_EQ(data.label_places[1], folder.path().string() + "/a.jsonl: line 1");
+  EXPECT_EQ(data.notes, (Names{"the label is column 'labels'", kListsNote}));
+}
+
+TEST(LoadDataSet, ReadsSeveralColumnsAsSetsOfLabels) {
+  TemporaryFolder folder;
+  const fs::path file = folder.file("a.csv", "text,rude,threat\na,1,0\nb,False,True\nc,0.0,0\n");
+  const DataSet data = load_answers(file, {.label_column = "rude, threat"});
+  EXPECT_EQ(data.task, Task::multi_label);
+  EXPECT_EQ(data.label_names, (Names{"rude", "threat"}));
+  EXPECT_EQ(data.train[0].targets, (std::vector<float>{1, 0}));
+  EXPECT_EQ(data.train[1].targets, (std::vector<float>{0, 1}));
+  EXPECT_EQ(data.train[2].targets, (std::vector<float>{0, 0}));
+  // As a model's training remembers them.
+  EXPECT_EQ(load_answers(file, {.remembered = {"", "", "rude,threat"}}).hash, data.hash);
+  expect_user_error([&] { load_answers(file, {.label_column = "rude,thread"}); },
+                    "no column 'thread'; did you mean 'threat'?");
+  expect_user_error(
+      [&] { load_answers(file, {.label_column = "rude,threat", .task = Task::single_label}); },
+      "no column 'rude,threat'; the columns are: text, rude, threat");
+}
+
+TEST(LoadDataSet, ReadsSeveralColumnsOfNumbers) {
+  TemporaryFolder folder;
+  const std::string rows =
+      "[{\"text\": \"a\", \"joy\": 0.5, \"fear\": 1}, {\"text\": \"b\", \"joy\": 2, \"fear\": 0}]";
+  const DataSet data = load_answers(folder.file("a.json", rows), {.label_column = "joy,fear"});
+  EXPECT_EQ(data.task, Task::regression);
+  EXPECT_EQ(data.label_names, (Names{"joy", "fear"}));
+  EXPECT_EQ(data.train[0].targets, (std::vector<float>{0.5, 1}));
+  EXPECT_EQ(data.train[1].targets, (std::vector<float>{2, 0}));
+}
+
+// Fractions are names of classes where somebody says so, and no JSON number is one.
+TEST(LoadDataSet, ReadsClassesWhereThatIsTheTask) {
+  TemporaryFolder folder;
+  const fs::path csv = folder.file("a.csv", "text,label\na,0.5\nb,1.5\n");
+  const DataSet data = load_answers(csv, {.task = Task::single_label});
+  EXPECT_EQ(data.task, Task::single_label);
+  EXPECT_EQ(data.label_names, (Names{"0.5", "1.5"}));
+  EXPECT_EQ(data.train[1].label, 1);
+  EXPECT_TRUE(data.train[1].targets.empty());
+  EXPECT_EQ(data.notes, Names{});
+  const fs::path json = folder.file(
+      "a.jsonl", "{\"text\": \"a\", \"label\": \"x\"}\n{\"text\": \"a\", \"label\": 0.5}\n");
+  expect_user_error([&] { load_answers(json); },
+                    "a.jsonl: line 2: 'label' is neither a whole number nor a string: 0.5");
+  const fs::path lists = folder.file("b.jsonl", "{\"text\": \"a\", \"label\": [1]}\n");
+  expect_user_error([&] { load_answers(lists, {.task = Task::single_label}); },
+                    "b.jsonl: line 1: 'label' is neither a whole number nor a string: [1]");
+}
+
+TEST(LoadDataSet, SaysWhatALabelIsNot) {
+  TemporaryFolder folder;
+  const auto refuse = [&](Task task, const std::string& label, const std::string& message) {
+    const fs::path file = folder.file("a.jsonl", "{\"text\": \"a\", \"label\": " + label + "}\n");
+    expect_user_error([&] { load_answers(file, {.task = task}); }, "a.jsonl: line 1: " + message);
+  };
+  refuse(Task::regression, "null", "'label' is neither a number nor a list of numbers: null");
+  refuse(Task::multi_label, "{}", "'label' is no list of names or numbers: {}");
+  refuse(Task::multi_label, "[[1]]", "'label' is no list of names or numbers: [[1]]");
+  const fs::path columns = folder.file("b.jsonl", "{\"text\": \"a\", \"x\": [1], \"y\": 0}\n");
+  expect_user_error([&] { load_answers(columns, {.label_column = "x,y"}); },
+                    "b.jsonl: line 1: 'x' is neither a number nor a string: [1]");
+}
+
+TEST(LoadDataSet, LeavesOutPartsWithoutAnswersOfEveryTask) {
+  TemporaryFolder folder;
+  folder.file("train.csv", "text,label\na,0.5\n");
+  folder.file("test.csv", "text,label\na,-1.0\nb,-1\n");
+  const DataSet data = load_answers(folder.path());
+  EXPECT_EQ(data.task, Task::regression);
+  EXPECT_TRUE(data.test.empty());
+  EXPECT_EQ(data.notes.front(), "left out: the test texts, for all labels are -1");
+  TemporaryFolder sets;
+  sets.file("train.csv", "text,a,b\nx,1,0\n");
+  sets.file("test.csv", "text,a,b\nx,-1,-1\n");
+  EXPECT_TRUE(load_answers(sets.path(), {.label_column = "a,b"}).test.empty());
+}
+
+TEST(LoadDataSet, FingerprintsAnswersWhateverTheModelCallsThem) {
+  TemporaryFolder folder;
+  const auto hash = [&](const std::string& rows, DataOptions options = {}) {
+    return load_answers(folder.file("a.jsonl", rows), options).hash;
+  };
+  const std::string row = "{\"text\": \"a\", \"labels\": [\"rude\", \"angry\"]}\n";
+  const std::string first = hash(row);
+  EXPECT_EQ(first, hash(row, {.label_names = {"rude", "calm", "angry"}}));
+  EXPECT_EQ(first, hash("{\"text\": \"a\", \"labels\": [\"angry\", \"rude\"]}\n"));
+  EXPECT_NE(first, hash("{\"text\": \"a\", \"labels\": [\"angry\", \"rued\"]}\n"));
+  EXPECT_NE(first, hash("{\"text\": \"a\", \"labels\": [\"angry\"]}\n"));
+  const auto number = [&](const std::string& text) {
+    return load_answers(folder.file("a.csv", "text,label\na," + text + "\nb,0.5\n")).hash;
+  };
+  EXPECT_EQ(number("2.50"), number("2.5"));
+  EXPECT_NE(number("2.5"), number("2.6"));
+}
+
+TEST(LoadDataSet, OfReviewsInFoldersHasClassesOnly) {
+  TemporaryFolder folder;
+  folder.file("train/pos/0.txt", "good");
+  folder.file("train/neg/0.txt", "bad");
+  expect_user_error([&] { load_answers(folder.path(), {.task = Task::regression}); },
+                    "reviews in folders have the classes neg and pos, and are no data for "
+                    "regression; give a table with such labels, or another `problem_type`");
+}
+
+TEST(LoadDataSet, OfMadeTextsHasTheirTaskOnly) {
+  expect_user_error([] { load_answers("synth:tail?n=10", {.task = Task::multi_label}); },
+                    "data 'synth:tail?n=10': its labels are for single_label_classification, those "
+                    "asked for are for multi_label_classification; give other data, or another "
+                    "`problem_type`");
+}
+
+TEST(AnswerText, IsInTheWordsOfTheData) {
+  const Example example{.text = "", .label = 1, .targets = {1, 0, 1}};
+  EXPECT_EQ(answer_text(example, {.names = {"a", "b"}}), "b");
+  EXPECT_EQ(answer_text(example, {Task::multi_label, {"z", "b", "a"}}), "[\"a\",\"z\"]");
+  EXPECT_EQ(answer_text({.text = "", .targets = {0.1F, 2}}, {Task::regression, {"x", "y"}}),
+            "0.1 2");
+}
+
+}  // namespace
+}  // namespace hone

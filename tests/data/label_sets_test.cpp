@@ -1,0 +1,231 @@
+#include "hone/data/label_sets.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/user_error.h"
+
+namespace hone {
+namespace {
+
+using Names = std::vector<std::string>;
+using Rows = std::vector<std::vector<float>>;
+
+struct FoundSets {
+  Targets targets;
+  Names notes;
+};
+
+FoundSets find_sets(const std::vector<WrittenAnswer>& answers, const KnownClasses& known,
+           const Names& columns = {"labels"}) {
+  FoundSets found;
+  found.targets = read_label_sets(
+      answers, columns, known,
+      [](std::size_t row) { return "d.csv: line " + std::to_string(row + 2); }, found.notes);
+  return found;
+}
+
+std::vector<WrittenAnswer> rows_of(const std::vector<Names>& lists) {
+  std::vector<WrittenAnswer> answers;
+  for (const Names& values : lists) answers.push_back({.values = values, .many = true});
+  return answers;
+}
+
+FoundSets lists(const std::vector<Names>& rows, const KnownClasses& known = {}) {
+  return find_sets(rows_of(rows), known);
+}
+
+FoundSets columns(const Names& names, const std::vector<Names>& rows, const KnownClasses& known = {}) {
+  return find_sets(rows_of(rows), known, names);
+}
+
+FoundSets cells(const Names& rows, const KnownClasses& known = {}) {
+  std::vector<WrittenAnswer> answers;
+  for (const std::string& value : rows) answers.push_back({.value = value});
+  return find_sets(answers, known);
+}
+
+std::string mismatch_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const LabelMismatch& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+const std::string kNumbersOfLabels = "the lists are taken to hold the numbers of their labels";
+std::string flags_note(int width) {
+  return fmt::format("lists of {} values 0 and 1 are taken as a yes or no of each label", width);
+}
+
+TEST(LabelLists, HoldNamesInSortedOrder) {
+  const FoundSets found = lists({{"rude", "angry"}, {}, {"calm"}});
+  EXPECT_EQ(found.targets.names, (Names{"angry", "calm", "rude"}));
+  EXPECT_EQ(found.targets.rows, (Rows{{1, 0, 1}, {0, 0, 0}, {0, 1, 0}}));
+  EXPECT_EQ(found.targets.written, (Names{"[\"angry\",\"rude\"]", "[]", "[\"calm\"]"}));
+  EXPECT_EQ(found.notes, Names{});
+}
+
+TEST(LabelLists, HoldNumbersOfLabels) {
+  const FoundSets plain = lists({{"0", "2"}, {"2.0"}, {}});
+  EXPECT_EQ(plain.targets.names, (Names{"0", "1", "2"}));
+  EXPECT_EQ(plain.targets.rows, (Rows{{1, 0, 1}, {0, 0, 1}, {0, 0, 0}}));
+  EXPECT_EQ(plain.notes, Names{kNumbersOfLabels});
+  const FoundSets named = lists({{"0", "2"}, {"2"}}, {.of_data = {"joy", "fear", "rage"}});
+  EXPECT_EQ(named.targets.names, (Names{"joy", "fear", "rage"}));
+  EXPECT_EQ(named.targets.rows, (Rows{{1, 0, 1}, {0, 0, 1}}));
+  // By the data's names where the model knows them.
+  const FoundSets model = lists({{"0", "2"}, {"2"}}, {.of_data = {"joy", "fear", "rage"},
+                                                  .of_model = {"rage", "love", "joy", "fear"}});
+  EXPECT_EQ(model.targets.rows, (Rows{{1, 0, 1, 0}, {1, 0, 0, 0}}));
+  // One number in each row, and more labels than that.
+  EXPECT_EQ(lists({{"0"}, {"1"}}, {.of_model = {"a", "b", "c"}}).targets.rows,
+            (Rows{{1, 0, 0}, {0, 1, 0}}));
+}
+
+TEST(LabelLists, OfAModelAreItsLabels) {
+  EXPECT_EQ(lists({{"b"}}, {.of_model = {"a", "b"}}).targets.rows, (Rows{{0, 1}}));
+  EXPECT_EQ(mismatch_of([] {
+              lists({{"b"}, {"c"}}, {.of_model = {"a", "b"}});
+            }),
+            "d.csv: line 3: label 'c' is none of the model's classes: a, b");
+  EXPECT_EQ(lists({{}, {}}, {.of_model = {"a", "b"}}).targets.rows, (Rows{{0, 0}, {0, 0}}));
+  const FoundSets unnamed = lists({{"x", "y"}, {"x"}}, {.most = 3});
+  EXPECT_EQ(unnamed.targets.names, (Names{"x", "y", "LABEL_2"}));
+  EXPECT_EQ(unnamed.targets.rows, (Rows{{1, 1, 0}, {1, 0, 0}}));
+}
+
+TEST(LabelLists, OfZerosAndOnesForEveryLabelAreYesAndNo) {
+  const FoundSets found = lists({{"0", "1", "1"}, {"0.0", "0.0", "1.0"}});
+  EXPECT_EQ(found.targets.names, (Names{"LABEL_0", "LABEL_1", "LABEL_2"}));
+  EXPECT_EQ(found.targets.rows, (Rows{{0, 1, 1}, {0, 0, 1}}));
+  EXPECT_EQ(found.targets.written, (Names{"011", "001"}));
+  EXPECT_EQ(found.notes, Names{flags_note(3)});
+  EXPECT_EQ(lists({{"0", "1"}, {"1", "1"}}).targets.rows, (Rows{{0, 1}, {1, 1}}));
+  EXPECT_EQ(lists({{"true"}, {"false"}}).targets.rows, (Rows{{1}, {0}})) << "words are no numbers";
+  const FoundSets named = lists({{"0", "1", "1"}}, {.of_data = {"joy", "fear", "rage"}});
+  EXPECT_EQ(named.targets.names, (Names{"joy", "fear", "rage"}));
+  const FoundSets model = lists(
+      {{"0", "1", "1"}}, {.of_data = {"joy", "fear", "rage"}, .of_model = {"rage", "joy", "fear"}});
+  EXPECT_EQ(model.targets.rows, (Rows{{1, 0, 1}}));
+}
+
+TEST(LabelLists, ThatMayBeEitherAreRefused) {
+  const std::string what =
+      ", 0 or 1, which may be the numbers of labels, or a yes or no of each of them; write the "
+      "names of the labels, or true and false";
+  expect_user_error(
+      [] {
+        lists({{"0"}, {"1"}});
+      },
+      "d.csv: line 2: the labels are lists of 1 value" + what);
+  expect_user_error(
+      [] {
+        lists({{"0", "1"}, {"1", "0"}}, {.of_model = {"a", "b"}});
+      },
+      "d.csv: line 2: the labels are lists of 2 values" + what);
+}
+
+TEST(LabelLists, OfAnotherLengthThanTheModelsAreRefused) {
+  EXPECT_EQ(mismatch_of([] {
+              lists({{"0", "0", "1"}}, {.of_model = {"a", "b"}});
+            }),
+            "d.csv: line 2: expected a yes or no of each of the model's 2 labels (a, b), got 3 of "
+            "them");
+}
+
+TEST(LabelLists, NameALabelOnce) {
+  expect_user_error(
+      [] {
+        lists({{"a"}, {"b", "c", "b"}});
+      },
+      "d.csv: line 3: the label 'b' is there twice; a list names each of its labels "
+      "once, and one of 0 and 1 has a value for every label, as many in every row");
+  expect_user_error(
+      [] {
+        lists({{"0", "0", "1"}, {"0", "1"}});
+      },
+      "d.csv: line 2: the label '0' is there twice");
+  expect_user_error([] { lists({{"a", ""}}); }, "d.csv: line 2: the label is empty");
+}
+
+TEST(LabelLists, WithoutAnyLabelSayNothing) {
+  expect_user_error(
+      [] {
+        lists({{}, {}});
+      },
+      "d.csv: line 2: neither this text nor any other has a label");
+}
+
+TEST(LabelLists, AreNotMixedWithOthers) {
+  std::vector<WrittenAnswer> answers = rows_of({{"a"}});
+  answers.push_back({.value = "b"});
+  expect_user_error([&] { find_sets(answers, {}); },
+                    "d.csv: line 3: expected a list of labels as in d.csv: line 2, got 'b'; write "
+                    "one label as a list of one");
+}
+
+TEST(LabelColumns, HaveAYesOrNoEach) {
+  const FoundSets found = columns({"rude", "threat"}, {{"1", "0"}, {"False", "TRUE"}, {"0.0", "0"}});
+  EXPECT_EQ(found.targets.names, (Names{"rude", "threat"}));
+  EXPECT_EQ(found.targets.rows, (Rows{{1, 0}, {0, 1}, {0, 0}}));
+  EXPECT_EQ(found.targets.written, (Names{"10", "01", "00"}));
+  EXPECT_EQ(found.notes, Names{});
+  for (const char* other : {"", "2", "yes", "-1"})
+    expect_user_error(
+        [&] {
+          columns({"rude", "threat"}, {{"1", other}});
+        },
+        fmt::format("d.csv: line 2: 'threat': expected 0, 1, true or false, got '{}'", other));
+}
+
+TEST(LabelColumns, AreThoseOfTheModel) {
+  EXPECT_EQ(
+      columns({"rude", "threat"}, {{"1", "0"}}, {.of_model = {"threat", "rude"}}).targets.rows,
+      (Rows{{0, 1}}));
+  const FoundSets found = columns({"rude", "threat"}, {{"1", "0"}}, {.of_model = {"r", "t"}});
+  EXPECT_EQ(found.targets.names, (Names{"r", "t"}));
+  EXPECT_EQ(found.targets.rows, (Rows{{1, 0}}));
+  EXPECT_EQ(found.notes, Names{"labels are matched by their order: the data calls them rude, "
+                               "threat, the model r, t"});
+  EXPECT_EQ(mismatch_of([] {
+              columns({"x", "y"}, {{"1", "0"}}, {.most = 3});
+            }),
+            "d.csv: line 2: expected a yes or no of each of the model's 3 labels, got 2 of them "
+            "(x, y)");
+}
+
+TEST(LabelCells, HoldNamesBetweenOneSeparator) {
+  for (const char* separator : {",", ";", "|"}) {
+    const FoundSets found = cells({fmt::format("rude{} angry", separator), "", " ", "calm"});
+    EXPECT_EQ(found.targets.names, (Names{"angry", "calm", "rude"}));
+    EXPECT_EQ(found.targets.rows, (Rows{{1, 0, 1}, {0, 0, 0}, {0, 0, 0}, {0, 1, 0}}));
+    EXPECT_EQ(found.notes,
+              Names{fmt::format("labels are taken to be separated by '{}'", separator)});
+  }
+  const FoundSets single = cells({"very rude", "calm"});
+  EXPECT_EQ(single.targets.names, (Names{"calm", "very rude"}));
+  EXPECT_EQ(single.notes, Names{});
+}
+
+TEST(LabelCells, HoldArrays) {
+  const FoundSets found = cells({"[\"a, b\", \"c\"]", "[]", "[\"c\"]"});
+  EXPECT_EQ(found.targets.names, (Names{"a, b", "c"}));
+  EXPECT_EQ(found.targets.rows, (Rows{{1, 1}, {0, 0}, {0, 1}}));
+  EXPECT_EQ(cells({"0,1,1", "0,0,1"}).targets.rows, (Rows{{0, 1, 1}, {0, 0, 1}}));
+}
+
+TEST(LabelCells, AreRefusedWhereNamesCannotBeTold) {
+  expect_user_error(
+      [] {
+        cells({"a;b", "c", "d, e"});
+      },
+      "d.csv: line 4: the label 'd, e' has a ',', that of d.csv: line 2 a ';', and "
+      "only one of them can stand between names; write JSON arrays such as [\"a\", "
+      "\"b\"], or use one separator");
+  expect_user_error([] { cells({"a;;b"}); },
+                    "d.csv: line 2: 'a;;b' has an empty label beside a ';'; take that out");
+}
+
+}  // namespace
+}  // namespace hone
