@@ -39,15 +39,14 @@ CLI::Validator number_like(const char* what) {
   return CLI::Validator(check, "");
 }
 
-// Says what is wrong with a name that `find_metric` does not know.
+// A name of some task's metric; that it is one of the model's is seen when that is read.
 CLI::Validator metric_name() {
   const auto check = [](const std::string& text) -> std::string {
-    try {
-      find_metric(text);
-      return "";
-    } catch (const UserError& error) {
-      return error.what();
-    }
+    const std::vector<std::string> known = metric_names();
+    const std::string plain = text.starts_with("eval_") ? text.substr(5) : text;
+    if (std::ranges::find(known, plain) != known.end()) return "";
+    return fmt::format("expected {}, got '{}'{}", fmt::join(known, ", "), text,
+                       did_you_mean(plain, known));
   };
   return CLI::Validator(check, "");
 }
@@ -208,9 +207,10 @@ void declare(CLI::App& app, FineTuneOptions& a) {
                "keep the weights of the best evaluation, not the last ones");
   app.add_option(
          "--metric_for_best_model", a.metric_for_best_model,
-         "what the best evaluation is told by, on the validation part: accuracy, loss, "
-         "f1_macro, f1_weighted, ..., and of two classes f1, precision, recall (of the second "
-         "one) and auc")
+         "what the best evaluation is told by, on the validation part; by default what the task is "
+         "judged by. Of classes accuracy, loss, f1_macro, f1_weighted, ..., of two of them f1, "
+         "precision, recall (of the second one) and auc; of numbers r2, loss, rmse, mae, pearson, "
+         "spearman; of several labels f1_micro, loss, subset_accuracy, f1_macro, ...")
       ->check(metric_name());
   app.add_option("--early_stopping_patience", a.early_stopping_patience,
                  "end after so many evaluations without a better one, and keep the best; 0: never")
@@ -222,6 +222,14 @@ void declare(CLI::App& app, FineTuneOptions& a) {
   app.add_flag("--group_by_length", t.group_by_length,
                "put texts of like length into a batch: less padding, faster");
   app.add_flag("!--no_shuffle", t.shuffle, "take the texts in the order of the data");
+}
+
+void declare_problem_type(CLI::App& app, std::string& problem_type) {
+  app.add_option("--problem_type", problem_type,
+                 "what the labels are for: single_label_classification, regression or "
+                 "multi_label_classification; by default what the model's config.json says, else "
+                 "what they look like")
+      ->check(one_of(task_names()));
 }
 
 void declare_report_to(CLI::App& app, std::string& report_to) {

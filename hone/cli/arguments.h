@@ -51,6 +51,7 @@ inline constexpr const char* kDataSources =
 void declare(CLI::App& app, FineTuneOptions& options);
 
 /// `--report_to`, of commands that keep the log of a training.
+void declare_problem_type(CLI::App& app, std::string& problem_type);
 void declare_report_to(CLI::App& app, std::string& report_to);
 
 void declare(CLI::App& app, JobResume& arguments);

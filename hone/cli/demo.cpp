@@ -49,11 +49,12 @@ FineTuneOptions training(const DemoArguments& a, std::int64_t steps, double lear
 // "Of the test texts, n = 12 000, a bag of words gets 55.6 % right, the trained model 90.3 % (95 %: 89.7 to 90.8)."
 std::string against_baseline(const WidthStudy& study, double baseline) {
   const Choice& choice = study.choice;
-  const Evaluation& e = choice.reported.empty() ? choice.parent.evaluation
-                                                : choice.reported.front().measurement.evaluation;
+  const TaskEvaluation& e = choice.reported.empty()
+                                ? choice.parent.evaluation
+                                : choice.reported.front().measurement.evaluation;
   return fmt::format(
       "Of the test texts, n = {}, a bag of words gets {} right, the trained model {}.",
-      grouped(e.examples), share_text(baseline), accuracy_sentence(e));
+      grouped(e.examples), share_text(baseline), figure_sentence(e));
 }
 
 void demo(const DemoArguments& a, const CLI::App& app) {
@@ -64,8 +65,8 @@ void demo(const DemoArguments& a, const CLI::App& app) {
   const auto say = [&](const std::string& text) {
     if (!a.run.quiet) print_message(text);
   };
-  Splits splits = load_splits(a.data, a.run.seed, std::vector<std::string>{}, TrainedOn{},
-                              DataUse::training, context);
+  Splits splits =
+      load_splits(a.data, a.run.seed, KnownLabels{}, TrainedOn{}, DataUse::training, context);
   say(fmt::format(
       "data: {}; \"{}\" is {}", splits.source.description, splits.source.train[0].text,
       splits.source.label_names[static_cast<std::size_t>(splits.source.train[0].label)]));
@@ -75,7 +76,7 @@ void demo(const DemoArguments& a, const CLI::App& app) {
                  row_set(row_hashes(splits.source.train)));
   // Every text is seen once: there is nothing that dropout could keep from being learnt by heart.
   TextModel source =
-      make_model("tiny", synthetic_tokenizer(), context, a.run.seed, splits.source.label_names,
+      make_model("tiny", synthetic_tokenizer(), context, a.run.seed, splits.source.scheme(),
                  {{"hidden_dropout_prob", 0}, {"attention_probs_dropout_prob", 0}});
   source.trained_on =
       after_training(TrainedOn{}, splits.identity.hash, row_hashes(splits.source.train),

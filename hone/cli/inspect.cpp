@@ -51,8 +51,8 @@ std::string facts_text(const ModelFacts& facts) {
   for (const std::string& label : facts.labels) labels.push_back(shown_name(label));
   return fmt::format(
       "{}{}, tells {} classes apart: {}; texts of up to {} tokens{}, of a vocabulary of {}.",
-      facts.architecture, facts.problem_type ? ", " + to_string(*facts.problem_type) : "", labels.size(),
-      fmt::join(labels, ", "), grouped(facts.limits.tokens),
+      facts.architecture, facts.problem_type ? ", " + to_string(*facts.problem_type) : "",
+      labels.size(), fmt::join(labels, ", "), grouped(facts.limits.tokens),
       facts.limits.pairs() ? ", pairs too" : "", grouped(facts.limits.vocabulary));
 }
 
@@ -89,29 +89,30 @@ void inspect(const InspectArguments& a) {
   const Cost step = cost(training, bindings);
 
   if (a.run.json) {
-    const Json result = {{"model", a.model},
-                         {"architecture", facts.architecture},
-                         {"labels", facts.labels},
-                         {"task", facts.problem_type ? Json(to_string(*facts.problem_type)) : Json()},
-                         {"limits",
-                          {{"tokens", facts.limits.tokens},
-                           {"vocabulary", facts.limits.vocabulary},
-                           {"token_types", facts.limits.token_types}}},
-                         {"history", facts.history.passes},
-                         {"history_complete", facts.history.complete},
-                         {"graph", text},
-                         {"parameters_by_module", to_json(parameter_table(modules))},
-                         {"parameters", totals.all()},
-                         {"trainable_parameters", totals.trainable},
-                         {"frozen_parameters", totals.frozen},
-                         {"batch", a.batch},
-                         {"tokens", a.tokens},
-                         {"inference_flops", forward.flops},
-                         {"training_step_flops", step.flops},
-                         {"parameter_bytes", forward.parameter_bytes},
-                         {"inference_peak_value_bytes", forward.peak_value_bytes},
-                         {"training_parameter_bytes", step.parameter_bytes},
-                         {"training_peak_value_bytes", step.peak_value_bytes}};
+    const Json result = {
+        {"model", a.model},
+        {"architecture", facts.architecture},
+        {"labels", facts.labels},
+        {"task", facts.problem_type ? Json(to_string(*facts.problem_type)) : Json()},
+        {"limits",
+         {{"tokens", facts.limits.tokens},
+          {"vocabulary", facts.limits.vocabulary},
+          {"token_types", facts.limits.token_types}}},
+        {"history", facts.history.passes},
+        {"history_complete", facts.history.complete},
+        {"graph", text},
+        {"parameters_by_module", to_json(parameter_table(modules))},
+        {"parameters", totals.all()},
+        {"trainable_parameters", totals.trainable},
+        {"frozen_parameters", totals.frozen},
+        {"batch", a.batch},
+        {"tokens", a.tokens},
+        {"inference_flops", forward.flops},
+        {"training_step_flops", step.flops},
+        {"parameter_bytes", forward.parameter_bytes},
+        {"inference_peak_value_bytes", forward.peak_value_bytes},
+        {"training_parameter_bytes", step.parameter_bytes},
+        {"training_peak_value_bytes", step.peak_value_bytes}};
     return print_result("inspect", result);
   }
   if (!a.no_graph) fmt::print("{}\n", graph_text(text, text_style(a.run).columns));

@@ -38,9 +38,11 @@ Command train_command() {
             declare_train_samples(app, a->job.data);
             declare(app, a->job.training);
             declare_report_to(app, a->job.report_to);
-            app.add_flag("--ignore_mismatched_sizes", a->job.ignore_mismatched_sizes,
-                         "where the data's labels are not the model's, begin with a fresh head for "
-                         "them");
+            declare_problem_type(app, a->job.problem_type);
+            app.add_flag(
+                "--ignore_mismatched_sizes", a->job.ignore_mismatched_sizes,
+                "where the data's labels or its task are not the model's, begin with a fresh "
+                "head for them");
             declare(app, a->job.resume);
             declare_row_hashes(app, a->job.row_hashes);
             declare_vocab_size(app, a->job.vocab_size);

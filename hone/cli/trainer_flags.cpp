@@ -62,8 +62,7 @@ const std::vector<FlagRow>& flag_rows() {
       {{"predict_with_generate", "generation_max_length", "generation_num_beams",
         "sortish_sampler"},
        "models that write text are not there: hone classifies it"},
-      {{"do_regression", "problem_type"},
-       "regression and several labels at once are not there yet"},
+      {{"do_regression"}, "--problem_type regression, where labels are whole numbers"},
       // Model and tokenizer.
       {{"config_name", "tokenizer_name"}, "config and tokenizer are those of the model's folder"},
       {{"cache_dir"}, "HF_HUB_CACHE says where models of the hub lie"},
@@ -112,7 +111,7 @@ const std::vector<FlagRow>& flag_rows() {
        "checkpoints come after every epoch and evaluation; --save_steps adds some, "
        "--save_total_limit says how many stay"},
       {{"greater_is_better"},
-       "it follows from --metric_for_best_model: only of loss is less better"},
+       "it follows from --metric_for_best_model: of loss, mse, rmse and mae less is better"},
       {{"early_stopping_threshold"},
        "any gain counts; --early_stopping_patience says how many tries"},
       {{"eval_delay", "eval_on_start", "batch_eval_metrics", "include_for_metrics",

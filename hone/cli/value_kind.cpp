@@ -26,12 +26,6 @@ std::vector<std::string> format_names() {
   return names;
 }
 
-std::vector<std::string> metric_names() {
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics()) names.emplace_back(metric.name);
-  return names;
-}
-
 std::vector<std::string> data_names() {
   std::vector<std::string> names;
   for (const Generator& generator : generators())
@@ -76,6 +70,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
        {.shown = "train|validation|test|all", .words = {"train", "validation", "test", "all"}}},
       {{"protocol"}, {.shown = "honest|original", .words = {"honest", "original"}}},
       {{"metric_for_best_model"}, {.shown = "METRIC", .words = metric_names()}},
+      {{"problem_type"}, {.shown = "TASK", .words = task_names()}},
       {{"class_weights"}, {.shown = "balanced|LIST", .words = {"balanced"}}},
       {{"report_to"}, {.shown = "none|tensorboard", .words = {"none", "tensorboard"}}},
       {{"calibration"},

@@ -23,8 +23,7 @@ std::string improvement(const Diagnosis& diagnosis) {
   const ComparedModel& model = *diagnosis.improved;
   return fmt::format("{}, by rounding alone ({}): {}; margin SNR {} dB.", remedy,
                      part_text(diagnosis.part, model.measurement.evaluation),
-                     model.verdict->summary,
-                     display_text(real(model.comparison->margin_snr_db, 1)));
+                     model.verdict->summary, display_text(real(model.comparison->snr_db, 1)));
 }
 
 std::string caption(const Explanation& explanation) {

@@ -4,11 +4,12 @@
 
 namespace hone {
 
-Splits load_splits(const JobData& data, std::uint64_t seed, const std::vector<std::string>& labels,
+Splits load_splits(const JobData& data, std::uint64_t seed, const KnownLabels& known,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context) {
   const Protocol protocol = parse_protocol(data.protocol);
   DataOptions options = data.options;
-  options.label_names = labels;
+  options.label_names = known.names;
+  options.task = known.task;
   if (record) options.remembered = record->columns;
   Splits splits =
       split(load_data_set(options, context.pool), {.validation_split = data.validation_split,
@@ -27,7 +28,8 @@ Splits load_splits(const JobData& data, std::uint64_t seed, const ModelFacts& fa
                    const std::optional<TrainedOn>& record, DataUse use, Context& context) {
   JobData bounded = data;
   bounded.options.class_count = facts.class_count();
-  return load_splits(bounded, seed, facts.chosen_labels(), record, use, context);
+  return load_splits(bounded, seed, KnownLabels{facts.task(), facts.chosen_labels()}, record, use,
+                     context);
 }
 
 MeasuredTexts load_measured(const JobData& data, const std::string& split, std::uint64_t seed,
@@ -69,7 +71,7 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
                                             DataUse::compression, context)
                               : load_splits(data, seed, source.model.facts, source.trained_on,
                                             DataUse::compression, context);
-  if (fresh) source = open_model(name, context, seed, splits.source.label_names);
+  if (fresh) source = open_model(name, context, seed, splits.source.scheme());
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
   const EncodedSplits encoded =
@@ -102,10 +104,17 @@ std::optional<TrainedOn> known_record(const std::string& model) {
   return is_fresh(model) ? TrainedOn{} : read_trained_on(find_model(model));
 }
 
-std::vector<std::string> known_labels(const std::string& model) {
-  if (is_fresh(model)) return {};
-  const fs::path file = find_model(model) / "config.json";
-  return model_facts(read_json(file), file.string()).chosen_labels();
+KnownLabels known_labels(const std::string& model) {
+  const bool fresh = is_fresh(model);
+  const ModelFacts facts = [&] {
+    if (fresh) return fresh_facts(model);
+    const fs::path file = find_model(model) / "config.json";
+    return model_facts(read_json(file), file.string());
+  }();
+  KnownLabels known{.task = facts.problem_type};
+  if (!fresh) known.names = facts.chosen_labels();
+  if (facts.class_count() == 1 || !known.names.empty()) known.task = facts.task();
+  return known;
 }
 
 }  // namespace hone

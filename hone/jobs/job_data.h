@@ -18,12 +18,18 @@ struct JobData {
   std::int64_t max_train_samples = 0, max_eval_samples = 0;
 };
 
-/// Loads the data with the labels a trained model has (see `known_labels`) and sets the validation
+/// What is known of a model's answers before data is seen.
+struct KnownLabels {
+  std::optional<Task> task = {};           ///< none: the data says it
+  std::vector<std::string> names = {};     ///< where somebody chose them
+};
+
+/// Loads the data with what a model says already (see `known_labels`) and sets the validation
 /// part aside, with what is known of the model's earlier trainings (`SplitOptions::record`). Tells the context what was
 /// chosen and left out.
-Splits load_splits(const JobData& data, std::uint64_t seed, const std::vector<std::string>& labels,
+Splits load_splits(const JobData& data, std::uint64_t seed, const KnownLabels& known,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context);
-/// The same for a model whose classes the labels must be among.
+/// The same for a model whose task and labels those of the data must be.
 Splits load_splits(const JobData& data, std::uint64_t seed, const ModelFacts& facts,
                    const std::optional<TrainedOn>& record, DataUse use, Context& context);
 
@@ -53,7 +59,8 @@ void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unk
 /// What the model called so has learnt from, if that is known.
 std::optional<TrainedOn> known_record(const std::string& model);
 
-/// The class names in the config of the model called so, when somebody chose them; else none.
-std::vector<std::string> known_labels(const std::string& model);
+/// What the config of the model called so says of its answers: its task, where it has a problem_type, one output or chosen
+/// names; and the names, of a model that is not fresh.
+KnownLabels known_labels(const std::string& model);
 
 }  // namespace hone

@@ -31,7 +31,7 @@ const Json* first_evaluation(const TrainingLog& log) {
   return found == log.lines().end() ? nullptr : &*found;
 }
 
-FigureName figure_of(const TrainingLog& log) {
+FigureName figure_in(const TrainingLog& log) {
   const Json* evaluation = first_evaluation(log);
   return evaluation == nullptr ? kAccuracy : figure_of(*evaluation);
 }
@@ -41,7 +41,7 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
   const std::string of_each =
       losses.mean_of == 1 ? "" : fmt::format(", mean of {} steps", losses.mean_of);
   Series validation_loss{.label = "validation loss"};
-  const FigureName name = figure_of(log);
+  const FigureName name = figure_in(log);
   const std::string what = fmt::format("validation {}", name.text);
   Series figures{.label = what, .spread = Spread::bars};
   for (const Json& line : log.lines()) {
@@ -71,7 +71,7 @@ Figure learning_curve_figure(const TrainingLog& log, const std::string& title) {
 }  // namespace
 
 Table learning_curve_table(const TrainingLog& log) {
-  const FigureName figure = figure_of(log);
+  const FigureName figure = figure_in(log);
   const std::string key = fmt::format("eval_{}", figure.key);
   Table table({{"step", "Step"},
                {"epoch", "Epoch"},
@@ -112,7 +112,7 @@ Section learning_curve_section(const TrainingLog& log, const std::string& title,
   if (log.steps().size() >= 2)
     section.blocks.push_back(figure_block(
         learning_curve_figure(log, title), stem,
-        fmt::format("Loss and validation {} against epochs", figure_of(log).text), notes));
+        fmt::format("Loss and validation {} against epochs", figure_in(log).text), notes));
   return section;
 }
 

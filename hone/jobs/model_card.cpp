@@ -10,6 +10,7 @@
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/runtime/machine.h"
+#include "hone/study/measure.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -119,7 +120,9 @@ std::string metadata(const ModelCard& card, const Model& model) {
   text += fmt::format("tags:\n- hone\n- {}\n- text-classification\n", model.facts.architecture);
   if (model.quantization)
     text += fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
-  text += "metrics:\n- accuracy\n";
+  const std::vector<Row> own = own_rows(card);
+  const FigureName figure = own.empty() ? kAccuracy : figure_of(*own.back().measurement);
+  text += fmt::format("metrics:\n- {}\n", figure.key);
   const std::string source = text_at(value_at(card.result, "data"), "source");
   std::string results;
   for (const Row& row : own_rows(card)) {
@@ -129,11 +132,11 @@ std::string metadata(const ModelCard& card, const Model& model) {
     std::string basis = sized ? sample_size_text(m) : "";
     if (!cautions.empty()) basis += (basis.empty() ? "" : ", ") + cautions;
     std::string metrics;
-    for (const auto& [type, key] :
-         {std::pair{"accuracy", "eval_accuracy"}, {"loss", "eval_loss"}}) {
+    for (const std::string_view type : {figure.key, std::string_view("loss")}) {
+      const std::string key = fmt::format("eval_{}", type);
       if (!value_at(m, key).is_number()) continue;
       metrics += fmt::format("    - type: {}\n      value: {}\n", type, to_line(m[key]));
-      const std::string interval = interval_text(value_at(m, fmt::format("{}_interval", key)));
+      const std::string interval = interval_text(value_at(m, key + "_interval"));
       if (!basis.empty())
         metrics += fmt::format(
             "      name: {}\n",
@@ -151,6 +154,12 @@ std::string metadata(const ModelCard& card, const Model& model) {
   return text + "---\n";
 }
 
+std::string what_it_does(Task task, const std::string& labels) {
+  if (task == Task::regression) return fmt::format("gives the number {}", labels);
+  if (task == Task::multi_label) return fmt::format("gives any number of the labels {}", labels);
+  return fmt::format("tells {} apart", labels);
+}
+
 std::string introduction(const ModelCard& card, const Model& model) {
   const std::string parent = text_at(card.result, "model");
   std::vector<std::string> labels;
@@ -163,16 +172,21 @@ std::string introduction(const ModelCard& card, const Model& model) {
                                                                 : "rounded after training")
       : is_fresh(parent) ? fmt::format("trained from fresh weights ({})", code(parent))
                          : fmt::format("{} fine-tuned", code(parent));
-  return fmt::format("# {}\n\nA {} classifier of texts: {}. It tells {} apart.\n\n", card.name,
-                     find_architecture(model.facts.architecture, card.name).title, origin,
-                     fmt::join(labels, ", "));
+  return fmt::format("# {}\n\nA {} {} of texts: {}. It {}.\n\n", card.name,
+                     find_architecture(model.facts.architecture, card.name).title,
+                     model.facts.task() == Task::regression ? "regression" : "classifier", origin,
+                     what_it_does(model.facts.task(), fmt::format("{}", fmt::join(labels, ", "))));
 }
+
+bool model_is_of_labels(const Json& comparison) { return comparison.contains("answer_flip_share"); }
 
 std::string figures(const ModelCard& card) {
   std::string text = "## Figures\n\n";
   const std::vector<Row> rows = rows_of(card);
   if (rows.empty()) return text + "It was measured on nothing: the data had no part for that.\n\n";
-  text += "| | part | n | accuracy | 95 % interval | most frequent class alone | loss |\n";
+  const FigureName figure = figure_of(*rows.back().measurement);
+  text += fmt::format("| | part | n | {} | 95 % interval | {} | loss |\n", figure.text,
+                      baseline_answer(figure).substr(figure == kAccuracy ? 4 : 0));
   text += "|---|---|---|---|---|---|---|\n";
   for (const Row& row : rows) {
     const Json& m = *row.measurement;
@@ -181,9 +195,9 @@ std::string figures(const ModelCard& card) {
                         value_at(m, "eval_samples").is_number()
                             ? grouped(m["eval_samples"].get<std::int64_t>())
                             : "–",
-                        percent_text(value_at(m, "eval_accuracy")),
-                        interval_text(value_at(m, "eval_accuracy_interval")),
-                        percent_text(value_at(m, "eval_majority_share")),
+                        percent_text(value_at(m, fmt::format("eval_{}", figure.key))),
+                        interval_text(value_at(m, fmt::format("eval_{}_interval", figure.key))),
+                        hone::share_text(baseline_of(m)),
                         loss.is_number() ? fmt::format("{:.4f}", loss.get<double>()) : "–");
   }
   text += "\n";
@@ -196,10 +210,13 @@ std::string figures(const ModelCard& card) {
   if (comparison.is_object()) {
     const std::string sentence =
         text_at(comparison, comparison.contains("summary") ? "summary" : "verdict");
-    text +=
-        fmt::format("Against the model before: {}. Predictions that differ: {} (95 %: {}).\n\n",
-                    sentence, percent_text(value_at(comparison, "flip_share"), kDifferenceDigits),
-                    interval_text(value_at(comparison, "flip_interval"), kDifferenceDigits));
+    text += fmt::format("Against the model before: {}.", sentence);
+    if (comparison.contains("flip_share"))
+      text += fmt::format(" {} that differ: {} (95 %: {}).",
+                          model_is_of_labels(comparison) ? "Texts with answers" : "Predictions",
+                          percent_text(value_at(comparison, "flip_share"), kDifferenceDigits),
+                          interval_text(value_at(comparison, "flip_interval"), kDifferenceDigits));
+    text += "\n\n";
     const std::string caveat = text_at(card.result, "caveat");
     if (!caveat.empty()) text += caveat + "\n\n";
   }
@@ -222,15 +239,23 @@ std::string share_text(const Json& figures, const char* key) {
                            interval_text(value_at(figures, fmt::format("{}_interval", key))));
 }
 
+// Figures of each class, or of each label; of numbers there are none.
+const Json& of_classes_or_labels(const Json& measurement) {
+  return value_at(measurement,
+                  measurement.contains("eval_labels") ? "eval_labels" : "eval_classes");
+}
+
 // How each class was told from the others, on the part the model is judged by, and of a few what its texts were taken for.
 std::string classes(const ModelCard& card) {
   const std::vector<Row> rows = own_rows(card);
-  if (rows.empty() || !value_at(*rows.back().measurement, "eval_classes").is_object()) return "";
+  if (rows.empty() || !of_classes_or_labels(*rows.back().measurement).is_object()) return "";
   const Json& measurement = *rows.back().measurement;
-  const Json& of_class = measurement["eval_classes"];
+  const Json& of_class = of_classes_or_labels(measurement);
   const Json& confusion = value_at(measurement, "eval_confusion");
   const bool confused = confusion.is_array() && of_class.size() <= kMostConfusedClasses;
-  std::string header = "| class | texts | precision | recall | F1 |",
+  const bool several = measurement.contains("eval_labels");
+  std::string header = fmt::format("| {} | texts | precision | recall | F1 |",
+                                   several ? "label" : "class"),
               line = "|---|---|---|---|---|", body;
   std::size_t row = 0;
   for (const auto& [label, figures] : of_class.items()) {
@@ -248,9 +273,9 @@ std::string classes(const ModelCard& card) {
     ++row;
   }
   return fmt::format(
-      "## Classes\n\nOn the {} part, n = {}; in brackets the 95 % interval:\n\n{}\n{}\n{}\n",
-      rows.back().part, grouped(measurement.value("eval_samples", std::int64_t{0})), header, line,
-      body);
+      "## {}\n\nOn the {} part, n = {}; in brackets the 95 % interval:\n\n{}\n{}\n{}\n",
+      several ? "Labels" : "Classes", rows.back().part,
+      grouped(measurement.value("eval_samples", std::int64_t{0})), header, line, body);
 }
 
 // The passes over the model's graph, and that some are not known.
@@ -309,13 +334,14 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
     const std::int64_t n = m.value("eval_samples", std::int64_t{0});
     if (n < kFewTexts)
       lines.push_back(fmt::format(
-          "Its accuracy was measured on {} texts only ({} part): it may be anywhere from {}.",
-          grouped(n), row.part, interval_text(value_at(m, "eval_accuracy_interval"))));
+          "Its {} was measured on {} texts only ({} part): it may be anywhere from {}.",
+          figure_of(m).text, grouped(n), row.part,
+          interval_text(value_at(m, fmt::format("eval_{}_interval", figure_of(m).key)))));
     if (value_at(m, "eval_only_predicts").is_string())
       lines.push_back(
           fmt::format("It predicts one class only: every text of the {} part was taken for {}.",
                       row.part, code(m["eval_only_predicts"].get<std::string>())));
-    for (const auto& [label, figures] : value_at(m, "eval_classes").items()) {
+    for (const auto& [label, figures] : of_classes_or_labels(m).items()) {
       const Json& recall = value_at(figures, "recall");
       if (recall.is_number() && recall.get<double>() < kRarelyFound)
         lines.push_back(fmt::format(
@@ -346,17 +372,22 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
           "`transformers` does not know the quantizers of what the layers read, and computes with "
           "the rounded weights alone, which may give other figures{}.",
           elsewhere.is_object()
-              ? fmt::format(" (accuracy {} there, {} here, {} part, n = {})",
-                            percent_text(value_at(elsewhere, "eval_accuracy")),
-                            percent_text(value_at(value_at(r, "after"), "eval_accuracy")),
+              ? fmt::format(" ({} {} there, {} here, {} part, n = {})", figure_of(elsewhere).text,
+                            hone::share_text(figure_estimate(elsewhere).value),
+                            hone::share_text(figure_estimate(value_at(r, "after")).value),
                             text_at(r, "part"), to_line(value_at(elsewhere, "eval_samples")))
               : ""));
   }
+  const std::string every =
+      model.facts.task() == Task::regression ? "every text gets a number"
+      : model.facts.task() == Task::multi_label
+          ? fmt::format("every text gets what it is given of its {} labels",
+                        model.facts.labels.size())
+          : fmt::format("every text gets one of its {} labels", model.facts.labels.size());
   lines.push_back(
-      fmt::format("Texts of more than {} tokens are cut, and every text gets one of its {} labels, "
-                  "also one that "
-                  "is about something else.",
-                  model.facts.limits.tokens, model.facts.labels.size()));
+      fmt::format("Texts of more than {} tokens are cut, and {}, also one that is about something "
+                  "else.",
+                  model.facts.limits.tokens, every));
   return lines;
 }
 

@@ -63,8 +63,13 @@ void take_measurement(Json& row, const Json& measurement) {
 void take_comparison(Json& row, const Json& comparison) {
   take(row, comparison,
        {"flips", "flip_share", "flip_interval", "only_parent_right", "only_candidate_right",
-        "mcnemar_p", "margin_snr_db", "margin", "accuracy_change", "accuracy_change_interval",
-        "p_value", "candidates", "examples_needed", "seeds_needed", "summary"});
+        "answer_flip_share", "mean_shift", "mcnemar_p", "margin_snr_db", "margin", "p_value",
+        "candidates", "examples_needed", "seeds_needed", "summary"});
+  // The change of the figure by which the task is judged.
+  if (comparison.is_object())
+    for (const auto& [key, value] : comparison.items())
+      if ((key.ends_with("_change") || key.ends_with("_change_interval")) && !value.is_null())
+        row[key] = value;
   // It was a sentence before it was a word.
   const Json& verdict = value_at(comparison, "verdict");
   if (verdict == "kept" || verdict == "lost" || verdict == "unclear") row["verdict"] = verdict;
@@ -79,16 +84,26 @@ void take_cautions(Json& row, const Json& figures) {
     row["cautions"] = words;
 }
 
-// The mean over seeds stands where a single run has its figure. Of a few seeds no interval can be told.
-void take_spread(Json& row, const Json& spread) {
+// The key of the figure by which what was measured is judged; earlier versions measured accuracy alone.
+std::string figure_key(const Json& measurement) {
+  const Json& name = value_at(measurement, "eval_figure");
+  return name.is_string() ? "eval_" + name.get<std::string>() : "eval_accuracy";
+}
+
+bool is_measured(const Json& value) {
+  return value.is_object() && value_at(value, figure_key(value)).is_number();
+}
+
+// The mean over seeds stands where a single run has its figure, called `key`. Of a few seeds no interval can be told.
+void take_spread(Json& row, const std::string& key, const Json& spread) {
   constexpr double kFewestSeeds = 5;
-  if (value_at(spread, "mean").is_number()) row["eval_accuracy"] = spread["mean"];
+  if (value_at(spread, "mean").is_number()) row[key] = spread["mean"];
   if (!value_at(spread, "seeds").is_number() || spread["seeds"] < kFewestSeeds) return;
   const Json& interval =
       value_at(spread, spread.contains("mean_interval") ? "mean_interval" : "interval");
   if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
       interval[1].is_number()) {
-    row["eval_accuracy_interval"] = interval;
+    row[key + "_interval"] = interval;
     row["cautions"].push_back("interval: other seeds, the same texts");
   }
 }
@@ -133,6 +148,14 @@ Json old_table_row(const Json& row, const Json& cells) {
   return own;
 }
 
+// The spread of the figure over seeds, by part; null where there is none.
+const Json& figure_spreads(const Json& result) {
+  static const Json none;
+  for (const auto& [key, value] : result.items())
+    if (key.ends_with("_spread") && key != "loss_spread") return value;
+  return none;
+}
+
 /// What was measured, in any of the forms that results have had; none: nothing that is known here.
 std::vector<Json> measured_rows(const Json& row, const Json& result) {
   std::vector<Json> rows;
@@ -144,19 +167,19 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
   for (const char* key : {"models", "formats"})
     if (value_at(result, key).is_array())
       for (const Json& model : result[key])
-        if (model.is_object() && model.contains("eval_accuracy"))
+        if (model.is_object() && model.contains(figure_key(model)))
           rows.push_back(model_row(row, model));
   if (!rows.empty()) return rows;
 
   Json own = row;
   const std::string part = judged_part(result);
   const bool repeated = value_at(result, "runs").is_array();
-  const std::string judged = value_at(result, "b").is_object()             ? "b"
-                             : value_at(result, "method").is_string()      ? "after"
-                             : value_at(result, "eval_accuracy").is_null() ? part
-                                                                           : "";
+  const std::string judged = value_at(result, "b").is_object()                ? "b"
+                             : value_at(result, "method").is_string()         ? "after"
+                             : value_at(result, figure_key(result)).is_null() ? part
+                                                                              : "";
   if (repeated) {
-    const Json& spreads = value_at(result, "accuracy_spread");
+    const Json& spreads = figure_spreads(result);
     std::string key = judged;
     for (const char* name : {"validation", "test"})
       if (key.empty() && spreads.is_object() && spreads.contains(name)) key = name;
@@ -168,11 +191,11 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
     if (!value_at(value_at(first, key), "eval_samples").is_null())
       own["n"] = first[key]["eval_samples"];
     take_cautions(own, value_at(first, key));
-    take_spread(own, spreads.is_object() ? value_at(spreads, key) : value_at(result, key));
-    take(own, value_at(first, key), {"eval_majority_share"});
+    const std::string figure = figure_key(value_at(first, key));
+    take_spread(own, figure, spreads.is_object() ? value_at(spreads, key) : value_at(result, key));
+    take(own, value_at(first, key), {"eval_figure", "eval_majority_share", "eval_baseline"});
     for (const Json& run : result["runs"]) {
-      if (value_at(value_at(run, key), "eval_accuracy").is_number())
-        own["eval_accuracy_values"].push_back(run[key]["eval_accuracy"]);
+      if (is_measured(value_at(run, key))) own[figure + "_values"].push_back(run[key][figure]);
       if (value_at(value_at(run, "comparison"), "flip_share").is_number())
         own["flip_share_values"].push_back(run["comparison"]["flip_share"]);
     }
@@ -186,7 +209,7 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
     if (judged == "test" || judged == "validation") own["part"] = judged;
     take_comparison(own, value_at(result, "comparison"));
   }
-  if (own.contains("eval_accuracy")) rows.push_back(own);
+  if (own.contains(figure_key(own))) rows.push_back(own);
   return rows;
 }
 
@@ -251,7 +274,7 @@ RunFolder unfinished(const fs::path& folder) {
       }
       if (value_at(line, "step").is_number_integer())
         step = std::max(step, line["step"].get<std::int64_t>());
-      if (!value_at(line, "eval_accuracy").is_number()) continue;
+      if (!is_measured(line)) continue;
       take_measurement(row, line);
       row["part"] = "validation";
     }

@@ -1,12 +1,16 @@
 #include "hone/jobs/runs_figure.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
 #include "hone/report/figure_colours.h"
 #include "hone/report/scattered_curve.h"
+#include "hone/study/measure.h"
 
 namespace hone {
 namespace {
@@ -64,7 +68,8 @@ double number(const Json& line, const char* key) {
 }
 
 /// Its curves; a log that breaks off is read as far as it goes.
-void add_training(const Training& training, Panel& loss, Panel& accuracy) {
+void add_training(const Training& training, Panel& loss, Panel& accuracy,
+                  std::set<std::string>& figures) {
   std::vector<Point> losses = steps_of(training.folder);
   Series accuracies{.label = training.label, .spread = Spread::bars};
   const bool every_step = !losses.empty();
@@ -78,9 +83,12 @@ void add_training(const Training& training, Panel& loss, Panel& accuracy) {
     if (!line.is_object()) continue;
     const double epoch = number(line, "epoch");
     if (!every_step && line.contains("loss")) losses.push_back({epoch, number(line, "loss")});
-    if (!line.contains("eval_accuracy")) continue;
-    Point point{epoch, 100 * number(line, "eval_accuracy")};
-    const Json interval = line.value("eval_accuracy_interval", Json());
+    if (!line.contains("eval_loss")) continue;
+    const FigureName name = figure_of(line);
+    figures.insert(std::string(name.text));
+    const std::string key = fmt::format("eval_{}", name.key);
+    Point point{epoch, 100 * number(line, key.c_str())};
+    const Json interval = line.value(key + "_interval", Json());
     if (interval.is_array() && interval.size() == 2 && interval[0].is_number() &&
         interval[1].is_number()) {
       point.low = 100 * interval[0].get<double>();
@@ -103,8 +111,13 @@ Figure runs_figure(const Runs& runs, std::size_t& left_out) {
   trainings.resize(trainings.size() - left_out);
   const Axis epochs{.label = "Epoch"};
   Panel loss{.title = "Training loss", .x = epochs, .y = {.label = "Loss"}};
-  Panel accuracy{.title = "Validation accuracy", .x = epochs, .y = {.label = "Accuracy (%)"}};
-  for (const Training& training : trainings) add_training(training, loss, accuracy);
+  Panel accuracy{.x = epochs};
+  std::set<std::string> names;
+  for (const Training& training : trainings) add_training(training, loss, accuracy, names);
+  const std::string figures = fmt::format("{}", fmt::join(names, " or "));
+  accuracy.title = "Validation " + figures;
+  accuracy.y.label =
+      figures == kAccuracy.text ? "Accuracy (%)" : figures + " (%)";
   Figure figure{.title = "Trainings laid over each other", .width = 1000};
   for (const Panel& panel : {loss, accuracy})
     if (!panel.series.empty()) figure.panels.push_back(panel);

@@ -44,9 +44,13 @@ constexpr RunColumn kColumns[] = {
     {"seed", "Seed"},
     {"steps", "Steps"},
     {"eval_accuracy", "Accuracy", RunColumn::share},
+    {"eval_r2", "R²", RunColumn::share},
+    {"eval_f1_micro", "Micro F1", RunColumn::share},
     {"eval_majority_share", "Majority", RunColumn::share},
     {"eval_loss", "Loss", RunColumn::number, 4},
     {"accuracy_change", "Change (points)", RunColumn::points},
+    {"r2_change", "Change of R² (points)", RunColumn::points},
+    {"f1_micro_change", "Change of micro F1 (points)", RunColumn::points},
     {"verdict", "Verdict"},
     {"flip_share", "Flips", RunColumn::flips},
     {"margin_snr_db", "Margin SNR (dB)", RunColumn::number, 1},
@@ -69,11 +73,15 @@ constexpr std::string_view kUnasked[] = {"folder",
                                          "n",
                                          "seeds",
                                          "eval_accuracy",
+                                         "eval_r2",
+                                         "eval_f1_micro",
                                          "eval_majority_share",
                                          "eval_loss",
                                          "verdict",
                                          "flip_share",
                                          "accuracy_change",
+                                         "r2_change",
+                                         "f1_micro_change",
                                          "average_weight_bits",
                                          "protocol",
                                          "cautions"};
@@ -220,12 +228,17 @@ bool are_of_one_command(const std::vector<Json>& rows) {
 std::vector<std::string> telling_columns(const std::vector<Json>& rows,
                                          std::vector<std::string>& common) {
   std::vector<std::string> chosen;
+  // What tasks are judged by is told wherever it was measured.
+  constexpr std::string_view kFigures[] = {"eval_accuracy", "eval_r2", "eval_f1_micro"};
   // The note on the groups says these.
   constexpr std::string_view kOfGroups[] = {"data", "part", "n", "eval_majority_share"};
   const auto consider = [&](const std::string& key) {
     if (!is_constant(rows, "group") && among(kOfGroups, key) && is_constant_in_groups(rows, key))
       return;
-    if (key == "folder" || key == "eval_accuracy" || !is_constant(rows, key)) {
+    const bool is_figure = among(kFigures, key) && std::ranges::any_of(rows, [&](const Json& row) {
+                             return row.contains(key);
+                           });
+    if (key == "folder" || is_figure || !is_constant(rows, key)) {
       chosen.push_back(key);
     } else if (const Json value = value_of(rows.front(), key);
                !value.is_null() && key != "group" && value != "finished") {

@@ -315,19 +315,36 @@ void report_seeds(const TrainRun& run, TrainedSeeds& trained, RunReport report) 
   write_run_report(report, run.output.path(), run.context);
 }
 
+// The task and the labels of the model; where another task is asked for, that alone.
+KnownLabels labels_to_train_for(const TrainJob& job) {
+  const KnownLabels known = known_labels(job.model);
+  if (job.problem_type.empty()) return known;
+  const Task task = with_context("`problem_type`", [&] { return parse_task(job.problem_type); });
+  return known.task.value_or(task) == task ? KnownLabels{task, known.names} : KnownLabels{task, {}};
+}
+
 // The data with the classes of the model; with its own where they do not fit and the head may be a fresh one.
 Splits splits_to_train_on(const TrainJob& job, const std::optional<TrainedOn>& before,
                           Context& context) {
+  const KnownLabels known = labels_to_train_for(job);
   try {
-    return load_splits(job.data, job.seed, known_labels(job.model), before, DataUse::training,
-                       context);
+    return load_splits(job.data, job.seed, known, before, DataUse::training, context);
   } catch (const LabelMismatch& mismatch) {
     if (!job.ignore_mismatched_sizes)
       fail("{}; give `ignore_mismatched_sizes` to begin with a fresh head for the data's labels",
            mismatch.what());
-    return load_splits(job.data, job.seed, std::vector<std::string>{}, before, DataUse::training,
+    const std::optional<Task> asked = job.problem_type.empty() ? std::optional<Task>() : known.task;
+    return load_splits(job.data, job.seed, KnownLabels{asked, {}}, before, DataUse::training,
                        context);
   }
+}
+
+// Of classes: "; always 'good' would be right for 50.1 %"
+std::string majority_told(const DataSet& data, const PartFacts& facts) {
+  if (data.task != Task::single_label) return "";
+  return fmt::format("; always '{}' would be right for {}",
+                     shown_name(data.label_names[facts.majority_class()]),
+                     share_text(facts.majority_share()));
 }
 
 // What is learnt from, and where choices are made.
@@ -335,12 +352,10 @@ std::vector<std::string> parts_told(const Splits& splits) {
   std::vector<std::string> lines;
   for (const PartFacts& facts : splits.identity.parts)
     if (facts.part == "train")
-      lines.push_back(fmt::format("train: {} texts{}: {}; always '{}' would be right for {}",
-                                  grouped(facts.rows),
+      lines.push_back(fmt::format("train: {} texts{}: {}{}", grouped(facts.rows),
                                   facts.sample.empty() ? "" : fmt::format(" ({})", facts.sample),
                                   class_counts_text(facts, splits.source.label_names),
-                                  shown_name(splits.source.label_names[facts.majority_class()]),
-                                  share_text(facts.majority_share())));
+                                  majority_told(splits.source, facts)));
   if (splits.validation_source != "none")
     lines.push_back("validation: " + splits.validation_source);
   for (const PartFacts& facts : splits.identity.parts)
@@ -351,7 +366,7 @@ std::vector<std::string> parts_told(const Splits& splits) {
 
 TextModel open_for_training(const TrainJob& job, const std::optional<LearntVocabulary>& vocabulary,
                             const Splits& splits, std::uint64_t seed, const Context& context) {
-  const std::vector<std::string>& labels = splits.source.label_names;
+  const LabelScheme labels = splits.source.scheme();
   if (vocabulary) return make_model(job.model, vocabulary->tokenizer, context, seed, labels);
   const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
   TextModel source = open_model(job.model, context, seed, labels, head);

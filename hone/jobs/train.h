@@ -17,6 +17,8 @@ struct TrainJob {
   JobData data = {};
   FineTuneOptions training = {};  ///< its seed, checkpoints and `save_steps` come from what follows
   std::string report_to = "none";        ///< or "tensorboard"
+  /// "regression", …: what the labels are for; empty: as the model's config says, else as they look.
+  std::string problem_type = {};
   bool ignore_mismatched_sizes = false;  ///< a trained head for other labels may give way
   JobResume resume = {};
   std::int64_t seeds = 1;  ///< the job is repeated with so many, from `seed` on

@@ -36,7 +36,8 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
   const std::string shorter = length_warning(max_seq_length, source.model.facts.limits.tokens);
   if (!shorter.empty() && std::ranges::find(warnings, shorter) == warnings.end())
     warnings.push_back(shorter);
-  EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit);
+  EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit,
+                                   source.model.facts.task());
   set.text_numbers = text_numbers(row_hashes(examples));
   // What is so of one part is so of all.
   const auto is_of_spelling = [](const std::string& warning) {

@@ -8,6 +8,7 @@
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
+#include "hone/metrics/verdict_text.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/measure.h"
 #include "hone/study/result.h"
