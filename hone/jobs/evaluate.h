@@ -8,6 +8,7 @@
 #include "hone/jobs/run_report.h"
 #include "hone/models/model_size.h"
 #include "hone/study/class_table.h"
+#include "hone/study/measure.h"
 
 namespace hone {
 

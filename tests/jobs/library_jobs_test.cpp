@@ -6,11 +6,13 @@
 
 #include "hone/jobs/compare.h"
 #include "hone/jobs/compare_formats.h"
+#include "hone/jobs/demo.h"
 #include "hone/jobs/evaluate.h"
 #include "hone/jobs/predict.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/suggest.h"
 #include "hone/jobs/train.h"
+#include "hone/jobs/widths.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -271,6 +273,62 @@ TEST(LibraryJobs, CompareTakesFoldersOfSeeds) {
   expect_user_error("expected two models, or two folders with the same seeds", [&] {
     compare_models({.first = two, .second = trained_model(), .data = lookup_texts()}, told.context);
   });
+}
+
+TEST(LibraryJobs, WidthsAreStudiedAndWritten) {
+  const TemporaryFolder folder;
+  Told told;
+  WidthsJob job{.model = trained_model(),
+                .widths = {{16, 8}, {4, 2}},
+                .data = lookup_texts(),
+                .output = {.folder = (folder.path() / "widths").string()}};
+  job.training.training.max_steps = 1;
+  job.data.validation_split = 0.5;
+  const WidthsResult result = study_widths(job, told.context);
+  EXPECT_FALSE(result.was_finished);
+  ASSERT_TRUE(result.study);
+  ASSERT_EQ(result.study->results.size(), 2u);
+  EXPECT_EQ(result.study->results[1].width.width, 4) << "in the order that was asked for";
+  EXPECT_EQ(result.study->choice.parent.evaluation.examples, result.fields["n"]);
+  ASSERT_EQ(result.fields["models"].size(), 5u);
+  EXPECT_EQ(result.fields["models"][1]["model"], "PTQ integer(width=16,frac=8)");
+  EXPECT_EQ(result.fields["models"][4]["model"], "QAT integer(width=4,frac=2)");
+  EXPECT_NE(result.text({}).find(width_verdict(*result.study)), std::string::npos);
+  EXPECT_TRUE(read_file(folder.path() / "widths" / "results.csv").find("width=4") !=
+              std::string::npos);
+  EXPECT_FALSE(path_exists(folder.path() / "widths" / "trainings")) << "checkpoints of the way";
+
+  job.resume.resume = true;
+  const WidthsResult again = study_widths(job, told.context);
+  EXPECT_TRUE(again.was_finished && !again.study && !again.text);
+  EXPECT_EQ(again.fields["models"], result.fields["models"]);
+
+  job.output.folder = (folder.path() / "none").string();
+  job.model = (folder.path() / "missing").string();
+  expect_user_error("missing", [&] { study_widths(job, told.context); });
+}
+
+TEST(LibraryJobs, DemoTrainsQuantizesAndLeavesAModel) {
+  const TemporaryFolder folder;
+  Told told;
+  DemoJob job{.steps = 3, .qat_steps = 1, .output = {.folder = (folder.path() / "demo").string()}};
+  EXPECT_EQ(job.data.options.source, "synth:negation?seed=7&n=240000");
+  job.data.options.source = "synth:negation?n=200";
+  job.data.max_seq_length = 16;
+  const DemoResult result = run_demo(job, told.context);
+  ASSERT_TRUE(result.study);
+  EXPECT_EQ(result.fields["bag_of_words_accuracy"], result.bag_of_words_accuracy);
+  EXPECT_GT(result.bag_of_words_accuracy, 0.4);
+  EXPECT_LT(result.bag_of_words_accuracy, 0.8) << "words alone do not tell";
+  EXPECT_NE(result.text({}).find("a bag of words gets"), std::string::npos);
+  EXPECT_EQ(read_file(folder.path() / "demo" / "results.txt"), to_text(*result.study));
+  // The model it leaves is the one whose accuracy the study begins with.
+  JobData data = job.data;
+  const EvaluateResult measured = evaluate_model(
+      {.model = (folder.path() / "demo" / "model").string(), .data = data, .split = "validation"},
+      told.context);
+  EXPECT_EQ(measured.measured.evaluation.examples, result.fields["n"]);
+  EXPECT_EQ(measured.fields["eval_accuracy"], result.fields["models"][0]["eval_accuracy"]);
 }
 
 // Nothing of a command line in what is told and refused.
