@@ -6,6 +6,7 @@
 
 #include "hone/jobs/compare.h"
 #include "hone/jobs/compare_formats.h"
+#include "hone/jobs/convert.h"
 #include "hone/jobs/demo.h"
 #include "hone/jobs/evaluate.h"
 #include "hone/jobs/predict.h"
@@ -13,6 +14,7 @@
 #include "hone/jobs/suggest.h"
 #include "hone/jobs/train.h"
 #include "hone/jobs/widths.h"
+#include "hone/tensor/safetensors.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -329,6 +331,34 @@ TEST(LibraryJobs, DemoTrainsQuantizesAndLeavesAModel) {
       told.context);
   EXPECT_EQ(measured.measured.evaluation.examples, result.fields["n"]);
   EXPECT_EQ(measured.fields["eval_accuracy"], result.fields["models"][0]["eval_accuracy"]);
+}
+
+TEST(LibraryJobs, ConvertCopiesAModel) {
+  const TemporaryFolder folder;
+  Told told;
+  const ConvertJob job{.model = trained_model(),
+                       .output = {.folder = (folder.path() / "copy").string()}};
+  const ConvertResult result = convert_model(job, told.context);
+  const auto weights = [](const fs::path& model) {
+    return read_safetensors(model / "model.safetensors").tensors;
+  };
+  const auto before = weights(trained_model()), after = weights(job.output.folder);
+  ASSERT_EQ(after.size(), before.size());
+  ASSERT_EQ(result.conversion.tensors.size(), before.size());
+  std::uint64_t bytes = 0;
+  for (const auto& [name, tensor] : after) {
+    EXPECT_EQ(testing::floats_of(tensor), testing::floats_of(before.at(name))) << name;
+    bytes += tensor.size_bytes();
+  }
+  EXPECT_EQ(result.conversion.bytes, bytes);
+  EXPECT_EQ(result.fields["bytes"], bytes);
+  EXPECT_NE(result.text({}).find(fmt::format("{} tensors, ", before.size())), std::string::npos);
+  const auto accuracy = [&](const std::string& model) {
+    return evaluate_model({.model = model, .data = lookup_texts()}, told.context)
+        .fields["eval_accuracy"];
+  };
+  EXPECT_EQ(accuracy(job.output.folder), accuracy(trained_model()));
+  expect_user_error("exists already", [&] { convert_model(job, told.context); });
 }
 
 // Nothing of a command line in what is told and refused.
