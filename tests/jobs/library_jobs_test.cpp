@@ -12,6 +12,7 @@
 #include "hone/jobs/predict.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/suggest.h"
+#include "hone/jobs/tokenize.h"
 #include "hone/jobs/train.h"
 #include "hone/jobs/widths.h"
 #include "hone/tensor/safetensors.h"
@@ -331,6 +332,33 @@ TEST(LibraryJobs, DemoTrainsQuantizesAndLeavesAModel) {
       told.context);
   EXPECT_EQ(measured.measured.evaluation.examples, result.fields["n"]);
   EXPECT_EQ(measured.fields["eval_accuracy"], result.fields["models"][0]["eval_accuracy"]);
+}
+
+TEST(LibraryJobs, TokenizeTellsWhatDataIsAsTokens) {
+  const TemporaryFolder folder;
+  const std::string data = folder.file("texts.csv", "text\na fine film\n\"dull, dull\"\n木\n");
+  Told told;
+  TokenizeJob job{.model = "tiny", .data = {.source = data}, .texts = 1, .vocab_size = 60};
+  const TokenizeResult result = tokenize_data(job, told.context);
+  EXPECT_EQ(result.training_texts, result.fields["vocabulary"]["training_texts"]);
+  EXPECT_LE(result.vocab_size, 60);
+
+  job = {.model = trained_model(), .data = {.source = data}, .max_seq_length = 4, .batch_size = 3};
+  const TokenizeResult cut = tokenize_data(job, told.context);
+  ASSERT_EQ(cut.parts.size(), 1u);
+  const TokenFacts& facts = cut.parts[0];
+  EXPECT_EQ(facts.part, "train");
+  EXPECT_EQ(facts.texts, 3);
+  ASSERT_EQ(cut.views.size(), 2u);
+  EXPECT_EQ(cut.views[0].tokens.front(), "[CLS]");
+  EXPECT_EQ(cut.views[0].tokens.back(), "[SEP]");
+  EXPECT_EQ(cut.views[0].tokens.size(), 4u) << "as long as it may be";
+  EXPECT_EQ(facts.longest_tokens, 4);
+  EXPECT_GE(facts.cut, 1);
+  EXPECT_GE(facts.unknown, 1) << "no such word";
+  EXPECT_EQ(facts.padding, 1 - static_cast<double>(facts.tokens) / 12) << "one batch of 3 x 4";
+  EXPECT_NE(cut.text({}).find("At most 4 tokens a text."), std::string::npos);
+  EXPECT_EQ(cut.fields["parts"][0]["tokens"], facts.tokens);
 }
 
 TEST(LibraryJobs, ConvertCopiesAModel) {
