@@ -50,9 +50,9 @@ Command widths_command() {
             auto a = std::make_shared<WidthsArguments>();
             app.add_option("MODEL", a->job.model, "model folder")->required();
             app.add_option("--widths", a->widths, "width.fraction in bits, by comma");
-            app.add_option("--split", a->job.split,
-                           "part on which what was chosen is measured once: train, validation, "
-                           "test or all; choices are made on the validation part");
+            declare_split(app, a->job.split,
+                          "part on which what was chosen is measured once: train, validation, "
+                          "test or all; choices are made on the validation part");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.training);

@@ -218,6 +218,14 @@ std::vector<std::string> TextPredictor::warnings() const {
 
 std::span<const PredictionField> prediction_fields() { return kFields; }
 
+const PredictionField& find_prediction_field(const std::string& name) {
+  const auto found = std::ranges::find(kFields, name, &PredictionField::name);
+  if (found != std::end(kFields)) return *found;
+  std::vector<std::string> known;
+  for (const PredictionField& field : kFields) known.emplace_back(field.name);
+  fail("expected some of {}, got '{}'{}", fmt::join(known, ", "), name, did_you_mean(name, known));
+}
+
 std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
                                            const PredictionSubject& subject, bool csv) {
   std::vector<PredictionField> chosen;
@@ -226,17 +234,14 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
       if (lacking(subject, field).empty() && !(csv && field.list)) chosen.push_back(field);
     return chosen;
   }
-  std::vector<std::string> known;
-  for (const PredictionField& field : kFields) known.emplace_back(field.name);
   for (const std::string& name : names) {
-    const auto found = std::ranges::find(kFields, name, &PredictionField::name);
-    user_check(found != std::end(kFields), "`fields`: expected some of {}, got '{}'{}",
-               fmt::join(known, ", "), name, did_you_mean(name, known));
-    const std::string_view lack = lacking(subject, *found);
+    const PredictionField& field = with_context(
+        "`fields`", [&]() -> const PredictionField& { return find_prediction_field(name); });
+    const std::string_view lack = lacking(subject, field);
     user_check(lack.empty(), "`fields`: {}", lack);
     user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
                "`fields`: {} is there twice", name);
-    chosen.push_back(*found);
+    chosen.push_back(field);
   }
   return chosen;
 }

@@ -88,6 +88,8 @@ struct PredictionField {
   bool list = false;  ///< CSV has it only when it is asked for, as JSON in one cell
 };
 std::span<const PredictionField> prediction_fields();
+/// The one called so. Throws `UserError` for an unknown name.
+const PredictionField& find_prediction_field(const std::string& name);
 
 /// The fields called `names`; when there are none, all that predictions about the `subject` have, for CSV without lists
 /// but for the embedding. Throws `UserError` for an unknown name, one given twice, and one that they do not have.
