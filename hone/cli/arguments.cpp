@@ -51,15 +51,6 @@ CLI::Validator metric_name() {
   return CLI::Validator(check, "");
 }
 
-CLI::Validator one_of(std::vector<std::string> words) {
-  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
-    if (std::ranges::find(words, text) != words.end()) return "";
-    return fmt::format("expected {}, got '{}'{}", fmt::join(words, " or "), text,
-                       did_you_mean(text, words));
-  };
-  return CLI::Validator(check, "");
-}
-
 // 0, or room for the special tokens of a text.
 CLI::Validator text_length() {
   const auto check = [](const std::string& text) -> std::string {
@@ -71,6 +62,16 @@ CLI::Validator text_length() {
 }
 
 }  // namespace
+
+CLI::Validator one_of(std::vector<std::string> words) {
+  const auto check = [words = std::move(words)](const std::string& text) -> std::string {
+    if (std::ranges::find(words, text) != words.end()) return "";
+    return fmt::format("expected {} or {}, got '{}'{}",
+                       fmt::join(words.begin(), words.end() - 1, ", "), words.back(), text,
+                       did_you_mean(text, words));
+  };
+  return CLI::Validator(check, "");
+}
 
 CLI::Validator number_from(double least, double below) {
   const auto check = [=](const std::string& text) -> std::string {
@@ -127,6 +128,11 @@ void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_le
       ->check(text_length());
 }
 
+CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string& help) {
+  return app.add_option("--split", split, help)
+      ->check(one_of({"train", "validation", "test", "all"}));
+}
+
 void declare(CLI::App& app, JobData& a, bool required) {
   auto* data = app.add_option("--data", a.options.source, kDataSources);
   if (required) data->required();
@@ -144,7 +150,8 @@ void declare(CLI::App& app, JobData& a, bool required) {
       ->check(number_from(0));
   app.add_option("--protocol", a.protocol,
                  "honest: choose on the validation part; original: train on all training texts "
-                 "and choose on test");
+                 "and choose on test")
+      ->check(one_of({"honest", "original"}));
 }
 
 void declare_train_samples(CLI::App& app, JobData& a) {
@@ -165,6 +172,9 @@ void declare_freeze(CLI::App& app, std::vector<std::string>& globs) {
   app.add_option("--freeze", globs,
                  "globs of parameters to leave as they are, e.g. 'bert.embeddings.*'; several by "
                  "comma, or by repeating it")
+      ->check(accepted_by([](const std::string& glob) {
+        user_check(!glob.empty(), "expected a glob of parameters, got nothing");
+      }))
       ->allow_extra_args(false)
       ->delimiter(',');
 }
@@ -307,15 +317,17 @@ void declare(CLI::App& app, FormatArguments& a) {
 Recipe recipe_from(const FormatArguments& a, const FormatTable& formats) {
   Recipe recipe;
   if (!a.recipe.empty()) recipe = read_recipe(a.recipe, formats);
-  const auto set = [&](Operand operand, const std::string& text) {
-    if (!text.empty()) recipe.defaults[operand] = parse_optional_format(text, formats);
+  const auto set = [&](Operand operand, std::string_view flag, const std::string& text) {
+    if (!text.empty())
+      recipe.defaults[operand] =
+          value_of_flag(flag, [&] { return parse_optional_format(text, formats); });
   };
   for (const Operand operand : {Operand::input, Operand::weight, Operand::bias})
-    set(operand, a.format);
-  set(Operand::input, a.input_format);
-  set(Operand::weight, a.weight_format);
-  set(Operand::bias, a.bias_format);
-  set(Operand::output, a.output_format);
+    set(operand, "--format", a.format);
+  set(Operand::input, "--input_format", a.input_format);
+  set(Operand::weight, "--weight_format", a.weight_format);
+  set(Operand::bias, "--bias_format", a.bias_format);
+  set(Operand::output, "--output_format", a.output_format);
   for (const std::string& rule : a.rules) {
     Recipe one = parse_recipe(fmt::format("rule = [{{ {} }}]", rule), "--rule", formats);
     recipe.rules.insert(recipe.rules.end(), one.rules.begin(), one.rules.end());

@@ -19,6 +19,35 @@ namespace hone {
 /// Accepts numbers of at least `least` and below `below`.
 CLI::Validator number_from(double least, double below = std::numeric_limits<double>::infinity());
 
+/// Accepts these words.
+CLI::Validator one_of(std::vector<std::string> words);
+
+/// Accepts words that `read` throws no `UserError` for, whose message says what is wrong.
+template <typename Read>
+CLI::Validator accepted_by(Read read) {
+  return CLI::Validator(
+      [read](const std::string& word) -> std::string {
+        try {
+          read(word);
+          return "";
+        } catch (const UserError& error) {
+          return error.what();
+        }
+      },
+      "");
+}
+
+/// What `read` makes of the words that follow `flag`, which need the tables: where it throws `UserError` for them, the
+/// command line is at fault.
+template <typename Read>
+auto value_of_flag(std::string_view flag, Read&& read) -> decltype(read()) {
+  try {
+    return read();
+  } catch (const UserError& error) {
+    throw UsageError(fmt::format("{}: {}", flag, error.what()));
+  }
+}
+
 /// Makes every option of `app` that takes a number refuse words that are none, or not a whole one where it takes those.
 void check_numbers(CLI::App& app);
 
@@ -40,6 +69,8 @@ Context make_context(const RunArguments& arguments);
 void declare(CLI::App& app, JobData& arguments, bool required);
 /// `--max_train_samples`, of commands that learn from the training part or look at it.
 void declare_train_samples(CLI::App& app, JobData& arguments);
+/// `--split`, the part of the data that `help` tells of.
+CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string& help);
 /// Those of them that say how texts are read.
 void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length);
 /// What `--data` takes, for help.

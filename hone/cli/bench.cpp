@@ -50,7 +50,9 @@ void run_bench(BenchArguments& a) {
     throw UsageError("hone bench: give --qat or --format, not both");
   if (!a.qat.empty()) a.bench.train = true;
   const std::string& format = a.qat.empty() ? a.format : a.qat;
-  if (!format.empty()) a.bench.format = parse_format(format, context.library.formats);
+  if (!format.empty())
+    a.bench.format = value_of_flag(a.qat.empty() ? "--format" : "--qat",
+                                   [&] { return parse_format(format, context.library.formats); });
   const Model model = bench_model(a.model, context, a.run.seed);
   const BenchResult r = bench(model, a.model, a.bench, context);
   tell_notes(context, r.notes);

@@ -36,11 +36,10 @@ Command compare_command() {
             app.add_option("A", a->job.first, "model folder, or one made with --seeds")->required();
             app.add_option("B", a->job.second, "the model to compare with it")->required();
             declare(app, a->job.data, /*required=*/true);
-            app.add_option(
-                "--split", a->job.split,
-                "part to measure on: train, validation, test or all; by default test, or "
-                "what was set aside when the models were trained on this data, or all "
-                "of a single file");
+            declare_split(app, a->job.split,
+                          "part to measure on: train, validation, test or all; by default test, or "
+                          "what was set aside when the models were trained on this data, or all "
+                          "of a single file");
             app.add_option("--texts", a->job.texts, "changed texts to show")->check(number_from(0));
             app.add_option("--max_drop", a->job.max_drop_points,
                            "points of accuracy that B may lose: exit code 3 unless the verdict is "

@@ -19,7 +19,8 @@ struct CompareFormatsArguments {
 void compare_formats(CompareFormatsArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   for (const std::string& text : a.choices)
-    a.job.choices.push_back(parse_choice(text, context.library.formats));
+    a.job.choices.push_back(
+        value_of_flag("--choice", [&] { return parse_choice(text, context.library.formats); }));
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
@@ -42,9 +43,9 @@ Command compare_formats_command() {
                            "default one of each kind")
                 ->allow_extra_args(false);
             app.add_flag("--layers", a->layers, "show every layer too");
-            app.add_option("--split", a->job.split,
-                           "part on which what was chosen is measured once: train, validation, "
-                           "test or all; choices are made on the validation part");
+            declare_split(app, a->job.split,
+                          "part on which what was chosen is measured once: train, validation, "
+                          "test or all; choices are made on the validation part");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->calibration);

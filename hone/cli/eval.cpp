@@ -33,11 +33,10 @@ Command eval_command() {
             auto a = std::make_shared<EvalArguments>();
             app.add_option("MODEL", a->job.model, "model folder")->required();
             declare(app, a->job.data, /*required=*/true);
-            app.add_option(
-                "--split", a->job.split,
-                "part to measure on: train, validation, test or all; by default test, or "
-                "what was set aside when the model was trained on this data, or all of "
-                "a single file");
+            declare_split(app, a->job.split,
+                          "part to measure on: train, validation, test or all; by default test, or "
+                          "what was set aside when the model was trained on this data, or all of "
+                          "a single file");
             app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->job.batch_size,
                            "texts per batch")
                 ->check(number_from(1));

@@ -237,7 +237,8 @@ void formats(const FormatsArguments& a) {
     if (!a.input.empty()) throw UsageError("hone formats: give a FORMAT");
     return list_formats(context, a.run);
   }
-  const Format format = parse_format(a.format, context.library.formats);
+  const Format format =
+      value_of_flag("FORMAT", [&] { return parse_format(a.format, context.library.formats); });
   if (!a.input.empty()) return quantize_tensors(a, format, context);
   if (!a.numbers.empty()) return spell_numbers(format, a.numbers, a.run);
   show_format(format, context, a.run);

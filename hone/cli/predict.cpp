@@ -113,11 +113,11 @@ Command predict_command() {
                "column or key that tells rows apart; by default id, or the number of the line "
                "or row")
             ->needs(data);
-        app.add_option(
-               "--split", a->job.split,
-               "part of the data: train, validation, test or all; by default test, or all of "
-               "a single file. Of a file that the model was trained on, validation is what "
-               "the training set aside")
+        declare_split(
+            app, a->job.split,
+            "part of the data: train, validation, test or all; by default test, or all of "
+            "a single file. Of a file that the model was trained on, validation is what "
+            "the training set aside")
             ->needs(data);
         app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a->job.batch_size,
                        "texts per batch")
@@ -127,6 +127,7 @@ Command predict_command() {
                fmt::format("what JSON and CSV tell of each text, by comma: {}; by default all "
                            "there is, in CSV without lists but for the embedding",
                            field_names()))
+            ->check(accepted_by(find_prediction_field))
             ->allow_extra_args(false)
             ->delimiter(',');
         app.add_option("-o,--output", a->job.output,

@@ -54,11 +54,10 @@ Command quantize_command() {
                    "them; docs/output.md and `hone schema` define kept, lost and unclear")
                 ->check(number_from(0));
             declare(app, a->calibration);
-            app.add_option(
-                "--split", a->job.split,
-                "part to measure on: train, validation, test or all; by default test, or "
-                "what was set aside when the model was trained on this data, or what "
-                "--validation_split sets aside");
+            declare_split(app, a->job.split,
+                          "part to measure on: train, validation, test or all; by default test, or "
+                          "what was set aside when the model was trained on this data, or what "
+                          "--validation_split sets aside");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.training);

@@ -16,7 +16,8 @@ struct SuggestArguments {
 
 void suggest(SuggestArguments& a) {
   Context context = make_context(a.run);
-  a.job.format = parse_format(a.format, context.library.formats);
+  a.job.format =
+      value_of_flag("--format", [&] { return parse_format(a.format, context.library.formats); });
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
   const SuggestResult result = suggest_formats(a.job, context);
@@ -41,9 +42,9 @@ Command suggest_command() {
                 ->check(number_from(0));
             app.add_option("--output,-o", a->job.recipe, "recipe to write");
             app.add_flag("--overwrite", a->job.overwrite, "replace what --output names");
-            app.add_option("--split", a->job.split,
-                           "part on which the suggestions are measured once: train, validation, "
-                           "test or all; they are judged on the validation part");
+            declare_split(app, a->job.split,
+                          "part on which the suggestions are measured once: train, validation, "
+                          "test or all; they are judged on the validation part");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->calibration);

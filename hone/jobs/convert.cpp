@@ -1,13 +1,19 @@
 #include "hone/jobs/convert.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 #include <tuple>
 
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
 #include "hone/data/trained_on.h"
 #include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/models/model_source.h"
 #include "hone/models/unrounded.h"
+#include "hone/report/table.h"
 
 namespace hone {
 namespace {
@@ -46,6 +52,26 @@ std::vector<std::string> copy_others(const fs::path& model, const fs::path& outp
   return copied;
 }
 
+// Names of real tensors are far shorter; a damaged file may have one of megabytes.
+constexpr std::size_t kNameCharacters = 200;
+
+Table tensor_table(const Conversion& conversion) {
+  Table table({{"tensor", "Tensor"},
+               {"type", "Type"},
+               {"shape", "Shape"},
+               {"bytes", "Size"},
+               {"same_as", "Written as"}});
+  for (const ConvertedTensor& row : conversion.tensors) {
+    const std::int64_t size =
+        element_count(row.sizes) * static_cast<std::int64_t>(info(row.dtype).size_bytes);
+    const bool written = row.same_as.empty();
+    table.add_row({shown_name(row.name, kNameCharacters), info(row.dtype).safetensors, row.sizes,
+                   written ? bytes(size) : absent,
+                   written ? Cell(absent) : Cell(shown_name(row.same_as, kNameCharacters))});
+  }
+  return table;
+}
+
 }  // namespace
 
 Conversion convert_weights(const fs::path& model, const fs::path& output) {
@@ -69,6 +95,31 @@ Conversion convert_weights(const fs::path& model, const fs::path& output) {
   conversion.copied = copy_others(model, output);
   write_safetensors(output / "model.safetensors", tensors, metadata);
   return conversion;
+}
+
+ConvertResult convert_model(const ConvertJob& job, const Context& context) {
+  OutputFolder output(job.output.folder, job.output.options());
+  const fs::path model = find_model(job.model);
+  tell_warnings(context, {disbelief(model)});
+  ConvertResult result{
+      .conversion = convert_weights(model, output.path()), .fields = {}, .text = {}};
+  output.commit();
+  const Conversion& conversion = result.conversion;
+  const Table table = tensor_table(conversion);
+  result.fields = {{"model", job.model},
+                   {"source", conversion.source},
+                   {"tensors", to_json(table)},
+                   {"copied", conversion.copied},
+                   {"bytes", conversion.bytes}};
+  result.text = [conversion, table, folder = job.output.folder](const TextStyle& style) {
+    return fmt::format(
+        "{}\n{} tensors, {}, from {} written to {}; copied: {}\n", to_text(table, style),
+        conversion.tensors.size(), human_bytes(static_cast<double>(conversion.bytes)),
+        conversion.source, (fs::path(folder) / "model.safetensors").string(),
+        conversion.copied.empty() ? "nothing"
+                                  : fmt::format("{}", fmt::join(conversion.copied, ", ")));
+  };
+  return result;
 }
 
 }  // namespace hone

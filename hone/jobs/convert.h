@@ -1,8 +1,13 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "hone/base/json.h"
+#include "hone/jobs/job_output.h"
+#include "hone/report/text_layout.h"
+#include "hone/runtime/context.h"
 #include "hone/tensor/safetensors.h"
 
 /// Weights of any model, rewritten as safetensors.
@@ -31,5 +36,21 @@ struct Conversion {
 /// header's metadata tells the others, as Hugging Face's own converter does. Tensors that share a part of
 /// their memory are written out each. `output` must exist. Throws `UserError`.
 Conversion convert_weights(const fs::path& model, const fs::path& output);
+
+/// Which model is to be rewritten, and where to.
+struct ConvertJob {
+  std::string model;  ///< as `find_model` takes it
+  JobOutput output;
+};
+
+struct ConvertResult {
+  Conversion conversion;
+  Json fields;  ///< what programs read, see `result_of`
+  /// The same for people.
+  std::function<std::string(const TextStyle&)> text;
+};
+
+/// Writes a copy of a model as `convert_weights` does. Throws `UserError`, as that and `find_model` do.
+ConvertResult convert_model(const ConvertJob& job, const Context& context);
 
 }  // namespace hone

@@ -36,6 +36,14 @@ CheckpointOptions checkpoints_in(const fs::path& folder, const JobResume& a,
           .on_diverged = [&output](const std::string& why) { output.give_up(why); }};
 }
 
+std::function<CheckpointOptions(const std::string&)> checkpoints_by_name(const JobResume& arguments,
+                                                                         const TextModel& source,
+                                                                         OutputFolder& output) {
+  return [&arguments, &source, &output](const std::string& name) {
+    return checkpoints_in(output.path() / "trainings" / name, arguments, source, output);
+  };
+}
+
 TrainingLog training_log_in(const fs::path& folder, const std::string& report_to) {
   TrainingLog log(folder / "training_log.jsonl");
   if (report_to == "tensorboard") log.report_to_tensorboard(folder);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "hone/base/json.h"
@@ -34,6 +35,11 @@ struct JobOutput {
 /// A training that diverges gives `output` up.
 CheckpointOptions checkpoints_in(const fs::path& folder, const JobResume& arguments,
                                  const TextModel& source, OutputFolder& output);
+
+/// The same for each of several trainings that lead to the result of a job, by its name: until the job is done. All must outlive it.
+std::function<CheckpointOptions(const std::string&)> checkpoints_by_name(const JobResume& arguments,
+                                                                         const TextModel& source,
+                                                                         OutputFolder& output);
 
 /// The log of a training in `folder`, reported where `report_to` says.
 TrainingLog training_log_in(const fs::path& folder, const std::string& report_to);

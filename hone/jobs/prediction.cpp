@@ -278,6 +278,15 @@ std::vector<std::string> TextPredictor::warnings() const {
   return lines;
 }
 
+const PredictionField& find_prediction_field(const std::string& name) {
+  const std::vector<PredictionField>& fields = prediction_fields();
+  const auto found = std::ranges::find(fields, name, &PredictionField::name);
+  if (found != fields.end()) return *found;
+  std::vector<std::string> known;
+  for (const PredictionField& field : fields) known.emplace_back(field.name);
+  fail("expected some of {}, got '{}'{}", fmt::join(known, ", "), name, did_you_mean(name, known));
+}
+
 std::vector<PredictionField> choose_fields(const std::vector<std::string>& names,
                                            const PredictionSubject& subject, bool csv) {
   std::vector<PredictionField> chosen;
@@ -286,18 +295,14 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
       if (lacking(subject, field).empty() && !(csv && field.list)) chosen.push_back(field);
     return chosen;
   }
-  const std::vector<PredictionField>& fields = prediction_fields();
-  std::vector<std::string> known;
-  for (const PredictionField& field : fields) known.emplace_back(field.name);
   for (const std::string& name : names) {
-    const auto found = std::ranges::find(fields, name, &PredictionField::name);
-    user_check(found != fields.end(), "`fields`: expected some of {}, got '{}'{}",
-               fmt::join(known, ", "), name, did_you_mean(name, known));
-    const std::string lack = lacking(subject, *found);
+    const PredictionField& field = with_context(
+        "`fields`", [&]() -> const PredictionField& { return find_prediction_field(name); });
+    const std::string lack = lacking(subject, field);
     user_check(lack.empty(), "`fields`: {}", lack);
     user_check(std::ranges::find(chosen, name, &PredictionField::name) == chosen.end(),
                "`fields`: {} is there twice", name);
-    chosen.push_back(*found);
+    chosen.push_back(field);
   }
   return chosen;
 }

@@ -93,6 +93,8 @@ struct PredictionField {
   std::vector<Task> tasks = {};  ///< that have it; none: any
 };
 const std::vector<PredictionField>& prediction_fields();
+/// The one called so. Throws `UserError` for an unknown name.
+const PredictionField& find_prediction_field(const std::string& name);
 
 /// The fields called `names`; when there are none, all that predictions about the `subject` have, for CSV without lists
 /// but for the embedding. Throws `UserError` for an unknown name, one given twice, and one that they do not have.

@@ -116,8 +116,7 @@ Figure runs_figure(const Runs& runs, std::size_t& left_out) {
   for (const Training& training : trainings) add_training(training, loss, accuracy, names);
   const std::string figures = fmt::format("{}", fmt::join(names, " or "));
   accuracy.title = "Validation " + figures;
-  accuracy.y.label =
-      figures == kAccuracy.text ? "Accuracy (%)" : figures + " (%)";
+  accuracy.y.label = figures == kAccuracy.text ? "Accuracy (%)" : figures + " (%)";
   Figure figure{.title = "Trainings laid over each other", .width = 1000};
   for (const Panel& panel : {loss, accuracy})
     if (!panel.series.empty()) figure.panels.push_back(panel);

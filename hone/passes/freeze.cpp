@@ -14,7 +14,7 @@ bool freeze(Graph& graph, const std::vector<std::string>& globs) {
       changed = changed || parameter->trainable();
       graph.set_trainable(*parameter, false);
     }
-    user_check(matched, "no parameter matches '{}' of what to freeze; `hone inspect` lists them",
+    user_check(matched, "no parameter matches '{}' of `freeze`; `hone inspect` lists them",
                glob);
   }
   return changed;

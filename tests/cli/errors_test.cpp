@@ -143,7 +143,7 @@ TEST_F(Refusal, OfValuesSaysWhatWasExpected) {
                "--validation_split: expected a number of at least 0 and below 1, got 10%",
                {"--validation_split", "10%"});
   expect_value(kUsageError, "below 1, got 1;", {"--validation_split", "1"});
-  expect_value(kUserError, "no parameter matches 'bart.*'", {"--freeze", "bart.*"});
+  expect_value(kUserError, "no parameter matches 'bart.*' of --freeze", {"--freeze", "bart.*"});
 }
 
 TEST_F(Refusal, OfTwoSourcesAtOnce) {
@@ -156,12 +156,49 @@ TEST_F(Refusal, OfTwoSourcesAtOnce) {
 
 TEST_F(Refusal, OfAFormatNamesTheNearest) {
   const auto expect_format = [&](std::string_view fragment, const std::string& format) {
-    expect(kUserError, fragment,
+    expect(kUsageError, fragment,
            {"quantize", "tiny", "--format", format, "--data", "synth:lookup", "-o", "out"});
   };
-  expect_format("unknown format 'intger'; did you mean 'integer'?", "intger(width=8)");
+  expect_format("--format: unknown format 'intger'; did you mean 'integer'?", "intger(width=8)");
   expect_format("format integer has no parameter 'widt'; did you mean 'width'?", "integer(widt=8)");
   expect_format("the closing parenthesis is missing", "integer(width=8");
+}
+
+// They are wrong whatever the data and the model, and refused before either is read.
+TEST_F(Refusal, OfAWordThatAFlagDoesNotKnowNamesTheFlag) {
+  const std::vector<std::string> eval = {"eval", "nowhere", "--data", "nothing.csv"};
+  const auto expect_word = [&](std::string_view fragment, std::vector<std::string> arguments,
+                               std::initializer_list<const char*> more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect(kUsageError, fragment, arguments);
+  };
+  expect_word("--split: expected train, validation, test or all, got 'tets'; did you mean 'test'?",
+              eval, {"--split", "tets"});
+  expect_word("--protocol: expected honest or original, got 'orignal'; did you mean 'original'?",
+              eval, {"--protocol", "orignal"});
+  for (const char* command : {"predict", "compare-formats", "quantize", "widths"})
+    expect_word("--split: expected train, validation, test or all, got 'dev';",
+                {command, "nowhere", "--data", "nothing.csv", "-o", "out"}, {"--split", "dev"});
+  expect_word("--fields: expected some of id, file, text, text_pair, label, ",
+              {"predict", "nowhere", "a film", "--json"}, {"--fields", "id,lable"});
+  for (const char* flag : {"--format", "--weight_format", "--output_format"})
+    expect_word(fmt::format("{}: unknown format 'bf61'", flag),
+                {"quantize", "tiny", "--data", "synth:lookup", "-o", "out"}, {flag, "bf61"});
+  expect_word("--format: unknown format 'none'", {"suggest", "tiny", "--data", "synth:lookup"},
+              {"--format", "none"});
+  expect_word("--qat: unknown format 'bf61'", {"bench", "tiny"}, {"--qat", "bf61"});
+  expect_word("--choice: unknown format ''", {"compare-formats", "tiny", "--data", "synth:lookup"},
+              {"--choice", ""});
+  expect_word("FORMAT: unknown format 'bf61'", {"formats"}, {"bf61"});
+}
+
+TEST_F(Refusal, OfParametersToFreezeNamesTheFlag) {
+  expect(kUserError, "no parameter matches 'bart.*' of --freeze; `hone inspect` lists them",
+         {"inspect", "tiny", "--freeze", "bart.*"});
+  const std::string nothing = "--freeze: expected a glob of parameters, got nothing";
+  expect(kUsageError, nothing, {"inspect", "tiny", "--freeze", ""});
+  expect_of_training(kUsageError, nothing,
+                     {"--data", "synth:lookup?n=300", "-o", "out", "--freeze", ""});
 }
 
 TEST_F(Refusal, OfAFolderThatExists) {

@@ -127,7 +127,7 @@ TEST(Formats, RefusesFlagsThatWouldDoNothing) {
 
 TEST(Formats, RefusesWhatItDoesNotKnow) {
   const TemporaryFolder folder;
-  expect_refusal(1, "unknown format 'intger'; did you mean 'integer'?", {"intger"}, folder.path());
+  expect_refusal(2, "unknown format 'intger'; did you mean 'integer'?", {"intger"}, folder.path());
   expect_refusal(1, "'many' is no number", {"bf16", "many"}, folder.path());
   expect_refusal(1, "integer(width=8,frac=4)", {"integer(width=8,frac=4)", "nan"}, folder.path());
   expect_refusal(2, "give a FORMAT", {"--input", "file"}, folder.path());

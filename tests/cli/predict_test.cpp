@@ -408,9 +408,9 @@ TEST(Predict, RefusesWhatItCannotTell) {
     EXPECT_EQ(ending.output, "") << fragment;
     EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
   };
-  refuses(1, "--fields: expected some of id, file, text, text_pair, label, ",
+  refuses(2, "--fields: expected some of id, file, text, text_pair, label, ",
           {"a film", "--json", "--fields", "id,lable"});
-  refuses(1, "did you mean 'label'?", {"a film", "--json", "--fields", "id,lable"});
+  refuses(2, "did you mean 'label'?", {"a film", "--json", "--fields", "id,lable"});
   refuses(1, "--fields: the data has no labels (gold)",
           {"--data", "texts.csv", "--json", "--fields", "gold"});
   refuses(1, "--fields: all texts are of one file",

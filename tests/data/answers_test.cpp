@@ -4,7 +4,6 @@
 
 #include "hone/data/data_set.h"
 #include "tests/support/expect.h"
-#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
@@ -104,11 +103,11 @@ TEST(LoadDataSet, ReadsSeveralColumnsAsSetsOfLabels) {
   EXPECT_EQ(data.train[2].targets, (std::vector<float>{0, 0}));
   // As a model's training remembers them.
   EXPECT_EQ(load_answers(file, {.remembered = {"", "", "rude,threat"}}).hash, data.hash);
-  expect_user_error([&] { load_answers(file, {.label_column = "rude,thread"}); },
-                    "no column 'thread'; did you mean 'threat'?");
-  expect_user_error(
-      [&] { load_answers(file, {.label_column = "rude,threat", .task = Task::single_label}); },
-      "no column 'rude,threat'; the columns are: text, rude, threat");
+  expect_user_error("no column 'thread'; did you mean 'threat'?",
+                    [&] { load_answers(file, {.label_column = "rude,thread"}); });
+  expect_user_error("no column 'rude,threat'; the columns are: text, rude, threat", [&] {
+    load_answers(file, {.label_column = "rude,threat", .task = Task::single_label});
+  });
 }
 
 TEST(LoadDataSet, ReadsSeveralColumnsOfNumbers) {
@@ -134,25 +133,25 @@ TEST(LoadDataSet, ReadsClassesWhereThatIsTheTask) {
   EXPECT_EQ(data.notes, Names{});
   const fs::path json = folder.file(
       "a.jsonl", "{\"text\": \"a\", \"label\": \"x\"}\n{\"text\": \"a\", \"label\": 0.5}\n");
-  expect_user_error([&] { load_answers(json); },
-                    "a.jsonl: line 2: 'label' is neither a whole number nor a string: 0.5");
+  expect_user_error("a.jsonl: line 2: 'label' is neither a whole number nor a string: 0.5",
+                    [&] { load_answers(json); });
   const fs::path lists = folder.file("b.jsonl", "{\"text\": \"a\", \"label\": [1]}\n");
-  expect_user_error([&] { load_answers(lists, {.task = Task::single_label}); },
-                    "b.jsonl: line 1: 'label' is neither a whole number nor a string: [1]");
+  expect_user_error("b.jsonl: line 1: 'label' is neither a whole number nor a string: [1]",
+                    [&] { load_answers(lists, {.task = Task::single_label}); });
 }
 
 TEST(LoadDataSet, SaysWhatALabelIsNot) {
   TemporaryFolder folder;
   const auto refuse = [&](Task task, const std::string& label, const std::string& message) {
     const fs::path file = folder.file("a.jsonl", "{\"text\": \"a\", \"label\": " + label + "}\n");
-    expect_user_error([&] { load_answers(file, {.task = task}); }, "a.jsonl: line 1: " + message);
+    expect_user_error("a.jsonl: line 1: " + message, [&] { load_answers(file, {.task = task}); });
   };
   refuse(Task::regression, "null", "'label' is neither a number nor a list of numbers: null");
   refuse(Task::multi_label, "{}", "'label' is no list of names or numbers: {}");
   refuse(Task::multi_label, "[[1]]", "'label' is no list of names or numbers: [[1]]");
   const fs::path columns = folder.file("b.jsonl", "{\"text\": \"a\", \"x\": [1], \"y\": 0}\n");
-  expect_user_error([&] { load_answers(columns, {.label_column = "x,y"}); },
-                    "b.jsonl: line 1: 'x' is neither a number nor a string: [1]");
+  expect_user_error("b.jsonl: line 1: 'x' is neither a number nor a string: [1]",
+                    [&] { load_answers(columns, {.label_column = "x,y"}); });
 }
 
 TEST(LoadDataSet, LeavesOutPartsWithoutAnswersOfEveryTask) {
@@ -191,16 +190,18 @@ TEST(LoadDataSet, OfReviewsInFoldersHasClassesOnly) {
   TemporaryFolder folder;
   folder.file("train/pos/0.txt", "good");
   folder.file("train/neg/0.txt", "bad");
-  expect_user_error([&] { load_answers(folder.path(), {.task = Task::regression}); },
-                    "reviews in folders have the classes neg and pos, and are no data for "
-                    "regression; give a table with such labels, or another `problem_type`");
+  expect_user_error(
+      "reviews in folders have the classes neg and pos, and are no data for "
+      "regression; give a table with such labels, or another `problem_type`",
+      [&] { load_answers(folder.path(), {.task = Task::regression}); });
 }
 
 TEST(LoadDataSet, OfMadeTextsHasTheirTaskOnly) {
-  expect_user_error([] { load_answers("synth:tail?n=10", {.task = Task::multi_label}); },
-                    "data 'synth:tail?n=10': its labels are for single_label_classification, those "
-                    "asked for are for multi_label_classification; give other data, or another "
-                    "`problem_type`");
+  expect_user_error(
+      "data 'synth:tail?n=10': its labels are for single_label_classification, those "
+      "asked for are for multi_label_classification; give other data, or another "
+      "`problem_type`",
+      [] { load_answers("synth:tail?n=10", {.task = Task::multi_label}); });
 }
 
 TEST(AnswerText, IsInTheWordsOfTheData) {

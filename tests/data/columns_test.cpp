@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -42,53 +42,48 @@ TEST(Columns, TheOnlyWordsAreTheText) {
   EXPECT_EQ(choose({{"id", false}, {"body"}, {"label"}}).notes,
             (Names{"the text is column 'body'"}));
   expect_user_error(
+      "which column is the text? None is called text, sentence, review, content, "
+      "comment, tweet; name it by `text_column`; the columns are: title, body, label",
       [] {
         choose({{"title"}, {"body"}, {"label"}});
-      },
-      "which column is the text? None is called text, sentence, review, content, "
-      "comment, tweet; name it by `text_column`; the columns are: title, body, label");
+      });
 }
 
 TEST(Columns, TheLabelMustBeFoundUnlessNotWanted) {
   expect_user_error(
-      [] {
-        choose({{"text"}, {"score", false}});
-      },
       "which column is the label? None is called label, labels, class, target, "
       "sentiment, category, stars; name it by `label_column`; the columns are: text, "
-      "score");
+      "score",
+      [] {
+        choose({{"text"}, {"score", false}});
+      });
   EXPECT_EQ(choose({{"text"}, {"score", false}}, {.source = "", .labelled = false}).columns.labels,
             Names{});
 }
 
 TEST(Columns, NamedOnesMustBeThere) {
   const Columns columns = {{"text"}, {"label"}};
-  expect_user_error([&] { choose(columns, {.source = "", .text_column = "texts"}); },
-                    "no column 'texts'; did you mean 'text'?; the columns are: text, label");
-  expect_user_error([&] { choose(columns, {.source = "", .label_column = "y"}); },
-                    "no column 'y'; the columns are: text, label");
-  expect_user_error([&] { choose(columns, {.source = "", .text_pair_column = "b"}); },
-                    "no column 'b'");
+  expect_user_error("no column 'texts'; did you mean 'text'?; the columns are: text, label",
+                    [&] { choose(columns, {.source = "", .text_column = "texts"}); });
+  expect_user_error("no column 'y'; the columns are: text, label",
+                    [&] { choose(columns, {.source = "", .label_column = "y"}); });
+  expect_user_error("no column 'b'",
+                    [&] { choose(columns, {.source = "", .text_pair_column = "b"}); });
 }
 
 TEST(Columns, MustDiffer) {
+  expect_user_error("which column is the label?", [] {
+    choose({{"text"}, {"label"}}, {.source = "", .text_column = "label"});
+  });
+  expect_user_error("text 'label', second text '' and label 'label' must be different columns", [] {
+    choose({{"text"}, {"label"}}, {.source = "", .text_column = "label", .label_column = "label"});
+  });
   expect_user_error(
-      [] {
-        choose({{"text"}, {"label"}}, {.source = "", .text_column = "label"});
-      },
-      "which column is the label?");
-  expect_user_error(
-      [] {
-        choose({{"text"}, {"label"}},
-               {.source = "", .text_column = "label", .label_column = "label"});
-      },
-      "text 'label', second text '' and label 'label' must be different columns");
-  expect_user_error(
+      "the column 'text' is there twice; rename one; the columns are: text, label, "
+      "text",
       [] {
         choose({{"text"}, {"label"}, {"text"}});
-      },
-      "the column 'text' is there twice; rename one; the columns are: text, label, "
-      "text");
+      });
 }
 
 TEST(Columns, FindTheFirstTextOfAPair) {
@@ -107,11 +102,11 @@ TEST(Columns, FindTheFirstTextOfAPair) {
 
 TEST(Columns, ThatLookLikePairsAreNotHalved) {
   expect_user_error(
+      "the columns 'question' and 'sentence' look like pairs of texts; give "
+      "`text_column` question `text_pair_column` sentence for pairs",
       [] {
         choose({{"question"}, {"sentence"}, {"label"}});
-      },
-      "the columns 'question' and 'sentence' look like pairs of texts; give "
-      "`text_column` question `text_pair_column` sentence for pairs");
+      });
   EXPECT_EQ(
       choose({{"question"}, {"sentence"}, {"label"}}, {.source = "", .text_column = "sentence"})
           .columns.text,

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -55,8 +55,8 @@ TEST(Csv, CountsLinesInsideQuotes) {
 }
 
 TEST(Csv, NamesTheLineOfABadQuote) {
-  expect_user_error([] { read("a\nb,\"c\nd"); }, "line 2: a quoted field is never closed");
-  expect_user_error([] { read("a\n\"b\"c\n"); }, "line 2: a quoted field is followed by 'c'");
+  expect_user_error("line 2: a quoted field is never closed", [] { read("a\nb,\"c\nd"); });
+  expect_user_error("line 2: a quoted field is followed by 'c'", [] { read("a\n\"b\"c\n"); });
 }
 
 TEST(CsvReader, RefusesFieldsWithoutEnd) {
@@ -64,8 +64,8 @@ TEST(CsvReader, RefusesFieldsWithoutEnd) {
   CsvReader reader(text, ',');
   std::vector<std::string> fields;
   reader.next(fields);
-  expect_user_error([&] { reader.next(fields); },
-                    "line 2: more than 10000 fields; is this a table?");
+  expect_user_error("line 2: more than 10000 fields; is this a table?",
+                    [&] { reader.next(fields); });
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/expect.h"
-#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
@@ -67,24 +66,24 @@ TEST(DataFiles, ThatAreBrokenLinksAreNotPassedOver) {
 
 TEST(DataFiles, AskWhichOfSeveralFoldersIsMeant) {
   const Files files({"mnli/train.csv", "sst2/train.csv"});
-  expect_user_error([&] { files.find(); },
-                    "several folders in it have data: mnli, sst2; name one of them, e.g. " +
-                        (files.path() / "mnli").string());
+  expect_user_error("several folders in it have data: mnli, sst2; name one of them, e.g. " +
+                        (files.path() / "mnli").string(),
+                    [&] { files.find(); });
 }
 
 TEST(DataFiles, AskWhichOfTwoKindsIsMeant) {
   const Files files({"train.csv", "train.jsonl"});
-  expect_user_error([&] { files.find(); },
-                    "two kinds of files for one part: train.csv and train.jsonl; leave one");
+  expect_user_error("two kinds of files for one part: train.csv and train.jsonl; leave one",
+                    [&] { files.find(); });
 }
 
 TEST(DataFiles, NameTheShardThatIsMissing) {
   const Files files({"train-00000-of-00003.csv", "train-00002-of-00003.csv"});
-  expect_user_error([&] { files.find(); },
-                    "shard 1 of 3 is missing beside train-00000-of-00003.csv");
+  expect_user_error("shard 1 of 3 is missing beside train-00000-of-00003.csv",
+                    [&] { files.find(); });
   const Files mixed({"train-00000-of-00001.csv", "train.csv"});
-  expect_user_error([&] { mixed.find(); },
-                    "some files of a part are numbered shards and some are not");
+  expect_user_error("some files of a part are numbered shards and some are not",
+                    [&] { mixed.find(); });
 }
 
 TEST(DataFiles, OfAGlobOverOnePartAreTrain) {
@@ -103,14 +102,14 @@ TEST(DataFiles, OfAGlobOverPartsStayApart) {
 
 TEST(DataFiles, NameWhatIsThereWhenNothingFits) {
   const Files files({"notes.txt", "reviews.csv"});
-  expect_user_error([&] { files.find(); }, "found: notes.txt, reviews.csv");
+  expect_user_error("found: notes.txt, reviews.csv", [&] { files.find(); });
   expect_user_error(
-      [&] { files.find("*.parquet"); },
-      "no file of that name in " + files.path().string() + "; there are: notes.txt, reviews.csv");
-  expect_user_error([&] { files.find("no/*.csv"); }, "no such folder");
-  expect_user_error([&] { files.find("no.csv"); }, "no such file or folder");
+      "no file of that name in " + files.path().string() + "; there are: notes.txt, reviews.csv",
+      [&] { files.find("*.parquet"); });
+  expect_user_error("no such folder", [&] { files.find("no/*.csv"); });
+  expect_user_error("no such file or folder", [&] { files.find("no.csv"); });
   const Files none({});
-  expect_user_error([&] { none.find(); }, "found: nothing");
+  expect_user_error("found: nothing", [&] { none.find(); });
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "hone/base/hash.h"
 #include "hone/data/row_hash.h"
 #include "tests/support/expect.h"
-#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
@@ -79,10 +78,10 @@ TEST(ReviewFolder, MatchesTheClassesOfAModel) {
 TEST(ReviewFolder, NamesWhatIsMissing) {
   TemporaryFolder folder;
   fs::create_directories(folder.path() / "train/neg");
-  expect_user_error([&] { load(folder.path()); },
-                    "train/pos: No such file or directory; expected the layout of aclImdb");
+  expect_user_error("train/pos: No such file or directory; expected the layout of aclImdb",
+                    [&] { load(folder.path()); });
   fs::create_directories(folder.path() / "train/pos");
-  expect_user_error([&] { load(folder.path()); }, "train: no .txt files in neg and pos");
+  expect_user_error("train: no .txt files in neg and pos", [&] { load(folder.path()); });
 }
 
 TEST(ReviewFolder, UnderStrictNamesTheFileThatIsNotUtf8) {
@@ -90,8 +89,8 @@ TEST(ReviewFolder, UnderStrictNamesTheFileThatIsNotUtf8) {
   folder.file("train/pos/0.txt", "caf\xe9");
   folder.file("train/neg/0.txt", "bad");
   EXPECT_EQ(load(folder.path()).train[1].text, "caf\xe9");
-  expect_user_error([&] { load({.source = folder.path().string(), .strict = true}); },
-                    "train/pos/0.txt: the text is not UTF-8; convert it");
+  expect_user_error("train/pos/0.txt: the text is not UTF-8; convert it",
+                    [&] { load({.source = folder.path().string(), .strict = true}); });
 }
 
 TEST(LabelledFile, IsAllTrain) {
@@ -148,25 +147,24 @@ TEST(LabelledFile, UsesTheNamesAModelKnows) {
   EXPECT_EQ(labels(load({.source = path.string(), .label_names = {"neg", "pos"}}).train),
             (Labels{1, 0}));
   expect_user_error(
-      [&] {
+      path.string() + ": line 2: label 'pos' is none of the model's classes: bad, good", [&] {
         load({.source = path.string(), .label_names = {"bad", "good"}});
-      },
-      path.string() + ": line 2: label 'pos' is none of the model's classes: bad, good");
+      });
 }
 
 TEST(LabelledFile, HasNoMoreClassesThanTheModel) {
   TemporaryFolder folder;
   const fs::path path = folder.file("d.csv", "text,label\na,1\nb,0\nc,2\n");
   expect_user_error(
-      [&] { load({.source = path.string(), .class_count = 2}); },
-      path.string() + ": line 4: label '2' is class 2, but the model has only 2 classes");
+      path.string() + ": line 4: label '2' is class 2, but the model has only 2 classes",
+      [&] { load({.source = path.string(), .class_count = 2}); });
 }
 
 TEST(LabelledFile, NamesTheRecordAtFault) {
   TemporaryFolder folder;
   const auto refuses = [&](const char* name, const char* text, const std::string& message) {
     const fs::path path = folder.file(name, text);
-    expect_user_error([&] { load(path); }, path.string() + ": " + message);
+    expect_user_error(path.string() + ": " + message, [&] { load(path); });
   };
   refuses("d.csv", "", "the file is empty; expected a header line");
   refuses("d.csv", "text,label\n", "the file holds no examples");
@@ -184,8 +182,8 @@ TEST(LabelledFile, RefusesAColumnThatIsNoLabel) {
   std::string file = "text,label\n";
   for (int i = 0; i < 1001; ++i) file += fmt::format("t,name{}\n", i);
   const fs::path path = folder.file("d.csv", file);
-  expect_user_error([&] { load(path); },
-                    "line 1002: the label column has more than 1000 different values");
+  expect_user_error("line 1002: the label column has more than 1000 different values",
+                    [&] { load(path); });
 }
 
 TEST(LabelledFile, WarnsOfEmptyTexts) {
@@ -199,8 +197,8 @@ TEST(LabelledFile, KeepsBytesThatAreNotUtf8UnlessStrict) {
   TemporaryFolder folder;
   const fs::path path = folder.file("d.csv", std::string("text,label\na\0b,1\ncaf\xe9,0\n", 24));
   EXPECT_EQ(texts(load(path).train), (Names{std::string("a\0b", 3), "caf\xe9"}));
-  expect_user_error([&] { load({.source = path.string(), .strict = true}); },
-                    path.string() + ": line 3: the text is not UTF-8; convert it");
+  expect_user_error(path.string() + ": line 3: the text is not UTF-8; convert it",
+                    [&] { load({.source = path.string(), .strict = true}); });
 }
 
 TEST(LabelledFile, CountsWhatItReplacesInJson) {
@@ -211,8 +209,8 @@ TEST(LabelledFile, CountsWhatItReplacesInJson) {
   EXPECT_EQ(
       data.warnings,
       (Names{path.string() + ": 1 ill-formed bytes were read as U+FFFD; the texts are not UTF-8"}));
-  expect_user_error([&] { load({.source = path.string(), .strict = true}); },
-                    path.string() + ": line 1: the text is not UTF-8; convert it");
+  expect_user_error(path.string() + ": line 1: the text is not UTF-8; convert it",
+                    [&] { load({.source = path.string(), .strict = true}); });
 }
 
 TEST(DataFolder, KeepsItsPartsApart) {
@@ -266,8 +264,8 @@ TEST(DataFolder, ReadsAllFilesByTheColumnsOfTheFirst) {
   TemporaryFolder folder;
   folder.file("train.csv", "review,label\na,0\n");
   const fs::path test = folder.file("test.csv", "text,label\nb,1\n");
-  expect_user_error([&] { load(folder.path()); },
-                    test.string() + ": no column 'review'; the columns are: text, label");
+  expect_user_error(test.string() + ": no column 'review'; the columns are: text, label",
+                    [&] { load(folder.path()); });
 }
 
 TEST(DataSet, HasTheFingerprintOfItsTextsAndLabels) {
@@ -291,10 +289,10 @@ TEST(DataSet, HasTheFingerprintOfItsTextsAndLabels) {
 
 TEST(DataSet, RefusesSourcesItDoesNotKnow) {
   TemporaryFolder folder;
-  expect_user_error([] { load("no/such.csv"); }, "data 'no/such.csv': no such file or folder");
+  expect_user_error("data 'no/such.csv': no such file or folder", [] { load("no/such.csv"); });
   const fs::path path = folder.file("d.xlsx", "");
-  expect_user_error([&] { load(path); },
-                    "d.xlsx': expected one of .csv, .tsv, .jsonl, .json, .parquet, .csv.gz");
+  expect_user_error("d.xlsx': expected one of .csv, .tsv, .jsonl, .json, .parquet, .csv.gz",
+                    [&] { load(path); });
 }
 
 TEST(TextsOf, HasBothTextsOfPairs) {

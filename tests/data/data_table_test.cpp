@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "hone/base/file.h"
+#include "tests/support/expect.h"
 #include "tests/support/test_data.h"
-#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
@@ -59,13 +59,13 @@ TEST(DelimitedTable, FindsAnotherSeparator) {
 }
 
 TEST(DelimitedTable, NamesRaggedRows) {
-  expect_user_error([] { open_delimited("text,label\na,1\nb\n", ','); },
-                    "line 3: expected 2 fields as in the header, got 1");
+  expect_user_error("line 3: expected 2 fields as in the header, got 1",
+                    [] { open_delimited("text,label\na,1\nb\n", ','); });
   std::string late = "text,label\n";
   for (int i = 0; i < 200; ++i) late += "a,1\n";
   late += "b,1,2\n";
   const DataTable table = open_delimited(late, ',');
-  expect_user_error([&] { read(table); }, "line 202: expected 2 fields as in the header, got 3");
+  expect_user_error("line 202: expected 2 fields as in the header, got 3", [&] { read(table); });
 }
 
 TEST(JsonTable, ReadsOneObjectPerLine) {
@@ -87,7 +87,7 @@ TEST(JsonTable, ReadsTheElementsOfAnArray) {
 
 TEST(JsonTable, NamesTheLineAtFault) {
   const auto refuses = [](std::string_view file, const std::string& message) {
-    expect_user_error([&] { read(open_json(file)); }, message);
+    expect_user_error(message, [&] { read(open_json(file)); });
   };
   refuses("{\"text\": \"a\", \"label\": 1}\n{\"text\": \"a\"}\n",
           "line 2: no key 'label'; the keys are: text");
@@ -156,14 +156,12 @@ TEST(ParquetTable, TakesBooleansAndWholeNumbersForLabels) {
   const DataTable table = open_parquet(file.text());
   EXPECT_EQ(read(table, {"text", "", {"flag"}})[5].answer.value, "true");
   EXPECT_EQ(read(table, {"text", "", {"flag"}})[6].answer.value, "false");
-  expect_user_error(
-      [&] { read(table, {.text = "text", .labels = {"score"}, .task = Task::single_label}); },
-      "row 2: 'score' is no label: expected whole numbers or names, got 0.25");
-  expect_user_error(
-      [&] {
-        read(table, {"small", "", {"label"}});
-      },
-      "the column 'small' holds no text but int32");
+  expect_user_error("row 2: 'score' is no label: expected whole numbers or names, got 0.25", [&] {
+    read(table, {.text = "text", .labels = {"score"}, .task = Task::single_label});
+  });
+  expect_user_error("the column 'small' holds no text but int32", [&] {
+    read(table, {"small", "", {"label"}});
+  });
 }
 
 TEST(ParquetTable, KnowsTheClassesThatTheHubNames) {

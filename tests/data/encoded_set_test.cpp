@@ -7,7 +7,7 @@
 #include <set>
 
 #include "hone/base/random.h"
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {

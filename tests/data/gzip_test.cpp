@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/data/packed.h"
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -23,21 +23,21 @@ TEST(Gunzip, ReadsMemberAfterMember) {
 
 TEST(Gunzip, RefusesDamage) {
   const std::string packed = gzipped("some text that is long enough to be cut");
-  expect_user_error([&] { gunzip(packed.substr(0, packed.size() - 9), "d.csv.gz", kPlenty); },
-                    "d.csv.gz: the gzip data is cut off at byte");
-  expect_user_error([] { gunzip("", "d.csv.gz", kPlenty); }, "the gzip data is cut off at byte 0");
-  expect_user_error([] { gunzip("text,label\n", "d.csv.gz", kPlenty); },
-                    "d.csv.gz: this is no gzip file, or a damaged one");
+  expect_user_error("d.csv.gz: the gzip data is cut off at byte",
+                    [&] { gunzip(packed.substr(0, packed.size() - 9), "d.csv.gz", kPlenty); });
+  expect_user_error("the gzip data is cut off at byte 0", [] { gunzip("", "d.csv.gz", kPlenty); });
+  expect_user_error("d.csv.gz: this is no gzip file, or a damaged one",
+                    [] { gunzip("text,label\n", "d.csv.gz", kPlenty); });
   std::string wrong = packed;
   wrong[wrong.size() - 6] ^= 1;  // the checksum
-  expect_user_error([&] { gunzip(wrong, "d.csv.gz", kPlenty); }, "or a damaged one");
+  expect_user_error("or a damaged one", [&] { gunzip(wrong, "d.csv.gz", kPlenty); });
 }
 
 TEST(Gunzip, StopsAtTheMemoryItMayTake) {
   const std::string packed = gzipped(std::string(5'000'000, 'a'));
   EXPECT_LT(packed.size(), 10'000u);
-  expect_user_error([&] { gunzip(packed, "d.csv.gz", 2'000'000); },
-                    "unpack to more than 1.91 MiB, which is too much for the memory");
+  expect_user_error("unpack to more than 1.91 MiB, which is too much for the memory",
+                    [&] { gunzip(packed, "d.csv.gz", 2'000'000); });
   EXPECT_EQ(gunzip(packed, "d.csv.gz", 5'000'001).size(), 5'000'000u);
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -16,7 +16,7 @@ struct FoundSets {
 };
 
 FoundSets find_sets(const std::vector<WrittenAnswer>& answers, const KnownClasses& known,
-           const Names& columns = {"labels"}) {
+                    const Names& columns = {"labels"}) {
   FoundSets found;
   found.targets = read_label_sets(
       answers, columns, known,
@@ -34,7 +34,8 @@ FoundSets lists(const std::vector<Names>& rows, const KnownClasses& known = {}) 
   return find_sets(rows_of(rows), known);
 }
 
-FoundSets columns(const Names& names, const std::vector<Names>& rows, const KnownClasses& known = {}) {
+FoundSets columns(const Names& names, const std::vector<Names>& rows,
+                  const KnownClasses& known = {}) {
   return find_sets(rows_of(rows), known, names);
 }
 
@@ -76,7 +77,7 @@ TEST(LabelLists, HoldNumbersOfLabels) {
   EXPECT_EQ(named.targets.rows, (Rows{{1, 0, 1}, {0, 0, 1}}));
   // By the data's names where the model knows them.
   const FoundSets model = lists({{"0", "2"}, {"2"}}, {.of_data = {"joy", "fear", "rage"},
-                                                  .of_model = {"rage", "love", "joy", "fear"}});
+                                                      .of_model = {"rage", "love", "joy", "fear"}});
   EXPECT_EQ(model.targets.rows, (Rows{{1, 0, 1, 0}, {1, 0, 0, 0}}));
   // One number in each row, and more labels than that.
   EXPECT_EQ(lists({{"0"}, {"1"}}, {.of_model = {"a", "b", "c"}}).targets.rows,
@@ -114,16 +115,12 @@ TEST(LabelLists, ThatMayBeEitherAreRefused) {
   const std::string what =
       ", 0 or 1, which may be the numbers of labels, or a yes or no of each of them; write the "
       "names of the labels, or true and false";
-  expect_user_error(
-      [] {
-        lists({{"0"}, {"1"}});
-      },
-      "d.csv: line 2: the labels are lists of 1 value" + what);
-  expect_user_error(
-      [] {
-        lists({{"0", "1"}, {"1", "0"}}, {.of_model = {"a", "b"}});
-      },
-      "d.csv: line 2: the labels are lists of 2 values" + what);
+  expect_user_error("d.csv: line 2: the labels are lists of 1 value" + what, [] {
+    lists({{"0"}, {"1"}});
+  });
+  expect_user_error("d.csv: line 2: the labels are lists of 2 values" + what, [] {
+    lists({{"0", "1"}, {"1", "0"}}, {.of_model = {"a", "b"}});
+  });
 }
 
 TEST(LabelLists, OfAnotherLengthThanTheModelsAreRefused) {
@@ -136,47 +133,44 @@ TEST(LabelLists, OfAnotherLengthThanTheModelsAreRefused) {
 
 TEST(LabelLists, NameALabelOnce) {
   expect_user_error(
+      "d.csv: line 3: the label 'b' is there twice; a list names each of its labels "
+      "once, and one of 0 and 1 has a value for every label, as many in every row",
       [] {
         lists({{"a"}, {"b", "c", "b"}});
-      },
-      "d.csv: line 3: the label 'b' is there twice; a list names each of its labels "
-      "once, and one of 0 and 1 has a value for every label, as many in every row");
-  expect_user_error(
-      [] {
-        lists({{"0", "0", "1"}, {"0", "1"}});
-      },
-      "d.csv: line 2: the label '0' is there twice");
-  expect_user_error([] { lists({{"a", ""}}); }, "d.csv: line 2: the label is empty");
+      });
+  expect_user_error("d.csv: line 2: the label '0' is there twice", [] {
+    lists({{"0", "0", "1"}, {"0", "1"}});
+  });
+  expect_user_error("d.csv: line 2: the label is empty", [] { lists({{"a", ""}}); });
 }
 
 TEST(LabelLists, WithoutAnyLabelSayNothing) {
-  expect_user_error(
-      [] {
-        lists({{}, {}});
-      },
-      "d.csv: line 2: neither this text nor any other has a label");
+  expect_user_error("d.csv: line 2: neither this text nor any other has a label", [] {
+    lists({{}, {}});
+  });
 }
 
 TEST(LabelLists, AreNotMixedWithOthers) {
   std::vector<WrittenAnswer> answers = rows_of({{"a"}});
   answers.push_back({.value = "b"});
-  expect_user_error([&] { find_sets(answers, {}); },
-                    "d.csv: line 3: expected a list of labels as in d.csv: line 2, got 'b'; write "
-                    "one label as a list of one");
+  expect_user_error(
+      "d.csv: line 3: expected a list of labels as in d.csv: line 2, got 'b'; write "
+      "one label as a list of one",
+      [&] { find_sets(answers, {}); });
 }
 
 TEST(LabelColumns, HaveAYesOrNoEach) {
-  const FoundSets found = columns({"rude", "threat"}, {{"1", "0"}, {"False", "TRUE"}, {"0.0", "0"}});
+  const FoundSets found =
+      columns({"rude", "threat"}, {{"1", "0"}, {"False", "TRUE"}, {"0.0", "0"}});
   EXPECT_EQ(found.targets.names, (Names{"rude", "threat"}));
   EXPECT_EQ(found.targets.rows, (Rows{{1, 0}, {0, 1}, {0, 0}}));
   EXPECT_EQ(found.targets.written, (Names{"10", "01", "00"}));
   EXPECT_EQ(found.notes, Names{});
   for (const char* other : {"", "2", "yes", "-1"})
     expect_user_error(
-        [&] {
+        fmt::format("d.csv: line 2: 'threat': expected 0, 1, true or false, got '{}'", other), [&] {
           columns({"rude", "threat"}, {{"1", other}});
-        },
-        fmt::format("d.csv: line 2: 'threat': expected 0, 1, true or false, got '{}'", other));
+        });
 }
 
 TEST(LabelColumns, AreThoseOfTheModel) {
@@ -217,14 +211,14 @@ TEST(LabelCells, HoldArrays) {
 
 TEST(LabelCells, AreRefusedWhereNamesCannotBeTold) {
   expect_user_error(
-      [] {
-        cells({"a;b", "c", "d, e"});
-      },
       "d.csv: line 4: the label 'd, e' has a ',', that of d.csv: line 2 a ';', and "
       "only one of them can stand between names; write JSON arrays such as [\"a\", "
-      "\"b\"], or use one separator");
-  expect_user_error([] { cells({"a;;b"}); },
-                    "d.csv: line 2: 'a;;b' has an empty label beside a ';'; take that out");
+      "\"b\"], or use one separator",
+      [] {
+        cells({"a;b", "c", "d, e"});
+      });
+  expect_user_error("d.csv: line 2: 'a;;b' has an empty label beside a ';'; take that out",
+                    [] { cells({"a;;b"}); });
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -50,8 +50,8 @@ TEST(LabelTable, TakesWholeFloatsForIntegers) {
 
 TEST(LabelTable, RefusesEmptyLabels) {
   LabelTable table;
-  expect_user_error([&] { table.number_of("", [] { return std::string("a.csv: line 7"); }); },
-                    "a.csv: line 7: the label is empty");
+  expect_user_error("a.csv: line 7: the label is empty",
+                    [&] { table.number_of("", [] { return std::string("a.csv: line 7"); }); });
 }
 
 TEST(FindClasses, NumbersLabelsByKind) {
@@ -81,11 +81,9 @@ TEST(FindClasses, TakesTheNamesOfTheData) {
   const Found found = find({"1", "0"}, {.of_data = {"neg", "neutral", "pos"}});
   EXPECT_EQ(found.classes.names, (Names{"neg", "neutral", "pos"}));
   EXPECT_EQ(found.classes.class_of, (Classes{1, 0}));
-  expect_user_error(
-      [] {
-        find({"0", "3"}, {.of_data = {"neg", "pos"}});
-      },
-      "d.csv: line 3: label '3' is none of the data's classes: neg, pos");
+  expect_user_error("d.csv: line 3: label '3' is none of the data's classes: neg, pos", [] {
+    find({"0", "3"}, {.of_data = {"neg", "pos"}});
+  });
 }
 
 TEST(FindClasses, LooksTheNamesOfTheDataUpInTheModel) {
@@ -99,18 +97,16 @@ TEST(FindClasses, OfAModelAreNamesOrIndices) {
   const KnownClasses known{.of_model = {"bad", "good"}};
   EXPECT_EQ(find({"good", "0", "bad", "true"}, known).classes.class_of, (Classes{1, 0, 0, 1}));
   for (const char* stranger : {"Good", "2", "-1", "1.5"})
-    expect_user_error([&] { find({stranger}, known); },
-                      std::string("d.csv: line 2: label '") + stranger +
-                          "' is none of the model's classes: bad, good");
+    expect_user_error(std::string("d.csv: line 2: label '") + stranger +
+                          "' is none of the model's classes: bad, good",
+                      [&] { find({stranger}, known); });
 }
 
 TEST(FindClasses, OfAModelThatAreNumbersAreNoIndices) {
   EXPECT_EQ(find({"5", "1"}, {.of_model = {"1", "5"}}).classes.class_of, (Classes{1, 0}));
-  expect_user_error(
-      [] {
-        find({"0"}, {.of_model = {"1", "5"}});
-      },
-      "label '0' is none of the model's classes: 1, 5");
+  expect_user_error("label '0' is none of the model's classes: 1, 5", [] {
+    find({"0"}, {.of_model = {"1", "5"}});
+  });
 }
 
 TEST(FindClasses, SayHowModelsWithoutNamesAreUnderstood) {
@@ -119,11 +115,9 @@ TEST(FindClasses, SayHowModelsWithoutNamesAreUnderstood) {
   EXPECT_EQ(found.notes, (Names{"the model does not name its classes; they are taken to be, in "
                                 "order: bad, good"}));
   EXPECT_TRUE(find({"1", "0"}, {.most = 2}).notes.empty());
-  expect_user_error(
-      [] {
-        find({"b", "c", "a"}, {.most = 2});
-      },
-      "d.csv: line 3: label 'c' is class 2, but the model has only 2 classes");
+  expect_user_error("d.csv: line 3: label 'c' is class 2, but the model has only 2 classes", [] {
+    find({"b", "c", "a"}, {.most = 2});
+  });
 }
 
 }  // namespace

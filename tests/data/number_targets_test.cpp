@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -69,25 +69,18 @@ TEST(ReadNumbers, NamesWhatIsNone) {
       "; write one, leave the row out, or choose another `problem_type` or label column";
   for (const char* other : {"", "good", "1,5", "0x1", "nan", "inf", "1e40", "3 stars"})
     expect_user_error(
-        [&] {
+        fmt::format("d.csv: line 3: 'score': expected a number, got '{}'", other) + what, [&] {
           numbers_of({"1", other});
-        },
-        fmt::format("d.csv: line 3: 'score': expected a number, got '{}'", other) + what);
-  expect_user_error(
-      [] {
-        numbers_of({{"1", "x"}}, {"joy", "fear"});
-      },
-      "d.csv: line 2: 'fear': expected a number, got 'x'");
-  expect_user_error(
-      [] {
-        numbers_of({{"1", "2"}, {"3"}}, {"score"});
-      },
-      "d.csv: line 3: expected 2 numbers as in d.csv: line 2, got 1");
-  expect_user_error(
-      [] {
-        numbers_of({{"1"}, {}}, {"score"});
-      },
-      "d.csv: line 3: the list of numbers is empty; leave the row out");
+        });
+  expect_user_error("d.csv: line 2: 'fear': expected a number, got 'x'", [] {
+    numbers_of({{"1", "x"}}, {"joy", "fear"});
+  });
+  expect_user_error("d.csv: line 3: expected 2 numbers as in d.csv: line 2, got 1", [] {
+    numbers_of({{"1", "2"}, {"3"}}, {"score"});
+  });
+  expect_user_error("d.csv: line 3: the list of numbers is empty; leave the row out", [] {
+    numbers_of({{"1"}, {}}, {"score"});
+  });
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 #include "hone/data/parquet.h"
 #include "tests/data/thrift_writer.h"
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 // Parquet files put together by hand, each with one fault.
 namespace hone {
@@ -59,7 +59,7 @@ std::vector<std::int64_t> read(const std::string& bytes) {
 
 void expect_refused(const std::string& message, const File& file) {
   const std::string bytes = file.bytes();
-  expect_user_error([&] { read(bytes); }, message);
+  expect_user_error(message, [&] { read(bytes); });
 }
 
 TEST(ParquetDamage, WithoutAnyTheFileIsRead) {
@@ -132,7 +132,7 @@ std::string with_footer(const ThriftRecord& footer) {
 TEST(ParquetDamage, DescriptionsThatLackSomething) {
   const auto refuse = [](const std::string& message, const ThriftRecord& footer) {
     const std::string bytes = with_footer(footer);
-    expect_user_error([&] { ParquetFile file(bytes, "x"); }, message);
+    expect_user_error(message, [&] { ParquetFile file(bytes, "x"); });
   };
   ThriftRecord nameless, group;
   refuse("an element of the schema has no name", nameless.records(2, {ThriftRecord()}));

@@ -8,7 +8,6 @@
 #include "hone/base/text.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
-#include "tests/support/user_error.h"
 
 // The files are made by tools/golden/parquet.py, where the formulas of their columns stand too.
 namespace hone {
@@ -64,7 +63,7 @@ void expect_table(const fs::path& path, std::int64_t rows = kRows) {
 }
 
 void expect_refused(const std::string& fragment, const fs::path& path, std::string_view name) {
-  expect_user_error([&] { ParquetFile(path).read(name, pool()); }, path.string() + ": " + fragment);
+  expect_user_error(path.string() + ": " + fragment, [&] { ParquetFile(path).read(name, pool()); });
 }
 
 TEST(Parquet, ReadsEveryCodecInBothVersionsOfPages) {
@@ -144,9 +143,9 @@ TEST(Parquet, RefusesNestedAndOtherColumnsByName) {
 
 TEST(Parquet, NamesTheRowOfANull) {
   const std::string message = "row 3 is null; take such rows out, or fill them";
-  expect_user_error([&] { ParquetFile(golden("nulls")).read("text", pool()); }, message);
-  expect_user_error([&] { ParquetFile(golden("nulls")).read("label", pool()); }, "row 5 is null");
-  expect_user_error([&] { ParquetFile(golden("nulls")).read("all", pool()); }, "row 1 is null");
+  expect_user_error(message, [&] { ParquetFile(golden("nulls")).read("text", pool()); });
+  expect_user_error("row 5 is null", [&] { ParquetFile(golden("nulls")).read("label", pool()); });
+  expect_user_error("row 1 is null", [&] { ParquetFile(golden("nulls")).read("all", pool()); });
 }
 
 TEST(Parquet, RefusesCodecsByName) {
@@ -166,7 +165,7 @@ TEST(Parquet, RefusesFilesThatUnpackOutOfAllProportion) {
     SCOPED_TRACE(name);
     const ParquetFile file(golden(name));
     EXPECT_LT(fs::file_size(golden(name)), 30'000u);
-    expect_user_error([&] { file.read(file.columns()[0].name, pool()); }, message);
+    expect_user_error(message, [&] { file.read(file.columns()[0].name, pool()); });
   }
 }
 
@@ -181,7 +180,7 @@ TEST(Parquet, RefusesFilesThatAreNone) {
   const TemporaryFolder folder;
   const auto refuse = [&](const std::string& fragment, std::string_view bytes) {
     const fs::path path = folder.file("x.parquet", bytes);
-    expect_user_error([&] { ParquetFile file(path); }, path.string() + ": " + fragment);
+    expect_user_error(path.string() + ": " + fragment, [&] { ParquetFile file(path); });
   };
   refuse("expected a Parquet file, which begins with 'PAR1'", "");
   refuse("expected a Parquet file, which begins with 'PAR1'", "text,label\n");
@@ -192,7 +191,7 @@ TEST(Parquet, RefusesFilesThatAreNone) {
          "PAR1\xff\xff\xff\xffPAR1");
   refuse("footer: expected 1 bytes at byte 0, only 0 are left",
          std::string("PAR1\0\0\0\0PAR1", 12));
-  expect_user_error([&] { ParquetFile file(folder.path() / "none"); }, "cannot open");
+  expect_user_error("cannot open", [&] { ParquetFile file(folder.path() / "none"); });
 }
 
 TEST(Parquet, NoTruncationIsAccepted) {
@@ -212,7 +211,7 @@ TEST(Parquet, NoticesEveryDamagedByteOfPagesWithCheckSums) {
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
     const auto read = [&] { ParquetFile(damaged, "damaged").read("text", pool()); };
     if (i >= kPageBegin && i < kPageEnd) {
-      expect_user_error(read, "page at byte 4: expected check sum");
+      expect_user_error("page at byte 4: expected check sum", read);
       continue;
     }
     try {

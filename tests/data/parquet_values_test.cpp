@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/data/thrift_writer.h"
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 // Bytes of pages by hand; what writers make is in parquet_test.cpp.
 namespace hone {
@@ -25,7 +25,7 @@ DecodedValues decode(const std::string& bytes, ParquetEncoding encoding, Parquet
 void expect_refused(const std::string& message, const std::string& bytes, ParquetEncoding encoding,
                     ParquetPhysical physical, std::int64_t count,
                     const ParquetValues* dictionary = nullptr) {
-  expect_user_error([&] { decode(bytes, encoding, physical, count, dictionary); }, message);
+  expect_user_error(message, [&] { decode(bytes, encoding, physical, count, dictionary); });
 }
 
 const ParquetValues kThree = Integers{10, 20, 30};
@@ -74,8 +74,8 @@ TEST(ParquetValues, RefusesStreamsThatAreTooShort) {
 }
 
 TEST(ParquetValues, RefusesDictionariesOfBooleansOrInOtherEncodings) {
-  expect_user_error([] { decode_dictionary("", rle, int64, 0); }, "a dictionary in encoding 3");
-  expect_user_error([] { decode_dictionary("", plain, boolean, 0); }, "one of booleans");
+  expect_user_error("a dictionary in encoding 3", [] { decode_dictionary("", rle, int64, 0); });
+  expect_user_error("one of booleans", [] { decode_dictionary("", plain, boolean, 0); });
 }
 
 // A block of 128 values in 4 miniblocks.

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "hone/base/random.h"
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -35,7 +35,7 @@ TEST(Batches, KeepTheShortLastOne) {
   EXPECT_EQ(Values(cut[0].begin(), cut[0].end()), (Values{4, 2}));
   EXPECT_EQ(Values(cut[2].begin(), cut[2].end()), (Values{3}));
   EXPECT_TRUE(batches({}, 2).empty());
-  expect_user_error([&] { batches(order, 0); }, "batch size: expected at least 1, got 0");
+  expect_user_error("batch size: expected at least 1, got 0", [&] { batches(order, 0); });
 }
 
 TEST(PaddingShare, CountsThePaddingOfAllBatches) {

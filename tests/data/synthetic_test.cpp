@@ -12,7 +12,6 @@
 #include "hone/data/encoded_set.h"
 #include "hone/text/tokenizer_files.h"
 #include "tests/support/expect.h"
-#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
@@ -203,15 +202,15 @@ TEST(Synthetic, HasTheDefaultsOfTheSpecification) {
 }
 
 TEST(Synthetic, SuggestsTheNearestName) {
-  expect_user_error([] { make("synth:negatoin"); }, "no such generator; did you mean 'negation'?");
-  expect_user_error([] { make("synth:poetry"); },
-                    "expected one of: negation, tail, compare, lookup");
-  expect_user_error([] { make("synth:tail?sed=1"); },
-                    "unknown parameter 'sed'; did you mean 'seed'?");
-  expect_user_error([] { make("synth:tail?n=many"); }, "n: expected a whole number, got 'many'");
-  expect_user_error([] { make("synth:tail?n=0"); }, "n: expected 1 to 10000000, got 0");
-  expect_user_error([] { make("synth:tail?seed"); },
-                    "parameter 'seed' has no value; write seed=NUMBER");
+  expect_user_error("no such generator; did you mean 'negation'?", [] { make("synth:negatoin"); });
+  expect_user_error("expected one of: negation, tail, compare, lookup",
+                    [] { make("synth:poetry"); });
+  expect_user_error("unknown parameter 'sed'; did you mean 'seed'?",
+                    [] { make("synth:tail?sed=1"); });
+  expect_user_error("n: expected a whole number, got 'many'", [] { make("synth:tail?n=many"); });
+  expect_user_error("n: expected 1 to 10000000, got 0", [] { make("synth:tail?n=0"); });
+  expect_user_error("parameter 'seed' has no value; write seed=NUMBER",
+                    [] { make("synth:tail?seed"); });
 }
 
 TEST(SyntheticTokenizer, LeavesNothingUnknown) {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/data/thrift_writer.h"
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -67,7 +67,7 @@ TEST(Thrift, PassesOverWhatItIsToldTo) {
 
 TEST(Thrift, RefusesWhatTheProtocolDoesNotHave) {
   const auto refuse = [](const std::string& message, const std::string& bytes) {
-    expect_user_error([&] { skip_all(bytes); }, message);
+    expect_user_error(message, [&] { skip_all(bytes); });
   };
   refuse("expected one of Thrift's kinds of values, got 13", "\x1d");
   refuse("expected 1 bytes at byte 0, only 0 are left", "");
@@ -81,18 +81,18 @@ TEST(Thrift, RefusesWhatTheProtocolDoesNotHave) {
 
 // Neither stack nor patience: a map may say that it is endless, records that they have no floor.
 TEST(Thrift, RefusesDepthAndLengthWithoutEnd) {
-  expect_user_error([] { skip_all(std::string(100'000, '\x1c')); },
-                    "records are nested deeper than 64");
-  expect_user_error([] { skip_all(std::string(100'000, '\x19')); },
-                    "records are nested deeper than 64");
-  expect_user_error([] { skip_all("\x1b" + testing::varint(~std::uint64_t{0}) + "\x55"); },
-                    "only 0 are left");
+  expect_user_error("records are nested deeper than 64",
+                    [] { skip_all(std::string(100'000, '\x1c')); });
+  expect_user_error("records are nested deeper than 64",
+                    [] { skip_all(std::string(100'000, '\x19')); });
+  expect_user_error("only 0 are left",
+                    [] { skip_all("\x1b" + testing::varint(~std::uint64_t{0}) + "\x55"); });
 }
 
 TEST(Thrift, NamesAFieldOfAnotherKind) {
   const auto refuse = [](const std::string& message, auto&& read) {
-    expect_user_error([&] { read_all(ThriftRecord().field(7, 7, "12345678").bytes(), read); },
-                      message);
+    expect_user_error(message,
+                      [&] { read_all(ThriftRecord().field(7, 7, "12345678").bytes(), read); });
   };
   refuse("field 7 before byte 2: expected Thrift kind 6, got 7",
          [](ThriftReader& reader, const ThriftField& field) { reader.integer(field); });
@@ -100,12 +100,10 @@ TEST(Thrift, NamesAFieldOfAnotherKind) {
          [](ThriftReader& reader, const ThriftField& field) { reader.binary(field); });
   refuse("expected Thrift kind 1, got 7",
          [](ThriftReader& reader, const ThriftField& field) { reader.boolean(field); });
-  expect_user_error(
-      [] {
-        read_all(ThriftRecord().integer(3, -1).bytes(),
-                 [](ThriftReader& reader, const ThriftField& field) { reader.integer(field, 9); });
-      },
-      "field 3 before byte 3: expected a number from 0 to 9, got -1");
+  expect_user_error("field 3 before byte 3: expected a number from 0 to 9, got -1", [] {
+    read_all(ThriftRecord().integer(3, -1).bytes(),
+             [](ThriftReader& reader, const ThriftField& field) { reader.integer(field, 9); });
+  });
 }
 
 }  // namespace

@@ -6,11 +6,16 @@
 
 #include "hone/jobs/compare.h"
 #include "hone/jobs/compare_formats.h"
+#include "hone/jobs/convert.h"
+#include "hone/jobs/demo.h"
 #include "hone/jobs/evaluate.h"
 #include "hone/jobs/predict.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/suggest.h"
+#include "hone/jobs/tokenize.h"
 #include "hone/jobs/train.h"
+#include "hone/jobs/widths.h"
+#include "hone/tensor/safetensors.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -271,6 +276,117 @@ TEST(LibraryJobs, CompareTakesFoldersOfSeeds) {
   expect_user_error("expected two models, or two folders with the same seeds", [&] {
     compare_models({.first = two, .second = trained_model(), .data = lookup_texts()}, told.context);
   });
+}
+
+TEST(LibraryJobs, WidthsAreStudiedAndWritten) {
+  const TemporaryFolder folder;
+  Told told;
+  WidthsJob job{.model = trained_model(),
+                .widths = {{16, 8}, {4, 2}},
+                .data = lookup_texts(),
+                .output = {.folder = (folder.path() / "widths").string()}};
+  job.training.training.max_steps = 1;
+  job.data.validation_split = 0.5;
+  const WidthsResult result = study_widths(job, told.context);
+  EXPECT_FALSE(result.was_finished);
+  ASSERT_TRUE(result.study);
+  ASSERT_EQ(result.study->results.size(), 2u);
+  EXPECT_EQ(result.study->results[1].width.width, 4) << "in the order that was asked for";
+  EXPECT_EQ(result.study->choice.parent.evaluation.examples, result.fields["n"]);
+  ASSERT_EQ(result.fields["models"].size(), 5u);
+  EXPECT_EQ(result.fields["models"][1]["model"], "PTQ integer(width=16,frac=8)");
+  EXPECT_EQ(result.fields["models"][4]["model"], "QAT integer(width=4,frac=2)");
+  EXPECT_NE(result.text({}).find(width_verdict(*result.study)), std::string::npos);
+  EXPECT_TRUE(read_file(folder.path() / "widths" / "results.csv").find("width=4") !=
+              std::string::npos);
+  EXPECT_FALSE(path_exists(folder.path() / "widths" / "trainings")) << "checkpoints of the way";
+
+  job.resume.resume = true;
+  const WidthsResult again = study_widths(job, told.context);
+  EXPECT_TRUE(again.was_finished && !again.study && !again.text);
+  EXPECT_EQ(again.fields["models"], result.fields["models"]);
+
+  job.output.folder = (folder.path() / "none").string();
+  job.model = (folder.path() / "missing").string();
+  expect_user_error("missing", [&] { study_widths(job, told.context); });
+}
+
+TEST(LibraryJobs, DemoTrainsQuantizesAndLeavesAModel) {
+  const TemporaryFolder folder;
+  Told told;
+  DemoJob job{.steps = 3, .qat_steps = 1, .output = {.folder = (folder.path() / "demo").string()}};
+  EXPECT_EQ(job.data.options.source, "synth:negation?seed=7&n=240000");
+  job.data.options.source = "synth:negation?n=200";
+  job.data.max_seq_length = 16;
+  const DemoResult result = run_demo(job, told.context);
+  ASSERT_TRUE(result.study);
+  EXPECT_EQ(result.fields["bag_of_words_accuracy"], result.bag_of_words_accuracy);
+  EXPECT_GT(result.bag_of_words_accuracy, 0.4);
+  EXPECT_LT(result.bag_of_words_accuracy, 0.8) << "words alone do not tell";
+  EXPECT_NE(result.text({}).find("a bag of words gets"), std::string::npos);
+  EXPECT_EQ(read_file(folder.path() / "demo" / "results.txt"), to_text(*result.study));
+  // The model it leaves is the one whose accuracy the study begins with.
+  JobData data = job.data;
+  const EvaluateResult measured = evaluate_model(
+      {.model = (folder.path() / "demo" / "model").string(), .data = data, .split = "validation"},
+      told.context);
+  EXPECT_EQ(measured.measured.evaluation.examples, result.fields["n"]);
+  EXPECT_EQ(measured.fields["eval_accuracy"], result.fields["models"][0]["eval_accuracy"]);
+}
+
+TEST(LibraryJobs, TokenizeTellsWhatDataIsAsTokens) {
+  const TemporaryFolder folder;
+  const std::string data = folder.file("texts.csv", "text\na fine film\n\"dull, dull\"\n木\n");
+  Told told;
+  TokenizeJob job{.model = "tiny", .data = {.source = data}, .texts = 1, .vocab_size = 60};
+  const TokenizeResult result = tokenize_data(job, told.context);
+  EXPECT_EQ(result.training_texts, result.fields["vocabulary"]["training_texts"]);
+  EXPECT_LE(result.vocab_size, 60);
+
+  job = {.model = trained_model(), .data = {.source = data}, .max_seq_length = 4, .batch_size = 3};
+  const TokenizeResult cut = tokenize_data(job, told.context);
+  ASSERT_EQ(cut.parts.size(), 1u);
+  const TokenFacts& facts = cut.parts[0];
+  EXPECT_EQ(facts.part, "train");
+  EXPECT_EQ(facts.texts, 3);
+  ASSERT_EQ(cut.views.size(), 2u);
+  EXPECT_EQ(cut.views[0].tokens.front(), "[CLS]");
+  EXPECT_EQ(cut.views[0].tokens.back(), "[SEP]");
+  EXPECT_EQ(cut.views[0].tokens.size(), 4u) << "as long as it may be";
+  EXPECT_EQ(facts.longest_tokens, 4);
+  EXPECT_GE(facts.cut, 1);
+  EXPECT_GE(facts.unknown, 1) << "no such word";
+  EXPECT_EQ(facts.padding, 1 - static_cast<double>(facts.tokens) / 12) << "one batch of 3 x 4";
+  EXPECT_NE(cut.text({}).find("At most 4 tokens a text."), std::string::npos);
+  EXPECT_EQ(cut.fields["parts"][0]["tokens"], facts.tokens);
+}
+
+TEST(LibraryJobs, ConvertCopiesAModel) {
+  const TemporaryFolder folder;
+  Told told;
+  const ConvertJob job{.model = trained_model(),
+                       .output = {.folder = (folder.path() / "copy").string()}};
+  const ConvertResult result = convert_model(job, told.context);
+  const auto weights = [](const fs::path& model) {
+    return read_safetensors(model / "model.safetensors").tensors;
+  };
+  const auto before = weights(trained_model()), after = weights(job.output.folder);
+  ASSERT_EQ(after.size(), before.size());
+  ASSERT_EQ(result.conversion.tensors.size(), before.size());
+  std::uint64_t bytes = 0;
+  for (const auto& [name, tensor] : after) {
+    EXPECT_EQ(testing::floats_of(tensor), testing::floats_of(before.at(name))) << name;
+    bytes += tensor.size_bytes();
+  }
+  EXPECT_EQ(result.conversion.bytes, bytes);
+  EXPECT_EQ(result.fields["bytes"], bytes);
+  EXPECT_NE(result.text({}).find(fmt::format("{} tensors, ", before.size())), std::string::npos);
+  const auto accuracy = [&](const std::string& model) {
+    return evaluate_model({.model = model, .data = lookup_texts()}, told.context)
+        .fields["eval_accuracy"];
+  };
+  EXPECT_EQ(accuracy(job.output.folder), accuracy(trained_model()));
+  expect_user_error("exists already", [&] { convert_model(job, told.context); });
 }
 
 // Nothing of a command line in what is told and refused.

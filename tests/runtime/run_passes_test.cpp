@@ -69,7 +69,7 @@ TEST(RunPasses, NameThePassThatRefuses) {
   EXPECT_EQ(message_of([&] {
               run_passes(graph, none, {references(), pool}, {"freeze(names=w)"});
             }),
-            "in the pass freeze(names=\"w\"): no parameter matches 'w' of what to freeze; `hone "
+            "in the pass freeze(names=\"w\"): no parameter matches 'w' of `freeze`; `hone "
             "inspect` lists them");
 }
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/text/tokenizer_files.h"
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 #include "tests/text/byte_pair_golden.h"
 
 // What the files of byte-level BPE may say, and what is refused.
@@ -67,15 +67,15 @@ TEST(LoadBytePairTokenizer, CopiesAllItsFilesAlong) {
   for (const fs::path& file : tokenizer_files(folder.path())) names.push_back(file.filename());
   EXPECT_EQ(names, (std::vector<std::string>{"vocab.json", "merges.txt", "added_tokens.json",
                                              "special_tokens_map.json"}));
-  expect_user_error([&] { save_tokenizer(load_tokenizer(folder.path()), folder.path()); },
-                    "this tokenizer cannot be written as vocab.txt; copy the tokenizer's files");
+  expect_user_error("this tokenizer cannot be written as vocab.txt; copy the tokenizer's files",
+                    [&] { save_tokenizer(load_tokenizer(folder.path()), folder.path()); });
 }
 
 TEST(LoadBytePairTokenizer, NamesTheFileThatIsMissing) {
   TemporaryFolder folder;
   folder.file("vocab.json", "{}");
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "vocab.json stands there without merges.txt; a BPE tokenizer needs both");
+  expect_user_error("vocab.json stands there without merges.txt; a BPE tokenizer needs both",
+                    [&] { load_tokenizer(folder.path()); });
 }
 
 TEST(LoadBytePairTokenizer, RefusesFilesThatAreDamaged) {
@@ -84,7 +84,7 @@ TEST(LoadBytePairTokenizer, RefusesFilesThatAreDamaged) {
   const auto refuses = [&](const char* name, const std::string& text, const std::string& message) {
     const std::string before = read_file(folder.path() / name);
     folder.file(name, text);
-    expect_user_error([&] { load_tokenizer(folder.path()); }, message);
+    expect_user_error(message, [&] { load_tokenizer(folder.path()); });
     folder.file(name, before);
   };
   refuses("merges.txt", "#version: 0.2\nĠ t\nabc\n",
@@ -98,14 +98,15 @@ TEST(LoadBytePairTokenizer, RefusesFilesThatAreDamaged) {
           "vocab.json: vocabulary: there is no token for the byte 0x00, written 'Ā'; expected one "
           "for each of the 256 bytes");
   folder.file("tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})");
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "tokenizer_config.json: tokenizer_class is GPT2Tokenizer, and without a "
-                    "tokenizer.json only RobertaTokenizer is supported");
+  expect_user_error(
+      "tokenizer_config.json: tokenizer_class is GPT2Tokenizer, and without a "
+      "tokenizer.json only RobertaTokenizer is supported",
+      [&] { load_tokenizer(folder.path()); });
 }
 
 TEST(LoadBytePairTokenizer, RefusesWhatByteLevelBpeDoesNotDo) {
   const auto refuses = [](const char* pointer, const Json& value, const std::string& message) {
-    expect_user_error([&] { changed_tokenizer({{pointer, value}}); }, message);
+    expect_user_error(message, [&] { changed_tokenizer({{pointer, value}}); });
   };
   refuses("/model/dropout", 0.1, "\"dropout\": 0.1 is not supported; expected 0 or null");
   refuses("/model/byte_fallback", true, "\"byte_fallback\": true is not supported");
@@ -132,7 +133,7 @@ TEST(LoadBytePairTokenizer, RefusesTemplatesOfOtherKinds) {
   const auto refuses = [&](const char* pointer, const Json& value, const std::string& message) {
     Json processor = changes.at("/post_processor");
     processor[Json::json_pointer(pointer)] = value;
-    expect_user_error([&] { changed_tokenizer({{"/post_processor", processor}}); }, message);
+    expect_user_error(message, [&] { changed_tokenizer({{"/post_processor", processor}}); });
   };
   const std::string shape = "post_processor: expected the template of pairs to be that of single";
   refuses("/pair/4/SpecialToken/type_id", 0, shape);
@@ -148,9 +149,10 @@ TEST(LoadBytePairTokenizer, RefusesFilesThatContradictEachOtherAboutTheSpaceInFr
     return parse_tokenizer(
         {.json = read_file(byte_golden_folder() / "tokenizer.json"), .config = config});
   };
-  expect_user_error([&] { parse(R"({"add_prefix_space": true})"); },
-                    "tokenizer_config.json: add_prefix_space is true, but the pre_tokenizer in "
-                    "tokenizer.json has it false; make both say how the model was trained");
+  expect_user_error(
+      "tokenizer_config.json: add_prefix_space is true, but the pre_tokenizer in "
+      "tokenizer.json has it false; make both say how the model was trained",
+      [&] { parse(R"({"add_prefix_space": true})"); });
   EXPECT_EQ(parse(R"({"add_prefix_space": false})").pad_id(), 1);
   EXPECT_EQ(
       parse(R"({"add_prefix_space": true, "tokenizer_class": "PreTrainedTokenizerFast"})").pad_id(),

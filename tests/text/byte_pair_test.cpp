@@ -9,7 +9,7 @@
 #include "hone/base/random.h"
 #include "hone/text/byte_level.h"
 #include "hone/text/normalizer.h"
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -112,7 +112,7 @@ TEST(BytePair, AMegabyteWithoutSpacesIsReadInLittleTime) {
 TEST(BytePair, RefusesAListThatDoesNotFitTheVocabulary) {
   Pieces tokens = tokens_of({{"a", "b"}});
   const auto refuses = [&](std::vector<Merge> merges, const std::string& message) {
-    expect_user_error([&] { BytePair(tokens, merges); }, message);
+    expect_user_error(message, [&] { BytePair(tokens, merges); });
   };
   refuses({{"a", "b"}, {"ab", "c"}},
           "merge 2, 'ab c': 'abc' is not among the 257 tokens; merges and vocabulary do not belong "
@@ -130,9 +130,10 @@ TEST(BytePair, RefusesMergesThatMakeFewOfTheTokens) {
     for (const char* second : {"e", "n"}) merges.push_back({std::string(1, a), second});
   const Pieces tokens = tokens_of(merges);
   BytePair(tokens, std::vector<Merge>(merges.begin(), merges.begin() + 30));
-  expect_user_error([&] { BytePair(tokens, {}); },
-                    "the merges make only 0 of the 52 tokens of several bytes; merges and "
-                    "vocabulary do not belong together, or the merges are damaged");
+  expect_user_error(
+      "the merges make only 0 of the 52 tokens of several bytes; merges and "
+      "vocabulary do not belong together, or the merges are damaged",
+      [&] { BytePair(tokens, {}); });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "hone/text/tokenizer_files.h"
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 #include "tests/text/byte_pair_golden.h"
 
 // RoBERTa's tokenizer as a whole, against Hugging Face's.
@@ -105,11 +105,12 @@ TEST(BytePairTokenizer, KnowsWhichTokensGoOnWithAWord) {
 
 TEST(BytePairTokenizer, AsksForRoomForItsSpecialTokens) {
   const Tokenizer tokenizer = load_tokenizer(byte_golden_folder());
-  expect_user_error([&] { tokenizer.encode("a", 1); },
-                    "max_length: expected at least 2 for the special tokens <s> </s>, got 1");
-  expect_user_error([&] { tokenizer.encode_pair("a", "b", 3); },
-                    "max_length: expected at least 4 for the special tokens of pairs <s> </s> "
-                    "</s> </s>, got 3");
+  expect_user_error("max_length: expected at least 2 for the special tokens <s> </s>, got 1",
+                    [&] { tokenizer.encode("a", 1); });
+  expect_user_error(
+      "max_length: expected at least 4 for the special tokens of pairs <s> </s> "
+      "</s> </s>, got 3",
+      [&] { tokenizer.encode_pair("a", "b", 3); });
 }
 
 }  // namespace

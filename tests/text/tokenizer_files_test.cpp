@@ -4,7 +4,6 @@
 
 #include "hone/base/json.h"
 #include "tests/support/expect.h"
-#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
@@ -111,9 +110,10 @@ TEST(LoadTokenizer, RefusesFilesThatContradictEachOtherAboutCase) {
   TemporaryFolder folder;
   folder.file("tokenizer.json", to_document(fast_tokenizer()));
   folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "tokenizer_config.json: do_lower_case is false, but the normalizer in "
-                    "tokenizer.json has lowercase true; make both say how the model was trained");
+  expect_user_error(
+      "tokenizer_config.json: do_lower_case is false, but the normalizer in "
+      "tokenizer.json has lowercase true; make both say how the model was trained",
+      [&] { load_tokenizer(folder.path()); });
 }
 
 // The special tokens, then `count` words that begin with `first`.
@@ -126,10 +126,11 @@ std::string vocabulary_of(char first, int count) {
 TEST(LoadTokenizer, RefusesAVocabularyThatContradictsTheCaseAssumed) {
   TemporaryFolder folder;
   folder.file("vocab.txt", vocabulary_of('W', 1000));
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "vocab.txt: text is lowercased here, yet 1000 of the 1005 tokens have capital "
-                    "letters and could never be found; say \"do_lower_case\": true or false in "
-                    "tokenizer_config.json, as the model was trained");
+  expect_user_error(
+      "vocab.txt: text is lowercased here, yet 1000 of the 1005 tokens have capital "
+      "letters and could never be found; say \"do_lower_case\": true or false in "
+      "tokenizer_config.json, as the model was trained",
+      [&] { load_tokenizer(folder.path()); });
   folder.file("tokenizer_config.json", R"({"do_lower_case": false})");
   EXPECT_EQ(encode(folder, "Wword3"), (Ids{2, 8, 3}));
   // Who says so must be believed.
@@ -146,10 +147,10 @@ TEST(LoadTokenizer, RefusesALoneTokenizerJsonThatContradictsItsVocabulary) {
   file["normalizer"]["lowercase"] = false;
   folder.file("tokenizer.json", to_document(file));
   expect_user_error(
-      [&] { load_tokenizer(folder.path()); },
       "tokenizer.json: capital letters are kept here, yet none of the 1010 tokens has "
       "one; set \"lowercase\" of its normalizer right, or say do_lower_case in "
-      "tokenizer_config.json too");
+      "tokenizer_config.json too",
+      [&] { load_tokenizer(folder.path()); });
   file["normalizer"]["lowercase"] = true;
   folder.file("tokenizer.json", to_document(file));
   EXPECT_EQ(encode(folder, "B"), (Ids{2, 6, 3}));
@@ -167,23 +168,23 @@ TEST(LoadTokenizer, ReadsTheModelsLimits) {
 
 TEST(LoadTokenizer, NamesBothFilesThatAreMissing) {
   TemporaryFolder folder;
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    (folder.path() / "tokenizer.json").string());
-  expect_user_error([&] { load_tokenizer(folder.path()); }, (folder.path() / "vocab.txt").string());
+  expect_user_error((folder.path() / "tokenizer.json").string(),
+                    [&] { load_tokenizer(folder.path()); });
+  expect_user_error((folder.path() / "vocab.txt").string(), [&] { load_tokenizer(folder.path()); });
 }
 
 TEST(LoadTokenizer, NamesATokenThatStandsTwice) {
   TemporaryFolder folder;
   folder.file("vocab.txt", std::string(kVocabulary) + "a\n");
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "vocab.txt: vocabulary: the token 'a' stands at ids 5 and 9");
+  expect_user_error("vocab.txt: vocabulary: the token 'a' stands at ids 5 and 9",
+                    [&] { load_tokenizer(folder.path()); });
 }
 
 TEST(LoadTokenizer, RefusesEmptyLines) {
   TemporaryFolder folder;
   folder.file("vocab.txt", "[PAD]\n\n[UNK]\n");
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "vocab.txt: id 1 has no token, its line is empty");
+  expect_user_error("vocab.txt: id 1 has no token, its line is empty",
+                    [&] { load_tokenizer(folder.path()); });
 }
 
 TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
@@ -192,7 +193,7 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
     Json file = fast_tokenizer();
     change(file);
     folder.file("tokenizer.json", to_document(file));
-    expect_user_error([&] { load_tokenizer(folder.path()); }, message);
+    expect_user_error(message, [&] { load_tokenizer(folder.path()); });
   };
   refuses([](Json& file) { file["model"]["type"] = "Unigram"; },
           "tokenizer model 'Unigram' is not supported; expected WordPiece, the model of the BERT "
@@ -223,18 +224,18 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
 TEST(LoadTokenizer, SaysWhereJsonIsMalformed) {
   TemporaryFolder folder;
   folder.file("tokenizer.json", "{\"model\": ");
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "tokenizer.json: line 1, column 11: malformed JSON: ");
+  expect_user_error("tokenizer.json: line 1, column 11: malformed JSON: ",
+                    [&] { load_tokenizer(folder.path()); });
 }
 
 TEST(LoadTokenizer, RefusesVocabulariesThatAreNotUtf8) {
   TemporaryFolder folder;
   folder.file("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\ncaf\xe9\n");
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "vocab.txt: line 5: the token 'caf\ufffd' is not UTF-8; ");
+  expect_user_error("vocab.txt: line 5: the token 'caf\ufffd' is not UTF-8; ",
+                    [&] { load_tokenizer(folder.path()); });
   folder.file("tokenizer.json", "{\"model\": {\"vocab\": {\"[PAD]\": 0,\n \"caf\xe9\": 1}}}");
-  expect_user_error([&] { load_tokenizer(folder.path()); },
-                    "tokenizer.json: line 2, column 7: malformed JSON: ");
+  expect_user_error("tokenizer.json: line 2, column 7: malformed JSON: ",
+                    [&] { load_tokenizer(folder.path()); });
 }
 
 TEST(SaveTokenizer, IsReadBackTheSame) {
@@ -259,11 +260,11 @@ TEST(SaveTokenizer, IsReadBackTheSame) {
 TEST(SaveTokenizer, RefusesWhatVocabTxtCannotSay) {
   TemporaryFolder folder;
   const std::vector<std::string> tokens = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "a\nb"};
-  expect_user_error([&] { save_tokenizer(Tokenizer({.tokens = tokens}), folder.path()); },
-                    "cannot stand on a line");
-  expect_user_error(
-      [&] { save_tokenizer(Tokenizer({.tokens = tokens, .added = {{"a\nb"}}}), folder.path()); },
-      "copy the tokenizer's files");
+  expect_user_error("cannot stand on a line",
+                    [&] { save_tokenizer(Tokenizer({.tokens = tokens}), folder.path()); });
+  expect_user_error("copy the tokenizer's files", [&] {
+    save_tokenizer(Tokenizer({.tokens = tokens, .added = {{"a\nb"}}}), folder.path());
+  });
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 

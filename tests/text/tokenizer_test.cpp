@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "hone/base/json.h"
+#include "tests/support/expect.h"
 #include "tests/support/test_data.h"
-#include "tests/support/user_error.h"
 
 namespace hone {
 namespace {
@@ -141,24 +141,20 @@ TEST(Tokenizer, KnowsItsTokens) {
 }
 
 TEST(Tokenizer, RefusesWhatItCannotUse) {
+  expect_user_error("the token 'a' stands at ids 5 and 7", [] {
+    small_tokenizer({"a", "b", "a"});
+  });
+  expect_user_error("the unknown token '[UNK]' is not among", [] {
+    Tokenizer({.tokens = {"[PAD]", "[CLS]", "[SEP]"}});
+  });
+  expect_user_error("the added token '<x>' is not among the 5 tokens",
+                    [] { small_tokenizer({}, {{"<x>"}}); });
+  expect_user_error("max_length: expected at least 2 for the special tokens [CLS] [SEP], got 1",
+                    [] { small_tokenizer({}).encode("a", 1); });
   expect_user_error(
-      [] {
-        small_tokenizer({"a", "b", "a"});
-      },
-      "the token 'a' stands at ids 5 and 7");
-  expect_user_error(
-      [] {
-        Tokenizer({.tokens = {"[PAD]", "[CLS]", "[SEP]"}});
-      },
-      "the unknown token '[UNK]' is not among");
-  expect_user_error([] { small_tokenizer({}, {{"<x>"}}); },
-                    "the added token '<x>' is not among the 5 tokens");
-  expect_user_error([] { small_tokenizer({}).encode("a", 1); },
-                    "max_length: expected at least 2 for the special tokens [CLS] [SEP], got 1");
-  expect_user_error(
-      [] { small_tokenizer({}).encode_pair("a", "b", 2); },
-      "max_length: expected at least 3 for the special tokens of pairs [CLS] [SEP] [SEP], got 2");
-  expect_user_error([] { small_tokenizer({}).token(5); }, "token id 5: expected 0 to 4");
+      "max_length: expected at least 3 for the special tokens of pairs [CLS] [SEP] [SEP], got 2",
+      [] { small_tokenizer({}).encode_pair("a", "b", 2); });
+  expect_user_error("token id 5: expected 0 to 4", [] { small_tokenizer({}).token(5); });
 }
 
 }  // namespace

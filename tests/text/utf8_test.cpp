@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/support/user_error.h"
+#include "tests/support/expect.h"
 
 namespace hone {
 namespace {
@@ -25,9 +25,10 @@ TEST(Utf8, IsRepairedAndCounted) {
 TEST(Utf8, IsDemandedWithAPlace) {
   const auto where = [] { return std::string("a.csv: line 3"); };
   check_utf8("fine", where);
-  expect_user_error([&] { check_utf8("caf\xe9", where); },
-                    "a.csv: line 3: the text is not UTF-8; convert it (`iconv -t UTF-8 -f "
-                    "ENCODING`), or leave `strict` out");
+  expect_user_error(
+      "a.csv: line 3: the text is not UTF-8; convert it (`iconv -t UTF-8 -f "
+      "ENCODING`), or leave `strict` out",
+      [&] { check_utf8("caf\xe9", where); });
 }
 
 }  // namespace

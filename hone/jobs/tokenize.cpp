@@ -1,0 +1,199 @@
+#include "hone/jobs/tokenize.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "hone/base/text.h"
+#include "hone/data/row_order.h"
+#include "hone/data/synthetic_words.h"
+#include "hone/jobs/job_data.h"
+#include "hone/models/vocabulary.h"
+#include "hone/report/table.h"
+#include "hone/text/tokenizer_files.h"
+
+namespace hone {
+namespace {
+
+TokenFacts token_facts(const std::string& part, const EncodedSet& set, const Tokenizer& tokenizer,
+                       std::int64_t batch_size) {
+  TokenFacts facts{.part = part, .texts = set.size(), .cut = set.truncated_texts};
+  for (const auto& ids : set.ids)
+    facts.unknown += std::count(ids.begin(), ids.end(), tokenizer.unknown_id());
+  const std::vector<std::int64_t> lengths = lengths_of(set);
+  std::vector<std::int64_t> sorted = lengths;
+  std::ranges::sort(sorted);
+  facts.tokens = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  const auto percentile = [&](double percent) {
+    return sorted[static_cast<std::size_t>(percent / 100 *
+                                           static_cast<double>(lengths.size() - 1))];
+  };
+  facts.median_tokens = percentile(50);
+  facts.p90_tokens = percentile(90);
+  facts.p99_tokens = percentile(99);
+  facts.longest_tokens = percentile(100);
+  std::vector<std::int64_t> order = epoch_order(set.size(), /*seed=*/42, /*epoch=*/0, true);
+  facts.padding = padding_share(lengths, order, batch_size);
+  group_by_length(lengths, batch_size, /*seed=*/42, /*epoch=*/0, order);
+  facts.grouped_padding = padding_share(lengths, order, batch_size);
+  return facts;
+}
+
+Table facts_table(const std::vector<TokenFacts>& parts) {
+  Table table({{"part", "Part"},
+               {"n", "Texts"},
+               {"tokens", "Tokens"},
+               {"median_tokens", "Median"},
+               {"p90_tokens", "90 %"},
+               {"p99_tokens", "99 %"},
+               {"longest_tokens", "Longest"},
+               {"cut_texts", "Cut"},
+               {"unknown_share", "Unknown"},
+               {"padding_share", "Padding"},
+               {"grouped_padding_share", "Grouped"}});
+  for (const TokenFacts& f : parts)
+    table.add_row({f.part, f.texts, f.tokens, f.median_tokens, f.p90_tokens, f.p99_tokens,
+                   f.longest_tokens, f.cut,
+                   percent(static_cast<double>(f.unknown) / static_cast<double>(f.tokens), 2),
+                   percent(f.padding), percent(f.grouped_padding)});
+  return table;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Tokenizer and positions of a model, without its weights.
+struct TokenizerOfModel {
+  Tokenizer tokenizer;
+  std::int64_t positions;
+  std::string source;                               ///< of the vocabulary, for people
+  std::optional<std::int64_t> training_texts = {};  ///< that it was learnt from
+};
+
+Json to_json(const TokenizerOfModel& model) {
+  Json json = {{"vocab_size", model.tokenizer.vocabulary_size()}, {"source", model.source}};
+  if (model.training_texts) json["training_texts"] = *model.training_texts;
+  return json;
+}
+
+// Of fresh weights as `hone train` would learn it: from texts of which a part is set aside.
+TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& context) {
+  const VocabularyOptions options{job.model, job.data.source, job.vocab_size};
+  const bool learns = learns_vocabulary(options);
+  if (!is_fresh(job.model)) {
+    const fs::path folder = find_model(job.model);
+    const std::string where = (folder / "config.json").string();
+    return {load_tokenizer(folder),
+            model_facts(read_json(folder / "config.json"), where).limits.tokens,
+            fmt::format("those of {}", job.model)};
+  }
+  const std::int64_t positions = fresh_facts(job.model).limits.tokens;
+  if (learns)
+    data =
+        split(std::move(data), {.validation_split = JobData().validation_split, .seed = job.seed})
+            .source;
+  if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
+    return {std::move(learnt->tokenizer), positions,
+            fmt::format("learnt from {} training texts as `hone train {}` learns them",
+                        grouped(learnt->texts), job.model),
+            learnt->texts};
+  return {synthetic_tokenizer(), positions, "those of the built-in data"};
+}
+
+/// The parts of the data that there may be, by name.
+std::vector<std::pair<std::string, const std::vector<Example>*>> parts_of(const DataSet& data) {
+  return {{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}};
+}
+
+std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer, std::size_t limit,
+                                std::int64_t most) {
+  std::vector<TokenView> views;
+  for (const auto& [name, examples] : parts_of(data))
+    for (std::int64_t i = 0; i < std::min(most, std::ssize(*examples)); ++i) {
+      views.push_back(view_tokens(tokenizer, (*examples)[static_cast<std::size_t>(i)], limit));
+      views.back().part = name;
+      views.back().row = i + 1;
+    }
+  return views;
+}
+
+Json to_json(const std::vector<TokenView>& views) {
+  Json rows = Json::array();
+  for (const TokenView& view : views) rows.push_back(to_json(view));
+  return rows;
+}
+
+DataIdentity identity_of(const TokenizeJob& job, const DataSet& data,
+                         const std::vector<TokenFacts>& parts) {
+  DataIdentity identity;
+  identity.source = job.data.source;
+  identity.hash = data.hash;
+  for (const TokenFacts& part : parts) {
+    identity.parts.push_back({.part = part.part, .rows = part.texts});
+    identity.rows += part.texts;
+  }
+  return identity;
+}
+
+DataSet read_data(const TokenizeJob& job, Context& context) {
+  DataOptions options = job.data;
+  options.labelled = false;
+  if (const std::optional<TrainedOn> record = known_record(job.model))
+    options.remembered = record->columns;
+  return load_data_set(options, context.pool);
+}
+
+}  // namespace
+
+TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
+  const auto start = std::chrono::steady_clock::now();
+  DataSet data = read_data(job, context);
+  const double read_seconds = seconds_since(start);
+  tell_notes(context, data.notes);
+  tell_warnings(context, data.warnings);
+  const TokenizerOfModel model = open_tokenizer(job, data, context);
+  tell_warnings(context, {length_warning(job.max_seq_length, model.positions)});
+
+  const auto middle = std::chrono::steady_clock::now();
+  const std::size_t limit = text_limit(job.max_seq_length, model.positions);
+  std::vector<std::pair<std::string, EncodedSet>> sets;
+  for (const auto& [name, examples] : parts_of(data)) {
+    if (examples->empty()) continue;
+    if (examples->front().text_pair) check_room_for_pairs(model.tokenizer, limit);
+    sets.emplace_back(name, encode_examples(context.pool, model.tokenizer, *examples, limit));
+  }
+  const double tokenize_seconds = seconds_since(middle);
+
+  TokenizeResult result{.parts = {},
+                        .views = views_of(data, model.tokenizer, limit, job.texts),
+                        .vocab_size = model.tokenizer.vocabulary_size(),
+                        .training_texts = model.training_texts};
+  for (const auto& [name, set] : sets)
+    result.parts.push_back(token_facts(name, set, model.tokenizer, job.batch_size));
+  const Table table = facts_table(result.parts);
+  const DataIdentity identity = identity_of(job, data, result.parts);
+  const int threads = context.pool.threads();
+  result.fields = {{"model", job.model},           {"data", to_json(identity)},
+                   {"vocabulary", to_json(model)}, {"texts", to_json(result.views)},
+                   {"parts", to_json(table)},      {"max_seq_length", limit},
+                   {"batch", job.batch_size},      {"threads", threads},
+                   {"read_seconds", read_seconds}, {"tokenize_seconds", tokenize_seconds}};
+  const std::string last = fmt::format(
+      "Vocabulary: {} tokens, {}.\n"
+      "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
+      "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
+      grouped(result.vocab_size), model.source, job.batch_size, limit, read_seconds,
+      tokenize_seconds,
+      grouped(static_cast<long long>(static_cast<double>(identity.rows) /
+                                     (read_seconds + tokenize_seconds))),
+      threads);
+  result.text = [table, views = result.views, last](const TextStyle& style) {
+    std::string text = to_text(table, style) + '\n';
+    for (const TokenView& view : views) text += to_text(view, style.columns) + '\n';
+    return text + last;
+  };
+  return result;
+}
+
+}  // namespace hone

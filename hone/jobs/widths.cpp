@@ -1,0 +1,55 @@
+#include "hone/jobs/widths.h"
+
+#include "hone/jobs/run_identity.h"
+#include "hone/study/result.h"
+
+namespace hone {
+
+void finish_width_report(const WidthStudy& study, const std::vector<std::string>& labels,
+                         const std::vector<std::string>& undrawn, RunReport& report,
+                         OutputFolder& output, const Context& context) {
+  write_file(output.path() / "results.csv", to_csv(with_part(width_table(study), study.choice)));
+  report.results.update(to_json(study, labels));
+  report.headline = width_verdict(study);
+  std::vector<std::string> doubts = concerns(compared_models(study), labels);
+  doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  tell_warnings(context, doubts);
+  write_run_report(report, output.path(), context);
+  output.commit();
+}
+
+WidthsResult study_widths(const WidthsJob& job, Context& context) {
+  RunReport report;
+  report.invocation = job.invocation;
+  OutputFolder output(job.output.folder, job.output.resumable(job.resume));
+  TextModel source = open_model(job.model, context, job.seed);
+  check_unquantized(source.model);
+  const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
+                                          FiguresOf::candidates, context, report.notes);
+  if (!begin_run(report.invocation, source.model.parameters, data, output))
+    return {.was_finished = true, .fields = finished_results(output)};
+  WidthStudyOptions options{.qat = job.training};
+  if (!job.widths.empty()) options.widths = job.widths;
+  options.qat.training.seed = job.seed;
+  options.qat.training.save_steps = job.resume.save_steps;
+  options.checkpoints_of = checkpoints_by_name(job.resume, source, output);
+  const std::vector<std::string>& labels = source.model.facts.labels;
+  const WidthStudy study = study_widths(source.model, data, options, context);
+  report.title = fmt::format("{} in fixed point of {} widths", job.model, study.results.size());
+  report.results = subject_of(job.model, data.identity, data.measured_choice());
+  report.basis = basis_of(job.data.options.source, data, "simulated fixed point");
+  std::vector<std::string> undrawn;
+  report.sections = {width_section(study, output.path() / "fixed_point", undrawn)};
+  const std::vector<NamedEvaluation> chosen = chosen_evaluations(study);
+  if (!chosen.empty()) report.sections.push_back(details_section(chosen, labels));
+  finish_width_report(study, labels, undrawn, report, output, context);
+  WidthsResult result{.fields = report.results, .study = study};
+  result.text = [study, chosen, labels, folder = job.output.folder](const TextStyle& style) {
+    return fmt::format("{}\n{}One seed; report.html in {}\n", to_text(study, style),
+                       details_text(chosen, labels, style), folder);
+  };
+  return result;
+}
+
+}  // namespace hone
