@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
+#include "hone/base/file.h"
 #include "hone/data/data_set.h"
+#include "hone/data/data_table.h"
 #include "hone/data/parquet.h"
 #include "tests/data/thrift_writer.h"
 #include "tests/support/test_data.h"
@@ -157,6 +159,32 @@ TEST(ParquetLists, OfNumbersAreARegressionOfSeveral) {
       {.source = list_file("lists_v1").string(), .label_column = "flags"}, list_pool());
   EXPECT_EQ(flags.task, Task::multi_label);
   EXPECT_EQ(flags.train[3].targets, (std::vector<float>{0, 1, 0}));
+}
+
+TEST(ParquetColumns, OfNumbersAreARegression) {
+  const std::string source = list_file("none_v1").string();
+  const DataSet one = load_data_set({.source = source, .label_column = "real"}, list_pool());
+  EXPECT_EQ(one.task, Task::regression);
+  EXPECT_EQ(one.label_names, std::vector<std::string>{"real"});
+  EXPECT_EQ(one.train[3].targets, std::vector<float>{0.3F});
+  const DataSet two = load_data_set({.source = source, .label_column = "score,real"}, list_pool());
+  EXPECT_EQ(two.label_names, (std::vector<std::string>{"score", "real"}));
+  EXPECT_EQ(two.train[3].targets, (std::vector<float>{0.75F, 0.3F}));
+  expect_user_error(
+      [&] {
+        load_data_set({.source = source, .label_column = "real", .task = Task::single_label},
+                      list_pool());
+      },
+      "row 2: 'real' is no label: expected whole numbers or names, got 0.1");
+}
+
+TEST(ParquetColumns, OfListsAreShownAsArrays) {
+  const MappedFile file(list_file("hub_list"));
+  const DataTable table = open_parquet(file.text());
+  std::vector<std::string> notes;
+  const ColumnChoice choice = choose_shown_columns(table.columns, {}, notes);
+  EXPECT_EQ(choice.gold, "labels");
+  EXPECT_EQ(table.read(choice, list_pool())[0].gold, "[\"2\",\"0\"]");
 }
 
 std::string with_length(const std::string& bytes) {
