@@ -7,6 +7,11 @@ namespace {
 
 void read_column(const ParquetFile& file, const ParquetSchemaColumn& column) {
   static ThreadPool pool(1);
+  if (column.is_list) {
+    const auto lists = std::ssize(file.read_lists(column.name, pool).begins) - 1;
+    HONE_ASSERT(lists == file.rows(), "{} lists of {} rows", lists, file.rows());
+    return;
+  }
   const ParquetColumn read = file.read(column.name, pool);
   const auto rows = std::visit([](const auto& values) { return std::ssize(values); }, read.values);
   HONE_ASSERT(rows == file.rows(), "{} of {} rows", rows, file.rows());

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
@@ -35,7 +36,8 @@ std::string place(std::size_t row_group, const ParquetPage& page) {
   return fmt::format("row group {}, page at byte {}", row_group, page.position);
 }
 
-void store(std::vector<std::string_view>& values, const ParquetLeaf&, std::int64_t,
+// `unit` and `first` are what to call the first of the values in messages.
+void store(std::vector<std::string_view>& values, const ParquetLeaf&, const char*, std::int64_t,
            std::string* slots, MemoryBudget& budget) {
   constexpr std::uint64_t kBlockBytes = 32;  // what a block of memory costs beyond its content
   std::uint64_t bytes = 0;
@@ -44,22 +46,22 @@ void store(std::vector<std::string_view>& values, const ParquetLeaf&, std::int64
   for (const std::string_view value : values) (slots++)->assign(value);
 }
 
-void store(std::vector<std::int64_t>& values, const ParquetLeaf& leaf, std::int64_t first_row,
-           std::int64_t* slots, MemoryBudget&) {
+void store(std::vector<std::int64_t>& values, const ParquetLeaf& leaf, const char* unit,
+           std::int64_t first, std::int64_t* slots, MemoryBudget&) {
   if (leaf.is_unsigned && leaf.physical == ParquetPhysical::int32) {
     for (std::int64_t& value : values) value = static_cast<std::uint32_t>(value);
   } else if (leaf.is_unsigned) {
     const auto large = std::find_if(values.begin(), values.end(), [](auto v) { return v < 0; });
     user_check(large == values.end(),
-               "row {} holds {}, more than 9223372036854775807, the most that is read",
-               first_row + (large - values.begin()) + 1,
+               "{} {} holds {}, more than 9223372036854775807, the most that is read", unit,
+               first + (large - values.begin()) + 1,
                large == values.end() ? 0 : static_cast<std::uint64_t>(*large));
   }
   std::copy(values.begin(), values.end(), slots);
 }
 
-void store(std::vector<double>& values, const ParquetLeaf&, std::int64_t, double* slots,
-           MemoryBudget&) {
+void store(std::vector<double>& values, const ParquetLeaf&, const char*, std::int64_t,
+           double* slots, MemoryBudget&) {
   std::copy(values.begin(), values.end(), slots);
 }
 
@@ -76,6 +78,63 @@ ColumnValues empty_values(ParquetPhysical physical, std::int64_t rows) {
   }
 }
 
+void append(ColumnValues& all, ColumnValues&& more) {
+  std::visit(
+      [&]<typename Value>(std::vector<Value>& values) {
+        std::ranges::move(std::get<std::vector<Value>>(more), std::back_inserter(values));
+      },
+      all);
+}
+
+/// The levels of a page of lists, and the values that they speak of.
+struct ListPiece {
+  std::vector<std::uint8_t> repetition, definition;
+  ColumnValues values;
+};
+
+/// Cuts the values of a column into lists by what the levels say of each entry: it begins a row or goes on with it, and it
+/// is a value, an empty list, or missing.
+class ListCutter {
+ public:
+  explicit ListCutter(const ParquetLevels& levels) : levels_(levels) {}
+
+  void begin_row_group() { first_row_ = begins_.size(); }
+  void take(const ListPiece& piece) {
+    for (std::size_t i = 0; i < piece.repetition.size(); ++i)
+      take(piece.repetition[i] == 0, piece.definition[i]);
+  }
+  void end_row_group(std::int64_t rows) const {
+    user_check(begins_.size() - first_row_ == static_cast<std::size_t>(rows),
+               "expected {} rows, the lists give {}; the file is damaged", rows,
+               begins_.size() - first_row_);
+  }
+  std::vector<std::size_t> finish() {
+    begins_.push_back(values_);
+    return std::move(begins_);
+  }
+
+ private:
+  void take(bool new_row, int definition) {
+    if (new_row) begins_.push_back(values_);
+    user_check(begins_.size() > first_row_,
+               "a row group begins in the middle of a list; the file is damaged");
+    if (definition == levels_.definition) {
+      ++values_;
+      return;
+    }
+    user_check(definition < levels_.element,
+               "the list of row {} holds a null; take it out, or fill it", begins_.size());
+    user_check(new_row, "a list goes on with nothing; the file is damaged");
+    user_check(definition == levels_.element - 1,
+               "row {} is null; take such rows out, or fill them", begins_.size());
+  }
+
+  const ParquetLevels& levels_;
+  std::vector<std::size_t> begins_;
+  std::size_t values_ = 0;
+  std::size_t first_row_ = 0;  // of the row group
+};
+
 /// One column of a file while it is read.
 class ColumnReader {
  public:
@@ -87,10 +146,7 @@ class ColumnReader {
         budget_(std::max(kFreeBytes, kMaxColumnExpansion * file.size())) {}
 
   ColumnValues read(ThreadPool& pool) {
-    const auto rows = static_cast<std::uint64_t>(footer_.rows);
-    budget_.charge(rows > UINT64_MAX / kRowBytes ? UINT64_MAX : rows * kRowBytes);
-    find_pieces();
-    pool.run(std::ssize(pages_), [&](std::int64_t group) { read_dictionary(group); });
+    prepare(pool);
     values_ = empty_values(leaf_.physical, footer_.rows);
     pool.run(std::ssize(pieces_), [&](std::int64_t i) {
       const Piece& piece = pieces_[static_cast<std::size_t>(i)];
@@ -99,7 +155,46 @@ class ColumnReader {
     return std::move(values_);
   }
 
+  ParquetLists read_lists(ThreadPool& pool) {
+    prepare(pool);
+    std::vector<ListPiece> lists(pieces_.size());
+    pool.run(std::ssize(pieces_), [&](std::int64_t i) {
+      const Piece& piece = pieces_[static_cast<std::size_t>(i)];
+      with_context(place(piece.row_group, *piece.page),
+                   [&] { lists[static_cast<std::size_t>(i)] = read_list_piece(piece); });
+    });
+    ParquetLists column{{"", empty_values(leaf_.physical, 0)}, {}};
+    ListCutter cutter(leaf_.levels);
+    std::size_t next = 0;
+    for (std::size_t group = 0; group < pages_.size(); ++group) {
+      cutter.begin_row_group();
+      for (std::size_t i = 0; i < pages_[group].data.size(); ++i, ++next) {
+        with_context(place(group, *pieces_[next].page), [&] { cutter.take(lists[next]); });
+        append(column.values.values, std::move(lists[next].values));
+      }
+      with_context(fmt::format("row group {}", group),
+                   [&] { cutter.end_row_group(footer_.row_group_rows[group]); });
+    }
+    column.begins = cutter.finish();
+    return column;
+  }
+
  private:
+  bool is_list() const { return leaf_.levels.repetition > 0; }
+
+  // An entry of a list column is a value, or what stands for an empty list.
+  void prepare(ThreadPool& pool) {
+    charge_rows(footer_.rows);
+    if (is_list())
+      for (std::size_t group = 0; group < footer_.row_groups.size(); ++group)
+        charge_rows(chunk(group).values);
+    find_pieces();
+    pool.run(std::ssize(pages_), [&](std::int64_t group) { read_dictionary(group); });
+  }
+  void charge_rows(std::int64_t count) {
+    const auto rows = static_cast<std::uint64_t>(count);
+    budget_.charge(rows > UINT64_MAX / kRowBytes ? UINT64_MAX : rows * kRowBytes);
+  }
   const ParquetChunk& chunk(std::size_t group) const { return footer_.row_groups[group][number_]; }
 
   void find_pieces() {
@@ -107,8 +202,8 @@ class ColumnReader {
     for (std::size_t group = 0; group < footer_.row_groups.size(); ++group) {
       const std::int64_t rows = footer_.row_group_rows[group];
       with_context(fmt::format("row group {}", group), [&] {
-        user_check(chunk(group).elsewhere ||
-                       (chunk(group).physical == leaf_.physical && chunk(group).values == rows),
+        user_check(chunk(group).elsewhere || (chunk(group).physical == leaf_.physical &&
+                                              (is_list() || chunk(group).values == rows)),
                    "expected {} values of the schema's type, the column's description says "
                    "otherwise; the file is damaged",
                    rows);
@@ -130,7 +225,7 @@ class ColumnReader {
     const ParquetPage& page = *pages_[group].dictionary;
     with_context(place(group, page), [&] {
       Dictionary& dictionary = dictionaries_[group].emplace();
-      dictionary.page = unpack_page(page, chunk(group).codec, /*optional=*/false);
+      dictionary.page = unpack_page(page, chunk(group).codec, {});
       dictionary.values =
           decode_dictionary(dictionary.page.values, page.encoding, leaf_.physical, page.values);
     });
@@ -138,22 +233,42 @@ class ColumnReader {
 
   void read_piece(const Piece& piece) {
     const ParquetPage& page = *piece.page;
-    const UnpackedPage unpacked = unpack_page(page, chunk(piece.row_group).codec, leaf_.optional);
-    if (leaf_.optional) {
-      const std::int64_t null = find_null(unpacked.levels, page.values);
+    const UnpackedPage unpacked = unpack_page(page, chunk(piece.row_group).codec, leaf_.levels);
+    if (leaf_.levels.definition > 0) {
+      const std::int64_t null = find_null(unpacked.definition_levels, page.values);
       user_check(null == page.values, "row {} is null; take such rows out, or fill them",
                  piece.first_row + null + 1);
     }
+    decode(piece, unpacked, page.values, "row", piece.first_row, values_, piece.first_row);
+  }
+
+  ListPiece read_list_piece(const Piece& piece) {
+    const ParquetPage& page = *piece.page;
+    const UnpackedPage unpacked = unpack_page(page, chunk(piece.row_group).codec, leaf_.levels);
+    ListPiece list;
+    list.repetition =
+        decode_levels(unpacked.repetition_levels, leaf_.levels.repetition, page.values);
+    list.definition =
+        decode_levels(unpacked.definition_levels, leaf_.levels.definition, page.values);
+    const std::int64_t count = std::ranges::count(list.definition, leaf_.levels.definition);
+    list.values = empty_values(leaf_.physical, count);
+    if (count > 0) decode(piece, unpacked, count, "value", 0, list.values, 0);
+    return list;
+  }
+
+  // The page's `count` values go to `all` from `begin` on.
+  void decode(const Piece& piece, const UnpackedPage& unpacked, std::int64_t count,
+              const char* unit, std::int64_t first, ColumnValues& all, std::int64_t begin) {
     const auto& dictionary = dictionaries_[piece.row_group];
     DecodedValues decoded =
-        decode_values(unpacked.values, page.encoding, leaf_.physical, page.values,
+        decode_values(unpacked.values, piece.page->encoding, leaf_.physical, count,
                       dictionary ? &dictionary->values : nullptr, budget_);
     std::visit(
         [&]<typename Value>(std::vector<Value>& values) {
           using Slot =
               std::conditional_t<std::is_same_v<Value, std::string_view>, std::string, Value>;
-          auto& slots = std::get<std::vector<Slot>>(values_);
-          store(values, leaf_, piece.first_row, slots.data() + piece.first_row, budget_);
+          auto& slots = std::get<std::vector<Slot>>(all);
+          store(values, leaf_, unit, first, slots.data() + begin, budget_);
         },
         decoded.values);
   }
@@ -169,13 +284,17 @@ class ColumnReader {
   ColumnValues values_;
 };
 
-std::size_t find_leaf(const ParquetSchema& schema, std::string_view name) {
+std::size_t find_leaf(const ParquetSchema& schema, std::string_view name, bool lists) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < schema.columns.size(); ++i) {
     const ParquetSchemaColumn& column = schema.columns[i];
     names.push_back(column.name);
     if (column.name != name) continue;
-    user_check(column.readable,
+    user_check(!lists || column.is_list,
+               "column '{}' is of type {}; expected lists of strings, whole numbers, numbers or "
+               "booleans",
+               name, column.type);
+    user_check(lists || column.readable,
                "column '{}' is of type {}; only flat columns of strings, whole numbers, numbers "
                "and booleans are read",
                name, column.type);
@@ -220,10 +339,21 @@ const std::map<std::string, std::string>& ParquetFile::metadata() const {
 
 ParquetColumn ParquetFile::read(std::string_view column, ThreadPool& pool) const {
   return with_context(state_->where, [&] {
-    const std::size_t leaf = find_leaf(state_->footer.schema, column);
+    const std::size_t leaf = find_leaf(state_->footer.schema, column, /*lists=*/false);
     return with_context(fmt::format("column '{}'", column), [&] {
       ColumnReader reader(state_->bytes, state_->footer, leaf);
       return ParquetColumn{std::string(column), reader.read(pool)};
+    });
+  });
+}
+
+ParquetLists ParquetFile::read_lists(std::string_view column, ThreadPool& pool) const {
+  return with_context(state_->where, [&] {
+    const std::size_t leaf = find_leaf(state_->footer.schema, column, /*lists=*/true);
+    return with_context(fmt::format("column '{}'", column), [&] {
+      ParquetLists lists = ColumnReader(state_->bytes, state_->footer, leaf).read_lists(pool);
+      lists.values.name = column;
+      return lists;
     });
   });
 }

@@ -11,7 +11,7 @@
 #include "hone/base/file.h"
 #include "hone/base/thread_pool.h"
 
-/// Flat columns of Parquet files, the tables of the Hugging Face hub:
+/// Columns of Parquet files, flat ones and lists, the tables of the Hugging Face hub:
 ///
 ///     const ParquetFile file("train-00000-of-00001.parquet");
 ///     const ParquetColumn text = file.read("text", pool);
@@ -32,11 +32,18 @@ struct ParquetColumn {
   std::variant<std::vector<std::string>, std::vector<std::int64_t>, std::vector<double>> values;
 };
 
+/// Row i has the values from `begins[i]` up to `begins[i + 1]`.
+struct ParquetLists {
+  ParquetColumn values;
+  std::vector<std::size_t> begins;  ///< (rows + 1)
+};
+
 /// A column as the file's schema tells of it.
 struct ParquetSchemaColumn {
   std::string name;
   std::string type;       ///< for people: "string", "int64", "list<string>", "struct", "timestamp"
   bool readable = false;  ///< else `read` refuses it: nested, or of a type that no model reads
+  bool is_list = false;   ///< `read_lists` reads it: lists of values that can be read
 };
 
 class ParquetFile {
@@ -58,6 +65,8 @@ class ParquetFile {
   /// All rows of a column; its pieces are unpacked by all threads. Throws `UserError` for a column that is not there
   /// or not readable, a null (with its row), a codec we do not have, and anything damaged.
   ParquetColumn read(std::string_view column, ThreadPool& pool) const;
+  /// All rows of a column of lists. Throws `UserError` as `read` does, also for a null in a list.
+  ParquetLists read_lists(std::string_view column, ThreadPool& pool) const;
 
  private:
   struct State;

@@ -150,6 +150,9 @@ Header read_header(ThriftReader& reader) {
   return header;
 }
 
+constexpr const char* kWrongLevels =
+    "a page has levels as of a nested column, or more of them than bytes; the file is damaged";
+
 ParquetPage make_page(const Header& header, std::string_view packed) {
   ParquetPage page;
   page.packed = packed;
@@ -159,11 +162,12 @@ ParquetPage make_page(const Header& header, std::string_view packed) {
   page.compressed = header.compressed;
   page.crc = header.crc;
   if (header.kind == kDataPage2) {
-    user_check(header.repetition_bytes == 0 && header.definition_bytes <= header.size_bytes &&
-                   static_cast<std::uint64_t>(header.definition_bytes) <= packed.size(),
-               "a page has levels as of a nested column, or more of them than bytes; the file is "
-               "damaged");
-    page.level_bytes = static_cast<std::uint64_t>(header.definition_bytes);
+    // Both have 31 bits.
+    const std::int64_t bytes = header.repetition_bytes + header.definition_bytes;
+    user_check(bytes <= header.size_bytes && static_cast<std::uint64_t>(bytes) <= packed.size(),
+               "{}", kWrongLevels);
+    page.level_bytes = {static_cast<std::uint64_t>(header.repetition_bytes),
+                        static_cast<std::uint64_t>(header.definition_bytes)};
   } else {
     user_check(header.level_encoding == static_cast<std::int64_t>(ParquetEncoding::rle),
                "definition levels have encoding {}; only 3 (RLE) is read", header.level_encoding);
@@ -240,7 +244,7 @@ ParquetPages find_pages(std::string_view file, const ParquetChunk& chunk, Memory
   return pages;
 }
 
-UnpackedPage unpack_page(const ParquetPage& page, std::int32_t codec, bool optional) {
+UnpackedPage unpack_page(const ParquetPage& page, std::int32_t codec, const ParquetLevels& levels) {
   if (page.crc) {
     const auto crc =
         crc32_z(0, reinterpret_cast<const Bytef*>(page.packed.data()), page.packed.size());
@@ -250,17 +254,21 @@ UnpackedPage unpack_page(const ParquetPage& page, std::int32_t codec, bool optio
   UnpackedPage unpacked;
   const Codec& method = find_codec(page.compressed ? codec : 0);
   if (page.level_bytes) {
-    unpacked.levels = page.packed.substr(0, *page.level_bytes);
-    unpacked.values = unpack_bytes(page.packed.substr(*page.level_bytes),
-                                   page.size_bytes - *page.level_bytes, method, unpacked);
+    const auto [repetition, definition] = *page.level_bytes;
+    user_check(repetition == 0 || levels.repetition > 0, "{}", kWrongLevels);
+    unpacked.repetition_levels = page.packed.substr(0, repetition);
+    unpacked.definition_levels = page.packed.substr(repetition, definition);
+    unpacked.values = unpack_bytes(page.packed.substr(repetition + definition),
+                                   page.size_bytes - repetition - definition, method, unpacked);
     return unpacked;
   }
   unpacked.values = unpack_bytes(page.packed, page.size_bytes, method, unpacked);
-  if (optional) {
-    ByteReader reader(unpacked.values);
-    unpacked.levels = reader.take(reader.number<std::uint32_t>());
-    unpacked.values.remove_prefix(reader.position());
-  }
+  ByteReader reader(unpacked.values);
+  if (levels.repetition > 0)
+    unpacked.repetition_levels = reader.take(reader.number<std::uint32_t>());
+  if (levels.definition > 0)
+    unpacked.definition_levels = reader.take(reader.number<std::uint32_t>());
+  unpacked.values.remove_prefix(reader.position());
   return unpacked;
 }
 

@@ -47,8 +47,11 @@ struct ParquetPage {
   ParquetEncoding encoding = ParquetEncoding::plain;
   bool compressed = true;
   std::optional<std::uint32_t> crc;  ///< of `packed`
-  /// In pages of version 2, the bytes of definition levels that stand before the values, never compressed.
-  std::optional<std::uint64_t> level_bytes;
+  /// In pages of version 2, the bytes of levels that stand before the values, never compressed.
+  struct LevelBytes {
+    std::uint64_t repetition = 0, definition = 0;
+  };
+  std::optional<LevelBytes> level_bytes;
 };
 
 struct ParquetPages {
@@ -63,12 +66,12 @@ ParquetPages find_pages(std::string_view file, const ParquetChunk& chunk, Memory
 /// A page ready to be decoded.
 struct UnpackedPage {
   std::unique_ptr<char[]> memory;  ///< none where the page lies open in the file
-  std::string_view levels;         ///< definition levels; empty where the column has none
+  std::string_view repetition_levels, definition_levels;  ///< empty where the column has none
   std::string_view values;
 };
 
-/// `optional`: the column has definition levels. Throws `UserError` when the page does not unpack to its size, or to
+/// `levels`: those of the column; a dictionary has none. Throws `UserError` when the page does not unpack to its size, or to
 /// another check sum than it says.
-UnpackedPage unpack_page(const ParquetPage& page, std::int32_t codec, bool optional);
+UnpackedPage unpack_page(const ParquetPage& page, std::int32_t codec, const ParquetLevels& levels);
 
 }  // namespace hone

@@ -190,24 +190,37 @@ class SchemaWalk {
   void read_column() {
     const std::size_t at = position_;
     schema_.first_leaf.push_back(schema_.leaves.size());
-    const std::string type = read_type(0);
+    const std::string type = read_type(0, {});
     const SchemaElement& element = elements_[at];
     const bool flat = element.physical && element.repetition != 2;
-    schema_.columns.push_back({std::string(element.name), type, flat && is_plain_value(element)});
+    schema_.columns.push_back({std::string(element.name), type, flat && is_plain_value(element),
+                               is_list(schema_.first_leaf.back(), type)});
+  }
+  // Whether the column that was just read is one list of plain values. What stands between the leaves of another kind of
+  // column shows in its type: list<struct>, struct, map.
+  bool is_list(std::size_t leaf, const std::string& type) const {
+    const SchemaElement& element = elements_[position_ - 1];
+    return schema_.leaves.size() == leaf + 1 && schema_.leaves[leaf].levels.repetition == 1 &&
+           is_plain_value(element) && type == fmt::format("list<{}>", type_name(element));
   }
   // The type of the element at hand, for people; leaves on the way are gathered.
-  std::string read_type(int depth) {
+  std::string read_type(int depth, ParquetLevels levels) {
     user_check(depth < kMaxSchemaDepth, "the schema is nested deeper than {}; the file is damaged",
                kMaxSchemaDepth);
     const SchemaElement& element = next();
+    if (element.repetition != 0) ++levels.definition;
+    if (element.repetition == 2) {
+      ++levels.repetition;
+      levels.element = levels.definition;
+    }
     if (element.physical) {
-      schema_.leaves.push_back({*element.physical, element.repetition == 1, !element.is_signed});
+      schema_.leaves.push_back({*element.physical, levels, !element.is_signed});
       const std::string name = type_name(element);
       return element.repetition == 2 ? fmt::format("list<{}>", name) : name;
     }
     std::string inner;
     for (std::int64_t i = 0; i < element.children; ++i) {
-      std::string type = read_type(depth + 1);
+      std::string type = read_type(depth + 1, levels);
       if (i == 0) inner = std::move(type);
     }
     if (element.logical == Logical::map) return "map";

@@ -21,16 +21,26 @@ enum class ParquetPhysical : std::uint8_t {
   fixed_byte_array = 7
 };
 
+/// How much of the path to a leaf has to be told of each of its values (Nested Encoding in parquet-format's README).
+struct ParquetLevels {
+  int repetition = 0;  ///< how many lists are around it
+  int definition = 0;  ///< how much of it may be missing: 0, a value is always there
+  /// Of a value in one list: the definition level from which on the list has an element; below it by one, the list is
+  /// empty, by more there is none.
+  int element = 0;
+};
+
 /// A column of values, at the end of a path of groups.
 struct ParquetLeaf {
   ParquetPhysical physical = ParquetPhysical::byte_array;
-  bool optional = false;     ///< definition levels say which rows are null
+  ParquetLevels levels = {};
   bool is_unsigned = false;  ///< of integers
 };
 
 struct ParquetSchema {
   std::vector<ParquetSchemaColumn> columns;
-  std::vector<std::size_t> first_leaf;  ///< by column; its own leaf where the column is readable
+  /// By column; its own leaf where the column is readable, alone or in lists.
+  std::vector<std::size_t> first_leaf;
   std::vector<ParquetLeaf> leaves;
 };
 

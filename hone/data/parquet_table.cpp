@@ -50,9 +50,11 @@ std::vector<WrittenAnswer> answers_of(ParquetColumn&& read, const ParquetSchemaC
           if constexpr (std::is_same_v<Value, std::string>) {
             answers.push_back({.value = std::move(value)});
           } else if constexpr (std::is_same_v<Value, double>) {
-            answers.push_back(number_answer(value, schema.type == "float32"));
+            answers.push_back(
+                number_answer(value, schema.type.find("float32") != std::string::npos));
           } else {
-            answers.push_back({.value = label_text(value, schema.type == "bool")});
+            answers.push_back(
+                {.value = label_text(value, schema.type.find("bool") != std::string::npos)});
           }
         }
       },
@@ -60,8 +62,22 @@ std::vector<WrittenAnswer> answers_of(ParquetColumn&& read, const ParquetSchemaC
   return answers;
 }
 
+// Rows of answers that are lists, of the answers to their values.
+std::vector<WrittenAnswer> cut(std::vector<WrittenAnswer>&& values,
+                               const std::vector<std::size_t>& begins) {
+  std::vector<WrittenAnswer> rows(begins.size() - 1, {.many = true});
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    for (std::size_t i = begins[row]; i < begins[row + 1]; ++i)
+      rows[row].values.push_back(std::move(values[i].value));
+  return rows;
+}
+
 std::vector<WrittenAnswer> read_answers(const ParquetFile& file, const std::string& column,
                                         const std::optional<Task>& task, ThreadPool& pool) {
+  if (schema_of(file, column).is_list && task != Task::single_label) {
+    ParquetLists lists = file.read_lists(column, pool);
+    return cut(answers_of(std::move(lists.values), schema_of(file, column)), lists.begins);
+  }
   std::vector<WrittenAnswer> answers = answers_of(file.read(column, pool), schema_of(file, column));
   if (task == Task::single_label)
     for (std::size_t row = 0; row < answers.size(); ++row)
@@ -91,7 +107,7 @@ std::vector<std::string> read_written(const ParquetFile& file, const std::string
   std::vector<std::string> texts;
   if (column.empty()) return texts;
   for (WrittenAnswer& answer : read_answers(file, column, std::nullopt, pool))
-    texts.push_back(std::move(answer.value));
+    texts.push_back(answer.many ? to_line(Json(answer.values)) : std::move(answer.value));
   return texts;
 }
 
@@ -119,7 +135,8 @@ std::vector<Record> read_rows(const ParquetFile& file, const std::vector<DataCol
 }
 
 // What the hub's `datasets` writes beside the schema: {"info": {"features": {"label": {"names":
-// ["neg", "pos"], "_type": "ClassLabel"}, …}}}. Anything else there is none of our business.
+// ["neg", "pos"], "_type": "ClassLabel"}, …}}}; of lists {"feature": {"names": …}, "_type": "List"}, of earlier versions
+// "Sequence", or [{"names": …}]. Anything else there is none of our business.
 std::vector<std::string> names_in(const ParquetFile& file, const std::string& column) {
   const auto found = file.metadata().find("huggingface");
   if (found == file.metadata().end()) return {};
@@ -128,7 +145,10 @@ std::vector<std::string> names_in(const ParquetFile& file, const std::string& co
   if (!all.is_object() || !all.contains(place)) return {};
   const Json& features = all.at(place);
   if (!features.is_object() || !features.contains(column)) return {};
-  const Json& feature = features.at(column);
+  const Json& own = features.at(column);
+  const bool in_object = own.is_object() && own.contains("feature");
+  const bool in_array = own.is_array() && own.size() == 1;
+  const Json& feature = in_object ? own.at("feature") : in_array ? own.at(0) : own;
   if (!feature.is_object() || !feature.contains("names") || !feature.at("names").is_array())
     return {};
   std::vector<std::string> names;

@@ -1,6 +1,7 @@
 #include "hone/data/parquet_values.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "hone/base/byte_reader.h"
 
@@ -299,6 +300,17 @@ DecodedValues decode_values(std::string_view bytes, ParquetEncoding encoding,
       "values in encoding {} are not read in a column of this type; write the file anew with the "
       "encodings that are usual (pyarrow: column_encoding=None)",
       static_cast<std::int32_t>(encoding));
+}
+
+std::vector<std::uint8_t> decode_levels(std::string_view levels, int most, std::int64_t count) {
+  auto values = filled<std::uint8_t>(count);
+  const auto width = static_cast<unsigned>(std::bit_width(static_cast<unsigned>(most)));
+  read_hybrid(levels, width, count, [&](std::uint64_t level, std::int64_t times) {
+    user_check(level <= static_cast<std::uint64_t>(most),
+               "a level of {} in a column that has at most {}; the file is damaged", level, most);
+    values.insert(values.end(), static_cast<std::size_t>(times), static_cast<std::uint8_t>(level));
+  });
+  return values;
 }
 
 std::int64_t find_null(std::string_view levels, std::int64_t count) {

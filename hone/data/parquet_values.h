@@ -31,6 +31,9 @@ DecodedValues decode_values(std::string_view bytes, ParquetEncoding encoding,
                             ParquetPhysical physical, std::int64_t count,
                             const ParquetValues* dictionary, MemoryBudget& budget);
 
+/// `count` levels of at most `most`, which is not 0.
+std::vector<std::uint8_t> decode_levels(std::string_view levels, int most, std::int64_t count);
+
 /// Where the first of `count` definition levels of a flat column is 0, which is a null; `count` where none is.
 std::int64_t find_null(std::string_view levels, std::int64_t count);
 

@@ -13,23 +13,23 @@
 namespace hone {
 namespace {
 
+constexpr std::string_view kSigns[] = {"negative", "positive"};
+constexpr std::string_view kOrders[] = {"less", "greater"};
+constexpr std::string_view kScore[] = {"score"};
+constexpr std::string_view kTopicNames[kTopics] = {"music", "sport", "food", "travel", "money"};
+
 constexpr Generator kGenerators[] = {
-    {"negation",
-     "reviews with negators, modifiers and \"but\"; sign of the score",
-     {"negative", "positive"},
-     make_negation},
-    {"tail",
-     "words worth 1, 3 or, rarely, 15; sign of the sum",
-     {"negative", "positive"},
+    {"negation", "reviews with negators, modifiers and \"but\"; sign of the score",
+     Task::single_label, kSigns, make_negation},
+    {"tail", "words worth 1, 3 or, rarely, 15; sign of the sum", Task::single_label, kSigns,
      make_tail},
-    {"compare",
-     "two numbers among fillers; is the first greater?",
-     {"less", "greater"},
+    {"compare", "two numbers among fillers; is the first greater?", Task::single_label, kOrders,
      make_compare},
-    {"lookup",
-     "facts about entities; polarity of the one asked for",
-     {"negative", "positive"},
+    {"lookup", "facts about entities; polarity of the one asked for", Task::single_label, kSigns,
      make_lookup},
+    {"score", "words worth -3 to 3; a number from 0 to 5", Task::regression, kScore, make_score},
+    {"topics", "words of any number of 5 topics; which ones", Task::multi_label, kTopicNames,
+     make_topics},
 };
 
 constexpr std::int64_t kMostExamples = 10'000'000;
@@ -105,6 +105,7 @@ DataSet make_synthetic(const SyntheticOptions& options) {
   DataSet data;
   data.train = make_examples(options, lexicon, "train", options.train_count);
   data.test = make_examples(options, lexicon, "test", test_count);
+  data.task = options.generator->task;
   for (const std::string_view name : options.generator->label_names)
     data.label_names.emplace_back(name);
   data.description =

@@ -18,7 +18,8 @@ inline constexpr std::string_view kSyntheticPrefix = "synth:";
 struct Generator {
   std::string_view name;
   std::string_view summary;  ///< what the text and the label are, on one line
-  std::string_view label_names[2];
+  Task task;
+  std::span<const std::string_view> label_names;
   Example (*make)(const Lexicon& lexicon, RandomSequence& random);
 };
 
@@ -37,6 +38,14 @@ Example make_compare(const Lexicon& lexicon, RandomSequence& random);
 /// A query entity, then 6 to 16 facts about different entities; the label is the polarity of the
 /// query's fact.
 Example make_lookup(const Lexicon& lexicon, RandomSequence& random);
+
+/// 6 to 16 words, some worth from -3 to 3; the number is 5 times the logistic function of a third of their sum, with
+/// noise of standard deviation 0.25, from 0 to 5 in steps of 0.01.
+Example make_score(const Lexicon& lexicon, RandomSequence& random);
+inline constexpr std::size_t kTopics = 5;
+/// 6 to 16 fillers and, of each of `kTopics` topics in three of ten texts, 1 to 3 of its 8 words. The labels are the
+/// topics: topic t has the words from 8t on of `Lexicon::entities`.
+Example make_topics(const Lexicon& lexicon, RandomSequence& random);
 
 /// What `synth:NAME?seed=S&n=COUNT` asks for.
 struct SyntheticOptions {

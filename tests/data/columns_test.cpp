@@ -141,6 +141,24 @@ TEST(Columns, AreThoseRememberedUnlessNamed) {
   EXPECT_EQ(choose_shown_columns(columns, {.remembered = known}, notes).gold, "stars");
 }
 
+TEST(Columns, OfLabelsMayBeSeveral) {
+  const std::vector<DataColumn> columns = {{"text"}, {"a", false}, {"b", false}, {"a,b", false}};
+  Names notes;
+  const auto labels = [&](DataOptions options) {
+    return choose_columns(columns, options, notes).labels;
+  };
+  EXPECT_EQ(labels({.label_column = "b, a"}), (Names{"b", "a"}));
+  EXPECT_EQ(labels({.label_column = "a,b"}), Names{"a,b"}) << "the name of one";
+  EXPECT_EQ(labels({.remembered = {"", "", "b,a"}}), (Names{"b", "a"}));
+  expect_user_error("no column 'c'", [&] { labels({.label_column = "b,c"}); });
+  expect_user_error("text 'text', second text '' and label 'b,text' must be different columns",
+                    [&] { labels({.text_column = "text", .label_column = "b,text"}); });
+  expect_user_error("no column 'b,a'",
+                    [&] { labels({.label_column = "b,a", .task = Task::single_label}); });
+  EXPECT_EQ(choose_shown_columns(columns, {.label_column = "b,a"}, notes).gold, "");
+  EXPECT_EQ(notes.back(), "labels in several columns are not shown beside what the model says");
+}
+
 TEST(ChooseShownColumns, NeedsNoLabels) {
   std::vector<std::string> notes;
   const auto choose = [&](const std::vector<DataColumn>& columns, DataOptions options = {}) {

@@ -36,6 +36,22 @@ def table(rows=ROWS):
     })
 
 
+def lists(rows=100):
+    """Lists of 0 to 4 values, in the forms that lists have."""
+    index = range(rows)
+    numbers = [[(i + k) % 7 for k in range(i % 5)] for i in index]
+    return pa.table({
+        "text": pa.array([text(i) for i in index], pa.string()),
+        "labels": pa.array(numbers, pa.list_(pa.int64())),
+        "names": pa.array([[f"name {v}" for v in row] for row in numbers], pa.list_(pa.string())),
+        "flags": pa.array([[i % 2 == 0, i % 3 == 0, i % 5 == 0] for i in index], pa.list_(pa.bool_())),
+        "scores": pa.array([[i / 4, i / 8] for i in index], pa.list_(pa.float32())),
+        "required": pa.array(numbers, pa.list_(pa.field("element", pa.int64(), nullable=False))),
+        "large": pa.array(numbers, pa.large_list(pa.int8())),
+        "empty": pa.array([[] for i in index], pa.list_(pa.int64())),
+    })
+
+
 def required(data):
     return data.cast(pa.schema([field.with_nullable(False) for field in data.schema]))
 
@@ -89,6 +105,15 @@ def main():
         "price": pa.array([1, 2], pa.decimal128(5)),
         "half": pa.array([1.5, 2], pa.float16()),
     }))
+    # Lists: both versions of pages, pages that begin within a row, row groups, old names of the groups between.
+    write("lists_v1", lists())
+    write("lists_v2", lists(), data_page_version="2.0", compression="zstd")
+    write("lists_plain", required(lists()), use_dictionary=False, compression="snappy")
+    write("lists_pages", lists(), data_page_size=64, write_batch_size=7, use_dictionary=False, row_group_size=30)
+    write("lists_legacy", lists(), use_compliant_nested_type=False)
+    write("lists_nulls", pa.table({"gone": [[1], None, []], "within": [[1], [], [2, None]],
+                                   "deep": [[[1]], [], [[2]]], "structs": [[{"a": 1}], [], []]}))
+    write("bomb_lists", pa.table({"labels": pa.array([[]] * 10_000_000, pa.list_(pa.int32()))}), compression="zstd")
     # Files of a few kB that unpack to hundreds of megabytes, each in another way.
     write("bomb_rows", pa.table({"label": pa.array([7] * 10_000_000, pa.int32())}), compression="zstd")
     write("bomb_dictionary", pa.table({"text": ["x" * 20_000] * 20_000}), compression="zstd")
@@ -101,6 +126,13 @@ def main():
     hub = pa.table({"text": ["a fine film", "dull"], "label": pa.array([1, 0], pa.int64())})
     write("hub", hub.replace_schema_metadata({"huggingface": json.dumps(features)}), compression="snappy",
           write_statistics=True, store_schema=True)
+    names = {"names": ["joy", "fear", "rage"], "_type": "ClassLabel"}
+    for name, feature in {"list": {"feature": names, "_type": "List"}, "sequence": {"feature": names, "length": -1, "_type": "Sequence"},
+                          "array": [names]}.items():
+        features = {"info": {"features": {"text": {"dtype": "string", "_type": "Value"}, "labels": feature}}}
+        hub = pa.table({"text": ["a", "b", "c"], "labels": pa.array([[2, 0], [], [1]], pa.list_(pa.int64()))})
+        write(f"hub_{name}", hub.replace_schema_metadata({"huggingface": json.dumps(features)}), compression="snappy",
+              store_schema=True)
 
 
 if __name__ == "__main__":
