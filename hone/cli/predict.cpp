@@ -110,9 +110,9 @@ class Asked {
     return model().model.fresh_head ? std::vector<std::string>() : model().model.facts.labels;
   }
   const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
-  /// As it was given, or what the model asks for.
-  std::int64_t max_seq_length(const PredictArguments& a) const {
-    return embedder_ ? most_tokens(*embedder_, a.data.max_seq_length) : a.data.max_seq_length;
+  TextLimit limit(const PredictArguments& a) const {
+    return embedder_ ? text_limit(a.data.max_seq_length, *embedder_)
+                     : text_limit(a.data.max_seq_length, *classifier_);
   }
   TextPredictor predictor(const PredictArguments& a, Context& context) const {
     return embedder_ ? TextPredictor(*embedder_, a.data.max_seq_length, a.batch_size, context)
@@ -267,7 +267,6 @@ void predict(const PredictArguments& a) {
   Context context = make_context(a.run);
   const Asked asked(a, context);
   const TextModel& model = asked.model();
-  const std::int64_t max_seq_length = asked.max_seq_length(a);
   const auto first = static_cast<std::size_t>(a.batch_size), most = 32 * first;
   TextRows rows;
   Source source;
@@ -284,10 +283,10 @@ void predict(const PredictArguments& a) {
     rows.rows = {
         {.id = 1, .text = a.text, .text_pair = a.pair ? std::optional(a.text_pair) : std::nullopt}};
   }
-  if (rows.pairs) check_takes_pairs(model.model.facts.limits, model.tokenizer, max_seq_length);
+  if (rows.pairs) check_takes_pairs(model.model.facts.limits, model.tokenizer, asked.limit(a));
   tell_warnings(context, model.model.warnings);
   tell_warnings(context, {untrained_warning(model, a.model)});
-  tell_warnings(context, {length_warning(max_seq_length, model.model.facts.limits.tokens)});
+  tell_warnings(context, {length_warning(a.data.max_seq_length, model.model.facts.limits.tokens)});
   if (asked.embedder() != nullptr) tell_notes(context, embedding_notes(*asked.embedder()));
   TextPredictor predictor = asked.predictor(a, context);
   const Lines lines(a, rows, asked, predictor.width());

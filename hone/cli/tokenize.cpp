@@ -9,9 +9,9 @@
 #include "hone/data/row_order.h"
 #include "hone/data/synthetic_words.h"
 #include "hone/jobs/token_view.h"
+#include "hone/models/text_limit.h"
 #include "hone/models/vocabulary.h"
 #include "hone/report/table.h"
-#include "hone/text/tokenizer_files.h"
 
 namespace hone {
 namespace {
@@ -89,6 +89,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 struct TokenizerOfModel {
   Tokenizer tokenizer;
   std::int64_t positions;
+  std::optional<TokenLimit> limit = {};             ///< what the folder says
   std::string source;                               ///< of the vocabulary, for people
   std::optional<std::int64_t> training_texts = {};  ///< that it was learnt from
 };
@@ -104,20 +105,22 @@ TokenizerOfModel open_tokenizer(const TokenizeArguments& a, DataSet& data, Conte
   const VocabularyOptions options{a.model, a.data.options.source, a.vocab_size};
   const bool learns = learns_vocabulary(options);
   if (!is_fresh(a.model)) {
-    const fs::path folder = find_model(a.model);
-    const std::string where = (folder / "config.json").string();
-    return {load_tokenizer(folder),
-            model_facts(read_json(folder / "config.json"), where).limits.tokens,
-            fmt::format("those of {}", a.model)};
+    const SentenceEncoder encoder = read_sentence_encoder(find_model(a.model));
+    const fs::path config = encoder.folder / "config.json";
+    const ModelFacts facts = model_facts(read_json(config), config.string());
+    return {.tokenizer = read_tokenizer(encoder, facts),
+            .positions = facts.limits.tokens,
+            .limit = encoder.limit,
+            .source = fmt::format("those of {}", a.model)};
   }
   const std::int64_t positions = fresh_facts(a.model).limits.tokens;
   if (learns) data = split(std::move(data), {.validation_split = 0.1, .seed = a.run.seed}).source;
   if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
-    return {std::move(learnt->tokenizer), positions,
+    return {std::move(learnt->tokenizer), positions, std::nullopt,
             fmt::format("learnt from {} training texts as `hone train {}` learns them",
                         grouped(learnt->texts), a.model),
             learnt->texts};
-  return {synthetic_tokenizer(), positions, "those of the built-in data"};
+  return {synthetic_tokenizer(), positions, std::nullopt, "those of the built-in data"};
 }
 
 std::vector<TokenView> views_of(const DataSet& data, const Tokenizer& tokenizer, std::size_t limit,
@@ -154,13 +157,15 @@ void tokenize(const TokenizeArguments& a) {
   tell_warnings(context, {length_warning(a.data.max_seq_length, model.positions)});
 
   const auto middle = std::chrono::steady_clock::now();
-  const std::size_t limit = text_limit(a.data.max_seq_length, model.positions);
+  const TextLimit limit = text_limit(a.data.max_seq_length, model.positions, model.limit);
+  check_room(limit, model.tokenizer, /*pairs=*/false);
   std::vector<std::pair<std::string, EncodedSet>> sets;
   for (const auto& [name, examples] :
        {std::pair{"train", &data.train}, {"validation", &data.validation}, {"test", &data.test}}) {
     if (examples->empty()) continue;
-    if (examples->front().text_pair) check_room_for_pairs(model.tokenizer, limit);
-    sets.emplace_back(name, encode_examples(context.pool, model.tokenizer, *examples, limit));
+    if (examples->front().text_pair) check_room(limit, model.tokenizer, /*pairs=*/true);
+    sets.emplace_back(name,
+                      encode_examples(context.pool, model.tokenizer, *examples, limit.tokens));
   }
   const double tokenize_seconds = seconds_since(middle);
 
@@ -177,14 +182,14 @@ void tokenize(const TokenizeArguments& a) {
     identity.parts.push_back({.part = part.part, .rows = part.texts});
   }
   identity.rows = texts;
-  const std::vector<TokenView> views = views_of(data, model.tokenizer, limit, a.texts);
+  const std::vector<TokenView> views = views_of(data, model.tokenizer, limit.tokens, a.texts);
   if (a.run.json)
     return print_result("tokenize", {{"model", a.model},
                                      {"data", to_json(identity)},
                                      {"vocabulary", to_json(model)},
                                      {"texts", to_json(views)},
                                      {"parts", to_json(table)},
-                                     {"max_seq_length", limit},
+                                     {"max_seq_length", limit.tokens},
                                      {"batch", a.batch_size},
                                      {"threads", context.pool.threads()},
                                      {"read_seconds", read_seconds},
@@ -195,10 +200,10 @@ void tokenize(const TokenizeArguments& a) {
   print_text(
       a.run,
       "Vocabulary: {} tokens, {}.\n"
-      "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
+      "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text{}.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
-      grouped(model.tokenizer.vocabulary_size()), model.source, a.batch_size, limit, read_seconds,
-      tokenize_seconds,
+      grouped(model.tokenizer.vocabulary_size()), model.source, a.batch_size, limit.tokens,
+      reason(limit), read_seconds, tokenize_seconds,
       grouped(
           static_cast<long long>(static_cast<double>(texts) / (read_seconds + tokenize_seconds))),
       context.pool.threads());

@@ -99,12 +99,12 @@ void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unk
 }
 
 std::optional<TrainedOn> known_record(const std::string& model) {
-  return is_fresh(model) ? TrainedOn{} : read_trained_on(find_model(model));
+  return is_fresh(model) ? TrainedOn{} : read_trained_on(find_encoder(model));
 }
 
 std::vector<std::string> known_labels(const std::string& model) {
   if (is_fresh(model)) return {};
-  const fs::path file = find_model(model) / "config.json";
+  const fs::path file = find_encoder(model) / "config.json";
   return model_facts(read_json(file), file.string()).chosen_labels();
 }
 
