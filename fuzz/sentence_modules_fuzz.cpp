@@ -13,7 +13,8 @@ void sentence_modules(std::string_view bytes) {
         return files[name];
       });
   HONE_ASSERT(!modules.pooling.empty() && !to_string(modules.pooling).empty(), "no pooling");
-  HONE_ASSERT(!modules.max_tokens || *modules.max_tokens >= 3, "{} tokens", *modules.max_tokens);
+  const std::optional<TokenLimit>& limit = modules.encoder.limit;
+  HONE_ASSERT(!limit || limit->tokens >= 3, "{} tokens", limit->tokens);
   HONE_ASSERT(!modules.token_width || *modules.token_width >= 1, "{} wide", *modules.token_width);
 }
 

@@ -51,7 +51,9 @@ constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
                                          "layers.svg",        "layers.png",
                                          "layers.tsv",        "layers.gp",
                                          "seeds.svg",         "seeds.png",
-                                         "seeds.tsv",         "seeds.gp"};
+                                         "seeds.tsv",         "seeds.gp",
+                                         "modules.json",      "config_sentence_transformers.json",
+                                         "pytorch_model.bin", "sentence_*_config.json"};
 /// What is needed only to go on.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};
@@ -74,6 +76,14 @@ bool is_job_folder(std::string_view name) {
   });
 }
 
+// "1_Pooling", of a sentence model's other modules.
+bool is_module_folder(std::string_view name) {
+  const std::size_t bar = name.find('_');
+  return bar != std::string_view::npos && bar > 0 && bar + 1 < name.size() &&
+         name.find_first_not_of("0123456789") == bar && name[bar + 1] >= 'A' &&
+         name[bar + 1] <= 'Z';
+}
+
 bool is_of_a_killed_program(const fs::path& path) {
   return std::ranges::any_of(path,
                              [](const fs::path& part) { return is_temporary_name(part.string()); });
@@ -82,9 +92,10 @@ bool is_of_a_killed_program(const fs::path& path) {
 FileRole role_of(const fs::path& path, Names more_results) {
   if (is_of_a_killed_program(path)) return FileRole::scaffolding;
   const std::string name = path.filename().string();
-  const bool events = glob_match(kEvents, name);
+  const bool events = glob_match(kEvents, name), modules = !more_results.empty();
   for (const fs::path& folder : path.parent_path())
-    if (!is_job_folder(folder.string()) && !(events && folder == kEventFolder))
+    if (!is_job_folder(folder.string()) && !(events && folder == kEventFolder) &&
+        !(modules && is_module_folder(folder.string())))
       return FileRole::foreign;
   if (is_any_of(name, kScaffolding)) return FileRole::scaffolding;
   if (!is_any_of(name, kEarlierResults) && !is_any_of(name, more_results)) return FileRole::foreign;

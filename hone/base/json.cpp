@@ -3,6 +3,7 @@
 #include <array>
 
 #include "hone/base/error.h"
+#include "hone/base/git_lfs.h"
 #include "hone/base/json_part.h"
 #include "hone/base/printable.h"
 
@@ -86,7 +87,11 @@ LargeJson parse_large_json(std::string_view text) {
   return parse<LargeJson>(text, {});
 }
 
-Json read_json(const fs::path& path) { return parse_json(read_file(path), path.string()); }
+Json read_json(const fs::path& path) {
+  const std::string text = read_file(path);
+  refuse_git_lfs_pointer(path, text, "its contents");
+  return parse_json(text, path.string());
+}
 
 std::string to_line(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -123,8 +123,10 @@ void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_le
   app.add_option("--text_pair_column", options.text_pair_column,
                  "column or key of the second text, for pairs");
   app.add_flag("--strict", options.strict, "refuse texts that are not UTF-8");
-  app.add_option("--max_seq_length", max_seq_length,
-                 "most tokens of a text; 0: 512, or the model's positions if fewer")
+  app.add_option(
+         "--max_seq_length", max_seq_length,
+         "most tokens of a text; 0: 512, or what the model's folder says or its positions are, if "
+         "fewer")
       ->check(text_length());
 }
 

@@ -7,10 +7,12 @@
 #include <tuple>
 
 #include "hone/base/error.h"
+#include "hone/base/git_lfs.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/data/trained_on.h"
 #include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/frontends/huggingface/module_list.h"
 #include "hone/models/model_source.h"
 #include "hone/models/unrounded.h"
 #include "hone/report/table.h"
@@ -26,10 +28,12 @@ Place place_of(const Tensor& tensor) {
   return {tensor.device_pointer(), tensor.dtype(), tensor.sizes()};
 }
 
-// Config, tokenizer and words about the model, not what tells of the job that made it.
+// Config, tokenizer and words about the model, not what tells of the job that made it, nor modules.json, which names
+// folders.
 bool goes_along(const fs::path& path) {
   constexpr std::string_view kOfTheJob[] = {"machine.json",       "results.json", "settings.json",
-                                            "trainer_state.json", "record.json",  "resume.json"};
+                                            "trainer_state.json", "record.json",  "resume.json",
+                                            kModulesFile};
   constexpr std::string_view kEndings[] = {".json", ".txt", ".hone", ".model", ".jinja", ".md"};
   const std::string name = path.filename().string();
   if (name == kUnroundedFile) return true;
@@ -46,9 +50,10 @@ std::vector<std::string> copy_others(const fs::path& model, const fs::path& outp
   for (const fs::directory_entry& entry : fs::directory_iterator(model, error)) {
     if (!entry.is_regular_file(error) || !goes_along(entry.path())) continue;
     copied.push_back(entry.path().filename().string());
-    write_file(output / copied.back(), read_file(entry.path()));
+    const std::string content = read_file(entry.path());
+    refuse_git_lfs_pointer(entry.path(), content, "the contents of the file");
+    write_file(output / copied.back(), content);
   }
-  std::sort(copied.begin(), copied.end());
   return copied;
 }
 
@@ -75,7 +80,8 @@ Table tensor_table(const Conversion& conversion) {
 }  // namespace
 
 Conversion convert_weights(const fs::path& model, const fs::path& output) {
-  const Checkpoint checkpoint = load_checkpoint(model);
+  const fs::path encoder = encoder_folder(model, read_module_list(model, json_reader()));
+  const Checkpoint checkpoint = load_checkpoint(encoder);
   Conversion conversion{.source = checkpoint.source, .tensors = {}, .copied = {}};
   std::map<Place, std::string> written;
   TensorMap tensors;
@@ -92,7 +98,15 @@ Conversion convert_weights(const fs::path& model, const fs::path& output) {
     }
     conversion.tensors.push_back(std::move(row));
   }
-  conversion.copied = copy_others(model, output);
+  const auto add = [&](const std::vector<std::string>& copied) {
+    conversion.copied.insert(conversion.copied.end(), copied.begin(), copied.end());
+  };
+  if (encoder != model) add(copy_others(model, output));
+  add(copy_others(encoder, output));
+  add(copy_modules(model, output));
+  std::ranges::sort(conversion.copied);
+  const auto [first, last] = std::ranges::unique(conversion.copied);
+  conversion.copied.erase(first, last);
   write_safetensors(output / "model.safetensors", tensors, metadata);
   return conversion;
 }

@@ -101,14 +101,14 @@ void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unk
 }
 
 std::optional<TrainedOn> known_record(const std::string& model) {
-  return is_fresh(model) ? TrainedOn{} : read_trained_on(find_model(model));
+  return is_fresh(model) ? TrainedOn{} : read_trained_on(find_encoder(model));
 }
 
 KnownLabels known_labels(const std::string& model) {
   const bool fresh = is_fresh(model);
   const ModelFacts facts = [&] {
     if (fresh) return fresh_facts(model);
-    const fs::path file = find_model(model) / "config.json";
+    const fs::path file = find_encoder(model) / "config.json";
     return model_facts(read_json(file), file.string());
   }();
   KnownLabels known{.task = facts.problem_type};

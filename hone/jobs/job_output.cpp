@@ -30,8 +30,7 @@ CheckpointOptions checkpoints_in(const fs::path& folder, const JobResume& a,
           .write_model =
               [&source](const Model& model, const fs::path& to) {
                 save_model(model, to);
-                write_tokenizer(source, to);
-                write_trained_on(source.trained_on, to);
+                write_beside(source, to);
               },
           .on_diverged = [&output](const std::string& why) { output.give_up(why); }};
 }

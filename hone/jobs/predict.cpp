@@ -46,9 +46,9 @@ class Asked {
     return model().model.fresh_head ? std::vector<std::string>() : model().model.facts.labels;
   }
   const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
-  /// As it was given, or what the model asks for.
-  std::int64_t max_seq_length(const PredictJob& job) const {
-    return embedder_ ? most_tokens(*embedder_, job.max_seq_length) : job.max_seq_length;
+  TextLimit limit(const PredictJob& job) const {
+    return embedder_ ? text_limit(job.max_seq_length, *embedder_)
+                     : text_limit(job.max_seq_length, *classifier_);
   }
   TextPredictor predictor(const PredictJob& job, Context& context) const {
     return embedder_ ? TextPredictor(*embedder_, job.max_seq_length, job.batch_size, context)
@@ -99,9 +99,8 @@ PredictionSubject subject_for(const PredictJob& job, const Asked& asked, const T
 void tell_of_model(const PredictJob& job, const Asked& asked, const Context& context) {
   const TextModel& model = asked.model();
   tell_warnings(context, model.model.warnings);
-  tell_warnings(context,
-                {untrained_warning(model, job.model),
-                 length_warning(asked.max_seq_length(job), model.model.facts.limits.tokens)});
+  tell_warnings(context, {untrained_warning(model, job.model),
+                          length_warning(job.max_seq_length, model.model.facts.limits.tokens)});
   if (asked.embedder() != nullptr) tell_notes(context, embedding_notes(*asked.embedder()));
 }
 
@@ -117,8 +116,7 @@ PredictResult predict_texts(const PredictJob& job, Context& context) {
   const Asked asked(job, context);
   TextRows rows = rows_to_answer(job, asked, context);
   if (rows.pairs)
-    check_takes_pairs(asked.model().model.facts.limits, asked.model().tokenizer,
-                      asked.max_seq_length(job));
+    check_takes_pairs(asked.model().model.facts.limits, asked.model().tokenizer, asked.limit(job));
   tell_of_model(job, asked, context);
   TextPredictor predictor = asked.predictor(job, context);
   PredictResult result{.subject = subject_for(job, asked, rows, predictor.width())};

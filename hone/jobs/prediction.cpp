@@ -193,9 +193,11 @@ TextPredictor::TextPredictor(const TextModel& source, std::int64_t max_seq_lengt
     : source_(source),
       context_(context),
       question_(Question::label),
-      limit_(text_limit(max_seq_length, source.model.facts.limits.tokens)),
+      limit_(text_limit(max_seq_length, source)),
       batch_size_(batch_size),
-      predictor_(forward_graph(source.model), source.model.parameters, context.session()) {}
+      predictor_(forward_graph(source.model), source.model.parameters, context.session()) {
+  check_room(limit_, source.tokenizer, /*pairs=*/false);
+}
 
 TextPredictor::TextPredictor(const EmbeddingModel& model, std::int64_t max_seq_length,
                              std::int64_t batch_size, Context& context)
@@ -203,16 +205,17 @@ TextPredictor::TextPredictor(const EmbeddingModel& model, std::int64_t max_seq_l
       context_(context),
       question_(Question::embedding),
       prompt_(model.modules.prompt),
-      limit_(
-          text_limit(most_tokens(model, max_seq_length), model.source.model.facts.limits.tokens)),
+      limit_(text_limit(max_seq_length, model)),
       batch_size_(batch_size),
       predictor_(embedding_graph(model.source.model, model.modules), model.source.model.parameters,
-                 context.session()) {}
+                 context.session()) {
+  check_room(limit_, source_.tokenizer, /*pairs=*/false);
+}
 
 std::vector<Prediction> TextPredictor::predict(std::vector<TextRow> rows) {
   std::vector<Example> examples;
   for (const TextRow& row : rows) examples.push_back({prompt_ + row.text, 0, row.text_pair});
-  const EncodedSet set = encode_examples(context_.pool, source_.tokenizer, examples, limit_);
+  const EncodedSet set = encode_examples(context_.pool, source_.tokenizer, examples, limit_.tokens);
   const ExampleSource source = text_examples(set);
   const auto padded = [&](std::int64_t row) {
     constexpr std::int64_t kMultiple = 8;
@@ -266,7 +269,7 @@ std::vector<std::string> TextPredictor::warnings() const {
     if (count > 0)
       lines.push_back(fmt::format("{} of {} texts {}", grouped(count), grouped(texts), what));
   };
-  add(cut, fmt::format("were cut to {} tokens", limit_));
+  add(cut, fmt::format("were cut to {} tokens{}", limit_.tokens, reason(limit_)));
   add(empty, fmt::format("are empty; they were {} like any other",
                          classified ? "classified" : "embedded"));
   if (classified && without_number > 0)

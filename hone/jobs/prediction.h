@@ -59,7 +59,7 @@ class TextPredictor {
   /// For labels. `source` and `context` must outlive it. `max_seq_length`: see text_limit.
   TextPredictor(const TextModel& source, std::int64_t max_seq_length, std::int64_t batch_size,
                 Context& context);
-  /// For embeddings. `max_seq_length`: see most_tokens.
+  /// For embeddings. `max_seq_length`: see text_limit of these.
   TextPredictor(const EmbeddingModel& model, std::int64_t max_seq_length, std::int64_t batch_size,
                 Context& context);
 
@@ -78,7 +78,7 @@ class TextPredictor {
   Context& context_;
   Question question_;
   std::string prompt_;
-  std::size_t limit_;
+  TextLimit limit_;
   std::int64_t batch_size_;
   Predictor predictor_;
 };

@@ -8,9 +8,9 @@
 #include "hone/data/row_order.h"
 #include "hone/data/synthetic_words.h"
 #include "hone/jobs/job_data.h"
+#include "hone/models/text_limit.h"
 #include "hone/models/vocabulary.h"
 #include "hone/report/table.h"
-#include "hone/text/tokenizer_files.h"
 
 namespace hone {
 namespace {
@@ -67,6 +67,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 struct TokenizerOfModel {
   Tokenizer tokenizer;
   std::int64_t positions;
+  std::optional<TokenLimit> limit = {};             ///< what the folder says
   std::string source;                               ///< of the vocabulary, for people
   std::optional<std::int64_t> training_texts = {};  ///< that it was learnt from
 };
@@ -82,11 +83,13 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& 
   const VocabularyOptions options{job.model, job.data.source, job.vocab_size};
   const bool learns = learns_vocabulary(options);
   if (!is_fresh(job.model)) {
-    const fs::path folder = find_model(job.model);
-    const std::string where = (folder / "config.json").string();
-    return {load_tokenizer(folder),
-            model_facts(read_json(folder / "config.json"), where).limits.tokens,
-            fmt::format("those of {}", job.model)};
+    const SentenceEncoder encoder = read_sentence_encoder(find_model(job.model));
+    const fs::path config = encoder.folder / "config.json";
+    const ModelFacts facts = model_facts(read_json(config), config.string());
+    return {.tokenizer = read_tokenizer(encoder, facts),
+            .positions = facts.limits.tokens,
+            .limit = encoder.limit,
+            .source = fmt::format("those of {}", job.model)};
   }
   const std::int64_t positions = fresh_facts(job.model).limits.tokens;
   if (learns)
@@ -94,11 +97,11 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& 
         split(std::move(data), {.validation_split = JobData().validation_split, .seed = job.seed})
             .source;
   if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
-    return {std::move(learnt->tokenizer), positions,
+    return {std::move(learnt->tokenizer), positions, std::nullopt,
             fmt::format("learnt from {} training texts as `hone train {}` learns them",
                         grouped(learnt->texts), job.model),
             learnt->texts};
-  return {synthetic_tokenizer(), positions, "those of the built-in data"};
+  return {synthetic_tokenizer(), positions, std::nullopt, "those of the built-in data"};
 }
 
 /// The parts of the data that there may be, by name.
@@ -156,17 +159,19 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   tell_warnings(context, {length_warning(job.max_seq_length, model.positions)});
 
   const auto middle = std::chrono::steady_clock::now();
-  const std::size_t limit = text_limit(job.max_seq_length, model.positions);
+  const TextLimit limit = text_limit(job.max_seq_length, model.positions, model.limit);
+  check_room(limit, model.tokenizer, /*pairs=*/false);
   std::vector<std::pair<std::string, EncodedSet>> sets;
   for (const auto& [name, examples] : parts_of(data)) {
     if (examples->empty()) continue;
-    if (examples->front().text_pair) check_room_for_pairs(model.tokenizer, limit);
-    sets.emplace_back(name, encode_examples(context.pool, model.tokenizer, *examples, limit));
+    if (examples->front().text_pair) check_room(limit, model.tokenizer, /*pairs=*/true);
+    sets.emplace_back(name,
+                      encode_examples(context.pool, model.tokenizer, *examples, limit.tokens));
   }
   const double tokenize_seconds = seconds_since(middle);
 
   TokenizeResult result{.parts = {},
-                        .views = views_of(data, model.tokenizer, limit, job.texts),
+                        .views = views_of(data, model.tokenizer, limit.tokens, job.texts),
                         .vocab_size = model.tokenizer.vocabulary_size(),
                         .training_texts = model.training_texts};
   for (const auto& [name, set] : sets)
@@ -176,15 +181,15 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
   const int threads = context.pool.threads();
   result.fields = {{"model", job.model},           {"data", to_json(identity)},
                    {"vocabulary", to_json(model)}, {"texts", to_json(result.views)},
-                   {"parts", to_json(table)},      {"max_seq_length", limit},
+                   {"parts", to_json(table)},      {"max_seq_length", limit.tokens},
                    {"batch", job.batch_size},      {"threads", threads},
                    {"read_seconds", read_seconds}, {"tokenize_seconds", tokenize_seconds}};
   const std::string last = fmt::format(
       "Vocabulary: {} tokens, {}.\n"
-      "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text.\n"
+      "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text{}.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
-      grouped(result.vocab_size), model.source, job.batch_size, limit, read_seconds,
-      tokenize_seconds,
+      grouped(result.vocab_size), model.source, job.batch_size, limit.tokens, reason(limit),
+      read_seconds, tokenize_seconds,
       grouped(static_cast<long long>(static_cast<double>(identity.rows) /
                                      (read_seconds + tokenize_seconds))),
       threads);

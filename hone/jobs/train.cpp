@@ -364,6 +364,18 @@ std::vector<std::string> parts_told(const Splits& splits) {
   return lines;
 }
 
+// Of an encoder that a pooling stands behind in its folder.
+std::string modules_text(const TextModel& source, const std::string& name) {
+  const bool pooled =
+      !source.modules.empty() && read_module_list(source.modules, json_reader()).size() > 1;
+  if (!pooled) return "";
+  return fmt::format(
+      "{} is a sentence model: a head for the labels is trained on its encoder, and its modules "
+      "(pooling, limit, prompts) go along as they are; its embeddings become others by that, and "
+      "nothing here trains them to be alike for similar texts",
+      name);
+}
+
 TextModel open_for_training(const TrainJob& job, const std::optional<LearntVocabulary>& vocabulary,
                             const Splits& splits, std::uint64_t seed, const Context& context) {
   const LabelScheme labels = splits.source.scheme();
@@ -430,6 +442,8 @@ TrainResult train_model(const TrainJob& job, Context& context) {
     told.push_back(fmt::format("weights: {} goes on from those before rounding ({})", job.model,
                                kUnroundedFile));
   if (vocabulary) told.push_back(vocabulary_text(*vocabulary, data.train));
+  if (learns) told.push_back(modules_text(source, job.model));
+  std::erase(told, "");
   tell_notes(context, told);
   for (const auto& lines : {splits.source.notes, splits.source.warnings, told})
     report.notes.insert(report.notes.end(), lines.begin(), lines.end());

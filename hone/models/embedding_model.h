@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hone/frontends/huggingface/sentence_modules.h"
-#include "hone/models/model_source.h"
+#include "hone/models/text_limit.h"
 
 namespace hone {
 
@@ -21,8 +21,8 @@ struct EmbeddingModel {
 EmbeddingModel open_embedding_model(const std::string& name, const Context& context,
                                     std::uint64_t seed);
 
-/// The most tokens a text may have: `max_seq_length` if positive, else what the modules say, else all positions.
-std::int64_t most_tokens(const EmbeddingModel& model, std::int64_t max_seq_length);
+/// Where its texts are cut: `max_seq_length` if positive, else what its folder says, but never more than its positions.
+TextLimit text_limit(std::int64_t max_seq_length, const EmbeddingModel& model);
 
 /// What the vectors are, for people: their pooling and who chose it, a prompt that stands in front of the texts.
 std::vector<std::string> embedding_notes(const EmbeddingModel& model);

@@ -10,33 +10,27 @@
 
 namespace hone {
 
-void check_room_for_pairs(const Tokenizer& tokenizer, std::size_t limit) {
-  const std::vector<std::string> tokens = tokenizer.framing_tokens(/*pair=*/true);
-  user_check(limit >= tokens.size(),
-             "`max_seq_length`: expected at least {} for pairs, for the special tokens {}, got {}",
-             tokens.size(), fmt::join(tokens, " "), limit);
-}
-
 void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
-                       std::int64_t max_seq_length) {
+                       const TextLimit& limit) {
   user_check(limits.pairs() || !tokenizer.definition().framing.second_is_type_1,
              "pairs of texts need a model with two types of tokens, this one has {} "
              "(type_vocab_size in its config.json); leave the second text out, or take another "
              "model",
              limits.token_types);
-  check_room_for_pairs(tokenizer, text_limit(max_seq_length, limits.tokens));
+  check_room(limit, tokenizer, /*pairs=*/true);
 }
 
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
                        const std::string& name, std::int64_t max_seq_length, Context& context,
                        std::vector<std::string>& warnings) {
-  const std::size_t limit = text_limit(max_seq_length, source.model.facts.limits.tokens);
+  const TextLimit limit = text_limit(max_seq_length, source);
   if (!examples.empty() && examples[0].text_pair)
-    check_takes_pairs(source.model.facts.limits, source.tokenizer, max_seq_length);
+    check_takes_pairs(source.model.facts.limits, source.tokenizer, limit);
+  check_room(limit, source.tokenizer, /*pairs=*/false);
   const std::string shorter = length_warning(max_seq_length, source.model.facts.limits.tokens);
   if (!shorter.empty() && std::ranges::find(warnings, shorter) == warnings.end())
     warnings.push_back(shorter);
-  EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit,
+  EncodedSet set = encode_examples(context.pool, source.tokenizer, examples, limit.tokens,
                                    source.model.facts.task());
   set.text_numbers = text_numbers(row_hashes(examples));
   // What is so of one part is so of all.
@@ -47,8 +41,8 @@ EncodedSet encode_part(const TextModel& source, const std::vector<Example>& exam
       !spelling.empty() && std::ranges::none_of(warnings, is_of_spelling))
     warnings.push_back(std::move(spelling));
   if (set.truncated_texts > 0)
-    warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens", name,
-                                   set.truncated_texts, set.size(), limit));
+    warnings.push_back(fmt::format("{}: {} of {} texts were cut to {} tokens{}", name,
+                                   set.truncated_texts, set.size(), limit.tokens, reason(limit)));
   if (set.replaced_bytes > 0)
     warnings.push_back(
         fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8", name,
@@ -97,17 +91,6 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
   }
   if (!test.examples.empty()) warn(encoded.measured);
   return encoded;
-}
-
-std::size_t text_limit(std::int64_t max_seq_length, std::int64_t positions) {
-  const std::int64_t wanted = max_seq_length > 0 ? max_seq_length : 512;
-  return static_cast<std::size_t>(std::min(wanted, positions));
-}
-
-std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {
-  if (max_seq_length <= positions) return "";
-  return fmt::format("`max_seq_length` {}: the model has {} positions; texts are cut to {} tokens",
-                     max_seq_length, positions, text_limit(max_seq_length, positions));
 }
 
 }  // namespace hone

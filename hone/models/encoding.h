@@ -5,7 +5,7 @@
 
 #include "hone/data/encoded_set.h"
 #include "hone/data/splits.h"
-#include "hone/models/model_source.h"
+#include "hone/models/text_limit.h"
 
 /// The parts of a data set as a model reads them.
 namespace hone {
@@ -28,13 +28,11 @@ struct EncodedSplits {
 };
 
 /// Throws `UserError` unless the model takes the types of tokens that `tokenizer` gives to a pair of texts, and its
-/// positions are enough for both (see text_limit).
+/// special tokens have room (see check_room).
 void check_takes_pairs(const InputLimits& limits, const Tokenizer& tokenizer,
-                       std::int64_t max_seq_length);
-/// The latter alone: the special tokens of a pair have room among `limit` tokens.
-void check_room_for_pairs(const Tokenizer& tokenizer, std::size_t limit);
+                       const TextLimit& limit);
 
-/// Tokenizes `examples` for the model; says in `warnings`, with `name` in front, what was cut or
+/// Tokenizes `examples` for the model, cut where `text_limit` says; says in `warnings`, with `name` in front, what was cut or
 /// replaced, and that the model has fewer positions than `max_seq_length`.
 EncodedSet encode_part(const TextModel& source, const std::vector<Example>& examples,
                        const std::string& name, std::int64_t max_seq_length, Context& context,
@@ -46,12 +44,5 @@ EncodedSplits encode_splits(const TextModel& source, const Splits& splits,
                             const MeasuredTexts& test, const std::optional<TrainedOn>& record,
                             std::int64_t max_seq_length, Context& context,
                             std::vector<std::string>& warnings);
-
-/// The most tokens a text may have: `max_seq_length` if positive, else 512, but never more than the
-/// model's positions.
-std::size_t text_limit(std::int64_t max_seq_length, std::int64_t positions);
-
-/// That the model has fewer positions than `max_seq_length`; empty where it does not.
-std::string length_warning(std::int64_t max_seq_length, std::int64_t positions);
 
 }  // namespace hone

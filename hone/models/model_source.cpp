@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/data/synthetic_words.h"
+#include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
 #include "hone/passes/quantize.h"
 #include "hone/text/tokenizer_files.h"
@@ -55,6 +57,29 @@ void check_not_seeds(const fs::path& folder) {
              folder.string(), fmt::join(seeds, ", "));
 }
 
+Tokenizer in_lower_case(const Tokenizer& tokenizer, const fs::path& folder) {
+  TokenizerDefinition definition = tokenizer.definition();
+  auto* const model = std::get_if<WordPieceModel>(&definition.model);
+  user_check(model != nullptr,
+             "{}: sentence_bert_config.json asks for small letters (do_lower_case), which is "
+             "supported with WordPiece alone; this tokenizer is of another kind",
+             folder.string());
+  model->normalization.lowercase = true;
+  return Tokenizer(std::move(definition));
+}
+
+// The graph counts the tokens that are not of the config's number, whatever the mask says.
+void check_padding(const Tokenizer& tokenizer, const ModelFacts& facts, const fs::path& folder) {
+  const std::optional<std::int64_t>& padding = facts.limits.padding;
+  user_check(!padding || tokenizer.pad_id() == *padding,
+             "{}: the tokenizer pads with '{}', token {}, but pad_token_id of config.json is {}, "
+             "and positions are counted from that on: other tokens would be taken for padding; "
+             "fetch the tokenizer that the model was trained with, or set right which of the two "
+             "is wrong",
+             folder.string(), shown_name(tokenizer.definition().special.pad), tokenizer.pad_id(),
+             padding.value_or(0));
+}
+
 void check_vocabulary(TextModel& source) {
   const std::int64_t rows = source.model.facts.limits.vocabulary;
   user_check(source.tokenizer.vocabulary_size() <= rows,
@@ -95,13 +120,22 @@ bool is_fresh(const std::string& name) {
   return is_config_file(name) || (is_preset(name) && !path_exists(name));
 }
 
+fs::path find_encoder(const std::string& name) {
+  return read_sentence_encoder(find_model(name)).folder;
+}
+
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
                      const LabelScheme& labels, HeadFit head) {
   if (!is_fresh(source)) {
-    const fs::path folder = find_model(source);
-    TextModel opened{
-        load_model(folder, context.library.ops, context.library.formats, seed, labels, head),
-        load_tokenizer(folder), folder, read_trained_on(folder)};
+    const fs::path whole = find_model(source);
+    const SentenceEncoder encoder = read_sentence_encoder(whole);
+    const fs::path& folder = encoder.folder;
+    Model model =
+        load_model(folder, context.library.ops, context.library.formats, seed, labels, head);
+    Tokenizer tokenizer = read_tokenizer(encoder, model.facts);
+    TextModel opened{std::move(model), std::move(tokenizer), folder, read_trained_on(folder),
+                     encoder.limit};
+    if (encoder.is_listed) opened.modules = whole;
     check_vocabulary(opened);
     if (std::string reason = disbelief(folder); !reason.empty())
       opened.model.warnings.push_back(std::move(reason));
@@ -112,6 +146,14 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
     return opened;
   }
   return make_model(source, synthetic_tokenizer(), context, seed, labels);
+}
+
+Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts) {
+  const Architecture& architecture = find_architecture(facts.architecture, "a model");
+  Tokenizer tokenizer = load_tokenizer(encoder.folder, architecture.tokenizer_class);
+  if (encoder.lowercase) tokenizer = in_lower_case(tokenizer, encoder.folder);
+  check_padding(tokenizer, facts, encoder.folder);
+  return tokenizer;
 }
 
 TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
@@ -138,10 +180,15 @@ std::string untrained_warning(const TextModel& source, const std::string& name) 
       source.trained_on->nothing() ? "weights are" : "head is");
 }
 
+void write_beside(const TextModel& source, const fs::path& folder) {
+  write_tokenizer(source, folder);
+  if (!source.modules.empty()) copy_modules(source.modules, folder);
+  write_trained_on(source.trained_on, folder);
+}
+
 void write_model(const TextModel& source, const fs::path& folder) {
   save_model(source.model, folder);
-  write_tokenizer(source, folder);
-  write_trained_on(source.trained_on, folder);
+  write_beside(source, folder);
 }
 
 }  // namespace hone

@@ -5,6 +5,7 @@
 
 #include "hone/data/trained_on.h"
 #include "hone/frontends/huggingface/model.h"
+#include "hone/frontends/huggingface/sentence_modules.h"
 #include "hone/runtime/context.h"
 #include "hone/text/tokenizer.h"
 
@@ -17,6 +18,9 @@ struct TextModel {
   fs::path folder;  ///< where it was read from; empty for a fresh one
   /// What it has learnt from; none where that is not known.
   std::optional<TrainedOn> trained_on = {};
+  std::optional<TokenLimit> limit = {};  ///< where its folder says that texts are cut
+  /// Where a modules.json lists it as the encoder of a sentence model, which goes along with it; empty: nowhere.
+  fs::path modules = {};
 };
 
 /// Configs that have a name, for models with fresh weights; `open_model` gives them the built-in data's vocabulary.
@@ -34,10 +38,18 @@ fs::path find_model(const std::string& name);
 /// config.json itself.
 bool is_fresh(const std::string& name);
 
-/// Opens the model called `source` (see find_model), or makes a fresh one (see is_fresh).
-/// `labels` and `head`: see load_model.
+/// The folder of config.json and weights of the model called so: that of find_model, or of the encoder that it lists.
+fs::path find_encoder(const std::string& name);
+
+/// Opens the model called `source` (see find_model), or makes a fresh one (see is_fresh). Of a sentence model it is the
+/// encoder, whose tokenizer writes small where its files ask for it. `labels` and `head`: see load_model. Throws `UserError`
+/// as `load_model`, `load_tokenizer` and `read_sentence_encoder` do, and for a vocabulary that is not that of the weights.
 TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
                      const LabelScheme& labels = {}, HeadFit head = HeadFit::must_fit);
+
+/// The tokenizer beside such an encoder, for a model with these facts, as `open_model` gives it. Throws `UserError` as
+/// `load_tokenizer` does, for small letters that it cannot write, and for padding that positions cannot be told by.
+Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts);
 
 /// A fresh model of the config called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`.
 /// `labels`: its task and what it says; without names: as the config says. `keys`: of its config.json that are other than there.
@@ -51,7 +63,11 @@ void write_tokenizer(const TextModel& source, const fs::path& folder);
 /// Says that the model, called `name`, is as it was drawn, or its head; empty when it is trained as far as can be seen.
 std::string untrained_warning(const TextModel& source, const std::string& name);
 
-/// Writes the model, its tokenizer and what it has learnt from into an existing folder.
+/// Writes what stands beside the weights of the model: its tokenizer, the modules of a sentence model, and what it has learnt
+/// from.
+void write_beside(const TextModel& source, const fs::path& folder);
+
+/// Writes the model and what stands beside it into an existing folder.
 void write_model(const TextModel& source, const fs::path& folder);
 
 }  // namespace hone

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "hone/base/git_lfs.h"
 #include "hone/base/json.h"
 #include "hone/base/printable.h"
 
@@ -207,6 +208,7 @@ Safetensors read_safetensors(const SharedBytes& file) {
 
 Safetensors read_safetensors(const fs::path& path) {
   const SharedBytes file = map_file(path);
+  refuse_git_lfs_pointer(path, file.text, "tensors");
   return with_context(path.string(), [&] { return read_safetensors(file); });
 }
 

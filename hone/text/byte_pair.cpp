@@ -55,14 +55,15 @@ void BytePair::read_merges(const std::vector<std::string>& tokens,
   joined_.reserve(merges.size());
   for (const Merge& merge : merges) {
     const auto number = static_cast<std::uint32_t>(joined_.size());
+    const auto refuse = [&](std::string message) { throw MergesError(std::move(message), number); };
     const auto id_of = [&](const std::string& token) {
       const std::int32_t id = find(token);
       if (id < 0)
-        fail(
+        refuse(fmt::format(
             "merge {}, '{} {}': '{}' is not among the {} tokens; merges and vocabulary do not "
             "belong together",
             number + 1, shown_name(merge.left), shown_name(merge.right), shown_name(token),
-            tokens.size());
+            tokens.size()));
       return id;
     };
     const std::int32_t left = id_of(merge.left), right = id_of(merge.right);
@@ -71,8 +72,8 @@ void BytePair::read_merges(const std::vector<std::string>& tokens,
         PairTable::key(static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(right)),
         number);
     if (first != number)
-      fail("the merge '{} {}' stands twice, as number {} and {}", shown_name(merge.left),
-           shown_name(merge.right), first + 1, number + 1);
+      refuse(fmt::format("the merge '{} {}' stands twice, as number {} and {}",
+                         shown_name(merge.left), shown_name(merge.right), first + 1, number + 1));
   }
 }
 
@@ -90,10 +91,12 @@ void BytePair::find_whole_words(const std::vector<std::string>& tokens) {
   }
   // Special tokens and a few others are made by none; a file of merges that was cut leaves most.
   constexpr std::size_t kFew = 32;
-  user_check(unmade <= kFew || 2 * unmade <= longer,
-             "the merges make only {} of the {} tokens of several bytes; merges and vocabulary do "
-             "not belong together, or the merges are damaged",
-             longer - unmade, longer);
+  if (unmade > kFew && 2 * unmade > longer)
+    throw MergesError(
+        fmt::format("the merges make only {} of the {} tokens of several bytes; merges and "
+                    "vocabulary do not belong together, or the merges are damaged",
+                    longer - unmade, longer),
+        std::nullopt);
 }
 
 std::uint32_t BytePair::rank(std::int32_t left, std::int32_t right) const {

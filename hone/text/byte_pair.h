@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "hone/base/error.h"
 #include "hone/text/pair_table.h"
 #include "hone/text/piece_table.h"
 
@@ -21,11 +23,20 @@ struct Merge {
   friend bool operator==(const Merge&, const Merge&) = default;
 };
 
+/// The merges are at fault, not the tokens: they may stand in a file of their own.
+class MergesError : public UserError {
+ public:
+  /// `merge`: which of them, from 0 on; none: all together.
+  MergesError(std::string message, std::optional<std::size_t> at)
+      : UserError(std::move(message)), merge(at) {}
+  std::optional<std::size_t> merge;
+};
+
 class BytePair {
  public:
   BytePair() = default;
   /// The id of a token, written in the alphabet of byte_level.h, is its index; the merge that comes
-  /// first is made first. Throws `UserError` for a byte without a token, for merges that make few of
+  /// first is made first. Throws `UserError` for a byte without a token, `MergesError` for merges that make few of
   /// the tokens, and for a merge that stands twice or of which a part or the result is no token.
   BytePair(const std::vector<std::string>& tokens, const std::vector<Merge>& merges);
 

@@ -28,6 +28,8 @@ struct TokenizerDraft {
   /// file gives, or with the plain ones.
   std::vector<AddedToken> ruled = {};
   std::vector<std::string> literal = {};
+  /// Of each merge its line in merges.txt; empty where they stand in tokenizer.json.
+  std::vector<std::size_t> merge_lines = {};
 
   bool is_byte_pair() const { return std::holds_alternative<BytePairModel>(definition.model); }
   /// Makes it a `BytePairModel` with the special tokens of RoBERTa.

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "hone/base/error.h"
+#include "hone/base/git_lfs.h"
 #include "hone/base/json.h"
 #include "hone/text/tokenizer_parse.h"
 
@@ -18,19 +19,26 @@ constexpr std::array kFileNames = {"vocab.txt",
                                    "special_tokens_map.json"};
 
 std::optional<std::string> read_if_there(const fs::path& path) {
-  return path_exists(path) ? std::optional(read_file(path)) : std::nullopt;
+  if (!path_exists(path)) return std::nullopt;
+  std::string text = read_file(path);
+  refuse_git_lfs_pointer(path, text, "the contents of the file");
+  return text;
 }
 
 }  // namespace
 
-Tokenizer load_tokenizer(const fs::path& folder) {
+Tokenizer load_tokenizer(const fs::path& folder, std::string_view usual_class) {
   const auto read = [&](const char* name) { return read_if_there(folder / name); };
   TokenizerTexts texts{.folder = folder,
                        .json = read("tokenizer.json"),
                        .config = read("tokenizer_config.json"),
                        .special = read("special_tokens_map.json"),
-                       .added = read("added_tokens.json")};
-  if (!texts.json) texts.vocabulary = read("vocab.txt");
+                       .added = read("added_tokens.json"),
+                       .usual_class = std::string(usual_class)};
+  // Where both lie there, the class tells which of them is meant.
+  const bool bytes = usual_class.starts_with("Roberta") && path_exists(folder / "vocab.json") &&
+                     path_exists(folder / "merges.txt");
+  if (!texts.json && !bytes) texts.vocabulary = read("vocab.txt");
   if (!texts.json && !texts.vocabulary) {
     texts.byte_vocabulary = read("vocab.json");
     texts.merges = read("merges.txt");

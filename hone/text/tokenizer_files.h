@@ -8,8 +8,8 @@
 /// Tokenizers in model folders as Hugging Face lays them out.
 namespace hone {
 
-/// Reads the tokenizer of a model folder: `parse_tokenizer` of the files that are there.
-Tokenizer load_tokenizer(const fs::path& folder);
+/// Reads the tokenizer of a model folder: `parse_tokenizer` of the files that are there. `usual_class`: see TokenizerTexts.
+Tokenizer load_tokenizer(const fs::path& folder, std::string_view usual_class = {});
 
 /// The tokenizer's files that stand in `folder`, to be copied along with a model.
 std::vector<fs::path> tokenizer_files(const fs::path& folder);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/base/printable.h"
 #include "hone/text/tokenizer_json.h"
 #include "hone/text/vocabulary_files.h"
 
@@ -155,10 +156,23 @@ void read_model_files(const TokenizerTexts& texts, TokenizerDraft& draft) {
   } else if (texts.vocabulary) {
     in_file("vocab.txt", [&] { read_vocabulary_lines(*texts.vocabulary, draft); });
   } else {
-    BytePairModel& model = draft.become_byte_pair();
+    draft.become_byte_pair();
     in_file("vocab.json", [&] { read_vocabulary_object(*texts.byte_vocabulary, draft); });
-    in_file("merges.txt", [&] { read_merges(*texts.merges, model); });
+    in_file("merges.txt", [&] { read_merges(*texts.merges, draft); });
   }
+}
+
+// Word pieces and byte pairs have other ids for the same text, and nothing fails.
+void check_class(const TokenizerTexts& texts, const Members& config) {
+  std::string tokenizer_class = texts.usual_class;
+  read_member(config, "tokenizer_class", tokenizer_class);
+  const auto path = [&](const char* name) { return (texts.folder / name).string(); };
+  user_check(!texts.vocabulary || !tokenizer_class.starts_with("Roberta"),
+             "{}: is a vocabulary of word pieces, but the tokenizer of this model is {}, which "
+             "reads byte pairs: {} and {}, or {}; fetch these, or, if the model was trained with "
+             "word pieces, say \"tokenizer_class\": \"BertTokenizer\" in {}",
+             path("vocab.txt"), shown_name(tokenizer_class), path("vocab.json"), path("merges.txt"),
+             path("tokenizer.json"), path("tokenizer_config.json"));
 }
 
 void check_files(const TokenizerTexts& texts) {
@@ -186,6 +200,7 @@ Tokenizer parse_tokenizer(const TokenizerTexts& texts) {
     read_config(members, from_json, draft);
     return members;
   });
+  check_class(texts, config);
   const bool complete = config.contains("added_tokens_decoder");
   if (texts.special && !complete)
     with_context(path("special_tokens_map.json"),
@@ -193,7 +208,8 @@ Tokenizer parse_tokenizer(const TokenizerTexts& texts) {
   if (texts.added && !complete)
     with_context(path("added_tokens.json"), [&] { read_added_file(*texts.added, draft); });
   const char* source = from_json ? "tokenizer.json" : texts.vocabulary ? "vocab.txt" : "vocab.json";
-  return with_context(path(source), [&] {
+  const std::vector<std::size_t> merge_lines = std::move(draft.merge_lines);
+  try {
     TokenizerDefinition definition = finish(std::move(draft));
     if (!says_case(config))
       check_case(definition, from_json ? "set \"lowercase\" of its normalizer right, or say "
@@ -201,7 +217,15 @@ Tokenizer parse_tokenizer(const TokenizerTexts& texts) {
                                        : "say \"do_lower_case\": true or false in "
                                          "tokenizer_config.json, as the model was trained");
     return Tokenizer(std::move(definition));
-  });
+  } catch (MergesError& error) {
+    if (error.merge && !merge_lines.empty())
+      error.add_context(fmt::format("line {}", merge_lines[*error.merge]));
+    error.add_context(path(from_json ? source : "merges.txt"));
+    throw;
+  } catch (Error& error) {
+    error.add_context(path(source));
+    throw;
+  }
 }
 
 }  // namespace hone

@@ -19,6 +19,8 @@ struct TokenizerTexts {
   std::optional<std::string> config = {};           ///< tokenizer_config.json
   std::optional<std::string> special = {};          ///< special_tokens_map.json
   std::optional<std::string> added = {};            ///< added_tokens.json
+  /// The class of transformers that reads the files where tokenizer_config.json names none; empty: any that can
+  std::string usual_class = {};
 };
 
 /// The vocabulary comes from `tokenizer.json` if there is one, else from `vocab.txt` (one token per
@@ -32,6 +34,7 @@ struct TokenizerTexts {
 /// Throws `UserError` with the path: no tokenizer there, a model that is neither WordPiece nor
 /// byte-level BPE, anything else in `tokenizer.json` that these do not do, a token twice, no
 /// unknown token where the model needs one, an added token with matching rules beyond plain text,
+/// vocab.txt alone for a class that reads byte pairs,
 /// files that contradict each other, and a WordPiece vocabulary that contradicts a case which no
 /// tokenizer_config.json vouches for.
 Tokenizer parse_tokenizer(const TokenizerTexts& texts);

@@ -48,7 +48,8 @@ void read_vocabulary_object(std::string_view text, TokenizerDraft& draft) {
   for (const auto& [token, id] : vocabulary.items()) draft.add_token(id, token);
 }
 
-void read_merges(std::string_view text, BytePairModel& model) {
+void read_merges(std::string_view text, TokenizerDraft& draft) {
+  BytePairModel& model = std::get<BytePairModel>(draft.definition.model);
   model.merges.reserve(count_lines(text));
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::string_view line = take_line(text);
@@ -56,6 +57,7 @@ void read_merges(std::string_view text, BytePairModel& model) {
     check_token(line, number);
     try {
       model.merges.push_back(parse_merge(line));
+      draft.merge_lines.push_back(number);
     } catch (Error& error) {
       error.add_context(fmt::format("line {}", number));
       throw;

@@ -13,9 +13,9 @@ void read_vocabulary_lines(std::string_view text, TokenizerDraft& draft);
 /// vocab.json: an object of tokens and ids.
 void read_vocabulary_object(std::string_view text, TokenizerDraft& draft);
 
-/// merges.txt: one merge per line, but for a first line "#version: …". Throws `UserError` with the
+/// merges.txt, for a draft of byte pairs: one merge per line, but for a first line "#version: …". Throws `UserError` with the
 /// line.
-void read_merges(std::string_view text, BytePairModel& model);
+void read_merges(std::string_view text, TokenizerDraft& draft);
 
 /// "left right"; throws `UserError` for anything else.
 Merge parse_merge(std::string_view text);

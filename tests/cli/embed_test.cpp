@@ -117,6 +117,51 @@ TEST(Embed, TakesAQuantizedCopy) {
   EXPECT_NE(vector("small"), vector(model));
 }
 
+// Pooling, normalization and limit stay in the folder, for sentence-transformers too.
+TEST(Embed, TakesAQuantizedOrTrainedSentenceModel) {
+  const TemporaryFolder folder;
+  fs::copy(kSentenceModel, folder.path() / "model", fs::copy_options::recursive);
+  folder.file("model/sentence_bert_config.json", R"({"max_seq_length": 7})");
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 20; ++i) rows += fmt::format("fine music {},good\ndull plot {},bad\n", i, i);
+  folder.file("texts.csv", rows);
+  const std::string text = "it was quite a slow start to the end of the scene";
+  const auto said = [&](const std::string& model) {
+    return run_json({"predict", model, text, "--embed"}, folder.path());
+  };
+  run_well({"quantize", "model", "--format", "int(bits=8)", "--data", "texts.csv", "-o", "small"},
+           folder.path());
+  const Ending trained = run_well({"train", "model", "--data", "texts.csv", "--max_steps", "2",
+                                   "--learning_rate", "1e-9", "-o", "trained"},
+                                  folder.path());
+  EXPECT_NE(trained.messages.find("note: model is a sentence model: a head for the labels is "
+                                  "trained on its encoder, and its modules (pooling, limit, "
+                                  "prompts) go along"),
+            std::string::npos)
+      << trained.messages;
+  const std::vector<float> before = embedding_of(said("model"));
+  for (const char* model : {"small", "trained"}) {
+    const Json answer = said(model);
+    EXPECT_EQ(answer["pooling"], "mean") << model;
+    EXPECT_EQ(answer["normalized"], true) << model;
+    EXPECT_EQ(answer["input_ids"].size(), 7u) << model;
+    const std::vector<float> after = embedding_of(answer);
+    for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i], before[i], 0.05) << model;
+    EXPECT_TRUE(fs::exists(folder.path() / model / "1_Pooling/config.json"));
+    // As its record says, they are of the program's making.
+    const Json files = read_json(folder.path() / model / "record.json")["files"];
+    for (const char* file : {"modules.json", "1_Pooling/config.json", "sentence_bert_config.json"})
+      EXPECT_TRUE(files.contains(file)) << file;
+  }
+  // Its classes are told on texts that are cut there, too.
+  const Ending label = run_well({"predict", "trained", text, "--json"}, folder.path());
+  EXPECT_EQ(json_lines(label.output).at(0)["input_ids"].size(), 7u);
+  EXPECT_NE(label.messages.find("1 of 1 texts were cut to 7 tokens, as max_seq_length of "
+                                "trained/sentence_bert_config.json says"),
+            std::string::npos)
+      << label.messages;
+}
+
 // A head that was drawn at random says nothing.
 TEST(Embed, IsWhatAModelWithoutAHeadIsAskedFor) {
   const Ending ending = run_hone({"predict", kSentenceModel, "a film"}, workshop());

@@ -49,7 +49,7 @@ TEST(SentenceModules, SayHowTokensArePooled) {
   EXPECT_EQ(old.pooling, (Poolings{Pooling::mean}));
   EXPECT_EQ(old.token_width, 384);
   EXPECT_TRUE(old.normalize);
-  EXPECT_TRUE(old.is_given);
+  EXPECT_TRUE(old.encoder.is_listed);
   const SentenceModules several = folder.with_pooling(
       R"({"pooling_mode_mean_sqrt_len_tokens": true, "pooling_mode_mean_tokens": true,
           "pooling_mode_max_tokens": true, "pooling_mode_cls_token": true})");
@@ -68,21 +68,23 @@ TEST(SentenceModules, AreTheMeanOfTheTokensWhereNoneAreListed) {
   folder.file("sentence_bert_config.json", R"({"max_seq_length": 16})");
   folder.file("tokenizer_config.json", R"({"model_max_length": 64})");
   const SentenceModules modules = read_sentence_modules(folder.path());
-  EXPECT_FALSE(modules.is_given);
+  EXPECT_FALSE(modules.encoder.is_listed);
   EXPECT_EQ(modules.pooling, (Poolings{Pooling::mean}));
   EXPECT_FALSE(modules.normalize);
-  EXPECT_EQ(modules.max_tokens, 64);
-  EXPECT_EQ(modules.encoder, folder.path());
+  EXPECT_EQ(modules.encoder.limit->tokens, 64);
+  EXPECT_EQ(modules.encoder.folder, folder.path());
 }
 
 TEST(SentenceModules, SayWhereTextsAreCutAndWhetherTheyAreMadeSmall) {
   const Folder folder;
-  EXPECT_FALSE(folder.read().max_tokens.has_value());
+  EXPECT_FALSE(folder.read().encoder.limit.has_value());
   folder.file("tokenizer_config.json", R"({"model_max_length": 1000000000000000019884624838656})");
-  EXPECT_GE(folder.read().max_tokens, 1'000'000'000);
+  EXPECT_GE(folder.read().encoder.limit->tokens, 1'000'000'000);
   folder.file("sentence_bert_config.json", R"({"max_seq_length": 128, "do_lower_case": true})");
-  EXPECT_EQ(folder.read().max_tokens, 128);
-  EXPECT_TRUE(folder.read().lowercase);
+  EXPECT_EQ(folder.read().encoder.limit->tokens, 128);
+  EXPECT_EQ(folder.read().encoder.limit->source,
+            "max_seq_length of " + (folder.path() / "sentence_bert_config.json").string());
+  EXPECT_TRUE(folder.read().encoder.lowercase);
 }
 
 TEST(SentenceModules, ReadTheEncoderWhereItIsListed) {
@@ -90,8 +92,8 @@ TEST(SentenceModules, ReadTheEncoderWhereItIsListed) {
   folder.file("modules.json", R"([{"path": "0_BERT", "type": "models.Transformer"},
                                   {"path": "1_Pooling", "type": "models.Pooling"}])");
   folder.file("0_BERT/sentence_bert_config.json", R"({"max_seq_length": 32})");
-  EXPECT_EQ(folder.read().encoder, folder.path() / "0_BERT");
-  EXPECT_EQ(folder.read().max_tokens, 32);
+  EXPECT_EQ(folder.read().encoder.folder, folder.path() / "0_BERT");
+  EXPECT_EQ(folder.read().encoder.limit->tokens, 32);
   EXPECT_FALSE(folder.read().normalize);
 }
 
@@ -122,7 +124,7 @@ TEST(SentenceModules, RefuseWhatIsNotComputed) {
             "sentence_transformers.models.Pooling, sentence_transformers.models.Dense; embeddings "
             "are computed of a Transformer, a Pooling and, where vectors are to have the length 1, "
             "a Normalize, in this order");
-  EXPECT_TRUE(modules("[]").starts_with("the modules are none; "));
+  EXPECT_EQ(modules("[]"), "expected a list of modules, got an empty one");
   EXPECT_EQ(modules("{}"), "expected a list of modules, got object");
   EXPECT_EQ(modules(R"([{"path": ""}])"),
             R"(module 0: expected an object with the texts "type" and "path", got {"path":""})");

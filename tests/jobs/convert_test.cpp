@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/base/text.h"
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
@@ -67,6 +68,38 @@ TEST(ConvertWeights, CopiesWhatStandsBesideThem) {
   EXPECT_EQ(conversion.copied, (std::vector<std::string>{"README.md", "config.json", "merges.txt",
                                                          "tokenizer.model", "vocab.txt"}));
   EXPECT_EQ(read_file(output.path() / "config.json"), read_file(kGolden / "zip" / "config.json"));
+}
+
+// As sentence-transformers finds them: the modules, and the encoder at the top.
+TEST(ConvertWeights, TakesTheModulesOfASentenceModelAlong) {
+  const fs::path golden = test_data() / "models" / "golden" / "embeddings" / "mean";
+  const TemporaryFolder model, output, below;
+  fs::copy(golden, model.path(), fs::copy_options::recursive);
+  model.file("2_Normalize/numbers.bin", "whatever it holds");
+  const std::vector<std::string> copied = convert_weights(model.path(), output.path()).copied;
+  for (const char* name :
+       {"modules.json", "1_Pooling/config.json", "2_Normalize/numbers.bin",
+        "config_sentence_transformers.json", "sentence_bert_config.json", "config.json"}) {
+    EXPECT_EQ(std::ranges::count(copied, name), 1) << name;
+    EXPECT_EQ(trim(read_file(output.path() / name)), trim(read_file(model.path() / name))) << name;
+  }
+  fs::create_directory(below.path() / "0_Transformer");
+  for (const char* name : {"config.json", "model.safetensors", "vocab.txt"})
+    fs::copy(golden / name, below.path() / "0_Transformer" / name);
+  below.file("modules.json", R"([{"path": "0_Transformer", "type": "models.Transformer"}])");
+  const TemporaryFolder flat;
+  convert_weights(below.path(), flat.path());
+  EXPECT_EQ(read_json(flat.path() / "modules.json")[0]["path"], "");
+  EXPECT_EQ(load_checkpoint(flat.path()).tensors.size(), load_checkpoint(golden).tensors.size());
+  EXPECT_TRUE(fs::exists(flat.path() / "vocab.txt"));
+}
+
+TEST(ConvertWeights, RefusesToCopyAFileThatGitLeftAPointerOf) {
+  const TemporaryFolder model, output;
+  fs::copy(kGolden / "zip", model.path(), fs::copy_options::recursive);
+  model.file("tokenizer.json", "version https://git-lfs.github.com/spec/v1\n");
+  expect_user_error("tokenizer.json: expected the contents of the file, got a Git LFS pointer",
+                    [&] { convert_weights(model.path(), output.path()); });
 }
 
 }  // namespace

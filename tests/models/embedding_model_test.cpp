@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "hone/jobs/prediction.h"
-#include "tests/support/tiny_jobs.h"
+#include "hone/models/encoding.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
+#include "tests/support/tiny_jobs.h"
 
 namespace hone {
 namespace {
@@ -48,7 +49,7 @@ class EmbeddingGolden : public ::testing::TestWithParam<std::string> {};
 // Sums of some ten numbers near 1 in fp32 on either side, each a few 2^-24 off.
 TEST_P(EmbeddingGolden, IsWhatSentenceTransformersComputes) {
   const EmbeddingModel model = open(kEmbeddings / GetParam());
-  EXPECT_TRUE(model.modules.is_given);
+  EXPECT_TRUE(model.modules.encoder.is_listed);
   EXPECT_EQ(model.source.model.warnings, std::vector<std::string>{});
   expect_near(embeddings(model, texts_of(GetParam()), /*batch_size=*/3),
               read_json(kEmbeddings / GetParam() / "expected.json")["embeddings"]);
@@ -61,6 +62,17 @@ TEST_P(EmbeddingGolden, HasTheSameBitsAloneAndInABatch) {
   EXPECT_EQ(embeddings(model, texts, 1), together);
   for (std::size_t i = 0; i < texts.size(); ++i)
     EXPECT_EQ(embeddings(model, {texts[i]}, 32)[0], together[i]) << texts[i];
+}
+
+// Pooling, length, limit, case and prompt are those of the folder that it was read from.
+TEST_P(EmbeddingGolden, IsTheSameOfTheModelThatIsWritten) {
+  const TemporaryFolder folder;
+  write_model(open_model((kEmbeddings / GetParam()).string(), quiet_context(), /*seed=*/3),
+              folder.path());
+  const EmbeddingModel written = open(folder.path());
+  EXPECT_TRUE(written.modules.encoder.is_listed);
+  const std::vector<std::string> texts = texts_of(GetParam());
+  EXPECT_EQ(embeddings(written, texts, 3), embeddings(open(kEmbeddings / GetParam()), texts, 3));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EmbeddingGolden,
@@ -95,12 +107,13 @@ TEST(EmbeddingModel, SaysHowTokensArePooledAndWhatStandsInFront) {
 
 TEST(EmbeddingModel, CutsTextsWhereItsFilesSayOrAsItIsTold) {
   const EmbeddingModel model = open(kEmbeddings / "old_several");
-  EXPECT_EQ(most_tokens(model, 0), 16);
-  EXPECT_EQ(most_tokens(model, 20), 20);
+  EXPECT_EQ(text_limit(0, model).tokens, 16u);
+  EXPECT_EQ(text_limit(20, model).tokens, 20u);
   const std::string text = "a film was not bad";
   EXPECT_EQ(embeddings(model, {text + " end"}, 1, 7), embeddings(model, {text}, 1, 7));
   EXPECT_NE(embeddings(model, {text + " end"}, 1), embeddings(model, {text}, 1));
-  EXPECT_EQ(most_tokens(open(kEmbeddings / "max"), 0), 20);  // model_max_length of the tokenizer
+  EXPECT_EQ(text_limit(0, open(kEmbeddings / "max")).tokens,
+            20u);  // model_max_length of the tokenizer
 }
 
 // What a classifier was made of gives the vectors that it gives.
@@ -109,11 +122,49 @@ TEST(EmbeddingModel, LeavesAHeadAside) {
   const std::string base = (kEmbeddings / "mean").string();
   write_model(open_model(base, quiet_context(), /*seed=*/3), folder.path());
   const EmbeddingModel with_head = open(folder.path());
+  EXPECT_FALSE(with_head.source.model.fresh_head);
   EXPECT_EQ(untrained_warning(with_head.source, "it"), "");
-  EmbeddingModel without = open(base);
-  without.modules.normalize = false;
-  EXPECT_EQ(embeddings(with_head, texts_of("mean"), 3, 20),
-            embeddings(without, texts_of("mean"), 3, 20));
+  EXPECT_EQ(embeddings(with_head, texts_of("mean"), 3),
+            embeddings(open(base), texts_of("mean"), 3));
+}
+
+// As the first programs laid them out.
+TEST(EmbeddingModel, IsReadAndWrittenWhereItsEncoderStandsInAFolderBelow) {
+  const TemporaryFolder folder, copy;
+  fs::copy(kEmbeddings / "old_several", folder.path(), fs::copy_options::recursive);
+  fs::create_directory(folder.path() / "0_BERT");
+  for (const char* name : {"config.json", "model.safetensors", "vocab.txt", "tokenizer_config.json",
+                           "sentence_bert_config.json"})
+    fs::rename(folder.path() / name, folder.path() / "0_BERT" / name);
+  fs::rename(folder.path() / "1_Pooling", folder.path() / "mean");
+  Json modules = read_json(folder.path() / "modules.json");
+  modules[0]["path"] = "0_BERT";
+  modules[1]["path"] = "mean";
+  folder.file("modules.json", to_document(modules));
+  const Json expected = read_json(kEmbeddings / "old_several" / "expected.json")["embeddings"];
+  expect_near(embeddings(open(folder.path()), texts_of("old_several"), 3), expected);
+  write_model(open_model(folder.path().string(), quiet_context(), /*seed=*/3), copy.path());
+  EXPECT_EQ(read_json(copy.path() / "modules.json")[0]["path"], "");
+  EXPECT_EQ(read_json(copy.path() / "modules.json")[1]["path"], "1_Pooling");
+  expect_near(embeddings(open(copy.path()), texts_of("old_several"), 3), expected);
+}
+
+// A classifier that is made of it reads texts as the encoder was trained to.
+TEST(EmbeddingModel, GivesItsLimitAndCaseToClassifiersMadeOfIt) {
+  const TextModel made =
+      open_model((kEmbeddings / "old_mean_sqrt_len").string(), quiet_context(), /*seed=*/1);
+  EXPECT_EQ(text_limit(0, made).tokens, 10u);
+  EXPECT_EQ(made.tokenizer.encode("A Film", 10), made.tokenizer.encode("a film", 10));
+  std::vector<std::string> warnings;
+  const EncodedSet set = encode_part(
+      made, {{"it was quite a slow start to the end but the music is good", 0}}, "train",
+      /*max_seq_length=*/0, quiet_context(), warnings);
+  EXPECT_EQ(set.ids[0].size(), 10u);
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("train: 1 of 1 texts were cut to 10 tokens, as max_seq_length of "),
+            std::string::npos)
+      << warnings[0];
+  EXPECT_NE(warnings[0].find("sentence_bert_config.json says"), std::string::npos);
 }
 
 TEST(EmbeddingModel, OfFreshWeightsSaysSo) {
@@ -138,6 +189,9 @@ TEST(EmbeddingModel, GivesQuantizedEncodersVectorsOfTheirOwn) {
   const Vectors after = embeddings(model, {"a film"}, 1);
   EXPECT_NE(after, before);
   for (std::size_t i = 0; i < after[0].size(); ++i) EXPECT_NEAR(after[0][i], before[0][i], 0.5);
+  const TemporaryFolder folder;
+  write_model(model.source, folder.path());
+  EXPECT_EQ(embeddings(open(folder.path()), {"a film"}, 1), after);
 }
 
 }  // namespace

@@ -58,11 +58,35 @@ TEST(EncodePart, SaysOnceThatTheModelHasFewerPositions) {
 }
 
 TEST(TextLimit, IsTheSmallestOfWishDefaultAndPositions) {
-  EXPECT_EQ(text_limit(0, 512), 512u);
-  EXPECT_EQ(text_limit(0, 1024), 512u);
-  EXPECT_EQ(text_limit(0, 32), 32u);
-  EXPECT_EQ(text_limit(128, 512), 128u);
-  EXPECT_EQ(text_limit(1000, 512), 512u);
+  const auto limit = [](std::int64_t wish, std::int64_t positions,
+                        const std::optional<TokenLimit>& said = {}) {
+    return text_limit(wish, positions, said).tokens;
+  };
+  EXPECT_EQ(limit(0, 512), 512u);
+  EXPECT_EQ(limit(0, 1024), 512u);
+  EXPECT_EQ(limit(0, 32), 32u);
+  EXPECT_EQ(limit(128, 512), 128u);
+  EXPECT_EQ(limit(1000, 512), 512u);
+  EXPECT_EQ(limit(0, 512, TokenLimit{128, "a file"}), 128u);
+  EXPECT_EQ(limit(0, 64, TokenLimit{128, "a file"}), 64u);
+  EXPECT_EQ(limit(0, 1024, TokenLimit{1'000'000'000, "a file"}), 512u);
+  EXPECT_EQ(limit(256, 512, TokenLimit{128, "a file"}), 256u) << "a wish goes before a file";
+}
+
+TEST(TextLimit, SaysWhoseItIsWhereItIsTheFoldersOrLeavesNoRoom) {
+  const TextLimit of_folder = text_limit(0, 512, TokenLimit{3, "max_seq_length of m/file.json"});
+  EXPECT_EQ(reason(of_folder),
+            ", as max_seq_length of m/file.json says (`max_seq_length` goes before it)");
+  EXPECT_EQ(reason(text_limit(3, 512, TokenLimit{3, "a file"})), "");
+  EXPECT_EQ(reason(text_limit(0, 2, TokenLimit{3, "a file"})), "");
+  const Tokenizer roberta = load_tokenizer(test_data() / "text/golden/byte_pair");
+  check_room(of_folder, roberta, /*pairs=*/false);
+  expect_user_error(
+      "max_seq_length of m/file.json: expected at least 4 for pairs, for the special tokens <s> "
+      "</s> </s> </s>, got 3",
+      [&] { check_room(of_folder, roberta, /*pairs=*/true); });
+  expect_user_error("`max_seq_length`: expected at least 2 for the special tokens <s> </s>, got 1",
+                    [&] { check_room(text_limit(1, 512), roberta, /*pairs=*/false); });
 }
 
 TEST(CheckTakesPairs, LooksAtTheTypesAndSpecialTokensOfTheTokenizer) {
@@ -71,14 +95,14 @@ TEST(CheckTakesPairs, LooksAtTheTypesAndSpecialTokensOfTheTokenizer) {
   const auto limits = [](std::int64_t types) {
     return InputLimits{.tokens = 512, .vocabulary = 1000, .token_types = types};
   };
-  check_takes_pairs(limits(2), bert, 3);
-  check_takes_pairs(limits(1), roberta, 4);
+  check_takes_pairs(limits(2), bert, text_limit(3, 512));
+  check_takes_pairs(limits(1), roberta, text_limit(4, 512));
   expect_user_error("pairs of texts need a model with two types of tokens, this one has 1",
-                    [&] { check_takes_pairs(limits(1), bert, 3); });
+                    [&] { check_takes_pairs(limits(1), bert, text_limit(3, 512)); });
   expect_user_error(
       "`max_seq_length`: expected at least 4 for pairs, for the special tokens <s> </s> </s> </s>, "
       "got 3",
-      [&] { check_takes_pairs(limits(1), roberta, 3); });
+      [&] { check_takes_pairs(limits(1), roberta, text_limit(3, 512)); });
 }
 
 }  // namespace

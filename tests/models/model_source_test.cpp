@@ -4,6 +4,7 @@
 
 #include "hone/analysis/parameters.h"
 #include "hone/frontends/huggingface/bert.h"
+#include "hone/frontends/huggingface/roberta.h"
 #include "tests/support/expect.h"
 #include "tests/support/test_data.h"
 #include "tests/support/tiny_jobs.h"
@@ -81,6 +82,31 @@ TEST(OpenModel, RefusesAVocabularyLargerThanTheEmbedding) {
   expect_user_error("the vocabulary has 41 tokens, the embedding only 40 rows", [&] {
     open_model(folder.path().string(), testing::quiet_context(), /*seed=*/1);
   });
+}
+
+// The graph of RoBERTa counts positions by the number that the config has for padding.
+TEST(OpenModel, RefusesATokenizerThatPadsWithAnotherTokenThanPositionsAreCountedBy) {
+  const TemporaryFolder folder;
+  EncoderConfig config = testing::tiny_config();
+  config.pad_token_id = 1;
+  save_model(new_model(facts_of(roberta(), config), testing::quiet_context().library.ops, 1),
+             folder.path());
+  folder.file("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nword\n");
+  folder.file("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
+  const auto open = [&] { open_model(folder.path().string(), testing::quiet_context(), 1); };
+  EXPECT_EQ(user_error_of(open),
+            folder.path().string() +
+                ": the tokenizer pads with '[PAD]', token 0, but pad_token_id of config.json is 1, "
+                "and positions are counted from that on: other tokens would be taken for padding; "
+                "fetch the tokenizer that the model was trained with, or set right which of the "
+                "two is wrong");
+  folder.file(
+      "tokenizer_config.json",
+      R"({"tokenizer_class": "BertTokenizer", "pad_token": "[UNK]", "unk_token": "[PAD]"})");
+  open();
+  folder.file("tokenizer_config.json", "{}");
+  expect_user_error("vocab.txt: is a vocabulary of word pieces, but the tokenizer of this model",
+                    open);
 }
 
 // Embeddings are padded to round sizes often; ids beyond the vocabulary never come up.

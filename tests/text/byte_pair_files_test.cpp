@@ -71,6 +71,14 @@ TEST(LoadBytePairTokenizer, CopiesAllItsFilesAlong) {
                     [&] { save_tokenizer(load_tokenizer(folder.path()), folder.path()); });
 }
 
+TEST(LoadBytePairTokenizer, GoesBeforeWordPiecesForAClassThatReadsBytePairs) {
+  const TemporaryFolder folder;
+  write_byte_files(folder);
+  folder.file("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\na\n");
+  EXPECT_EQ(load_tokenizer(folder.path()).vocabulary_size(), 5);
+  EXPECT_EQ(load_tokenizer(folder.path(), "RobertaTokenizer").vocabulary_size(), 634);
+}
+
 TEST(LoadBytePairTokenizer, NamesTheFileThatIsMissing) {
   TemporaryFolder folder;
   folder.file("vocab.json", "{}");
@@ -91,7 +99,15 @@ TEST(LoadBytePairTokenizer, RefusesFilesThatAreDamaged) {
           "merges.txt: line 3: expected two tokens with a space between them, got 'abc'");
   refuses("merges.txt", "a b c\n", "merges.txt: line 1: expected two tokens");
   refuses("merges.txt", "caf\xe9 x\n", "merges.txt: line 1: the token 'caf\ufffd x' is not UTF-8");
-  refuses("merges.txt", "q q\n", "vocab.json: merge 1, 'q q': 'qq' is not among the 634 tokens");
+  refuses("merges.txt", "#version: 0.2\nq q\n",
+          "merges.txt: line 2: merge 1, 'q q': 'qq' is not among the 634 tokens");
+  const std::string merges = read_file(folder.path() / "merges.txt");
+  const std::size_t first = merges.find('\n') + 1;
+  const std::string again = merges.substr(first, merges.find('\n', first) + 1 - first);
+  refuses("merges.txt", "#version: 0.2\n" + again + again,
+          "merges.txt: line 3: the merge '" + again.substr(0, again.size() - 1) +
+              "' stands twice, as number 1 and 2");
+  refuses("merges.txt", "#version: 0.2\n", "merges.txt: the merges make only 0 of the ");
   refuses("vocab.json", "[]", "vocab.json: expected an object, got array");
   refuses("vocab.json", R"({"a": "b"})", "vocab.json: token 'a': expected an id from 0, got \"b\"");
   refuses("vocab.json", R"({"<pad>": 0, "<s>": 1, "</s>": 2})",

@@ -46,6 +46,35 @@ TEST(LoadTokenizer, ReadsVocabTxtAsUncased) {
   EXPECT_EQ(encode(folder, "A é [MASK] ?"), (Ids{2, 5, 8, 4, 1, 3}));
 }
 
+// RoBERTa's own tokenizer reads byte pairs, and its ids would be others.
+TEST(LoadTokenizer, RefusesVocabTxtAloneForAClassThatReadsBytePairs) {
+  TemporaryFolder folder;
+  folder.file("vocab.txt", kVocabulary);
+  const auto load = [&] { return load_tokenizer(folder.path(), "RobertaTokenizer"); };
+  const std::string message = user_error_of(load);
+  for (const char* part : {"vocab.txt: is a vocabulary of word pieces", "is RobertaTokenizer",
+                           "vocab.json", "merges.txt", "tokenizer.json; fetch these",
+                           "say \"tokenizer_class\": \"BertTokenizer\" in "})
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  folder.file("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
+  EXPECT_EQ(load().vocabulary_size(), 9);
+  folder.file("tokenizer_config.json", R"({"tokenizer_class": "RobertaTokenizerFast"})");
+  expect_user_error("is a vocabulary of word pieces",
+                    [&] { load_tokenizer(folder.path(), "BertTokenizer"); });
+}
+
+TEST(LoadTokenizer, NamesFilesThatGitLeftPointersOf) {
+  constexpr const char* kPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n";
+  for (const char* name : {"vocab.txt", "tokenizer.json", "vocab.json", "merges.txt"}) {
+    TemporaryFolder folder;
+    folder.file(name, kPointer);
+    EXPECT_EQ(user_error_of([&] { load_tokenizer(folder.path()); }),
+              (folder.path() / name).string() +
+                  ": expected the contents of the file, got a Git LFS pointer to them; run 'git "
+                  "lfs pull' in the folder");
+  }
+}
+
 TEST(LoadTokenizer, ReadsLinesThatEndInCrLf) {
   TemporaryFolder folder;
   folder.file("vocab.txt", "[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\na\r\n");

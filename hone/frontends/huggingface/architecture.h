@@ -21,6 +21,8 @@ struct Architecture {
   std::vector<std::string_view> fresh;  ///< parameters that may be missing begin like this
   std::vector<std::string_view>
       buffers;  ///< tensors of checkpoints that say nothing a graph needs to know
+  /// Of transformers: what reads the tokenizer's files where tokenizer_config.json names no class.
+  std::string_view tokenizer_class = "BertTokenizer";
 
   std::string_view model_type() const { return keys.model_type; }
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/base/git_lfs.h"
 #include "hone/base/json.h"
 #include "hone/base/printable.h"
 #include "hone/frontends/huggingface/torch_file.h"
@@ -12,17 +13,11 @@
 namespace hone {
 namespace {
 
-// What git leaves in place of a large file that was not fetched.
-void refuse_git_lfs_pointer(const fs::path& path) {
-  constexpr std::string_view kPointer = "version https://git-lfs";
-  const MappedFile file(path);
-  user_check(
-      !file.text().starts_with(kPointer),
-      "{}: expected weights, got a Git LFS pointer to them; run 'git lfs pull' in the folder",
-      path.string());
-}
-
 TensorMap read_safetensors_tensors(const fs::path& path) { return read_safetensors(path).tensors; }
+
+void refuse_pointer(const fs::path& path) {
+  refuse_git_lfs_pointer(path, MappedFile(path).text(), "weights");
+}
 
 /// The files that tensors of one shard index are spread over.
 struct Index {
@@ -60,7 +55,7 @@ TensorMap read_shards(const fs::path& index_path, TensorMap (*read)(const fs::pa
     user_check(path_exists(path),
                "{}: no such file, but {} spreads the weights over it; fetch all of the model",
                path.string(), index_path.filename().string());
-    refuse_git_lfs_pointer(path);
+    refuse_pointer(path);
     for (auto& [name, tensor] : read(path)) {
       user_check(tensors.emplace(name, std::move(tensor)).second,
                  "{}: tensor '{}' is in another file of the model too", path.string(),
@@ -99,7 +94,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
     const fs::path path = folder / source.file;
     looked_for += fmt::format("{}{}", looked_for.empty() ? "" : ", ", source.file);
     if (!path_exists(path)) continue;
-    refuse_git_lfs_pointer(path);
+    refuse_pointer(path);
     TensorMap tensors = source.index ? read_shards(path, source.read) : source.read(path);
     for (auto& [name, tensor] : tensors) {
       if (!tensor.contiguous()) tensor = tensor.contiguous_copy();

@@ -163,7 +163,10 @@ class EncoderBuilder {
 
 InputLimits input_limits(const EncoderModules& modules, const EncoderConfig& config) {
   InputLimits limits{.tokens = config.max_position_embeddings, .vocabulary = config.vocab_size};
-  if (modules.positions_behind_padding) limits.tokens -= config.pad_token_id.value_or(-1) + 1;
+  if (modules.positions_behind_padding) {
+    limits.tokens -= config.pad_token_id.value_or(-1) + 1;
+    limits.padding = config.pad_token_id;
+  }
   const bool implied = modules.lone_type_implied && config.type_vocab_size == 1;
   if (modules.token_types && !implied) limits.token_types = config.type_vocab_size;
   return limits;

@@ -17,6 +17,8 @@ struct InputLimits {
   std::int64_t vocabulary = 0;  ///< numbers of tokens lie below
   /// The types that tokens may have; 0: none are read, and the texts of a pair are told apart by the token between them.
   std::int64_t token_types = 0;
+  /// The number that padding must have, where positions depend on it; none: any.
+  std::optional<std::int64_t> padding = {};
 
   /// Whether pairs of texts can be given: with one type there is none for the second text.
   bool pairs() const { return token_types != 1; }

@@ -36,7 +36,8 @@ Architecture roberta() {
                .dropout = "classifier.dropout",
                .classes = "classifier.out_proj"},
       .fresh = {"classifier."},
-      .buffers = {"roberta.embeddings.position_ids"}};
+      .buffers = {"roberta.embeddings.position_ids"},
+      .tokenizer_class = "RobertaTokenizer"};
 }
 
 }  // namespace hone

@@ -6,7 +6,6 @@
 #include <array>
 #include <span>
 
-#include "hone/base/json.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/architecture.h"
@@ -74,51 +73,18 @@ JsonFile read_object(const fs::path& path, const JsonReader& read) {
   return file;
 }
 
-/// An entry of modules.json.
-struct Module {
-  std::string type;  ///< whole: "sentence_transformers.models.Pooling"
-  fs::path folder;
-
-  std::string_view name() const {
-    const std::size_t dot = type.rfind('.');
-    return dot == std::string::npos ? std::string_view(type)
-                                    : std::string_view(type).substr(dot + 1);
-  }
-};
-
-std::vector<Module> read_modules(const Json& list, const fs::path& path) {
-  user_check(list.is_array(), "{}: expected a list of modules, got {}", path.string(),
-             list.type_name());
-  std::vector<Module> modules;
-  for (const Json& entry : list) {
-    const auto text = [&](const char* key) {
-      const auto found = entry.is_object() ? entry.find(key) : entry.end();
-      user_check(found != entry.end() && found->is_string(),
-                 "{}: module {}: expected an object with the texts \"type\" and \"path\", got {}",
-                 path.string(), modules.size(), shorten(to_line(entry), 80));
-      return found->get<std::string>();
-    };
-    const fs::path folder = text("path");
-    const bool inside = folder.is_relative() && std::ranges::find(folder, "..") == folder.end();
-    user_check(inside, "{}: module {}: path: expected a folder in that of the model, got '{}'",
-               path.string(), modules.size(), shown_name(folder.string()));
-    modules.push_back({text("type"), path.parent_path() / folder});
-  }
-  return modules;
-}
-
-void check_order(const std::vector<Module>& modules, const fs::path& path) {
+void check_order(const std::vector<ListedModule>& modules, const fs::path& path) {
   constexpr std::array<std::string_view, 3> kKnown = {"Transformer", "Pooling", "Normalize"};
   std::vector<std::string> types;
   bool fits = modules.size() == 2 || modules.size() == 3;
-  for (const Module& module : modules) {
+  for (const ListedModule& module : modules) {
     fits = fits && module.name() == kKnown[types.size()];
     types.push_back(shown_name(module.type));
   }
   user_check(fits,
              "{}: the modules are {}; embeddings are computed of a Transformer, a Pooling and, "
              "where vectors are to have the length 1, a Normalize, in this order",
-             path.string(), types.empty() ? "none" : fmt::format("{}", fmt::join(types, ", ")));
+             path.string(), fmt::join(types, ", "));
 }
 
 Pooling find_pooling(const JsonFile& file, const Json& name) {
@@ -160,16 +126,25 @@ void read_pooling(const fs::path& folder, const JsonReader& read, SentenceModule
     file.refuse("include_prompt", "true, for all tokens are pooled", false);
 }
 
-// Of the encoder. Older programs named the file after the architecture.
-void read_transformer(const fs::path& folder, const JsonReader& read, SentenceModules& modules) {
+// The first of kEncoderFiles that says something.
+JsonFile read_encoder_file(const fs::path& folder, const JsonReader& read) {
   JsonFile file;
-  for (const char* name : {"sentence_bert_config.json", "sentence_roberta_config.json",
-                           "sentence_distilbert_config.json"}) {
+  for (const char* name : kEncoderFiles) {
     file = read_object(folder / name, read);
     if (!file.content.empty()) break;
   }
-  if (const auto most = file.size("max_seq_length", 3)) modules.max_tokens = most;
-  modules.lowercase = file.boolean("do_lower_case", false);
+  return file;
+}
+
+std::optional<TokenLimit> read_limit(const JsonFile& file, const char* key) {
+  constexpr std::int64_t kFewest = 3;  // one beside the special tokens of BERT
+  const std::optional<std::int64_t> tokens = file.size(key, kFewest);
+  if (!tokens) return std::nullopt;
+  return TokenLimit{*tokens, fmt::format("{} of {}", key, file.path.string())};
+}
+
+// Whose hidden states are pooled.
+void check_hidden_states(const JsonFile& file) {
   if (const Json task = file.value("transformer_task");
       !task.is_null() && task != "feature-extraction")
     file.refuse("transformer_task", "\"feature-extraction\"", task);
@@ -203,33 +178,35 @@ Value hidden_states(const Graph& graph, const Architecture& architecture) {
 
 }  // namespace
 
+SentenceEncoder read_sentence_encoder(const fs::path& folder) {
+  return read_sentence_encoder(folder, json_reader());
+}
+
+SentenceEncoder read_sentence_encoder(const fs::path& folder, const JsonReader& read) {
+  const std::vector<ListedModule> listed = read_module_list(folder, read);
+  SentenceEncoder encoder{.folder = encoder_folder(folder, listed), .is_listed = !listed.empty()};
+  encoder.limit =
+      read_limit(read_object(encoder.folder / "tokenizer_config.json", read), "model_max_length");
+  if (!encoder.is_listed) return encoder;
+  const JsonFile file = read_encoder_file(encoder.folder, read);
+  if (auto limit = read_limit(file, "max_seq_length")) encoder.limit = std::move(limit);
+  encoder.lowercase = file.boolean("do_lower_case", false);
+  return encoder;
+}
+
 SentenceModules read_sentence_modules(const fs::path& folder) {
-  return read_sentence_modules(folder, [](const fs::path& path) {
-    return path_exists(path) ? std::optional(read_json(path)) : std::nullopt;
-  });
+  return read_sentence_modules(folder, json_reader());
 }
 
 SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& read) {
-  SentenceModules modules{.encoder = folder};
-  modules.prompt = read_prompt(read_object(folder / "config_sentence_transformers.json", read));
-  const fs::path path = folder / "modules.json";
-  const std::optional<Json> list = read(path);
-  modules.is_given = list.has_value();
-  const auto read_tokenizer_limit = [&] {
-    modules.max_tokens =
-        read_object(modules.encoder / "tokenizer_config.json", read).size("model_max_length", 3);
-  };
-  if (!modules.is_given) {
-    read_tokenizer_limit();
-    return modules;
-  }
-  const std::vector<Module> listed = read_modules(*list, path);
-  check_order(listed, path);
-  modules.encoder = listed[0].folder;
+  SentenceModules modules{.encoder = read_sentence_encoder(folder, read)};
+  modules.prompt = read_prompt(read_object(folder / kPromptsFile, read));
+  if (!modules.encoder.is_listed) return modules;
+  const std::vector<ListedModule> listed = read_module_list(folder, read);
+  check_order(listed, folder / kModulesFile);
+  check_hidden_states(read_encoder_file(modules.encoder.folder, read));
   modules.normalize = listed.size() == 3;
-  read_tokenizer_limit();
-  read_transformer(modules.encoder, read, modules);
-  read_pooling(listed[1].folder, read, modules);
+  read_pooling(folder / listed[1].folder, read, modules);
   return modules;
 }
 
@@ -247,7 +224,7 @@ Graph embedding_graph(const Model& model, const SentenceModules& modules) {
   user_check(!modules.token_width || width == Dim(*modules.token_width),
              "{}: the pooling is of {} numbers a token, the encoder gives {}; the files do not "
              "belong together",
-             modules.encoder.string(), modules.token_width.value_or(0), to_string(width));
+             modules.encoder.folder.string(), modules.token_width.value_or(0), to_string(width));
   Node* mask = graph.find("attention_mask");
   user_check(mask != nullptr, "embeddings need the attention_mask, which the graph does not have");
   const auto pooled = [&](std::string_view mode) {  // (B, H)

@@ -1,21 +1,20 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "hone/base/file.h"
-#include "hone/base/json.h"
 #include "hone/frontends/huggingface/model.h"
+#include "hone/frontends/huggingface/module_list.h"
 
 /// Sentence embeddings: a vector for a text, made of the hidden states of its tokens behind an encoder, as the folders of
 /// sentence-transformers say (Reimers and Gurevych, "Sentence-BERT: Sentence embeddings using Siamese BERT-networks", 2019).
 ///
 ///     const SentenceModules modules = read_sentence_modules("all-MiniLM-L6-v2");
-///     const Model model = load_model(modules.encoder, ops, formats, seed, {}, HeadFit::unused);
+///     const Model model = load_model(modules.encoder.folder, ops, formats, seed, {}, HeadFit::unused);
 ///     const Graph graph = embedding_graph(model, modules);
 namespace hone {
 
@@ -27,25 +26,42 @@ enum class Pooling {
   mean_sqrt_len  ///< their sum over the root of their number
 };
 
+/// Where a folder says that texts are cut.
+struct TokenLimit {
+  std::int64_t tokens = 0;  ///< special ones included
+  std::string source =
+      {};  ///< the key and its file: "max_seq_length of m/sentence_bert_config.json"
+};
+
+/// The encoder of a folder, whether a head or a pooling stands behind it, and what is done to its texts.
+struct SentenceEncoder {
+  fs::path folder = {};   ///< with its config.json and weights
+  bool is_listed = true;  ///< in a modules.json
+  std::optional<TokenLimit> limit = {};
+  bool lowercase = false;  ///< of texts, whatever the tokenizer does
+};
+
+/// Reads what there is of modules.json, sentence_bert_config.json and the model_max_length of tokenizer_config.json: of a
+/// folder of sentence-transformers, where the encoder may stand below it, or of any other. Throws `UserError` with the
+/// path for files that are none.
+SentenceEncoder read_sentence_encoder(const fs::path& folder);
+/// The same of files that are read by `read`.
+SentenceEncoder read_sentence_encoder(const fs::path& folder, const JsonReader& read);
+
 /// What modules.json lists, and what stands in the files that it names.
 struct SentenceModules {
-  fs::path encoder = {};  ///< the folder with its config.json and weights
-  bool is_given = true;   ///< false: without modules.json this is what is done
+  SentenceEncoder encoder = {};
   /// At least one; the vectors of several are joined in this order.
   std::vector<Pooling> pooling = {Pooling::mean};
   std::optional<std::int64_t> token_width = {};  ///< of the hidden states, where that is said
   bool normalize = false;                        ///< vectors get the length 1
-  std::optional<std::int64_t> max_tokens = {};   ///< longer texts are cut, special tokens included
-  bool lowercase = false;                        ///< of texts, whatever the tokenizer does
   std::string prompt = {};                       ///< stands in front of every text
 };
 
-/// Reads what there is of modules.json, 1_Pooling/config.json, sentence_bert_config.json, config_sentence_transformers.json
-/// and the model_max_length of tokenizer_config.json. Throws `UserError` with the path for modules other than Transformer,
-/// Pooling and Normalize in this order, for poolings that we do not know, and for files that are none.
+/// Reads the same, 1_Pooling/config.json and config_sentence_transformers.json. Throws `UserError` with the path for modules
+/// other than Transformer, Pooling and Normalize in this order, for poolings that we do not know, and for files that are
+/// none.
 SentenceModules read_sentence_modules(const fs::path& folder);
-/// What a JSON file says; none where there is no such file.
-using JsonReader = std::function<std::optional<Json>(const fs::path&)>;
 /// The same of files that are read by `read`.
 SentenceModules read_sentence_modules(const fs::path& folder, const JsonReader& read);
 

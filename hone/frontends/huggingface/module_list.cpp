@@ -1,0 +1,110 @@
+#include "hone/frontends/huggingface/module_list.h"
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/base/git_lfs.h"
+#include "hone/base/printable.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+// "1_Pooling", as sentence-transformers calls it, whatever it was called before.
+std::string usual_folder(std::size_t number, const ListedModule& module) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const bool plain = std::ranges::all_of(module.name(), is_letter);
+  return fmt::format("{}_{}", number, plain ? module.name() : "Module");
+}
+
+// The files below a folder, by their paths in it. Those of the hub's cache are links.
+std::vector<fs::path> all_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (auto entry = fs::recursive_directory_iterator(folder, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error))
+    if (entry->is_regular_file(error)) files.push_back(entry->path().lexically_relative(folder));
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string fetched(const fs::path& file) {
+  std::string content = read_file(file);
+  refuse_git_lfs_pointer(file, content, "the contents of the file");
+  return content;
+}
+
+}  // namespace
+
+JsonReader json_reader() {
+  return [](const fs::path& path) {
+    return path_exists(path) ? std::optional(read_json(path)) : std::nullopt;
+  };
+}
+
+std::string_view ListedModule::name() const {
+  const std::size_t dot = type.rfind('.');
+  return dot == std::string::npos ? std::string_view(type) : std::string_view(type).substr(dot + 1);
+}
+
+std::vector<ListedModule> read_module_list(const fs::path& folder, const JsonReader& read) {
+  const fs::path path = folder / kModulesFile;
+  const std::optional<Json> list = read(path);
+  if (!list) return {};
+  user_check(list->is_array(), "{}: expected a list of modules, got {}", path.string(),
+             list->type_name());
+  user_check(!list->empty(), "{}: expected a list of modules, got an empty one", path.string());
+  std::vector<ListedModule> modules;
+  for (const Json& entry : *list) {
+    const auto text = [&](const char* key) {
+      const auto found = entry.is_object() ? entry.find(key) : entry.end();
+      user_check(found != entry.end() && found->is_string(),
+                 "{}: module {}: expected an object with the texts \"type\" and \"path\", got {}",
+                 path.string(), modules.size(), shorten(to_line(entry), 80));
+      return found->get<std::string>();
+    };
+    const fs::path of_module = text("path");
+    const bool inside =
+        of_module.is_relative() && std::ranges::find(of_module, "..") == of_module.end();
+    user_check(inside, "{}: module {}: path: expected a folder in that of the model, got '{}'",
+               path.string(), modules.size(), shown_name(of_module.string()));
+    modules.push_back({text("type"), of_module});
+  }
+  return modules;
+}
+
+fs::path encoder_folder(const fs::path& folder, const std::vector<ListedModule>& modules) {
+  const auto encoder = std::ranges::find_if(modules, &ListedModule::is_encoder);
+  return encoder == modules.end() || encoder->folder.empty() ? folder : folder / encoder->folder;
+}
+
+std::vector<std::string> copy_modules(const fs::path& folder, const fs::path& output) {
+  const std::vector<ListedModule> modules = read_module_list(folder, json_reader());
+  std::vector<std::string> written;
+  if (modules.empty()) return written;
+  const auto write = [&](const fs::path& file, const std::string& content) {
+    std::error_code error;
+    fs::create_directories((output / file).parent_path(), error);  // else writing fails
+    write_file(output / file, content);
+    written.push_back(file.string());
+  };
+  const fs::path encoder = encoder_folder(folder, modules);
+  Json list = read_json(folder / kModulesFile);
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const ListedModule& module = modules[i];
+    const bool apart = !module.is_encoder() && !module.folder.empty();
+    const std::string name = apart ? usual_folder(i, module) : "";
+    list[i]["path"] = name;
+    // Of a module without numbers there may be no folder: git keeps no empty ones.
+    if (apart && is_folder(folder / module.folder))
+      for (const fs::path& file : all_files(folder / module.folder))
+        write(name / file, fetched(folder / module.folder / file));
+  }
+  write(kModulesFile, to_document(list));
+  if (path_exists(folder / kPromptsFile)) write(kPromptsFile, fetched(folder / kPromptsFile));
+  for (const char* name : kEncoderFiles)
+    if (path_exists(encoder / name)) write(name, fetched(encoder / name));
+  return written;
+}
+
+}  // namespace hone

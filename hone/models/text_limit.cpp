@@ -1,0 +1,50 @@
+#include "hone/models/text_limit.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+
+namespace hone {
+
+TextLimit text_limit(std::int64_t max_seq_length, std::int64_t positions,
+                     const std::optional<TokenLimit>& said, std::int64_t usual) {
+  TokenLimit limit{usual, "what is usual"};
+  bool of_folder = false;
+  if (max_seq_length > 0) {
+    limit = {max_seq_length, "`max_seq_length`"};
+  } else if (said && said->tokens < limit.tokens) {
+    limit = *said;
+    of_folder = true;
+  }
+  if (positions < limit.tokens) {
+    limit = {positions, "the positions of the model"};
+    of_folder = false;
+  }
+  return {static_cast<std::size_t>(limit.tokens), std::move(limit.source), of_folder};
+}
+
+TextLimit text_limit(std::int64_t max_seq_length, const TextModel& source) {
+  return text_limit(max_seq_length, source.model.facts.limits.tokens, source.limit);
+}
+
+void check_room(const TextLimit& limit, const Tokenizer& tokenizer, bool pairs) {
+  const std::vector<std::string> tokens = tokenizer.framing_tokens(pairs);
+  user_check(limit.tokens >= tokens.size(),
+             "{}: expected at least {} {}for the special tokens {}, got {}", limit.source,
+             tokens.size(), pairs ? "for pairs, " : "", fmt::join(tokens, " "), limit.tokens);
+}
+
+std::string reason(const TextLimit& limit) {
+  if (!limit.of_folder) return "";
+  return fmt::format(", as {} says (`max_seq_length` goes before it)", limit.source);
+}
+
+std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {
+  if (max_seq_length <= positions) return "";
+  return fmt::format("`max_seq_length` {}: the model has {} positions; texts are cut to {} tokens",
+                     max_seq_length, positions, text_limit(max_seq_length, positions).tokens);
+}
+
+}  // namespace hone

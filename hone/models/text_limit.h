@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "hone/models/model_source.h"
+
+/// Where texts are cut.
+namespace hone {
+
+struct TextLimit {
+  std::size_t tokens = 0;   ///< the most a text may have, special ones included
+  std::string source = {};  ///< who says so: a setting, a file, or what the program does unasked
+  bool of_folder = false;   ///< it is the model's folder that says so
+};
+
+/// Texts have at most so many tokens where neither a person nor a folder says otherwise.
+inline constexpr std::int64_t kUsualTokens = 512;
+
+/// `max_seq_length` if positive, else what the model's folder says (`said`) or `usual`, whichever is less; never more than the
+/// model's `positions`.
+TextLimit text_limit(std::int64_t max_seq_length, std::int64_t positions,
+                     const std::optional<TokenLimit>& said = {}, std::int64_t usual = kUsualTokens);
+/// That of a model.
+TextLimit text_limit(std::int64_t max_seq_length, const TextModel& source);
+
+/// Throws `UserError`, naming who set the limit, unless the special tokens of a text, or of a pair of texts, have room.
+void check_room(const TextLimit& limit, const Tokenizer& tokenizer, bool pairs);
+
+/// Behind "cut to 128 tokens": ", as max_seq_length of m/sentence_bert_config.json says (…)" where it is the folder that says
+/// so, else empty.
+std::string reason(const TextLimit& limit);
+
+/// That the model has fewer positions than `max_seq_length`; empty where it does not.
+std::string length_warning(std::int64_t max_seq_length, std::int64_t positions);
+
+}  // namespace hone
