@@ -9,12 +9,18 @@
 
 namespace hone::testing {
 
-/// What `compare` would count on `examples` examples.
-inline Comparison counted(std::int64_t examples, std::int64_t lost, std::int64_t gained) {
+/// The three counts that Tango's score is made of, and nothing else.
+inline Comparison counts(std::int64_t examples, std::int64_t lost, std::int64_t gained) {
   Comparison c;
   c.examples = examples;
   c.only_parent = lost;
   c.only_candidate = gained;
+  return c;
+}
+
+/// What `compare` would count on `examples` examples.
+inline Comparison counted(std::int64_t examples, std::int64_t lost, std::int64_t gained) {
+  Comparison c = counts(examples, lost, gained);
   c.mcnemar_p = mcnemar_p(lost, gained);
   c.flips = lost + gained;
   c.flip_share = static_cast<double>(c.flips) / static_cast<double>(examples);
@@ -43,7 +49,7 @@ inline double chance(std::int64_t n, const DisagreementRates& rates, double marg
     const double p = rates.gained / (1 - rates.lost);
     around(n - lost, p, [&](std::int64_t gained) {
       const double probability = std::exp(first + log_binomial(n - lost, gained, p));
-      const double score = tango_score(counted(n, lost, gained), -margin);
+      const double score = tango_score(counts(n, lost, gained), -margin);
       const Conclusion conclusion = score >= kNormal975    ? Conclusion::kept
                                     : score <= -kNormal975 ? Conclusion::lost
                                                            : Conclusion::unclear;
