@@ -67,9 +67,9 @@ TEST_P(GoldenModel, ComputesWhatTransformersComputes) {
     for (const Json& batch : golden["inputs"]) {
       SCOPED_TRACE(fmt::format("{}: {}", name, to_line(batch["input_ids"])));
       const NamedTensors inputs = testing::golden_inputs(batch);
-      const NamedTensors outputs =
-          testing::run_graph(inference_graph(model, *library, testing::graph_inputs(inputs)),
-                             inputs, model.parameters, *library);
+      const NamedTensors outputs = testing::run_graph(
+          inference_graph(model, *library, testing::graph_inputs(inputs, model.facts.task())),
+          inputs, model.parameters, *library);
       const auto expect_close = [&](const char* output, const char* expected) {
         if (!batch.contains(expected)) return;
         EXPECT_LT(relative_distance(elements_of(outputs.at(output)),
@@ -132,8 +132,8 @@ TEST_P(GoldenGradients, AreThoseOfPyTorch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Golden, GoldenGradients,
-                         ::testing::Values("safetensors", "zip", "distilbert", "electra",
-                                           "roberta"),
+                         ::testing::Values("safetensors", "zip", "distilbert", "electra", "roberta",
+                                           "electra_regression", "roberta_labels"),
                          [](const auto& info) { return info.param; });
 
 class EachArchitecture : public ::testing::TestWithParam<std::string> {
@@ -299,7 +299,7 @@ TEST(Architecture, AFreshHeadKeepsWhatIsOfNoClass) {
   const Model trained = load_golden("roberta");
   const Model fresh =
       load_model(testing::kGoldenModels / "roberta", builtin().ops, builtin().formats, /*seed=*/9,
-                 {"ham", "spam"}, HeadFit::may_be_fresh);
+                 {.names = {"ham", "spam"}}, HeadFit::may_be_fresh);
   EXPECT_EQ(fresh.warnings,
             std::vector<std::string>{
                 "the model's labels are no, yes, maybe, the data's are ham, spam: "

@@ -48,7 +48,7 @@ std::vector<T> flat_numbers(const Json& json) {
 }
 
 /// One of the `inputs` of expected.json: what it gives of input_ids, attention_mask,
-/// token_type_ids i64[B, S] and labels i64[B].
+/// token_type_ids i64[B, S] and labels i64[B], or f32[B, labels] of the other tasks.
 inline NamedTensors golden_inputs(const Json& batch) {
   NamedTensors inputs;
   for (const char* name : {"input_ids", "attention_mask", "token_type_ids", "labels"}) {
@@ -56,16 +56,18 @@ inline NamedTensors golden_inputs(const Json& batch) {
     const Json& rows = batch[name];
     Sizes sizes = {static_cast<std::int64_t>(rows.size())};
     if (rows[0].is_array()) sizes.push_back(static_cast<std::int64_t>(rows[0].size()));
-    inputs.emplace(name, Tensor::of(sizes, flat_numbers<std::int64_t>(rows)));
+    const bool numbers = name == std::string_view("labels") && rows[0].is_array();
+    inputs.emplace(name, numbers ? Tensor::of(sizes, flat_numbers<float>(rows))
+                                 : Tensor::of(sizes, flat_numbers<std::int64_t>(rows)));
   }
   return inputs;
 }
 
-/// The graph inputs that the batch has.
-inline GraphInputs graph_inputs(const NamedTensors& inputs) {
+/// The graph inputs that the batch has, for a model of this task.
+inline GraphInputs graph_inputs(const NamedTensors& inputs, Task task = Task::single_label) {
   return {.attention_mask = inputs.contains("attention_mask"),
           .token_type_ids = inputs.contains("token_type_ids"),
-          .labels = inputs.contains("labels")};
+          .labels = inputs.contains("labels") ? std::optional(task) : std::nullopt};
 }
 
 }  // namespace hone::testing

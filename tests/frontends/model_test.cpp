@@ -388,7 +388,7 @@ TEST(Model, OfAQuantizedModelTheHeadStays) {
               {{"quantization_config",
                 {{"quant_method", "hone"}, {"training", "ptq"}, {"layers", Json::object()}}}});
   expect_user_error("a quantized model cannot have a fresh head", [&] {
-    load_model(folder.path(), builtin().ops, builtin().formats, 9, {"a", "b", "c"},
+    load_model(folder.path(), builtin().ops, builtin().formats, 9, {.names = {"a", "b", "c"}},
                HeadFit::may_be_fresh);
   });
 }

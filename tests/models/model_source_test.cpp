@@ -30,7 +30,7 @@ TEST(FreshModel, ShapesAreThoseOfBertTinyAndBase) {
 
 TEST(OpenModel, MakesAFreshModelWithTheBuiltInVocabulary) {
   const TextModel made =
-      open_model("tiny", testing::quiet_context(), /*seed=*/1, {"bad", "good", "fair"});
+      open_model("tiny", testing::quiet_context(), /*seed=*/1, {.names = {"bad", "good", "fair"}});
   EXPECT_EQ(made.model.facts.limits.vocabulary, made.tokenizer.vocabulary_size());
   EXPECT_EQ(made.model.facts.labels, (std::vector<std::string>{"bad", "good", "fair"}));
   EXPECT_EQ(made.model.parameters.at("classifier.weight").sizes(), (Sizes{3, 128}));

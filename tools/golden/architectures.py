@@ -84,6 +84,21 @@ CASES = [
         saved_as="ForPreTraining",
     ),
     Case("electra_base", "Electra", SMALL | dict(embedding_size=16), "Model", bare_names=True),
+    Case(
+        "electra_regression",
+        "Electra",
+        SMALL | dict(embedding_size=8, num_labels=1, problem_type="regression"),
+    ),
+    Case(
+        "distilbert_regression",
+        "DistilBert",
+        SMALL_DISTILBERT | dict(num_labels=2, problem_type="regression"),
+    ),
+    Case(
+        "roberta_labels",
+        "Roberta",
+        SMALL | dict(type_vocab_size=1, problem_type="multi_label_classification", **NAMED),
+    ),
 ]
 
 
@@ -149,7 +164,9 @@ def outputs(model, batch):
 def expected(case, model, batch):
     """One entry of expected.json, and how far float32 and float64 logits lie apart."""
     _, logits, _ = outputs(model, batch)
-    loss_f64, logits_f64, first_f64 = outputs(tiny_bert.in_double(model), batch)
+    loss_f64, logits_f64, first_f64 = outputs(
+        tiny_bert.in_double(model), tiny_bert.labels_in_double(batch)
+    )
     entry = {name: values.tolist() for name, values in batch.items()}
     if case.has_classifier:
         entry["logits"] = tiny_bert.float32_list(logits)

@@ -3,9 +3,9 @@
     python tools/golden/gradients.py [NAME…]
 
 Writes gradients.safetensors into tests/frontends/golden/NAME/: the padded batch as `input_ids`,
-`attention_mask`, `token_type_ids` (where tokens have types), `labels` (int64), then `float32/loss` and
+`attention_mask`, `token_type_ids` (where tokens have types), `labels` (int64, or float32 of the other problem_types), then `float32/loss` and
 `float32/NAME` for each parameter NAME as PyTorch computes them without dropout, and the same under
-`float64/` with all arithmetic in float64. The loss is the mean cross-entropy over the batch.
+`float64/` with all arithmetic in float64. The loss is that of the model's problem_type.
 No sentence contains [PAD]: PyTorch gives that row of the embedding no gradient.
 """
 
@@ -19,11 +19,12 @@ from transformers import AutoModelForSequenceClassification
 import architectures
 import tiny_bert
 
-SEEDS = {"safetensors": 101, "zip": 102, "distilbert": 103, "roberta": 104, "electra": 105}
+SEEDS = {"safetensors": 101, "zip": 102, "distilbert": 103, "roberta": 104, "electra": 105,
+         "electra_regression": 106, "roberta_labels": 107}
 
 
 def gradients(model, batch):
-    """{"loss": …, NAME: gradient…} of the mean cross-entropy."""
+    """{"loss": …, NAME: gradient…} of the loss of the model's problem_type."""
     model.zero_grad()
     loss = model(**batch).loss
     loss.backward()
@@ -42,7 +43,7 @@ def write_gradients(name, seed):
     batch = tiny_bert.random_batch(generator, model.config, [11, 5, 14, 8], segments)
     batch = architectures.with_padding(batch, model.config.pad_token_id)
     in_float32 = gradients(model, batch)
-    in_float64 = gradients(tiny_bert.in_double(model), batch)
+    in_float64 = gradients(tiny_bert.in_double(model), tiny_bert.labels_in_double(batch))
     result = dict(batch)
     result |= {f"float32/{key}": value for key, value in in_float32.items()}
     result |= {f"float64/{key}": value for key, value in in_float64.items()}

@@ -85,6 +85,23 @@ def in_double(model):
     return copy.deepcopy(model).double()
 
 
+def random_labels(generator, config, rows):
+    """Classes, int64 (rows); or for the other problem_types float32 (rows, labels): numbers that halves
+    of a few digits hold, or 1 for each label that a row has."""
+    shape = (rows, config.num_labels)
+    if config.problem_type == "regression":
+        return generator.integers(-8, 9, size=shape).astype(numpy.float32) / 2
+    if config.problem_type == "multi_label_classification":
+        return generator.integers(0, 2, size=shape).astype(numpy.float32)
+    return generator.integers(0, config.num_labels, size=rows).astype(numpy.int64)
+
+
+def labels_in_double(batch):
+    """The same batch for a model in float64, whose loss takes labels of that type alone."""
+    labels = batch["labels"]
+    return batch | {"labels": labels.double() if labels.is_floating_point() else labels}
+
+
 def random_batch(generator, config, lengths, segments=True, pad_left=False):
     """A batch of random sentences [CLS] … [SEP], padded to the longest: int64 tensors by name."""
     width = max(lengths)
@@ -105,8 +122,7 @@ def random_batch(generator, config, lengths, segments=True, pad_left=False):
     batch = {"input_ids": ids, "attention_mask": mask}
     if segments:
         batch["token_type_ids"] = types
-    labels = generator.integers(0, config.num_labels, size=len(lengths))
-    batch["labels"] = labels.astype(numpy.int64)
+    batch["labels"] = random_labels(generator, config, len(lengths))
     return {name: torch.from_numpy(values) for name, values in batch.items()}
 
 

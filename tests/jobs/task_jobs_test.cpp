@@ -1,0 +1,242 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "hone/jobs/compare.h"
+#include "hone/jobs/compare_formats.h"
+#include "hone/jobs/evaluate.h"
+#include "hone/jobs/predict.h"
+#include "hone/jobs/quantize.h"
+#include "hone/jobs/suggest.h"
+#include "hone/jobs/train.h"
+#include "tests/support/expect.h"
+
+// Every job through the tasks beside single labels: numbers, and any number of labels.
+namespace hone {
+namespace {
+
+/// A task as its jobs see it.
+struct TaskCase {
+  const char* name;
+  const char* data;
+  Task task;
+  const char* figure;    ///< key of what it is judged by
+  const char* sentence;  ///< which opens the headline
+};
+
+constexpr TaskCase kCases[] = {
+    {"Numbers", "synth:score?n=300", Task::regression, "r2", "R² on test, n = "},
+    {"Labels", "synth:topics?n=300", Task::multi_label, "f1_micro", "Micro F1 on test, n = "}};
+
+Context& quiet() {
+  static Context context{/*threads=*/1, /*quiet=*/true, {}, {}, [](std::string_view) {}};
+  return context;
+}
+
+JobData data_of(const TaskCase& c) {
+  JobData data;
+  data.options.source = c.data;
+  data.max_seq_length = 32;
+  data.max_eval_samples = 120;
+  return data;
+}
+
+TrainJob train_job(const TaskCase& c, const std::string& folder) {
+  TrainJob job{.model = "tiny", .data = data_of(c), .output = {.folder = folder}};
+  job.training.training.max_steps = 8;
+  job.training.training.optimizer.learning_rate = 1e-3;
+  return job;
+}
+
+class TaskJobs : public ::testing::TestWithParam<TaskCase> {
+ protected:
+  /// One trained model for all tests of a task.
+  const std::string& model() const {
+    static std::map<std::string, std::string> models;
+    static const TemporaryFolder folder;
+    std::string& path = models[GetParam().name];
+    if (path.empty()) {
+      path = (folder.path() / GetParam().name).string();
+      train_model(train_job(GetParam(), path), quiet());
+    }
+    return path;
+  }
+  std::string figure() const { return fmt::format("eval_{}", GetParam().figure); }
+};
+
+TEST_P(TaskJobs, TrainingIsJudgedByTheTasksFigure) {
+  const TaskCase& c = GetParam();
+  const Json config = read_json(fs::path(model()) / "config.json");
+  EXPECT_EQ(config["problem_type"], to_string(c.task));
+  const Json result = read_json(fs::path(model()) / "results.json");
+  const Json& test = result["test"];
+  EXPECT_EQ(test["eval_figure"], c.figure);
+  ASSERT_TRUE(test[figure()].is_number());
+  EXPECT_LE(test[figure() + "_interval"][0], test[figure()]);
+  EXPECT_GE(test[figure() + "_interval"][1], test[figure()]);
+  EXPECT_FALSE(test.contains("eval_accuracy"));
+  EXPECT_TRUE(test["majority_share"].is_null());
+  const std::string card = read_file(fs::path(model()) / "README.md");
+  EXPECT_NE(card.find(fmt::format("metrics:\n- {}\n", c.figure)), std::string::npos) << card;
+  EXPECT_EQ(card.find("accuracy"), std::string::npos) << card;
+}
+
+TEST_P(TaskJobs, EvaluationFindsWhatTrainingFound) {
+  const EvaluateResult measured =
+      evaluate_model({.model = model(), .data = data_of(GetParam())}, quiet());
+  const Json trained = read_json(fs::path(model()) / "results.json");
+  EXPECT_EQ(measured.fields[figure()], trained["test"][figure()]);
+  EXPECT_EQ(measured.measured.evaluation.task(), GetParam().task);
+  EXPECT_TRUE(measured.headline().starts_with(GetParam().sentence)) << measured.headline();
+}
+
+// What is told of each text adds up to what was measured of all.
+TEST_P(TaskJobs, PredictionsAreThoseThatWereMeasured) {
+  const EvaluateResult measured =
+      evaluate_model({.model = model(), .data = data_of(GetParam())}, quiet());
+  PredictJob job{.model = model(), .data = data_of(GetParam()).options, .max_seq_length = 32};
+  const PredictResult result = predict_texts(job, quiet());
+  EXPECT_EQ(result.subject.task, GetParam().task);
+  const std::vector<PredictionField> fields = choose_fields({}, result.subject, /*csv=*/false);
+  const Logits logits = measured.measured.view();
+  ASSERT_GE(std::ssize(result.predictions), logits.examples());
+  for (std::int64_t i = 0; i < logits.examples(); ++i) {
+    const Prediction& p = result.predictions[static_cast<std::size_t>(i)];
+    EXPECT_TRUE(std::ranges::equal(p.logits, logits.row(i)));
+    const Json row = to_json(p, fields, result.subject.labels);
+    EXPECT_FALSE(row.contains("label") || row.contains("score"));
+    ASSERT_EQ(row["logits"].size(), result.subject.labels.size());
+    if (GetParam().task == Task::regression) {
+      EXPECT_EQ(row["value"].get<float>(), p.logits[0]);
+      continue;
+    }
+    std::size_t given = 0;
+    for (std::size_t l = 0; l < p.logits.size(); ++l) {
+      EXPECT_NEAR(row["probabilities"][l], 1 / (1 + std::exp(-p.logits[l])), 1e-6);
+      given += p.logits[l] >= 0;
+    }
+    EXPECT_EQ(row["predicted_labels"].size(), given);
+  }
+  expect_user_error("a model of " + to_string(GetParam().task) + " gives no score",
+                    [&] { choose_fields({"score"}, result.subject, /*csv=*/false); });
+}
+
+TEST_P(TaskJobs, QuantizingIsGatedByTheTasksFigure) {
+  const TemporaryFolder folder;
+  QuantizeJob job{.model = model(),
+                  .data = data_of(GetParam()),
+                  .output = {.folder = (folder.path() / "q").string()}};
+  job.max_drop_points = 100;
+  job.recipe.defaults[Operand::weight] = parse_format("int(bits=8)", quiet().library.formats);
+  const QuantizeResult quantized = quantize_job(job, quiet());
+  const Json& comparison = quantized.fields["comparison"];
+  const std::string change = fmt::format("{}_change", GetParam().figure);
+  EXPECT_EQ(comparison["figure"], GetParam().figure);
+  const double before = quantized.fields["before"][figure()],
+               after = quantized.fields["after"][figure()];
+  EXPECT_NEAR(comparison[change], after - before, 1e-12);
+  EXPECT_FALSE(comparison.contains("accuracy_change"));
+  EXPECT_EQ(quantized.fields["gate"]["passed"], quantized.verdict.kept());
+  EXPECT_TRUE(quantized.verdict.kept()) << quantized.verdict.summary;
+
+  // Two models beside each other find the same change.
+  const CompareResult compared = compare_models(
+      {.first = model(), .second = job.output.folder, .data = data_of(GetParam()), .texts = 3},
+      quiet());
+  EXPECT_NEAR(compared.fields["comparison"][change], after - before, 1e-12);
+  EXPECT_EQ(compared.verdict.summary.find("accuracy"), std::string::npos);
+}
+
+TEST_P(TaskJobs, FormatsAreChosenByTheTasksFigure) {
+  const FormatTable& formats = quiet().library.formats;
+  CompareFormatsJob job{.model = model(), .data = data_of(GetParam())};
+  job.choices = {parse_choice("bf16", formats), parse_choice("int(bits=2)", formats)};
+  const CompareFormatsResult result = compare_formats(job, quiet());
+  ASSERT_EQ(result.study.results.size(), 2u);
+  EXPECT_LT(result.study.results[1].model.comparison->snr_db,
+            result.study.results[0].model.comparison->snr_db);
+  EXPECT_EQ(choice_verdict(result.study).find("accuracy"), std::string::npos)
+      << choice_verdict(result.study);
+  SuggestJob suggested{.model = model(),
+                       .format = parse_format("integer(width=6,frac=1)", formats),
+                       .data = data_of(GetParam())};
+  EXPECT_NE(suggest_formats(suggested, quiet()).recipe.find("integer(width=6,"), std::string::npos);
+}
+
+// The rule over seeds is the one of accuracy, on the task's figure.
+TEST_P(TaskJobs, SeedsAreJudgedByTheTasksFigure) {
+  const TemporaryFolder folder;
+  TrainJob job = train_job(GetParam(), (folder.path() / "seeds").string());
+  job.training.training.max_steps = 2;
+  job.seeds = 2;
+  const TrainResult trained = train_model(job, quiet());
+  EXPECT_EQ(trained.fields[fmt::format("{}_spread", GetParam().figure)]["test"]["seeds"], 2);
+  EXPECT_NE(trained.text({}).find(GetParam().sentence), std::string::npos) << trained.text({});
+
+  QuantizeJob quantize{.model = model(),
+                       .qat = true,
+                       .data = data_of(GetParam()),
+                       .seeds = 2,
+                       .output = {.folder = (folder.path() / "q").string()}};
+  quantize.training.training.max_steps = 2;
+  quantize.recipe.defaults[Operand::weight] = parse_format("int(bits=8)", quiet().library.formats);
+  const QuantizeResult quantized = quantize_job(quantize, quiet());
+  EXPECT_EQ(quantized.fields["change"]["figure"], GetParam().figure);
+  const Json& runs = quantized.fields["runs"];
+  const std::string change = fmt::format("{}_change", GetParam().figure);
+  EXPECT_NEAR(
+      quantized.fields["change"][change],
+      (runs[0]["comparison"][change].get<double>() + runs[1]["comparison"][change].get<double>()) /
+          2,
+      1e-12);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, TaskJobs, ::testing::ValuesIn(kCases),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(TaskJobs, RefuseWhatOtherTasksHave) {
+  const TemporaryFolder folder;
+  TrainJob job = train_job(kCases[0], (folder.path() / "m").string());
+  job.training.metric_for_best_model = "accuracy";
+  expect_user_error(
+      "`metric_for_best_model`: expected r2, loss, mse, rmse, mae, pearson, spearman, got "
+      "'accuracy', which is a figure of single_label_classification; the task is regression",
+      [&] { train_model(job, quiet()); });
+  job.training.metric_for_best_model = "";
+  job.training.class_weights = "balanced";
+  expect_user_error(
+      "`class_weights` weigh the classes of a text in the loss; the task is "
+      "regression, whose texts have none",
+      [&] { train_model(job, quiet()); });
+}
+
+// Whole numbers are classes until somebody says otherwise.
+TEST(TaskJobs, TakeWholeNumbersForARegressionWhereThatIsAsked) {
+  const TemporaryFolder folder;
+  std::string rows = "text,stars\n";
+  for (int i = 0; i < 40; ++i) rows += fmt::format("a film of {} words,{}\n", i % 5, i % 5);
+  JobData data;
+  data.options.source = folder.file("stars.csv", rows).string();
+  TrainJob job{.model = "tiny", .data = data, .output = {.folder = (folder.path() / "m").string()}};
+  job.training.training.max_steps = 1;
+  job.problem_type = "regression";
+  EXPECT_EQ(train_model(job, quiet()).fields["validation"]["eval_figure"], "r2");
+  const Json config = read_json(folder.path() / "m" / "config.json");
+  EXPECT_EQ(config["id2label"], (Json{{"0", "stars"}}));
+  // A model that has learnt numbers is one of numbers from then on.
+  job.model = job.output.folder;
+  job.output.folder = (folder.path() / "n").string();
+  job.problem_type = "";
+  EXPECT_EQ(train_model(job, quiet()).fields["validation"]["eval_figure"], "r2");
+  job.output.folder = (folder.path() / "o").string();
+  job.problem_type = "single_label_classification";
+  expect_user_error("`ignore_mismatched_sizes`", [&] { train_model(job, quiet()); });
+  job.ignore_mismatched_sizes = true;
+  EXPECT_EQ(train_model(job, quiet()).fields["validation"]["eval_figure"], "accuracy");
+  EXPECT_TRUE(read_json(folder.path() / "o" / "config.json")["problem_type"] ==
+              "single_label_classification");
+}
+
+}  // namespace
+}  // namespace hone
