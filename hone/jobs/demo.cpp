@@ -49,8 +49,8 @@ Splits demo_splits(const DemoJob& job, Context& context) {
            splits.source.label_names[static_cast<std::size_t>(splits.source.train[0].label)]));
   splits.source.test.resize(std::min(splits.source.test.size(), kTestTexts));
   splits.identity.parts.back() =
-      part_facts("test", splits.source.test, row_hashes(splits.source.test),
-                 splits.source.label_names.size(), row_set(row_hashes(splits.source.train)));
+      part_facts("test", splits.source.test, row_hashes(splits.source.test), splits.source.scheme(),
+                 row_set(row_hashes(splits.source.train)));
   return splits;
 }
 

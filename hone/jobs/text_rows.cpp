@@ -178,7 +178,7 @@ TextRows rows_of(const DataSet& set, const std::string& part_name,
       data.rows.push_back({.id = std::ssize(data.rows) + 1,
                            .text = example.text,
                            .text_pair = example.text_pair,
-                           .gold = set.label_names[static_cast<std::size_t>(example.label)]});
+                           .gold = truth_text(set.scheme(), example)});
   };
   add("train", set.train);
   add("validation", set.validation);

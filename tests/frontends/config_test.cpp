@@ -198,7 +198,8 @@ TEST(BertConfig, TellsTheFactsThatOthersAskFor) {
   EXPECT_EQ(facts.limits.tokens, 24);
   EXPECT_EQ(facts.limits.vocabulary, 40);
   EXPECT_EQ(facts.limits.token_types, 1);
-  EXPECT_EQ(facts.task, "single_label_classification");
+  EXPECT_EQ(facts.problem_type, Task::single_label);
+  EXPECT_EQ(facts.task(), Task::single_label);
   // The labels of the data win over those of the file.
   facts.labels = {"a", "b", "c"};
   EXPECT_EQ(config_of(facts).labels, facts.labels);

@@ -28,7 +28,7 @@ const Library& builtin() {
 
 Model load(const fs::path& folder, const std::vector<std::string>& labels = {},
            std::uint64_t seed = 1) {
-  return load_model(folder, builtin().ops, builtin().formats, seed, labels);
+  return load_model(folder, builtin().ops, builtin().formats, seed, {.names = labels});
 }
 Model load_golden(const std::string& name) { return load(testing::kGoldenModels / name); }
 
@@ -346,7 +346,9 @@ TEST(Model, RefusesDataWithOtherClassesThanATrainedHead) {
   const TemporaryFolder folder;
   write_small(folder);
   expect_user_error(
-      "the model tells 2 classes apart, the data has 3: a, b, c; give data with the model's labels",
+      "the model tells 2 classes: LABEL_0, LABEL_1; the data has 3 classes: a, b, c; give data "
+      "with "
+      "the model's labels",
       [&] {
         load(folder.path(), {"a", "b", "c"});
       });
@@ -358,8 +360,8 @@ TEST(Model, BeginsWithAFreshHeadForOtherLabelsWhereItMay) {
   write_small(folder, {{"id2label", {{"0", "bad"}, {"1", "good"}}},
                        {"label2id", {{"bad", 0}, {"good", 1}}}});
   const auto open = [&](const std::vector<std::string>& labels) {
-    return load_model(folder.path(), builtin().ops, builtin().formats, /*seed=*/9, labels,
-                      HeadFit::may_be_fresh);
+    return load_model(folder.path(), builtin().ops, builtin().formats, /*seed=*/9,
+                      {.names = labels}, HeadFit::may_be_fresh);
   };
   const Model trained = load(folder.path());
   for (const std::vector<std::string>& labels :
@@ -531,6 +533,31 @@ TEST(NewModel, DependsOnTheSeedAlone) {
   };
   EXPECT_EQ(weights(3), weights(3));
   EXPECT_NE(weights(3), weights(4));
+}
+
+// A head is trained for its task: the same number of outputs is another model for another one.
+TEST(Model, RefusesDataOfAnotherTaskThanATrainedHead) {
+  const TemporaryFolder folder;
+  write_small(folder);
+  const LabelScheme sets = {Task::multi_label, {"rude", "threat"}};
+  expect_user_error(
+      "the model tells 2 classes: LABEL_0, LABEL_1; the data has 2 labels, any number of them: "
+      "rude, threat; give data with the model's labels, or `ignore_mismatched_sizes`",
+      [&] { load_model(folder.path(), builtin().ops, builtin().formats, 1, sets); });
+  const Model fresh =
+      load_model(folder.path(), builtin().ops, builtin().formats, 1, sets, HeadFit::may_be_fresh);
+  EXPECT_EQ(fresh.facts.task(), Task::multi_label);
+  ASSERT_EQ(fresh.warnings.size(), 1u);
+  EXPECT_NE(fresh.warnings[0].find("(multi_label_classification in place of "
+                                   "single_label_classification)"),
+            std::string::npos)
+      << fresh.warnings[0];
+  // What was adopted is what is saved.
+  const TemporaryFolder copy;
+  save_model(fresh, copy.path());
+  const Model again = load(copy.path());
+  EXPECT_EQ(again.facts.scheme(), sets);
+  EXPECT_TRUE(again.warnings.empty());
 }
 
 }  // namespace

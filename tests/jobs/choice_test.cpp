@@ -33,7 +33,7 @@ TEST(Choice, IsMadeOnValidationAndReportedOnTest) {
   EXPECT_EQ(named[1].name, "int8, test");
   EXPECT_EQ(named[1].evaluation.examples, 24);
   EXPECT_FALSE(choice.reported[0].comparison);
-  EXPECT_EQ(choice.reported[1].comparison->examples, 24);
+  EXPECT_EQ(choice.reported[1].comparison->change.examples, 24);
   const std::vector<std::string> lines = reported_findings(choice);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_TRUE(lines[0].starts_with("int8, test, n = 24: cannot tell with n = 24: ")) << lines[0];

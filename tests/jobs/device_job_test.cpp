@@ -78,7 +78,7 @@ TEST(DeviceJob, GivesTheBitsOfTheHost) {
 TEST(DeviceJob, ClassifiesTextsWithTheBitsOfTheHost) {
   Places places;
   const TextModel model =
-      make_model("tiny", synthetic_tokenizer(), places.here, /*seed=*/42, {"a", "b"});
+      make_model("tiny", synthetic_tokenizer(), places.here, /*seed=*/42, {.names = {"a", "b"}});
   const auto logits = [&](Context& context) {
     TextPredictor predictor(model, /*max_seq_length=*/0, /*batch_size=*/2, context);
     std::vector<std::vector<float>> all;

@@ -18,20 +18,20 @@ using testing::format_called;
 using testing::quiet_context;
 
 // Of 1000 examples, so many are right in the parent only, and in the candidate only.
-Comparison comparison(std::int64_t lost, std::int64_t gained) {
+FigureChange change(std::int64_t lost, std::int64_t gained) {
   Comparison c;
   c.examples = 1000;
   c.only_parent = lost;
   c.only_candidate = gained;
-  return c;
+  return accuracy_change(c);
 }
 
 // Also where it may be chance, which is what people want to know then.
 TEST(WorthExplaining, IsALossOfHalfAPoint) {
-  EXPECT_TRUE(worth_explaining(comparison(5, 0)));
-  EXPECT_FALSE(worth_explaining(comparison(4, 0)));
-  EXPECT_TRUE(worth_explaining(comparison(205, 200)));
-  EXPECT_FALSE(worth_explaining(comparison(0, 500)));
+  EXPECT_TRUE(worth_explaining(change(5, 0)));
+  EXPECT_FALSE(worth_explaining(change(4, 0)));
+  EXPECT_TRUE(worth_explaining(change(205, 200)));
+  EXPECT_FALSE(worth_explaining(change(0, 500)));
 }
 
 // Steps of a half: weights of 0.2 and biases of 0.1 hardly count. The biases lose more (all), but
@@ -87,7 +87,7 @@ TEST(Diagnose, FindsParametersThatKeepTheMargins) {
   const Measurement after = Case::measured(plain);
   const ComparedModel& improved = *coarse().diagnosis.improved;
   const double lost = margin_snr_db(coarse().before.view(), after.view());
-  EXPECT_GT(improved.comparison->margin_snr_db, lost + 6);
+  EXPECT_GT(improved.comparison->snr_db, lost + 6);
   EXPECT_EQ(improved.average_weight_bits, 6);
   for (const Suggestion& s : coarse().diagnosis.operands) {
     EXPECT_LE(s.after["width"], 6);
@@ -127,7 +127,7 @@ TEST(Diagnose, WithoutBetterParametersLeavesTheNoisiestQuarterInFullPrecision) {
   // And tried: more is left than of the whole plan.
   const Measurement after =
       Case::measured(compress(parent, choice_splits(), options, quiet_context()));
-  EXPECT_GT(diagnosis.improved->comparison->margin_snr_db,
+  EXPECT_GT(diagnosis.improved->comparison->snr_db,
             margin_snr_db(coarse().before.view(), after.view()));
 }
 
@@ -148,7 +148,7 @@ TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
   std::ranges::fill(known.logits, 0.0f);
   const auto margin = [&](const EncodedSplits& data) {
     return diagnose(coarse().parent, known, data, coarse().options, quiet_context())
-        .improved->comparison->margin_snr_db;
+        .improved->comparison->snr_db;
   };
   EXPECT_EQ(margin(same), -std::numeric_limits<double>::infinity());
   EXPECT_GT(margin(choice_splits()), 0);

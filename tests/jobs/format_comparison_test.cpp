@@ -86,15 +86,14 @@ TEST(CompareFormats, FindsEightBitsBetterThanFour) {
     EXPECT_NEAR(mean_snr_db(results[0].noise, operand) - mean_snr_db(results[1].noise, operand), 24,
                 3);
   }
-  EXPECT_GT(results[0].model.comparison->margin_snr_db,
-            results[1].model.comparison->margin_snr_db + 12);
+  EXPECT_GT(results[0].model.comparison->snr_db, results[1].model.comparison->snr_db + 12);
 }
 
 // What it costs is what is asked.
 TEST(CompareFormats, TriesWhatAFormatObjectsTo) {
   const FormatResult result =
       compared({choice("minifloat_ieee(width=8,exponent_width=4,exponent_bias=27)")})[0];
-  EXPECT_LT(result.model.comparison->margin_snr_db, 1);
+  EXPECT_LT(result.model.comparison->snr_db, 1);
 }
 
 // Weights of linears have rows of 32 or 64 and biases of 32, 64 or 2 (padded to no more): 8 bits and
@@ -169,8 +168,8 @@ TEST(CompareFormats, OfTooFewTextsCrownsNone) {
 // Neither is named as the better one.
 TEST(CompareFormats, SaysATieAsATie) {
   const FormatStudy study = study_of({choice("fp16"), choice("integer(width=24,frac=16)")});
-  ASSERT_EQ(study.results[0].model.comparison->flips, 0);
-  ASSERT_EQ(study.results[1].model.comparison->flips, 0);
+  ASSERT_EQ(study.results[0].model.comparison->counted->flips, 0);
+  ASSERT_EQ(study.results[1].model.comparison->counted->flips, 0);
   EXPECT_NE(
       choice_verdict(study).find("; the 95 % intervals of 2 of them reach down least and alike, to "
                                  "-8.76 points, with 0.00 % flips (integer(width=24,frac=16), "
@@ -192,7 +191,7 @@ TEST(CompareFormats, ChoosesTheFewestBitsAndThenTheWidestMargins) {
       study_of({choice("bf16"), choice("fp16"), choice("integer(width=24,frac=16)")}, data);
   for (const FormatResult& result : study.results) {
     SCOPED_TRACE(result.choice.label);
-    ASSERT_LE(result.model.comparison->flips, 1);
+    ASSERT_LE(result.model.comparison->counted->flips, 1);
     EXPECT_TRUE(result.model.verdict->kept());
   }
   EXPECT_EQ(study.chosen, 1u);
@@ -249,7 +248,7 @@ TEST(ChoiceSection, DrawsBitsAgainstMarginSnrWithTheParetoFront) {
       {2, 5}, {4, 20}, {4, 10}, {8, 20}, {16, std::numeric_limits<double>::infinity()}};
   for (std::size_t i = 0; i < std::size(places); ++i) {
     study.results[i].model.average_weight_bits = places[i].first;
-    study.results[i].model.comparison->margin_snr_db = places[i].second;
+    study.results[i].model.comparison->snr_db = places[i].second;
   }
   const TemporaryFolder folder;
   std::vector<std::string> notes;

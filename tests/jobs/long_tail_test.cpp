@@ -46,7 +46,7 @@ struct Workshop {
   }
   Format format(std::string_view text) { return parse_format(text, context.library.formats); }
   double accuracy(std::string_view text, bool qat) {
-    return compressed(one_format(source.model, format(text)), qat).evaluation.accuracy;
+    return compressed(one_format(source.model, format(text)), qat).evaluation.value;
   }
   /// After training, against the model it was made from. All linears' inputs, weights and biases.
   Comparison loss(std::string_view text) { return loss_of(one_format(source.model, format(text))); }
@@ -79,7 +79,7 @@ Workshop& workshop() {
 // finds back. An arithmetic that rounds otherwise takes another path, so a few points are left on each
 // side. 1600 test texts: two standard errors are 1.4 points at 92 %, 2.5 at 50 %.
 TEST(LongTail, IsLearnedLostAtFewBitsAndWonBackByTrainingThroughThem) {
-  const double trained = workshop().measured(workshop().source.model).evaluation.accuracy;
+  const double trained = workshop().measured(workshop().source.model).evaluation.value;
   EXPECT_GT(trained, 0.85);
   EXPECT_NEAR(workshop().accuracy("integer(width=8,frac=4)", /*qat=*/false), trained, 0.03);
   EXPECT_NEAR(workshop().accuracy("integer(width=4,frac=2)", /*qat=*/false), 0.5, 0.05);

@@ -7,7 +7,7 @@ namespace {
 
 // `positives` of `examples` texts are of class 1, and a model that says `said` to all but the first `right` texts, which
 // it gets right.
-Evaluation judged(int examples, int positives, int said, int right) {
+TaskEvaluation judged(int examples, int positives, int said, int right) {
   std::vector<float> logits;
   std::vector<std::int32_t> labels;
   for (int i = 0; i < examples; ++i) {
@@ -15,7 +15,7 @@ Evaluation judged(int examples, int positives, int said, int right) {
     const bool one = (i < right ? labels.back() : said) == 1;
     logits.insert(logits.end(), {one ? 0.0f : 1.0f, one ? 1.0f : 0.0f});
   }
-  return evaluate({logits, 2}, labels);
+  return evaluate({logits, 2}, {.classes = labels});
 }
 
 std::vector<StepRecord> steps_with_losses(const std::vector<double>& losses) {
@@ -24,7 +24,7 @@ std::vector<StepRecord> steps_with_losses(const std::vector<double>& losses) {
   return steps;
 }
 
-std::vector<std::string> signs(const std::vector<double>& losses, const Evaluation& e) {
+std::vector<std::string> signs(const std::vector<double>& losses, const TaskEvaluation& e) {
   return signs_of_no_learning(steps_with_losses(losses), "test", e, {"bad", "good"});
 }
 
@@ -55,7 +55,8 @@ TEST(SignsOfNoLearning, SayThatARareClassIsRankedAllTheSame) {
     labels.push_back(i < 4 ? 1 : 0);
     logits.insert(logits.end(), {1.0f, i < 4 ? 0.5f : 0.0f});
   }
-  const std::vector<std::string> found = signs(falling(), evaluate({logits, 2}, labels));
+  const std::vector<std::string> found =
+      signs(falling(), evaluate({logits, 2}, {.classes = labels}));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_NE(found[0].find("ranks the classes better than chance does (AUC 1.000, "),
             std::string::npos)
@@ -75,6 +76,25 @@ TEST(SignsOfNoLearning, SayThatTheLossDidNotFall) {
                            "steps, 0.6930 over the last 2"))
       << found[0];
   EXPECT_TRUE(signs(std::vector<double>(9, 0.693), good).empty()) << "nine steps tell nothing";
+}
+
+TEST(SignsOfNoLearning, AreThoseOfTheTasksFigure) {
+  std::vector<float> truth, mean;
+  for (int i = 0; i < 40; ++i) {
+    truth.push_back(static_cast<float>(i % 4));
+    mean.push_back(1.5f + 0.001f * static_cast<float>(i % 7));
+  }
+  const auto found = signs_of_no_learning(
+      steps_with_losses(falling()), "test",
+      evaluate({mean, 1}, {.task = Task::regression, .targets = truth}), {"stars"});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].starts_with("test: the R² does not show that it learnt: n = 40, "))
+      << found[0];
+  EXPECT_TRUE(found[0].ends_with(", and always giving the mean makes 0.0 %")) << found[0];
+  EXPECT_TRUE(signs_of_no_learning(
+                  steps_with_losses(falling()), "test",
+                  evaluate({truth, 1}, {.task = Task::regression, .targets = truth}), {"stars"})
+                  .empty());
 }
 
 }  // namespace

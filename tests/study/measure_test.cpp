@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "hone/train/text_examples.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 #include "tests/support/tiny_model.h"
@@ -19,7 +20,7 @@ TEST(Measure, CountsWhatTheLogitsGetRight) {
   const EncodedSet data = testing::tiny_texts(20);
   const Measurement result = measured(testing::tiny_model(), data);
   ASSERT_EQ(result.logits.size(), 40u);
-  EXPECT_EQ(result.classes, 2);
+  EXPECT_EQ(result.outputs, 2);
   EXPECT_GT(result.seconds, 0);
   std::int64_t right = 0;
   double loss = 0;
@@ -28,16 +29,18 @@ TEST(Measure, CountsWhatTheLogitsGetRight) {
     right += (margin > 0) == (data.labels[i] == 1) ? 1 : 0;
     loss += std::log1p(std::exp(data.labels[i] == 1 ? -margin : margin)) / 20;
   }
-  EXPECT_EQ(result.evaluation.correct, right);
+  EXPECT_EQ(result.evaluation.classes()->correct, right);
   EXPECT_NEAR(result.evaluation.loss, loss, 1e-6);
 }
 
 TEST(Measure, SaysItInHuggingFacesWords) {
   const Measurement result = measured(testing::tiny_model(), testing::tiny_texts(20));
   const Json json = to_json(result, {"odd", "even"});
-  EXPECT_EQ(json["eval_accuracy"], result.evaluation.accuracy);
+  EXPECT_EQ(json["eval_figure"], "accuracy");
+  EXPECT_EQ(json["eval_accuracy"], result.evaluation.value);
+  EXPECT_EQ(json["eval_baseline"], json["eval_majority_share"]);
   EXPECT_EQ(json["eval_loss"], result.evaluation.loss);
-  const Evaluation& e = result.evaluation;
+  const Evaluation& e = *result.evaluation.classes();
   EXPECT_EQ(json["eval_classes"]["odd"]["recall"], e.of_class[0].figures.recall);
   EXPECT_EQ(json["eval_classes"]["even"]["support"], e.of_class[1].support);
   EXPECT_EQ(json["eval_recall"], e.of_class[1].figures.recall);  // of class 1, as scikit-learn
@@ -48,7 +51,7 @@ TEST(Measure, SaysItInHuggingFacesWords) {
             (Json{{e.count(0, 0), e.count(0, 1)}, {e.count(1, 0), e.count(1, 1)}}));
   EXPECT_EQ(json["eval_only_predicts"], Json("even")) << "the fresh model takes all for one class";
   EXPECT_EQ(json["eval_samples"], 20);
-  EXPECT_EQ(json["eval_accuracy_interval"][0], result.evaluation.accuracy_interval.low);
+  EXPECT_EQ(json["eval_accuracy_interval"][0], result.evaluation.interval.low);
 }
 
 TEST(Measure, SaysNullWhereThereIsNoNumber) {
@@ -65,11 +68,12 @@ TEST(Measure, ComparesModelsInJson) {
   Model coarse = testing::tiny_model();
   testing::put_quantizers(coarse, "integer(width=8,frac=4)");
   const Measurement parent = measured(testing::tiny_model(), data), child = measured(coarse, data);
-  const Comparison comparison = compare(parent.view(), child.view(), data.labels);
-  const Verdict said = verdict(comparison);
+  const TaskComparison comparison = compare(parent.view(), child.view(), truth_of(data));
+  const Verdict said = verdict(comparison.change);
   const Json json = to_json(comparison, said);
-  EXPECT_EQ(json["flips"], comparison.flips);
-  EXPECT_EQ(json["margin_snr_db"], comparison.margin_snr_db);
+  EXPECT_EQ(json["flips"], comparison.counted->flips);
+  EXPECT_EQ(json["margin_snr_db"], comparison.snr_db);
+  EXPECT_EQ(json["figure"], "accuracy");
   EXPECT_EQ(json["verdict"], "unclear");
   EXPECT_EQ(json["summary"], said.summary);
   EXPECT_EQ(json["margin"], 0.005);
@@ -77,8 +81,52 @@ TEST(Measure, ComparesModelsInJson) {
   EXPECT_EQ(json["accuracy_change_interval"][0], said.change_interval->low);
   EXPECT_EQ(gate_json(said)["passed"], false);
   // Nothing differs: the ratio is infinite, which JSON cannot say.
-  EXPECT_TRUE(
-      to_json(compare(parent.view(), parent.view(), data.labels), said)["margin_snr_db"].is_null());
+  EXPECT_TRUE(to_json(compare(parent.view(), parent.view(), truth_of(data)), said)["margin_snr_db"]
+                  .is_null());
+}
+
+/// Numbers as results tell them.
+Json numbers_json(const std::vector<float>& given, const std::vector<float>& truth) {
+  Measurement measured{.logits = given, .outputs = 1, .evaluation = {}, .seconds = 1};
+  measured.evaluation = evaluate(measured.view(), {.task = Task::regression, .targets = truth});
+  return to_json(measured, {"stars"});
+}
+
+TEST(Measure, SaysNumbersInTheirWords) {
+  const Json json = numbers_json({1, 3, 3, 5}, {1, 2, 3, 6});
+  EXPECT_EQ(json["eval_figure"], "r2");
+  EXPECT_EQ(json["eval_loss"], 0.5);
+  EXPECT_EQ(json["eval_outputs"]["stars"]["mae"], 0.5);
+  EXPECT_EQ(json["eval_baseline"], 0);
+  EXPECT_EQ(baseline_text(json), "always giving the mean makes 0.0 %");
+  EXPECT_EQ(figure_estimate(json).value, 1 - 2 / 14.0);
+  EXPECT_FALSE(json.contains("eval_accuracy") || json.contains("eval_classes"));
+  // What is not defined has no end below.
+  const Json same = numbers_json({1, 2}, {3, 3});
+  EXPECT_TRUE(same["eval_r2"].is_null());
+  EXPECT_TRUE(same["eval_r2_interval"][0].is_null());
+}
+
+TEST(Measure, SaysLabelsInTheirWords) {
+  Measurement measured{.logits = {1, -1, 1, 1}, .outputs = 2, .evaluation = {}, .seconds = 1};
+  const std::vector<float> truth = {1, 0, 0, 1};
+  measured.evaluation = evaluate(measured.view(), {.task = Task::multi_label, .targets = truth});
+  const Json json = to_json(measured, {"rude", "threat"});
+  EXPECT_EQ(json["eval_figure"], "f1_micro");
+  EXPECT_EQ(json["eval_f1_micro"], 0.8);
+  EXPECT_EQ(json["eval_labels"]["rude"]["precision"], 0.5);
+  EXPECT_EQ(json["eval_labels"]["threat"]["auc"], 1);
+  EXPECT_EQ(json["eval_subset_accuracy"], 0.5);
+}
+
+// What versions before the other tasks have written is of accuracy.
+TEST(Measure, ReadsResultsOfEarlierVersions) {
+  const Json json = {{"eval_accuracy", 0.9},
+                     {"eval_accuracy_interval", {0.8, 0.95}},
+                     {"eval_majority_share", 0.6}};
+  EXPECT_EQ(figure_of(json), kAccuracy);
+  EXPECT_EQ(figure_estimate(json).high, 0.95);
+  EXPECT_EQ(baseline_text(json), "the most frequent class alone makes 60.0 %");
 }
 
 }  // namespace
