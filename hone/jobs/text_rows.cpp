@@ -13,6 +13,7 @@
 #include "hone/data/splits.h"
 #include "hone/data/synthetic.h"
 #include "hone/data/written_data.h"
+#include "hone/study/answers.h"
 #include "hone/text/utf8.h"
 
 namespace hone {
