@@ -13,7 +13,7 @@ struct ConvertArguments {
 };
 
 void convert(const ConvertArguments& a) {
-  const RunArguments run;  // of the flags for work and printing it has --json alone
+  const RunArguments run;  // of the flags of all commands it has --json alone
   const ConvertResult result = convert_model(a.job, make_context(run));
   if (a.json) return print_result("convert", result.fields);
   print_text(run, "{}", result.text(text_style(run)));

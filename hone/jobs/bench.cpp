@@ -6,9 +6,11 @@
 #include "hone/analysis/cost.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/random.h"
+#include "hone/base/text.h"
 #include "hone/jobs/compress.h"
 #include "hone/kernels/peak.h"
 #include "hone/passes/quantize.h"
+#include "hone/report/table.h"
 #include "hone/train/calibration.h"
 #include "hone/train/memory_check.h"
 #include "hone/train/text_examples.h"
@@ -50,7 +52,7 @@ std::string format_of(const Model& model, const BenchOptions& options) {
 }
 
 // "hone interpreter inference, simulated mxint(bits=8), my-model 8x128"
-std::string describe(const BenchResult& result, const std::string& name,
+std::string describe(const BenchTimes& result, const std::string& name,
                      const BenchOptions& options) {
   return fmt::format("hone interpreter {}, {}{}{}, {} {}x{}",
                      options.train ? "training step" : "inference", result.arithmetic(),
@@ -58,10 +60,72 @@ std::string describe(const BenchResult& result, const std::string& name,
                      options.tokens);
 }
 
+// The model called so.
+Model bench_model(const std::string& source, std::uint64_t seed, const Context& context) {
+  // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
+  // step.
+  return is_fresh(source) ? new_model(fresh_facts(source), context.library.ops, seed)
+                          : open_model(source, context, seed).model;
+}
+
+Table profile_table(const BenchTimes& result) {
+  Table table({{"kernel", "Operation / kernel"},
+               {"calls", "Calls per run"},
+               {"ms", "ms per run"},
+               {"share", "Share"}});
+  std::vector<std::pair<std::string, KernelTime>> rows(result.kernels.begin(),
+                                                       result.kernels.end());
+  std::ranges::sort(
+      rows, [](const auto& a, const auto& b) { return a.second.seconds > b.second.seconds; });
+  double total = 0;
+  for (const auto& [name, time] : rows) total += time.seconds;
+  for (const auto& [name, time] : rows) {
+    table.add_row({name, time.calls / result.runs,
+                   real(time.seconds * 1e3 / static_cast<double>(result.runs), 3),
+                   percent(time.seconds / total)});
+  }
+  return table;
+}
+
+Table times_table(const BenchTimes& times) {
+  Table table({{"what", "What"},
+               {"first_ms", "First (ms)"},
+               {"min_ms", "Minimum (ms)"},
+               {"median_ms", "Median (ms)"},
+               {"runs", "Runs"},
+               {"gflop", "GFLOP"},
+               {"share_of_peak", fmt::format("Share of {:.0f} GFLOP/s", times.peak.value)}});
+  table.add_row({times.what, real(times.first_ms, 2), real(times.min_ms, 2),
+                 real(times.median_ms, 2), times.runs, real(times.gflop, 2),
+                 percent(times.share_of_peak())});
+  return table;
+}
+
+Json to_json(const BenchTimes& times, const BenchJob& job) {
+  Json fields = {{"model", job.model},
+                 {"what", times.what},
+                 {"arithmetic", times.arithmetic()},
+                 {"batch", job.options.batch},
+                 {"tokens", job.options.tokens},
+                 {"first_ms", times.first_ms},
+                 {"min_ms", times.min_ms},
+                 {"median_ms", times.median_ms},
+                 {"timed_runs", times.runs},
+                 {"gflop", times.gflop},
+                 {"peak_gflops", times.peak.value},
+                 {"peak_gflops_now", times.peak.measured_now},
+                 {"peak_date", times.peak.date},
+                 {"share_of_peak", times.share_of_peak()},
+                 {"threads", times.threads}};
+  if (!times.format.empty()) fields["format"] = times.format;
+  if (job.profile) fields["kernels"] = to_json(profile_table(times));
+  return fields;
+}
+
 }  // namespace
 
-BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options,
-                  Context& context) {
+BenchTimes bench(const Model& model, const std::string& name, const BenchOptions& options,
+                 Context& context) {
   user_check(options.tokens <= model.facts.limits.tokens,
              "`tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
              options.tokens);
@@ -90,7 +154,7 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   NamedTensors inputs = text_examples(texts).batch(rows, 0);
   inputs["learning_rate"] = Tensor::scalar(5e-5f);
 
-  BenchResult result;
+  BenchTimes result;
   result.format = format_of(model, options);
   result.what = describe(result, name, options);
   result.gflop = cost(graph, {{'B', options.batch}, {'S', options.tokens}}).flops / 1e9;
@@ -114,6 +178,24 @@ BenchResult bench(const Model& model, const std::string& name, const BenchOption
   result.peak = keep_highest(PeakKind::fp32_gflops, result.threads,
                              std::max(peak_before, kernels::measure_fma_gflops(context.pool)),
                              peaks_file(), result.notes);
+  return result;
+}
+
+BenchResult bench(const BenchJob& job, Context& context) {
+  const Model model = bench_model(job.model, job.seed, context);
+  BenchResult result{
+      .times = bench(model, job.model, job.options, context), .fields = {}, .text = {}};
+  tell_notes(context, result.times.notes);
+  result.fields = to_json(result.times, job);
+  result.text = [times = result.times, profile = job.profile](const TextStyle& style) {
+    std::string text =
+        fmt::format("{}\nPeak: {:.0f} GFLOP/s of fp32 multiply-adds on {}, {}.\n",
+                    to_text(times_table(times), style), times.peak.value,
+                    times.threads == 1 ? "one thread" : fmt::format("{} threads", times.threads),
+                    provenance(times.peak));
+    if (profile) text += "\n" + to_text(profile_table(times), style);
+    return text;
+  };
   return result;
 }
 

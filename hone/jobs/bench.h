@@ -1,9 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
+#include "hone/base/json.h"
 #include "hone/models/model_source.h"
+#include "hone/report/text_layout.h"
 #include "hone/runtime/interpreter.h"
 #include "hone/runtime/peaks.h"
 
@@ -13,13 +16,13 @@ struct BenchOptions {
   std::int64_t batch = 8;
   std::int64_t tokens = 128;
   bool train = false;  ///< a whole training step with dropout and AdamW; otherwise inference
-  std::optional<Format>
-      format;             ///< quantizers in front of every linear, for the step or the inference
+  /// Quantizers in front of every linear, for the step or the inference.
+  std::optional<Format> format = {};
   std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
 };
 
 /// Times of one piece of work, in milliseconds: the first run apart, one not counted, then `runs` runs.
-struct BenchResult {
+struct BenchTimes {
   std::string what;
   std::string format;  ///< of the quantizers in what is timed; empty: there are none
   double first_ms = 0;
@@ -40,7 +43,27 @@ struct BenchResult {
 
 /// Times the interpreter on random ids without padding. Throws `UserError` when `options.format` is given for a model that is
 /// quantized already.
-BenchResult bench(const Model& model, const std::string& name, const BenchOptions& options,
-                  Context& context);
+BenchTimes bench(const Model& model, const std::string& name, const BenchOptions& options,
+                 Context& context);
+
+/// Which model is to be timed, and at what.
+struct BenchJob {
+  std::string
+      model;  ///< as `open_model` takes it; of fresh weights with the vocabulary of their config
+  BenchOptions options = {};
+  bool profile = false;  ///< tell where the time went, by kernel
+  std::uint64_t seed = 42;
+};
+
+struct BenchResult {
+  BenchTimes times;
+  Json fields;  ///< what programs read, see `result_of`
+  /// The same for people.
+  std::function<std::string(const TextStyle&)> text;
+};
+
+/// Times a model on this machine, and tells the context what is to be known of its peak. Throws `UserError`, as
+/// `open_model` and `bench` of a model do; `Interrupted`.
+BenchResult bench(const BenchJob& job, Context& context);
 
 }  // namespace hone

@@ -213,10 +213,11 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
   return rows;
 }
 
-// The name of the command in a line that begins with "hone".
+// The name of the command in a line that begins with "hone"; none in an empty one, of a program that has no commands.
 std::string command_in(const Json& line) {
   if (!line.is_string()) return "";
   const std::vector<std::string> words = split(line.get<std::string>(), ' ');
+  if (words.empty()) return "";
   return words.size() >= 2 && words[0] == "hone" ? words[1] : words[0];
 }
 

@@ -4,11 +4,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "hone/jobs/bench.h"
 #include "hone/jobs/compare.h"
 #include "hone/jobs/compare_formats.h"
 #include "hone/jobs/convert.h"
 #include "hone/jobs/demo.h"
+#include "hone/jobs/draw.h"
 #include "hone/jobs/evaluate.h"
+#include "hone/jobs/inspect.h"
+#include "hone/jobs/list_runs.h"
+#include "hone/jobs/plan.h"
 #include "hone/jobs/predict.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/suggest.h"
@@ -30,8 +35,11 @@ JobData lookup_texts() {
   return data;
 }
 
-// What the context is told.
+// What the context is told: nothing of a command line.
 struct Told {
+  ~Told() {
+    for (const std::string& line : lines) EXPECT_EQ(line.find("--"), std::string::npos) << line;
+  }
   Context context{/*threads=*/1, /*quiet=*/true, {}, {}, [this](std::string_view line) {
                     lines.emplace_back(line);
                   }};
@@ -389,13 +397,110 @@ TEST(LibraryJobs, ConvertCopiesAModel) {
   expect_user_error("exists already", [&] { convert_model(job, told.context); });
 }
 
-// Nothing of a command line in what is told and refused.
+TEST(LibraryJobs, BenchTimesAModel) {
+  Told told;
+  BenchJob job{
+      .model = trained_model(), .options = {.batch = 2, .tokens = 8, .runs = 3}, .profile = true};
+  const BenchResult plain = bench(job, told.context);
+  EXPECT_EQ(plain.times.runs, 3);
+  EXPECT_GT(plain.times.min_ms, 0);
+  EXPECT_LE(plain.times.min_ms, plain.times.median_ms);
+  EXPECT_EQ(plain.fields["threads"], 1);
+  EXPECT_FALSE(plain.fields["kernels"].empty());
+  EXPECT_NE(plain.text({}).find("Operation / kernel"), std::string::npos);
+  job.options.train = true;
+  job.profile = false;
+  const BenchResult step = bench(job, told.context);
+  EXPECT_GT(step.times.gflop, 2 * plain.times.gflop) << "there and back";
+  EXPECT_FALSE(step.fields.contains("kernels"));
+}
+
+TEST(LibraryJobs, InspectCountsWhatTrainingLeavesAsItIs) {
+  Told told;
+  const InspectResult all = inspect_model({.model = trained_model()}, told.context);
+  EXPECT_EQ(all.totals.frozen, 0);
+  EXPECT_EQ(all.fields["parameters"], all.totals.all());
+  EXPECT_NE(all.graph.find("bert.embeddings.word_embeddings"), std::string::npos);
+  const InspectResult head =
+      inspect_model({.model = trained_model(), .freeze = {"bert.*"}}, told.context);
+  EXPECT_EQ(head.totals.trainable, 128 * 2 + 2) << "the classifier";
+  EXPECT_EQ(head.totals.all(), all.totals.all());
+  EXPECT_EQ(head.inference.flops, all.inference.flops);
+  EXPECT_LT(head.training_step.flops, all.training_step.flops);
+  EXPECT_NE(head.text({}).find("tells 2 classes apart: "), std::string::npos);
+  expect_user_error("no parameter matches 'bart.*' of `freeze`", [&] {
+    inspect_model({.model = trained_model(), .freeze = {"bart.*"}}, told.context);
+  });
+}
+
+TEST(LibraryJobs, PlanSaysWhatEveryLayerWouldTake) {
+  Told told;
+  PlanJob job{.model = trained_model()};
+  job.recipe.defaults[Operand::weight] = parse_format("int(bits=8)", told.context.library.formats);
+  const PlanResult result = plan_formats(job, told.context);
+  // 2 layers of 6 linears, the pooler and the classifier.
+  EXPECT_EQ(result.tensors.size(), 14u);
+  std::int64_t weights = 0;
+  for (const PlannedTensor& tensor : result.tensors) {
+    EXPECT_EQ(tensor.operand, Operand::weight);
+    weights += element_count(tensor.sizes);
+  }
+  EXPECT_EQ(result.size.quantized_parameters, weights);
+  EXPECT_EQ(result.fields["layers"].size(), 14u);
+  EXPECT_NE(result.text({}).find("Arithmetic is simulated"), std::string::npos);
+}
+
+TEST(LibraryJobs, DrawWritesAGraph) {
+  const TemporaryFolder folder;
+  Told told;
+  DrawJob job{.model = trained_model(), .output = (folder.path() / "graph.dot").string()};
+  const DrawResult result = draw_model(job, told.context);
+  EXPECT_EQ(result.drawing.folded_layers, 1) << "of two that are equal";
+  EXPECT_EQ(read_file(job.output), result.drawing.dot);
+  EXPECT_NE(result.drawing.dot.find("attention_mask"), std::string::npos);
+  expect_user_error("graph.dot: exists already", [&] { draw_model(job, told.context); });
+  job.overwrite = true;
+  job.inputs.attention_mask = false;
+  job.depth = 0;
+  const DrawResult whole = draw_model(job, told.context);
+  EXPECT_EQ(whole.drawing.folded_layers, 0);
+  EXPECT_GT(whole.drawing.drawn, result.drawing.drawn);
+  EXPECT_EQ(whole.text, drawn_sentence(whole.drawing) + "; written to " + job.output + "\n");
+}
+
+TEST(LibraryJobs, RunsAreLaidBesideEachOther) {
+  const TemporaryFolder folder;
+  Told told;
+  const auto measured = [&](const char* name, std::int64_t texts) {
+    EvaluateJob job{.model = trained_model(),
+                    .data = lookup_texts(),
+                    .output = {.folder = (folder.path() / name).string()}};
+    job.data.max_eval_samples = texts;
+    return evaluate_model(job, told.context).fields["eval_loss"];
+  };
+  const Json all = measured("all", 0), some = measured("some", 40);
+  fs::create_directory(folder.path() / "neither");
+  RunsJob job{.folders = {(folder.path() / "*").string()},
+              .html = (folder.path() / "page.html").string(),
+              .title = "Two measurements"};
+  const RunsResult result = list_runs(job, told.context);
+  ASSERT_EQ(result.ranked.rows.size(), 2u);
+  EXPECT_EQ(result.ranked.rows[0]["eval_loss"], all);
+  EXPECT_EQ(result.ranked.rows[1]["eval_loss"], some);
+  EXPECT_EQ(result.ranked.groups.size(), 2u) << "of different texts";
+  EXPECT_EQ(result.fields["skipped"].size(), 1u);
+  EXPECT_TRUE(told.lines.back().starts_with("warning: skipped ")) << told.lines.back();
+  EXPECT_NE(read_file(job.html).find("Two measurements"), std::string::npos);
+  EXPECT_TRUE(result.text({}).ends_with("\nwritten to " + job.html + "\n"));
+  job.folders = {(folder.path() / "neither").string()};
+  expect_user_error("there is no output folder among them", [&] { list_runs(job, told.context); });
+}
+
 TEST(LibraryJobs, NameSettingsAndNoFlags) {
   const TemporaryFolder folder;
   Told told;
   train_model(train_job((folder.path() / "model").string()), told.context);
   ASSERT_FALSE(told.lines.empty());
-  for (const std::string& line : told.lines) EXPECT_EQ(line.find("--"), std::string::npos) << line;
   expect_user_error("exists already; give another output folder or `overwrite`", [&] {
     train_model(train_job((folder.path() / "model").string()), told.context);
   });

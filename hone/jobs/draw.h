@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "hone/analysis/draw.h"
+#include "hone/base/json.h"
+#include "hone/runtime/context.h"
+
+namespace hone {
+
+/// Which of its inputs a model is drawn with, beside `input_ids`.
+struct DrawnInputs {
+  bool attention_mask = true, token_type_ids = true;
+  bool labels = false;  ///< and with them the loss
+};
+
+/// Which model is to be drawn, and how.
+struct DrawJob {
+  std::string model;   ///< as `open_model` takes it
+  std::string output;  ///< file to write: .svg, .png, .pdf or .dot
+  bool overwrite = false;
+  DrawnInputs inputs = {};
+  bool train = false;      ///< as it is trained: with labels, loss and dropout
+  std::int64_t depth = 1;  ///< see `DrawOptions`
+  std::uint64_t seed = 42;
+};
+
+struct DrawResult {
+  Drawing drawing;
+  Json fields;       ///< what programs read, see `result_of`
+  std::string text;  ///< the same for people, a sentence
+};
+
+/// Draws a model's graph into a file. Throws `UserError`, as `open_model` and `write_drawing` do.
+DrawResult draw_model(const DrawJob& job, Context& context);
+
+}  // namespace hone

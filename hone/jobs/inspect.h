@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hone/analysis/cost.h"
+#include "hone/analysis/parameters.h"
+#include "hone/base/json.h"
+#include "hone/report/text_layout.h"
+#include "hone/runtime/context.h"
+
+namespace hone {
+
+/// Which model is to be looked at.
+struct InspectJob {
+  std::string model;                     ///< as `open_model` takes it
+  std::int64_t batch = 8, tokens = 128;  ///< texts of a run and tokens of a text, for the costs
+  std::vector<std::string> freeze =
+      {};  ///< globs of parameters that training would leave as they are
+  std::uint64_t seed = 42;
+};
+
+struct InspectResult {
+  std::string graph;  ///< as text, as it is trained
+  std::vector<ModuleParameters> modules;
+  ParameterTotals totals;
+  Cost inference;      ///< of one run
+  Cost training_step;  ///< of one with AdamW; where all is frozen, of the loss
+  Json fields;         ///< what programs read, see `result_of`
+  /// The same for people, without the graph.
+  std::function<std::string(const TextStyle&)> text;
+};
+
+/// Tells what a model is: its graph and history, parameters, operations and memory. Throws `UserError`, as `open_model` and
+/// `freeze` do.
+InspectResult inspect_model(const InspectJob& job, Context& context);
+
+}  // namespace hone
