@@ -5,6 +5,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/jobs/tensor_file.h"
+#include "hone/report/table.h"
 #include "hone/study/format_facts.h"
 
 namespace hone {

@@ -14,8 +14,7 @@ bool freeze(Graph& graph, const std::vector<std::string>& globs) {
       changed = changed || parameter->trainable();
       graph.set_trainable(*parameter, false);
     }
-    user_check(matched, "no parameter matches '{}' of `freeze`; `hone inspect` lists them",
-               glob);
+    user_check(matched, "no parameter matches '{}' of `freeze`; `hone inspect` lists them", glob);
   }
   return changed;
 }
