@@ -64,7 +64,8 @@ format: packages-to-lint
 lint: packages-to-lint
 	clang-format --dry-run --Werror $(SOURCES)
 	@cmake -S . -B $(BUILD)-lint -G Ninja -DHONE_TESTS=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON > /dev/null
-	run-clang-tidy -quiet -p $(BUILD)-lint -extra-arg=-Wno-unknown-warning-option 'hone/.*\.cpp$$'
+	run-clang-tidy -quiet -p $(BUILD)-lint -extra-arg=-Wno-unknown-warning-option \
+	  -extra-arg=-Wno-unused-command-line-argument 'hone/.*\.cpp$$'
 
 clean:
 	rm -rf $(BUILD) $(BUILD)-asan $(BUILD)-tsan $(BUILD)-fuzz $(BUILD)-bench $(BUILD)-lint

@@ -56,7 +56,8 @@ std::string to_string(const Node& node) {
     text += fmt::format("parameter {} {}", info(node.role()).name,
                         node.trainable() ? "trainable" : "frozen");
   } else {
-    text += fmt::format("{}({})", node.op().name, joined(node.inputs(), reference));
+    text += fmt::format("{}({})", node.op().name,
+                        joined(node.inputs(), [](const Value& value) { return reference(value); }));
     if (!node.attributes().empty()) {
       const auto pair = [](const auto& item) { return item.first + "=" + to_string(item.second); };
       text += " {" + joined(node.attributes().items(), pair) + "}";

@@ -8,6 +8,7 @@
 #include "hone/metrics/evidence.h"
 #include "hone/metrics/metric.h"
 #include "hone/report/table.h"
+#include "hone/study/result.h"
 #include "hone/train/memory_check.h"
 #include "hone/train/predictor.h"
 #include "hone/train/text_examples.h"
@@ -113,7 +114,8 @@ std::string figure_headline(const std::string& measured_on, const TaskEvaluation
 }
 
 FigureName figure_of(const Json& measurement) {
-  return figure_name(measurement.value("eval_figure", std::string(kAccuracy.key)));
+  const Json& name = value_at(measurement, "eval_figure");
+  return name.is_string() ? figure_name(name.get<std::string>()) : kAccuracy;
 }
 
 Estimate figure_estimate(const Json& measurement) {

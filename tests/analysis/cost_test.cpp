@@ -4,22 +4,11 @@
 
 #include "hone/formats/format.h"
 #include "hone/frontends/huggingface/bert.h"
-#include "hone/ir/parse.h"
-#include "hone/ops/list.h"
 #include "hone/passes/remove_dropout.h"
+#include "tests/analysis/graph_text.h"
 
-namespace hone {
+namespace hone::testing {
 namespace {
-
-const OpTable& ops() {
-  static const OpTable table = builtin_ops();
-  return table;
-}
-
-Graph parse(std::string_view text) {
-  static const FormatTable formats = builtin_formats();
-  return parse_graph(text, ops(), formats);
-}
 
 TEST(Cost, OfALinearIsTwoPerProduct) {
   const Graph graph = parse(
@@ -121,4 +110,4 @@ TEST(Cost, PeakKeepsOutputsToTheEnd) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::testing

@@ -4,23 +4,12 @@
 
 #include "hone/formats/format.h"
 #include "hone/frontends/huggingface/bert.h"
-#include "hone/ir/parse.h"
-#include "hone/ops/list.h"
 #include "hone/passes/quantize.h"
+#include "tests/analysis/graph_text.h"
 #include "tests/support/expect.h"
 
-namespace hone {
+namespace hone::testing {
 namespace {
-
-const OpTable& ops() {
-  static const OpTable table = builtin_ops();
-  return table;
-}
-
-Graph parse(std::string_view text) {
-  static const FormatTable formats = builtin_formats();
-  return parse_graph(text, ops(), formats);
-}
 
 Graph small_graph() {
   return parse(
@@ -193,4 +182,4 @@ TEST(Draw, NamesWhatIsNoFolder) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::testing

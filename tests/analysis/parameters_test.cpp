@@ -3,15 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "hone/frontends/huggingface/bert.h"
-#include "hone/ops/list.h"
+#include "tests/analysis/graph_text.h"
 
-namespace hone {
+namespace hone::testing {
 namespace {
-
-const OpTable& ops() {
-  static const OpTable table = builtin_ops();
-  return table;
-}
 
 EncoderConfig bert_tiny() {
   EncoderConfig config;
@@ -74,4 +69,4 @@ TEST(Parameters, OfAnEmptyGraphAreNone) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::testing

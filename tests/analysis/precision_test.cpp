@@ -3,16 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "hone/ir/parse.h"
-#include "hone/ops/list.h"
+#include "tests/analysis/graph_text.h"
 #include "tests/support/expect.h"
 
-namespace hone {
+namespace hone::testing {
 namespace {
-
-const OpTable& ops() {
-  static const OpTable table = builtin_ops();
-  return table;
-}
 
 const FormatTable& formats() {
   static const FormatTable table = builtin_formats();
@@ -123,4 +118,4 @@ TEST(PlannedSize, OfInputsAndOutputsIsThatOfTheWholeModel) {
 }
 
 }  // namespace
-}  // namespace hone
+}  // namespace hone::testing

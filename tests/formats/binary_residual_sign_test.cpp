@@ -18,7 +18,7 @@ const std::vector<std::string> kOld = {"binary_residual_sign(levels=1,mode=mase)
                                        "binary_residual_sign(mode=mase)",
                                        "binary_residual_sign(levels=3,mode=mase)"};
 
-std::vector<std::string> all_formats() {
+std::vector<std::string> all_residual_formats() {
   std::vector<std::string> all = kFixed;
   all.insert(all.end(), kOld.begin(), kOld.end());
   return all;
@@ -34,7 +34,7 @@ TEST(BinaryResidualSign, GivesTheValuesOfTheVectors) {
 }
 
 TEST(BinaryResidualSign, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : all_formats()) {
+  for (const std::string& format : all_residual_formats()) {
     check_fast(format, any_values(70003), {});
     check_fast(format, any_values(3 * 5 * 17), {3, 5, 17});
     check_fast(format, {-3.0f}, {1});
@@ -50,11 +50,13 @@ TEST(BinaryResidualSign, IsIdempotentWhereItsMeansKeepApart) {
 }
 
 TEST(BinaryResidualSign, IsOdd) {
-  for (const std::string& format : all_formats()) check_odd(format, normal_values(2000), {});
+  for (const std::string& format : all_residual_formats())
+    check_odd(format, normal_values(2000), {});
 }
 
 TEST(BinaryResidualSign, PacksItsCodes) {
-  for (const std::string& format : all_formats()) check_packs(format, normal_values(2001), {});
+  for (const std::string& format : all_residual_formats())
+    check_packs(format, normal_values(2001), {});
 }
 
 // -1, -0.5, 0.5 and 1 with the means 0.75 and 0.25.
@@ -142,7 +144,7 @@ TEST(BinaryResidualSign, GivesTheGradientsOfTheOldChain) {
 }
 
 TEST(BinaryResidualSign, HasTheSameGradientsForAnyThreadsAndProcessor) {
-  for (const std::string& format : all_formats())
+  for (const std::string& format : all_residual_formats())
     check_backward(format, normal_values(70003), {70003});
 }
 

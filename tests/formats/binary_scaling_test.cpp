@@ -11,12 +11,12 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {"binary_scaling", "binary_scaling(per=row)",
-                                           "binary_scaling(scale=learned)",
-                                           "binary_scaling(per=row,scale=learned)"};
+const std::vector<std::string> kBinaryScalingFormats = {"binary_scaling", "binary_scaling(per=row)",
+                                                        "binary_scaling(scale=learned)",
+                                                        "binary_scaling(per=row,scale=learned)"};
 
 TEST(BinaryScaling, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBinaryScalingFormats) {
     check_fast(format, any_values(70003), {});
     check_fast(format, any_values(37 * 131), {37, 131});
     check_fast(format, any_values(3 * 5 * 17), {3, 5, 17});
@@ -25,20 +25,22 @@ TEST(BinaryScaling, HasTheSameBitsFastAndSlow) {
 }
 
 TEST(BinaryScaling, IsIdempotent) {
-  for (const std::string& format : kFormats)
+  for (const std::string& format : kBinaryScalingFormats)
     check_idempotent(format, finite_values(2000), {20, 100});
 }
 
 TEST(BinaryScaling, IsOddButAtZero) {
-  for (const std::string& format : kFormats) check_odd(format, normal_values(2000), {20, 100});
+  for (const std::string& format : kBinaryScalingFormats)
+    check_odd(format, normal_values(2000), {20, 100});
 }
 
 TEST(BinaryScaling, IsMonotone) {
-  for (const std::string& format : kFormats) check_monotone(format);
+  for (const std::string& format : kBinaryScalingFormats) check_monotone(format);
 }
 
 TEST(BinaryScaling, PacksItsCodes) {
-  for (const std::string& format : kFormats) check_packs(format, finite_values(33 * 61), {33, 61});
+  for (const std::string& format : kBinaryScalingFormats)
+    check_packs(format, finite_values(33 * 61), {33, 61});
 }
 
 TEST(BinaryScaling, CalibratesTheMeanMagnitude) {
@@ -83,7 +85,7 @@ TEST(BinaryScaling, GivesTheGradientsOfItsFormula) {
 }
 
 TEST(BinaryScaling, HasTheSameGradientsForAnyThreadsAndProcessor) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBinaryScalingFormats) {
     check_backward(format, normal_values(70003), {70003});
     check_backward(format, normal_values(37 * 131), {37, 131});
   }

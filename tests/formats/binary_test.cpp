@@ -11,8 +11,8 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {"binary", "binary(scale=none)", "binary(mode=mase)",
-                                           "binary(scale=row,mode=mase)"};
+const std::vector<std::string> kBinaryFormats = {
+    "binary", "binary(scale=none)", "binary(mode=mase)", "binary(scale=row,mode=mase)"};
 
 TEST(Binary, GivesTheValuesOfTheVectors) {
   EXPECT_GE(check_vectors("binary", "fixed", [](const Json&) { return "binary"; }), 16);
@@ -28,12 +28,12 @@ TEST(Binary, GivesTheValuesOfTheVectors) {
 TEST(Binary, SpellsOutItsScale) {
   EXPECT_EQ(to_string(format_of("binary")), "binary(scale=row)");
   EXPECT_EQ(to_string(format_of("binary(mode=mase)")), "binary(scale=none,mode=mase)");
-  for (const std::string& format : kFormats)
+  for (const std::string& format : kBinaryFormats)
     EXPECT_EQ(format_of(to_string(format_of(format))), format_of(format)) << format;
 }
 
 TEST(Binary, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBinaryFormats) {
     check_fast(format, any_values(70003), {});
     check_fast(format, any_values(37 * 131), {37, 131});
     check_fast(format, any_values(3 * 5 * 17), {3, 5, 17});
@@ -57,11 +57,11 @@ TEST(Binary, IsOddButAtZero) {
 }
 
 TEST(Binary, IsMonotone) {
-  for (const std::string& format : kFormats) check_monotone(format);
+  for (const std::string& format : kBinaryFormats) check_monotone(format);
 }
 
 TEST(Binary, PacksItsCodes) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBinaryFormats) {
     check_packs(format, finite_values(2001), {});
     check_packs(format, normal_values(33 * 7), {33, 7});
   }

@@ -12,7 +12,7 @@ namespace hone::testing {
 namespace {
 
 // Among them exponents too few for the values, blocks of several rows, blocks of everything.
-const std::vector<std::string> kFormats = {
+const std::vector<std::string> kBlockFpFormats = {
     "block_fp(width=8,exponent_width=8,block=16)",
     "block_fp(width=8,exponent_width=3,block=16)",
     "block_fp(width=4,exponent_width=8,exponent_bias=200,block=32)",
@@ -25,7 +25,7 @@ const std::vector<std::string> kFormats = {
     "block_fp(width=8,exponent_width=8,block=1000000000)",
 };
 
-const std::vector<std::string> kMaseFormats = {
+const std::vector<std::string> kMaseBlockFpFormats = {
     "block_fp(width=8,exponent_width=8,block=16,mode=mase)",
     "block_fp(width=6,exponent_width=3,block=4,rows=3,mode=mase)",
 };
@@ -61,10 +61,10 @@ TEST(BlockFp, GivesTheValuesOfTheVectors) {
 }
 
 TEST(BlockFp, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats)
+  for (const std::string& format : kBlockFpFormats)
     check_fast_in_blocks(format,
                          static_cast<int>(std::min<std::int64_t>(32, format_of(format)["block"])));
-  for (const std::string& format : kMaseFormats)
+  for (const std::string& format : kMaseBlockFpFormats)
     check_fast(format, any_values_in_runs(37 * 53, 5), {37, 53});
 }
 
@@ -75,20 +75,20 @@ TEST(BlockFp, BlocksLieAlongAnyAxis) {
 }
 
 TEST(BlockFp, IsIdempotentAndOdd) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBlockFpFormats) {
     check_idempotent(format, values_in_runs(2001, 16, 30), {29, 69});
     check_odd(format, values_in_runs(2001, 16, 30), {29, 69});
   }
-  for (const std::string& format : kMaseFormats)
+  for (const std::string& format : kMaseBlockFpFormats)
     check_odd(format, values_in_runs(2001, 16, 10), {29, 69});
 }
 
 TEST(BlockFp, PacksItsCodes) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBlockFpFormats) {
     check_packs(format, values_in_runs(1001, 7, 130), {13, 77});
     check_packs(format, values_in_runs(1001, 7, 10), {13, 7, 11});
   }
-  for (const std::string& format : kMaseFormats)
+  for (const std::string& format : kMaseBlockFpFormats)
     check_packs(format, values_in_runs(1001, 7, 8), {13, 77});
 }
 

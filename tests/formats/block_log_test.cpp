@@ -11,7 +11,7 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {
+const std::vector<std::string> kBlockLogFormats = {
     "block_log(width=8,block=16)",
     "block_log(width=4,block=32)",
     "block_log(width=2,block=8)",
@@ -20,14 +20,14 @@ const std::vector<std::string> kFormats = {
     "block_log(width=5,block=4,rows=3)",
 };
 
-const std::vector<std::string> kMaseFormats = {
+const std::vector<std::string> kMaseBlockLogFormats = {
     "block_log(width=8,block=16,mode=mase)",
     "block_log(width=4,block=8,rows=3,mode=mase)",
     "block_log(width=8,exponent_bias_width=2,block=5,mode=mase)",
     "block_log(width=16,block=16,mode=mase)",
 };
 
-int compared(const std::string& mode) {
+int block_logs_compared(const std::string& mode) {
   return check_vectors("block_log", mode, [&](const Json& parameters) {
     return fmt::format("block_log(width={},exponent_bias_width={},block={},mode={})",
                        parameters["width"].get<int>(), parameters["exponent_bias_width"].get<int>(),
@@ -36,14 +36,14 @@ int compared(const std::string& mode) {
 }
 
 TEST(BlockLog, GivesTheValuesOfTheVectors) {
-  EXPECT_GE(compared("fixed"), 24);
-  EXPECT_GE(compared("mase"), 96);
+  EXPECT_GE(block_logs_compared("fixed"), 24);
+  EXPECT_GE(block_logs_compared("mase"), 96);
 }
 
 TEST(BlockLog, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats)
+  for (const std::string& format : kBlockLogFormats)
     check_fast_in_blocks(format, static_cast<int>(format_of(format)["block"]));
-  for (const std::string& format : kMaseFormats)
+  for (const std::string& format : kMaseBlockLogFormats)
     check_fast(format, any_values_in_runs(37 * 53, 5), {37, 53});
 }
 
@@ -53,18 +53,18 @@ TEST(BlockLog, BlocksLieAlongAnyAxis) {
 }
 
 TEST(BlockLog, IsIdempotentAndOdd) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBlockLogFormats) {
     check_idempotent(format, values_in_runs(2001, 16, 30), {29, 69});
     check_odd(format, values_in_runs(2001, 16, 30), {29, 69});
   }
 }
 
 TEST(BlockLog, PacksItsCodes) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBlockLogFormats) {
     check_packs(format, values_in_runs(1001, 7, 130), {13, 77});
     check_packs(format, values_in_runs(1001, 7, 10), {13, 7, 11});
   }
-  for (const std::string& format : kMaseFormats)
+  for (const std::string& format : kMaseBlockLogFormats)
     check_packs(format, values_in_runs(1001, 7, 8), {13, 77});
 }
 

@@ -11,7 +11,7 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {
+const std::vector<std::string> kBlockMinifloatFormats = {
     "block_minifloat(width=8,exponent_width=4,block=16)",
     "block_minifloat(width=8,exponent_width=2,block=32)",
     "block_minifloat(width=5,exponent_width=2,exponent_bias_width=4,block=8)",
@@ -22,12 +22,12 @@ const std::vector<std::string> kFormats = {
     "block_minifloat(width=8,exponent_width=4,block=4,rows=3)",
 };
 
-const std::vector<std::string> kMaseFormats = {
+const std::vector<std::string> kMaseBlockMinifloatFormats = {
     "block_minifloat(width=8,exponent_width=4,block=16,mode=mase)",
     "block_minifloat(width=8,exponent_width=5,exponent_bias_width=3,block=4,rows=3,mode=mase)",
 };
 
-int compared(const std::string& mode) {
+int block_minifloats_compared(const std::string& mode) {
   return check_vectors("block_minifloat", mode, [&](const Json& parameters) {
     return fmt::format(
         "block_minifloat(width={},exponent_width={},exponent_bias_width={},block={},mode={})",
@@ -37,14 +37,14 @@ int compared(const std::string& mode) {
 }
 
 TEST(BlockMinifloat, GivesTheValuesOfTheVectors) {
-  EXPECT_GE(compared("fixed"), 48);
-  EXPECT_GE(compared("mase"), 48);
+  EXPECT_GE(block_minifloats_compared("fixed"), 48);
+  EXPECT_GE(block_minifloats_compared("mase"), 48);
 }
 
 TEST(BlockMinifloat, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats)
+  for (const std::string& format : kBlockMinifloatFormats)
     check_fast_in_blocks(format, static_cast<int>(format_of(format)["block"]));
-  for (const std::string& format : kMaseFormats)
+  for (const std::string& format : kMaseBlockMinifloatFormats)
     check_fast(format, any_values_in_runs(37 * 53, 5), {37, 53});
 }
 
@@ -54,20 +54,20 @@ TEST(BlockMinifloat, BlocksLieAlongAnyAxis) {
 }
 
 TEST(BlockMinifloat, IsIdempotentAndOdd) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBlockMinifloatFormats) {
     check_idempotent(format, values_in_runs(2001, 16, 30), {29, 69});
     check_odd(format, values_in_runs(2001, 16, 30), {29, 69});
   }
-  for (const std::string& format : kMaseFormats)
+  for (const std::string& format : kMaseBlockMinifloatFormats)
     check_odd(format, values_in_runs(2001, 16, 10), {29, 69});
 }
 
 TEST(BlockMinifloat, PacksItsCodes) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kBlockMinifloatFormats) {
     check_packs(format, values_in_runs(1001, 7, 130), {13, 77});
     check_packs(format, values_in_runs(1001, 7, 10), {13, 7, 11});
   }
-  for (const std::string& format : kMaseFormats)
+  for (const std::string& format : kMaseBlockMinifloatFormats)
     check_packs(format, values_in_runs(1001, 7, 6), {13, 77});
 }
 

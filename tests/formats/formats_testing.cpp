@@ -110,6 +110,13 @@ std::vector<Tensor> calibrated_state(std::string_view format, const std::vector<
   return calibrate_tensor(parsed, or_flat(std::move(sizes), x), x);
 }
 
+std::string objection(std::string_view text, const std::vector<float>& seen) {
+  const Format format = format_of(text);
+  Observation observation;
+  observation.include(seen);
+  return format.def->objection(format, observation);
+}
+
 int check_vectors(std::string_view name, std::string_view mode,
                   const std::function<std::string(const Json& parameters)>& text_of) {
   int checked = 0;

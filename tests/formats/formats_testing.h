@@ -37,6 +37,9 @@ std::vector<float> any_values(std::size_t count);
 std::vector<Tensor> calibrated_state(std::string_view format, const std::vector<float>& x,
                                      Sizes sizes = {});
 
+/// What a format with state objects to a tensor of these values; "" when nothing.
+std::string objection(std::string_view format, const std::vector<float>& seen);
+
 /// Checks that the vectors of `name` in `mode` ("fixed", "mase") come out of reference and fast
 /// kernel. `text_of` gives our format for a vector's parameters, or "" for what the format has no
 /// counterpart of. Returns how many values were compared.

@@ -10,7 +10,7 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {"bf16", "fp16"};
+const std::vector<std::string> kHalfFormats = {"bf16", "fp16"};
 
 // The values of the patterns from 0 to infinity.
 std::vector<float> magnitudes(const std::string& text, std::uint32_t infinity) {
@@ -24,14 +24,14 @@ std::vector<float> magnitudes(const std::string& text, std::uint32_t infinity) {
 }
 
 TEST(Half, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kHalfFormats) {
     check_fast(format, any_values(100003), {});
     check_fast(format, any_values(17), {});
   }
 }
 
 TEST(Half, IsIdempotentAndOddAndMonotone) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kHalfFormats) {
     check_idempotent(format, finite_values(2000), {});
     check_odd(format, finite_values(2000), {});
     check_monotone(format);
@@ -39,7 +39,7 @@ TEST(Half, IsIdempotentAndOddAndMonotone) {
 }
 
 TEST(Half, PacksItsCodes) {
-  for (const std::string& format : kFormats) check_packs(format, any_values(2001), {});
+  for (const std::string& format : kHalfFormats) check_packs(format, any_values(2001), {});
 }
 
 TEST(Half, KnowsTheValuesOfPatterns) {
@@ -77,14 +77,14 @@ TEST(Half, OverflowsToInfinityHalfAStepAboveTheLargest) {
 }
 
 TEST(Half, KeepsNan) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kHalfFormats) {
     EXPECT_TRUE(std::isnan(by_reference(format, {NAN})[0])) << format;
     EXPECT_TRUE(std::isnan(fast(format, {NAN})[0])) << format;
   }
 }
 
 TEST(Half, TakesSixteenBits) {
-  for (const std::string& format : kFormats)
+  for (const std::string& format : kHalfFormats)
     EXPECT_EQ(average_bits(format_of(format), {1000}), 16) << format;
 }
 

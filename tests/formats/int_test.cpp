@@ -29,7 +29,7 @@ const std::vector<std::string> kDynamic = {
     "int(bits=6,mode=mase)",
 };
 
-std::vector<std::string> all_formats() {
+std::vector<std::string> all_int_formats() {
   std::vector<std::string> all = kStatic;
   all.insert(all.end(), kDynamic.begin(), kDynamic.end());
   return all;
@@ -54,7 +54,7 @@ TEST(Int, SpellsOutWhereItsScalesComeFrom) {
   EXPECT_EQ(to_string(format_of("int(bits=4,per=row,range=affine)")),
             "int(bits=4,per=row,range=affine,scale=static)");
   EXPECT_EQ(to_string(format_of("int(mode=mase)")), "int(bits=8,per=row,scale=dynamic,mode=mase)");
-  for (const std::string& format : all_formats())
+  for (const std::string& format : all_int_formats())
     EXPECT_EQ(format_of(to_string(format_of(format))), format_of(format)) << format;
 }
 
@@ -71,7 +71,7 @@ TEST(Int, RefusesScalesThatNobodyCanKnow) {
 }
 
 TEST(Int, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : all_formats()) {
+  for (const std::string& format : all_int_formats()) {
     check_fast(format, any_values(70003), {});
     check_fast(format, any_values(37 * 131), {37, 131});
     check_fast(format, any_values(3 * 5 * 17), {3, 5, 17});
@@ -98,7 +98,7 @@ TEST(Int, ChangesByRoundingOnlyWhenRepeated) {
 }
 
 TEST(Int, IsOddWhereItIsSymmetric) {
-  for (const std::string& format : all_formats()) {
+  for (const std::string& format : all_int_formats()) {
     if (format.ends_with("affine)") || format.ends_with("mase)")) continue;
     check_odd(format, finite_values(2000), {20, 100});
   }
@@ -111,7 +111,7 @@ TEST(Int, IsMonotone) {
 }
 
 TEST(Int, PacksItsCodes) {
-  for (const std::string& format : all_formats()) {
+  for (const std::string& format : all_int_formats()) {
     check_packs(format, finite_values(2001), {});
     check_packs(format, normal_values(33 * 7), {33, 7});
   }
@@ -139,7 +139,7 @@ TEST(Int, SpendsAllCodesOnAnAffineRange) {
 TEST(Int, KeepsZeroExact) {
   std::vector<float> x = normal_values(100);
   x[17] = 0;
-  for (const std::string& format : all_formats())
+  for (const std::string& format : all_int_formats())
     EXPECT_EQ(by_reference(format, x, {1, 100}, calibrated_state(format, x, {1, 100}))[17], 0)
         << format;
 }
@@ -178,7 +178,7 @@ TEST(Int, PoisonsTheRowOfANanInTheOldMode) {
 
 TEST(Int, StaysFiniteAtBothEndsOfTheRangeOfFloats) {
   const float largest = std::numeric_limits<float>::max();
-  for (const std::string& format : all_formats()) {
+  for (const std::string& format : all_int_formats()) {
     if (format.ends_with("mase)")) continue;
     for (const float end : {largest, 1e-45f, 1e-38f}) {
       const std::vector<float> x = {end, -end, 0, end / 3};
@@ -242,7 +242,7 @@ TEST(Int, WritesItsStateDown) {
 }
 
 TEST(Int, LetsGradientsStraightThroughUnlessItsScaleIsLearned) {
-  for (const std::string& format : all_formats())
+  for (const std::string& format : all_int_formats())
     EXPECT_EQ(gradient_rule_of(format_of(format)) == GradientRule::own,
               format.find("learned") != std::string::npos)
         << format;

@@ -10,18 +10,18 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {"integer(width=8,frac=4)",
-                                           "integer(width=4,frac=2)",
-                                           "integer(width=1,frac=0)",
-                                           "integer(width=16,frac=8)",
-                                           "integer(width=32,frac=16)",
-                                           "integer(width=8,frac=-3)",
-                                           "integer(width=6,frac=8)",
-                                           "integer(width=2,frac=64)",
-                                           "integer(width=32,frac=-64)",
-                                           "integer(width=8,frac=4,rounding=floor)",
-                                           "integer(width=8,frac=6,sign=unsigned)",
-                                           "integer(width=32,frac=20,sign=unsigned)"};
+const std::vector<std::string> kIntegerFormats = {"integer(width=8,frac=4)",
+                                                  "integer(width=4,frac=2)",
+                                                  "integer(width=1,frac=0)",
+                                                  "integer(width=16,frac=8)",
+                                                  "integer(width=32,frac=16)",
+                                                  "integer(width=8,frac=-3)",
+                                                  "integer(width=6,frac=8)",
+                                                  "integer(width=2,frac=64)",
+                                                  "integer(width=32,frac=-64)",
+                                                  "integer(width=8,frac=4,rounding=floor)",
+                                                  "integer(width=8,frac=6,sign=unsigned)",
+                                                  "integer(width=32,frac=20,sign=unsigned)"};
 
 TEST(Integer, GivesTheValuesOfTheVectors) {
   const auto text_of = [](const std::string& rounding) {
@@ -36,15 +36,16 @@ TEST(Integer, GivesTheValuesOfTheVectors) {
 }
 
 TEST(Integer, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats) check_fast(format, any_values(100003), {});
+  for (const std::string& format : kIntegerFormats) check_fast(format, any_values(100003), {});
 }
 
 TEST(Integer, IsIdempotent) {
-  for (const std::string& format : kFormats) check_idempotent(format, finite_values(2000), {});
+  for (const std::string& format : kIntegerFormats)
+    check_idempotent(format, finite_values(2000), {});
 }
 
 TEST(Integer, PacksItsCodes) {
-  for (const std::string& format : kFormats) check_packs(format, finite_values(2001), {});
+  for (const std::string& format : kIntegerFormats) check_packs(format, finite_values(2001), {});
 }
 
 TEST(Integer, HasNoCodeForWhatIsNoNumber) {
@@ -56,7 +57,7 @@ TEST(Integer, HasNoCodeForWhatIsNoNumber) {
 }
 
 TEST(Integer, IsMonotone) {
-  for (const std::string& format : kFormats) check_monotone(format);
+  for (const std::string& format : kIntegerFormats) check_monotone(format);
 }
 
 // The error is half a step at most where nothing saturates: 2^-5 for frac=4.

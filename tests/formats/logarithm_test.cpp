@@ -10,18 +10,18 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {
+const std::vector<std::string> kLogarithmFormats = {
     "log(width=8,exponent_bias=63)",      "log(width=8,exponent_bias=7)",
     "log(width=4,exponent_bias=3)",       "log(width=2,exponent_bias=0)",
     "log(width=16,exponent_bias=16383)",  "log(width=8,exponent_bias=128)",
     "log(width=8,exponent_bias=-120)",    "log(width=8,exponent_bias=253)",
     "log(width=24,exponent_bias=8388733)"};
 
-const std::vector<std::string> kMaseFormats = {"log(width=8,exponent_bias=63,mode=mase)",
-                                               "log(width=8,exponent_bias=4,mode=mase)",
-                                               "log(width=4,exponent_bias=3,mode=mase)"};
+const std::vector<std::string> kMaseLogarithmFormats = {"log(width=8,exponent_bias=63,mode=mase)",
+                                                        "log(width=8,exponent_bias=4,mode=mase)",
+                                                        "log(width=4,exponent_bias=3,mode=mase)"};
 
-int compared(const std::string& mode) {
+int logarithms_compared(const std::string& mode) {
   return check_vectors("log", mode, [&](const Json& parameters) {
     const int width = parameters["width"].get<int>();
     const Json& bias = parameters["exponent_bias"];
@@ -31,19 +31,19 @@ int compared(const std::string& mode) {
 }
 
 TEST(Log, GivesTheValuesOfTheVectors) {
-  EXPECT_GE(compared("fixed"), 3 * 28);
-  EXPECT_GE(compared("mase"), 5 * 28);
+  EXPECT_GE(logarithms_compared("fixed"), 3 * 28);
+  EXPECT_GE(logarithms_compared("mase"), 5 * 28);
 }
 
 TEST(Log, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats) check_fast(format, any_values(40003), {});
-  for (const std::string& format : kFormats) check_fast(format, any_values(17), {});
-  for (const std::string& format : kMaseFormats) check_fast(format, any_values(40003), {});
+  for (const std::string& format : kLogarithmFormats) check_fast(format, any_values(40003), {});
+  for (const std::string& format : kLogarithmFormats) check_fast(format, any_values(17), {});
+  for (const std::string& format : kMaseLogarithmFormats) check_fast(format, any_values(40003), {});
   check_fast("log(width=8)", any_values(40003), {});
 }
 
 TEST(Log, IsIdempotentAndOddAndMonotone) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kLogarithmFormats) {
     check_idempotent(format, finite_values(2000), {});
     check_odd(format, finite_values(2000), {});
     check_monotone(format);
@@ -51,8 +51,9 @@ TEST(Log, IsIdempotentAndOddAndMonotone) {
 }
 
 TEST(Log, PacksItsCodes) {
-  for (const std::string& format : kFormats) check_packs(format, finite_values(2001), {});
-  for (const std::string& format : kMaseFormats) check_packs(format, finite_values(2001), {});
+  for (const std::string& format : kLogarithmFormats) check_packs(format, finite_values(2001), {});
+  for (const std::string& format : kMaseLogarithmFormats)
+    check_packs(format, finite_values(2001), {});
   check_packs("log(width=5)", finite_values(2001), {});
 }
 
@@ -145,13 +146,6 @@ TEST(Log, RefusesExponentsNoFloatHas) {
                     [] { format_of("log(width=8,exponent_bias=300)"); });
   expect_user_error("exponents from 128 to 254 are beyond those of a float (-126 … 127)",
                     [] { format_of("log(width=8,exponent_bias=-127)"); });
-}
-
-std::string objection(const std::string& text, const std::vector<float>& seen) {
-  const Format format = format_of(text);
-  Observation observation;
-  observation.include(seen);
-  return format.def->objection(format, observation);
 }
 
 TEST(Log, ObjectsToABiasThatLosesTheTensor) {

@@ -13,7 +13,7 @@ namespace {
 
 // Small ones, one without mantissa bits, and grids near the ends of the floats: those take the
 // slow ways.
-const std::vector<std::string> kFormats = {
+const std::vector<std::string> kMinifloatFormats = {
     "minifloat_ieee(width=8,exponent_width=4)",
     "minifloat_ieee(width=8,exponent_width=5)",
     "minifloat_ieee(width=4,exponent_width=2)",
@@ -33,14 +33,14 @@ const std::vector<std::string> kFormats = {
     "minifloat_denorm(width=32,exponent_width=7,exponent_bias=0)",
 };
 
-const std::vector<std::string> kMaseFormats = {
+const std::vector<std::string> kMaseMinifloatFormats = {
     "minifloat_ieee(width=8,exponent_width=4,mode=mase)",
     "minifloat_ieee(width=12,exponent_width=8,exponent_bias=127,mode=mase)",
     "minifloat_denorm(width=8,exponent_width=4,mode=mase)",
     "minifloat_denorm(width=12,exponent_width=8,exponent_bias=127,mode=mase)",
 };
 
-int compared(const std::string& name, const std::string& mode) {
+int minifloats_compared(const std::string& name, const std::string& mode) {
   return check_vectors(name, mode, [&](const Json& parameters) {
     const Json& bias = parameters["exponent_bias"];
     return fmt::format("{}(width={},exponent_width={},exponent_bias={},mode={})", name,
@@ -50,34 +50,37 @@ int compared(const std::string& name, const std::string& mode) {
 }
 
 TEST(Minifloat, GivesTheValuesOfTheVectors) {
-  EXPECT_GE(compared("minifloat_ieee", "fixed"), 57);
-  EXPECT_GE(compared("minifloat_ieee", "mase"), 75);
-  EXPECT_GE(compared("minifloat_denorm", "fixed"), 57);
-  EXPECT_GE(compared("minifloat_denorm", "mase"), 77);
+  EXPECT_GE(minifloats_compared("minifloat_ieee", "fixed"), 57);
+  EXPECT_GE(minifloats_compared("minifloat_ieee", "mase"), 75);
+  EXPECT_GE(minifloats_compared("minifloat_denorm", "fixed"), 57);
+  EXPECT_GE(minifloats_compared("minifloat_denorm", "mase"), 77);
 }
 
 TEST(Minifloat, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats) check_fast(format, any_values(40003), {});
-  for (const std::string& format : kMaseFormats) check_fast(format, any_values(40003), {});
-  for (const std::string& format : kFormats) check_fast(format, any_values(17), {});
+  for (const std::string& format : kMinifloatFormats) check_fast(format, any_values(40003), {});
+  for (const std::string& format : kMaseMinifloatFormats) check_fast(format, any_values(40003), {});
+  for (const std::string& format : kMinifloatFormats) check_fast(format, any_values(17), {});
 }
 
 TEST(Minifloat, IsIdempotent) {
-  for (const std::string& format : kFormats) check_idempotent(format, finite_values(2000), {});
+  for (const std::string& format : kMinifloatFormats)
+    check_idempotent(format, finite_values(2000), {});
 }
 
 TEST(Minifloat, IsOdd) {
-  for (const std::string& format : kFormats) check_odd(format, finite_values(2000), {});
-  for (const std::string& format : kMaseFormats) check_odd(format, finite_values(2000), {});
+  for (const std::string& format : kMinifloatFormats) check_odd(format, finite_values(2000), {});
+  for (const std::string& format : kMaseMinifloatFormats)
+    check_odd(format, finite_values(2000), {});
 }
 
 TEST(Minifloat, IsMonotone) {
-  for (const std::string& format : kFormats) check_monotone(format);
+  for (const std::string& format : kMinifloatFormats) check_monotone(format);
 }
 
 TEST(Minifloat, PacksItsCodes) {
-  for (const std::string& format : kFormats) check_packs(format, finite_values(2001), {});
-  for (const std::string& format : kMaseFormats) check_packs(format, finite_values(2001), {});
+  for (const std::string& format : kMinifloatFormats) check_packs(format, finite_values(2001), {});
+  for (const std::string& format : kMaseMinifloatFormats)
+    check_packs(format, finite_values(2001), {});
 }
 
 // The values of all codes without a sign, ascending, each once.
@@ -183,13 +186,6 @@ TEST(Minifloat, RefusesWhatHasNoRoom) {
                     [] { format_of("minifloat_ieee(width=32)"); });
   expect_user_error("exponents from -299 to -285 are beyond those of a float",
                     [] { format_of("minifloat_ieee(exponent_bias=300)"); });
-}
-
-std::string objection(const std::string& text, const std::vector<float>& seen) {
-  const Format format = format_of(text);
-  Observation observation;
-  observation.include(seen);
-  return format.def->objection(format, observation);
 }
 
 TEST(Minifloat, ObjectsToABiasThatLosesTheTensor) {

@@ -25,7 +25,7 @@ std::vector<std::string> formats_under_test() {
   return texts;
 }
 
-std::string text_of(const Json& parameters) {
+std::string mxfp_text_of(const Json& parameters) {
   return fmt::format(
       "mxfp(element=e{}m{},block={},mode={})", parameters["element_exp_bits"].get<int>(),
       parameters["element_frac_bits"].get<int>(), parameters["block_size"].get<int>(),
@@ -35,8 +35,8 @@ std::string text_of(const Json& parameters) {
 Json ocp_vectors() { return read_json(test_data() / "vectors" / "mxint8.json"); }
 
 TEST(Mxfp, GivesTheValuesOfTheVectors) {
-  EXPECT_GE(check_vectors("mxfp", "fixed", text_of), 5 * 40);
-  EXPECT_GE(check_vectors("mxfp", "mase", text_of), 5 * 48);
+  EXPECT_GE(check_vectors("mxfp", "fixed", mxfp_text_of), 5 * 40);
+  EXPECT_GE(check_vectors("mxfp", "mase", mxfp_text_of), 5 * 48);
 }
 
 TEST(Mxfp, GivesValuesAndCodesOfTheOcpVectors) {

@@ -10,7 +10,7 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {
+const std::vector<std::string> kMxintHardwareFormats = {
     "mxint_hardware", "mxint_hardware(width=4,block=5)", "mxint_hardware(exponent_width=4,rows=2)",
     "mxint_hardware(width=12,exponent_width=5,block=16,rows=3)"};
 
@@ -42,7 +42,7 @@ TEST(MxintHardware, KeepsItsStepsWithinTheExponent) {
 }
 
 TEST(MxintHardware, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kMxintHardwareFormats) {
     check_fast(format, any_values(2000), {50, 40});
     check_fast(format, any_values(1001), {});
     check_fast(format, finite_values(1200), {3, 10, 40});
@@ -51,14 +51,15 @@ TEST(MxintHardware, HasTheSameBitsFastAndSlow) {
 }
 
 TEST(MxintHardware, IsIdempotentAndOdd) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kMxintHardwareFormats) {
     check_idempotent(format, finite_values(2000), {50, 40});
     check_odd(format, finite_values(2000), {50, 40});
   }
 }
 
 TEST(MxintHardware, PacksItsCodes) {
-  for (const std::string& format : kFormats) check_packs(format, finite_values(2000), {50, 40});
+  for (const std::string& format : kMxintHardwareFormats)
+    check_packs(format, finite_values(2000), {50, 40});
   check_packs("mxint_hardware(exponent_width=4,mode=mase)", finite_values(2000, 4, 2), {50, 40});
 }
 

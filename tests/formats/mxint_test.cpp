@@ -13,13 +13,13 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {
+const std::vector<std::string> kMxintFormats = {
     "mxint(bits=8,block=32)", "mxint(bits=8,block=32,scale=ceil)", "mxint(bits=4,block=16)",
     "mxint(bits=2,block=8)",  "mxint(bits=2,block=16,scale=ceil)", "mxint(bits=24,block=64)",
     "mxint(bits=6,block=5)",  "mxint(bits=24,block=4,scale=ceil)", "mxint(bits=8,block=1)",
     "mxint(bits=8,block=999)"};
 
-std::string text_of(const Json& parameters) {
+std::string mxint_text_of(const Json& parameters) {
   const bool fixed = parameters.contains("scale");
   return fmt::format("mxint(bits={},block={},axis={},mode={})",
                      parameters["element_bits"].get<int>(), parameters["block_size"].get<int>(),
@@ -27,8 +27,8 @@ std::string text_of(const Json& parameters) {
 }
 
 TEST(Mxint, GivesTheValuesOfTheVectors) {
-  EXPECT_GE(check_vectors("mxint", "fixed", text_of), 40);
-  EXPECT_GE(check_vectors("mxint", "mase", text_of), 40 + 40 + 32 + 18);
+  EXPECT_GE(check_vectors("mxint", "fixed", mxint_text_of), 40);
+  EXPECT_GE(check_vectors("mxint", "mase", mxint_text_of), 40 + 40 + 32 + 18);
 }
 
 TEST(Mxint, GivesValuesAndCodesOfTheOcpVectors) {
@@ -104,7 +104,7 @@ TEST(Mxint, DecodesAllCodesAndScales) {
 }
 
 TEST(Mxint, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats)
+  for (const std::string& format : kMxintFormats)
     check_fast_in_blocks(format, static_cast<int>(format_of(format)["block"]));
 }
 
@@ -114,14 +114,14 @@ TEST(Mxint, BlocksLieAlongAnyAxis) {
 }
 
 TEST(Mxint, IsIdempotentAndOdd) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kMxintFormats) {
     check_idempotent(format, values_in_runs(2001, 16, 30), {29, 69});
     check_odd(format, values_in_runs(2001, 16, 30), {29, 69});
   }
 }
 
 TEST(Mxint, PacksItsCodes) {
-  for (const std::string& format : kFormats)
+  for (const std::string& format : kMxintFormats)
     check_packs(format, any_values_in_runs(1001, 7), {13, 77});
   check_packs("mxint(bits=8,block=16,mode=mase)", any_values_in_runs(1024, 7), {16, 64});
   check_packs("mxint(bits=4,block=6,axis=0,mode=mase)", values_in_runs(90, 3, 9), {9, 10});

@@ -21,8 +21,8 @@ class Nf4 : public ::testing::Test {
   }
 };
 
-const std::vector<std::string> kFormats = {"nf4", "nf4(block=1)", "nf4(block=16)",
-                                           "nf4(block=100)"};
+const std::vector<std::string> kNf4Formats = {"nf4", "nf4(block=1)", "nf4(block=16)",
+                                              "nf4(block=100)"};
 
 TEST_F(Nf4, RoundsToTheNearestLevelOfTheBlock) {
   // Levels times 2: …, -0.182, 0, 0.159, 0.322, …, 1.446, 2. A second block is all zeros.
@@ -62,7 +62,7 @@ TEST_F(Nf4, BlocksWithoutAScaleBecomeNaN) {
 }
 
 TEST_F(Nf4, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kNf4Formats) {
     check_fast(format, any_values(70003), {});
     check_fast(format, any_values(37 * 131), {37, 131});
     check_fast(format, any_values(3 * 5 * 17), {3, 5, 17});
@@ -72,7 +72,7 @@ TEST_F(Nf4, HasTheSameBitsFastAndSlow) {
 }
 
 TEST_F(Nf4, IsIdempotentAndPacks) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kNf4Formats) {
     check_idempotent(format, finite_values(4001), {});
     check_packs(format, finite_values(7 * 99), {7, 99});
   }

@@ -11,7 +11,7 @@
 namespace hone::testing {
 namespace {
 
-const std::vector<std::string> kFormats = {
+const std::vector<std::string> kTernaryFormats = {
     "ternary",
     "ternary(per=tensor)",
     "ternary(scale=none)",
@@ -34,7 +34,7 @@ TEST(Ternary, GivesTheValuesOfTheVectors) {
 }
 
 TEST(Ternary, HasTheSameBitsFastAndSlow) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kTernaryFormats) {
     check_fast(format, any_values(70003), {});
     check_fast(format, any_values(37 * 131), {37, 131});
     check_fast(format, any_values(3 * 5 * 17), {3, 5, 17});
@@ -45,7 +45,7 @@ TEST(Ternary, HasTheSameBitsFastAndSlow) {
 }
 
 TEST(Ternary, IsIdempotent) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kTernaryFormats) {
     if (format == "ternary(scale=none,mode=mase)") continue;  // its values are not the threshold's
     check_idempotent(format, finite_values(40009), {});
     check_idempotent(format, normal_values(29 * 107), {29, 107});
@@ -53,15 +53,16 @@ TEST(Ternary, IsIdempotent) {
 }
 
 TEST(Ternary, IsOdd) {
-  for (const std::string& format : kFormats) check_odd(format, finite_values(2000), {20, 100});
+  for (const std::string& format : kTernaryFormats)
+    check_odd(format, finite_values(2000), {20, 100});
 }
 
 TEST(Ternary, IsMonotone) {
-  for (const std::string& format : kFormats) check_monotone(format);
+  for (const std::string& format : kTernaryFormats) check_monotone(format);
 }
 
 TEST(Ternary, PacksItsCodes) {
-  for (const std::string& format : kFormats) {
+  for (const std::string& format : kTernaryFormats) {
     check_packs(format, finite_values(2001), {});
     check_packs(format, normal_values(33 * 7), {33, 7});
   }

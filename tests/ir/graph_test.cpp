@@ -4,16 +4,11 @@
 
 #include "hone/ir/print.h"
 #include "hone/ir/verify.h"
-#include "hone/ops/list.h"
+#include "tests/ir/ops.h"
 #include "tests/support/message.h"
 
 namespace hone::testing {
 namespace {
-
-const OpTable& ops() {
-  static const OpTable table = builtin_ops();
-  return table;
-}
 
 const Type kRow{DType::f32, {Dim::of_symbol('B'), 4}};
 

@@ -32,7 +32,7 @@ OpDef everything() {
           .reference = nullptr};
 }
 
-const OpTable& ops() {
+const OpTable& extended_ops() {
   static const OpTable table = [] {
     OpTable extended = builtin_ops();
     extended.emplace("everything", everything());
@@ -42,13 +42,13 @@ const OpTable& ops() {
 }
 
 std::string reprinted(const std::string& text) {
-  const Graph graph = parse_graph(text, ops(), formats());
+  const Graph graph = parse_graph(text, extended_ops(), formats());
   verify(graph);
   return to_string(graph);
 }
 
 std::string refusal(const std::string& text) {
-  return message_of([&] { parse_graph(text, ops(), formats()); });
+  return message_of([&] { parse_graph(text, extended_ops(), formats()); });
 }
 
 const std::string kEverything = R"(%x = input : f32[B, S, 128]
@@ -71,9 +71,9 @@ TEST(GraphText, KeepsEveryRealNumber) {
   for (const double value : {0.0, -0.0, 1.0, -2.5, 0.1, 1e300, 5e-324, 1e16, 123456789.0,
                              double{INFINITY}, -double{INFINITY}}) {
     const Attributes given = {{"factor", value}};
-    Graph graph(ops());
+    Graph graph(extended_ops());
     graph.add("scale", {graph.add_input("x", {DType::f32, {}})}, given, "y");
-    const Graph read = parse_graph(to_string(graph), ops(), formats());
+    const Graph read = parse_graph(to_string(graph), extended_ops(), formats());
     const double got = read.find("y")->attributes().get<double>("factor");
     EXPECT_EQ(got, value);
     EXPECT_EQ(std::signbit(got), std::signbit(value));

@@ -2,22 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include "hone/ops/list.h"
+#include "tests/ir/ops.h"
 #include "tests/support/message.h"
 
 namespace hone::testing {
 namespace {
 
-const OpTable& ops() {
-  static const OpTable table = builtin_ops();
-  return table;
-}
+const Type kFour{DType::f32, {4}};
 
-const Type kRow{DType::f32, {4}};
-
-struct Chain {
+struct Triangle {
   Graph graph{ops()};
-  Value x = graph.add_input("x", kRow);
+  Value x = graph.add_input("x", kFour);
   Value y = graph.add("relu", {x}, {}, "y");
   Value z = graph.add("add", {y, x}, {}, "z");
 };
@@ -27,30 +22,30 @@ std::string broken(const Graph& graph) {
 }
 
 TEST(Verify, AcceptsAGraphAsItWasBuilt) {
-  Chain chain;
-  EXPECT_EQ(broken(chain.graph), "no error");
+  Triangle triangle;
+  EXPECT_EQ(broken(triangle.graph), "no error");
 }
 
 TEST(Verify, FindsAUseAboveItsDefinition) {
-  Chain chain;
-  chain.graph.set_input(*chain.y.node, 0, chain.z);
-  EXPECT_EQ(broken(chain.graph), "%y uses a value that is not defined above it");
+  Triangle triangle;
+  triangle.graph.set_input(*triangle.y.node, 0, triangle.z);
+  EXPECT_EQ(broken(triangle.graph), "%y uses a value that is not defined above it");
 }
 
 TEST(Verify, FindsAValueOfAnotherGraph) {
-  Chain chain, other;
-  chain.graph.set_input(*chain.z.node, 1, other.x);
-  EXPECT_EQ(broken(chain.graph), "%z uses a value that is not defined above it");
-  Chain third;
+  Triangle triangle, other;
+  triangle.graph.set_input(*triangle.z.node, 1, other.x);
+  EXPECT_EQ(broken(triangle.graph), "%z uses a value that is not defined above it");
+  Triangle third;
   third.graph.set_output("result", other.y);
   EXPECT_EQ(broken(third.graph), "output result is no value of the graph");
   EXPECT_EQ(broken(other.graph), "%x has a user that does not use it");
 }
 
 TEST(Verify, FindsAResultThatDoesNotExist) {
-  Chain chain;
-  chain.graph.set_output("result", {chain.y.node, 1});
-  EXPECT_EQ(broken(chain.graph), "output result is result 1 of %y");
+  Triangle triangle;
+  triangle.graph.set_output("result", {triangle.y.node, 1});
+  EXPECT_EQ(broken(triangle.graph), "output result is result 1 of %y");
 }
 
 // An operation whose rule changes its mind.
@@ -69,7 +64,7 @@ OpDef fickle() {
 TEST(Verify, FindsTypesThatDoNotFollowAndInputsTheOperationRefuses) {
   const OpTable table = {{"fickle", fickle()}};
   Graph graph(table);
-  graph.add("fickle", {graph.add_input("x", kRow)}, {}, "y");
+  graph.add("fickle", {graph.add_input("x", kFour)}, {}, "y");
   EXPECT_EQ(broken(graph), "no error");
   wide = true;
   EXPECT_EQ(broken(graph), "the types of %y do not follow from its inputs");

@@ -93,14 +93,15 @@ TEST_P(TaskJobs, EvaluationFindsWhatTrainingFound) {
 
 // What is told of each text adds up to what was measured of all.
 TEST_P(TaskJobs, PredictionsAreThoseThatWereMeasured) {
-  const EvaluateResult measured =
-      evaluate_model({.model = model(), .data = data_of(GetParam())}, quiet());
-  PredictJob job{.model = model(), .data = data_of(GetParam()).options, .max_seq_length = 32};
+  JobData data = data_of(GetParam());
+  data.max_eval_samples = 0;
+  const EvaluateResult measured = evaluate_model({.model = model(), .data = data}, quiet());
+  PredictJob job{.model = model(), .data = data.options, .max_seq_length = 32};
   const PredictResult result = predict_texts(job, quiet());
   EXPECT_EQ(result.subject.task, GetParam().task);
   const std::vector<PredictionField> fields = choose_fields({}, result.subject, /*csv=*/false);
   const Logits logits = measured.measured.view();
-  ASSERT_GE(std::ssize(result.predictions), logits.examples());
+  ASSERT_EQ(std::ssize(result.predictions), logits.examples());
   for (std::int64_t i = 0; i < logits.examples(); ++i) {
     const Prediction& p = result.predictions[static_cast<std::size_t>(i)];
     EXPECT_TRUE(std::ranges::equal(p.logits, logits.row(i)));
@@ -211,11 +212,24 @@ TEST(TaskJobs, RefuseWhatOtherTasksHave) {
       [&] { train_model(job, quiet()); });
 }
 
+// Where there is nothing to measure on, no figure is told.
+TEST(TaskJobs, AreTrainedWithoutAPartToMeasureOn) {
+  const TemporaryFolder folder;
+  JobData data;
+  data.options.source = folder.file("few.csv", "text,score\na,0.5\nb,1\nc,2\n").string();
+  data.validation_split = 0;
+  TrainJob job{.model = "tiny", .data = data, .output = {.folder = (folder.path() / "m").string()}};
+  job.training.training.max_steps = 1;
+  const TrainResult result = train_model(job, quiet());
+  EXPECT_FALSE(result.fields.contains("validation") || result.fields.contains("test"));
+  EXPECT_NE(result.text({}).find("measured on nothing"), std::string::npos) << result.text({});
+}
+
 // Whole numbers are classes until somebody says otherwise.
 TEST(TaskJobs, TakeWholeNumbersForARegressionWhereThatIsAsked) {
   const TemporaryFolder folder;
   std::string rows = "text,stars\n";
-  for (int i = 0; i < 40; ++i) rows += fmt::format("a film of {} words,{}\n", i % 5, i % 5);
+  for (int i = 0; i < 40; ++i) rows += fmt::format("film {} of {} words,{}\n", i, i % 5, i % 5);
   JobData data;
   data.options.source = folder.file("stars.csv", rows).string();
   TrainJob job{.model = "tiny", .data = data, .output = {.folder = (folder.path() / "m").string()}};

@@ -1,18 +1,10 @@
 #include "hone/kernels/elementwise.h"
 
-#include <numeric>
-
 #include "hone/kernels/loop_nest.h"
 #include "tests/kernels/kernel_testing.h"
 
 namespace hone::kernels {
 namespace {
-
-using Shape = std::vector<std::int64_t>;
-
-std::int64_t elements_of(const Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
 
 // Offset of element `index`, counted in row-major order.
 std::int64_t offset_of(const Shape& shape, const Shape& strides, std::int64_t index) {

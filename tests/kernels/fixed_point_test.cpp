@@ -7,9 +7,10 @@
 namespace hone::kernels {
 namespace {
 
-using Kernel = void (*)(ThreadPool&, const FixedPoint&, std::int64_t, const float*, float*);
+using FixedPointKernel = void (*)(ThreadPool&, const FixedPoint&, std::int64_t, const float*,
+                                  float*);
 
-const std::vector<FixedPoint> kFormats = {
+const std::vector<FixedPoint> kFixedPoints = {
     {4, -128, 127},          {0, 0, 255}, {-3, -8, 7},
     {15, -32768, 32767},     {1, -1, 0},  {20, -0x1p24f, 0x1p24f},
     {100, -0x1p30f, 0x1p30f}};
@@ -34,8 +35,8 @@ float expected(const FixedPoint& format, float x, double (*integral)(double)) {
   return static_cast<float>(std::ldexp(clamped, -format.fraction_bits));
 }
 
-void check(Kernel kernel, double (*integral)(double)) {
-  for (const FixedPoint& format : kFormats) {
+void check(FixedPointKernel kernel, double (*integral)(double)) {
+  for (const FixedPoint& format : kFixedPoints) {
     const auto x = arguments(format);
     const auto y = same_for_any_target([&](ThreadPool& pool) {
       std::vector<float> result(x.size());
@@ -64,7 +65,7 @@ TEST(FixedPoint, KeepsNan) {
   for_each_target([&] {
     ThreadPool pool(1);
     std::vector<float> y(17);
-    for (const Kernel kernel : {round_to_fixed_point, floor_to_fixed_point}) {
+    for (const FixedPointKernel kernel : {round_to_fixed_point, floor_to_fixed_point}) {
       kernel(pool, {4, -128, 127}, 17, x.data(), y.data());
       for (const float value : y) ASSERT_TRUE(std::isnan(value));
     }

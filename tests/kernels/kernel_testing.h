@@ -6,7 +6,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "hone/base/error.h"
@@ -80,6 +82,12 @@ auto same_for_any_target(Compute&& compute, std::int64_t targets = kPlainTargets
       },
       targets);
   return first;
+}
+
+using Shape = std::vector<std::int64_t>;
+
+inline std::int64_t elements_of(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
 inline const float kInfinity = std::numeric_limits<float>::infinity();

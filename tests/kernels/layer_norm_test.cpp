@@ -17,11 +17,11 @@ struct Problem {
 };
 
 // xhat and 1 / sqrt(variance + eps) in double.
-struct Expected {
+struct ExpectedNorm {
   std::vector<double> xhat;
   std::vector<double> reciprocal_deviation;
 
-  explicit Expected(const Problem& problem) {
+  explicit ExpectedNorm(const Problem& problem) {
     for (std::int64_t r = 0; r < problem.rows; ++r) {
       const float* const row = problem.x.data() + r * problem.c;
       double mean = 0;
@@ -66,7 +66,7 @@ TEST(LayerNorm, AgreesWithDoubles) {
   for_each_target([] {
     for (const std::int64_t c : {3, 15, 16, 17, 31, 127, 128, 768, 1000}) {
       const Problem problem{7, c};
-      const Expected expected(problem);
+      const ExpectedNorm expected(problem);
       const auto y = layer_norm_of(problem);
       for (std::int64_t i = 0; i < 7 * c; ++i) {
         const double want = expected.xhat[i] * problem.gamma[i % c] + problem.beta[i % c];
@@ -100,7 +100,7 @@ TEST(LayerNormGradient, AgreesWithDoubles) {
   for_each_target([] {
     for (const std::int64_t c : {3, 16, 17, 127, 768}) {
       const Problem problem{300, c};
-      const Expected expected(problem);
+      const ExpectedNorm expected(problem);
       const auto got = gradients_of(problem);
       std::vector<double> dgamma(c);
       std::vector<double> dbeta(c);

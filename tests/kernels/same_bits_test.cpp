@@ -21,7 +21,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
-struct Case {
+struct NamedKernel {
   const char* name;
   Floats (*run)(ThreadPool&, std::int64_t n);  // on rows of n elements
 };
@@ -148,7 +148,7 @@ Floats product_of(ThreadPool& pool, std::int64_t n) {
   return c;
 }
 
-const Case kCases[] = {
+const NamedKernel kNamedKernels[] = {
     {"gelu_erf", unary<gelu_erf>},
     {"gelu_erf_gradient", unary_gradient<gelu_erf_gradient>},
     {"gelu_tanh", unary<gelu_tanh>},
@@ -173,7 +173,7 @@ const Case kCases[] = {
 };
 
 TEST(SameBits, WhateverTheWidthOfVectors) {
-  for (const Case& kernel : kCases) {
+  for (const NamedKernel& kernel : kNamedKernels) {
     SCOPED_TRACE(kernel.name);
     for (const std::int64_t n :
          {1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 128, 300, 1000}) {

@@ -1,24 +1,16 @@
 #include "hone/kernels/sum.h"
 
-#include <numeric>
-
 #include "tests/kernels/kernel_testing.h"
 
 namespace hone::kernels {
 namespace {
 
-using Shape = std::vector<std::int64_t>;
-
-std::int64_t elements_of(const Shape& shape) {
-  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
-}
-
 // Sums in double, and the sums of absolute values.
-struct Expected {
+struct ExpectedSums {
   std::vector<double> sums;
   std::vector<double> magnitudes;
 
-  Expected(const Shape& shape, const std::vector<float>& x, const Shape& out_shape)
+  ExpectedSums(const Shape& shape, const std::vector<float>& x, const Shape& out_shape)
       : sums(elements_of(out_shape)), magnitudes(sums.size()) {
     for (std::int64_t i = 0; i < elements_of(shape); ++i) {
       std::int64_t at = 0;
@@ -37,7 +29,7 @@ struct Expected {
 void check(const Shape& shape, const Shape& out_shape) {
   SCOPED_TRACE(fmt::format("{} to {}", fmt::join(shape, ","), fmt::join(out_shape, ",")));
   const auto x = random_floats(elements_of(shape), 1);
-  const Expected expected(shape, x, out_shape);
+  const ExpectedSums expected(shape, x, out_shape);
   const auto out = same_for_any_threads([&](ThreadPool& pool) {
     std::vector<float> result(elements_of(out_shape), 9.0f);
     sum_to(pool, shape, x.data(), out_shape, result.data());

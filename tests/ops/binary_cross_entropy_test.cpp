@@ -8,7 +8,7 @@
 namespace hone::testing {
 namespace {
 
-float loss(const std::vector<float>& logits, const std::vector<float>& targets) {
+float binary_loss(const std::vector<float>& logits, const std::vector<float>& targets) {
   const Sizes sizes = {1, static_cast<std::int64_t>(logits.size())};
   return evaluate(
       R"(%x = input : f32[B, C]
@@ -20,27 +20,28 @@ output y = %y)",
 
 TEST(BinaryCrossEntropy, IsTheMeanOverAllAnswers) {
   const double first = std::log1p(std::exp(-2.0)), second = std::log1p(std::exp(3.0));
-  EXPECT_FLOAT_EQ(loss({2, 3}, {1, 0}), static_cast<float>((first + second) / 2));
-  EXPECT_FLOAT_EQ(loss({0}, {0.25f}), static_cast<float>(std::log(2.0)));
+  EXPECT_FLOAT_EQ(binary_loss({2, 3}, {1, 0}), static_cast<float>((first + second) / 2));
+  EXPECT_FLOAT_EQ(binary_loss({0}, {0.25f}), static_cast<float>(std::log(2.0)));
   // Between yes and no it is as much of both.
-  EXPECT_FLOAT_EQ(loss({2}, {0.25f}),
+  EXPECT_FLOAT_EQ(binary_loss({2}, {0.25f}),
                   static_cast<float>(0.25 * first + 0.75 * std::log1p(std::exp(2.0))));
 }
 
 TEST(BinaryCrossEntropy, SurvivesLargeLogits) {
-  EXPECT_EQ(loss({1e30f, -1e30f}, {1, 0}), 0);
-  EXPECT_FLOAT_EQ(loss({-1e30f}, {1}), 1e30f);
+  EXPECT_EQ(binary_loss({1e30f, -1e30f}, {1, 0}), 0);
+  EXPECT_FLOAT_EQ(binary_loss({-1e30f}, {1}), 1e30f);
 }
 
 TEST(BinaryCrossEntropy, OfLogitsThatAreNoNumbersIsNone) {
-  EXPECT_TRUE(std::isnan(loss({1, std::nanf("")}, {1, 1})));
+  EXPECT_TRUE(std::isnan(binary_loss({1, std::nanf("")}, {1, 1})));
 }
 
 TEST(BinaryCrossEntropy, RefusesTargetsThatAreNoProbabilities) {
   const std::string where = "while executing %y (binary_cross_entropy): ";
-  EXPECT_EQ(message_of([] { loss({1, 2}, {1, 2}); }), where + "target 2 is outside [0, 1]");
-  EXPECT_EQ(message_of([] { loss({1}, {-0.5f}); }), where + "target -0.5 is outside [0, 1]");
-  EXPECT_EQ(message_of([] { loss({1}, {std::nanf("")}); }), where + "target nan is outside [0, 1]");
+  EXPECT_EQ(message_of([] { binary_loss({1, 2}, {1, 2}); }), where + "target 2 is outside [0, 1]");
+  EXPECT_EQ(message_of([] { binary_loss({1}, {-0.5f}); }), where + "target -0.5 is outside [0, 1]");
+  EXPECT_EQ(message_of([] { binary_loss({1}, {std::nanf("")}); }),
+            where + "target nan is outside [0, 1]");
 }
 
 TEST(BinaryCrossEntropy, RefusesOperandsThatDoNotFit) {

@@ -68,7 +68,7 @@ TEST(SignsOfNoLearning, AreNoneWhereThereIsOneClassAlone) {
 }
 
 TEST(SignsOfNoLearning, SayThatTheLossDidNotFall) {
-  const Evaluation good = judged(100, 50, 1, 90);
+  const TaskEvaluation good = judged(100, 50, 1, 90);
   const std::vector<std::string> found = signs(std::vector<double>(20, 0.693), good);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(

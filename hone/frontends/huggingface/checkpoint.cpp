@@ -70,13 +70,13 @@ TensorMap read_shards(const fs::path& index_path, TensorMap (*read)(const fs::pa
   return tensors;
 }
 
-struct Source {
+struct WeightSource {
   std::string_view file;
   bool index;  // names the files that hold the tensors
   TensorMap (*read)(const fs::path& path);
 };
 
-constexpr Source kSources[] = {
+constexpr WeightSource kWeightSources[] = {
     {kWeightsFile, false, read_safetensors_tensors},
     {"model.safetensors.index.json", true, read_safetensors_tensors},
     {"pytorch_model.bin", false, read_torch_file},
@@ -90,7 +90,7 @@ Checkpoint load_checkpoint(const fs::path& folder) {
   user_check(is_folder(folder), "{}: expected the folder of a model, got {}", folder.string(),
              path_exists(folder) ? "a file" : "nothing there");
   std::string looked_for;
-  for (const Source& source : kSources) {
+  for (const WeightSource& source : kWeightSources) {
     const fs::path path = folder / source.file;
     looked_for += fmt::format("{}{}", looked_for.empty() ? "" : ", ", source.file);
     if (!path_exists(path)) continue;

@@ -3,7 +3,7 @@
 namespace hone {
 namespace {
 
-ConfigKeys keys() {
+ConfigKeys distilbert_keys() {
   ConfigKeys keys{
       .model_type = "distilbert",
       .class_name = "DistilBertForSequenceClassification",
@@ -32,7 +32,7 @@ ConfigKeys keys() {
 
 Architecture distilbert() {
   return {.title = "DistilBERT",
-          .keys = keys(),
+          .keys = distilbert_keys(),
           .encoder = {.name = "distilbert",
                       .layers = "transformer.layer",
                       .layer = {.attention = "attention",

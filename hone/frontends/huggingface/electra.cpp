@@ -3,7 +3,7 @@
 namespace hone {
 namespace {
 
-ConfigKeys keys() {
+ConfigKeys electra_keys() {
   ConfigKeys keys = bert_keys("electra", "ElectraForSequenceClassification");
   keys.sizes.push_back({"embedding_size", &EncoderConfig::embedding_size, 1, 65536});
   keys.defaults.embedding_size = 128;
@@ -17,7 +17,7 @@ ConfigKeys keys() {
 
 Architecture electra() {
   return {.title = "ELECTRA",
-          .keys = keys(),
+          .keys = electra_keys(),
           .encoder = {.name = "electra", .projection = "embeddings_project"},
           .head = {.name = "classifier",
                    .first_dropout = "classifier.first_dropout",

@@ -208,7 +208,7 @@ Graph graph_of(const fs::path& folder, const Architecture& arch, const ModelFact
              "together",
              file.string(), to_string(logits), facts.class_count());
   const Node* labels = graph.find("labels");
-  user_check(labels != nullptr && labels->types()[0] == labels_type(facts.task(), logits),
+  user_check(labels == nullptr || labels->types()[0] == labels_type(facts.task(), logits),
              "{}: the loss is not that of {}, which config.json says; the two files do not belong "
              "together",
              file.string(), to_string(facts.task()));

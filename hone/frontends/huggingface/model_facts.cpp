@@ -14,8 +14,9 @@ std::vector<std::string> ModelFacts::chosen_labels() const {
 
 void take_labels(ModelFacts& facts, const LabelScheme& labels) {
   facts.labels = labels.names;
-  // What transformers finds by the labels needs no key.
-  if (labels.task != facts.task()) facts.problem_type = labels.task;
+  // Classes are what is found by several labels without a key.
+  if (labels.task != Task::single_label || facts.task() != Task::single_label)
+    facts.problem_type = labels.task;
 }
 
 std::vector<std::string> default_labels(std::int64_t count) {

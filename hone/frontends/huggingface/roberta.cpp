@@ -14,7 +14,7 @@ void check_positions(const EncoderConfig& config, std::string_view where) {
              where, *config.pad_token_id + 1, config.max_position_embeddings);
 }
 
-ConfigKeys keys() {
+ConfigKeys roberta_keys() {
   ConfigKeys keys = bert_keys("roberta", "RobertaForSequenceClassification");
   keys.defaults.vocab_size = 50265;
   keys.defaults.pad_token_id = 1;
@@ -27,7 +27,7 @@ ConfigKeys keys() {
 Architecture roberta() {
   return {
       .title = "RoBERTa",
-      .keys = keys(),
+      .keys = roberta_keys(),
       .encoder = {.name = "roberta", .lone_type_implied = true, .positions_behind_padding = true},
       .head = {.name = "classifier",
                .first_dropout = "classifier.first_dropout",
