@@ -8,6 +8,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/ir/print.h"
+#include "hone/models/text_limit.h"
 #include "hone/passes/freeze.h"
 #include "hone/report/table.h"
 #include "hone/train/training_graph.h"
@@ -18,7 +19,7 @@ namespace {
 struct InspectArguments {
   std::string model;
   std::int64_t batch = 8;
-  std::int64_t tokens = 128;
+  std::int64_t tokens = 0;
   std::vector<std::string> freeze;
   bool no_graph = false;
   RunArguments run;
@@ -45,15 +46,24 @@ std::string graph_text(const std::string& graph, std::size_t columns) {
   return fmt::format("{}", fmt::join(lines, "\n"));
 }
 
+// The classes that the model tells apart; none without a head of its own.
+std::vector<std::string> labels_of(const Model& model) {
+  return model.fresh_head ? std::vector<std::string>() : model.facts.labels;
+}
+
 // "bert, tells 2 classes apart: bad, good; texts of up to 512 tokens, pairs too, of a vocabulary of 30 522."
-std::string facts_text(const ModelFacts& facts) {
+std::string facts_text(const Model& model) {
+  const ModelFacts& facts = model.facts;
   std::vector<std::string> labels;
-  for (const std::string& label : facts.labels) labels.push_back(shown_name(label));
-  return fmt::format(
-      "{}{}, tells {} classes apart: {}; texts of up to {} tokens{}, of a vocabulary of {}.",
-      facts.architecture, facts.task ? ", " + *facts.task : "", labels.size(),
-      fmt::join(labels, ", "), grouped(facts.limits.tokens),
-      facts.limits.pairs() ? ", pairs too" : "", grouped(facts.limits.vocabulary));
+  for (const std::string& label : labels_of(model)) labels.push_back(shown_name(label));
+  const std::string classes =
+      labels.empty()
+          ? "has no classification head (the one below is drawn at random); "
+          : fmt::format("tells {} classes apart: {}; ", labels.size(), fmt::join(labels, ", "));
+  return fmt::format("{}{}, {}texts of up to {} tokens{}, of a vocabulary of {}.",
+                     facts.architecture, facts.task ? ", " + *facts.task : "", classes,
+                     grouped(facts.limits.tokens), facts.limits.pairs() ? ", pairs too" : "",
+                     grouped(facts.limits.vocabulary));
 }
 
 std::string history_text(const History& history) {
@@ -80,7 +90,8 @@ void inspect(const InspectArguments& a) {
   Graph inference = forward_graph(source.model);
   ParameterStore parameters = source.model.parameters;
   run_passes(inference, parameters, context.session(), {"remove_dropout", "remove_dead_code"});
-  const Bindings bindings = {{'B', a.batch}, {'S', a.tokens}};
+  const std::int64_t tokens = tokens_of_run(a.tokens, facts.limits);
+  const Bindings bindings = {{'B', a.batch}, {'S', tokens}};
   const std::vector<ModuleParameters> modules = parameters_by_module(training);
   const ParameterTotals totals = total_parameters(training);
   const Cost forward = cost(inference, bindings);
@@ -91,7 +102,7 @@ void inspect(const InspectArguments& a) {
   if (a.run.json) {
     const Json result = {{"model", a.model},
                          {"architecture", facts.architecture},
-                         {"labels", facts.labels},
+                         {"labels", labels_of(source.model)},
                          {"task", facts.task ? Json(*facts.task) : Json()},
                          {"limits",
                           {{"tokens", facts.limits.tokens},
@@ -105,7 +116,7 @@ void inspect(const InspectArguments& a) {
                          {"trainable_parameters", totals.trainable},
                          {"frozen_parameters", totals.frozen},
                          {"batch", a.batch},
-                         {"tokens", a.tokens},
+                         {"tokens", tokens},
                          {"inference_flops", forward.flops},
                          {"training_step_flops", step.flops},
                          {"parameter_bytes", forward.parameter_bytes},
@@ -115,7 +126,7 @@ void inspect(const InspectArguments& a) {
     return print_result("inspect", result);
   }
   if (!a.no_graph) fmt::print("{}\n", graph_text(text, text_style(a.run).columns));
-  Table costs({{"run", "One run at " + fmt::format("{} x {} tokens", a.batch, a.tokens)},
+  Table costs({{"run", "One run at " + fmt::format("{} x {} tokens", a.batch, tokens)},
                {"gflop", "GFLOP"},
                {"parameter_bytes", "Parameters"},
                {"peak_value_bytes", "Values at most"}});
@@ -126,7 +137,7 @@ void inspect(const InspectArguments& a) {
                    bytes(step.parameter_bytes), bytes(step.peak_value_bytes)});
   Table counts = parameter_table(modules);
   counts.add_row({"all", totals.all(), totals.trainable, totals.frozen});
-  print_text(a.run, "{}\n{}\n\n{}\n{}", facts_text(facts), history_text(facts.history),
+  print_text(a.run, "{}\n{}\n\n{}\n{}", facts_text(source.model), history_text(facts.history),
              to_text(counts, text_style(a.run)), to_text(costs, text_style(a.run)));
 }
 
@@ -141,7 +152,9 @@ Command inspect_command() {
         app.add_option("MODEL", a->model, "model folder, or tiny, base or a config.json")
             ->required();
         app.add_option("--batch", a->batch, "texts per run, for the costs")->check(number_from(1));
-        app.add_option("--tokens", a->tokens, "tokens per text, for the costs")
+        app.add_option(
+               "--tokens", a->tokens,
+               "tokens per text, for the costs; by default 128, or the model's positions if fewer")
             ->check(number_from(1));
         declare_freeze(app, a->freeze);
         app.add_flag("--no_graph", a->no_graph, "leave the graph text out");

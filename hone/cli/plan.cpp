@@ -4,6 +4,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/jobs/compress.h"
+#include "hone/models/text_limit.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -13,7 +14,7 @@ struct PlanArguments {
   std::string model;
   FormatArguments formats;
   std::int64_t batch = 8;
-  std::int64_t tokens = 128;
+  std::int64_t tokens = 0;
   RunArguments run;
 };
 
@@ -46,7 +47,8 @@ void print_plan(const PlanArguments& a) {
   const Graph graph = plain_graph(source.model);
   const QuantizationPlan plan =
       with_context(a.model, [&] { return whole_plan(source.model, resolve(recipe, graph)); });
-  const Table table = plan_table(planned_tensors(graph, plan, {{'B', a.batch}, {'S', a.tokens}}));
+  const std::int64_t tokens = tokens_of_run(a.tokens, source.model.facts.limits);
+  const Table table = plan_table(planned_tensors(graph, plan, {{'B', a.batch}, {'S', tokens}}));
   const PlannedSize size = planned_size(graph, plan);
   if (a.run.json) {
     const Json result = {{"model", a.model},
@@ -82,7 +84,9 @@ Command plan_command() {
         declare(app, a->formats);
         app.add_option("--batch", a->batch, "texts per run, for the sizes of inputs")
             ->check(number_from(1));
-        app.add_option("--tokens", a->tokens, "tokens per text, for the sizes of inputs")
+        app.add_option("--tokens", a->tokens,
+                       "tokens per text, for the sizes of inputs; by default 128, or the model's "
+                       "positions if fewer")
             ->check(number_from(1));
         declare(app, a->run);
         return [a] { print_plan(*a); };

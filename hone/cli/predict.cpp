@@ -99,10 +99,7 @@ class Asked {
       return;
     }
     classifier_ = open_model(a.model, context, a.run.seed);
-    user_check(!classifier_->model.fresh_head,
-               "{}: the model has no classification head, so it tells no classes apart; --embed "
-               "gives the embeddings of texts, `hone train` trains a head",
-               a.model);
+    check_has_head(*classifier_, a.model);
   }
   const TextModel& model() const { return embedder_ ? embedder_->source : *classifier_; }
   /// Those that the model tells apart; none without a head.

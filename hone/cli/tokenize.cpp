@@ -4,6 +4,7 @@
 
 #include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/flags.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/data/row_order.h"
@@ -113,7 +114,13 @@ TokenizerOfModel open_tokenizer(const TokenizeArguments& a, DataSet& data, Conte
             .limit = encoder.limit,
             .source = fmt::format("those of {}", a.model)};
   }
-  const std::int64_t positions = fresh_facts(a.model).limits.tokens;
+  const ModelFacts facts = fresh_facts(a.model);
+  const std::int64_t positions = facts.limits.tokens;
+  if (const fs::path beside = folder_with_tokenizer(a.model); !beside.empty()) {
+    const SentenceEncoder encoder{.folder = beside, .limit = read_sentence_encoder(beside).limit};
+    return {read_tokenizer(encoder, facts), positions, encoder.limit,
+            fmt::format("those beside {}", a.model)};
+  }
   if (learns) data = split(std::move(data), {.validation_split = 0.1, .seed = a.run.seed}).source;
   if (std::optional<LearntVocabulary> learnt = learn_vocabulary(options, data.train, context))
     return {std::move(learnt->tokenizer), positions, std::nullopt,
@@ -203,7 +210,7 @@ void tokenize(const TokenizeArguments& a) {
       "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text{}.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
       grouped(model.tokenizer.vocabulary_size()), model.source, a.batch_size, limit.tokens,
-      reason(limit), read_seconds, tokenize_seconds,
+      with_flags(reason(limit)), read_seconds, tokenize_seconds,
       grouped(
           static_cast<long long>(static_cast<double>(texts) / (read_seconds + tokenize_seconds))),
       context.pool.threads());
