@@ -40,21 +40,24 @@ void inspect(InspectArguments& a) {
 }  // namespace
 
 Command inspect_command() {
-  return {"inspect", "show a model's graph, parameters, operations and memory",
-          "hone inspect my-model --freeze 'bert.embeddings.*'",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<InspectArguments>();
-            app.add_option("MODEL", a->job.model, "model folder, or tiny, base or a config.json")
-                ->required();
-            app.add_option("--batch", a->job.batch, "texts per run, for the costs")
-                ->check(number_from(1));
-            app.add_option("--tokens", a->job.tokens, "tokens per text, for the costs")
-                ->check(number_from(1));
-            declare_freeze(app, a->job.freeze);
-            app.add_flag("--no_graph", a->no_graph, "leave the graph text out");
-            declare(app, a->run);
-            return [a] { inspect(*a); };
-          }};
+  return {
+      "inspect", "show a model's graph, parameters, operations and memory",
+      "hone inspect my-model --freeze 'bert.embeddings.*'",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<InspectArguments>();
+        app.add_option("MODEL", a->job.model, "model folder, or tiny, base or a config.json")
+            ->required();
+        app.add_option("--batch", a->job.batch, "texts per run, for the costs")
+            ->check(number_from(1));
+        app.add_option(
+               "--tokens", a->job.tokens,
+               "tokens per text, for the costs; by default 128, or the model's positions if fewer")
+            ->check(number_from(1));
+        declare_freeze(app, a->job.freeze);
+        app.add_flag("--no_graph", a->no_graph, "leave the graph text out");
+        declare(app, a->run);
+        return [a] { inspect(*a); };
+      }};
 }
 
 }  // namespace hone

@@ -25,7 +25,7 @@ constexpr Field kParent = {"parent", "text", "model A as it was named"};
 constexpr Field kGate = {"gate", "gate", "whether the loss is allowed", "with --max_drop"};
 constexpr Field kSeedGate = {"gate", "seed_gate", "whether the loss is allowed", "with --max_drop"};
 constexpr Field kCaveat = {"caveat", "text", "what the change holds beside the quantizing",
-                           "with --qat"};
+                           "with --qat, and of a model without a head"};
 constexpr Field kDiagnosis = {"diagnosis", "diagnosis",
                               "where the accuracy is lost, by rounding alone",
                               "with --explain, or where much is lost"};
@@ -298,7 +298,7 @@ const std::vector<Document>& documents() {
          {kResult,
           kModel,
           {"architecture", "text", "the model_type of its config.json"},
-          {"labels", "text[]", "the classes, by their number"},
+          {"labels", "text[]", "the classes, by their number; none without a head"},
           {"task", "text?", "the problem_type of its config.json; null: what the labels say"},
           {"limits", "input_limits", "what it can be given"},
           {"history", "text[]",

@@ -35,7 +35,9 @@ Command plan_command() {
         declare(app, a->formats);
         app.add_option("--batch", a->job.batch, "texts per run, for the sizes of inputs")
             ->check(number_from(1));
-        app.add_option("--tokens", a->job.tokens, "tokens per text, for the sizes of inputs")
+        app.add_option("--tokens", a->job.tokens,
+                       "tokens per text, for the sizes of inputs; by default 128, or the model's "
+                       "positions if fewer")
             ->check(number_from(1));
         declare(app, a->run);
         return [a] { print_plan(*a); };

@@ -61,6 +61,7 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   std::optional<OutputFolder> output;
   if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
   const TextModel source = open_model(job.model, context, job.seed);
+  check_has_head(source, job.model);
   DataIdentity identity;
   const MeasuredTexts texts = load_measured(job.data, job.split, job.seed, source.model.facts,
                                             source.trained_on, context, identity);

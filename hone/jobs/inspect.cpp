@@ -6,6 +6,7 @@
 #include "hone/base/text.h"
 #include "hone/ir/print.h"
 #include "hone/models/model_source.h"
+#include "hone/models/text_limit.h"
 #include "hone/passes/freeze.h"
 #include "hone/report/table.h"
 #include "hone/train/training_graph.h"
@@ -23,15 +24,37 @@ Table parameter_table(const std::vector<ModuleParameters>& modules) {
   return table;
 }
 
-// "bert, tells 2 classes apart: bad, good; texts of up to 512 tokens, pairs too, of a vocabulary of 30 522."
-std::string facts_text(const ModelFacts& facts) {
+// What the model says of texts, by name; nothing without a head of its own.
+std::vector<std::string> labels_of(const Model& model) {
+  return model.fresh_head ? std::vector<std::string>() : model.facts.labels;
+}
+
+// "tells 2 classes apart: bad, good"
+std::string head_text(const Model& model) {
   std::vector<std::string> labels;
-  for (const std::string& label : facts.labels) labels.push_back(shown_name(label));
-  return fmt::format(
-      "{}{}, tells {} classes apart: {}; texts of up to {} tokens{}, of a vocabulary of {}.",
-      facts.architecture, facts.problem_type ? ", " + to_string(*facts.problem_type) : "", labels.size(),
-      fmt::join(labels, ", "), grouped(facts.limits.tokens),
-      facts.limits.pairs() ? ", pairs too" : "", grouped(facts.limits.vocabulary));
+  for (const std::string& label : labels_of(model)) labels.push_back(shown_name(label));
+  if (labels.empty()) return "has no classification head (the one below is drawn at random)";
+  const std::string names = fmt::format("{}", fmt::join(labels, ", "));
+  switch (model.facts.task()) {
+    case Task::regression:
+      return fmt::format("gives {} number{}: {}", labels.size(), labels.size() == 1 ? "" : "s",
+                         names);
+    case Task::multi_label:
+      return fmt::format("gives any number of {} labels: {}", labels.size(), names);
+    case Task::single_label:
+      break;
+  }
+  return fmt::format("tells {} classes apart: {}", labels.size(), names);
+}
+
+// "bert, tells 2 classes apart: bad, good; texts of up to 512 tokens, pairs too, of a vocabulary of 30 522."
+std::string facts_text(const Model& model) {
+  const ModelFacts& facts = model.facts;
+  return fmt::format("{}{}, {}; texts of up to {} tokens{}, of a vocabulary of {}.",
+                     facts.architecture,
+                     facts.problem_type ? ", " + to_string(*facts.problem_type) : "",
+                     head_text(model), grouped(facts.limits.tokens),
+                     facts.limits.pairs() ? ", pairs too" : "", grouped(facts.limits.vocabulary));
 }
 
 std::string graph_history_text(const History& history) {
@@ -48,8 +71,8 @@ std::string graph_history_text(const History& history) {
   return text;
 }
 
-Table cost_table(const InspectResult& result, const InspectJob& job) {
-  Table costs({{"run", "One run at " + fmt::format("{} x {} tokens", job.batch, job.tokens)},
+Table cost_table(const InspectResult& result, const InspectJob& job, std::int64_t tokens) {
+  Table costs({{"run", "One run at " + fmt::format("{} x {} tokens", job.batch, tokens)},
                {"gflop", "GFLOP"},
                {"parameter_bytes", "Parameters"},
                {"peak_value_bytes", "Values at most"}});
@@ -62,10 +85,12 @@ Table cost_table(const InspectResult& result, const InspectJob& job) {
   return costs;
 }
 
-Json to_json(const InspectResult& result, const InspectJob& job, const ModelFacts& facts) {
+Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t tokens,
+             const Model& model) {
+  const ModelFacts& facts = model.facts;
   return {{"model", job.model},
           {"architecture", facts.architecture},
-          {"labels", facts.labels},
+          {"labels", labels_of(model)},
           {"task", facts.problem_type ? Json(to_string(*facts.problem_type)) : Json()},
           {"limits",
            {{"tokens", facts.limits.tokens},
@@ -79,7 +104,7 @@ Json to_json(const InspectResult& result, const InspectJob& job, const ModelFact
           {"trainable_parameters", result.totals.trainable},
           {"frozen_parameters", result.totals.frozen},
           {"batch", job.batch},
-          {"tokens", job.tokens},
+          {"tokens", tokens},
           {"inference_flops", result.inference.flops},
           {"training_step_flops", result.training_step.flops},
           {"parameter_bytes", result.inference.parameter_bytes},
@@ -94,12 +119,13 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   const TextModel source = open_model(job.model, context, job.seed);
   tell_warnings(context, source.model.warnings);
   const ModelFacts& facts = source.model.facts;
+  const std::int64_t tokens = tokens_of_run(job.tokens, facts.limits);
   Graph training = source.model.graph;
   freeze(training, job.freeze);
   Graph inference = forward_graph(source.model);
   ParameterStore parameters = source.model.parameters;
   run_passes(inference, parameters, context.session(), {"remove_dropout", "remove_dead_code"});
-  const Bindings bindings = {{'B', job.batch}, {'S', job.tokens}};
+  const Bindings bindings = {{'B', job.batch}, {'S', tokens}};
   InspectResult result;
   result.graph = to_string(training);
   result.modules = parameters_by_module(training);
@@ -107,11 +133,11 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   result.inference = cost(inference, bindings);
   if (result.totals.trainable > 0) add_training_step(training, {});
   result.training_step = cost(training, bindings);
-  result.fields = to_json(result, job, facts);
+  result.fields = to_json(result, job, tokens, source.model);
   Table counts = parameter_table(result.modules);
   counts.add_row({"all", result.totals.all(), result.totals.trainable, result.totals.frozen});
-  result.text = [about = facts_text(facts), history = graph_history_text(facts.history), counts,
-                 costs = cost_table(result, job)](const TextStyle& style) {
+  result.text = [about = facts_text(source.model), history = graph_history_text(facts.history),
+                 counts, costs = cost_table(result, job, tokens)](const TextStyle& style) {
     return fmt::format("{}\n{}\n\n{}\n{}", about, history, to_text(counts, style),
                        to_text(costs, style));
   };

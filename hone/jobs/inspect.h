@@ -14,8 +14,10 @@ namespace hone {
 
 /// Which model is to be looked at.
 struct InspectJob {
-  std::string model;                     ///< as `open_model` takes it
-  std::int64_t batch = 8, tokens = 128;  ///< texts of a run and tokens of a text, for the costs
+  std::string model;  ///< as `open_model` takes it
+  std::int64_t
+      batch = 8,
+      tokens = 0;  ///< texts of a run and tokens of a text, for the costs; 0: see `tokens_of_run`
   std::vector<std::string> freeze =
       {};  ///< globs of parameters that training would leave as they are
   std::uint64_t seed = 42;

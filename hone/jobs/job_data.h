@@ -20,8 +20,8 @@ struct JobData {
 
 /// What is known of a model's answers before data is seen.
 struct KnownLabels {
-  std::optional<Task> task = {};           ///< none: the data says it
-  std::vector<std::string> names = {};     ///< where somebody chose them
+  std::optional<Task> task = {};        ///< none: the data says it
+  std::vector<std::string> names = {};  ///< where somebody chose them
 };
 
 /// Loads the data with what a model says already (see `known_labels`) and sets the validation

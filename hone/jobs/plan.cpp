@@ -2,6 +2,7 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
+#include "hone/models/text_limit.h"
 #include "hone/report/table.h"
 
 namespace hone {
@@ -36,7 +37,8 @@ PlanResult plan_formats(const PlanJob& job, Context& context) {
   const Graph graph = plain_graph(source.model);
   const QuantizationPlan plan =
       with_context(job.model, [&] { return whole_plan(source.model, resolve(job.recipe, graph)); });
-  PlanResult result{.tensors = planned_tensors(graph, plan, {{'B', job.batch}, {'S', job.tokens}}),
+  const std::int64_t tokens = tokens_of_run(job.tokens, source.model.facts.limits);
+  PlanResult result{.tensors = planned_tensors(graph, plan, {{'B', job.batch}, {'S', tokens}}),
                     .size = planned_size(graph, plan),
                     .fields = {},
                     .text = {}};

@@ -16,8 +16,10 @@ namespace hone {
 struct PlanJob {
   std::string model;  ///< as `open_model` takes it
   Recipe recipe = {};
-  std::int64_t batch = 8,
-               tokens = 128;  ///< texts of a run and tokens of a text, for the sizes of inputs
+  std::int64_t
+      batch = 8,
+      tokens =
+          0;  ///< texts of a run and tokens of a text, for the sizes of inputs; 0: see `tokens_of_run`
   std::uint64_t seed = 42;
 };
 

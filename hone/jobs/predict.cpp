@@ -35,10 +35,7 @@ class Asked {
       return;
     }
     classifier_ = open_model(job.model, context, job.seed);
-    user_check(!classifier_->model.fresh_head,
-               "{}: the model has no classification head, so it tells no classes apart; `embed` "
-               "gives the embeddings of texts, `hone train` trains a head",
-               job.model);
+    check_has_head(*classifier_, job.model);
   }
   const TextModel& model() const { return embedder_ ? embedder_->source : *classifier_; }
   /// Those that the model tells apart; none without a head.

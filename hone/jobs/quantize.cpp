@@ -58,6 +58,14 @@ struct QuantizeRun {
     return subject;
   }
   std::string part() const { return name_and_size(data.measured); }
+  /// What its accuracies are where its files have no head; else empty.
+  std::string without_head() const {
+    if (!parent.model.fresh_head) return "";
+    return options.qat ? "the model before has no classification head: its figures are those of "
+                         "one drawn at random, which the training began with"
+                       : "the model has no classification head: all figures are those of one drawn "
+                         "at random, and say nothing of its embeddings";
+  }
   /// `caveat`: of what was trained, see `caveat_of`.
   std::string caption(const std::string& caveat) const {
     const std::string twice =
@@ -66,8 +74,10 @@ struct QuantizeRun {
                         "is no part of the change.",
                         parent_format())
                   : "";
-    return fmt::format("On {}; {}.{}{}{}", part(), baseline_text(before.evaluation), twice,
-                       caveat.empty() ? "" : " ", caveat);
+    const std::string random = without_head();
+    return fmt::format("On {}; {}.{}{}{}{}", part(), baseline_text(before.evaluation), twice,
+                       caveat.empty() ? "" : " ", caveat,
+                       random.empty() ? "" : fmt::format(" Note that {}.", random));
   }
   Graph graph() const { return plain_graph(parent.model); }
 };
@@ -89,6 +99,8 @@ struct Quantized {
 
 // "QAT integer(width=8,frac=4), test, n = 4 000: kept: …"
 std::string headline(const QuantizeRun& run, const Verdict& verdict) {
+  if (!run.job.qat && !run.without_head().empty())
+    return fmt::format("{}: {}.", run.label(), run.without_head());
   return fmt::format("{}, {}: {}.", run.label(), run.part(), verdict.summary);
 }
 
@@ -158,6 +170,7 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
     quantized.result["steps"] = quantized.steps;
     quantized.result["caveat"] = caveat_of({quantized.result});
   }
+  if (!job.qat && !run.without_head().empty()) quantized.result["caveat"] = run.without_head();
   if (job.qat && !options.fine_tune.class_weights.empty()) {
     const std::vector<float> weights =
         class_weights(options.fine_tune.class_weights, run.data.train.labels, labels);
@@ -383,6 +396,10 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   TextModel parent = open_model(job.model, context, job.seed);
   // What training through its quantizers left beside the rounded weights computes the same, and goes on with more.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
+  user_check(!parent.model.fresh_head || !job.max_drop_points,
+             "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
+             "out, or train a head first with `hone train`",
+             job.model);
   options.plan = resolve(job.recipe, plain_graph(parent.model));
   const QuantizationPlan plan =
       with_context(job.model, [&] { return whole_plan(parent.model, options.plan); });

@@ -91,7 +91,13 @@ TokenizerOfModel open_tokenizer(const TokenizeJob& job, DataSet& data, Context& 
             .limit = encoder.limit,
             .source = fmt::format("those of {}", job.model)};
   }
-  const std::int64_t positions = fresh_facts(job.model).limits.tokens;
+  const ModelFacts facts = fresh_facts(job.model);
+  const std::int64_t positions = facts.limits.tokens;
+  if (const fs::path beside = folder_with_tokenizer(job.model); !beside.empty()) {
+    const SentenceEncoder encoder{.folder = beside, .limit = read_sentence_encoder(beside).limit};
+    return {read_tokenizer(encoder, facts), positions, encoder.limit,
+            fmt::format("those beside {}", job.model)};
+  }
   if (learns)
     data =
         split(std::move(data), {.validation_split = JobData().validation_split, .seed = job.seed})

@@ -16,7 +16,7 @@ struct TrainJob {
   std::string model;  ///< a folder, or fresh weights: as `open_model` takes it
   JobData data = {};
   FineTuneOptions training = {};  ///< its seed, checkpoints and `save_steps` come from what follows
-  std::string report_to = "none";        ///< or "tensorboard"
+  std::string report_to = "none";  ///< or "tensorboard"
   /// "regression", …: what the labels are for; empty: as the model's config says, else as they look.
   std::string problem_type = {};
   bool ignore_mismatched_sizes = false;  ///< a trained head for other labels may give way

@@ -43,6 +43,32 @@ Json fresh_config(const std::string& name) {
   fail("'{}' is no built-in shape; there are {}", name, fmt::join(fresh_model_names(), ", "));
 }
 
+// What a config says that is other in the one made of it, and that its words are cut as BERT cuts them.
+std::vector<std::string> changes(const std::string& name, const EncoderConfig& before,
+                                 const EncoderConfig& after, std::string_view tokenizer_class) {
+  std::vector<std::string> keys;
+  const auto shown = [](const std::optional<std::int64_t>& id) {
+    return id ? std::to_string(*id) : "null";
+  };
+  if (before.vocab_size != after.vocab_size)
+    keys.push_back(fmt::format("vocab_size {} instead of {}", after.vocab_size, before.vocab_size));
+  if (before.pad_token_id != after.pad_token_id)
+    keys.push_back(fmt::format("pad_token_id {} instead of {}", shown(after.pad_token_id),
+                               shown(before.pad_token_id)));
+  std::vector<std::string> lines;
+  if (!keys.empty())
+    lines.push_back(fmt::format(
+        "{}: no tokenizer lies beside it, so the model is made for another vocabulary and has {}",
+        name, fmt::join(keys, " and ")));
+  if (tokenizer_class != Architecture().tokenizer_class)
+    lines.push_back(fmt::format(
+        "{}: its vocabulary is one of word pieces (BertTokenizer), not of byte pairs ({}), which "
+        "are not learnt here; put vocab.json and merges.txt, or tokenizer.json, beside it for "
+        "those",
+        name, tokenizer_class));
+  return lines;
+}
+
 // The folder of a repeated job holds a model for each seed, and none itself.
 void check_not_seeds(const fs::path& folder) {
   if (!is_folder(folder) || path_exists(folder / "config.json")) return;
@@ -80,12 +106,17 @@ void check_padding(const Tokenizer& tokenizer, const ModelFacts& facts, const fs
              padding.value_or(0));
 }
 
+// The folder whose tokenizer the model has; empty where it has one of no files.
+const fs::path& tokenizer_folder(const TextModel& source) {
+  return source.tokenizer_folder.empty() ? source.folder : source.tokenizer_folder;
+}
+
 void check_vocabulary(TextModel& source) {
   const std::int64_t rows = source.model.facts.limits.vocabulary;
   user_check(source.tokenizer.vocabulary_size() <= rows,
              "{}: the vocabulary has {} tokens, the embedding only {} rows; vocabulary and weights "
              "do not belong together",
-             source.folder.string(), source.tokenizer.vocabulary_size(), rows);
+             tokenizer_folder(source).string(), source.tokenizer.vocabulary_size(), rows);
   const std::int64_t surplus = rows - source.tokenizer.vocabulary_size();
   if (surplus == 0) return;
   source.model.warnings.push_back(fmt::format(
@@ -120,6 +151,12 @@ bool is_fresh(const std::string& name) {
   return is_config_file(name) || (is_preset(name) && !path_exists(name));
 }
 
+fs::path folder_with_tokenizer(const std::string& name) {
+  if (!is_config_file(name)) return {};
+  const fs::path parent = fs::path(name).parent_path(), folder = parent.empty() ? "." : parent;
+  return has_tokenizer(folder) ? folder : fs::path();
+}
+
 fs::path find_encoder(const std::string& name) {
   return read_sentence_encoder(find_model(name)).folder;
 }
@@ -145,7 +182,19 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
     }
     return opened;
   }
-  return make_model(source, synthetic_tokenizer(), context, seed, labels);
+  const fs::path beside = folder_with_tokenizer(source);
+  if (beside.empty()) return make_model(source, synthetic_tokenizer(), context, seed, labels);
+  ModelFacts facts = fresh_facts(source);
+  if (!labels.empty()) facts.labels = labels;
+  const SentenceEncoder encoder = read_sentence_encoder(beside);
+  TextModel made{new_model(facts, context.library.ops, seed),
+                 read_tokenizer({.folder = beside, .limit = encoder.limit}, facts),
+                 {},
+                 TrainedOn{},
+                 encoder.limit};
+  made.tokenizer_folder = beside;
+  check_vocabulary(made);
+  return made;
 }
 
 Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts) {
@@ -158,19 +207,34 @@ Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts
 
 TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
                      std::uint64_t seed, const LabelScheme& labels, const Json& keys) {
-  Json config = fresh_config(name);
+  const Json said = fresh_config(name);
+  Json config = said;
   config["vocab_size"] = tokenizer.vocabulary_size();
   config["pad_token_id"] = tokenizer.pad_id();
   config.update(keys);
   ModelFacts facts = model_facts(config, name);
   if (!labels.names.empty()) take_labels(facts, labels);
-  return {new_model(facts, context.library.ops, seed), std::move(tokenizer), {}, TrainedOn{}};
+  TextModel made{
+      new_model(facts, context.library.ops, seed), std::move(tokenizer), {}, TrainedOn{}};
+  if (is_config_file(name))
+    made.model.warnings = changes(name, config_of(model_facts(said, name)), config_of(facts),
+                                  find_architecture(facts.architecture, name).tokenizer_class);
+  return made;
 }
 
 void write_tokenizer(const TextModel& source, const fs::path& folder) {
-  if (source.folder.empty()) return save_tokenizer(source.tokenizer, folder);
-  for (const fs::path& file : tokenizer_files(source.folder))
+  const fs::path& from = tokenizer_folder(source);
+  if (from.empty()) return save_tokenizer(source.tokenizer, folder);
+  for (const fs::path& file : tokenizer_files(from))
     write_file(folder / file.filename(), read_file(file));
+}
+
+void check_has_head(const TextModel& source, const std::string& name) {
+  user_check(
+      !source.model.fresh_head,
+      "{}: the model has no classification head, so it tells no classes apart; `hone predict "
+      "--embed` gives the embeddings of texts, `hone train` trains a head",
+      name);
 }
 
 std::string untrained_warning(const TextModel& source, const std::string& name) {

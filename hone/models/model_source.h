@@ -21,9 +21,12 @@ struct TextModel {
   std::optional<TokenLimit> limit = {};  ///< where its folder says that texts are cut
   /// Where a modules.json lists it as the encoder of a sentence model, which goes along with it; empty: nowhere.
   fs::path modules = {};
+  /// Where the files of its tokenizer lie, if not in `folder`: beside the config.json of fresh weights.
+  fs::path tokenizer_folder = {};
 };
 
-/// Configs that have a name, for models with fresh weights; `open_model` gives them the built-in data's vocabulary.
+/// Configs that have a name, for models with fresh weights; `open_model` gives them the built-in data's vocabulary, and a
+/// config.json the tokenizer that lies beside it, if any.
 /// "tiny" is that of bert-tiny (2 layers, hidden 128), "base" that of BERT-base (12 layers, hidden 768).
 std::vector<std::string> fresh_model_names();
 /// What the config of a fresh model says: that of such a name, with BERT's vocabulary of 30 522, or a config.json. Throws
@@ -41,6 +44,9 @@ bool is_fresh(const std::string& name);
 /// The folder of config.json and weights of the model called so: that of find_model, or of the encoder that it lists.
 fs::path find_encoder(const std::string& name);
 
+/// The folder of the config.json that `name` is, where a tokenizer lies beside it for the fresh weights; empty for all else.
+fs::path folder_with_tokenizer(const std::string& name);
+
 /// Opens the model called `source` (see find_model), or makes a fresh one (see is_fresh). Of a sentence model it is the
 /// encoder, whose tokenizer writes small where its files ask for it. `labels` and `head`: see load_model. Throws `UserError`
 /// as `load_model`, `load_tokenizer` and `read_sentence_encoder` do, and for a vocabulary that is not that of the weights.
@@ -51,7 +57,8 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
 /// `load_tokenizer` does, for small letters that it cannot write, and for padding that positions cannot be told by.
 Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts);
 
-/// A fresh model of the config called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`.
+/// A fresh model of the config called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`, of word
+/// pieces that were not made for it: its warnings tell what is other than in a config.json.
 /// `labels`: its task and what it says; without names: as the config says. `keys`: of its config.json that are other than there.
 TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
                      std::uint64_t seed, const LabelScheme& labels,
@@ -59,6 +66,9 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context
 
 /// Writes the tokenizer into an existing folder; the files of a folder it was read from are copied as they are.
 void write_tokenizer(const TextModel& source, const fs::path& folder);
+
+/// Throws `UserError` for a model, called `name`, that tells no classes apart because its files have no head.
+void check_has_head(const TextModel& source, const std::string& name);
 
 /// Says that the model, called `name`, is as it was drawn, or its head; empty when it is trained as far as can be seen.
 std::string untrained_warning(const TextModel& source, const std::string& name);

@@ -41,6 +41,13 @@ std::string reason(const TextLimit& limit) {
   return fmt::format(", as {} says (`max_seq_length` goes before it)", limit.source);
 }
 
+std::int64_t tokens_of_run(std::int64_t wanted, const InputLimits& limits) {
+  constexpr std::int64_t kUsual = 128;
+  user_check(wanted <= limits.tokens, "`tokens`: the model has {} positions, got {}", limits.tokens,
+             wanted);
+  return wanted > 0 ? wanted : std::min(kUsual, limits.tokens);
+}
+
 std::string length_warning(std::int64_t max_seq_length, std::int64_t positions) {
   if (max_seq_length <= positions) return "";
   return fmt::format("`max_seq_length` {}: the model has {} positions; texts are cut to {} tokens",

@@ -33,6 +33,10 @@ void check_room(const TextLimit& limit, const Tokenizer& tokenizer, bool pairs);
 /// so, else empty.
 std::string reason(const TextLimit& limit);
 
+/// The tokens of each text in a run whose costs are told: those that are wanted, or 128 where that is 0, or all that the model
+/// takes if fewer. Throws `UserError` where more are wanted than it takes.
+std::int64_t tokens_of_run(std::int64_t wanted, const InputLimits& limits);
+
 /// That the model has fewer positions than `max_seq_length`; empty where it does not.
 std::string length_warning(std::int64_t max_seq_length, std::int64_t positions);
 

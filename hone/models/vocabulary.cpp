@@ -43,11 +43,11 @@ std::int64_t count_words(const Tokenizer& tokenizer, const EncodedSet& texts) {
 }  // namespace
 
 bool learns_vocabulary(const VocabularyOptions& options) {
-  const bool fresh = is_fresh(options.model);
-  user_check(
-      fresh || options.vocab_size == 0,
-      "`vocab_size`: {} has its vocabulary; only fresh weights ({}, a config.json) learn one",
-      options.model, fmt::join(fresh_model_names(), ", "));
+  const bool fresh = is_fresh(options.model) && folder_with_tokenizer(options.model).empty();
+  user_check(fresh || options.vocab_size == 0,
+             "`vocab_size`: {} has its vocabulary; only fresh weights ({}, a config.json without a "
+             "tokenizer beside it) learn one",
+             options.model, fmt::join(fresh_model_names(), ", "));
   return fresh && (options.vocab_size > 0 || !options.data.starts_with(kSyntheticPrefix));
 }
 

@@ -27,8 +27,8 @@ struct VocabularyOptions {
       {};  ///< where an interrupted run lies that goes on with its own vocabulary; or empty
 };
 
-/// Whether fresh weights learn one: on data that is not built in, or when they are asked to. Throws `UserError` for a
-/// `vocab_size` given for a model that has its vocabulary.
+/// Whether fresh weights learn one: on data that is not built in, or when they are asked to, unless a tokenizer lies beside
+/// their config.json. Throws `UserError` for a `vocab_size` given for a model that has its vocabulary.
 bool learns_vocabulary(const VocabularyOptions& options);
 
 /// The vocabulary learnt from `train`; nothing where none is to be learnt. Throws `UserError` as `train_tokenizer` does.

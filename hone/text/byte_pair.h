@@ -26,7 +26,7 @@ struct Merge {
 /// The merges are at fault, not the tokens: they may stand in a file of their own.
 class MergesError : public UserError {
  public:
-  /// `merge`: which of them, from 0 on; none: all together.
+  /// `at`: which of them, from 0 on; none: all together.
   MergesError(std::string message, std::optional<std::size_t> at)
       : UserError(std::move(message)), merge(at) {}
   std::optional<std::size_t> merge;
@@ -36,8 +36,9 @@ class BytePair {
  public:
   BytePair() = default;
   /// The id of a token, written in the alphabet of byte_level.h, is its index; the merge that comes
-  /// first is made first. Throws `UserError` for a byte without a token, `MergesError` for merges that make few of
-  /// the tokens, and for a merge that stands twice or of which a part or the result is no token.
+  /// first is made first. Throws `UserError` for a byte without a token, `MergesError` for merges that
+  /// make few of the tokens, and for a merge that stands twice or of which a part or the result is no
+  /// token.
   BytePair(const std::vector<std::string>& tokens, const std::vector<Merge>& merges);
 
   /// Appends the ids of the pieces of `word`, bytes of any number. The time grows with their number

@@ -1,5 +1,6 @@
 #include "hone/text/tokenizer_files.h"
 
+#include <algorithm>
 #include <array>
 
 #include "hone/base/error.h"
@@ -17,6 +18,7 @@ constexpr std::array kFileNames = {"vocab.txt",
                                    "added_tokens.json",
                                    "tokenizer_config.json",
                                    "special_tokens_map.json"};
+constexpr std::ptrdiff_t kVocabularies = 4;  // of these, the first
 
 std::optional<std::string> read_if_there(const fs::path& path) {
   if (!path_exists(path)) return std::nullopt;
@@ -44,6 +46,11 @@ Tokenizer load_tokenizer(const fs::path& folder, std::string_view usual_class) {
     texts.merges = read("merges.txt");
   }
   return parse_tokenizer(texts);
+}
+
+bool has_tokenizer(const fs::path& folder) {
+  return std::ranges::any_of(kFileNames.begin(), kFileNames.begin() + kVocabularies,
+                             [&](const char* name) { return path_exists(folder / name); });
 }
 
 std::vector<fs::path> tokenizer_files(const fs::path& folder) {

@@ -11,6 +11,9 @@ namespace hone {
 /// Reads the tokenizer of a model folder: `parse_tokenizer` of the files that are there. `usual_class`: see TokenizerTexts.
 Tokenizer load_tokenizer(const fs::path& folder, std::string_view usual_class = {});
 
+/// Whether there is a vocabulary in `folder`, and so a tokenizer to be read.
+bool has_tokenizer(const fs::path& folder);
+
 /// The tokenizer's files that stand in `folder`, to be copied along with a model.
 std::vector<fs::path> tokenizer_files(const fs::path& folder);
 

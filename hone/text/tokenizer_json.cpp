@@ -50,6 +50,9 @@ void read_model(const Members& model, TokenizerDraft& draft) {
   user_check(!vocabulary.empty(), "model.vocab: expected an object of tokens and ids");
   type == "BPE" ? read_byte_pair(model, draft) : read_word_piece(model, draft);
   for (const auto& [token, id] : vocabulary.items()) draft.add_token(id, token);
+  user_check(type == "BPE" || member(model, "unk_token").is_string(),
+             "model.unk_token: expected the token of words that cannot be cut, got {}",
+             excerpt(member(model, "unk_token")));
   read_member(model, "unk_token", draft.definition.special.unknown);
 }
 
@@ -60,9 +63,13 @@ void read_normalizer(const Members& normalizer, TokenizerDraft& draft) {
                "normalizer '{}' is not supported with BPE; expected none", type);
     return;
   }
-  user_check(type.empty() || type == "BertNormalizer",
-             "normalizer '{}' is not supported; expected BertNormalizer", type);
   Normalization& normalization = std::get<WordPieceModel>(draft.definition.model).normalization;
+  if (normalizer.is_null()) {
+    normalization = {false, false, false, false};
+    return;
+  }
+  user_check(type == "BertNormalizer",
+             "normalizer '{}' is not supported; expected BertNormalizer, or null for none", type);
   read_member(normalizer, "clean_text", normalization.clean_text);
   read_member(normalizer, "handle_chinese_chars", normalization.split_cjk);
   read_member(normalizer, "lowercase", normalization.lowercase);
@@ -73,9 +80,9 @@ void read_normalizer(const Members& normalizer, TokenizerDraft& draft) {
 void read_pre_tokenizer(const Members& pre_tokenizer, TokenizerDraft& draft) {
   const std::string type = type_member(pre_tokenizer);
   if (!draft.is_byte_pair()) {
-    user_check(type.empty() || type == "BertPreTokenizer",
-               "pre_tokenizer '{}' is not supported with WordPiece; expected BertPreTokenizer",
-               type);
+    user_check(type == "BertPreTokenizer",
+               "pre_tokenizer {} is not supported with WordPiece; expected BertPreTokenizer",
+               pre_tokenizer.is_null() ? "null" : "'" + type + "'");
     return;
   }
   user_check(type == "ByteLevel",
@@ -155,7 +162,6 @@ Framing read_templates(const Members& processor, TokenizerDraft& draft) {
 
 void read_post_processor(const Members& processor, TokenizerDraft& draft) {
   const std::string type = type_member(processor);
-  if (processor.is_null() && !draft.is_byte_pair()) return;
   if (type == "Sequence" && member(processor, "processors").is_array()) {
     // ByteLevel only moves offsets.
     std::vector<Members> others;

@@ -68,6 +68,27 @@ void read_case(const Members& config, bool from_json, Normalization& normalizati
   normalization.strip_accents = lowercase;
 }
 
+// The file's own model is what cuts words, so another name elsewhere would change nothing there, and ids here.
+void check_unknown(const TokenizerDraft& draft, const std::string& in_json) {
+  const std::string& now = draft.definition.special.unknown;
+  user_check(draft.is_byte_pair() || now == in_json,
+             "unk_token is '{}', but the model in tokenizer.json has '{}'; make both say how the "
+             "model was trained",
+             shown_name(now), shown_name(in_json));
+}
+
+// Programs do not agree on what the tokenizer of BERT does where the file normalizes nothing.
+void check_normalizer(const Members& config, const Normalization& normalization) {
+  std::string tokenizer_class;
+  read_member(config, "tokenizer_class", tokenizer_class);
+  user_check(!tokenizer_class.starts_with("Bert") ||
+                 normalization != Normalization{false, false, false, false},
+             "tokenizer_class is {}, which normalizes text in some programs, but tokenizer.json "
+             "has no normalizer; write its BertNormalizer there, or say \"tokenizer_class\": "
+             "\"PreTrainedTokenizerFast\" if text is to stay as it is",
+             shown_name(tokenizer_class));
+}
+
 // The same of the space in front of texts.
 void read_prefix_space(const Members& config, bool from_json, BytePairModel& model) {
   bool prefix_space = model.prefix_space;
@@ -97,6 +118,7 @@ void read_config(const Members& config, bool from_json, TokenizerDraft& draft) {
     return read_prefix_space(config, from_json, std::get<BytePairModel>(draft.definition.model));
   }
   Normalization& normalization = std::get<WordPieceModel>(draft.definition.model).normalization;
+  if (from_json) check_normalizer(config, normalization);
   read_case(config, from_json, normalization);
   read_member(config, "strip_accents", normalization.strip_accents);
   read_member(config, "tokenize_chinese_chars", normalization.split_cjk);
@@ -195,16 +217,20 @@ Tokenizer parse_tokenizer(const TokenizerTexts& texts) {
   const bool from_json = texts.json.has_value();
   TokenizerDraft draft;
   read_model_files(texts, draft);
+  const std::string unknown = draft.definition.special.unknown;
   const Members config = with_context(path("tokenizer_config.json"), [&] {
     Members members = texts.config ? parse_members(*texts.config) : Members::object();
     read_config(members, from_json, draft);
+    if (from_json) check_unknown(draft, unknown);
     return members;
   });
   check_class(texts, config);
   const bool complete = config.contains("added_tokens_decoder");
   if (texts.special && !complete)
-    with_context(path("special_tokens_map.json"),
-                 [&] { read_special_tokens(parse_members(*texts.special), draft); });
+    with_context(path("special_tokens_map.json"), [&] {
+      read_special_tokens(parse_members(*texts.special), draft);
+      if (from_json) check_unknown(draft, unknown);
+    });
   if (texts.added && !complete)
     with_context(path("added_tokens.json"), [&] { read_added_file(*texts.added, draft); });
   const char* source = from_json ? "tokenizer.json" : texts.vocabulary ? "vocab.txt" : "vocab.json";

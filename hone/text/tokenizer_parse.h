@@ -34,8 +34,7 @@ struct TokenizerTexts {
 /// Throws `UserError` with the path: no tokenizer there, a model that is neither WordPiece nor
 /// byte-level BPE, anything else in `tokenizer.json` that these do not do, a token twice, no
 /// unknown token where the model needs one, an added token with matching rules beyond plain text,
-/// vocab.txt alone for a class that reads byte pairs,
-/// files that contradict each other, and a WordPiece vocabulary that contradicts a case which no
+/// vocab.txt alone for a class that reads byte pairs, files that contradict each other, and a WordPiece vocabulary that contradicts a case which no
 /// tokenizer_config.json vouches for.
 Tokenizer parse_tokenizer(const TokenizerTexts& texts);
 

@@ -203,9 +203,12 @@ TEST_F(BadModel, WithAVocabularyOfAnotherModel) {
 }
 
 TEST_F(BadModel, WhoseFilesContradictEachOtherAboutCase) {
-  write("tokenizer.json",
-        R"({"normalizer":{"type":"BertNormalizer","lowercase":false},)"
-        R"("model":{"type":"WordPiece","vocab":{"[PAD]":0,"[UNK]":1,"[CLS]":2,"[SEP]":3}}})");
+  write(
+      "tokenizer.json",
+      R"({"normalizer":{"type":"BertNormalizer","lowercase":false},)"
+      R"("pre_tokenizer":{"type":"BertPreTokenizer"},)"
+      R"("post_processor":{"type":"BertProcessing","sep":["[SEP]",3],"cls":["[CLS]",2]},)"
+      R"("model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[PAD]":0,"[UNK]":1,"[CLS]":2,"[SEP]":3}}})");
   write("tokenizer_config.json", R"({"do_lower_case":true})");
   expect_refused(
       "tokenizer_config.json: do_lower_case is true, but the normalizer in tokenizer.json has "

@@ -168,10 +168,46 @@ TEST(Embed, IsWhatAModelWithoutAHeadIsAskedFor) {
   EXPECT_EQ(ending.code, 1);
   EXPECT_EQ(ending.output, "");
   EXPECT_NE(ending.messages.find("the model has no classification head, so it tells no classes "
-                                 "apart; --embed gives the embeddings of texts, `hone train` "
-                                 "trains a head"),
+                                 "apart; `hone predict --embed` gives the embeddings of texts, "
+                                 "`hone train` trains a head"),
             std::string::npos)
       << ending.messages;
+}
+
+// It can be trained and quantized, but what it tells apart is said to be nothing, everywhere.
+TEST(Embed, IsAllThatAModelWithoutAHeadIsMeasuredBy) {
+  const TemporaryFolder folder;
+  folder.file("texts.csv", "text,label\na film,a\ndull,b\nfine,a\nawful,b\n");
+  const Words data = {"--data", "texts.csv", "--split", "all"};
+  const auto with_data = [&](Words words) {
+    words.insert(words.end(), data.begin(), data.end());
+    return run_hone(words, folder.path());
+  };
+  const Ending eval = with_data({"eval", kSentenceModel});
+  EXPECT_EQ(eval.code, 1);
+  EXPECT_NE(
+      eval.messages.find("the model has no classification head, so it tells no classes apart"),
+      std::string::npos)
+      << eval.messages;
+  const Ending gated = with_data(
+      {"quantize", kSentenceModel, "--format", "int(bits=8)", "--max_drop", "1", "-o", "gated"});
+  EXPECT_EQ(gated.code, 1);
+  EXPECT_NE(gated.messages.find("--max_drop: " + kSentenceModel +
+                                " has no classification head, so there is no accuracy to hold"),
+            std::string::npos)
+      << gated.messages;
+  const Ending quantized =
+      with_data({"quantize", kSentenceModel, "--format", "int(bits=8)", "-o", "small"});
+  ASSERT_EQ(quantized.code, 0) << quantized.messages;
+  const std::string said =
+      "the model has no classification head: all figures are those of one drawn at random, and say "
+      "nothing of its embeddings";
+  EXPECT_NE(quantized.output.find(said), std::string::npos) << quantized.output;
+  EXPECT_EQ(read_json(folder.path() / "small/results.json")["caveat"], said);
+  const Ending inspected = run_well({"inspect", kSentenceModel, "--no_graph"}, folder.path());
+  EXPECT_NE(inspected.output.find("bert, has no classification head"), std::string::npos)
+      << inspected.output;
+  EXPECT_EQ(run_json({"inspect", kSentenceModel}, folder.path())["labels"], Json::array());
 }
 
 // Attention scores beyond what fp32 holds.

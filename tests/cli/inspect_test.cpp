@@ -101,5 +101,30 @@ TEST(Inspect, ShowsTheGraphUnlessToldNotTo) {
   EXPECT_NE(tables.find("training step with AdamW"), std::string::npos);
 }
 
+// As many tokens as the model takes, where those are fewer than is usual.
+TEST(Inspect, AndPlanShowNoRunThatTheModelCannotTake) {
+  const TemporaryFolder folder;
+  folder.file("config.json",
+              R"({"model_type": "bert", "hidden_size": 16, "num_hidden_layers": 1,
+                  "num_attention_heads": 2, "intermediate_size": 24,
+                  "max_position_embeddings": 64})");
+  EXPECT_EQ(run_json({"inspect", "config.json"}, folder.path())["tokens"], 64);
+  EXPECT_EQ(run_json({"inspect", "config.json", "--tokens", "32"}, folder.path())["tokens"], 32);
+  EXPECT_EQ(run_json({"inspect", "tiny"}, folder.path())["tokens"], 128);
+  const Json plan =
+      run_json({"plan", "config.json", "--format", "int(bits=8)", "--batch", "2"}, folder.path());
+  EXPECT_NE(plan.dump().find("[2,64,16]"), std::string::npos) << plan.dump();
+  EXPECT_EQ(plan.dump().find("[2,128,16]"), std::string::npos) << plan.dump();
+  for (const char* command : {"inspect", "plan"}) {
+    std::vector<std::string> words = {command, "config.json", "--tokens", "65"};
+    if (words[0] == "plan") words.insert(words.end(), {"--format", "int(bits=8)"});
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_EQ(ending.code, 1);
+    EXPECT_NE(ending.messages.find("--tokens: the model has 64 positions, got 65"),
+              std::string::npos)
+        << ending.messages;
+  }
+}
+
 }  // namespace
 }  // namespace hone::testing

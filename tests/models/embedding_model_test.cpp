@@ -145,6 +145,15 @@ TEST(EmbeddingModel, IsReadAndWrittenWhereItsEncoderStandsInAFolderBelow) {
   expect_near(embeddings(open(folder.path()), texts_of("old_several"), 3), expected);
   write_model(open_model(folder.path().string(), quiet_context(), /*seed=*/3), copy.path());
   EXPECT_EQ(read_json(copy.path() / "modules.json")[0]["path"], "");
+  EXPECT_FALSE(fs::exists(copy.path() / "0_BERT"));
+  modules[0]["path"] = "./0_BERT/.";
+  modules[1]["path"] = "./mean";
+  modules.push_back({{"path", "."}, {"type", "models.Normalize"}});
+  folder.file("modules.json", to_document(modules));
+  const TemporaryFolder other;
+  EXPECT_EQ(copy_modules(folder.path(), other.path()),
+            (std::vector<std::string>{"1_Pooling/config.json", "modules.json",
+                                      "sentence_bert_config.json"}));
   EXPECT_EQ(read_json(copy.path() / "modules.json")[1]["path"], "1_Pooling");
   expect_near(embeddings(open(copy.path()), texts_of("old_several"), 3), expected);
 }

@@ -58,6 +58,52 @@ TEST(OpenModel, MakesAFreshModelOfAConfigWithTheVocabularyThatItIsGiven) {
   EXPECT_FALSE(is_fresh((folder.path() / "nothing.json").string()));
 }
 
+constexpr const char* kRoberta = R"({"model_type": "roberta", "vocab_size": 700, "hidden_size": 16,
+                                     "num_hidden_layers": 1, "num_attention_heads": 2,
+                                     "intermediate_size": 8})";
+
+TEST(OpenModel, GivesFreshWeightsTheTokenizerBesideTheirConfig) {
+  const TemporaryFolder folder, written;
+  const std::string name = folder.file("config.json", kRoberta).string();
+  const fs::path tokenizer = test_data() / "text/golden/byte_pair";
+  for (const char* file : {"vocab.json", "merges.txt"})
+    fs::copy(tokenizer / file, folder.path() / file);
+  folder.file("tokenizer_config.json", R"({"model_max_length": 100})");
+  const TextModel made = open_model(name, testing::quiet_context(), 1, {"bad", "good"});
+  EXPECT_EQ(made.tokenizer.vocabulary_size(), 634);
+  EXPECT_EQ(made.model.facts.limits.vocabulary, 700);
+  EXPECT_EQ(config_of(made.model.facts).pad_token_id, 1);
+  EXPECT_EQ(made.model.facts.labels, (std::vector<std::string>{"bad", "good"}));
+  EXPECT_EQ(made.limit->tokens, 100);
+  EXPECT_TRUE(made.trained_on->nothing());
+  EXPECT_EQ(made.model.warnings.size(), 1u) << "66 of 700 rows have no token";
+  write_model(made, written.path());
+  EXPECT_EQ(read_file(written.path() / "merges.txt"), read_file(tokenizer / "merges.txt"));
+  EXPECT_EQ(open_model(written.path().string(), testing::quiet_context(), 1)
+                .tokenizer.encode("a film", 9),
+            made.tokenizer.encode("a film", 9));
+  folder.file("config.json", R"({"model_type": "roberta", "vocab_size": 9, "hidden_size": 16,
+                                 "num_hidden_layers": 1, "num_attention_heads": 2})");
+  expect_user_error("the vocabulary has 634 tokens, the embedding only 9 rows",
+                    [&] { open_model(name, testing::quiet_context(), 1); });
+}
+
+TEST(OpenModel, TellsWhatIsOtherThanInAConfigWithoutATokenizer) {
+  const TemporaryFolder folder;
+  const std::string name = folder.file("config.json", kRoberta).string();
+  const TextModel made = open_model(name, testing::quiet_context(), 1);
+  EXPECT_EQ(made.model.warnings,
+            (std::vector<std::string>{
+                fmt::format("{}: no tokenizer lies beside it, so the model is made for another "
+                            "vocabulary and has vocab_size {} instead of 700 and pad_token_id 0 "
+                            "instead of 1",
+                            name, made.tokenizer.vocabulary_size()),
+                name + ": its vocabulary is one of word pieces (BertTokenizer), not of byte pairs "
+                       "(RobertaTokenizer), which are not learnt here; put vocab.json and "
+                       "merges.txt, or tokenizer.json, beside it for those"}));
+  EXPECT_TRUE(open_model("tiny", testing::quiet_context(), 1).model.warnings.empty());
+}
+
 TEST(OpenModel, ReadsAFolderWithItsTokenizer) {
   const TextModel opened =
       open_model((kGolden / "safetensors").string(), testing::quiet_context(), /*seed=*/1);

@@ -39,11 +39,22 @@ TEST(LearnVocabulary, HasAtMostSoManyTokens) {
 
 TEST(LearnVocabulary, IsNoneOfAModelThatHasOne) {
   expect_user_error(
-      "`vocab_size`: my-model has its vocabulary; only fresh weights (tiny, base, a config.json) "
-      "learn one",
+      "`vocab_size`: my-model has its vocabulary; only fresh weights (tiny, base, a config.json "
+      "without a tokenizer beside it) learn one",
       [] {
         learn_vocabulary({"my-model", "reviews.csv", 40}, kTexts, testing::quiet_context());
       });
+}
+
+TEST(LearnVocabulary, IsNoneOfAConfigThatATokenizerLiesBeside) {
+  const TemporaryFolder folder;
+  const std::string name = folder.file("config.json", R"({"model_type": "bert"})").string();
+  EXPECT_TRUE(learn_vocabulary({name, "reviews.csv"}, kTexts, testing::quiet_context()));
+  folder.file("vocab.txt", "[PAD]\n");
+  EXPECT_FALSE(learn_vocabulary({name, "reviews.csv"}, kTexts, testing::quiet_context()));
+  expect_user_error("`vocab_size`: " + name + " has its vocabulary", [&] {
+    learn_vocabulary({name, "reviews.csv", 40}, kTexts, testing::quiet_context());
+  });
 }
 
 TEST(LearnVocabulary, OfAnInterruptedRunIsThatOfItsCheckpoints) {

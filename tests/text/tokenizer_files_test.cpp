@@ -4,6 +4,7 @@
 
 #include "hone/base/json.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone {
 namespace {
@@ -29,6 +30,9 @@ Json fast_tokenizer() {
             {"handle_chinese_chars", true},
             {"strip_accents", nullptr},
             {"lowercase", true}}},
+          {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+          {"post_processor",
+           {{"type", "BertProcessing"}, {"sep", {"[SEP]", 3}}, {"cls", {"[CLS]", 2}}}},
           {"model", {{"type", "WordPiece"}, {"unk_token", "[UNK]"}, {"vocab", vocabulary}}}};
 }
 
@@ -229,6 +233,15 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
           "family, or BPE, that of RoBERTa");
   refuses([](Json& file) { file["pre_tokenizer"]["type"] = "Whitespace"; },
           "pre_tokenizer 'Whitespace' is not supported with WordPiece; expected BertPreTokenizer");
+  refuses([](Json& file) { file["pre_tokenizer"] = nullptr; },
+          "pre_tokenizer null is not supported with WordPiece; expected BertPreTokenizer");
+  refuses([](Json& file) { file["post_processor"] = nullptr; },
+          "post_processor null is not supported; expected TemplateProcessing, RobertaProcessing or "
+          "BertProcessing, which put special tokens around texts");
+  refuses([](Json& file) { file["model"]["unk_token"] = nullptr; },
+          "model.unk_token: expected the token of words that cannot be cut, got null");
+  refuses([](Json& file) { file["model"]["unk_token"] = "<oov>"; },
+          "vocabulary: the unknown token '<oov>' is not among the 10 tokens");
   refuses([](Json& file) { file["normalizer"]["type"] = "NFC"; },
           "normalizer 'NFC' is not supported");
   refuses([](Json& file) { file["model"].erase("vocab"); },
@@ -248,6 +261,49 @@ TEST(LoadTokenizer, RefusesTokenizersItDoesNotKnow) {
           "added token '[MASK]' asks for");
   refuses([](Json& file) { file["normalizer"]["lowercase"] = "yes"; },
           "\"lowercase\" has an unexpected type: \"yes\"");
+}
+
+// The tokens of words that it cannot cut, as the library `tokenizers` has them.
+TEST(LoadTokenizer, TakesTheUnknownTokenOfTheModelAndNoOther) {
+  TemporaryFolder folder;
+  Json file = fast_tokenizer();
+  file["model"]["unk_token"] = "z";
+  folder.file("tokenizer.json", to_document(file));
+  EXPECT_EQ(encode(folder, "q"), (Ids{2, 9, 3}));
+  const char* message =
+      "unk_token is '[UNK]', but the model in tokenizer.json has 'z'; make both say how";
+  folder.file("special_tokens_map.json", R"({"unk_token": "[UNK]"})");
+  expect_user_error(std::string("special_tokens_map.json: ") + message,
+                    [&] { load_tokenizer(folder.path()); });
+  folder.file("tokenizer_config.json", R"({"unk_token": "[UNK]"})");
+  expect_user_error(std::string("tokenizer_config.json: ") + message,
+                    [&] { load_tokenizer(folder.path()); });
+}
+
+TEST(LoadTokenizer, NormalizesNothingWithoutANormalizer) {
+  const Json golden = read_json(test_data() / "text/golden/plain_tokens.json");
+  Json file = fast_tokenizer();
+  Json vocabulary = Json::object();
+  const std::string lines = read_file(test_data() / "text/golden/vocab.txt");
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = lines.find('\n', begin);
+    vocabulary[lines.substr(begin, end - begin)] = vocabulary.size();
+    begin = end + 1;
+  }
+  file["model"]["vocab"] = vocabulary;
+  file["normalizer"] = nullptr;
+  TemporaryFolder folder;
+  folder.file("tokenizer.json", to_document(file));
+  const Tokenizer tokenizer = load_tokenizer(folder.path());
+  for (const Json& row : golden.at("chosen"))
+    EXPECT_EQ(tokenizer.encode(row[0].get<std::string>(), 512), row[1].get<Ids>()) << row[0];
+  folder.file("tokenizer_config.json", R"({"tokenizer_class": "PreTrainedTokenizerFast"})");
+  load_tokenizer(folder.path());
+  folder.file("tokenizer_config.json", R"({"tokenizer_class": "BertTokenizer"})");
+  expect_user_error(
+      "tokenizer_config.json: tokenizer_class is BertTokenizer, which normalizes text in some "
+      "programs, but tokenizer.json has no normalizer; write its BertNormalizer there, or say",
+      [&] { load_tokenizer(folder.path()); });
 }
 
 TEST(LoadTokenizer, SaysWhereJsonIsMalformed) {

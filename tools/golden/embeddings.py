@@ -22,7 +22,7 @@ from sentence_transformers.sentence_transformer import modules
 
 import tiny_bert
 
-FOLDER = tiny_bert.ROOT / "tests" / "app" / "golden" / "embeddings"
+FOLDER = tiny_bert.ROOT / "tests" / "models" / "golden" / "embeddings"
 
 BERT = dict(
     hidden_size=12,

@@ -7,6 +7,7 @@ Files in tests/text/golden:
   vocab.txt        a small vocabulary of letters, marks and pieces of many scripts
   tokens.json      ids of chosen and of random texts, for several normalizations
   characters.json  classes of all code points as ranges, and hashes of their normalized forms
+  plain_tokens.json  ids of the chosen texts by a tokenizer.json without a normalizer
 """
 
 import json
@@ -15,8 +16,11 @@ import random
 import tempfile
 import unicodedata
 
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer, ByteLevel
+from tokenizers.processors import BertProcessing
 from transformers import BertTokenizer
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "tests" / "text" / "golden"
@@ -214,6 +218,16 @@ def make_characters():
     }
 
 
+def plain_tokens(vocabulary):
+    """Of a tokenizer that normalizes nothing: control characters, case and accents stay."""
+    ids = {token: i for i, token in enumerate(vocabulary)}
+    plain = Tokenizer(WordPiece(ids, unk_token="[UNK]", max_input_chars_per_word=100))
+    plain.pre_tokenizer = BertPreTokenizer()
+    plain.post_processor = BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
+    plain.add_special_tokens(vocabulary[:5])
+    return [[text, plain.encode(text).ids] for text in CHOSEN]
+
+
 def write(name, value):
     rows = ",\n".join(
         f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False, separators=(',', ':'))}"
@@ -263,6 +277,7 @@ def main():
         },
     )
     write("characters.json", make_characters())
+    write("plain_tokens.json", {"chosen": plain_tokens(vocabulary)})
 
 
 if __name__ == "__main__":

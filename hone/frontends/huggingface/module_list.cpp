@@ -63,7 +63,8 @@ std::vector<ListedModule> read_module_list(const fs::path& folder, const JsonRea
                  path.string(), modules.size(), shorten(to_line(entry), 80));
       return found->get<std::string>();
     };
-    const fs::path of_module = text("path");
+    fs::path of_module = fs::path(text("path")).lexically_normal();
+    if (of_module == ".") of_module.clear();
     const bool inside =
         of_module.is_relative() && std::ranges::find(of_module, "..") == of_module.end();
     user_check(inside, "{}: module {}: path: expected a folder in that of the model, got '{}'",
