@@ -194,8 +194,9 @@ TokenizeResult tokenize_data(const TokenizeJob& job, Context& context) {
       "Vocabulary: {} tokens, {}.\n"
       "Padding: in batches of {}, shuffled, and grouped by length. At most {} tokens a text{}.\n"
       "Read in {:.2f} s, tokenized in {:.2f} s: {} texts/s on {} threads\n",
-      grouped(result.vocab_size), model.source, job.batch_size, limit.tokens, reason(limit),
-      read_seconds, tokenize_seconds,
+      grouped(result.vocab_size), model.source, job.batch_size, limit.tokens,
+      limit.of_folder ? fmt::format(", as {} says", limit.source) : "", read_seconds,
+      tokenize_seconds,
       grouped(static_cast<long long>(static_cast<double>(identity.rows) /
                                      (read_seconds + tokenize_seconds))),
       threads);
