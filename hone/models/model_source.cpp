@@ -185,7 +185,7 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
   const fs::path beside = folder_with_tokenizer(source);
   if (beside.empty()) return make_model(source, synthetic_tokenizer(), context, seed, labels);
   ModelFacts facts = fresh_facts(source);
-  if (!labels.empty()) facts.labels = labels;
+  if (!labels.names.empty()) take_labels(facts, labels);
   const SentenceEncoder encoder = read_sentence_encoder(beside);
   TextModel made{new_model(facts, context.library.ops, seed),
                  read_tokenizer({.folder = beside, .limit = encoder.limit}, facts),
