@@ -13,16 +13,16 @@
 #include "tests/frontends/golden.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
+#include "tests/support/tiny_model.h"
 
 namespace hone {
 namespace {
 
+using testing::builtin;
 using testing::elements_of;
 using testing::libraries;
 
-const Library& builtin() { return *libraries()[0].second; }
-
-Model load_golden(const std::string& name) {
+Model load_golden_model(const std::string& name) {
   return load_model(testing::kGoldenModels / name, builtin().ops, builtin().formats, /*seed=*/1);
 }
 
@@ -167,7 +167,7 @@ INSTANTIATE_TEST_SUITE_P(All, EachArchitecture,
 TEST_P(EachArchitecture, SavesTheTensorsThatTransformersSaves) {
   const std::string golden = GetParam() == "bert" ? "safetensors" : GetParam();
   const TemporaryFolder folder;
-  const Model model = load_golden(golden);
+  const Model model = load_golden_model(golden);
   EXPECT_TRUE(model.warnings.empty()) << model.warnings[0];
   save_model(model, folder.path());
   const TensorMap saved = load_checkpoint(folder.path()).tensors;
@@ -187,7 +187,8 @@ TEST_P(EachArchitecture, SavesTheTensorsThatTransformersSaves) {
 }
 
 // Logits of two texts of 70 and 90 tokens with dropout, padded to `tokens`.
-std::vector<float> dropped_logits(const Model& model, const Library& library, std::int64_t tokens) {
+std::vector<float> logits_with_dropout(const Model& model, const Library& library,
+                                       std::int64_t tokens) {
   const std::int64_t padding = config_of(model.facts).pad_token_id.value();
   std::vector<std::int64_t> ids, mask;
   for (const std::int64_t length : {70, 90}) {
@@ -208,17 +209,17 @@ std::vector<float> dropped_logits(const Model& model, const Library& library, st
 TEST_P(EachArchitecture, DropsTheSameOfATextHoweverFarItIsPadded) {
   const Model model = small_model();
   for (const auto& [name, library] : libraries()) {
-    const std::vector<float> alone = dropped_logits(model, *library, 90);
+    const std::vector<float> alone = logits_with_dropout(model, *library, 90);
     for (const std::int64_t tokens : {96, 128, 130})
-      EXPECT_EQ(dropped_logits(model, *library, tokens), alone) << name << ", " << tokens;
+      EXPECT_EQ(logits_with_dropout(model, *library, tokens), alone) << name << ", " << tokens;
   }
 }
 
 TEST_P(EachArchitecture, TakesAsManyTokensAsItSays) {
   const Model model = small_model();
   const std::int64_t most = model.facts.limits.tokens;
-  EXPECT_NO_THROW(dropped_logits(model, builtin(), most));
-  EXPECT_THROW(dropped_logits(model, builtin(), most + 1), UserError);
+  EXPECT_NO_THROW(logits_with_dropout(model, builtin(), most));
+  EXPECT_THROW(logits_with_dropout(model, builtin(), most + 1), UserError);
 }
 
 TEST_P(EachArchitecture, DrawsOtherMasksInEachDropout) {
@@ -257,7 +258,7 @@ TEST_P(EachArchitecture, StartsWithZerosInTheRowsOfPadding) {
 
 // Folders, recipes and streams of random numbers go by the names of its nodes, and interrupted runs go on with them.
 TEST(Architecture, BuildsTheGraphOfBertThatFoldersKnow) {
-  EXPECT_EQ(to_string(load_golden("gamma_beta").graph),
+  EXPECT_EQ(to_string(load_golden_model("gamma_beta").graph),
             read_file(testing::kGoldenModels / "gamma_beta" / "graph.txt"));
 }
 
@@ -268,7 +269,7 @@ TEST(Architecture, UnknownOnesAreRefusedWithThoseThatAreKnown) {
 }
 
 std::vector<std::string> warnings_of(const std::string& golden) {
-  return load_golden(golden).warnings;
+  return load_golden_model(golden).warnings;
 }
 
 TEST(Architecture, SaysWhatCheckpointsOfOtherTasksLackAndWhatIsDropped) {
@@ -296,7 +297,7 @@ TEST(Architecture, SaysWhatCheckpointsOfOtherTasksLackAndWhatIsDropped) {
 
 // As BERT's pooler is: only what has a row for each class.
 TEST(Architecture, AFreshHeadKeepsWhatIsOfNoClass) {
-  const Model trained = load_golden("roberta");
+  const Model trained = load_golden_model("roberta");
   const Model fresh =
       load_model(testing::kGoldenModels / "roberta", builtin().ops, builtin().formats, /*seed=*/9,
                  {.names = {"ham", "spam"}}, HeadFit::may_be_fresh);

@@ -9,17 +9,14 @@
 #include "tests/frontends/golden.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
+#include "tests/support/tiny_model.h"
 
 namespace hone {
 namespace {
 
+using testing::builtin;
 using testing::elements_of;
 using testing::libraries;
-
-const Library& builtin() {
-  static const Library library = builtin_library();
-  return library;
-}
 
 // A batch of two rows; the second is padded.
 NamedTensors padded_batch() {

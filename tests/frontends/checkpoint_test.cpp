@@ -8,7 +8,7 @@
 namespace hone {
 namespace {
 
-const fs::path kGolden = test_data() / "frontends" / "golden";
+const fs::path kGoldenCheckpoints = test_data() / "frontends" / "golden";
 
 Tensor numbers(std::vector<float> values) {
   const auto count = static_cast<std::int64_t>(values.size());
@@ -36,7 +36,7 @@ TEST(Checkpoint, ReadsEveryLayoutOfAModelFolder) {
       {"minimal_config", "pytorch_model.bin"},
       {"zip_sharded", "pytorch_model.bin.index.json"}};
   for (const auto& [folder, source] : sources) {
-    const Checkpoint checkpoint = load_checkpoint(kGolden / folder);
+    const Checkpoint checkpoint = load_checkpoint(kGoldenCheckpoints / folder);
     EXPECT_EQ(checkpoint.source, source) << folder;
     EXPECT_TRUE(checkpoint.tensors.contains("bert.embeddings.word_embeddings.weight")) << folder;
     EXPECT_TRUE(checkpoint.tensors.contains("bert.pooler.dense.bias")) << folder;
@@ -50,7 +50,9 @@ TEST(Checkpoint, ReadsEveryLayoutOfAModelFolder) {
 
 TEST(Checkpoint, KeepsTheElementTypeOfTheFile) {
   const auto dtype = [](const char* folder) {
-    return load_checkpoint(kGolden / folder).tensors.at("bert.pooler.dense.bias").dtype();
+    return load_checkpoint(kGoldenCheckpoints / folder)
+        .tensors.at("bert.pooler.dense.bias")
+        .dtype();
   };
   EXPECT_EQ(dtype("float16"), DType::f16);
   EXPECT_EQ(dtype("bfloat16"), DType::bf16);

@@ -15,16 +15,13 @@
 #include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
 #include "tests/support/message.h"
+#include "tests/support/tiny_model.h"
 
 namespace hone {
 namespace {
 
+using testing::builtin;
 using testing::elements_of;
-
-const Library& builtin() {
-  static const Library library = builtin_library();
-  return library;
-}
 
 Model load(const fs::path& folder, const std::vector<std::string>& labels = {},
            std::uint64_t seed = 1) {
@@ -32,7 +29,7 @@ Model load(const fs::path& folder, const std::vector<std::string>& labels = {},
 }
 Model load_golden(const std::string& name) { return load(testing::kGoldenModels / name); }
 
-EncoderConfig small_config() {
+EncoderConfig one_layer_config() {
   EncoderConfig config;
   config.vocab_size = 30;
   config.hidden_size = 8;
@@ -45,7 +42,8 @@ EncoderConfig small_config() {
 
 // The folder of a small model, with keys of its config.json replaced.
 void write_small(const TemporaryFolder& folder, const Json& keys = Json::object()) {
-  save_model(new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3), folder.path());
+  save_model(new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3),
+             folder.path());
   Json config = read_json(folder.path() / "config.json");
   config.update(keys);
   folder.file("config.json", to_document(config));
@@ -124,7 +122,7 @@ TEST(Model, SavedWeightsHaveTheNamesAndTypeOfTransformers) {
 
 TEST(Model, QuantizationSurvivesSaving) {
   const TemporaryFolder folder, plain;
-  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
   put_quantizers(model, {{"bert.pooler.dense", {.weight = integer}},
                          {"classifier", {.input = integer, .weight = integer}}});
@@ -159,13 +157,13 @@ TEST(Model, QuantizationSurvivesSaving) {
   EXPECT_FALSE(path_exists(plain.path() / kGraphFile));
   EXPECT_EQ(
       to_string(load(plain.path()).graph),
-      to_string(new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3).graph));
+      to_string(new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3).graph));
 }
 
 // Versions before graph.hone kept the plan in the config alone.
 TEST(Model, AFolderWithoutAGraphHasTheQuantizersOfItsConfig) {
   const TemporaryFolder folder;
-  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
   const std::string norm = "bert.encoder.layer.0.output.LayerNorm";
   put_quantizers(model, {{norm, {.weight = integer, .bias = integer}},
@@ -187,7 +185,7 @@ TEST(Model, AFolderWithoutAGraphHasTheQuantizersOfItsConfig) {
 
 TEST(Model, KeepsItsHistoryInTheConfig) {
   const TemporaryFolder folder, untouched;
-  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
   save_model(model, untouched.path());
   EXPECT_FALSE(read_json(untouched.path() / "config.json").contains("hone_history"));
   EXPECT_EQ(load(untouched.path()).facts.history, History{});
@@ -209,7 +207,7 @@ TEST(Model, KeepsItsHistoryInTheConfig) {
 // Versions before the history was kept.
 TEST(Model, OfATransformedFolderWithoutHistoryItIsNotKnown) {
   const TemporaryFolder folder, again;
-  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
   put_quantizers(model, {{"classifier", {.weight = parse_format("bf16", builtin().formats)}}});
   save_model(model, folder.path());
   const History unknown{.complete = false};
@@ -225,7 +223,7 @@ TEST(Model, OfATransformedFolderWithoutHistoryItIsNotKnown) {
 // It would be measured with quantizers that nothing tells of.
 TEST(Model, RefusesAGraphWhoseQuantizersTheConfigDoesNotTellOf) {
   const TemporaryFolder folder;
-  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
   put_quantizers(model, {{"classifier", {.weight = parse_format("bf16", builtin().formats)}}});
   save_model(model, folder.path());
   Json config = read_json(folder.path() / "config.json");
@@ -239,7 +237,8 @@ TEST(Model, RefusesAGraphWhoseQuantizersTheConfigDoesNotTellOf) {
 
 TEST(Model, RefusesAGraphThatIsNone) {
   const TemporaryFolder folder;
-  save_model(new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3), folder.path());
+  save_model(new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3),
+             folder.path());
   const fs::path file = folder.path() / kGraphFile;
   const auto refusal = [&](const std::string& text) {
     write_file(file, text);
@@ -440,7 +439,7 @@ TEST(Model, RefusesWeightsThatAreNoNumbers) {
 
 TEST(Model, RefusesQuantizerStatesThatAreNoNumbers) {
   const TemporaryFolder folder;
-  Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
+  Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
   const Format integer = parse_format("integer(width=8)", builtin().formats);
   put_quantizers(model, {{"classifier", {.weight = integer}}});
   model.parameters.set("classifier.weight.quantizer.frac", Tensor::scalar(4.0f));
@@ -499,7 +498,7 @@ TEST(Model, RefusesFoldersThatAreNone) {
 }
 
 TEST(NewModel, DrawsWeightsFromTheNormalDistribution) {
-  EncoderConfig config = small_config();
+  EncoderConfig config = one_layer_config();
   config.vocab_size = 2000;
   config.initializer_range = 0.5;
   const Model model = new_model(facts_of(bert(), config), builtin().ops, /*seed=*/3);
@@ -519,7 +518,7 @@ TEST(NewModel, DrawsWeightsFromTheNormalDistribution) {
 }
 
 TEST(NewModel, StartsWithZeroBiasesAndUnitLayerNorms) {
-  const Model model = new_model(facts_of(bert(), small_config()), builtin().ops, /*seed=*/3);
+  const Model model = new_model(facts_of(bert(), one_layer_config()), builtin().ops, /*seed=*/3);
   const auto values = [&](const char* name) { return elements_of(model.parameters.at(name)); };
   EXPECT_EQ(values("bert.pooler.dense.bias"), std::vector<float>(8, 0.0f));
   EXPECT_EQ(values("bert.embeddings.LayerNorm.weight"), std::vector<float>(8, 1.0f));
@@ -528,7 +527,7 @@ TEST(NewModel, StartsWithZeroBiasesAndUnitLayerNorms) {
 
 TEST(NewModel, DependsOnTheSeedAlone) {
   const auto weights = [](std::uint64_t seed) {
-    return elements_of(new_model(facts_of(bert(), small_config()), builtin().ops, seed)
+    return elements_of(new_model(facts_of(bert(), one_layer_config()), builtin().ops, seed)
                            .parameters.at("bert.pooler.dense.weight"));
   };
   EXPECT_EQ(weights(3), weights(3));

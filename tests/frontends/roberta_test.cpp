@@ -7,14 +7,14 @@
 namespace hone {
 namespace {
 
-ModelFacts facts(const Json& keys) {
+ModelFacts roberta_facts(const Json& keys) {
   Json config = {{"model_type", "roberta"}};
   config.update(keys);
   return facts_of(roberta(), config, "config.json");
 }
 
 TEST(Roberta, DefaultsAreThoseOfHuggingFace) {
-  const EncoderConfig config = config_of(facts(Json::object()));
+  const EncoderConfig config = config_of(roberta_facts(Json::object()));
   EXPECT_EQ(config.vocab_size, 50265);
   EXPECT_EQ(config.hidden_size, 768);
   EXPECT_EQ(config.type_vocab_size, 2);
@@ -23,18 +23,19 @@ TEST(Roberta, DefaultsAreThoseOfHuggingFace) {
 }
 
 TEST(Roberta, TakesFewerTokensThanItHasPositions) {
-  EXPECT_EQ(facts({{"max_position_embeddings", 514}}).limits.tokens, 512);
-  EXPECT_EQ(facts({{"max_position_embeddings", 514}, {"pad_token_id", 0}}).limits.tokens, 513);
+  EXPECT_EQ(roberta_facts({{"max_position_embeddings", 514}}).limits.tokens, 512);
+  EXPECT_EQ(roberta_facts({{"max_position_embeddings", 514}, {"pad_token_id", 0}}).limits.tokens,
+            513);
 }
 
 TEST(Roberta, RefusesConfigsWithoutRoomBehindPadding) {
   EXPECT_EQ(user_error_of([] {
-              facts({{"pad_token_id", nullptr}});
+              roberta_facts({{"pad_token_id", nullptr}});
             }),
             "config.json: pad_token_id: expected a number, for positions begin behind it, got "
             "null");
   EXPECT_EQ(user_error_of([] {
-              facts({{"max_position_embeddings", 2}});
+              roberta_facts({{"max_position_embeddings", 2}});
             }),
             "config.json: max_position_embeddings: expected more than 2, for positions begin "
             "behind pad_token_id, got 2");
@@ -42,7 +43,8 @@ TEST(Roberta, RefusesConfigsWithoutRoomBehindPadding) {
 
 // Its own tokenizer tells pairs apart by what stands between them.
 TEST(Roberta, WithOneTypeOfTokensReadsNoneAndTakesPairs) {
-  const ModelFacts one = facts({{"type_vocab_size", 1}}), two = facts({{"type_vocab_size", 2}});
+  const ModelFacts one = roberta_facts({{"type_vocab_size", 1}}),
+                   two = roberta_facts({{"type_vocab_size", 2}});
   EXPECT_EQ(one.limits.token_types, 0);
   EXPECT_TRUE(one.limits.pairs());
   EXPECT_EQ(two.limits.token_types, 2);

@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-const fs::path kGolden = test_data() / "frontends" / "golden";
+const fs::path kGoldenTorchFiles = test_data() / "frontends" / "golden";
 
 std::vector<double> as_doubles(const Tensor& tensor) {
   const Tensor wide = tensor.cast(DType::f64).contiguous_copy();
@@ -46,27 +46,27 @@ void expect_views(const TensorMap& tensors) {
   expect("parameter", {4}, {4, 5, 6, 7});
 }
 
-class TorchFileLayout : public testing::TestWithParam<const char*> {};
+class TorchFileLayout : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TorchFileLayout, GivesEveryTensor) {
-  const TensorMap tensors = read_torch_file(kGolden / "tensors" / GetParam());
+  const TensorMap tensors = read_torch_file(kGoldenTorchFiles / "tensors" / GetParam());
   EXPECT_EQ(tensors.size(), std::size(kDTypes) + 2 + 6);
   expect_plain_tensors(tensors);
   expect_views(tensors);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TorchFileLayout,
-                         testing::Values("zip.bin", "legacy.bin", "protocol_4.bin", "nested.bin",
-                                         "deflated.bin"),
+                         ::testing::Values("zip.bin", "legacy.bin", "protocol_4.bin", "nested.bin",
+                                           "deflated.bin"),
                          [](const auto& info) { return fs::path(info.param).stem().string(); });
 
 TEST(TorchFile, StoredTensorsAreViewsOfTheFile) {
-  const TensorMap tensors = read_torch_file(kGolden / "tensors" / "zip.bin");
+  const TensorMap tensors = read_torch_file(kGoldenTorchFiles / "tensors" / "zip.bin");
   for (const auto& [name, tensor] : tensors) EXPECT_TRUE(tensor.storage()->read_only) << name;
 }
 
 TEST(TorchFile, RefusesAllHostileFiles) {
-  const fs::path folder = kGolden / "hostile";
+  const fs::path folder = kGoldenTorchFiles / "hostile";
   int count = 0;
   const Json expected = read_json(folder / "expected.json");
   for (const auto& [name, why] : expected.items()) {
@@ -82,7 +82,7 @@ TEST(TorchFile, RefusesAllHostileFiles) {
 
 TEST(TorchFile, NamesWhatAPickleWantsToCall) {
   const auto expect_refused = [](const char* file, std::string_view fragment) {
-    expect_user_error(fragment, [&] { read_torch_file(kGolden / "hostile" / file); });
+    expect_user_error(fragment, [&] { read_torch_file(kGoldenTorchFiles / "hostile" / file); });
   };
   expect_refused("system_zip.bin", "the pickle calls os.system: only dicts of tensors are read");
   expect_refused("system_legacy.bin", "the pickle calls os.system");
@@ -95,7 +95,7 @@ TEST(TorchFile, NamesWhatAPickleWantsToCall) {
 
 TEST(TorchFile, SaysWhereADescriptionIsWrong) {
   const auto expect_refused = [](const char* file, std::string_view fragment) {
-    expect_user_error(fragment, [&] { read_torch_file(kGolden / "hostile" / file); });
+    expect_user_error(fragment, [&] { read_torch_file(kGoldenTorchFiles / "hostile" / file); });
   };
   expect_refused("tensor_past_storage.bin",
                  "a tensor of shape [1000], strides [1], offset 0 reaches beyond its storage '0' "
@@ -197,7 +197,7 @@ void expect_tensors_or_user_error(const TemporaryFolder& folder, std::string_vie
 TEST(TorchFile, NoTruncationIsAccepted) {
   const TemporaryFolder folder;
   for (const char* name : {"zip.bin", "legacy.bin", "protocol_4.bin"}) {
-    const std::string whole = read_file(kGolden / "tensors" / name);
+    const std::string whole = read_file(kGoldenTorchFiles / "tensors" / name);
     for (std::size_t length = 0; length < whole.size(); ++length) {
       bool accepted = false;
       expect_tensors_or_user_error(folder, std::string_view(whole).substr(0, length), &accepted);
@@ -210,7 +210,7 @@ TEST(TorchFile, ChangedBytesGiveTensorsOrErrors) {
   const TemporaryFolder folder;
   RandomSequence random(1, 0);
   for (const char* name : {"zip.bin", "legacy.bin", "protocol_4.bin", "deflated.bin"}) {
-    const std::string whole = read_file(kGolden / "tensors" / name);
+    const std::string whole = read_file(kGoldenTorchFiles / "tensors" / name);
     int refused = 0;
     for (int trial = 0; trial < 1000; ++trial) {
       std::string changed = whole;

@@ -34,7 +34,7 @@ T value_of(const std::string& opcodes) {
   return value == nullptr ? T{} : *value;
 }
 
-void expect_refused(std::string_view fragment, const std::string& opcodes) {
+void expect_pickle_refused(std::string_view fragment, const std::string& opcodes) {
   expect_user_error(fragment, [&] { unpickle(kBegin + opcodes + "."); });
 }
 
@@ -56,7 +56,7 @@ TEST(Unpickler, RefusesDimensionsWithoutEnd) {
   const std::string call =
       "ctorch._utils\n_rebuild_tensor_v2\nq\x02(" + kStorage + "K\0"s + "h\x01h\x01\x89}tq\x03";
   const std::string tensors = shape + call + repeated(15'626, "h\x02h\x03R");
-  expect_refused("the tensors have more than 1000000 dimensions together", tensors);
+  expect_pickle_refused("the tensors have more than 1000000 dimensions together", tensors);
 }
 
 TEST(Unpickler, KeepsIntegersBeyond64BitsAsBytes) {
@@ -106,58 +106,62 @@ TEST(Unpickler, DepthCostsNoStack) {
 }
 
 TEST(Unpickler, MemoryIsBounded) {
-  expect_refused("makes more than 1000000 values", repeated(1'000'001, "N0"));
-  expect_refused("stacks more than 1000000 values", "Nq\x01" + repeated(1'000'001, "h\x01"));
-  expect_refused("sets more than 1000000 marks", repeated(1'000'001, "("));
-  expect_refused("remembers more than 1000000 values", "N" + repeated(1'000'001, "\x94"));
-  expect_refused("expected at most 64 dimensions, got 65",
-                 "ctorch._utils\n_rebuild_tensor_v2\n("s + kStorage + "K\x00("s +
-                     repeated(65, "K\x01") + "tq\x01h\x01\x89}tR");
+  expect_pickle_refused("makes more than 1000000 values", repeated(1'000'001, "N0"));
+  expect_pickle_refused("stacks more than 1000000 values", "Nq\x01" + repeated(1'000'001, "h\x01"));
+  expect_pickle_refused("sets more than 1000000 marks", repeated(1'000'001, "("));
+  expect_pickle_refused("remembers more than 1000000 values", "N" + repeated(1'000'001, "\x94"));
+  expect_pickle_refused("expected at most 64 dimensions, got 65",
+                        "ctorch._utils\n_rebuild_tensor_v2\n("s + kStorage + "K\x00("s +
+                            repeated(65, "K\x01") + "tq\x01h\x01\x89}tR");
 }
 
 TEST(Unpickler, RefusesAllCallsButThoseOfStateDicts) {
-  expect_refused("pickle, byte 2: the pickle calls os.system: only dicts of tensors are read",
-                 "cos\nsystem\n(U\x02lstR");
-  expect_refused("the pickle calls os.system", "(U\x02lsios\nsystem\n");
-  expect_refused("the pickle calls nt.system", "U\x02ntU\x06system\x93");
-  expect_refused("the pickle calls collections.OrderedDict.fromkeys",
-                 "ccollections\nOrderedDict.fromkeys\n");
-  expect_refused("the pickle calls torch._utils._rebuild_tensor_v3",
-                 "ctorch._utils\n_rebuild_tensor_v3\n");
-  expect_refused("element type torch.ShortStorage is not supported", "ctorch\nShortStorage\n");
-  expect_refused("opcode INST is none that saved tensors need", "(icollections\nOrderedDict\n");
-  expect_refused("torch.FloatStorage is no function that makes tensors",
-                 "ctorch\nFloatStorage\n)R");
+  expect_pickle_refused(
+      "pickle, byte 2: the pickle calls os.system: only dicts of tensors are read",
+      "cos\nsystem\n(U\x02lstR");
+  expect_pickle_refused("the pickle calls os.system", "(U\x02lsios\nsystem\n");
+  expect_pickle_refused("the pickle calls nt.system", "U\x02ntU\x06system\x93");
+  expect_pickle_refused("the pickle calls collections.OrderedDict.fromkeys",
+                        "ccollections\nOrderedDict.fromkeys\n");
+  expect_pickle_refused("the pickle calls torch._utils._rebuild_tensor_v3",
+                        "ctorch._utils\n_rebuild_tensor_v3\n");
+  expect_pickle_refused("element type torch.ShortStorage is not supported",
+                        "ctorch\nShortStorage\n");
+  expect_pickle_refused("opcode INST is none that saved tensors need",
+                        "(icollections\nOrderedDict\n");
+  expect_pickle_refused("torch.FloatStorage is no function that makes tensors",
+                        "ctorch\nFloatStorage\n)R");
 }
 
 TEST(Unpickler, RefusesOtherOpcodes) {
   for (const char* opcode :
        {"\x81", "\x92", "o", "P", "2", "I", "S", "V", "\x82", "\x8f", "\x97"}) {
-    expect_refused("is none that saved tensors need", opcode);
+    expect_pickle_refused("is none that saved tensors need", opcode);
   }
   expect_user_error("expected pickle protocol 2 to 5, got 6", [] { unpickle("\x80\x06N."); });
   expect_user_error("expected pickle protocol 2 to 5, got 1", [] { unpickle("\x80\x01N."); });
 }
 
 TEST(Unpickler, RefusesProgramsThatDoNotAddUp) {
-  expect_refused("the stack is empty", "");
-  expect_refused("the stack is empty", "0");
-  expect_refused("the stack is empty", "N(\x85");  // not through a mark
-  expect_refused("no mark is set", "t");
-  expect_refused("no value is remembered under 7", "h\x07");
-  expect_refused("APPEND: expected a list, got a dict", "}Na");
-  expect_refused("SETITEMS: expected a dict, got None", "N(NNu");
-  expect_refused("SETITEMS: expected keys and values, got 3 items", "}(NNNu");
-  expect_refused("BUILD: expected a dict to add to, got None", "N}b");
-  expect_refused("REDUCE: expected a function, got None", "N)R");
-  expect_refused("REDUCE: expected a tuple, got None", "ccollections\nOrderedDict\nNR");
-  expect_refused("OrderedDict: expected no arguments, got 1", "ccollections\nOrderedDict\n]\x85R");
-  expect_refused("torch.Size: expected a tuple, got a list", "ctorch\nSize\n]\x85R");
-  expect_refused("_rebuild_parameter: expected a tensor, got None",
-                 "ctorch._utils\n_rebuild_parameter\nNNN\x87R");
-  expect_refused("_rebuild_tensor_v2: expected 6 or 7 arguments, got 0",
-                 "ctorch._utils\n_rebuild_tensor_v2\n)R");
-  expect_refused("expected a line at byte 3, found no end of it", "cos");
+  expect_pickle_refused("the stack is empty", "");
+  expect_pickle_refused("the stack is empty", "0");
+  expect_pickle_refused("the stack is empty", "N(\x85");  // not through a mark
+  expect_pickle_refused("no mark is set", "t");
+  expect_pickle_refused("no value is remembered under 7", "h\x07");
+  expect_pickle_refused("APPEND: expected a list, got a dict", "}Na");
+  expect_pickle_refused("SETITEMS: expected a dict, got None", "N(NNu");
+  expect_pickle_refused("SETITEMS: expected keys and values, got 3 items", "}(NNNu");
+  expect_pickle_refused("BUILD: expected a dict to add to, got None", "N}b");
+  expect_pickle_refused("REDUCE: expected a function, got None", "N)R");
+  expect_pickle_refused("REDUCE: expected a tuple, got None", "ccollections\nOrderedDict\nNR");
+  expect_pickle_refused("OrderedDict: expected no arguments, got 1",
+                        "ccollections\nOrderedDict\n]\x85R");
+  expect_pickle_refused("torch.Size: expected a tuple, got a list", "ctorch\nSize\n]\x85R");
+  expect_pickle_refused("_rebuild_parameter: expected a tensor, got None",
+                        "ctorch._utils\n_rebuild_parameter\nNNN\x87R");
+  expect_pickle_refused("_rebuild_tensor_v2: expected 6 or 7 arguments, got 0",
+                        "ctorch._utils\n_rebuild_tensor_v2\n)R");
+  expect_pickle_refused("expected a line at byte 3, found no end of it", "cos");
 }
 
 TEST(Unpickler, RefusesOtherPersistentIds) {
@@ -167,16 +171,16 @@ TEST(Unpickler, RefusesOtherPersistentIds) {
             4);
   EXPECT_EQ(value_of<StorageRecord>(id("U\x07storage" + type + "U\x01kU\x03" + "cpuK\x04N")).dtype,
             DType::f32);
-  expect_refused("persistent id: expected a tuple, got None", "NQ");
-  expect_refused("persistent id: expected 5 or 6 items, got 1", id("N"));
-  expect_refused("persistent id: expected 'storage' first",
-                 id("U\x06module" + type + "U\x01kU\x03" + "cpuK\x04"));
-  expect_refused("expected a storage type, got torch.Size",
-                 id("U\x07storagectorch\nSize\nU\x01kU\x03" + "cpuK\x04"s));
-  expect_refused("expected no negative count, got -1",
-                 id("U\x07storage" + type + "U\x01kU\x03" + "cpuJ\xff\xff\xff\xff"));
-  expect_refused("expected None (no view of another storage), got a tuple",
-                 id("U\x07storage" + type + "U\x01kU\x03" + "cpuK\x04)"));
+  expect_pickle_refused("persistent id: expected a tuple, got None", "NQ");
+  expect_pickle_refused("persistent id: expected 5 or 6 items, got 1", id("N"));
+  expect_pickle_refused("persistent id: expected 'storage' first",
+                        id("U\x06module" + type + "U\x01kU\x03" + "cpuK\x04"));
+  expect_pickle_refused("expected a storage type, got torch.Size",
+                        id("U\x07storagectorch\nSize\nU\x01kU\x03" + "cpuK\x04"s));
+  expect_pickle_refused("expected no negative count, got -1",
+                        id("U\x07storage" + type + "U\x01kU\x03" + "cpuJ\xff\xff\xff\xff"));
+  expect_pickle_refused("expected None (no view of another storage), got a tuple",
+                        id("U\x07storage" + type + "U\x01kU\x03" + "cpuK\x04)"));
 }
 
 }  // namespace
