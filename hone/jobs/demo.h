@@ -31,7 +31,8 @@ struct DemoResult {
   bool was_finished = false;
   Json fields = {};                      ///< what programs read, see `result_of`
   std::optional<WidthStudy> study = {};  ///< where something was done
-  double bag_of_words_accuracy = 0;      ///< on the test part, to read the study with
+  /// On the test part, to read the study with; of classes.
+  std::optional<double> bag_of_words_accuracy = {};
   /// The same for people; null where nothing was done.
   std::function<std::string(const TextStyle&)> text = {};
 };

@@ -63,8 +63,9 @@ void take_measurement(Json& row, const Json& measurement) {
 void take_comparison(Json& row, const Json& comparison) {
   take(row, comparison,
        {"flips", "flip_share", "flip_interval", "only_parent_right", "only_candidate_right",
-        "answer_flip_share", "mean_shift", "mcnemar_p", "margin_snr_db", "margin", "p_value",
-        "candidates", "examples_needed", "seeds_needed", "summary"});
+        "answer_flip_share", "mean_shift", "distinct_texts", "differing_texts", "change_half_width",
+        "figure", "mcnemar_p", "margin_snr_db", "margin", "p_value", "candidates",
+        "examples_needed", "seeds_needed", "summary"});
   // The change of the figure by which the task is judged.
   if (comparison.is_object())
     for (const auto& [key, value] : comparison.items())

@@ -61,6 +61,12 @@ TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> text
   return sums;
 }
 
+// Of the interval of a change what can be.
+Interval possible(const FigureName& figure, const Interval& interval) {
+  if (figure.may_be_negative) return interval;
+  return {std::max(-1.0, interval.low), std::min(1.0, interval.high)};
+}
+
 // The mean square that `TextSums::half_width` was made of.
 double mean_square_of(const RatioChange& c) {
   const auto texts = static_cast<double>(c.texts),
@@ -160,14 +166,15 @@ FigureChange ratio_change(const FigureName& figure, std::int64_t examples, doubl
       .examples = examples,
       .evidence = evidence,
       .change = c.change,
-      .interval = Interval{c.change - c.half, c.change + c.half},
+      .interval = possible(figure, {c.change - c.half, c.change + c.half}),
       // In units of which 1.96 are Student's half width, so that rule and interval say the same.
       .score = [c](double other) { return kNormal975 * (c.change - other) / c.half; },
       .plan = DifferingTexts{.size = std::sqrt(mean_square_of(c)) * texts,
                              .rate = (differing + 0.5) / (texts + 1),
                              .assumed = c.differing_texts == 0},
       .texts = c.texts,
-      .differing_texts = c.differing_texts};
+      .differing_texts = c.differing_texts,
+      .half_width = c.half};
 }
 
 Interval ratio_interval(const FigureName& figure, double value, const Contributions& contributions,

@@ -44,6 +44,7 @@ struct FigureChange {
   std::string notes = {};  ///< what follows the change in a sentence: "; 0.30 % flips"
   /// Of a ratio of sums: how many texts there are, and on how many of them the models differ.
   std::int64_t texts = 0, differing_texts = 0;
+  double half_width = 0;  ///< of its interval, before that was cut
 };
 
 /// How many different texts show four times out of five that a candidate is kept, or lost, at this margin, if its true
@@ -77,7 +78,8 @@ struct Contributions {
 /// over the G texts with u the sum of a text's values, t of G - 1 degrees of freedom, and K the texts on which the models
 /// differ. The second term is what makes the interval hold its level where K is small: for equal gains and losses of one
 /// answer it gives the width of Tango's score interval as rates go to 0, which is positive at K = 0, where a mean square of
-/// `least`² is assumed. It vanishes as K grows. Not defined for less than two texts. `texts`: as in `evidence`.
+/// `least`² is assumed. It vanishes as K grows. Of a figure that is a share the interval is cut at -1 and 1. Not defined for
+/// less than two texts. `texts`: as in `evidence`.
 FigureChange paired_change(const FigureName& figure, double change,
                            const Contributions& contributions, std::span<const std::int32_t> texts);
 

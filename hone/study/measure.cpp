@@ -185,8 +185,9 @@ Json to_json(const TaskComparison& c, const Verdict& v) {
   if (c.change.figure == kMicroF1) json["answer_flip_share"] = number(c.answer_flip_share);
   if (c.change.figure == kR2) json["mean_shift"] = number(c.mean_shift);
   if (!(c.change.figure == kAccuracy)) {
-    json["texts"] = c.change.texts;
+    json["distinct_texts"] = c.change.texts;
     json["differing_texts"] = c.change.differing_texts;
+    json["change_half_width"] = number(c.change.half_width);
   }
   json["margin_snr_db"] = number(c.snr_db);
   json.update(to_json(v));

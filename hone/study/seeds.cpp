@@ -216,10 +216,9 @@ FigureChange ratio_change_of(const FigureName& figure, const Json& measurement,
   const Json& interval = comparison.at(key + "_interval");
   const std::int64_t examples = samples_of(measurement);
   if (interval.is_null()) return {.figure = figure, .examples = examples, .change = std::nan("")};
-  const double half = (number_of(interval.at(1)) - number_of(interval.at(0))) / 2;
   return ratio_change(figure, examples, evidence_of(measurement),
-                      {number_of(comparison.at(key)), half, comparison.at("texts"),
-                       comparison.at("differing_texts")});
+                      {number_of(comparison.at(key)), number_of(comparison.at("change_half_width")),
+                       comparison.at("distinct_texts"), comparison.at("differing_texts")});
 }
 
 double mean_of(const std::vector<Json>& comparisons, const char* key) {

@@ -45,8 +45,8 @@ struct SchemaRun {
 };
 
 // Together they print every key of every document and every form of it. Those that others read come first.
-const std::vector<SchemaRun>& runs() {
-  static const std::vector<SchemaRun> all = {
+std::vector<SchemaRun> runs_of_classes() {
+  return {
       {"train model --data reviews.csv --max_steps 30 --lr 1e-3 --batch 4 -o learnt", "learnt"},
       {"quantize learnt --format integer(width=4,frac=3) --data reviews.csv --explain --max_drop "
        "100 -o coarse",
@@ -128,6 +128,45 @@ const std::vector<SchemaRun>& runs() {
                    "formats demo '{}'",
                    (test_data() / "cli/old_runs").string())},
   };
+}
+
+// The same for a task beside classes, on a file of 30 texts called `name` and built-in data; `answer`: what a prediction has.
+std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& file,
+                                    const std::string& built_in, const std::string& answer) {
+  const std::string texts = " --data " + file, generated = " --data " + built_in + "?n=60";
+  const std::string quantize = "quantize " + name + " --format integer(width=8,frac=4)" + texts;
+  return {
+      {"train tiny --max_steps 1" + texts + " -o " + name, name},
+      {"train tiny --max_steps 1 --logging_steps 1" + generated + " -o " + name + "_made",
+       name + "_made"},
+      {"train tiny --max_steps 1 --seeds 5" + texts + " -o " + name + "_seeds", name + "_seeds"},
+      {"eval " + name + texts + " -o " + name + "_measured", name + "_measured"},
+      {"predict " + name + texts},
+      {"predict " + name + texts + " --fields " + answer},
+      {quantize + " --explain --max_drop 100 -o " + name + "_int8", name + "_int8"},
+      {quantize + " --qat --max_steps 1 --seeds 2 --max_drop 1 -o " + name + "_qat", name + "_qat"},
+      {"compare " + name + " " + name + "_int8" + texts + " --max_drop 1"},
+      {"compare " + name + "_seeds " + name + "_seeds" + texts + " --max_drop 1"},
+      {"compare-formats " + name + texts + " --choice bf16"},
+      {"compare-formats " + name + "_made" + generated + " --choice bf16"},
+      {"suggest " + name + texts + " --format int(bits=4)"},
+      {"widths " + name + texts + " --widths 8.4 --max_steps 1 -o " + name + "_widths",
+       name + "_widths"},
+      {"demo --max_steps 1 --qat_steps 1" + generated + " --max_seq_length 16 -o " + name + "_demo",
+       name + "_demo"},
+      {fmt::format("runs {0} {0}_seeds {0}_measured {0}_int8 {0}_qat {0}_widths {0}_demo", name)},
+  };
+}
+
+const std::vector<SchemaRun>& runs() {
+  static const std::vector<SchemaRun> all = [] {
+    std::vector<SchemaRun> some = runs_of_classes();
+    for (const auto& more :
+         {runs_of_task("numbers", "numbers.csv", "synth:score", "value"),
+          runs_of_task("labels", "labels.jsonl", "synth:topics", "predicted_labels")})
+      some.insert(some.end(), more.begin(), more.end());
+    return some;
+  }();
   return all;
 }
 
@@ -184,6 +223,15 @@ TEST(Schema, HoldsForWhatEveryCommandPrintsAndWrites) {
   for (int i = 0; i < 30; ++i)
     topics += fmt::format("text {},{}\n", i, i % 3 == 0 ? "art" : i % 3 == 1 ? "sport" : "trade");
   folder.file("topics.csv", topics);
+  std::string numbers = "text,label\n", labels;
+  for (int i = 0; i < 30; ++i) {
+    numbers += fmt::format("text {} of {},{}.5\n", i, i % 4, i % 4);
+    const char* sets[] = {"[]", R"(["rude"])", R"(["rude", "threat"])"};
+    labels +=
+        fmt::format(R"({{"text": "text {} of {}", "label": {}}})", i, i % 3, sets[i % 3]) + "\n";
+  }
+  folder.file("numbers.csv", numbers);
+  folder.file("labels.jsonl", labels);
   Contract contract;
   run_all(contract, folder.path());
   // No row of the schema without a run that has its key.

@@ -216,7 +216,7 @@ TEST(TaskJobs, RefuseWhatOtherTasksHave) {
 TEST(TaskJobs, AreTrainedWithoutAPartToMeasureOn) {
   const TemporaryFolder folder;
   JobData data;
-  data.options.source = folder.file("few.csv", "text,score\na,0.5\nb,1\nc,2\n").string();
+  data.options.source = folder.file("few.csv", "text,label\na,0.5\nb,1\nc,2\n").string();
   data.validation_split = 0;
   TrainJob job{.model = "tiny", .data = data, .output = {.folder = (folder.path() / "m").string()}};
   job.training.training.max_steps = 1;

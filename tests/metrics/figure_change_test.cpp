@@ -191,13 +191,14 @@ TEST(PairedChange, FollowsTheFormula) {
   const FigureChange change = paired_change(kMicroF1, 0.25, {values, differ, 1}, {});
   const double z2 = kNormal975 * kNormal975,
                half = student_975(3) * std::sqrt(4.0 / 3 * (14 + z2 * 14 / 2));
-  EXPECT_NEAR(change.interval->low, 0.25 - half, 1e-12);
-  EXPECT_NEAR(change.interval->high, 0.25 + half, 1e-12);
-  EXPECT_NEAR(change.score(change.interval->low), kNormal975, 1e-12);
-  EXPECT_NEAR(change.score(change.interval->high), -kNormal975, 1e-12);
+  EXPECT_NEAR(change.half_width, half, 1e-12);
+  EXPECT_EQ(change.interval->low, -1) << "no share changes by more";
+  EXPECT_EQ(change.interval->high, 1);
+  EXPECT_NEAR(change.score(0.25 - half), kNormal975, 1e-12);
+  EXPECT_NEAR(change.score(0.25 + half), -kNormal975, 1e-12);
   // Rows of one text are one observation: 1 - 3, 2, 0.
   const std::vector<std::int32_t> texts = {0, 0, 1, 2};
-  EXPECT_NEAR(paired_change(kMicroF1, 0.25, {values, differ, 1}, texts).interval->high - 0.25,
+  EXPECT_NEAR(paired_change(kMicroF1, 0.25, {values, differ, 1}, texts).half_width,
               student_975(2) * std::sqrt(3.0 / 2 * (8 + z2 * 8 / 2)), 1e-12);
 }
 

@@ -69,7 +69,7 @@ TEST(OpenModel, GivesFreshWeightsTheTokenizerBesideTheirConfig) {
   for (const char* file : {"vocab.json", "merges.txt"})
     fs::copy(tokenizer / file, folder.path() / file);
   folder.file("tokenizer_config.json", R"({"model_max_length": 100})");
-  const TextModel made = open_model(name, testing::quiet_context(), 1, {"bad", "good"});
+  const TextModel made = open_model(name, testing::quiet_context(), 1, {.names = {"bad", "good"}});
   EXPECT_EQ(made.tokenizer.vocabulary_size(), 634);
   EXPECT_EQ(made.model.facts.limits.vocabulary, 700);
   EXPECT_EQ(config_of(made.model.facts).pad_token_id, 1);
