@@ -6,6 +6,7 @@
 
 #include "hone/base/process.h"
 #include "hone/base/text.h"
+#include "hone/passes/quantize.h"
 
 namespace hone {
 namespace {
@@ -52,6 +53,7 @@ std::string_view fill_of(Trait trait) {
       return "#f3f3f3";
     case Trait::update:
       return "#f4cccc";
+    case Trait::gather:
     case Trait::other:
       return "#ead1dc";
   }
@@ -186,7 +188,7 @@ class FormatColours {
 std::string operation_label(const Node& node, const std::string& group) {
   std::string label =
       fmt::format("<b>{}</b><br/>{}", node.op().name, markup(relative(node.name(), group)));
-  if (node.is("quantize"))
+  if (is_quantizer(node))
     label +=
         fmt::format("<br/><b>{}</b>", markup(to_string(node.attributes().get<Format>("format"))));
   for (const Value& input : node.inputs()) {
@@ -206,7 +208,7 @@ std::string statement(const Node& node, const std::string& group, FormatColours&
         dot_string(node.name()), markup(node.name()), to_string(node.types()[0]));
   }
   return fmt::format("  {} [fillcolor=\"{}\", label=<{}>];\n", dot_string(node.name()),
-                     node.is("quantize") ? formats.of(node) : fill_of(node.op().trait),
+                     is_quantizer(node) ? formats.of(node) : fill_of(node.op().trait),
                      operation_label(node, group));
 }
 

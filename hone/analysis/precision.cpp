@@ -31,6 +31,19 @@ double PlannedSize::average_weight_bits() const {
                                    : quantized_bits / static_cast<double>(quantized_parameters);
 }
 
+namespace {
+
+// Rows by their numbers, or, as positions are the same for every text, the first rows.
+bool takes_a_part(const Node& node, const Value& table, const Bindings& bindings) {
+  const auto elements = [&](const Type& type) {
+    return element_count(resolve(type.shape, bindings));
+  };
+  return node.op().trait == Trait::gather ||
+         (node.op().trait == Trait::view && elements(node.types()[0]) < elements(table.type()));
+}
+
+}  // namespace
+
 PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan) {
   PlannedSize size;
   for (const Node* parameter : graph.of_kind(NodeKind::parameter))
@@ -40,11 +53,10 @@ PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan) {
   Bindings ones;
   for (char letter = 'A'; letter <= 'Z'; ++letter) ones[letter] = 1;
   std::set<std::string> tables;
-  // Positions are a slice of their table, as they are the same for every text.
   for (const Node* node : graph.of_kind(NodeKind::operation))
-    if (node->is("embedding") || node->is("slice"))
-      for (const Value& input : node->inputs())
-        if (input.node->kind() == NodeKind::parameter) tables.insert(input.node->name());
+    for (const Value& input : node->inputs())
+      if (input.node->kind() == NodeKind::parameter && takes_a_part(*node, input, ones))
+        tables.insert(input.node->name());
   for (const std::string& table : tables)
     size.embedding_bits +=
         32.0 * static_cast<double>(element_count(resolve(graph.find(table)->types()[0].shape, {})));

@@ -28,6 +28,7 @@ enum class Trait : std::uint8_t {
   row_reduction,  ///< every output row depends on the input rows at its place
   contraction,    ///< sums of products
   view,           ///< output shares the input's memory
+  gather,         ///< output elements are the input's, chosen by another input
   update,         ///< writes into an input's memory: optimizers
   other,
 };

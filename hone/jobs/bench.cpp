@@ -137,7 +137,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   ParameterStore parameters = model.parameters.on(session.device);
   const EncodedSet texts = random_texts(model, options);
   if (options.format) {
-    run_as_pass(graph, session, "quantize", [&] {
+    run_as_pass(graph, session, kQuantizer, [&] {
       return quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
     });
     calibrate(graph, parameters, text_examples(texts), {options.batch, 1}, session);

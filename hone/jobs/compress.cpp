@@ -68,7 +68,7 @@ Model round_weights(const Model& quantized, Context& context) {
   Graph graph = quantized.graph;
   graph.clear_outputs();
   for (Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!node->is("quantize")) continue;
+    if (!is_quantizer(*node)) continue;
     // A parameter that others read too, in another format or in none, keeps its precision.
     const Node& parameter = *node->inputs()[0].node;
     if (parameter.kind() == NodeKind::parameter && parameter.users().size() == 1)

@@ -7,7 +7,7 @@
 
 #include "hone/base/file.h"
 #include "hone/formats/plan.h"
-#include "hone/ir/graph.h"
+#include "hone/passes/quantize.h"
 
 /// Recipes say which operation is quantized how. In TOML:
 ///
@@ -30,7 +30,7 @@ using OperandFormats = std::map<Operand, std::optional<Format>>;
 
 struct RecipeRule {
   std::string where;  ///< for messages: "recipe.toml, line 3"
-  std::vector<std::string> ops = {"linear"};
+  std::vector<std::string> ops = {std::string(kUsualLayer)};
   std::optional<std::string> name;   ///< glob
   std::optional<std::string> regex;  ///< ECMAScript, found anywhere in the name
   OperandFormats formats;

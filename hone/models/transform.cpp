@@ -27,7 +27,7 @@ void transform(Model& model, std::string_view text, const Session& session) {
 void quantize_model(Model& model, const QuantizationPlan& plan, const Session& session) {
   const std::vector<std::string> texts = quantize_passes(model.graph, plan);
   change_for_good(
-      model, "quantize", texts, [&] { return quantize(model.graph, plan); }, session);
+      model, kQuantizer, texts, [&] { return quantize(model.graph, plan); }, session);
 }
 
 Model without_quantizers(const Model& model, const Session& session) {

@@ -71,6 +71,7 @@ std::vector<OpDef> embedding() {
        .summary = "y (..., H) = table[ids (...)], table (V, H)",
        .inputs = {"ids", {"table", OperandRole::weight}},
        .attributes = {{"padding", std::int64_t{-1}}},
+       .trait = Trait::gather,
        .infer = infer,
        .reference = forward,
        .gradient = [](GradientContext& c) -> std::vector<Value> {

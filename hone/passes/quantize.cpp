@@ -12,8 +12,6 @@
 namespace hone {
 namespace {
 
-bool is_quantizer(const Node& node) { return node.is("quantize"); }
-
 std::string output_quantizer_name(const Node& node) { return node.name() + ".output_quantizer"; }
 
 // Whether what a layer reads there was quantized where it was made.
@@ -83,7 +81,7 @@ Value add_quantizer(Graph& graph, Value value, const std::string& wanted, const 
   for (std::size_t i = 0; i < states.size(); ++i)
     inputs.push_back(graph.add_parameter(fmt::format("{}.{}", name, states[i].name), types[i],
                                          ParameterRole::format_state, states[i].learned));
-  return graph.add("quantize", std::move(inputs), {{"format", format}}, name, before);
+  return graph.add(kQuantizer, std::move(inputs), {{"format", format}}, name, before);
 }
 
 /// The quantizers so far, by what they read and their format; those of an earlier plan from where they stand.
@@ -243,6 +241,8 @@ Attributes options_of(const Graph& graph, const Group& group) {
 }
 
 }  // namespace
+
+bool is_quantizer(const Node& node) { return node.is(kQuantizer); }
 
 std::optional<Operand> operand_of(const Node& node, std::size_t index) {
   Value value = node.inputs()[index];

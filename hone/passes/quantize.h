@@ -16,9 +16,13 @@ std::optional<Operand> operand_of(const Node& node, std::size_t index);
 /// Whether an operation has such an operand; an output is one where it is f32.
 bool has_operand(const Node& node, Operand operand);
 
+/// The operation that rounds, and the one that plans and recipes speak of unless they name another.
+inline constexpr std::string_view kQuantizer = "quantize", kUsualLayer = "linear";
+bool is_quantizer(const Node& node);
+
 /// The plan that gives every operation called `op` the same formats.
 QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
-                              std::string_view op = "linear");
+                              std::string_view op = kUsualLayer);
 
 /// Puts `quantize(…; format)` in front of (for outputs: behind) the operands that the plan gives
 /// formats. A tensor that several operations read in the same format is quantized once. The state

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "hone/formats/calibrate.h"
+#include "hone/passes/quantize.h"
 
 namespace hone {
 namespace {
@@ -232,7 +233,7 @@ SpelledNumbers spell(const Format& format, std::span<const float> values) {
 std::vector<std::string> quantizer_kernels(const Library& library) {
   std::vector<std::string> names;
   for (const Kernel& kernel : library.kernels)
-    if (kernel.op == "quantize")
+    if (kernel.op == kQuantizer)
       names.push_back(fmt::format("{} ({})", kernel.name, kernel.device));
   names.emplace_back("reference");
   return names;

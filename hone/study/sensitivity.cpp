@@ -69,7 +69,7 @@ class TwinGraph {
       inputs.push_back(
           graph_.add_parameter(fmt::format("{}.quantizer.{}", name, states_of(format)[i].name),
                                types[i], ParameterRole::format_state, false));
-    return graph_.add("quantize", inputs, {{"format", format}}, name);
+    return graph_.add(kQuantizer, inputs, {{"format", format}}, name);
   }
 
   void probe(Value before, Value after, OperandNoise result) {

@@ -25,7 +25,7 @@ std::vector<const Node*> curious_quantizers(const Graph& graph,
                                             const std::set<std::string>& settled) {
   std::vector<const Node*> found;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!node->is("quantize") || settled.contains(node->name())) continue;
+    if (!is_quantizer(*node) || settled.contains(node->name())) continue;
     const Format& format = format_of(*node);
     if (!states_of(format).empty() || format.def->objection != nullptr) found.push_back(node);
   }

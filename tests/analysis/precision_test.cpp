@@ -90,6 +90,20 @@ output y = %y)",
   EXPECT_TRUE(all.embeddings_quantized);
 }
 
+// Positions are the first rows of their table; a weight that is turned is whole.
+TEST(PlannedSize, TellsAPartOfATableFromAWeightThatIsTurned) {
+  const Graph graph = parse_graph(R"(%x = input : f32[B, S, 4]
+%table = parameter weight trainable : f32[10, 4]
+%w = parameter weight trainable : f32[4, 4]
+%rows = slice(%table) {axis=0, begin=0, size=[S]} : f32[S, 4]
+%turned = transpose(%w) {axes=[1, 0]} : f32[4, 4]
+%h = linear(%x, %turned) : f32[B, S, 4]
+%y = add(%h, %rows) : f32[B, S, 4]
+output y = %y)",
+                                  ops(), formats());
+  EXPECT_EQ(planned_size(graph, {}).embedding_bits, 32 * 40);
+}
+
 TEST(PlannedSize, TakesTheFirstOfSeveralFormatsOfAParameter) {
   const PlannedSize size =
       planned_size(shared_weight(), both({.weight = format_called("integer(width=8,frac=4)")},
