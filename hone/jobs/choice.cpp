@@ -10,8 +10,10 @@ namespace hone {
 ChoicePart choice_part(const EncodedSplits& data) {
   user_check(
       data.validation.size() > 0,
-      "there is no validation part to choose on; leave `validation_split` above 0, give data "
-      "with such a part, or choose on the test part by `protocol` original");
+      "there is no validation part to choose on: the data has none, and of {} training texts none "
+      "were set aside; give more texts and leave `validation_split` above 0, give data with such a "
+      "part, or choose on the test part by `protocol` original",
+      grouped(data.train.size()));
   return {data.protocol == Protocol::original ? "test" : "validation", data.validation};
 }
 

@@ -6,7 +6,11 @@ namespace {
 Table table_of(const SuggestionTrial& trial) { return comparison_table(trial.models()); }
 
 std::string summary_of(const SuggestionTrial& trial) {
-  return finding(trial.suggested, trial.choice.made_on());
+  const std::string found = finding(trial.suggested, trial.choice.made_on());
+  if (!trial.is_as_given) return found;
+  return "Nothing better was found: no parameters of these formats lose less at no more bits, so "
+         "what is suggested is what was given. " +
+         found;
 }
 
 }  // namespace
@@ -20,6 +24,7 @@ SuggestionTrial try_suggestions(const Model& model, const EncodedSplits& data,
       .choice = begin_choice(model, data, batch_size, context), .given = {}, .suggested = {}};
   CompressOptions better = options;
   better.plan = with_suggestions(options.plan, suggestions);
+  trial.is_as_given = better.plan == options.plan;
   const Model given = compress(model, data, options, context),
               suggested = compress(model, data, better, context);
   const Measurement& parent = trial.choice.parent;

@@ -12,6 +12,7 @@ namespace hone {
 /// What suggestions do to the whole model, beside the plan they were made for.
 struct SuggestionTrial {
   Choice choice;
+  bool is_as_given = false;  ///< nothing that loses less was found
   /// Where the choice is made, with verdicts corrected for the two of them.
   ComparedModel given, suggested;
 

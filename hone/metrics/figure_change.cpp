@@ -139,7 +139,7 @@ FigureChange accuracy_change(const Comparison& c) {
           .score = [c](double change) { return tango_score(c, std::max(change, -1.0)); },
           .plan = rates_seen(c),
           .differs = c.mcnemar_p <= 0.05,
-          .notes = flips_text(c.flips == 0 ? 0 : c.flip_share)};
+          .notes = differing_text(c.flips, c.examples, "prediction")};
 }
 
 FigureChange paired_change(const FigureName& figure, double change,

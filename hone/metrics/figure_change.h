@@ -40,8 +40,9 @@ struct FigureChange {
   /// read as a normal number, and is 1.96 at the lower end of the interval. Not called where the change is not defined.
   std::function<double(double change)> score = {};
   ChangePlan plan = {};
-  bool differs = true;     ///< that an exact test, where there is one, sees a change as well
-  std::string notes = {};  ///< what follows the change in a sentence: "; 0.30 % flips"
+  bool differs = true;  ///< that an exact test, where there is one, sees a change as well
+  std::string notes =
+      {};  ///< what follows the change in a sentence: "; 12 of 4 000 predictions differ"
   /// Of a ratio of sums: how many texts there are, and on how many of them the models differ.
   std::int64_t texts = 0, differing_texts = 0;
   double half_width = 0;  ///< of its interval, before that was cut

@@ -292,7 +292,7 @@ MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& can
   result.subset_accuracy = accuracy_change(result.subset);
   result.subset_accuracy.figure = kSubsetAccuracy;
   result.micro_f1 = micro_f1_change(before, after, differ, texts);
-  result.micro_f1.notes += answer_flips_text(result.flip_share);
+  result.micro_f1.notes += differing_text(result.flips, std::ssize(targets), "answer");
   return result;
 }
 

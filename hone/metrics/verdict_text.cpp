@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "hone/base/percentage.h"
+#include "hone/base/text.h"
 
 namespace hone {
 
@@ -27,14 +28,9 @@ std::string decided_text(const Verdict& v, bool differ, const ChangeWords& words
                      v.kept() ? "within" : "beyond", 100 * v.margin);
 }
 
-std::string flips_text(double share, const std::string& over) {
-  return share == 0 ? "; no prediction differs"
-                    : fmt::format("; {} flips{}", flip_share_text(share), over);
-}
-
-std::string answer_flips_text(double share, const std::string& over) {
-  return share == 0 ? "; no answer differs"
-                    : fmt::format("; {} of answers differ{}", flip_share_text(share), over);
+std::string differing_text(std::int64_t count, std::int64_t of, std::string_view what) {
+  if (count == 0) return fmt::format("; no {} differs", what);
+  return fmt::format("; {} of {} {}s differ", grouped(count), grouped(of), what);
 }
 
 std::string shift_text(double mean_shift) {
@@ -43,9 +39,11 @@ std::string shift_text(double mean_shift) {
 }
 
 std::string seed_notes(const FigureName& figure, double difference) {
-  constexpr const char* kOver = " on average";
   if (figure == kR2) return shift_text(difference);
-  return figure == kMicroF1 ? answer_flips_text(difference, kOver) : flips_text(difference, kOver);
+  const bool labels = figure == kMicroF1;
+  if (difference == 0) return labels ? "; no answer differs" : "; no prediction differs";
+  return fmt::format("; {} {} on average", flip_share_text(difference),
+                     labels ? "of answers differ" : "flips");
 }
 
 }  // namespace hone

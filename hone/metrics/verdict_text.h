@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "hone/metrics/verdict.h"
 
@@ -22,10 +24,8 @@ std::string change_text(const Verdict& verdict, const ChangeWords& words = {});
 /// predictions differ, sees a change too.
 std::string decided_text(const Verdict& verdict, bool differ, const ChangeWords& words = {});
 
-/// "; 0.30 % flips on average"; "; no prediction differs".
-std::string flips_text(double share, const std::string& over = "");
-/// The same of a share of answers on labels: "; 0.30 % of answers differ".
-std::string answer_flips_text(double share, const std::string& over = "");
+/// How many of those that were compared differ, each a `what`: "; 12 of 4 000 predictions differ"; "; no prediction differs".
+std::string differing_text(std::int64_t count, std::int64_t of, std::string_view what);
 /// "; predictions move by 0.02 on average"; "; no prediction differs".
 std::string shift_text(double mean_shift);
 

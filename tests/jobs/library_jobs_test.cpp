@@ -86,6 +86,10 @@ TEST(LibraryJobs, TrainMeasureQuantizeCompareAndSuggest) {
                        .data = lookup_texts()};
   EXPECT_NE(suggest_formats(suggested, told.context).recipe.find("integer(width=6,"),
             std::string::npos);
+  // A format without parameters has no better ones, which is said.
+  suggested.format = parse_format("bf16", formats);
+  EXPECT_NE(suggest_formats(suggested, told.context).text({}).find("Nothing better was found"),
+            std::string::npos);
 }
 
 /// A model that some jobs begin with.

@@ -55,11 +55,11 @@ TEST(Verdict, TakesLackOfEvidenceForNothing) {
 TEST(Verdict, SaysItInASentence) {
   EXPECT_EQ(
       verdict(counted(10000, 10, 10)).summary,
-      "kept: +0.00 points of accuracy (95 %: -0.10 to +0.10), within the margin of 0.50; 0.20 "
-      "% flips");
+      "kept: +0.00 points of accuracy (95 %: -0.10 to +0.10), within the margin of 0.50; 20 of "
+      "10 000 predictions differ");
   EXPECT_EQ(verdict(counted(10000, 100, 10)).summary,
             "lost: -0.90 points of accuracy (95 %: -1.12 to -0.71), beyond the margin of 0.50; "
-            "1.10 % flips");
+            "110 of 10 000 predictions differ");
   // What is shown to be a gain, or a loss, is called one.
   EXPECT_TRUE(verdict(counted(10000, 10, 100), 0).summary.starts_with("kept, and better: +0.90"));
   EXPECT_EQ(verdict(counted(10000, 10, 100), 0).summary.find("within"), std::string::npos);
