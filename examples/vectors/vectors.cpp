@@ -66,7 +66,7 @@ int main() {
   Graph graph = two_layers(library.ops);
   ParameterStore parameters = initial_parameters(graph, /*seed=*/42);
   const TrainingOptions setup{.optimizer = {.learning_rate = 0.01}, .epochs = 20, .batch_size = 64};
-  train(graph, parameters, training.examples, setup, /*callbacks=*/{}, session);
+  train(graph, parameters, training.examples, setup, session);
   report("trained", graph, parameters);
 
   run_passes(graph, parameters, session, {"quantize(format=int(bits=4))"});

@@ -62,9 +62,9 @@ Task find_task(std::span<const WrittenAnswer> answers, std::vector<std::string>&
     return Task::regression;
   }
   if (std::ranges::none_of(answers, &WrittenAnswer::many)) return Task::single_label;
-  notes.emplace_back(
-      "the labels are lists: a text has any number of labels (multi_label_classification); "
-      "`problem_type` regression takes them as numbers to estimate");
+  notes.push_back(fmt::format(
+      "the labels are lists: a text has any number of labels (multi_label_classification){}",
+      numbers ? "; `problem_type` regression takes them as numbers to estimate" : ""));
   return Task::multi_label;
 }
 

@@ -146,7 +146,7 @@ class Run {
     callbacks.stop_requested = [] { return interrupt_signal() != 0; };
     try {
       return hone::train(graph, model_.parameters, text_examples(data_.train), options_.training,
-                         callbacks, context_.session(), checkpoint_.state);
+                         context_.session(), callbacks, checkpoint_.state);
     } catch (const Diverged& diverged) {
       give_up(diverged);
     } catch (const UserError& error) {

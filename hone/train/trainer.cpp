@@ -134,8 +134,8 @@ std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps) {
 }
 
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const ExampleSource& data,
-                     const TrainingOptions& options, const TrainingCallbacks& callbacks,
-                     const Session& session, const TrainingState& from) {
+                     const TrainingOptions& options, const Session& session,
+                     const TrainingCallbacks& callbacks, const TrainingState& from) {
   check(options);
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
   Graph step_graph = graph;

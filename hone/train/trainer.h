@@ -126,7 +126,7 @@ std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps);
 /// interruptions. Throws `UserError` for options that make no sense, and `Diverged` when the loss or, at a checkpoint, a
 /// weight stops being a number.
 TrainingResult train(const Graph& graph, ParameterStore& parameters, const ExampleSource& data,
-                     const TrainingOptions& options, const TrainingCallbacks& callbacks,
-                     const Session& session, const TrainingState& from = {});
+                     const TrainingOptions& options, const Session& session,
+                     const TrainingCallbacks& callbacks = {}, const TrainingState& from = {});
 
 }  // namespace hone

@@ -28,8 +28,7 @@ const std::string kNumbersNote =
     "the labels are numbers, not all of them whole: they are taken as numbers to estimate "
     "(regression); `problem_type` single_label_classification takes them as names of classes";
 const std::string kListsNote =
-    "the labels are lists: a text has any number of labels (multi_label_classification); "
-    "`problem_type` regression takes them as numbers to estimate";
+    "the labels are lists: a text has any number of labels (multi_label_classification)";
 
 TEST(FindTask, TakesNumbersForARegressionWhereOneIsNotWhole) {
   EXPECT_EQ(found({one("1"), one("2.5"), one("-3e1")}), Task::regression);
@@ -53,7 +52,10 @@ TEST(FindTask, SaysWhatItIsIfNotClasses) {
   EXPECT_EQ(notes, Names{});
   find_task(std::vector<WrittenAnswer>{one("1.5")}, notes);
   find_task(std::vector<WrittenAnswer>{list({"a"})}, notes);
-  EXPECT_EQ(notes, (Names{kNumbersNote, kListsNote}));
+  find_task(std::vector<WrittenAnswer>{list({"0", "2"})}, notes);
+  EXPECT_EQ(notes, (Names{kNumbersNote, kListsNote,
+                          kListsNote + "; `problem_type` regression takes them as numbers to "
+                                       "estimate"}));
 }
 
 TEST(WrittenList, IsAFlatArray) {

@@ -208,7 +208,7 @@ TEST(FakeDevice, TrainsWithTheBitsOfTheHost) {
   ParameterStore host = random_parameters(graph), there = host.on(device);
   const ParameterStore before = host;
   const auto run = [&](ParameterStore& parameters, const Library& library, Device& where) {
-    return train(graph, parameters, text_examples(data), options, {}, {library, pool, where});
+    return train(graph, parameters, text_examples(data), options, {library, pool, where});
   };
   const TrainingResult expected = run(host, references(), cpu());
   const TrainingResult result = run(there, fake_library(), device);

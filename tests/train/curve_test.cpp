@@ -55,7 +55,7 @@ Run train_golden(const Json& curve, const Library& library) {
   callbacks.on_step = [&](const StepRecord& record) { run.steps.push_back(record); };
   ThreadPool pool(2);
   train(run.model.graph, run.model.parameters, text_examples(texts_of(batches, "")), options,
-        callbacks, {library, pool});
+        {library, pool}, callbacks);
   return run;
 }
 

@@ -21,8 +21,8 @@ std::vector<double> train_on(Device& device, const Library& library, ParameterSt
   callbacks.on_step = [&](const StepRecord& record) { losses.push_back(record.loss); };
   ThreadPool pool(1);
   const Graph graph = tiny_model().graph;
-  train(graph, parameters, text_examples(testing::tiny_texts(12)), kOptions, callbacks,
-        {library, pool, device});
+  train(graph, parameters, text_examples(testing::tiny_texts(12)), kOptions,
+        {library, pool, device}, callbacks);
   return losses;
 }
 

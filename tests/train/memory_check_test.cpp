@@ -61,7 +61,7 @@ TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
       needed_bytes(step_graph(), {{'B', texts.size()}, {'S', longest_text(texts)}}, session);
   const double before = static_cast<double>(resident_bytes());
   train(model.graph, model.parameters, text_examples(texts),
-        {.max_steps = 1, .batch_size = texts.size()}, {}, session);
+        {.max_steps = 1, .batch_size = texts.size()}, session);
   const double taken = static_cast<double>(peak_resident_bytes()) - before;
   EXPECT_GT(estimate, 100e6) << "too small to be told from the rest of the process";
   EXPECT_LT(taken, 1.1 * estimate);

@@ -27,7 +27,7 @@ TrainingResult train_tiny(const Graph& graph, ParameterStore& parameters, const 
                           const TrainingOptions& options, const TrainingCallbacks& callbacks = {},
                           int threads = 1) {
   ThreadPool pool(threads);
-  return train(graph, parameters, text_examples(data), options, callbacks, {builtin(), pool});
+  return train(graph, parameters, text_examples(data), options, {builtin(), pool}, callbacks);
 }
 
 // A tiny model after training on `texts` texts.
@@ -204,7 +204,7 @@ TEST(Trainer, GoesOnFromAnyCheckpointToTheSameBits) {
     log.on_log = [&](const StepRecord& record) { later.push_back(record.loss); };
     ThreadPool pool(2);
     const TrainingResult rest = train(loss_graph(whole), one.parameters, text_examples(data),
-                                      options, log, {builtin(), pool}, one.state);
+                                      options, {builtin(), pool}, log, one.state);
     EXPECT_EQ(changed_parameters(whole.parameters, one.parameters), std::vector<std::string>{})
         << one.state.step;
     EXPECT_EQ(rest.steps, all.steps);
@@ -255,8 +255,8 @@ TEST(Trainer, MakesUpForAnEvaluationThatWasDue) {
       return true;
     };
     ThreadPool pool(1);
-    train(loss_graph(model), one.parameters, text_examples(tiny_texts(64)), options, rest,
-          {builtin(), pool}, one.state);
+    train(loss_graph(model), one.parameters, text_examples(tiny_texts(64)), options,
+          {builtin(), pool}, rest, one.state);
     EXPECT_EQ(evaluations,
               was_done ? std::vector<std::int64_t>{4} : (std::vector<std::int64_t>{2, 4}));
   }

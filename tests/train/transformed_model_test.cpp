@@ -118,7 +118,7 @@ ParameterStore trained(const Model& model, const Library& library, Device& devic
   train(
       model.graph, parameters, text_examples(testing::tiny_texts(12)),
       {.optimizer = {.learning_rate = 1e-2, .weight_decay = 0.1}, .max_steps = 4, .batch_size = 4},
-      {}, {library, pool, device});
+      {library, pool, device});
   return parameters;
 }
 
