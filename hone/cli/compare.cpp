@@ -42,7 +42,8 @@ Command compare_command() {
                           "of a single file");
             app.add_option("--texts", a->job.texts, "changed texts to show")->check(number_from(0));
             app.add_option("--max_drop", a->job.max_drop_points,
-                           "points of accuracy that B may lose: exit code 3 unless the verdict is "
+                           "points of accuracy, or of what else the task is judged by, that B may "
+                           "lose: exit code 3 unless the verdict is "
                            "kept, which means that the whole 95 % interval of the change lies "
                            "above minus them; docs/output.md and `hone schema` define kept, "
                            "lost and unclear")

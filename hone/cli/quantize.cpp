@@ -49,7 +49,8 @@ Command quantize_command() {
             app.add_flag("--qat", a->job.qat, "train with the quantizers in place");
             app.add_option(
                    "--max_drop", a->job.max_drop_points,
-                   "points of accuracy that may be lost: exit code 3 unless the verdict is kept, "
+                   "points of accuracy, or of what else the task is judged by, that may be lost: "
+                   "exit code 3 unless the verdict is kept, "
                    "which means that the whole 95 % interval of the change lies above minus "
                    "them; docs/output.md and `hone schema` define kept, lost and unclear")
                 ->check(number_from(0));

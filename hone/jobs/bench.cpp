@@ -20,7 +20,11 @@ namespace hone {
 namespace {
 
 EncodedSet random_texts(const Model& model, const BenchOptions& options) {
-  EncodedSet set;
+  const Task task = model.facts.task();
+  EncodedSet set{.ids = {},
+                 .labels = {},
+                 .task = task,
+                 .target_width = task == Task::single_label ? 0 : model.facts.class_count()};
   RandomSequence random(0, stream_of("bench"));
   const auto choose = [&](std::int64_t below) {
     return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below)));
@@ -31,6 +35,8 @@ EncodedSet random_texts(const Model& model, const BenchOptions& options) {
       ids.push_back(choose(model.facts.limits.vocabulary));
     set.ids.push_back(std::move(ids));
     set.labels.push_back(choose(model.facts.class_count()));
+    for (std::int64_t i = 0; i < set.target_width; ++i)
+      set.targets.push_back(static_cast<float>(choose(2)));
   }
   return set;
 }

@@ -21,9 +21,11 @@ std::string improvement(const Diagnosis& diagnosis) {
   if (!diagnosis.improved)
     return fmt::format("{}: not tried, as there is no validation part to try it on.", remedy);
   const ComparedModel& model = *diagnosis.improved;
-  return fmt::format("{}, by rounding alone ({}): {}; margin SNR {} dB.", remedy,
+  return fmt::format("{}, by rounding alone ({}): {}; {} {} dB.", remedy,
                      part_text(diagnosis.part, model.measurement.evaluation),
-                     model.verdict->summary, display_text(real(model.comparison->snr_db, 1)));
+                     model.verdict->summary,
+                     model.comparison->change.figure == kAccuracy ? "margin SNR" : "output SNR",
+                     display_text(real(model.comparison->snr_db, 1)));
 }
 
 std::string caption(const Explanation& explanation) {

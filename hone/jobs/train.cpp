@@ -329,14 +329,17 @@ Splits splits_to_train_on(const TrainJob& job, const std::optional<TrainedOn>& b
   const KnownLabels known = labels_to_train_for(job);
   try {
     return load_splits(job.data, job.seed, known, before, DataUse::training, context);
-  } catch (const LabelMismatch& mismatch) {
-    if (!job.ignore_mismatched_sizes)
+  } catch (const UserError& error) {
+    const bool mismatch = dynamic_cast<const LabelMismatch*>(&error) != nullptr;
+    if (!job.ignore_mismatched_sizes && mismatch)
       fail("{}; give `ignore_mismatched_sizes` to begin with a fresh head for the data's labels",
-           mismatch.what());
-    const std::optional<Task> asked = job.problem_type.empty() ? std::optional<Task>() : known.task;
-    return load_splits(job.data, job.seed, KnownLabels{asked, {}}, before, DataUse::training,
-                       context);
+           error.what());
+    // What no label of the model's task can be may be one of another task.
+    if (!job.ignore_mismatched_sizes || !known.task) throw;
   }
+  const std::optional<Task> asked = job.problem_type.empty() ? std::optional<Task>() : known.task;
+  return load_splits(job.data, job.seed, KnownLabels{asked, {}}, before, DataUse::training,
+                     context);
 }
 
 // Of classes: "; always 'good' would be right for 50.1 %"

@@ -200,14 +200,15 @@ std::string width_verdict(const WidthStudy& study) {
 }
 
 std::vector<std::string> width_findings(const WidthStudy& study) {
-  std::vector<std::string> lines, not_kept;
+  std::vector<std::string> lines;
   const WidthResult& first = study.results[widest(study)];
-  if (!study.kept_ptq) not_kept.push_back("by rounding alone, " + first.ptq.verdict->summary);
-  if (!study.kept_qat) not_kept.push_back("with training, " + first.qat.verdict->summary);
-  if (!not_kept.empty())
-    lines.push_back(fmt::format("Not even the widest, {}, is shown to keep it on {}: {}.",
-                                text_of(first.width), study.choice.made_on(),
-                                fmt::join(not_kept, "; ")));
+  const auto not_kept = [&](const char* method, const ComparedModel& model) {
+    lines.push_back(fmt::format("{}, not even the widest, {}, is shown to keep it on {}: {}.",
+                                method, text_of(first.width), study.choice.made_on(),
+                                model.verdict->summary));
+  };
+  if (!study.kept_ptq) not_kept("By rounding alone", first.ptq);
+  if (!study.kept_qat) not_kept("With training", first.qat);
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;

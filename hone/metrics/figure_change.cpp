@@ -56,8 +56,10 @@ TextSums sums_by_text(const Contributions& c, std::span<const std::int32_t> text
   }
   // A text that stands in several rows adds as many times as much.
   const double least = c.least / evidence(texts);
-  sums.mean_square =
-      sums.squares > 0 ? sums.squares / static_cast<double>(sums.differ) : least * least;
+  // Of whole answers one more that differs is not taken for less than the least: a first loss makes nothing surer.
+  const bool at_least = c.is_of_whole_answers || sums.squares == 0;
+  sums.mean_square = (at_least ? std::max(sums.squares, least * least) : sums.squares) /
+                     static_cast<double>(std::max<std::int64_t>(sums.differ, 1));
   return sums;
 }
 

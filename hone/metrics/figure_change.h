@@ -67,19 +67,22 @@ struct Contributions {
   std::span<const double> values;
   /// (examples): whether the two models say something different; of one model, whether its answer is not the right one
   std::span<const char> differ;
-  double least = 0;  ///< what one answer that differs would add; counts where none was seen
+  double least = 0;  ///< what one answer that differs would add; counts where none or few were seen
+  /// An answer differs or does not, and adds about `least`; else by any amount, and `least` counts where none differs.
+  bool is_of_whole_answers = false;
 };
 
 /// The change of a ratio of sums over examples, such as R² or micro F1, with its 95 % interval (delta method; Cochran 1977,
 /// Sampling Techniques, chapter 6), by texts: the rows of a text are one observation (Cameron & Miller 2015, Journal of
 /// Human Resources 50:317).
 ///
-///     half width = t sqrt(G / (G - 1) (Σ u² + 1.96² Σ u² / K))
+///     half width = t sqrt(G / (G - 1) (Σ u² + 1.96² max(Σ u², least²) / max(K, 1)))      of whole answers
+///     half width = t sqrt(G / (G - 1) (Σ u² + 1.96² Σ u² / K))                            of numbers, with least² at K = 0
 ///
 /// over the G texts with u the sum of a text's values, t of G - 1 degrees of freedom, and K the texts on which the models
 /// differ. The second term is what makes the interval hold its level where K is small: for equal gains and losses of one
-/// answer it gives the width of Tango's score interval as rates go to 0, which is positive at K = 0, where a mean square of
-/// `least`² is assumed. It vanishes as K grows. Of a figure that is a share the interval is cut at -1 and 1. Not defined for
+/// answer it gives the width of Tango's score interval as rates go to 0, which is positive at K = 0, and no narrower at K = 1. It
+/// vanishes as K grows. Of a figure that is a share the interval is cut at -1 and 1. Not defined for
 /// less than two texts. `texts`: as in `evidence`.
 FigureChange paired_change(const FigureName& figure, double change,
                            const Contributions& contributions, std::span<const std::int32_t> texts);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "hone/base/error.h"
@@ -113,16 +114,33 @@ double mean_area(const std::vector<RocAuc>& areas) {
   return sum / count;
 }
 
+// F1 of giving every text the most frequent labels, as many as make it greatest. No other set of as many labels
+// finds more.
+double best_constant_f1(const std::vector<LabelCounts>& of_label, std::int64_t examples) {
+  std::vector<std::int64_t> supports;
+  LabelCounts all;
+  for (const LabelCounts& one : of_label) {
+    supports.push_back(one.support);
+    all.support += one.support;
+  }
+  std::ranges::sort(supports, std::greater());
+  double best = 0;
+  for (const std::int64_t support : supports) {
+    all.predicted += examples;
+    all.found += support;
+    best = std::max(best, all.figures().f1);
+  }
+  return best;
+}
+
 MultiLabelBaseline baseline_of(const Answers& answers, const std::vector<LabelCounts>& of_label,
                                std::int64_t examples) {
   const auto labels = std::ssize(of_label);
-  LabelCounts all;
   std::int64_t exact = 0, right = 0;
   for (std::int64_t i = 0; i < examples; ++i) {
     std::int64_t right_here = 0;
     for (std::int64_t l = 0; l < labels; ++l) {
       const bool usual = 2 * of_label[static_cast<std::size_t>(l)].support > examples;
-      all += Answers::counts_of(answers.truth(i, l), usual);
       right_here += answers.truth(i, l) == usual;
     }
     right += right_here;
@@ -130,7 +148,8 @@ MultiLabelBaseline baseline_of(const Answers& answers, const std::vector<LabelCo
   }
   const auto n = static_cast<double>(examples);
   return {static_cast<double>(exact) / n,
-          static_cast<double>(right) / (n * static_cast<double>(labels)), all.figures().f1};
+          static_cast<double>(right) / (n * static_cast<double>(labels)),
+          best_constant_f1(of_label, examples)};
 }
 
 void check_shape(const Logits& logits, std::span<const float> targets) {
@@ -188,7 +207,9 @@ Interval micro_f1_interval(const Answers& answers, std::int64_t examples,
   const F1Parts parts(answers, examples);
   std::vector<char> wrong;
   for (std::int64_t i = 0; i < examples; ++i) wrong.push_back(answers.all_right(i) ? 0 : 1);
-  return ratio_interval(kMicroF1, parts.f1, {parts.values, wrong, least_part(parts)}, texts);
+  return ratio_interval(kMicroF1, parts.f1,
+                        {parts.values, wrong, least_part(parts), /*is_of_whole_answers=*/true},
+                        texts);
 }
 
 FigureChange micro_f1_change(const Answers& parent, const Answers& candidate,
@@ -199,7 +220,8 @@ FigureChange micro_f1_change(const Answers& parent, const Answers& candidate,
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = after.values[i] - before.values[i];
   const double change =
       examples == 0 ? std::numeric_limits<double>::quiet_NaN() : after.f1 - before.f1;
-  return paired_change(kMicroF1, change, {values, differ, least_part(before)}, texts);
+  return paired_change(kMicroF1, change,
+                       {values, differ, least_part(before), /*is_of_whole_answers=*/true}, texts);
 }
 
 }  // namespace

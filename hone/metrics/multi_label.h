@@ -18,10 +18,11 @@ namespace hone {
 /// The answer on a label: yes from a logit of 0 on, which is a probability of one half.
 inline bool says_yes(float logit) { return logit >= 0; }
 
-/// What always giving the most frequent answer of each label, no where both are as frequent, would reach.
+/// What who looks at no text would reach.
 struct MultiLabelBaseline {
-  double subset_accuracy = 0;
-  double hamming_accuracy = 0;
+  /// Always giving the most frequent answer of each label, no where both are as frequent.
+  double subset_accuracy = 0, hamming_accuracy = 0;
+  /// Always giving the labels that reach most so: the most frequent ones, up to one of them.
   double micro_f1 = 0;
 };
 

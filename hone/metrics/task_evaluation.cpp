@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "hone/base/percentage.h"
 #include "hone/metrics/evidence.h"
 
@@ -54,7 +56,7 @@ TaskEvaluation evaluate(const Logits& outputs, const Truth& truth) {
 std::string baseline_answer(const FigureName& figure) {
   if (figure == kAccuracy) return "the most frequent class alone";
   if (figure == kR2) return "always giving the mean";
-  return "the most frequent answer on each label alone";
+  return "the best set of labels to give every text";
 }
 
 std::string baseline_text(const FigureName& figure, double baseline) {
@@ -65,9 +67,18 @@ std::string baseline_text(const TaskEvaluation& e) { return baseline_text(e.figu
 
 std::vector<std::string> concerns(const TaskEvaluation& e, const std::vector<std::string>& labels) {
   if (const Evaluation* classes = e.classes()) return concerns(*classes, labels);
-  if (const auto* several = std::get_if<MultiLabelEvaluation>(&e.figures))
-    return concerns(*several, labels);
-  return concerns(std::get<RegressionEvaluation>(e.figures));
+  const auto* several = std::get_if<MultiLabelEvaluation>(&e.figures);
+  std::vector<std::string> sentences = several != nullptr
+                                           ? concerns(*several, labels)
+                                           : concerns(std::get<RegressionEvaluation>(e.figures));
+  // A figure that is not above the baseline's can be kept by anything.
+  const bool is_defined = e.examples > 0 && !std::isnan(e.value);
+  if (is_defined && sentences.empty() && !(e.interval.low > e.baseline))
+    sentences.push_back(fmt::format(
+        "{} is not shown to be above that of who looks at no text: {} (95 %: {} to {}), and {}",
+        e.figure.text, share_text(e.value), percent_number(e.interval.low),
+        percent_number(e.interval.high), baseline_text(e)));
+  return sentences;
 }
 
 std::string part_text(const std::string& part, const TaskEvaluation& e,

@@ -44,7 +44,8 @@ Cell difference_cell(const TaskComparison& c) {
 }
 
 Column difference_column(const FigureName& figure) {
-  return figure == kR2 ? Column{"mean_shift", "Mean shift"} : Column{"flips", "Flips"};
+  if (figure == kR2) return {"mean_shift", "Mean shift"};
+  return figure == kMicroF1 ? Column{"flips", "Texts that differ"} : Column{"flips", "Flips"};
 }
 
 std::string change_key(const FigureName& figure) { return fmt::format("{}_change", figure.key); }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "hone/jobs/bench.h"
 #include "hone/jobs/compare.h"
 #include "hone/jobs/compare_formats.h"
 #include "hone/jobs/evaluate.h"
@@ -193,6 +194,13 @@ TEST_P(TaskJobs, SeedsAreJudgedByTheTasksFigure) {
       1e-12);
 }
 
+TEST_P(TaskJobs, TrainingStepsAreTimed) {
+  const TextModel source = open_model(model(), quiet(), /*seed=*/42);
+  const BenchTimes times =
+      bench(source.model, "model", {.batch = 2, .tokens = 8, .train = true, .runs = 1}, quiet());
+  EXPECT_GT(times.min_ms, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Each, TaskJobs, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return info.param.name; });
 
@@ -250,6 +258,12 @@ TEST(TaskJobs, TakeWholeNumbersForARegressionWhereThatIsAsked) {
   EXPECT_EQ(train_model(job, quiet()).fields["validation"]["eval_figure"], "accuracy");
   EXPECT_TRUE(read_json(folder.path() / "o" / "config.json")["problem_type"] ==
               "single_label_classification");
+  // Words are no numbers, so that the data alone say which task it is.
+  job.data.options.source =
+      folder.file("words.csv", rows.replace(rows.find("stars"), 5, "label") + "no,bad\n").string();
+  job.output.folder = (folder.path() / "p").string();
+  job.problem_type = "";
+  EXPECT_EQ(train_model(job, quiet()).fields["validation"]["eval_figure"], "accuracy");
 }
 
 }  // namespace

@@ -220,6 +220,26 @@ TEST(PairedChange, HasTheWidthOfTangosInterval) {
   }
 }
 
+// A first loss makes nothing surer: what may be lost at worst is no less than where nothing differs.
+TEST(PairedChange, DoesNotGrowSurerByAFirstLoss) {
+  constexpr std::size_t kCount = 700, kLabels = 3;
+  std::vector<float> truth(kCount * kLabels), logits;
+  for (std::size_t i = 0; i < truth.size(); ++i) truth[i] = i % 4 == 0 ? 1 : 0;
+  for (const float has : truth) logits.push_back(has == 1 ? 1.0f : -1.0f);
+  std::vector<float> one_lost = logits, one_given = logits;
+  one_lost[0] = -1;
+  one_given[1] = 1;
+  const auto change = [&](const std::vector<float>& candidate) {
+    return compare_multi_label({logits, kLabels}, {candidate, kLabels}, truth).micro_f1;
+  };
+  const FigureChange none = change(logits);
+  for (const FigureChange& first : {change(one_lost), change(one_given)}) {
+    EXPECT_LT(first.change, 0);
+    EXPECT_GE(first.half_width, none.half_width);
+    EXPECT_LT(first.interval->low, none.interval->low);
+  }
+}
+
 TEST(PairedChange, DoesNotGrowSurerByRepetition) {
   const Floats t = {1, 3, 4, 8, 2, 6}, a = {1, 2, 5, 6, 3, 7}, b = {2, 2, 5, 4, 3, 7};
   const FigureChange once = compare_regression({a, 1}, {b, 1}, t).r2,

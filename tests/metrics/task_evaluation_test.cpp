@@ -39,6 +39,31 @@ TEST(TaskEvaluation, HasTheFigureByWhichItsTaskIsJudged) {
   EXPECT_EQ(m.value, 0.8);
 }
 
+// What is not above who looks at no text can be kept by anything, which verdicts do not see.
+TEST(TaskEvaluation, SaysWhereTheFigureIsNotAboveTheBaseline) {
+  std::vector<float> truth, given;
+  for (int i = 0; i < 30; ++i) {
+    truth.push_back(static_cast<float>(i % 5));
+    given.push_back(2 + 0.1f * static_cast<float>(i % 3));
+  }
+  given[0] = 1.5f;
+  const TaskEvaluation poor = evaluate({given, 1}, {.task = Task::regression, .targets = truth});
+  EXPECT_EQ(concerns(poor, {"stars"}).size(), 1u) << poor.value << " from " << poor.interval.low;
+  const TaskEvaluation good = evaluate({truth, 1}, {.task = Task::regression, .targets = truth});
+  EXPECT_TRUE(concerns(good, {"stars"}).empty());
+  // Labels of which every text has one half: coins reach no more than giving both.
+  std::vector<float> coins, halves;
+  for (int i = 0; i < 80; ++i) {
+    halves.push_back(static_cast<float>((i / 2 + i) % 2));
+    coins.push_back(i % 4 < 2 ? 1.0f : -1.0f);
+  }
+  const TaskEvaluation c = evaluate({coins, 2}, {.task = Task::multi_label, .targets = halves});
+  EXPECT_NEAR(c.baseline, 2.0 / 3, 1e-12);
+  ASSERT_EQ(concerns(c, {"a", "b"}).size(), 1u);
+  EXPECT_NE(concerns(c, {"a", "b"})[0].find("micro F1 is not shown to be above"),
+            std::string::npos);
+}
+
 TEST(TaskComparison, HasTheChangeThatIsJudged) {
   const Floats truth = {1, 2, 3, 6}, parent = {1, 3, 3, 5}, candidate = {1, 3, 3, 4};
   const TaskComparison c =

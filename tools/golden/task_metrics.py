@@ -50,6 +50,13 @@ def regression(random, examples, outputs, step):
     }
 
 
+def constant_f1(targets, chosen):
+    """Micro F1 of giving every example the labels whose bits are set in `chosen`."""
+    given = [chosen >> l & 1 for l in range(targets.shape[1])]
+    constant = np.broadcast_to(np.array(given), targets.shape)
+    return metrics.f1_score(targets, constant, average="micro", zero_division=0)
+
+
 def multi_label(random, examples):
     shares = np.array([0.6, 0.25, 0.05, 0.0, 1.0, 0.4])
     targets = (random.random((examples, len(shares))) < shares).astype(int)
@@ -78,7 +85,7 @@ def multi_label(random, examples):
         "baseline": {
             "subset_accuracy": metrics.accuracy_score(targets, usual),
             "hamming_accuracy": 1 - metrics.hamming_loss(targets, usual),
-            "micro_f1": metrics.f1_score(targets, usual, average="micro", zero_division=0),
+            "micro_f1": max(constant_f1(targets, chosen) for chosen in range(1 << len(shares))),
         },
     }
 
