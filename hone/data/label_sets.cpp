@@ -32,10 +32,11 @@ char separator_of(std::span<const WrittenAnswer> answers, const AnswerPlace& pla
   for (std::size_t row = 0; row < answers.size(); ++row) {
     for (const char c : answers[row].value) {
       if (kSeparators.find(c) == std::string_view::npos || c == found) continue;
-      user_check(found == 0,
-                 "{}: the label '{}' has a '{}', that of {} a '{}', and only one of them can stand "
-                 "between names; write JSON arrays such as [\"a\", \"b\"], or use one separator",
-                 place(row), shorten(answers[row].value, 60), c, place(first), found);
+      if (found != 0)
+        fail(
+            "{}: the label '{}' has a '{}', that of {} a '{}', and only one of them can stand "
+            "between names; write JSON arrays such as [\"a\", \"b\"], or use one separator",
+            place(row), shorten(answers[row].value, 60), c, place(first), found);
       found = c;
       first = row;
     }
@@ -55,7 +56,8 @@ Names names_in(const std::string& cell, char separator, const std::function<std:
   return names;
 }
 
-// Of answers that are all lists, or all of them text.
+// Of answers that are all lists, or all of them text. A place is asked for where there is an error only: the first list
+// is behind the last answer where there is none.
 Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Names& notes) {
   const auto list = std::ranges::find_if(answers, &WrittenAnswer::many);
   const bool are_lists = list != answers.end();
@@ -63,9 +65,9 @@ Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Nam
   for (std::size_t row = 0; row < answers.size(); ++row) {
     WrittenAnswer& answer = answers[row];
     if (answer.many) continue;
-    user_check(!are_lists,
-               "{}: expected a list of labels as in {}, got '{}'; write one label as a list of one",
-               place(row), place(first_list), shorten(answer.value, 60));
+    if (are_lists)
+      fail("{}: expected a list of labels as in {}, got '{}'; write one label as a list of one",
+           place(row), place(first_list), shorten(answer.value, 60));
     if (!trim(answer.value).starts_with('[')) continue;
     if (auto values = written_list(answer.value))
       answer = {.values = std::move(*values), .many = true};

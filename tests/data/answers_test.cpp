@@ -110,6 +110,52 @@ TEST(LoadDataSet, ReadsSeveralColumnsAsSetsOfLabels) {
   });
 }
 
+// Two texts of the labels love, music and love, in every form that files have for them.
+TEST(LoadDataSet, ReadsSetsOfLabelsInEveryForm) {
+  TemporaryFolder folder;
+  const std::pair<const char*, const char*> files[] = {
+      {"semicolon.csv", "text,labels\na,music;love\nb,love\n"},
+      {"comma.csv", "text,labels\na,\"music, love\"\nb,love\n"},
+      {"bar.tsv", "text\tlabels\na\tmusic|love\nb\tlove\n"},
+      {"array.csv", "text,labels\na,\"[\"\"music\"\", \"\"love\"\"]\"\nb,\"[\"\"love\"\"]\"\n"},
+      {"mixed.csv", "text,labels\na,\"[\"\"music\"\", \"\"love\"\"]\"\nb,love\n"},
+      {"list.jsonl",
+       "{\"text\": \"a\", \"labels\": [\"music\", \"love\"]}\n"
+       "{\"text\": \"b\", \"labels\": [\"love\"]}\n"},
+      {"string.jsonl",
+       "{\"text\": \"a\", \"labels\": \"music;love\"}\n{\"text\": \"b\", \"labels\": \"love\"}\n"}};
+  for (const auto& [name, text] : files) {
+    const DataSet data = load_answers(folder.file(name, text), {.task = Task::multi_label});
+    EXPECT_EQ(data.label_names, (Names{"love", "music"})) << name;
+    ASSERT_EQ(data.train.size(), 2u) << name;
+    EXPECT_EQ(data.train[0].targets, (std::vector<float>{1, 1})) << name;
+    EXPECT_EQ(data.train[1].targets, (std::vector<float>{1, 0})) << name;
+  }
+}
+
+TEST(LoadDataSet, NamesThePlaceOfASetThatItCannotRead) {
+  TemporaryFolder folder;
+  const auto refuse = [&](const std::string& name, const std::string& text,
+                          const std::string& message) {
+    const fs::path file = folder.file(name, text);
+    expect_user_error(name + ": " + message,
+                      [&] { load_answers(file, {.task = Task::multi_label}); });
+  };
+  refuse(
+      "numbers.csv", "text,labels\na,1\nb,0\n",
+      "line 2: the labels are lists of 1 value, 0 or 1, which may be the numbers of labels, or a "
+      "yes or no of each of them");
+  refuse("separators.csv", "text,labels\na,love;war\nb,love|war\n",
+         "line 3: the label 'love|war' has a '|', that of ");
+  refuse("empty.csv", "text,labels\na,love\nb,love;;war\n",
+         "line 3: 'love;;war' has an empty label beside a ';'; take that out");
+  refuse("mixed.jsonl",
+         "{\"text\": \"a\", \"labels\": [\"love\"]}\n{\"text\": \"b\", \"labels\": \"war\"}\n",
+         "line 2: expected a list of labels as in ");
+  refuse("none.csv", "text,labels\na,\nb,\n",
+         "line 2: neither this text nor any other has a label");
+}
+
 TEST(LoadDataSet, ReadsSeveralColumnsOfNumbers) {
   TemporaryFolder folder;
   const std::string rows =
