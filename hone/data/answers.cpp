@@ -1,10 +1,11 @@
 #include "hone/data/answers.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 #include "hone/base/json.h"
 #include "hone/base/text.h"
@@ -83,6 +84,23 @@ std::vector<std::string> numbered_names(std::size_t count) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("LABEL_{}", i));
   return names;
+}
+
+std::vector<std::size_t> outputs_of_values(const std::vector<std::string>& own,
+                                           const std::vector<std::string>& names,
+                                           std::string_view what, std::vector<std::string>& notes) {
+  std::vector<std::size_t> outputs;
+  for (const std::string& name : own) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) break;
+    outputs.push_back(static_cast<std::size_t>(found - names.begin()));
+  }
+  if (outputs.size() == own.size()) return outputs;
+  notes.push_back(fmt::format("{} are matched by their order: the data calls them {}, the model {}",
+                              what, fmt::join(own, ", "), fmt::join(names, ", ")));
+  outputs.resize(own.size());
+  std::iota(outputs.begin(), outputs.end(), std::size_t{0});
+  return outputs;
 }
 
 }  // namespace hone

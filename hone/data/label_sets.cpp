@@ -130,21 +130,10 @@ Outputs find_outputs(const Names& own, std::size_t width, const KnownClasses& kn
         expected,
         known.of_model.empty() ? "" : fmt::format(" ({})", fmt::join(known.of_model, ", ")), width,
         own.empty() ? "" : fmt::format(" ({})", fmt::join(own, ", "))));
-  const Names& model = known.of_model;
-  Outputs outputs{model, std::vector<std::size_t>(width)};
-  if (model.empty()) outputs.names = own.empty() ? numbered_names(width) : own;
-  const bool by_name = !own.empty() && std::ranges::all_of(own, [&](const std::string& name) {
-    return std::ranges::find(outputs.names, name) != outputs.names.end();
-  });
-  for (std::size_t i = 0; i < width; ++i)
-    outputs.of_value[i] = by_name
-                              ? static_cast<std::size_t>(std::ranges::find(outputs.names, own[i]) -
-                                                         outputs.names.begin())
-                              : i;
-  if (!own.empty() && !by_name)
-    notes.push_back(
-        fmt::format("labels are matched by their order: the data calls them {}, the model {}",
-                    fmt::join(own, ", "), fmt::join(model, ", ")));
+  Outputs outputs{known.of_model, {}};
+  if (outputs.names.empty()) outputs.names = own.empty() ? numbered_names(width) : own;
+  outputs.of_value =
+      outputs_of_values(own.empty() ? outputs.names : own, outputs.names, "labels", notes);
   return outputs;
 }
 
