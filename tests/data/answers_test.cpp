@@ -19,9 +19,11 @@ DataSet load_answers(const fs::path& path, DataOptions options = {}) {
 WrittenAnswer one(const std::string& value) { return {.value = value}; }
 WrittenAnswer list(const Names& values) { return {.values = values, .many = true}; }
 
+std::string csv_line(std::size_t row) { return fmt::format("d.csv: line {}", row + 2); }
+
 Task found(const std::vector<WrittenAnswer>& answers) {
   Names notes;
-  return find_task(answers, notes);
+  return find_task(answers, csv_line, notes);
 }
 
 const std::string kNumbersNote =
@@ -49,11 +51,69 @@ TEST(FindTask, TakesListsForSetsOfLabels) {
 
 TEST(FindTask, SaysWhatItIsIfNotClasses) {
   Names notes;
-  find_task(std::vector<WrittenAnswer>{one("a"), one("1.5")}, notes);
+  find_task(std::vector<WrittenAnswer>{one("a"), one("1.5")}, csv_line, notes);
   EXPECT_EQ(notes, Names{});
-  find_task(std::vector<WrittenAnswer>{one("1.5")}, notes);
-  find_task(std::vector<WrittenAnswer>{list({"a"})}, notes);
+  find_task(std::vector<WrittenAnswer>{one("1.5")}, csv_line, notes);
+  find_task(std::vector<WrittenAnswer>{list({"a"})}, csv_line, notes);
   EXPECT_EQ(notes, (Names{kNumbersNote, kListsNote}));
+}
+
+TEST(FindTask, RefusesAWordAmongFractions) {
+  std::vector<WrittenAnswer> answers(39, one("1.5"));
+  answers[7] = one("2");
+  answers.insert(answers.begin() + 20, one("n/a"));
+  expect_user_error(
+      "d.csv: line 22: the label 'n/a' is no number, and 39 of 40 are, not all of them whole; mend "
+      "it or leave the row out where they are numbers to estimate (`problem_type` regression); "
+      "`problem_type` single_label_classification takes them as names of classes",
+      [&] { found(answers); });
+  answers.insert(answers.end(), 2, one("none"));
+  EXPECT_EQ(found(answers), Task::single_label) << "more than one of twenty";
+  std::vector<WrittenAnswer> whole(39, one("3"));
+  whole.push_back(one("n/a"));
+  EXPECT_EQ(found(whole), Task::single_label);
+}
+
+TEST(FindTask, TakesCellsThatAreAllArraysForLists) {
+  EXPECT_EQ(found({one("[\"love\", \"war\"]"), one(""), one("[]")}), Task::multi_label);
+  EXPECT_EQ(found({one("[0.5, 1]"), one("[2, 3]")}), Task::regression);
+  Names notes;
+  EXPECT_EQ(find_task(std::vector<WrittenAnswer>{one("[\"a\"]"), one("b")}, csv_line, notes),
+            Task::single_label);
+  EXPECT_EQ(notes, Names{"1 of the labels are JSON arrays, and not all of them: they are taken as "
+                         "names of classes; `problem_type` multi_label_classification takes them "
+                         "as sets of labels"});
+  EXPECT_EQ(found({one("[x"), one("[y")}), Task::single_label);
+}
+
+TEST(LoadDataSet, TakesArraysInCellsForSetsOfLabels) {
+  TemporaryFolder folder;
+  const DataSet data = load_answers(folder.file(
+      "a.csv", "text,labels\na,\"[\"\"war\"\", \"\"love\"\"]\"\nb,\"[\"\"love\"\"]\"\n"));
+  EXPECT_EQ(data.task, Task::multi_label);
+  EXPECT_EQ(data.label_names, (Names{"love", "war"}));
+  EXPECT_EQ(data.train[1].targets, (std::vector<float>{1, 0}));
+  EXPECT_EQ(data.notes, (Names{"the label is column 'labels'", kListsNote}));
+}
+
+TEST(LoadDataSet, NamesTheCellThatIsNoNumber) {
+  TemporaryFolder folder;
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 30; ++i) rows += fmt::format("a,{}.5\n", i);
+  folder.file("train.csv", rows);
+  folder.file("test.csv", "text,label\na,0.5\nb,oops\n");
+  expect_user_error("test.csv: line 3: the label 'oops' is no number, and 31 of 32 are",
+                    [&] { load_answers(folder.path()); });
+  EXPECT_EQ(load_answers(folder.path(), {.task = Task::single_label}).label_names.size(), 31u);
+}
+
+TEST(LoadDataSet, SaysWhereFractionsAreNoNamesOfClasses) {
+  TemporaryFolder folder;
+  const DataSet data = load_answers(folder.file("a.jsonl", "{\"text\": \"a\", \"label\": 0.5}\n"));
+  EXPECT_EQ(data.notes,
+            Names{"the labels are numbers, not all of them whole: they are taken as numbers to "
+                  "estimate (regression); write them as strings and give `problem_type` "
+                  "single_label_classification where they are names of classes"});
 }
 
 TEST(WrittenList, IsAFlatArray) {
