@@ -59,6 +59,7 @@ std::string taken_as_names(std::span<const WrittenAnswer> answers, bool lists) {
 
 std::optional<double> written_number(std::string_view text) {
   text = trim(text);
+  if (text.starts_with('+') && !text.substr(1).starts_with('-')) text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;

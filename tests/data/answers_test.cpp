@@ -116,6 +116,13 @@ TEST(LoadDataSet, SaysWhereFractionsAreNoNamesOfClasses) {
                   "single_label_classification where they are names of classes"});
 }
 
+TEST(WrittenNumber, MayHaveAPlus) {
+  EXPECT_EQ(written_number("+3"), 3);
+  EXPECT_EQ(written_number(" +.5 "), 0.5);
+  for (const char* other : {"+", "+-3", "++3", "", "3 4"})
+    EXPECT_EQ(written_number(other), std::nullopt) << other;
+}
+
 TEST(WrittenList, IsAFlatArray) {
   EXPECT_EQ(written_list(R"( ["a, b", 1, 0.5, true] )"), (Names{"a, b", "1", "0.5", "true"}));
   EXPECT_EQ(written_list("[]"), Names{});
@@ -242,8 +249,11 @@ TEST(LoadDataSet, ReadsClassesWhereThatIsTheTask) {
   expect_user_error("a.jsonl: line 2: 'label' is neither a whole number nor a string: 0.5",
                     [&] { load_answers(json); });
   const fs::path lists = folder.file("b.jsonl", "{\"text\": \"a\", \"label\": [1]}\n");
-  expect_user_error("b.jsonl: line 1: 'label' is neither a whole number nor a string: [1]",
-                    [&] { load_answers(lists, {.task = Task::single_label}); });
+  expect_user_error(
+      "b.jsonl: line 1: 'label' is neither a whole number nor a string: [1]; the task is "
+      "single_label_classification, one class for each text, and lists are for "
+      "multi_label_classification",
+      [&] { load_answers(lists, {.task = Task::single_label}); });
 }
 
 TEST(LoadDataSet, SaysWhatALabelIsNot) {
@@ -252,7 +262,13 @@ TEST(LoadDataSet, SaysWhatALabelIsNot) {
     const fs::path file = folder.file("a.jsonl", "{\"text\": \"a\", \"label\": " + label + "}\n");
     expect_user_error("a.jsonl: line 1: " + message, [&] { load_answers(file, {.task = task}); });
   };
-  refuse(Task::regression, "null", "'label' is neither a number nor a list of numbers: null");
+  refuse(Task::regression, "null",
+         "'label' is neither a number nor a list of numbers: null; leave rows without a label out");
+  refuse(Task::multi_label, "null",
+         "'label' is no list of names or numbers: null; write [] for no label");
+  refuse(Task::single_label, "-2.97",
+         "'label' is neither a whole number nor a string: -2.97; the task is "
+         "single_label_classification: write names of classes as strings");
   refuse(Task::multi_label, "{}", "'label' is no list of names or numbers: {}");
   refuse(Task::multi_label, "[[1]]", "'label' is no list of names or numbers: [[1]]");
   const fs::path columns = folder.file("b.jsonl", "{\"text\": \"a\", \"x\": [1], \"y\": 0}\n");
