@@ -129,10 +129,11 @@ DataSet finish(WrittenData written, const DataOptions& options) {
         data, [&](std::size_t row) { return LabelTable::canonical(written.answers[row].value); });
   } else {
     data.task = written.task;
-    Targets targets = data.task == Task::regression
-                          ? read_numbers(std::move(written.answers), written.columns, known, place)
-                          : read_label_sets(std::move(written.answers), written.columns, known,
-                                            place, data.notes);
+    Targets targets =
+        data.task == Task::regression
+            ? read_numbers(std::move(written.answers), written.columns, known, place, data.notes)
+            : read_label_sets(std::move(written.answers), written.columns, known, place,
+                              data.notes);
     data.hash = hash_of(data, [&](std::size_t row) { return targets.written[row]; });
     take_targets(data, std::move(targets), place);
   }

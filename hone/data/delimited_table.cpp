@@ -9,6 +9,7 @@ namespace hone {
 namespace {
 
 bool is_number(std::string_view text) {
+  if (text.starts_with('+') && !text.substr(1).starts_with('-')) text.remove_prefix(1);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return !text.empty() && end == text.data() + text.size() && error != std::errc::invalid_argument;

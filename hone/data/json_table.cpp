@@ -78,10 +78,34 @@ std::vector<Source> elements_of(std::string_view array) {
   return sources;
 }
 
+// Whether a number stands there that JSON does not have, and Python writes.
+bool has_pythons_numbers(std::string_view text) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (quoted && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      quoted = !quoted;
+    else if (!quoted &&
+             (text.substr(i).starts_with("NaN") || text.substr(i).starts_with("Infinity")))
+      return true;
+  }
+  return false;
+}
+
+Json parse_part(std::string_view text, const Source& source) {
+  try {
+    return parse_json_part(text, source.begin);
+  } catch (const UserError& error) {
+    if (!has_pythons_numbers(text)) throw;
+    fail("{}; NaN and Infinity, which Python writes, are no JSON: leave such rows out",
+         error.what());
+  }
+}
+
 Json parse_object(const Source& source, std::int64_t& replaced) {
-  Json object = is_utf8(source.text)
-                    ? parse_json_part(source.text, source.begin)
-                    : parse_json_part(repair_utf8(source.text, replaced), source.begin);
+  Json object = parse_part(
+      is_utf8(source.text) ? std::string(source.text) : repair_utf8(source.text, replaced), source);
   user_check(object.is_object(), "{}: expected a JSON object, got {}", source.where(),
              shorten(to_line(object), 60));
   return object;
@@ -123,7 +147,18 @@ std::string written_value(Json& value) {
   const char* expected = "is neither a whole number nor a string";
   if (task == Task::regression) expected = "is neither a number nor a list of numbers";
   if (task == Task::multi_label) expected = "is no list of names or numbers";
-  fail("{}: '{}' {}: {}", source.where(), name, expected, shorten(to_line(value), 60));
+  const char* hint = "";
+  if (value.is_null() && task == Task::multi_label)
+    hint = "; write [] for no label, or leave the row out";
+  else if (value.is_null())
+    hint = "; leave rows without a label out";
+  else if (value.is_array() && task == Task::single_label)
+    hint =
+        "; the task is single_label_classification, one class for each text, and lists are for "
+        "multi_label_classification";
+  else if (task == Task::single_label && value.is_number())
+    hint = "; the task is single_label_classification: write names of classes as strings";
+  fail("{}: '{}' {}: {}{}", source.where(), name, expected, shorten(to_line(value), 60), hint);
 }
 
 WrittenAnswer take_label(Json& object, const std::string& name, const Source& source,

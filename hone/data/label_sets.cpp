@@ -32,10 +32,11 @@ char separator_of(std::span<const WrittenAnswer> answers, const AnswerPlace& pla
   for (std::size_t row = 0; row < answers.size(); ++row) {
     for (const char c : answers[row].value) {
       if (kSeparators.find(c) == std::string_view::npos || c == found) continue;
-      user_check(found == 0,
-                 "{}: the label '{}' has a '{}', that of {} a '{}', and only one of them can stand "
-                 "between names; write JSON arrays such as [\"a\", \"b\"], or use one separator",
-                 place(row), shorten(answers[row].value, 60), c, place(first), found);
+      if (found != 0)
+        fail(
+            "{}: the label '{}' has a '{}', that of {} a '{}', and only one of them can stand "
+            "between names; write JSON arrays such as [\"a\", \"b\"], or use one separator",
+            place(row), shorten(answers[row].value, 60), c, place(first), found);
       found = c;
       first = row;
     }
@@ -55,7 +56,8 @@ Names names_in(const std::string& cell, char separator, const std::function<std:
   return names;
 }
 
-// Of answers that are all lists, or all of them text.
+// Of answers that are all lists, or all of them text. A place is asked for where there is an error only: the first list
+// is behind the last answer where there is none.
 Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Names& notes) {
   const auto list = std::ranges::find_if(answers, &WrittenAnswer::many);
   const bool are_lists = list != answers.end();
@@ -63,9 +65,9 @@ Lists lists_of(std::vector<WrittenAnswer> answers, const AnswerPlace& place, Nam
   for (std::size_t row = 0; row < answers.size(); ++row) {
     WrittenAnswer& answer = answers[row];
     if (answer.many) continue;
-    user_check(!are_lists,
-               "{}: expected a list of labels as in {}, got '{}'; write one label as a list of one",
-               place(row), place(first_list), shorten(answer.value, 60));
+    if (are_lists)
+      fail("{}: expected a list of labels as in {}, got '{}'; write one label as a list of one",
+           place(row), place(first_list), shorten(answer.value, 60));
     if (!trim(answer.value).starts_with('[')) continue;
     if (auto values = written_list(answer.value))
       answer = {.values = std::move(*values), .many = true};
@@ -128,21 +130,10 @@ Outputs find_outputs(const Names& own, std::size_t width, const KnownClasses& kn
         expected,
         known.of_model.empty() ? "" : fmt::format(" ({})", fmt::join(known.of_model, ", ")), width,
         own.empty() ? "" : fmt::format(" ({})", fmt::join(own, ", "))));
-  const Names& model = known.of_model;
-  Outputs outputs{model, std::vector<std::size_t>(width)};
-  if (model.empty()) outputs.names = own.empty() ? numbered_names(width) : own;
-  const bool by_name = !own.empty() && std::ranges::all_of(own, [&](const std::string& name) {
-    return std::ranges::find(outputs.names, name) != outputs.names.end();
-  });
-  for (std::size_t i = 0; i < width; ++i)
-    outputs.of_value[i] = by_name
-                              ? static_cast<std::size_t>(std::ranges::find(outputs.names, own[i]) -
-                                                         outputs.names.begin())
-                              : i;
-  if (!own.empty() && !by_name)
-    notes.push_back(
-        fmt::format("labels are matched by their order: the data calls them {}, the model {}",
-                    fmt::join(own, ", "), fmt::join(model, ", ")));
+  Outputs outputs{known.of_model, {}};
+  if (outputs.names.empty()) outputs.names = own.empty() ? numbered_names(width) : own;
+  outputs.of_value =
+      outputs_of_values(own.empty() ? outputs.names : own, outputs.names, "labels", notes);
   return outputs;
 }
 

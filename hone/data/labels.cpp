@@ -9,6 +9,8 @@
 
 #include "hone/base/error.h"
 #include "hone/base/printable.h"
+#include "hone/base/text.h"
+#include "hone/data/answers.h"
 
 namespace hone {
 namespace {
@@ -97,6 +99,19 @@ LabelClasses classes_of_model(std::span<const WrittenLabel> labels, const KnownC
   return classes;
 }
 
+// Too many labels may be numbers; the first that is none is in the way of taking them so.
+std::string hint_at_numbers(std::span<const WrittenLabel> labels) {
+  const auto is_other = [](const WrittenLabel& label) { return !written_number(label.text); };
+  const auto others = static_cast<double>(std::ranges::count_if(labels, is_other));
+  if (others > (1 - kNearlyAll) * static_cast<double>(labels.size())) return "";
+  std::string hint = " `problem_type` regression takes them as numbers to estimate";
+  const auto first = std::ranges::find_if(labels, is_other);
+  if (first != labels.end())
+    hint +=
+        fmt::format("; {}: '{}' is none, mend it before", first->where, shorten(first->text, 60));
+  return hint;
+}
+
 }  // namespace
 
 std::string LabelTable::canonical(std::string_view text) {
@@ -109,9 +124,9 @@ std::string LabelTable::canonical(std::string_view text) {
 
 std::int32_t LabelTable::add(WrittenLabel label) {
   user_check(!label.text.empty(), "{}: the label is empty", label.where);
-  user_check(labels_.size() < kMostLabels,
-             "{}: the label column has more than {} different values; is it the right column?",
-             label.where, kMostLabels);
+  if (labels_.size() >= kMostLabels)
+    fail("{}: the label column has more than {} different values; is it the right column?{}",
+         label.where, kMostLabels, hint_at_numbers(labels_));
   const auto number = static_cast<std::int32_t>(labels_.size());
   numbers_.emplace(label.text, number);
   labels_.push_back(std::move(label));

@@ -30,9 +30,9 @@ float read_number(const std::string& text, const std::string& column,
       where(), shown_name(column), shorten(text, 60));
 }
 
-std::vector<std::string> names_of_numbers(std::size_t width,
-                                          const std::vector<std::string>& columns,
-                                          const KnownClasses& known) {
+// What the data calls the numbers of a text.
+std::vector<std::string> own_names(std::size_t width, const std::vector<std::string>& columns,
+                                   const KnownClasses& known) {
   std::vector<std::string> names = columns.size() == width ? columns : numbered_names(width);
   const std::size_t expected =
       known.of_model.empty() ? static_cast<std::size_t>(known.most) : known.of_model.size();
@@ -42,13 +42,27 @@ std::vector<std::string> names_of_numbers(std::size_t width,
         "columns, or train another head",
         width, width == 1 ? "" : "s", fmt::join(names, ", "), expected,
         known.of_model.empty() ? "" : fmt::format(" ({})", fmt::join(known.of_model, ", "))));
-  return known.of_model.empty() ? names : known.of_model;
+  return names;
+}
+
+// Columns are the model's outputs by their names; one number is its only one, and lists have no names.
+void take_names_of_model(Targets& targets, const std::vector<std::string>& columns,
+                         const std::vector<std::string>& of_model,
+                         std::vector<std::string>& notes) {
+  targets.names = of_model;
+  if (columns.size() < 2) return;
+  const std::vector<std::size_t> outputs = outputs_of_values(columns, of_model, "numbers", notes);
+  for (std::vector<float>& row : targets.rows) {
+    const std::vector<float> written = row;
+    for (std::size_t i = 0; i < outputs.size(); ++i) row[outputs[i]] = written[i];
+  }
 }
 
 }  // namespace
 
 Targets read_numbers(std::vector<WrittenAnswer> answers, const std::vector<std::string>& columns,
-                     const KnownClasses& known, const AnswerPlace& place) {
+                     const KnownClasses& known, const AnswerPlace& place,
+                     std::vector<std::string>& notes) {
   HONE_ASSERT(!answers.empty() && !columns.empty(), "numbers of no rows or no columns");
   Targets targets;
   std::size_t width = 0;
@@ -65,7 +79,8 @@ Targets read_numbers(std::vector<WrittenAnswer> answers, const std::vector<std::
           read_number(values[i], columns.size() == width ? columns[i] : columns[0], where));
     targets.written.push_back(numbers_text(numbers));
   }
-  targets.names = names_of_numbers(width, columns, known);
+  targets.names = own_names(width, columns, known);
+  if (!known.of_model.empty()) take_names_of_model(targets, columns, known.of_model, notes);
   return targets;
 }
 

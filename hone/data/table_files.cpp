@@ -122,7 +122,14 @@ WrittenData read_tables(const DataFiles& files, const DataOptions& options, Thre
   read("train", files.train, written.data.train);
   read("validation", files.validation, written.data.validation);
   read("test", files.test, written.data.test);
-  written.task = options.task ? *options.task : find_task(written.answers, reader.notes);
+  const AnswerPlace place = [&](std::size_t row) {
+    for (const auto* examples : {&written.data.train, &written.data.validation}) {
+      if (row < examples->size()) return place_of((*examples)[row], reader.files);
+      row -= examples->size();
+    }
+    return place_of(written.data.test[row], reader.files);
+  };
+  written.task = options.task ? *options.task : find_task(written.answers, place, reader.notes);
   // The reading that knows of classes says what is none.
   if (!options.task && written.task == Task::single_label &&
       std::ranges::any_of(written.answers, &WrittenAnswer::no_class)) {

@@ -289,6 +289,21 @@ TEST(Data, IsSaidAsTokens) {
       << ending.messages;
 }
 
+TEST(Data, OfSetsInCellsIsLearntAndMeasured) {
+  const TemporaryFolder folder;
+  std::string rows = "text,labels\n";
+  for (int i = 0; i < 20; ++i)
+    rows += fmt::format("song {} of {},{}\n", i, i % 3, i % 3 == 0 ? "love;war" : "war");
+  folder.file("sets.csv", rows);
+  run_well(train("sets.csv", {"--problem_type", "multi_label_classification"}), folder.path());
+  folder.file("two.csv", "text,labels\nfoo,love\nbar,war\n");
+  const Json result = run_json({"eval", "model", "--data", "two.csv"}, folder.path());
+  EXPECT_EQ(result["eval_samples"], 2);
+  folder.file("none.csv", "text,labels\nfoo,love\nbar,peace\n");
+  expect_refusal({"eval", "model", "--data", "none.csv"}, folder.path(),
+                 "none.csv: line 3: label 'peace' is none of the model's classes: love, war");
+}
+
 // A model in a cache as huggingface_hub lays it out: files are links into `blobs`.
 TEST(Model, MayBeNamedAsOnTheHub) {
   const TemporaryFolder folder;

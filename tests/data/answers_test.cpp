@@ -19,9 +19,11 @@ DataSet load_answers(const fs::path& path, DataOptions options = {}) {
 WrittenAnswer one(const std::string& value) { return {.value = value}; }
 WrittenAnswer list(const Names& values) { return {.values = values, .many = true}; }
 
+std::string csv_line(std::size_t row) { return fmt::format("d.csv: line {}", row + 2); }
+
 Task found(const std::vector<WrittenAnswer>& answers) {
   Names notes;
-  return find_task(answers, notes);
+  return find_task(answers, csv_line, notes);
 }
 
 const std::string kNumbersNote =
@@ -48,14 +50,79 @@ TEST(FindTask, TakesListsForSetsOfLabels) {
 
 TEST(FindTask, SaysWhatItIsIfNotClasses) {
   Names notes;
-  find_task(std::vector<WrittenAnswer>{one("a"), one("1.5")}, notes);
+  find_task(std::vector<WrittenAnswer>{one("a"), one("1.5")}, csv_line, notes);
   EXPECT_EQ(notes, Names{});
-  find_task(std::vector<WrittenAnswer>{one("1.5")}, notes);
-  find_task(std::vector<WrittenAnswer>{list({"a"})}, notes);
-  find_task(std::vector<WrittenAnswer>{list({"0", "2"})}, notes);
+  find_task(std::vector<WrittenAnswer>{one("1.5")}, csv_line, notes);
+  find_task(std::vector<WrittenAnswer>{list({"a"})}, csv_line, notes);
+  find_task(std::vector<WrittenAnswer>{list({"0", "2"})}, csv_line, notes);
   EXPECT_EQ(notes, (Names{kNumbersNote, kListsNote,
                           kListsNote + "; `problem_type` regression takes them as numbers to "
                                        "estimate"}));
+}
+
+TEST(FindTask, RefusesAWordAmongFractions) {
+  std::vector<WrittenAnswer> answers(39, one("1.5"));
+  answers[7] = one("2");
+  answers.insert(answers.begin() + 20, one("n/a"));
+  expect_user_error(
+      "d.csv: line 22: the label 'n/a' is no number, and 39 of 40 are, not all of them whole; mend "
+      "it or leave the row out where they are numbers to estimate (`problem_type` regression); "
+      "`problem_type` single_label_classification takes them as names of classes",
+      [&] { found(answers); });
+  answers.insert(answers.end(), 2, one("none"));
+  EXPECT_EQ(found(answers), Task::single_label) << "more than one of twenty";
+  std::vector<WrittenAnswer> whole(39, one("3"));
+  whole.push_back(one("n/a"));
+  EXPECT_EQ(found(whole), Task::single_label);
+}
+
+TEST(FindTask, TakesCellsThatAreAllArraysForLists) {
+  EXPECT_EQ(found({one("[\"love\", \"war\"]"), one(""), one("[]")}), Task::multi_label);
+  EXPECT_EQ(found({one("[0.5, 1]"), one("[2, 3]")}), Task::regression);
+  Names notes;
+  EXPECT_EQ(find_task(std::vector<WrittenAnswer>{one("[\"a\"]"), one("b")}, csv_line, notes),
+            Task::single_label);
+  EXPECT_EQ(notes, Names{"1 of the labels are JSON arrays, and not all of them: they are taken as "
+                         "names of classes; `problem_type` multi_label_classification takes them "
+                         "as sets of labels"});
+  EXPECT_EQ(found({one("[x"), one("[y")}), Task::single_label);
+}
+
+TEST(LoadDataSet, TakesArraysInCellsForSetsOfLabels) {
+  TemporaryFolder folder;
+  const DataSet data = load_answers(folder.file(
+      "a.csv", "text,labels\na,\"[\"\"war\"\", \"\"love\"\"]\"\nb,\"[\"\"love\"\"]\"\n"));
+  EXPECT_EQ(data.task, Task::multi_label);
+  EXPECT_EQ(data.label_names, (Names{"love", "war"}));
+  EXPECT_EQ(data.train[1].targets, (std::vector<float>{1, 0}));
+  EXPECT_EQ(data.notes, (Names{"the label is column 'labels'", kListsNote}));
+}
+
+TEST(LoadDataSet, NamesTheCellThatIsNoNumber) {
+  TemporaryFolder folder;
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 30; ++i) rows += fmt::format("a,{}.5\n", i);
+  folder.file("train.csv", rows);
+  folder.file("test.csv", "text,label\na,0.5\nb,oops\n");
+  expect_user_error("test.csv: line 3: the label 'oops' is no number, and 31 of 32 are",
+                    [&] { load_answers(folder.path()); });
+  EXPECT_EQ(load_answers(folder.path(), {.task = Task::single_label}).label_names.size(), 31u);
+}
+
+TEST(LoadDataSet, SaysWhereFractionsAreNoNamesOfClasses) {
+  TemporaryFolder folder;
+  const DataSet data = load_answers(folder.file("a.jsonl", "{\"text\": \"a\", \"label\": 0.5}\n"));
+  EXPECT_EQ(data.notes,
+            Names{"the labels are numbers, not all of them whole: they are taken as numbers to "
+                  "estimate (regression); write them as strings and give `problem_type` "
+                  "single_label_classification where they are names of classes"});
+}
+
+TEST(WrittenNumber, MayHaveAPlus) {
+  EXPECT_EQ(written_number("+3"), 3);
+  EXPECT_EQ(written_number(" +.5 "), 0.5);
+  for (const char* other : {"+", "+-3", "++3", "", "3 4"})
+    EXPECT_EQ(written_number(other), std::nullopt) << other;
 }
 
 TEST(WrittenList, IsAFlatArray) {
@@ -112,6 +179,52 @@ TEST(LoadDataSet, ReadsSeveralColumnsAsSetsOfLabels) {
   });
 }
 
+// Two texts of the labels love, music and love, in every form that files have for them.
+TEST(LoadDataSet, ReadsSetsOfLabelsInEveryForm) {
+  TemporaryFolder folder;
+  const std::pair<const char*, const char*> files[] = {
+      {"semicolon.csv", "text,labels\na,music;love\nb,love\n"},
+      {"comma.csv", "text,labels\na,\"music, love\"\nb,love\n"},
+      {"bar.tsv", "text\tlabels\na\tmusic|love\nb\tlove\n"},
+      {"array.csv", "text,labels\na,\"[\"\"music\"\", \"\"love\"\"]\"\nb,\"[\"\"love\"\"]\"\n"},
+      {"mixed.csv", "text,labels\na,\"[\"\"music\"\", \"\"love\"\"]\"\nb,love\n"},
+      {"list.jsonl",
+       "{\"text\": \"a\", \"labels\": [\"music\", \"love\"]}\n"
+       "{\"text\": \"b\", \"labels\": [\"love\"]}\n"},
+      {"string.jsonl",
+       "{\"text\": \"a\", \"labels\": \"music;love\"}\n{\"text\": \"b\", \"labels\": \"love\"}\n"}};
+  for (const auto& [name, text] : files) {
+    const DataSet data = load_answers(folder.file(name, text), {.task = Task::multi_label});
+    EXPECT_EQ(data.label_names, (Names{"love", "music"})) << name;
+    ASSERT_EQ(data.train.size(), 2u) << name;
+    EXPECT_EQ(data.train[0].targets, (std::vector<float>{1, 1})) << name;
+    EXPECT_EQ(data.train[1].targets, (std::vector<float>{1, 0})) << name;
+  }
+}
+
+TEST(LoadDataSet, NamesThePlaceOfASetThatItCannotRead) {
+  TemporaryFolder folder;
+  const auto refuse = [&](const std::string& name, const std::string& text,
+                          const std::string& message) {
+    const fs::path file = folder.file(name, text);
+    expect_user_error(name + ": " + message,
+                      [&] { load_answers(file, {.task = Task::multi_label}); });
+  };
+  refuse(
+      "numbers.csv", "text,labels\na,1\nb,0\n",
+      "line 2: the labels are lists of 1 value, 0 or 1, which may be the numbers of labels, or a "
+      "yes or no of each of them");
+  refuse("separators.csv", "text,labels\na,love;war\nb,love|war\n",
+         "line 3: the label 'love|war' has a '|', that of ");
+  refuse("empty.csv", "text,labels\na,love\nb,love;;war\n",
+         "line 3: 'love;;war' has an empty label beside a ';'; take that out");
+  refuse("mixed.jsonl",
+         "{\"text\": \"a\", \"labels\": [\"love\"]}\n{\"text\": \"b\", \"labels\": \"war\"}\n",
+         "line 2: expected a list of labels as in ");
+  refuse("none.csv", "text,labels\na,\nb,\n",
+         "line 2: neither this text nor any other has a label");
+}
+
 TEST(LoadDataSet, ReadsSeveralColumnsOfNumbers) {
   TemporaryFolder folder;
   const std::string rows =
@@ -138,8 +251,11 @@ TEST(LoadDataSet, ReadsClassesWhereThatIsTheTask) {
   expect_user_error("a.jsonl: line 2: 'label' is neither a whole number nor a string: 0.5",
                     [&] { load_answers(json); });
   const fs::path lists = folder.file("b.jsonl", "{\"text\": \"a\", \"label\": [1]}\n");
-  expect_user_error("b.jsonl: line 1: 'label' is neither a whole number nor a string: [1]",
-                    [&] { load_answers(lists, {.task = Task::single_label}); });
+  expect_user_error(
+      "b.jsonl: line 1: 'label' is neither a whole number nor a string: [1]; the task is "
+      "single_label_classification, one class for each text, and lists are for "
+      "multi_label_classification",
+      [&] { load_answers(lists, {.task = Task::single_label}); });
 }
 
 TEST(LoadDataSet, SaysWhatALabelIsNot) {
@@ -148,7 +264,13 @@ TEST(LoadDataSet, SaysWhatALabelIsNot) {
     const fs::path file = folder.file("a.jsonl", "{\"text\": \"a\", \"label\": " + label + "}\n");
     expect_user_error("a.jsonl: line 1: " + message, [&] { load_answers(file, {.task = task}); });
   };
-  refuse(Task::regression, "null", "'label' is neither a number nor a list of numbers: null");
+  refuse(Task::regression, "null",
+         "'label' is neither a number nor a list of numbers: null; leave rows without a label out");
+  refuse(Task::multi_label, "null",
+         "'label' is no list of names or numbers: null; write [] for no label");
+  refuse(Task::single_label, "-2.97",
+         "'label' is neither a whole number nor a string: -2.97; the task is "
+         "single_label_classification: write names of classes as strings");
   refuse(Task::multi_label, "{}", "'label' is no list of names or numbers: {}");
   refuse(Task::multi_label, "[[1]]", "'label' is no list of names or numbers: [[1]]");
   const fs::path columns = folder.file("b.jsonl", "{\"text\": \"a\", \"x\": [1], \"y\": 0}\n");

@@ -96,7 +96,11 @@ TEST(JsonTable, NamesTheLineAtFault) {
   refuses("{\"text\": \"a\", \"label\": 0.5}\n",
           "line 1: 'label' is neither a whole number nor a string: 0.5");
   refuses("{\"text\": \"a\", \"label\": null}\n",
-          "line 1: 'label' is neither a whole number nor a string: null");
+          "line 1: 'label' is neither a whole number nor a string: null; leave rows without a "
+          "label out");
+  refuses("{\"text\": \"NaN\", \"label\": 1}\n{\"text\": \"a\", \"label\": NaN}\n",
+          "; NaN and Infinity, which Python writes, are no JSON: leave such rows out");
+  refuses("{\"text\": \"NaN\", \"label\": }\n", "line 1, column 26: malformed JSON");
   refuses("{\"text\": \n", "line 1, column 10: malformed JSON");
   refuses("{\"text\": \"a\", \"label\": 1}\n\n{\"text\": \"ä\" \"label\": 1}\n",
           "line 3, column 20: malformed JSON");

@@ -120,5 +120,19 @@ TEST(FindClasses, SayHowModelsWithoutNamesAreUnderstood) {
   });
 }
 
+TEST(LabelTable, TellsHowTooManyLabelsAreNumbers) {
+  const auto fill = [](const std::string& other) {
+    LabelTable table;
+    for (std::size_t i = 0; i <= LabelTable::kMostLabels; ++i)
+      table.number_of(i == 4 ? other : std::to_string(i),
+                      [&] { return fmt::format("d.csv: line {}", i + 2); });
+  };
+  const std::string what =
+      "d.csv: line 1002: the label column has more than 1000 different values; is it the right "
+      "column? `problem_type` regression takes them as numbers to estimate";
+  expect_user_error(what, [&] { fill("4.5"); });
+  expect_user_error(what + "; d.csv: line 6: 'n/a' is none, mend it before", [&] { fill("n/a"); });
+}
+
 }  // namespace
 }  // namespace hone

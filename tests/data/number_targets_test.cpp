@@ -16,14 +16,16 @@ Targets numbers_of(const Names& values, const KnownClasses& known = {},
                    const Names& columns = {"score"}) {
   std::vector<WrittenAnswer> answers;
   for (const std::string& value : values) answers.push_back({.value = value});
-  return read_numbers(answers, columns, known, line);
+  Names notes;
+  return read_numbers(answers, columns, known, line, notes);
 }
 
 Targets numbers_of(const std::vector<Names>& lists, const Names& columns,
-                   const KnownClasses& known = {}) {
+                   const KnownClasses& known = {}, Names* told = nullptr) {
   std::vector<WrittenAnswer> answers;
   for (const Names& values : lists) answers.push_back({.values = values, .many = true});
-  return read_numbers(answers, columns, known, line);
+  Names notes;
+  return read_numbers(answers, columns, known, line, told == nullptr ? notes : *told);
 }
 
 TEST(ReadNumbers, TakesThoseOfAColumn) {
@@ -41,6 +43,20 @@ TEST(ReadNumbers, TakesThoseOfSeveralColumnsAndOfLists) {
   EXPECT_EQ(lists.written, (Names{"1 0.5", "3 4"}));
   EXPECT_EQ(numbers_of({{"1"}, {"3"}}, {"score"}).names, Names{"score"});
   EXPECT_EQ(numbers_of({"[1, 0.5]", "[3, 4]"}).rows, lists.rows) << "arrays in cells";
+}
+
+TEST(ReadNumbers, OfColumnsAreTheOutputsOfTheirNames) {
+  Names notes;
+  const KnownClasses model = {.of_model = {"good", "bad"}};
+  const Targets targets = numbers_of({{"1", "2"}, {"3", "4"}}, {"bad", "good"}, model, &notes);
+  EXPECT_EQ(targets.names, (Names{"good", "bad"}));
+  EXPECT_EQ(targets.rows, (Rows{{2, 1}, {4, 3}}));
+  numbers_of({{"1", "2"}}, {"score"}, model, &notes);
+  numbers_of({{"1"}}, {"score"}, {.of_model = {"stars"}}, &notes);
+  EXPECT_EQ(notes, Names{});
+  EXPECT_EQ(numbers_of({{"1", "2"}}, {"worse", "fine"}, model, &notes).rows, (Rows{{1, 2}}));
+  EXPECT_EQ(notes, Names{"numbers are matched by their order: the data calls them worse, fine, the "
+                         "model good, bad"});
 }
 
 TEST(ReadNumbers, AreCalledAsByTheModel) {

@@ -52,8 +52,9 @@ TEST(DistilBert, RefusesByTheNamesOfItsKeys) {
 }
 
 TEST(DistilBert, HasADropoutWhereTransformersHasOne) {
-  Graph graph =
-      build_graph(builtin_library().ops, distilbert(), config_of(facts({{"n_layers", 1}})), {});
+  const Library library = builtin_library();  // whose operations the graph points to
+  const Graph graph =
+      build_graph(library.ops, distilbert(), config_of(facts({{"n_layers", 1}})), {});
   std::vector<std::string> names;
   for (const Node* node : graph.of_kind(NodeKind::operation))
     if (node->is("dropout")) names.push_back(node->name());

@@ -33,7 +33,13 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   const auto step = static_cast<std::size_t>(alignment);
   return counted(std::aligned_alloc(step, (size + step - 1) / step * step));
 }
+// What std::stable_sort asks for.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  void* block = std::malloc(size);
+  return block == nullptr ? nullptr : counted(block);
+}
 void operator delete(void* block) noexcept { release(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { release(block); }
 void operator delete(void* block, std::size_t) noexcept { release(block); }
 void operator delete(void* block, std::align_val_t) noexcept { release(block); }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept { release(block); }

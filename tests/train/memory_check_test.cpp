@@ -13,6 +13,7 @@
 #include "hone/train/text_examples.h"
 #include "hone/train/training_graph.h"
 #include "tests/support/expect.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/tiny_jobs.h"
 
 namespace hone::testing {
@@ -41,18 +42,9 @@ TEST(MemoryCheck, GrowsWithBatchAndLength) {
   EXPECT_GT(one, 3 * weights);
 }
 
-// A sanitizer keeps shadow memory and freed blocks, which no estimate of ours is about.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
-
 // What a step really takes stays below the estimate, and not far below.
 TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer's memory is not the program's";
+  if (testing::kSanitized) GTEST_SKIP() << "a sanitizer's memory is not the program's";
   Model model = tiny_model();
   const EncodedSet texts = tiny_texts(4000);
   ThreadPool pool(1);
