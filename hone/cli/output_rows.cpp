@@ -44,7 +44,12 @@ std::vector<Fragment> row_fragments() {
         {"file", "text", "where that line or row stands", "of several files"},
         {"text", "text", "the text"},
         {"text_pair", "text", "the second text", "of pairs"},
-        {"gold", "text?", "the label somebody gave it; null: none", "of data with labels"},
+        {"gold", "any",
+         "the label somebody gave it, in the form of the prediction: a text, a number or an object "
+         "of "
+         "several, or a list of labels; a text as it is written where it is none of these; null: "
+         "none",
+         "of data with labels"},
         {"cut", "boolean", "whether it was longer than `input_ids`"},
         {"input_ids", "integer[]", "its tokens"}}},
       {"prediction",

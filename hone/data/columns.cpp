@@ -167,6 +167,16 @@ void check_different(const ColumnChoice& choice) {
              choice.text_pair, fmt::join(choice.labels, ","));
 }
 
+// The one column of a label that is shown.
+void choose_gold(std::span<const DataColumn> columns, const Names& given,
+                 const DataOptions& options, ColumnChoice& choice) {
+  choice.gold = given.empty() ? "" : given[0];
+  if (choice.gold.empty() && has_column(columns, options.remembered.label))
+    choice.gold = options.remembered.label;
+  if (choice.gold.empty()) choice.gold = first_called(columns, kLabelNames);
+  if (choice.gold == choice.text || choice.gold == choice.text_pair) choice.gold.clear();
+}
+
 }  // namespace
 
 std::size_t find_column(std::span<const DataColumn> columns, const std::string& name) {
@@ -217,15 +227,16 @@ ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const Dat
   unlabelled.labelled = false;
   ColumnChoice choice = choose_columns(columns, unlabelled, notes);
   const Names given = label_columns(columns, options.label_column, options.task);
+  const Names known = label_columns(columns, options.remembered.label, options.task);
   if (given.size() > 1) {
     for (const std::string& name : given) find_column(columns, name);
-    notes.emplace_back("labels in several columns are not shown beside what the model says");
+    choice.golds = given;
+  } else if (given.empty() && known.size() > 1 && has_columns(columns, known)) {
+    notes.push_back(fmt::format("the label is column '{}', as when the model was trained",
+                                options.remembered.label));
+    choice.golds = known;
   }
-  choice.gold = given.size() == 1 ? given[0] : "";
-  if (choice.gold.empty() && has_column(columns, options.remembered.label))
-    choice.gold = options.remembered.label;
-  if (choice.gold.empty() && given.size() < 2) choice.gold = first_called(columns, kLabelNames);
-  if (choice.gold == choice.text || choice.gold == choice.text_pair) choice.gold.clear();
+  if (choice.golds.empty()) choose_gold(columns, given, options, choice);
   choice.id = options.id_column;
   if (choice.id.empty()) choice.id = called(columns, "id");
   if (!choice.id.empty()) find_column(columns, choice.id);

@@ -23,6 +23,8 @@ struct ColumnChoice {
   std::vector<std::string> labels = {};
   /// Columns that are only shown, whatever they hold: what tells rows apart, and the label somebody gave.
   std::string id = {}, gold = {};
+  /// In place of `gold`, the several columns of such a label.
+  std::vector<std::string> golds = {};
   /// What the labels are for, where that is known: classes are no lists and no fractions.
   std::optional<Task> task = {};
 };
@@ -40,7 +42,7 @@ ColumnChoice choose_columns(std::span<const DataColumn> columns, const DataOptio
                             std::vector<std::string>& notes);
 
 /// The columns for texts that need no labels: as above, but without a label; `gold` is the one that would be it and `id`
-/// that of `options`, else the one called id, where there are such. Labels in several columns are not shown.
+/// that of `options`, else the one called id, where there are such; `golds` where `options` names or remembers several, the latter with a note.
 ColumnChoice choose_shown_columns(std::span<const DataColumn> columns, const DataOptions& options,
                                   std::vector<std::string>& notes);
 

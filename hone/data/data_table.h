@@ -18,8 +18,9 @@ namespace hone {
 struct Record {
   std::string text = {}, text_pair = {};
   WrittenAnswer answer = {};
-  std::string id = {}, gold = {};  ///< as they are written; empty too for a null
-  std::int64_t number = 0;         ///< of its line or row, from 1
+  /// As they are written; empty too for a null. A label of several columns is a JSON array of what is written there.
+  std::string id = {}, gold = {};
+  std::int64_t number = 0;  ///< of its line or row, from 1
   std::int64_t replaced_bytes =
       0;  ///< ill-formed parts of UTF-8 that had to be replaced to read it
 };

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "hone/base/error.h"
+#include "hone/base/json.h"
 #include "hone/data/csv.h"
 #include "hone/data/data_table.h"
 
@@ -54,6 +55,8 @@ std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& c
   const bool has_id = !choice.id.empty(), has_gold = !choice.gold.empty();
   const std::size_t id = has_id ? find_column(columns, choice.id) : 0;
   const std::size_t gold = has_gold ? find_column(columns, choice.gold) : 0;
+  std::vector<std::size_t> golds;
+  for (const std::string& name : choice.golds) golds.push_back(find_column(columns, name));
   std::vector<Record> records;
   records.reserve(reader.most_records());
   std::vector<std::string> fields;
@@ -63,6 +66,11 @@ std::vector<Record> read_rows(CsvReader reader, const std::vector<DataColumn>& c
     record.number = reader.line();
     if (has_id) record.id = fields[id];
     if (has_gold) record.gold = fields[gold];
+    if (!golds.empty()) {
+      Json values = Json::array();
+      for (const std::size_t one : golds) values.push_back(fields[one]);
+      record.gold = to_line(values);
+    }
     record.text = std::move(fields[text]);
     if (pairs) record.text_pair = std::move(fields[pair]);
     if (labels.size() == 1) record.answer.value = std::move(fields[labels[0]]);

@@ -200,6 +200,11 @@ Record read_record(const Source& source, const ColumnChoice& choice) {
   Json object = parse_object(source, record.replaced_bytes);
   record.id = written(object, choice.id);
   record.gold = written(object, choice.gold);
+  if (!choice.golds.empty()) {
+    Json values = Json::array();
+    for (const std::string& name : choice.golds) values.push_back(written(object, name));
+    record.gold = to_line(values);
+  }
   record.text = take_text(object, choice.text, source);
   if (!choice.text_pair.empty()) record.text_pair = take_text(object, choice.text_pair, source);
   if (!choice.labels.empty()) record.answer = take_labels(object, choice, source);

@@ -116,11 +116,18 @@ std::vector<Record> read_rows(const ParquetFile& file, const std::vector<DataCol
   for (const std::string& name : {choice.text, choice.text_pair, choice.id, choice.gold})
     if (!name.empty()) find_column(columns, name);
   for (const std::string& name : choice.labels) find_column(columns, name);
+  for (const std::string& name : choice.golds) find_column(columns, name);
   std::vector<std::string> texts = read_texts(file, choice.text, pool), pairs;
   if (!choice.text_pair.empty()) pairs = read_texts(file, choice.text_pair, pool);
   std::vector<WrittenAnswer> answers = read_answers(file, choice, pool);
   std::vector<std::string> ids = read_written(file, choice.id, pool);
   std::vector<std::string> golds = read_written(file, choice.gold, pool);
+  if (!choice.golds.empty()) {
+    ColumnChoice several = choice;
+    several.labels = choice.golds;
+    for (const WrittenAnswer& answer : read_answers(file, several, pool))
+      golds.push_back(to_line(Json(answer.values)));
+  }
   std::vector<Record> records(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
     Record& row = records[i];

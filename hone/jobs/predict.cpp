@@ -38,9 +38,10 @@ class Asked {
     check_has_head(*classifier_, job.model);
   }
   const TextModel& model() const { return embedder_ ? embedder_->source : *classifier_; }
-  /// Those that the model tells apart; none without a head.
-  std::vector<std::string> labels() const {
-    return model().model.fresh_head ? std::vector<std::string>() : model().model.facts.labels;
+  /// What the model tells; no names without a head.
+  LabelScheme scheme() const {
+    const auto& facts = model().model.facts;
+    return {facts.task(), model().model.fresh_head ? std::vector<std::string>() : facts.labels};
   }
   const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
   TextLimit limit(const PredictJob& job) const {
@@ -61,7 +62,7 @@ TextRows rows_to_answer(const PredictJob& job, const Asked& asked, Context& cont
   TextRows rows;
   if (!job.data.source.empty()) {
     rows =
-        read_text_rows(job.data, job.split, asked.labels(), asked.model().trained_on, context.pool);
+        read_text_rows(job.data, job.split, asked.scheme(), asked.model().trained_on, context.pool);
   } else if (job.stream.next) {
     rows.notes = job.stream.notes;
   } else {

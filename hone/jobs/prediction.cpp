@@ -89,7 +89,10 @@ const std::vector<PredictionField>& prediction_fields() {
        Question::label,
        false,
        {Task::multi_label}},
-      {"gold", [](const Prediction& p, const Labels&) { return or_null(p.row.gold); },
+      {"gold",
+       [](const Prediction& p, const Labels&) {
+         return p.row.gold_value.is_null() ? or_null(p.row.gold) : p.row.gold_value;
+       },
        WhichRows::labelled},
       {"cut", [](const Prediction& p, const Labels&) { return Json(p.cut); }},
       {"embedding", [](const Prediction& p, const Labels&) { return short_numbers(p.embedding); },

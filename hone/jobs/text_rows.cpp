@@ -7,8 +7,10 @@
 #include <unordered_map>
 
 #include "hone/base/line_reader.h"
+#include "hone/data/label_sets.h"
 #include "hone/data/labelled_file.h"
 #include "hone/data/labels.h"
+#include "hone/data/number_targets.h"
 #include "hone/data/row_hash.h"
 #include "hone/data/splits.h"
 #include "hone/data/synthetic.h"
@@ -35,18 +37,20 @@ std::optional<std::string> gold_of(const Record& record) {
   return record.gold;
 }
 
-// Gold labels by the names the model has for them.
-void name_gold_labels(TextRows& data, const std::vector<std::string>& labels,
-                      const std::vector<std::string>& class_names) {
-  if (labels.empty()) return;
+void note_as_written(TextRows& data, const UserError& error) {
+  data.notes.push_back(fmt::format("gold labels are shown as they are written: {}", error.what()));
+}
+
+std::string row_place(const TextRow& row) { return fmt::format("row {}", row.id.dump()); }
+
+// Gold labels by the names the model has for its classes.
+void name_gold_classes(TextRows& data, const std::vector<std::string>& labels,
+                       const std::vector<std::string>& class_names) {
   LabelTable table;
   std::vector<std::int32_t> numbers;
   try {
     for (const TextRow& row : data.rows)
-      numbers.push_back(
-          row.gold
-              ? table.number_of(*row.gold, [&] { return fmt::format("row {}", row.id.dump()); })
-              : -1);
+      numbers.push_back(row.gold ? table.number_of(*row.gold, [&] { return row_place(row); }) : -1);
     if (table.labels().empty()) return;
     const LabelClasses classes = find_classes(table.labels(), {class_names, labels, 0}, data.notes);
     for (std::size_t i = 0; i < data.rows.size(); ++i)
@@ -54,9 +58,64 @@ void name_gold_labels(TextRows& data, const std::vector<std::string>& labels,
         data.rows[i].gold = labels[static_cast<std::size_t>(
             classes.class_of[static_cast<std::size_t>(numbers[i])])];
   } catch (const UserError& error) {
-    data.notes.push_back(
-        fmt::format("gold labels are shown as they are written: {}", error.what()));
+    note_as_written(data, error);
   }
+}
+
+// A float with as few digits as give it back.
+Json json_number(float value) {
+  return written_number(numbers_text({&value, 1})).value_or(static_cast<double>(value));
+}
+
+void take_gold(TextRow& row, const LabelScheme& scheme, std::vector<float> targets) {
+  const bool numbers = scheme.task == Task::regression;
+  row.gold_value = numbers ? Json::object() : Json::array();
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (numbers)
+      row.gold_value[scheme.names[i]] = json_number(targets[i]);
+    else if (targets[i] != 0)
+      row.gold_value.push_back(scheme.names[i]);
+  }
+  if (numbers && targets.size() == 1) row.gold_value = json_number(targets[0]);
+  row.gold = truth_text(scheme, {.text = "", .targets = std::move(targets)});
+}
+
+// Gold labels that are numbers or sets, of these columns.
+void read_gold_targets(TextRows& data, const LabelScheme& scheme,
+                       const std::vector<std::string>& columns,
+                       const std::vector<std::string>& class_names) {
+  std::vector<WrittenAnswer> answers;
+  std::vector<TextRow*> rows;
+  for (TextRow& row : data.rows) {
+    if (!row.gold) continue;
+    rows.push_back(&row);
+    if (columns.size() == 1)
+      answers.push_back({.value = *row.gold});
+    else
+      answers.push_back({.values = written_list(*row.gold).value(), .many = true});
+  }
+  if (rows.empty()) return;
+  const KnownClasses known{class_names, scheme.names, 0};
+  const AnswerPlace place = [&](std::size_t row) { return row_place(*rows[row]); };
+  try {
+    Targets targets = scheme.task == Task::regression
+                          ? read_numbers(std::move(answers), columns, known, place, data.notes)
+                          : read_label_sets(std::move(answers), columns, known, place, data.notes);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      take_gold(*rows[i], {scheme.task, targets.names}, std::move(targets.rows[i]));
+  } catch (const UserError& error) {
+    note_as_written(data, error);
+  }
+}
+
+// Gold labels as the model tells its own.
+void read_gold(TextRows& data, const LabelScheme& scheme, const std::vector<std::string>& columns,
+               const std::vector<std::string>& class_names) {
+  if (scheme.names.empty() || columns.empty()) return;
+  if (scheme.task == Task::single_label)
+    name_gold_classes(data, scheme.names, class_names);
+  else
+    read_gold_targets(data, scheme, columns, class_names);
 }
 
 /// A part of data, by whose files or rows it is made of.
@@ -121,7 +180,7 @@ std::vector<fs::path> files_of(const DataFiles& files, const Part& part) {
 }
 
 TextRows read_files(const DataOptions& options, const std::string& part_name,
-                    const std::vector<std::string>& labels, const std::optional<TrainedOn>& record,
+                    const LabelScheme& scheme, const std::optional<TrainedOn>& record,
                     ThreadPool& pool) {
   const DataFiles files = find_data_files(options.source);
   const Part part = find_part(part_name, !files.train.empty(), !files.validation.empty(),
@@ -162,30 +221,37 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
         fmt::format("{}: {} ill-formed bytes were read as U+FFFD; the texts are not UTF-8",
                     options.source, replaced));
   if (part.is_cut_out) cut_out(part, record, options.source, data);
-  name_gold_labels(data, labels, class_names);
+  if (choice) {
+    const bool several = !choice->golds.empty();
+    const std::vector<std::string> one(choice->gold.empty() ? 0 : 1, choice->gold);
+    read_gold(data, scheme, several ? choice->golds : one, class_names);
+  }
   return data;
 }
 
 // Data that is no table has its labels in any case.
-TextRows rows_of(const DataSet& set, const std::string& part_name,
-                 const std::vector<std::string>& labels, const std::optional<TrainedOn>& record) {
+TextRows rows_of(const DataSet& set, const std::string& part_name, const LabelScheme& scheme,
+                 const std::optional<TrainedOn>& record) {
   TextRows data{.notes = set.notes, .warnings = set.warnings};
   const Part part = find_part(part_name, !set.train.empty(), !set.validation.empty(),
                               !set.test.empty(), set.source);
   data.part = name_of(part, part_name);
   const auto add = [&](std::string_view name, const std::vector<Example>& examples) {
     if (!part.takes(name)) return;
-    for (const Example& example : examples)
-      data.rows.push_back({.id = std::ssize(data.rows) + 1,
-                           .text = example.text,
-                           .text_pair = example.text_pair,
-                           .gold = truth_text(set.scheme(), example)});
+    for (const Example& example : examples) {
+      TextRow& row = data.rows.emplace_back();
+      row.id = std::ssize(data.rows);
+      row.text = example.text;
+      row.text_pair = example.text_pair;
+      row.gold = truth_text(set.scheme(), example);
+      if (set.task != Task::single_label) take_gold(row, set.scheme(), example.targets);
+    }
   };
   add("train", set.train);
   add("validation", set.validation);
   add("test", set.test);
   if (part.is_cut_out) cut_out(part, record, set.source, data);
-  name_gold_labels(data, labels, {});
+  if (set.task == Task::single_label) read_gold(data, scheme, {"label"}, {});
   return data;
 }
 
@@ -218,14 +284,15 @@ TextStream read_lines(int descriptor, const std::string& name, bool strict) {
 }
 
 TextRows read_text_rows(const DataOptions& options, const std::string& part,
-                        const std::vector<std::string>& labels,
-                        const std::optional<TrainedOn>& record, ThreadPool& pool) {
+                        const LabelScheme& scheme, const std::optional<TrainedOn>& record,
+                        ThreadPool& pool) {
   DataOptions with_columns = options;
   if (record) with_columns.remembered = record->columns;
+  if (!scheme.names.empty()) with_columns.task = scheme.task;
   const bool table =
       !options.source.starts_with(kSyntheticPrefix) && !is_review_folder(options.source);
-  return described(table ? read_files(with_columns, part, labels, record, pool)
-                         : rows_of(load_data_set(options, pool), part, labels, record));
+  return described(table ? read_files(with_columns, part, scheme, record, pool)
+                         : rows_of(load_data_set(options, pool), part, scheme, record));
 }
 
 TextRows given_text_rows(std::vector<TextRow> rows) { return described({.rows = std::move(rows)}); }

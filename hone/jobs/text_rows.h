@@ -18,7 +18,10 @@ struct TextRow {
   std::string text;
   std::optional<std::string> text_pair = {};
   std::optional<std::string> gold = {};  ///< the label somebody gave it
-  std::string file = {};                 ///< where it stands, of several files
+  /// The same for programs, where the model tells numbers or sets of labels: a number, an object of several by name, or a
+  /// list of labels; null: the label is a text.
+  Json gold_value = {};
+  std::string file = {};  ///< where it stands, of several files
 };
 
 struct TextRows {
@@ -44,12 +47,13 @@ TextStream read_lines(int descriptor, const std::string& name, bool strict);
 /// The rows of the part of a data set (see `load_data_set`; a .txt file too, a row for each line, empty ones included)
 /// that is called `part`; "" stands for the first of test, validation and train that there is, "all" for all of them. In
 /// data that the model was trained on and that has no validation part, this is what the training set aside or the model
-/// has not seen, by the `record`. Gold labels are called as the model's `labels` where all of them are among these by name
-/// or number, else as they are written, with a note; without a note where the model has none.
+/// has not seen, by the `record`. Gold labels are read as those of the model's `scheme`: classes are called as it calls
+/// them, by name or number, and numbers and sets of labels are what `load_data_set` takes them for. Where one cannot be
+/// read all are shown as they are written, with a note; without a note where the model has no names.
 /// Throws `UserError` as `load_data_set` does, but for labels, which may be anything or missing.
 TextRows read_text_rows(const DataOptions& options, const std::string& part,
-                        const std::vector<std::string>& labels,
-                        const std::optional<TrainedOn>& record, ThreadPool& pool);
+                        const LabelScheme& scheme, const std::optional<TrainedOn>& record,
+                        ThreadPool& pool);
 
 /// Rows that somebody has already.
 TextRows given_text_rows(std::vector<TextRow> rows);

@@ -155,8 +155,11 @@ TEST(Columns, OfLabelsMayBeSeveral) {
                     [&] { labels({.text_column = "text", .label_column = "b,text"}); });
   expect_user_error("no column 'b,a'",
                     [&] { labels({.label_column = "b,a", .task = Task::single_label}); });
-  EXPECT_EQ(choose_shown_columns(columns, {.label_column = "b,a"}, notes).gold, "");
-  EXPECT_EQ(notes.back(), "labels in several columns are not shown beside what the model says");
+  EXPECT_EQ(choose_shown_columns(columns, {.label_column = "b,a"}, notes).golds, (Names{"b", "a"}));
+  notes.clear();
+  EXPECT_EQ(choose_shown_columns(columns, {.remembered = {"", "", "b,a"}}, notes).golds,
+            (Names{"b", "a"}));
+  EXPECT_EQ(notes, Names{"the label is column 'b,a', as when the model was trained"});
 }
 
 TEST(ChooseShownColumns, NeedsNoLabels) {

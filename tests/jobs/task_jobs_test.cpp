@@ -10,6 +10,7 @@
 #include "hone/jobs/predict.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/suggest.h"
+#include "hone/jobs/text_rows.h"
 #include "hone/jobs/train.h"
 #include "tests/support/expect.h"
 
@@ -109,6 +110,8 @@ TEST_P(TaskJobs, PredictionsAreThoseThatWereMeasured) {
     const Json row = to_json(p, fields, result.subject.labels);
     EXPECT_FALSE(row.contains("label") || row.contains("score"));
     ASSERT_EQ(row["logits"].size(), result.subject.labels.size());
+    EXPECT_EQ(row["gold"].is_number(), GetParam().task == Task::regression);
+    EXPECT_EQ(row["gold"].is_array(), GetParam().task == Task::multi_label);
     if (GetParam().task == Task::regression) {
       EXPECT_EQ(row["value"].get<float>(), p.logits[0]);
       continue;
@@ -264,6 +267,63 @@ TEST(TaskJobs, TakeWholeNumbersForARegressionWhereThatIsAsked) {
   job.output.folder = (folder.path() / "p").string();
   job.problem_type = "";
   EXPECT_EQ(train_model(job, quiet()).fields["validation"]["eval_figure"], "accuracy");
+}
+
+TextRows rows_with_gold(const fs::path& file, const LabelScheme& scheme,
+                        const NamedColumns& remembered = {}) {
+  TrainedOn record;
+  record.columns = remembered;
+  DataOptions options;
+  options.source = file.string();
+  return read_text_rows(options, "", scheme, record, quiet().pool);
+}
+
+TEST(GoldLabels, AreNumbersForAModelOfNumbers) {
+  const TemporaryFolder folder;
+  const LabelScheme score = {Task::regression, {"score"}};
+  const TextRows rows =
+      rows_with_gold(folder.file("n.csv", "text,label\na,-1.498\nb,\nc,+2\n"), score);
+  EXPECT_EQ(rows.notes, std::vector<std::string>{});
+  EXPECT_EQ(to_line(rows.rows[0].gold_value), "-1.498");
+  EXPECT_TRUE(rows.rows[1].gold_value.is_null());
+  EXPECT_EQ(rows.rows[2].gold_value, 2);
+  EXPECT_TRUE(rows.labelled);
+  const TextRows words = rows_with_gold(folder.file("w.csv", "text,label\na,fine\n"), score);
+  EXPECT_EQ(words.rows[0].gold, "fine");
+  ASSERT_EQ(words.notes.size(), 1u);
+  EXPECT_TRUE(words.notes[0].starts_with(
+      "gold labels are shown as they are written: row 2: 'label': expected a number, got 'fine'"))
+      << words.notes[0];
+}
+
+TEST(GoldLabels, AreListsForAModelOfSets) {
+  const TemporaryFolder folder;
+  const LabelScheme topics = {Task::multi_label, {"love", "war"}};
+  const TextRows rows =
+      rows_with_gold(folder.file("s.jsonl",
+                                 "{\"text\": \"a\", \"labels\": [\"war\", \"love\"]}\n"
+                                 "{\"text\": \"b\", \"labels\": []}\n"),
+                     topics);
+  EXPECT_EQ(rows.notes, std::vector<std::string>{});
+  EXPECT_EQ(to_line(rows.rows[0].gold_value), R"(["love","war"])");
+  EXPECT_EQ(rows.rows[0].gold, "love, war");
+  EXPECT_EQ(to_line(rows.rows[1].gold_value), "[]");
+}
+
+TEST(GoldLabels, StandInTheColumnsThatTheModelRemembers) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> note = {
+      "the label is column 'bad,good', as when the model was trained"};
+  const NamedColumns columns = {"", "", "bad,good"};
+  const TextRows numbers = rows_with_gold(folder.file("n.csv", "text,good,bad\na,0.5,2\n"),
+                                          {Task::regression, {"good", "bad"}}, columns);
+  EXPECT_EQ(numbers.notes, note);
+  EXPECT_EQ(numbers.rows[0].gold_value, (Json{{"good", 0.5}, {"bad", 2}}));
+  const TextRows sets =
+      rows_with_gold(folder.file("s.jsonl", "{\"text\": \"a\", \"good\": 1, \"bad\": 0}\n"),
+                     {Task::multi_label, {"good", "bad"}}, columns);
+  EXPECT_EQ(sets.notes, note);
+  EXPECT_EQ(to_line(sets.rows[0].gold_value), R"(["good"])");
 }
 
 }  // namespace
