@@ -58,7 +58,7 @@ std::string cautions_line(const Json& result) {
 
 Table results_table(const Json& result) {
   const char* first = result.contains(kParts[0]) ? kParts[0] : kParts[1];
-  const FigureName figure = figure_of(result[first]);
+  const FigureName figure = figure_of(value_at(result, first));
   Table table(
       {{"split", "Split"},
        {"examples", "Examples"},

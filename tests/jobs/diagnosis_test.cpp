@@ -156,8 +156,9 @@ TEST(Diagnose, MeasuresTheParentOnceOnTheSameTexts) {
 
 // A column that is said once above the table leaves the others to be told apart.
 TEST(DiagnosisTable, HasNoHeaderTwice) {
+  const Table table = diagnosis_table(coarse().diagnosis, 100, 3);
   std::set<std::string> headers;
-  for (const Column& column : diagnosis_table(coarse().diagnosis, 100, 3).columns())
+  for (const Column& column : table.columns())
     EXPECT_TRUE(headers.insert(column.header).second) << column.header;
 }
 
