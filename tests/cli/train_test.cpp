@@ -123,7 +123,8 @@ TEST(Train, WarnsOfAllSeedsTogether) {
   EXPECT_EQ(count("warning: test: the model predicts one class only, "), 1u) << ending.messages;
   EXPECT_NE(read_file(folder.path() / "model/run.log").find("does not show that it learnt with "),
             std::string::npos);
-  for (const Json& run : read_json(folder.path() / "model/results.json")["runs"])
+  const Json result = read_json(folder.path() / "model/results.json");
+  for (const Json& run : result["runs"])
     EXPECT_TRUE(run.contains("seed"));
 }
 

@@ -271,7 +271,8 @@ TEST_F(TrainedModel, NamesTheRowsThatStandInTwoParts) {
                    "warning: 2 of 52 test texts are in the training part too, which flatters the "
                    "figures: parts/test.csv: line 2 is parts/train.csv: line 100; parts/test.csv: "
                    "line 3 is parts/train.csv: line 101"));
-  for (const Json& part : read_json(path() / "of_parts/results.json")["data"]["parts"]) {
+  const Json of_parts = read_json(path() / "of_parts/results.json");
+  for (const Json& part : of_parts["data"]["parts"]) {
     if (part["part"] != "test") continue;
     EXPECT_EQ(part["duplicates"]["parts/test.csv: line 3"], "parts/train.csv: line 101");
   }
