@@ -310,9 +310,14 @@ std::vector<Point> pareto_front(const std::vector<FormatResult>& results) {
   return front;
 }
 
+std::string snr_name(const FormatStudy& study) {
+  return study.choice.parent.evaluation.figure == kAccuracy ? "margin SNR" : "output SNR";
+}
+
 Figure front_figure(const FormatStudy& study) {
   Panel panel{.x = {.label = "Bits per weight", .logarithmic = true},
-              .y = {.label = "Margin SNR (dB)"}};
+              .y = {.label = snr_name(study) + " (dB)"}};
+  panel.y.label[0] -= 'a' - 'A';
   for (const int bits : {1, 2, 4, 8, 16, 32})
     panel.x.ticks.push_back({static_cast<double>(bits), std::to_string(bits)});
   panel.series.push_back({.label = "Pareto front",
@@ -320,8 +325,9 @@ Figure front_figure(const FormatStudy& study) {
                           .draw = Draw::edge,
                           .with_names = true,
                           .tone = Tone::quiet});
+  const std::string kept = fmt::format("{} kept", study.choice.parent.evaluation.figure.text);
   const std::tuple<Conclusion, const char*, Tone> verdicts[] = {
-      {Conclusion::kept, "accuracy kept", Tone::good},
+      {Conclusion::kept, kept.c_str(), Tone::good},
       {Conclusion::unclear, "unclear", Tone::unclear},
       {Conclusion::lost, "lost", Tone::bad}};
   for (const auto& [conclusion, label, tone] : verdicts) {
@@ -331,7 +337,7 @@ Figure front_figure(const FormatStudy& study) {
         series.points.push_back(point_of(result));
     if (!series.points.empty()) panel.series.push_back(std::move(series));
   }
-  return {.title = fmt::format("Bits against margin SNR, simulated; {}; one seed",
+  return {.title = fmt::format("Bits against {}, simulated; {}; one seed", snr_name(study),
                                study.choice.made_on()),
           .panels = {panel},
           .width = 1000,

@@ -239,20 +239,26 @@ std::string to_text(const WidthStudy& study, const TextStyle& style) {
 
 Section width_section(const WidthStudy& study, const fs::path& stem,
                       std::vector<std::string>& notes) {
-  Section section{"Accuracy and flips", {}};
+  const FigureName& figure = study.choice.parent.evaluation.figure;
+  const bool right_or_wrong = figure == kAccuracy;
+  const std::string what = figure_title(figure) + (figure == kR2 ? " and shifts" : " and flips");
+  Section section{what, {}};
   for (const std::string& line : width_findings(study)) section.blocks.push_back(Paragraph{line});
   section.blocks.push_back(figure_block(
       width_figure(study), stem,
-      "Accuracy and flips against the width of fixed point, one curve for quantization by rounding "
-      "alone and one for training with it; the table has the figures.",
+      what + " against the width of fixed point, one curve for quantization by rounding alone and "
+             "one for training with it; the table has the figures.",
       notes));
   section.blocks.push_back(PageTable{
       width_table(study),
-      fmt::format(
-          "{}. Flips: predictions that differ from fp32's; McNemar's test is on those of them that "
-          "change what is right. Verdict: kept when the whole 95 % interval of the change is above "
-          "-{:.2f} points; from the widest down, up to the first that is not kept.",
-          candidates_caption(study.choice), 100 * kUsualMargin)});
+      fmt::format("{}. {}Verdict: kept when the whole 95 % interval of the change is above "
+                  "-{:.2f} points; from the widest down, up to the first that is not kept.",
+                  candidates_caption(study.choice),
+                  right_or_wrong
+                      ? "Flips: predictions that differ from fp32's; McNemar's test is on those "
+                        "of them that change what is right. "
+                      : "",
+                  100 * kUsualMargin)});
   section.blocks.push_back(reported_block(study.choice));
   return section;
 }
