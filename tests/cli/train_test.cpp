@@ -124,8 +124,7 @@ TEST(Train, WarnsOfAllSeedsTogether) {
   EXPECT_NE(read_file(folder.path() / "model/run.log").find("does not show that it learnt with "),
             std::string::npos);
   const Json result = read_json(folder.path() / "model/results.json");
-  for (const Json& run : result["runs"])
-    EXPECT_TRUE(run.contains("seed"));
+  for (const Json& run : result["runs"]) EXPECT_TRUE(run.contains("seed"));
 }
 
 TEST(Train, SaysWhenNothingWasLearnt) {
