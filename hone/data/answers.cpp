@@ -140,12 +140,6 @@ std::optional<std::vector<std::string>> written_list(std::string_view text) {
   return values;
 }
 
-std::vector<std::string> numbered_names(std::size_t count) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < count; ++i) names.push_back(fmt::format("LABEL_{}", i));
-  return names;
-}
-
 std::vector<std::size_t> outputs_of_values(const std::vector<std::string>& own,
                                            const std::vector<std::string>& names,
                                            std::string_view what, std::vector<std::string>& notes) {

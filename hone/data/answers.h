@@ -54,9 +54,6 @@ struct Targets {
   std::vector<std::string> written = {};
 };
 
-/// "LABEL_0", "LABEL_1", …: what Hugging Face calls outputs without names.
-std::vector<std::string> numbered_names(std::size_t count);
-
 /// Which of a model's outputs, called `names`, each of the data's values is, called `own`, of which there are as many: by
 /// name where all of these are among the names, else by its place. Adds to `notes` where that is a guess; `what` are
 /// "labels" or "numbers".

@@ -131,7 +131,8 @@ Outputs find_outputs(const Names& own, std::size_t width, const KnownClasses& kn
         known.of_model.empty() ? "" : fmt::format(" ({})", fmt::join(known.of_model, ", ")), width,
         own.empty() ? "" : fmt::format(" ({})", fmt::join(own, ", "))));
   Outputs outputs{known.of_model, {}};
-  if (outputs.names.empty()) outputs.names = own.empty() ? numbered_names(width) : own;
+  if (outputs.names.empty())
+    outputs.names = own.empty() ? default_labels(static_cast<std::int64_t>(width)) : own;
   outputs.of_value =
       outputs_of_values(own.empty() ? outputs.names : own, outputs.names, "labels", notes);
   return outputs;
@@ -159,7 +160,7 @@ Targets targets_of_flags(const Lists& lists, const Names& own, const KnownClasse
 
 // The names of the labels of a model that does not name them all.
 Names padded(Names names, const KnownClasses& known) {
-  const Names numbered = numbered_names(static_cast<std::size_t>(known.most));
+  const Names numbered = default_labels(known.most);
   if (names.size() < numbered.size())
     names.insert(names.end(), numbered.begin() + std::ssize(names), numbered.end());
   return names;

@@ -33,7 +33,8 @@ float read_number(const std::string& text, const std::string& column,
 // What the data calls the numbers of a text.
 std::vector<std::string> own_names(std::size_t width, const std::vector<std::string>& columns,
                                    const KnownClasses& known) {
-  std::vector<std::string> names = columns.size() == width ? columns : numbered_names(width);
+  std::vector<std::string> names =
+      columns.size() == width ? columns : default_labels(static_cast<std::int64_t>(width));
   const std::size_t expected =
       known.of_model.empty() ? static_cast<std::size_t>(known.most) : known.of_model.size();
   if (expected != 0 && width != expected)

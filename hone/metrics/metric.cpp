@@ -102,8 +102,6 @@ const std::vector<Metric>& metrics_of_labels() {
   return rows;
 }
 
-constexpr Task kTasks[] = {Task::single_label, Task::regression, Task::multi_label};
-
 const Metric* find(Task task, std::string_view name) {
   const std::vector<Metric>& rows = metrics(task);
   const auto found = std::ranges::find(rows, name, &Metric::name);

@@ -150,18 +150,6 @@ Verdict verdict_by_each(const SeedChanges& changes, const SeedSpread& s, Verdict
 
 }  // namespace
 
-SeedChanges accuracy_changes(std::vector<double> before, std::vector<double> after,
-                             std::span<const Comparison> comparisons) {
-  SeedChanges changes{.before = std::move(before), .after = std::move(after)};
-  double flips = 0;
-  for (const Comparison& c : comparisons) {
-    changes.changes.push_back(accuracy_change(c));
-    flips += c.flip_share / static_cast<double>(comparisons.size());
-  }
-  changes.notes = seed_notes(kAccuracy, flips);
-  return changes;
-}
-
 Verdict verdict_of_seeds(const SeedChanges& changes, double margin) {
   Verdict v{.figure = changes.figure(),
             .margin = margin,

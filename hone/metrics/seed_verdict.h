@@ -1,6 +1,5 @@
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -17,10 +16,6 @@ struct SeedChanges {
 
   const FigureName& figure() const { return changes.front().figure; }
 };
-
-/// Those of accuracy, with the mean of the flips as notes.
-SeedChanges accuracy_changes(std::vector<double> before, std::vector<double> after,
-                             std::span<const Comparison> comparisons);
 
 /// From five seeds on that differ, for other seeds and other examples: the mean change in an interval whose halves are
 /// √(s² + e²), s that of Student's interval over the seeds (`change_spread` of hone/metrics/seeds.h), e the mean half of

@@ -25,4 +25,10 @@ Task parse_task(std::string_view name) {
   return static_cast<Task>(found - names.begin());
 }
 
+std::vector<std::string> default_labels(std::int64_t count) {
+  std::vector<std::string> labels;
+  for (std::int64_t id = 0; id < count; ++id) labels.push_back(fmt::format("LABEL_{}", id));
+  return labels;
+}
+
 }  // namespace hone

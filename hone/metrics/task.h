@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,12 @@ std::string to_string(Task task);
 const std::vector<std::string>& task_names();
 /// Throws `UserError` that lists them for an unknown one.
 Task parse_task(std::string_view name);
+
+/// All of them.
+inline constexpr Task kTasks[] = {Task::single_label, Task::regression, Task::multi_label};
+
+/// The names of `count` outputs that nobody named: "LABEL_0", "LABEL_1", … as Hugging Face has them.
+std::vector<std::string> default_labels(std::int64_t count);
 
 /// A task, and the names of what a model says: its classes, its numbers, its labels, in the order of its outputs.
 struct LabelScheme {

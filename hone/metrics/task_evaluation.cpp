@@ -86,15 +86,11 @@ std::string part_text(const std::string& part, const TaskEvaluation& e,
   return part_text(part, e.examples, effective_examples(e.examples, e.evidence), cautions);
 }
 
-TaskComparison task_comparison(const Comparison& comparison) {
-  return {.change = accuracy_change(comparison),
-          .counted = comparison,
-          .snr_db = comparison.margin_snr_db};
-}
-
 TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth) {
-  if (truth.task == Task::single_label)
-    return task_comparison(compare(parent, candidate, truth.classes, truth.texts));
+  if (truth.task == Task::single_label) {
+    const Comparison c = compare(parent, candidate, truth.classes, truth.texts);
+    return {.change = accuracy_change(c), .counted = c, .snr_db = c.margin_snr_db};
+  }
   if (truth.task == Task::regression) {
     RegressionComparison c =
         compare_regression(numbers(parent), numbers(candidate), truth.targets, truth.texts);

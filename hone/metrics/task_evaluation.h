@@ -76,7 +76,5 @@ struct TaskComparison {
 };
 
 TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth);
-/// That of single labels, from its counts.
-TaskComparison task_comparison(const Comparison& comparison);
 
 }  // namespace hone

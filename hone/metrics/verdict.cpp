@@ -71,12 +71,6 @@ double score_at_margin(const FigureChange& c, double margin) {
   return std::isnan(c.change) ? 0 : c.score(-margin);
 }
 
-std::vector<FigureChange> accuracy_changes(std::span<const Comparison> candidates) {
-  std::vector<FigureChange> changes;
-  for (const Comparison& candidate : candidates) changes.push_back(accuracy_change(candidate));
-  return changes;
-}
-
 }  // namespace
 
 std::string to_string(Conclusion conclusion) {
@@ -97,10 +91,6 @@ Verdict verdict(const FigureChange& change, double margin) {
   return verdict_by(change, margin, {.kept_p = normal_tail(score), .lost_p = normal_tail(-score)});
 }
 
-std::vector<Verdict> verdicts_of_choice(std::span<const Comparison> candidates, double margin) {
-  return verdicts_of_choice(accuracy_changes(candidates), margin);
-}
-
 std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates, double margin) {
   std::vector<double> kept, lost;
   for (const FigureChange& candidate : candidates) {
@@ -116,10 +106,6 @@ std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates
         verdict_by(candidates[i], margin, {kept_p[i], lost_p[i], z, std::ssize(candidates)}));
   }
   return verdicts;
-}
-
-std::vector<Verdict> verdicts_in_sequence(std::span<const Comparison> candidates, double margin) {
-  return verdicts_in_sequence(accuracy_changes(candidates), margin);
 }
 
 std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidates, double margin) {

@@ -76,16 +76,12 @@ Verdict verdict(const FigureChange& change, double margin = kUsualMargin);
 
 /// The verdicts on K candidates of which one is to be chosen: both claims hold at their level for all of them together,
 /// by Holm's correction (hone/metrics/p_value.h). The intervals are those of each alone.
-std::vector<Verdict> verdicts_of_choice(std::span<const Comparison> candidates,
-                                        double margin = kUsualMargin);
 std::vector<Verdict> verdicts_of_choice(std::span<const FigureChange> candidates,
                                         double margin = kUsualMargin);
 
 /// The verdicts on candidates whose order was fixed beforehand, the safest first: each is tested at its full level, and
 /// after the first that is not kept none is called kept any more. That needs no correction (fixed-sequence testing:
 /// Maurer, Hothorn & Lehmacher 1995; Westfall & Krishen 2001, J. Statist. Plann. Inference 99:25).
-std::vector<Verdict> verdicts_in_sequence(std::span<const Comparison> candidates,
-                                          double margin = kUsualMargin);
 std::vector<Verdict> verdicts_in_sequence(std::span<const FigureChange> candidates,
                                           double margin = kUsualMargin);
 

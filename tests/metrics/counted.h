@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <span>
+#include <vector>
 
 #include "hone/metrics/planning.h"
 #include "hone/metrics/verdict.h"
@@ -25,6 +27,13 @@ inline Comparison counted(std::int64_t examples, std::int64_t lost, std::int64_t
   c.flips = lost + gained;
   c.flip_share = static_cast<double>(c.flips) / static_cast<double>(examples);
   return c;
+}
+
+/// Changes of accuracy, as choices among them are judged.
+inline std::vector<FigureChange> changes_of(std::span<const Comparison> comparisons) {
+  std::vector<FigureChange> changes;
+  for (const Comparison& c : comparisons) changes.push_back(accuracy_change(c));
+  return changes;
 }
 
 // The chance that n examples with these rates give a verdict for which `wanted` holds, by adding up all counts that

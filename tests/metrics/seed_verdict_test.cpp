@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "hone/base/random.h"
+#include "hone/metrics/verdict_text.h"
 #include "tests/metrics/counted.h"
 
 namespace hone {
@@ -21,7 +22,13 @@ SeedChanges seeds_on(std::int64_t examples, const std::vector<std::pair<int, int
     before.push_back(0.9);
     after.push_back(0.9 + comparisons.back().accuracy_change());
   }
-  return accuracy_changes(before, after, comparisons);
+  double flips = 0;
+  for (const Comparison& c : comparisons)
+    flips += c.flip_share / static_cast<double>(comparisons.size());
+  return {.before = before,
+          .after = after,
+          .changes = testing::changes_of(comparisons),
+          .notes = seed_notes(kAccuracy, flips)};
 }
 
 TEST(VerdictOfSeeds, IsUnclearUnderFive) {

@@ -12,6 +12,7 @@ namespace hone {
 namespace {
 
 using testing::chance;
+using testing::changes_of;
 using testing::counted;
 using testing::is_kept;
 using testing::is_lost;
@@ -156,19 +157,19 @@ TEST(VerdictsOfChoice, AskMoreOfEachOfMany) {
   const Comparison fair = counted(4000, 20, 22);
   ASSERT_TRUE(verdict(fair).kept());
   const Comparison all[] = {fair, counted(4000, 25, 20), counted(4000, 500, 20)};
-  const std::vector<Verdict> verdicts = verdicts_of_choice(all);
+  const std::vector<Verdict> verdicts = verdicts_of_choice(changes_of(all));
   ASSERT_EQ(verdicts.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_GE(verdicts[i].p_value, verdict(all[i]).p_value) << i;
   EXPECT_EQ(verdicts[2].conclusion, Conclusion::lost);
   // The one candidate of a choice among one is judged as ever.
-  EXPECT_EQ(verdicts_of_choice(std::span(all, 1))[0].p_value, verdict(fair).p_value);
+  EXPECT_EQ(verdicts_of_choice(changes_of(std::span(all, 1)))[0].p_value, verdict(fair).p_value);
   // Kept alone, not among so many.
   std::vector<Comparison> many(30, counted(4000, 500, 20));
   Comparison border = counted(4000, 20, 10);
   while (!verdict(border).kept()) --border.only_parent;
   many.push_back(border);
-  EXPECT_EQ(verdicts_of_choice(many).back().conclusion, Conclusion::unclear);
-  EXPECT_GT(*verdicts_of_choice(many).back().examples_needed, 4000);
+  EXPECT_EQ(verdicts_of_choice(changes_of(many)).back().conclusion, Conclusion::unclear);
+  EXPECT_GT(*verdicts_of_choice(changes_of(many)).back().examples_needed, 4000);
 }
 
 // Eight candidates that all lose just the margin, drawn 4000 times: any of them is called kept in 2.5 % of the draws at
@@ -191,7 +192,7 @@ TEST(VerdictsOfChoice, SeldomCrownAnyThatLosesTheMargin) {
       plain |= verdict(candidates.back()).kept();
     }
     crowned_without += plain;
-    for (const Verdict& v : verdicts_of_choice(candidates)) {
+    for (const Verdict& v : verdicts_of_choice(changes_of(candidates))) {
       if (!v.kept()) continue;
       ++crowned;
       break;
@@ -204,7 +205,7 @@ TEST(VerdictsOfChoice, SeldomCrownAnyThatLosesTheMargin) {
 TEST(VerdictsInSequence, StopAtTheFirstThatIsNotKept) {
   const Comparison kept = counted(10000, 10, 10), unclear = counted(10000, 60, 20);
   const Comparison all[] = {kept, kept, unclear, kept, counted(10000, 900, 10)};
-  const std::vector<Verdict> verdicts = verdicts_in_sequence(all);
+  const std::vector<Verdict> verdicts = verdicts_in_sequence(changes_of(all));
   const Conclusion expected[] = {Conclusion::kept, Conclusion::kept, Conclusion::unclear,
                                  Conclusion::unclear, Conclusion::lost};
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(verdicts[i].conclusion, expected[i]) << i;
@@ -214,7 +215,7 @@ TEST(VerdictsInSequence, StopAtTheFirstThatIsNotKept) {
 TEST(VerdictsOfChoice, SayThatItIsTheirNumberThatLeavesThemUnclear) {
   Comparison border = counted(4000, 20, 10);
   while (!verdict(border).kept()) --border.only_parent;
-  const Verdict v = verdicts_of_choice(std::vector<Comparison>(4, border))[0];
+  const Verdict v = verdicts_of_choice(changes_of(std::vector<Comparison>(4, border)))[0];
   EXPECT_EQ(v.conclusion, Conclusion::unclear);
   EXPECT_TRUE(v.summary.starts_with(
       "cannot tell among 4 by Holm's correction, though alone it would be kept, with n = 4 000: "))

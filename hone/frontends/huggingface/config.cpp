@@ -151,7 +151,7 @@ std::optional<Task> read_problem_type(const Source& source) {
   const Json* value = source.find("problem_type");
   if (value == nullptr) return std::nullopt;
   const std::string name = string(source, "problem_type", *value);
-  for (const Task task : {Task::single_label, Task::regression, Task::multi_label})
+  for (const Task task : kTasks)
     if (to_string(task) == name) return task;
   source.refuse("problem_type", fmt::format("{}", fmt::join(task_names(), ", ")), *value);
 }

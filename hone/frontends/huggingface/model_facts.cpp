@@ -1,7 +1,5 @@
 #include "hone/frontends/huggingface/model_facts.h"
 
-#include <fmt/format.h>
-
 namespace hone {
 
 Task ModelFacts::task() const {
@@ -17,12 +15,6 @@ void take_labels(ModelFacts& facts, const LabelScheme& labels) {
   // Classes are what is found by several labels without a key.
   if (labels.task != Task::single_label || facts.task() != Task::single_label)
     facts.problem_type = labels.task;
-}
-
-std::vector<std::string> default_labels(std::int64_t count) {
-  std::vector<std::string> labels;
-  for (std::int64_t id = 0; id < count; ++id) labels.push_back(fmt::format("LABEL_{}", id));
-  return labels;
 }
 
 }  // namespace hone

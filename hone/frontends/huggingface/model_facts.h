@@ -53,7 +53,4 @@ struct ModelFacts {
 /// Gives a model without a trained head the task and the labels of data.
 void take_labels(ModelFacts& facts, const LabelScheme& labels);
 
-/// The names of `count` classes that nobody named: "LABEL_0", "LABEL_1", …
-std::vector<std::string> default_labels(std::int64_t count);
-
 }  // namespace hone
