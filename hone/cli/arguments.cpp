@@ -227,9 +227,11 @@ void declare(CLI::App& app, FineTuneOptions& a) {
   app.add_option("--early_stopping_patience", a.early_stopping_patience,
                  "end after so many evaluations without a better one, and keep the best; 0: never")
       ->check(number_from(0));
-  app.add_option("--class_weights", a.class_weights,
-                 "weight of each class in the training loss: balanced (texts / (classes x texts of "
-                 "the class)), or a number for each by commas; evaluations stay unweighted");
+  app.add_option(
+      "--class_weights", a.class_weights,
+      "weight of each class in the training loss, where a text has one: balanced (texts / "
+      "(classes x texts of the class)), or a number for each by commas; evaluations stay "
+      "unweighted");
   declare_freeze(app, a.freeze);
   app.add_flag("--group_by_length", t.group_by_length,
                "put texts of like length into a batch: less padding, faster");

@@ -84,7 +84,8 @@ const std::vector<Document>& documents() {
           {"steps", "steps", "done"},
           {"ended_early", "boolean", "because no evaluation had become better"},
           {"loss_fell", "boolean?",
-           "whether the mean training loss over the last tenth of the steps is below that over the "
+           "whether the mean training loss over the last tenth of the steps (five at least) is "
+           "below that over the "
            "first; null under ten steps"},
           {"weights_of_step", "integer", "the weights are those after this step"},
           kProtocol,

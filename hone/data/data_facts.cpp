@@ -423,6 +423,23 @@ std::vector<std::string> warnings_of(const MeasuredPart& part,
   return warnings;
 }
 
+// Outputs of fresh weights lie near 0, and a step moves them by about the learning rate.
+void warn_of_far_numbers(const PartFacts& facts, const std::vector<std::string>& labels,
+                         std::vector<std::string>& warnings) {
+  constexpr double kFarthest = 100, kLeastRange = 0.05;
+  for (std::size_t i = 0; i < std::min(facts.numbers.size(), labels.size()); ++i) {
+    const NumberFacts& one = facts.numbers[i];
+    const double range = one.greatest - one.least;
+    const double farthest = std::max(std::abs(one.least), std::abs(one.greatest));
+    if (range == 0 || (farthest <= kFarthest && range >= kLeastRange)) continue;
+    warnings.push_back(
+        fmt::format("train: '{}' runs {}; fresh weights give numbers near 0 and learn those best "
+                    "that spread by about 1: give "
+                    "(x - {}) / {:.3g} of it, and turn what the model says back",
+                    shown_name(labels[i]), range_text(one), number_text(one.mean, one), range / 4));
+  }
+}
+
 std::vector<std::string> training_warnings(const DataSet& data) {
   std::vector<std::string> warnings;
   const PartFacts facts =
@@ -430,6 +447,7 @@ std::vector<std::string> training_warnings(const DataSet& data) {
   if (facts.rows == 0 || data.label_names.empty()) return warnings;
   warn_of_stray_classes(data, facts, warnings);
   warn_of_contradictions(data, warnings);
+  warn_of_far_numbers(facts, data.label_names, warnings);
   return warnings;
 }
 

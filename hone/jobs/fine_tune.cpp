@@ -315,8 +315,8 @@ FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTune
       "accuracy, loss, f1_macro or f1_weighted",
       options.metric_for_best_model, model.facts.class_count());
   user_check(options.class_weights.empty() || task == Task::single_label,
-             "`class_weights` weigh the classes of a text in the loss; the task is {}, whose texts "
-             "have none",
+             "`class_weights` weigh classes of which each text has one; the task is {}: leave them "
+             "out",
              to_string(task));
   FineTuneOptions weighed = options;
   weighed.training.class_weights =

@@ -334,7 +334,8 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
     const std::int64_t n = m.value("eval_samples", std::int64_t{0});
     if (n < kFewTexts)
       lines.push_back(fmt::format(
-          "Its {} was measured on {} texts only ({} part): it may be anywhere from {}.",
+          "Its {} was measured on {} texts only ({} part): 95 % intervals of so few are wide, here "
+          "{}.",
           figure_of(m).text, grouped(n), row.part,
           interval_text(value_at(m, fmt::format("eval_{}_interval", figure_of(m).key)))));
     if (value_at(m, "eval_only_predicts").is_string())

@@ -12,6 +12,7 @@
 #include "hone/metrics/classification.h"
 #include "hone/metrics/multi_label.h"
 #include "hone/models/encoding.h"
+#include "hone/study/result.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -82,7 +83,7 @@ const std::vector<PredictionField>& prediction_fields() {
        Question::label,
        false,
        {Task::single_label}},
-      {"value", value_of, WhichRows::all, Question::label, false, {Task::regression}},
+      {"value", value_of, WhichRows::all, Question::label, false, {Task::regression}, true},
       {"predicted_labels",
        predicted_labels,
        WhichRows::all,
@@ -93,7 +94,11 @@ const std::vector<PredictionField>& prediction_fields() {
        [](const Prediction& p, const Labels&) {
          return p.row.gold_value.is_null() ? or_null(p.row.gold) : p.row.gold_value;
        },
-       WhichRows::labelled},
+       WhichRows::labelled,
+       std::nullopt,
+       false,
+       {},
+       true},
       {"cut", [](const Prediction& p, const Labels&) { return Json(p.cut); }},
       {"embedding", [](const Prediction& p, const Labels&) { return short_numbers(p.embedding); },
        WhichRows::all, Question::embedding},
@@ -321,21 +326,42 @@ Json to_json(const Prediction& prediction, std::span<const PredictionField> fiel
   return json;
 }
 
-std::string csv_header(std::span<const PredictionField> fields) {
-  std::string line;
-  for (const PredictionField& field : fields)
-    line += fmt::format("{}{}", line.empty() ? "" : ",", field.name);
-  return line + '\n';
+namespace {
+
+bool has_columns(const PredictionField& field, const PredictionSubject& subject) {
+  return field.of_outputs && subject.task == Task::regression && subject.labels.size() > 1;
+}
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  return fmt::format("{}\n", fmt::join(cells, ","));
+}
+
+}  // namespace
+
+std::string csv_header(std::span<const PredictionField> fields, const PredictionSubject& subject) {
+  std::vector<std::string> cells;
+  for (const PredictionField& field : fields) {
+    if (!has_columns(field, subject))
+      cells.emplace_back(field.name);
+    else
+      for (const std::string& label : subject.labels)
+        cells.push_back(csv_cell(std::string_view(fmt::format("{}.{}", field.name, label))));
+  }
+  return csv_line(cells);
 }
 
 std::string to_csv(const Prediction& prediction, std::span<const PredictionField> fields,
-                   const std::vector<std::string>& labels) {
-  std::string line;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    if (i > 0) line += ',';
-    line += csv_cell(fields[i].value(prediction, labels));
+                   const PredictionSubject& subject) {
+  std::vector<std::string> cells;
+  for (const PredictionField& field : fields) {
+    const Json value = field.value(prediction, subject.labels);
+    if (!has_columns(field, subject))
+      cells.push_back(csv_cell(value));
+    else
+      for (const std::string& label : subject.labels)
+        cells.push_back(csv_cell(value_at(value, label)));
   }
-  return line + '\n';
+  return csv_line(cells);
 }
 
 }  // namespace hone

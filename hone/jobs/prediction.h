@@ -91,6 +91,8 @@ struct PredictionField {
   std::optional<Question> answers = {};  ///< the question that has it; none: any
   bool list = false;             ///< CSV has it only when it is asked for, as JSON in one cell
   std::vector<Task> tasks = {};  ///< that have it; none: any
+  /// Of several numbers an object; CSV has a column for each, "value.NAME".
+  bool of_outputs = false;
 };
 const std::vector<PredictionField>& prediction_fields();
 /// The one called so. Throws `UserError` for an unknown name.
@@ -105,8 +107,8 @@ std::vector<PredictionField> choose_fields(const std::vector<std::string>& names
 Json to_json(const Prediction& prediction, std::span<const PredictionField> fields,
              const std::vector<std::string>& labels);
 /// A line of RFC 4180 with their names, and one with their values.
-std::string csv_header(std::span<const PredictionField> fields);
+std::string csv_header(std::span<const PredictionField> fields, const PredictionSubject& subject);
 std::string to_csv(const Prediction& prediction, std::span<const PredictionField> fields,
-                   const std::vector<std::string>& labels);
+                   const PredictionSubject& subject);
 
 }  // namespace hone

@@ -61,7 +61,7 @@ PredictionLines::PredictionLines(PredictionForm form, PredictionSubject subject,
 
 std::string PredictionLines::header() const {
   if (form_ == PredictionForm::json_lines) return "";
-  if (form_ == PredictionForm::csv) return csv_header(fields_);
+  if (form_ == PredictionForm::csv) return csv_header(fields_, subject_);
   const std::string answer =
       subject_.question == Question::label
           ? label_cells(answer_header(subject_.task),
@@ -76,7 +76,7 @@ std::string PredictionLines::lines(const std::vector<Prediction>& predictions) c
   std::string text;
   for (const Prediction& prediction : predictions)
     text += form_ == PredictionForm::json_lines ? to_line(to_json_line(prediction)) + '\n'
-            : form_ == PredictionForm::csv      ? to_csv(prediction, fields_, subject_.labels)
+            : form_ == PredictionForm::csv      ? to_csv(prediction, fields_, subject_)
                                                 : table_row(prediction);
   return text;
 }

@@ -32,8 +32,10 @@ Json id_of(const Record& record) {
 }
 
 // Of a part without labels the hub's files say -1.
-std::optional<std::string> gold_of(const Record& record) {
-  if (record.gold.empty() || record.gold == "-1") return std::nullopt;
+// A set of labels may be empty.
+std::optional<std::string> gold_of(const Record& record, Task task) {
+  if (record.gold.empty() && task != Task::multi_label) return std::nullopt;
+  if (record.gold == "-1") return std::nullopt;
   return record.gold;
 }
 
@@ -86,6 +88,10 @@ void read_gold_targets(TextRows& data, const LabelScheme& scheme,
                        const std::vector<std::string>& class_names) {
   std::vector<WrittenAnswer> answers;
   std::vector<TextRow*> rows;
+  // A column of empty cells has no labels at all.
+  if (std::ranges::all_of(data.rows,
+                          [](const TextRow& row) { return row.gold.value_or("").empty(); }))
+    for (TextRow& row : data.rows) row.gold.reset();
   for (TextRow& row : data.rows) {
     if (!row.gold) continue;
     rows.push_back(&row);
@@ -211,7 +217,7 @@ TextRows read_files(const DataOptions& options, const std::string& part_name,
       row.id = id_of(record);
       row.text = std::move(record.text);
       if (!choice->text_pair.empty()) row.text_pair = std::move(record.text_pair);
-      row.gold = gold_of(record);
+      if (!choice->gold.empty() || !choice->golds.empty()) row.gold = gold_of(record, scheme.task);
       if (data.many_files) row.file = path.lexically_normal().string();
     }
   }

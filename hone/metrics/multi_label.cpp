@@ -315,6 +315,9 @@ MultiLabelComparison compare_multi_label(const Logits& parent, const Logits& can
   result.subset_accuracy.figure = kSubsetAccuracy;
   result.micro_f1 = micro_f1_change(before, after, differ, texts);
   result.micro_f1.notes += differing_text(result.flips, std::ssize(targets), "answer");
+  if (result.flips > 0)  // tables count texts
+    result.micro_f1.notes += fmt::format(", on {} of {} texts", grouped(result.subset.flips),
+                                         grouped(result.subset.examples));
   return result;
 }
 

@@ -31,6 +31,9 @@ Table table_of_confusion(const std::vector<std::string>& labels) {
   return Table(std::move(columns));
 }
 
+// As scikit-learn's `samples` with `zero_division=0`: a text without labels, or to which none is given, has nothing found.
+constexpr const char* kMeanOverTexts = "mean over texts (0 where none)";
+
 std::vector<Cell> mean_row(const char* name, const PrecisionRecall& mean) {
   return {name, absent, percent(mean.precision), percent(mean.recall), percent(mean.f1)};
 }
@@ -59,7 +62,7 @@ Table label_table(const MultiLabelEvaluation& e, const std::vector<std::string>&
   table.add_row(mean_row("micro mean", e.micro));
   table.add_row(mean_row("macro mean", e.macro));
   table.add_row(mean_row("weighted mean", e.weighted));
-  table.add_row(mean_row("mean over texts", e.samples));
+  table.add_row(mean_row(kMeanOverTexts, e.samples));
   return table;
 }
 
@@ -161,7 +164,7 @@ Table label_table_of_seeds(const std::vector<Json>& results, const std::string& 
                         {{"micro mean", "micro"},
                          {"macro mean", "macro"},
                          {"weighted mean", "weighted"},
-                         {"mean over texts", "samples"}});
+                         {kMeanOverTexts, "samples"}});
 }
 
 Table confusion_table_of_seeds(const std::vector<Json>& results, const std::string& key) {

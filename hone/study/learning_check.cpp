@@ -13,7 +13,9 @@
 namespace hone {
 namespace {
 
+// A tenth of the steps at each end is compared, of short trainings five steps or one half: single batches differ by chance.
 constexpr std::size_t kTenths = 10;
+constexpr std::size_t kFewestSteps = 5;
 
 double mean_loss(std::span<const StepRecord> steps) {
   double sum = 0;
@@ -54,11 +56,11 @@ struct LossEnds {
 };
 
 std::optional<LossEnds> loss_ends(const std::vector<StepRecord>& steps) {
-  const std::size_t tenth = steps.size() / kTenths;
-  if (tenth == 0) return std::nullopt;
+  const std::size_t count = std::max(steps.size() / kTenths, kFewestSteps);
+  if (2 * count > steps.size()) return std::nullopt;
   const std::span<const StepRecord> all(steps);
-  return LossEnds{static_cast<std::int64_t>(tenth), mean_loss(all.first(tenth)),
-                  mean_loss(all.last(tenth))};
+  return LossEnds{static_cast<std::int64_t>(count), mean_loss(all.first(count)),
+                  mean_loss(all.last(count))};
 }
 
 std::string loss_sign(const std::vector<StepRecord>& steps) {

@@ -14,14 +14,14 @@ namespace hone {
 ///
 /// - The figure of what was measured, called `part`, by which its task is judged, is not shown to be above that of who looks
 ///   at no text (`baseline_text`): the lower end of the interval does not exceed it.
-/// - The training loss did not fall: its mean over the last tenth of the steps is not below that over the first tenth;
+/// - The training loss did not fall: its mean over the last tenth of the steps, five at least, is not below that over as many first ones;
 ///   told from ten steps on.
 std::vector<std::string> signs_of_no_learning(const std::vector<StepRecord>& steps,
                                               const std::string& part,
                                               const TaskEvaluation& evaluation,
                                               const std::vector<std::string>& labels);
 
-/// Whether the mean loss over the last tenth of the steps is below that over the first; nothing under ten steps.
+/// Whether the mean loss over the last tenth of the steps (five at least) is below that over the first; nothing under ten steps.
 std::optional<bool> loss_fell(const std::vector<StepRecord>& steps);
 
 /// The same signs over the seeds of a repeated training, whose results measured `figures`, a sentence for all seeds that

@@ -54,7 +54,7 @@ Table number_table(const RegressionEvaluation& e, const std::vector<std::string>
                        correlation_cell(own.pearson), correlation_cell(own.spearman)));
   }
   if (!one)
-    table.add_row(with(error_cells("all", e.errors, all),
+    table.add_row(with(error_cells("all, R² weighted by variance", e.errors, all),
                        number_cell(e.pearson, kCorrelationDigits),
                        number_cell(e.spearman, kCorrelationDigits)));
   table.add_row(

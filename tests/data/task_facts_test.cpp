@@ -190,5 +190,19 @@ TEST(EncodedTargets, StandInTheRowsOfTheirTexts) {
   EXPECT_TRUE(classes.targets.empty());
 }
 
+TEST(TaskFacts, SayThatNumbersLieFarFromWhereTrainingBegins) {
+  const auto warnings = [](const std::vector<std::vector<float>>& targets) {
+    return training_warnings(data_of(answered(targets), kScores));
+  };
+  EXPECT_EQ(warnings({{1e6f}, {5e6f}, {3e6f}}),
+            Names{"train: 'score' runs from 1000000 to 5000000, mean 3000000; fresh weights give "
+                  "numbers near 0 and learn "
+                  "those best that spread by about 1: give (x - 3000000) / 1e+06 of it, and turn "
+                  "what the model says back"});
+  EXPECT_EQ(warnings({{0.001f}, {0.002f}}).size(), 1u) << "numbers that hardly differ";
+  EXPECT_TRUE(warnings({{0}, {5}, {1}}).empty());
+  EXPECT_TRUE(warnings({{5}, {5}}).empty()) << "one number, which is said elsewhere";
+}
+
 }  // namespace
 }  // namespace hone

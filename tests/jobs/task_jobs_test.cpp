@@ -218,8 +218,8 @@ TEST(TaskJobs, RefuseWhatOtherTasksHave) {
   job.training.metric_for_best_model = "";
   job.training.class_weights = "balanced";
   expect_user_error(
-      "`class_weights` weigh the classes of a text in the loss; the task is "
-      "regression, whose texts have none",
+      "`class_weights` weigh classes of which each text has one; the task is regression: leave "
+      "them out",
       [&] { train_model(job, quiet()); });
 }
 
@@ -308,6 +308,26 @@ TEST(GoldLabels, AreListsForAModelOfSets) {
   EXPECT_EQ(to_line(rows.rows[0].gold_value), R"(["love","war"])");
   EXPECT_EQ(rows.rows[0].gold, "love, war");
   EXPECT_EQ(to_line(rows.rows[1].gold_value), "[]");
+  const TextRows cells = rows_with_gold(folder.file("c.csv", "text,labels\na,war\nb,\n"), topics);
+  EXPECT_EQ(to_line(cells.rows[1].gold_value), "[]")
+      << "an empty cell among others is a set of none";
+  EXPECT_FALSE(rows_with_gold(folder.file("e.csv", "text,labels\na,\nb,\n"), topics).labelled);
+  EXPECT_FALSE(rows_with_gold(folder.file("t.csv", "text\na\nb\n"), topics).labelled);
+}
+
+TEST(PredictionsInCsv, HaveAColumnForEachOfSeveralNumbers) {
+  PredictionSubject subject;
+  subject.labelled = true;
+  subject.task = Task::regression;
+  subject.labels = {"good", "bad"};
+  const std::vector<PredictionField> fields = choose_fields({"value", "gold"}, subject, true);
+  EXPECT_EQ(csv_header(fields, subject), "value.good,value.bad,gold.good,gold.bad\n");
+  Prediction said;
+  said.logits = {0.5f, std::numeric_limits<float>::infinity()};
+  said.row.gold_value = {{"good", 1}, {"bad", 2.5}};
+  EXPECT_EQ(to_csv(said, fields, subject), "0.5,,1,2.5\n");
+  said.row.gold_value = Json();
+  EXPECT_EQ(to_csv(said, fields, subject), "0.5,,,\n") << "this row has no gold label";
 }
 
 TEST(GoldLabels, StandInTheColumnsThatTheModelRemembers) {

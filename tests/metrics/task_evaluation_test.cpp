@@ -114,6 +114,28 @@ TEST(RatioInterval, DoesNotGrowSurerByRepetition) {
               evaluate_regression({p, 1}, t).r2_interval.low, 1e-12);
 }
 
+TEST(TaskEvaluation, SaysThatTheIntervalOfAFewTextsMayBeTooNarrow) {
+  const Floats truth = {0, 1, 2, 3}, given = {0.1f, 0.9f, 2.1f, 2.9f};
+  const Truth numbers{.task = Task::regression, .targets = truth};
+  EXPECT_EQ(
+      concerns(evaluate({given, 1}, numbers), {"stars"}),
+      std::vector<std::string>(
+          {"the 95 % interval of R² rests on how 4 texts err: with fewer than 10 texts it can be "
+           "too narrow"}));
+  // Three copies of each count as the four they are.
+  Floats twelve, twelve_given;
+  std::vector<std::int32_t> texts;
+  for (int i = 0; i < 12; ++i) {
+    twelve.push_back(truth[i % 4]);
+    twelve_given.push_back(given[i % 4]);
+    texts.push_back(i % 4);
+  }
+  const Truth copies{.task = Task::regression, .targets = twelve, .texts = texts};
+  EXPECT_EQ(concerns(evaluate({twelve_given, 1}, copies), {"stars"}).size(), 1u);
+  const Truth distinct{.task = Task::regression, .targets = twelve};
+  EXPECT_TRUE(concerns(evaluate({twelve_given, 1}, distinct), {"stars"}).empty());
+}
+
 /// The share of 500 data sets of `count` examples whose interval covers the true figure.
 template <typename Draw>
 double coverage(std::int64_t count, double truth, const Draw& interval_of) {
@@ -137,9 +159,10 @@ TEST(LongRatioInterval, OfR2CoversTheTrueOneNineteenTimesOfTwenty) {
     }
     return evaluate_regression({given, 1}, truth).r2_interval;
   };
-  for (const std::int64_t count : {100, 1000}) {
+  for (const std::int64_t count : {10, 100, 1000}) {
     const double share = coverage(count, 1 - 0.04 - 0.25, interval_of);
     EXPECT_GE(share, 0.92) << count;
+    if (count < 100) continue;  // of fewer it may be wider than it need be
     EXPECT_LE(share, 0.98) << count;
   }
 }
@@ -156,9 +179,10 @@ TEST(LongRatioInterval, OfMicroF1CoversTheTrueOneNineteenTimesOfTwenty) {
     }
     return evaluate_multi_label({logits, 3}, truth).micro_f1_interval;
   };
-  for (const std::int64_t count : {100, 1000}) {
+  for (const std::int64_t count : {10, 100, 1000}) {
     const double share = coverage(count, 2 * 0.27 / (0.3 + 0.34), interval_of);
     EXPECT_GE(share, 0.92) << count;
+    if (count < 100) continue;  // of fewer it may be wider than it need be
     EXPECT_LE(share, 0.98) << count;
   }
 }

@@ -72,10 +72,14 @@ TEST(SignsOfNoLearning, SayThatTheLossDidNotFall) {
   const std::vector<std::string> found = signs(std::vector<double>(20, 0.693), good);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(
-      found[0].starts_with("the training loss did not fall: 0.6930 over the first 2 of 20 "
-                           "steps, 0.6930 over the last 2"))
+      found[0].starts_with("the training loss did not fall: 0.6930 over the first 5 of 20 "
+                           "steps, 0.6930 over the last 5"))
       << found[0];
   EXPECT_TRUE(signs(std::vector<double>(9, 0.693), good).empty()) << "nine steps tell nothing";
+  std::vector<double> last_is_high = falling();
+  last_is_high.resize(10);
+  last_is_high.back() = 1.01;
+  EXPECT_TRUE(signs(last_is_high, good).empty()) << "a single batch tells nothing";
 }
 
 TEST(SignsOfNoLearning, AreThoseOfTheTasksFigure) {
