@@ -12,6 +12,7 @@ namespace hone {
 struct InstructionSets {
   bool avx2 = false;
   bool fma = false;
+  bool avx_vnni = false;  ///< products of 8-bit quadruples, 256 bits wide
   bool avx512f = false;
   bool avx512_bf16 = false;  ///< products of bfloat16 pairs
   bool avx512_vnni = false;  ///< products of 8-bit quadruples

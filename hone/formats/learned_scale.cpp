@@ -9,11 +9,6 @@
 
 namespace hone {
 
-float usable_scale(float scale, float bound) {
-  using Limits = std::numeric_limits<float>;
-  return std::clamp(scale, Limits::min(), std::nextafter(Limits::max() / bound, 0.0f));
-}
-
 kernels::ScaledGrid learned_grid(float scale, float bound) {
   return {usable_scale(std::fabs(scale), bound), -bound, bound};
 }

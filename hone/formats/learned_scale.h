@@ -10,8 +10,7 @@ namespace hone {
 /// low enough for all multiples to stay finite.
 kernels::ScaledGrid learned_grid(float scale, float bound);
 
-/// `scale` within the limits of `kernels::ScaledGrid` for multiples up to `bound`.
-float usable_scale(float scale, float bound);
+using kernels::usable_scale;
 
 /// What gradients of learned constants are multiplied with: 1 / sqrt(elements bound), so that
 /// constants and weights learn at a similar pace.

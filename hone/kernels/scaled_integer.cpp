@@ -1,6 +1,7 @@
 #include "hone/kernels/scaled_integer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "hone/kernels/row_loop.h"
@@ -78,6 +79,11 @@ HWY_EXPORT(gradient_range);
 HWY_EXPORT(finite_value_range);
 
 }  // namespace
+
+float usable_scale(float scale, float bound) {
+  using Limits = std::numeric_limits<float>;
+  return std::clamp(scale, Limits::min(), std::nextafter(Limits::max() / bound, 0.0f));
+}
 
 void round_to_grid(ThreadPool& pool, const ScaledGrid& grid, std::int64_t n, const float* x,
                    float* y) {

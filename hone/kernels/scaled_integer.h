@@ -16,6 +16,9 @@ struct ScaledGrid {
   float highest = 0.0f;
 };
 
+/// `scale` within those limits for multiples up to `bound`.
+float usable_scale(float scale, float bound);
+
 /// y = clamp(round(x (1/scale)), lowest, highest) scale, every operation rounded to float; ties go
 /// to even. Infinities saturate, NaN stays NaN. y may be the same array as x.
 void round_to_grid(ThreadPool& pool, const ScaledGrid& grid, std::int64_t n, const float* x,

@@ -32,13 +32,14 @@ TEST(InstructionSets, AreThoseTheKernelLists) {
   EXPECT_EQ(sets.fma, listed("fma"));
   EXPECT_EQ(sets.avx512f, listed("avx512f"));
   EXPECT_EQ(sets.avx512_bf16, listed("avx512_bf16"));
+  EXPECT_EQ(sets.avx_vnni, listed("avx_vnni"));
   EXPECT_EQ(sets.avx512_vnni, listed("avx512_vnni"));
 }
 
 TEST(InstructionSets, AreNamedInOrder) {
   EXPECT_EQ(names({.avx2 = true, .avx512_vnni = true}),
             (std::vector<std::string>{"avx2", "avx512_vnni"}));
-  EXPECT_EQ(names({true, true, true, true, true}).size(), 5u);
+  EXPECT_EQ(names({true, true, true, true, true, true}).size(), 6u);
   EXPECT_TRUE(names({}).empty());
 }
 

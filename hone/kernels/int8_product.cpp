@@ -1,0 +1,317 @@
+// The weights of a panel stay where they are and are read once for every tile of rows, from the
+// cache after the first; activations are so few bytes that they lie in the nearest caches. A tile
+// sums over all of K in registers (int8_tile-inl.h), so nothing is kept in between. What comes after
+// the sums runs over the finished tile, in the nearest cache, for a share of 1/K of the time.
+#include "hone/kernels/int8_product.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "hone/base/cpu.h"
+#include "hone/base/error.h"
+#include "hone/kernels/packed_matrix.h"
+#include "hone/kernels/scratch.h"
+
+#ifndef HONE_INT8_PRODUCT_ONCE
+#define HONE_INT8_PRODUCT_ONCE
+namespace hone::kernels {
+namespace {
+
+// A panel of 32 rows of weights as a tile reads it.
+struct Panel {
+  const std::uint8_t* codes;
+  const std::uint8_t* scales;  // of blocks; null where rows have one
+  const std::uint8_t* values;  // 16 of them
+  std::int64_t quads;          // columns / 4, with what pads them
+  std::int64_t block_quads;
+};
+
+// Rows of activations as a tile reads them. Of a sum over a block the bits it begins with, and the
+// float that is taken off after it, stand at [row * blocks + block].
+template <class Left>
+struct TileRows {
+  const Left* codes;
+  std::int64_t stride;  // in quads
+  const std::int32_t* starts;
+  const std::int32_t* origins;
+  std::int64_t blocks;
+};
+
+// Where results go.
+struct Int8Target {
+  Int8End end;
+  float* y;
+  std::int64_t y_stride;
+};
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+PackedMatrix matrix_of(const Int8Weight& weight) {
+  return {weight.rows, weight.columns, weight.bits};
+}
+
+std::int64_t panels_of(const Int8Weight& weight) { return ceil_div(weight.rows, kPackedRows); }
+
+Panel panel_of(const Int8Weight& weight, std::int64_t block, std::int64_t panel) {
+  const std::int64_t columns = packed_columns(matrix_of(weight));
+  const std::int64_t blocks = block == 0 ? 0 : ceil_div(weight.columns, block);
+  return {
+      weight.codes + panel * kPackedRows * columns * weight.bits / 8,
+      weight.block_scales == nullptr ? nullptr : weight.block_scales + panel * kPackedRows * blocks,
+      weight.values.data(), columns / 4, block / 4};
+}
+
+// How a product is cut into chunks: rows of activations by panels of weights.
+struct Int8Plan {
+  std::int64_t tile_rows, panels_together;
+  std::int64_t row_tiles, column_tiles;
+};
+
+// As many panels to a chunk as are worth claiming it and stay in a cache near the processor.
+Int8Plan plan_for(const Int8Rows& x, const Int8Weight& weight, std::int64_t most_rows) {
+  constexpr std::int64_t kChunkBytes = 128 << 10;
+  Int8Plan plan{};
+  plan.tile_rows = most_rows;
+  plan.panels_together = std::max<std::int64_t>(
+      1, kChunkBytes / std::max<std::int64_t>(1, kPackedRows * weight.columns * weight.bits / 8));
+  plan.row_tiles = ceil_div(x.shape.rows, plan.tile_rows);
+  plan.column_tiles = ceil_div(panels_of(weight), plan.panels_together);
+  return plan;
+}
+
+std::atomic<bool> quads_allowed{true};
+
+}  // namespace
+}  // namespace hone::kernels
+#endif  // HONE_INT8_PRODUCT_ONCE
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "hone/kernels/int8_product.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "hone/kernels/activation-inl.h"
+#include "hone/kernels/int8_dot-inl.h"
+#include "hone/kernels/vector_loop-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace widening {
+using Dot = WideningDot;
+#include "hone/kernels/int8_tile-inl.h"
+}  // namespace widening
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#ifdef HONE_QUAD_TARGET
+HWY_PUSH_ATTRIBUTES(HONE_QUAD_TARGET)
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+namespace quad {
+using Dot = QuadDot;
+#include "hone/kernels/int8_tile-inl.h"
+}  // namespace quad
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_POP_ATTRIBUTES
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+namespace {
+
+using V = hn::Vec<Floats>;
+
+// A finished tile: what stands in `sums` (rows, 32) belongs to rows from `row` and columns from
+// `column` on.
+struct FinishedTile {
+  const void* sums;
+  std::int64_t row, rows;
+  std::int64_t column, columns;
+};
+
+template <class Activation>
+void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
+            const FinishedTile& tile, Activation&& activation) {
+  const Floats d;
+  const hn::RebindToSigned<Floats> words;
+  const auto unit = hn::Set(d, weight.unit);
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const std::int64_t row = tile.row + i;
+    const auto scale = hn::Set(d, x.scales[row]);
+    float* const y = to.y + row * to.y_stride + tile.column;
+    for_vectors(d, tile.columns, [&](std::int64_t j, auto part) HWY_ATTR {
+      const std::int64_t at = i * kPackedRows + j, n = tile.column + j;
+      const V sum =
+          weight.scales == nullptr
+              ? hn::Mul(hn::LoadU(d, static_cast<const float*>(tile.sums) + at), unit)
+              : hn::Mul(hn::ConvertTo(
+                            d, hn::LoadU(words, static_cast<const std::int32_t*>(tile.sums) + at)),
+                        load(d, weight.scales + n, part));
+      const V bias = to.end.bias == nullptr ? hn::Zero(d) : load(d, to.end.bias + n, part);
+      V value = activation(d, hn::MulAdd(sum, scale, bias));
+      if (to.end.residual != nullptr) {
+        const float* const residual = to.end.residual + row * to.end.residual_stride + n;
+        value = hn::Add(value, load(d, residual, part));
+      }
+      store(value, d, y + j, part);
+    });
+  }
+}
+
+HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
+                         const FinishedTile& tile) {
+  switch (to.end.activation) {
+    case Int8Activation::none:
+      return finish(x, weight, to, tile, [](Floats, V v) HWY_ATTR { return v; });
+    case Int8Activation::relu:
+      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return relu(d, v); });
+    case Int8Activation::gelu_erf:
+      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return gelu_erf(d, v); });
+    case Int8Activation::gelu_tanh:
+      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return gelu_tanh(d, v); });
+    case Int8Activation::tanh:
+      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return tanh(d, v); });
+  }
+}
+
+// What the sums of blocks begin with: their origins, or zero, less what the zero of weights makes.
+void fill_starts(std::int64_t count, const std::int32_t* sums, const std::int32_t* origins,
+                 int zero, std::int32_t* starts) {
+  for (std::int64_t i = 0; i < count; ++i)
+    starts[i] = (origins == nullptr ? 0 : origins[i]) - zero * sums[i];
+}
+
+// Rows from `row` on as tiles read them, in memory of the thread.
+template <class Left>
+TileRows<Left> tile_rows(const Int8Rows& x, const Int8Weight& weight, std::int64_t row,
+                         std::int64_t rows) {
+  static thread_local Scratch codes, starts;
+  const std::int64_t blocks = x.shape.blocks(), stride = x.shape.stride();
+  const std::int32_t* const origins =
+      weight.block_scales == nullptr ? nullptr : x.origins + row * blocks;
+  auto* const start = reinterpret_cast<std::int32_t*>(
+      starts.floats(static_cast<std::size_t>(std::max<std::int64_t>(1, rows * blocks))));
+  fill_starts(rows * blocks, x.sums + row * blocks, origins, weight.zero, start);
+  TileRows<Left> result{nullptr, stride / 4, start, origins, blocks};
+  const std::int8_t* const from = x.codes + row * stride;
+  if constexpr (sizeof(Left) == 4) {
+    result.codes = reinterpret_cast<const Left*>(from);
+  } else {
+    auto* const prepared =
+        reinterpret_cast<Left*>(codes.floats(static_cast<std::size_t>(rows * stride / 2)));
+    widening::Dot::prepare(rows * stride / 4, from, prepared);
+    result.codes = prepared;
+  }
+  return result;
+}
+
+// Computes with the tiles of one policy: its activations, the rows of a tile, and which tile.
+template <class Left, int kTileRows, class TileFor>
+void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
+                   const Int8Plan& plan, std::int64_t chunk, TileFor&& tile_for) {
+  HWY_ALIGN float sums[kTileRows * kPackedRows];
+  const std::int64_t first = chunk % plan.row_tiles * plan.tile_rows;
+  const std::int64_t rows = std::min(plan.tile_rows, x.shape.rows - first);
+  const TileRows<Left> left = tile_rows<Left>(x, weight, first, rows);
+  const std::int64_t begin = chunk / plan.row_tiles * plan.panels_together;
+  for (std::int64_t p = begin; p < std::min(begin + plan.panels_together, panels_of(weight)); ++p) {
+    const Panel panel = panel_of(weight, x.shape.block, p);
+    const std::int64_t columns = std::min(kPackedRows, weight.rows - p * kPackedRows);
+    for (std::int64_t i = 0; i < rows; i += kTileRows) {
+      const std::int64_t together = std::min<std::int64_t>(kTileRows, rows - i);
+      TileRows<Left> tile = left;
+      tile.codes += i * left.stride;
+      tile.starts += i * left.blocks;
+      if (tile.origins != nullptr) tile.origins += i * left.blocks;
+      tile_for(weight.bits, together)(tile, panel, sums);
+      finish(x, weight, to, {sums, first + i, together, p * kPackedRows, columns});
+    }
+  }
+}
+
+bool has_quads() {
+#if HWY_TARGET == HWY_AVX3
+  return instruction_sets().avx512_vnni;
+#elif HWY_TARGET == HWY_AVX2
+  return instruction_sets().avx_vnni;
+#else
+  return false;
+#endif
+}
+
+// Calls body(chunks, compute(chunk)) with the tiles of this processor.
+void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight, const Int8Target& to) {
+  const auto run = [&](const Int8Plan& plan, auto&& compute) {
+    const std::int64_t chunks = plan.row_tiles * plan.column_tiles;
+    if (pool != nullptr) return pool->run(chunks, compute);
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) compute(chunk);
+  };
+#ifdef HONE_QUAD_TARGET
+  if (quads_allowed && has_quads()) {
+    const Int8Plan plan = plan_for(x, weight, 96);
+    return run(plan, [&](std::int64_t chunk) {
+      compute_chunk<QuadDot::Left, quad::kTileRows>(x, weight, to, plan, chunk, quad::tile_for);
+    });
+  }
+#endif
+  // activations are widened for every chunk
+  const Int8Plan plan = plan_for(x, weight, 48);
+  run(plan, [&](std::int64_t chunk) {
+    compute_chunk<WideningDot::Left, widening::kTileRows>(x, weight, to, plan, chunk,
+                                                          widening::tile_for);
+  });
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace hone::kernels {
+namespace {
+
+HWY_EXPORT(multiply);
+HWY_EXPORT(has_quads);
+
+// Products of fewer multiply-adds take a few microseconds: not worth a second thread.
+constexpr std::int64_t kSmallWork = std::int64_t{1} << 19;
+
+}  // namespace
+
+void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight, const Int8End& end,
+                  float* y, std::int64_t y_stride) {
+  HONE_ASSERT(x.shape.columns == weight.columns, "a product over {} and {} columns",
+              x.shape.columns, weight.columns);
+  HONE_ASSERT(weight.bits == 8 || weight.bits == 4, "a product with weights of {} bits",
+              weight.bits);
+  HONE_ASSERT((weight.scales == nullptr) != (weight.block_scales == nullptr),
+              "a product needs scales per row or scales per block");
+  HONE_ASSERT(weight.scales == nullptr || x.shape.block == x.shape.columns,
+              "activations of blocks of {} by weights with a scale per row", x.shape.block);
+  HONE_ASSERT(weight.scales != nullptr || x.shape.block <= kMostInt8Block, "blocks of {}",
+              x.shape.block);
+  if (x.shape.rows == 0 || weight.rows == 0) return;
+  const std::int64_t work = x.shape.rows * weight.rows * weight.columns;
+  HWY_DYNAMIC_DISPATCH(multiply)
+  (work <= kSmallWork ? nullptr : &pool, x, weight, {end, y, y_stride});
+}
+
+void allow_quad_products(bool allowed) { quads_allowed = allowed; }
+bool uses_quad_products() { return quads_allowed && HWY_DYNAMIC_DISPATCH(has_quads)(); }
+
+}  // namespace hone::kernels
+#endif  // HWY_ONCE

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "hone/kernels/int8_rows.h"
+
+/// Products of rounded activations with packed weights of 8 or 4 bits, summed up as integers.
+///
+///     // y(T,O) = x(T,I) W(O,I)^T + bias(O), with the values of MXINT8 on both sides
+///     round_rows_in_blocks(pool, activations, {.bits = 8}, x);
+///     int8_product(pool, x, {O, I, 8, packed, {}, 128, nullptr, scales, 0x1p-6f}, {bias}, y, O);
+///
+/// Sums over a block (or over K where weights have a scale per row) are exact. With scales per
+/// block the sum over blocks goes on in float, in the order of the blocks: with 2^d from
+/// `Int8Rows`,
+///
+///     total = (…(t_0 + t_1) + …),   t_b = (sum of block b) 2^d_b 2^(weight scale - 127),
+///
+/// every term exact and every addition rounded once, and y = (total unit) scales[m] + bias[n] with
+/// one more rounding. With a scale per row y = ((float) sum · weight scale) scales[m] + bias[n],
+/// the last two by a fused multiply-add. So a result does not depend on how the matrices are cut:
+/// the bits are the same for any number of threads and of rows, and on every processor that fuses
+/// multiplications and additions (on all others too where all scales are powers of two and no term
+/// leaves the range of normal floats).
+namespace hone::kernels {
+
+/// W (N,K): value(code) = (values[code] - zero) · scale.
+struct Int8Weight {
+  std::int64_t rows = 0;     ///< N
+  std::int64_t columns = 0;  ///< K
+  int bits = 8;              ///< 8 or 4
+  /// In panels (see packed_matrix.h), aligned to a line of the cache for best speed.
+  const std::uint8_t* codes = nullptr;
+  /// What a code of 4 bits stands for; codes of 8 bits stand for themselves.
+  std::array<std::uint8_t, 16> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  int zero = 128;
+  /// One scale for every row (N), or else one byte e for every row and block, in panels, which
+  /// stands for 2^(e-127) · `unit`; e = 0 makes a block zero, and with e = 255 results are infinite
+  /// or NaN.
+  const float* scales = nullptr;
+  const std::uint8_t* block_scales = nullptr;
+  float unit = 1;
+};
+
+/// What a result is put through.
+enum class Int8Activation : std::uint8_t { none, relu, gelu_erf, gelu_tanh, tanh };
+
+/// y = activation(product + bias) + residual.
+struct Int8End {
+  const float* bias = nullptr;  ///< (N); none when null
+  Int8Activation activation = Int8Activation::none;
+  const float* residual = nullptr;  ///< (M,N), rows `residual_stride` apart; none when null
+  std::int64_t residual_stride = 0;
+};
+
+/// y[m * y_stride + n] for all rows of `x`, whose blocks are those of the weight's scales, or all of
+/// K where it has one per row. `y` may be the residual.
+void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight, const Int8End& end,
+                  float* y, std::int64_t y_stride);
+
+/// Whether products may use the instructions of processors that multiply quadruples (AVX-512 VNNI,
+/// AVX-VNNI); they may at first. For tests, which compare with what other processors do.
+void allow_quad_products(bool allowed);
+/// Whether they do.
+bool uses_quad_products();
+
+}  // namespace hone::kernels

@@ -1,0 +1,214 @@
+#include "hone/kernels/packed_matrix.h"
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/kernels/grain.h"
+
+namespace hone::kernels {
+namespace {
+
+constexpr std::int64_t kUnitBytes = 128;
+constexpr std::int64_t kTogether = 4;  // neighbouring columns of a row in a unit
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+void check(const PackedMatrix& matrix) {
+  HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a packed matrix of {} x {}", matrix.rows,
+              matrix.columns);
+  HONE_ASSERT(matrix.bits >= 1 && matrix.bits <= 8, "a packed matrix of {} bits", matrix.bits);
+  HONE_ASSERT(matrix.flip >> matrix.bits == 0, "{} inverts more than {} bits", matrix.flip,
+              matrix.bits);
+}
+
+std::int64_t panels_of(std::int64_t rows) { return ceil_div(rows, kPackedRows); }
+
+std::int64_t panel_bytes(const PackedMatrix& matrix) {
+  return packed_columns(matrix) * kPackedRows * matrix.bits / 8;
+}
+
+// Calls body(plane, its first byte) for the planes of a panel.
+template <typename Byte, typename Body>
+void for_planes(const PackedMatrix& matrix, Byte* panel, Body&& body) {
+  const std::int64_t elements = packed_columns(matrix) * kPackedRows;
+  for (const BitPlane& plane : bit_planes(matrix.bits)) {
+    body(plane, panel);
+    panel += elements * plane.bits / 8;
+  }
+}
+
+// Calls body(byte, first of its bits, column) for the columns of the row of a plane whose first byte
+// is `row_begin`.
+template <typename Byte, typename Body>
+void for_columns(const BitPlane& plane, std::int64_t columns, Byte* row_begin, Body&& body) {
+  const std::int64_t parts = 8 / plane.bits;
+  for (std::int64_t column = 0; column < columns; ++column) {
+    const std::int64_t quad = column / kTogether;
+    Byte& byte = row_begin[quad / parts * kUnitBytes + column % kTogether];
+    body(byte, static_cast<int>(quad % parts) * plane.bits, column);
+  }
+}
+
+// Columns and rows that are not there have the code 0.
+void arrange_panel(const PackedMatrix& matrix, std::int64_t first, const std::uint8_t* codes,
+                   std::uint8_t* panel) {
+  std::fill_n(panel, panel_bytes(matrix), std::uint8_t{0});
+  for_planes(matrix, panel, [&](const BitPlane& plane, std::uint8_t* bytes) {
+    const int mask = (1 << plane.bits) - 1;
+    for (std::int64_t r = 0; r < kPackedRows; ++r) {
+      const bool exists = first + r < matrix.rows;
+      const std::uint8_t* const row = codes + (first + r) * matrix.columns;
+      for_columns(plane, packed_columns(matrix), bytes + r * kTogether,
+                  [&](std::uint8_t& byte, int shift, std::int64_t column) {
+                    const int code = exists && column < matrix.columns ? row[column] : 0;
+                    const int part = (code ^ matrix.flip) >> plane.shift & mask;
+                    byte = static_cast<std::uint8_t>(byte | part << shift);
+                  });
+    }
+  });
+}
+
+void restore_panel(const PackedMatrix& matrix, std::int64_t first, const std::uint8_t* panel,
+                   std::uint8_t* codes) {
+  const std::int64_t rows = std::min(kPackedRows, matrix.rows - first);
+  std::fill_n(codes + first * matrix.columns, rows * matrix.columns, matrix.flip);
+  for_planes(matrix, panel, [&](const BitPlane& plane, const std::uint8_t* bytes) {
+    const int mask = (1 << plane.bits) - 1;
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::uint8_t* const row = codes + (first + r) * matrix.columns;
+      for_columns(plane, matrix.columns, bytes + r * kTogether,
+                  [&](const std::uint8_t& byte, int shift, std::int64_t column) {
+                    const int part = byte >> shift & mask;
+                    row[column] = static_cast<std::uint8_t>(row[column] ^ part << plane.shift);
+                  });
+    }
+  });
+}
+
+// Calls body(panel, its first row) for all panels, panels in parallel.
+template <typename Body>
+void for_panels(ThreadPool& pool, std::int64_t rows, std::int64_t row_elements, Body&& body) {
+  const std::int64_t grain = rows_per_chunk(kPackedRows * row_elements);
+  parallel_ranges(pool, panels_of(rows), grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t panel = begin; panel < end; ++panel) body(panel, panel * kPackedRows);
+  });
+}
+
+std::int64_t bytes_of_row(const BitPlane& plane, std::int64_t columns) {
+  return ceil_div(columns * plane.bits, 8);
+}
+
+}  // namespace
+
+std::vector<BitPlane> bit_planes(int bits) {
+  HONE_ASSERT(bits >= 1 && bits <= 8, "planes of {} bits", bits);
+  std::vector<BitPlane> planes;
+  for (int width = 8; width >= 1; width /= 2) {
+    if ((bits & width) != 0) planes.push_back({width, bits & (width - 1)});
+  }
+  return planes;
+}
+
+std::int64_t packed_columns(const PackedMatrix& matrix) {
+  const std::int64_t narrowest = bit_planes(matrix.bits).back().bits;
+  const std::int64_t unit = kPackedRows / narrowest;
+  return ceil_div(matrix.columns, unit) * unit;
+}
+
+std::size_t packed_bytes(const PackedMatrix& matrix) {
+  return static_cast<std::size_t>(panels_of(matrix.rows) * panel_bytes(matrix));
+}
+
+void arrange(ThreadPool& pool, const PackedMatrix& matrix, const std::uint8_t* codes,
+             std::uint8_t* packed) {
+  check(matrix);
+  for_panels(pool, matrix.rows, matrix.columns, [&](std::int64_t panel, std::int64_t first) {
+    arrange_panel(matrix, first, codes, packed + panel * panel_bytes(matrix));
+  });
+}
+
+void restore(ThreadPool& pool, const PackedMatrix& matrix, const std::uint8_t* packed,
+             std::uint8_t* codes) {
+  check(matrix);
+  for_panels(pool, matrix.rows, matrix.columns, [&](std::int64_t panel, std::int64_t first) {
+    restore_panel(matrix, first, packed + panel * panel_bytes(matrix), codes);
+  });
+}
+
+std::size_t packed_scale_bytes(std::int64_t rows, std::int64_t blocks) {
+  return static_cast<std::size_t>(panels_of(rows) * kPackedRows * blocks);
+}
+
+void arrange_scales(ThreadPool& pool, std::int64_t rows, std::int64_t blocks,
+                    const std::uint8_t* scales, std::uint8_t* packed) {
+  for_panels(pool, rows, blocks, [&](std::int64_t panel, std::int64_t first) {
+    std::uint8_t* to = packed + panel * blocks * kPackedRows;
+    for (std::int64_t block = 0; block < blocks; ++block) {
+      for (std::int64_t row = first; row < first + kPackedRows; ++row)
+        *to++ = row < rows ? scales[row * blocks + block] : std::uint8_t{0};
+    }
+  });
+}
+
+void restore_scales(ThreadPool& pool, std::int64_t rows, std::int64_t blocks,
+                    const std::uint8_t* packed, std::uint8_t* scales) {
+  for_panels(pool, rows, blocks, [&](std::int64_t panel, std::int64_t first) {
+    const std::uint8_t* const from = packed + panel * blocks * kPackedRows;
+    for (std::int64_t r = 0; r < std::min(kPackedRows, rows - first); ++r) {
+      for (std::int64_t block = 0; block < blocks; ++block)
+        scales[(first + r) * blocks + block] = from[block * kPackedRows + r];
+    }
+  });
+}
+
+std::size_t packed_row_bytes(const PackedMatrix& matrix) {
+  std::int64_t bytes = 0;
+  for (const BitPlane& plane : bit_planes(matrix.bits))
+    bytes += bytes_of_row(plane, matrix.columns);
+  return static_cast<std::size_t>(bytes);
+}
+
+std::size_t packed_rows_bytes(const PackedMatrix& matrix) {
+  return static_cast<std::size_t>(matrix.rows) * packed_row_bytes(matrix);
+}
+
+void arrange_rows(ThreadPool& pool, const PackedMatrix& matrix, const std::uint8_t* codes,
+                  std::uint8_t* packed) {
+  check(matrix);
+  const std::vector<BitPlane> planes = bit_planes(matrix.bits);
+  const auto row_bytes = static_cast<std::int64_t>(packed_row_bytes(matrix));
+  const auto arrange_row = [&](const std::uint8_t* from, std::uint8_t* to) {
+    std::fill_n(to, row_bytes, std::uint8_t{0});
+    for (const BitPlane& plane : planes) {
+      const int mask = (1 << plane.bits) - 1;
+      for (std::int64_t column = 0; column < matrix.columns; ++column) {
+        const int part = (from[column] ^ matrix.flip) >> plane.shift & mask;
+        const std::int64_t bit = column * plane.bits;
+        to[bit / 8] = static_cast<std::uint8_t>(to[bit / 8] | part << bit % 8);
+      }
+      to += bytes_of_row(plane, matrix.columns);
+    }
+  };
+  parallel_ranges(pool, matrix.rows, rows_per_chunk(matrix.columns),
+                  [&](std::int64_t begin, std::int64_t end) {
+                    for (std::int64_t row = begin; row < end; ++row)
+                      arrange_row(codes + row * matrix.columns, packed + row * row_bytes);
+                  });
+}
+
+void gather_packed_row(const PackedMatrix& matrix, const std::uint8_t* packed, std::int64_t row,
+                       std::uint8_t* codes) {
+  const std::uint8_t* from = packed + row * static_cast<std::int64_t>(packed_row_bytes(matrix));
+  std::fill_n(codes, matrix.columns, matrix.flip);
+  for (const BitPlane& plane : bit_planes(matrix.bits)) {
+    const int mask = (1 << plane.bits) - 1;
+    for (std::int64_t column = 0; column < matrix.columns; ++column) {
+      const std::int64_t bit = column * plane.bits;
+      const int part = from[bit / 8] >> bit % 8 & mask;
+      codes[column] = static_cast<std::uint8_t>(codes[column] ^ part << plane.shift);
+    }
+    from += bytes_of_row(plane, matrix.columns);
+  }
+}
+
+}  // namespace hone::kernels

@@ -1,0 +1,425 @@
+#include "hone/kernels/int8_product.h"
+
+#include <bit>
+#include <fstream>
+
+#include "hone/base/json.h"
+#include "hone/kernels/activation.h"
+#include "hone/kernels/packed_matrix.h"
+#include "hone/kernels/scratch.h"
+#include "tests/kernels/kernel_testing.h"
+#include "tests/support/test_data.h"
+
+namespace hone::kernels {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+using Signed = std::vector<std::int8_t>;
+
+// Runs `body` once for each instruction set, and for those with an instruction for quadruples
+// without it as well.
+template <typename Body>
+void for_each_product(Body&& body, std::int64_t targets = kPlainTargets | kFusedTargets) {
+  for_each_target(
+      [&] {
+        allow_quad_products(false);
+        body();
+        allow_quad_products(true);
+        if (!uses_quad_products()) return;
+        SCOPED_TRACE("quadruples");
+        body();
+      },
+      targets);
+}
+
+// Activations as `Int8Rows` has them, in plain vectors; memory that products read.
+struct Activations {
+  Int8Shape shape;
+  Scratch memory;
+  Int8Rows rows;
+
+  explicit Activations(const Int8Shape& shape_) : shape(shape_) {
+    rows = int8_rows(shape, memory.floats(int8_rows_bytes(shape) / sizeof(float) + 16));
+    std::fill_n(rows.codes, shape.rows * shape.stride(), std::int8_t{0});
+  }
+  // `falls` are the d of blocks.
+  Activations(const Int8Shape& shape_, const Signed& codes, const std::vector<int>& falls,
+              const std::vector<float>& scales)
+      : Activations(shape_) {
+    for (std::int64_t m = 0; m < shape.rows; ++m) {
+      std::copy_n(codes.begin() + m * shape.columns, shape.columns,
+                  rows.codes + m * shape.stride());
+      rows.scales[m] = scales[m];
+      for (std::int64_t b = 0; b < shape.blocks(); ++b) {
+        const std::int64_t at = m * shape.blocks() + b;
+        const std::int64_t begin = b * shape.block;
+        const std::int64_t end = std::min(begin + shape.block, shape.columns);
+        rows.sums[at] = 0;
+        for (std::int64_t k = begin; k < end; ++k) rows.sums[at] += codes[m * shape.columns + k];
+        rows.origins[at] = std::bit_cast<std::int32_t>(std::ldexp(1.5f, 23 + falls[at]));
+      }
+    }
+  }
+};
+
+// Weights: codes (N,K) as they are stored, and their arrangement in panels.
+struct Weights {
+  PackedMatrix matrix;
+  Bytes codes, block_scales;  // (N,K), (N,blocks)
+  std::vector<float> scales;  // (N)
+  Bytes packed, packed_scales;
+  Int8Weight weight;
+
+  Weights(const PackedMatrix& matrix_, Bytes codes_) : matrix(matrix_), codes(std::move(codes_)) {
+    ThreadPool pool(1);
+    packed.resize(packed_bytes(matrix));
+    arrange(pool, matrix, codes.data(), packed.data());
+    weight.rows = matrix.rows;
+    weight.columns = matrix.columns;
+    weight.bits = matrix.bits;
+    weight.codes = packed.data();
+    weight.zero = 1 << (matrix.bits - 1);
+  }
+  void take_scales(std::vector<float> values) {
+    scales = std::move(values);
+    weight.scales = scales.data();
+  }
+  void take_block_scales(Bytes values, std::int64_t blocks) {
+    ThreadPool pool(1);
+    block_scales = std::move(values);
+    packed_scales.resize(packed_scale_bytes(matrix.rows, blocks));
+    arrange_scales(pool, matrix.rows, blocks, block_scales.data(), packed_scales.data());
+    weight.block_scales = packed_scales.data();
+  }
+  std::int64_t value(std::int64_t n, std::int64_t k) const {
+    const int code = codes[n * matrix.columns + k] ^ matrix.flip;
+    return (matrix.bits == 8 ? code : weight.values[static_cast<std::size_t>(code)]) - weight.zero;
+  }
+};
+
+std::int64_t block_sum(const Activations& x, const Weights& w, std::int64_t m, std::int64_t n,
+                       std::int64_t begin, std::int64_t end) {
+  std::int64_t sum = 0;
+  for (std::int64_t k = begin; k < std::min(end, x.shape.columns); ++k)
+    sum += x.rows.codes[m * x.shape.stride() + k] * w.value(n, k);
+  return sum;
+}
+
+// What the header says, in plain loops. Sums of integers are exact in 64 bits as in 32, so all that
+// rounds are the few float operations below, which are written out.
+float expected_at(const Activations& x, const Weights& w, const Int8End& end, std::int64_t m,
+                  std::int64_t n) {
+  const float bias = end.bias == nullptr ? 0.0f : end.bias[n];
+  if (w.weight.scales != nullptr) {
+    const auto sum = static_cast<float>(block_sum(x, w, m, n, 0, x.shape.columns));
+    return std::fma(sum * w.scales[n], x.rows.scales[m], bias);
+  }
+  float total = 0;
+  for (std::int64_t b = 0; b < x.shape.blocks(); ++b) {
+    const std::int64_t begin = b * x.shape.block;
+    const auto sum = static_cast<float>(block_sum(x, w, m, n, begin, begin + x.shape.block));
+    const auto origin = std::bit_cast<float>(x.rows.origins[m * x.shape.blocks() + b]);
+    const float fall = origin / 0x1.8p23f;
+    const std::uint8_t e = w.block_scales[n * x.shape.blocks() + b];
+    const float scale = e == 0 ? 0.0f : std::ldexp(1.0f, e - 127);
+    total = std::fma(sum * fall, scale, total);
+  }
+  return std::fma(total * w.weight.unit, x.rows.scales[m], bias);
+}
+
+std::vector<float> product(ThreadPool& pool, const Activations& x, const Weights& w,
+                           const Int8End& end = {}) {
+  std::vector<float> y(static_cast<std::size_t>(x.shape.rows * w.matrix.rows), 77.0f);
+  int8_product(pool, x.rows, w.weight, end, y.data(), w.matrix.rows);
+  return y;
+}
+
+// Every instruction set gives the expected bits.
+void expect_product(const Activations& x, const Weights& w, const Int8End& end = {},
+                    std::int64_t targets = kPlainTargets | kFusedTargets) {
+  std::vector<float> expected;
+  for (std::int64_t m = 0; m < x.shape.rows; ++m) {
+    for (std::int64_t n = 0; n < w.matrix.rows; ++n)
+      expected.push_back(expected_at(x, w, end, m, n));
+  }
+  for_each_product(
+      [&] {
+        const auto got =
+            same_for_any_threads([&](ThreadPool& pool) { return product(pool, x, w, end); });
+        ASSERT_TRUE(same_bits(got, expected));
+      },
+      targets);
+}
+
+std::uint8_t below(RandomSequence& random, std::uint32_t count) {
+  return static_cast<std::uint8_t>(random.below(count));
+}
+
+Bytes random_bytes(std::int64_t count, std::uint32_t first, std::uint32_t values,
+                   std::uint64_t stream) {
+  RandomSequence random(3, stream);
+  Bytes bytes(static_cast<std::size_t>(count));
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(first + below(random, values));
+  return bytes;
+}
+
+Signed random_activations(const Int8Shape& shape) {
+  Signed codes;
+  for (const std::uint8_t byte : random_bytes(shape.rows * shape.columns, 1, 255, 1))
+    codes.push_back(static_cast<std::int8_t>(byte - 128));
+  return codes;
+}
+
+Activations random_rows(const Int8Shape& shape) {
+  std::vector<int> falls;
+  for (const std::uint8_t fall : random_bytes(shape.rows * shape.blocks(), 0, 20, 2))
+    falls.push_back(-fall);
+  return {shape, random_activations(shape), falls, random_floats(shape.rows, 3, 0.001, 0.1)};
+}
+
+Weights random_weights(std::int64_t n, std::int64_t k, int bits) {
+  return {{n, k, bits, static_cast<std::uint8_t>(1 << (bits - 1))},
+          random_bytes(n * k, 0, 1u << bits, 4)};
+}
+
+const std::vector<Int8Shape> kShapes = {{1, 4, 4},     {1, 768, 768}, {2, 31, 31},  {5, 64, 64},
+                                        {6, 100, 100}, {7, 257, 257}, {97, 96, 96}, {130, 33, 33}};
+
+TEST(Int8Product, OfRowsWithOneScaleHasTheBitsOfTheFormula) {
+  for (const Int8Shape& shape : kShapes) {
+    for (const int bits : {8, 4}) {
+      for (const std::int64_t n : {1, 31, 32, 70}) {
+        SCOPED_TRACE(fmt::format("{}x{}x{} of {} bits", shape.rows, n, shape.columns, bits));
+        Weights weights = random_weights(n, shape.columns, bits);
+        weights.take_scales(random_floats(n, 5, 0.001, 0.1));
+        const auto bias = random_floats(n, 6);
+        expect_product(random_rows(shape), weights, {.bias = bias.data()}, kFusedTargets);
+      }
+    }
+  }
+}
+
+TEST(Int8Product, OfBlocksHasTheBitsOfTheFormula) {
+  for (const std::int64_t rows : {1, 3, 6, 13, 100}) {
+    for (const std::int64_t columns : {5, 16, 72, 256, 600}) {
+      for (const std::int64_t block : {16, 32, 64, 128, 256}) {
+        for (const int bits : {8, 4}) {
+          const Int8Shape shape{rows, columns, block};
+          const std::int64_t n = rows == 13 ? 70 : 33;
+          SCOPED_TRACE(
+              fmt::format("{}x{}x{} blocks of {} of {} bits", rows, n, columns, block, bits));
+          Weights weights = random_weights(n, columns, bits);
+          weights.take_block_scales(random_bytes(n * shape.blocks(), 110, 30, 5), shape.blocks());
+          weights.weight.unit = 0x1p-6f;
+          const auto bias = random_floats(n, 6);
+          expect_product(random_rows(shape), weights, {.bias = bias.data()}, kFusedTargets);
+          expect_product(random_rows(shape), weights, {}, kPlainTargets);
+        }
+      }
+    }
+  }
+}
+
+TEST(Int8Product, OfExtremeCodesSaturatesNowhere) {
+  for (const int activation : {-128, -127, 127}) {
+    for (const int weight : {-128, -127, 127}) {
+      for (const std::int64_t block : {std::int64_t{256}, std::int64_t{4096}}) {
+        SCOPED_TRACE(fmt::format("{} by {} in {}", activation, weight, block));
+        const Int8Shape shape{7, 4096, block};
+        const Activations x(shape, Signed(7 * 4096, static_cast<std::int8_t>(activation)),
+                            std::vector<int>(7 * shape.blocks()), std::vector<float>(7, 1.0f));
+        Weights weights({33, 4096, 8, 0x80}, Bytes(33 * 4096, static_cast<std::uint8_t>(weight)));
+        if (block == 256) {
+          weights.take_block_scales(Bytes(33 * shape.blocks(), 127), shape.blocks());
+        } else {
+          weights.take_scales(std::vector<float>(33, 1.0f));
+        }
+        expect_product(x, weights);
+        ThreadPool pool(1);
+        EXPECT_EQ(product(pool, x, weights)[0], static_cast<float>(activation * weight * 4096));
+      }
+    }
+  }
+}
+
+TEST(Int8Product, OfHalfBytesTakesTheirValuesFromTheTable) {
+  // MXFP4: 12 + twice the value of E2M1
+  const Int8Shape shape{7, 96, 32};
+  Weights weights({40, 96, 4, 0}, random_bytes(40 * 96, 0, 16, 1));
+  weights.weight.values = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
+  weights.weight.zero = 12;
+  weights.weight.unit = 0.5f;
+  weights.take_block_scales(random_bytes(40 * 3, 110, 30, 2), 3);
+  expect_product(random_rows(shape), weights);
+}
+
+TEST(Int8Product, OfBlocksFarApartKeepsEveryBit) {
+  // the smallest block that counts against the largest, and scales at both ends
+  const Int8Shape shape{2, 64, 16};
+  const Activations x(shape, random_activations(shape), {0, -120, -119, -1, -120, -120, -120, 0},
+                      {1.0f, 0x1p-20f});
+  Weights weights = random_weights(33, 64, 8);
+  Bytes scales = random_bytes(33 * 4, 90, 70, 3);
+  std::fill_n(scales.begin(), 8, std::uint8_t{200});
+  weights.take_block_scales(scales, 4);
+  expect_product(x, weights, {}, kFusedTargets);
+}
+
+TEST(Int8Product, ScaleBytesZeroAndNaNRuleTheirBlocks) {
+  const Int8Shape shape{7, 64, 32};
+  Weights weights = random_weights(33, 64, 8);
+  Bytes scales(33 * 2, 127);
+  scales[2 * 5] = 0;        // block 0 of row 5 is zero
+  scales[2 * 9 + 1] = 255;  // block 1 of row 9 is no number
+  weights.take_block_scales(scales, 2);
+  const Activations x = random_rows(shape);
+  for_each_product([&] {
+    ThreadPool pool(1);
+    const auto y = product(pool, x, weights);
+    for (std::int64_t m = 0; m < 7; ++m) {
+      EXPECT_FALSE(std::isfinite(y[m * 33 + 9]));
+      EXPECT_EQ(y[m * 33 + 5], expected_at(x, weights, {}, m, 5));
+      const auto origin = std::bit_cast<float>(x.rows.origins[m * 2 + 1]) / 0x1.8p23f;
+      EXPECT_EQ(y[m * 33 + 5], static_cast<float>(block_sum(x, weights, m, 5, 32, 64)) * origin *
+                                   x.rows.scales[m]);
+    }
+  });
+}
+
+TEST(Int8Product, ARowWithoutNumbersIsNaNAlone) {
+  const Int8Shape shape{7, 64, 32};
+  const Activations x = random_rows(shape);
+  x.rows.scales[2] = kNan;
+  Weights weights = random_weights(33, 64, 8);
+  weights.take_block_scales(Bytes(33 * 2, 127), 2);
+  for_each_product([&] {
+    ThreadPool pool(1);
+    const auto y = product(pool, x, weights);
+    for (std::int64_t m = 0; m < 7; ++m) {
+      for (std::int64_t n = 0; n < 33; ++n) ASSERT_EQ(std::isnan(y[m * 33 + n]), m == 2);
+    }
+  });
+}
+
+TEST(Int8Product, EndsWithActivationsAndResidualsOfTheFloatKernels) {
+  const Int8Shape shape{13, 64, 64};
+  const std::int64_t n = 45, count = shape.rows * n;
+  const Activations x = random_rows(shape);
+  Weights weights = random_weights(n, 64, 8);
+  weights.take_scales(random_floats(n, 5, 0.001, 0.02));
+  const auto bias = random_floats(n, 6), residual = random_floats(count, 7);
+  using Map = void (*)(ThreadPool&, std::int64_t, const float*, float*);
+  const std::vector<std::pair<Int8Activation, Map>> activations = {
+      {Int8Activation::relu, relu},
+      {Int8Activation::gelu_erf, gelu_erf},
+      {Int8Activation::gelu_tanh, gelu_tanh},
+      {Int8Activation::tanh, tanh}};
+  for (const auto& [activation, map] : activations) {
+    for_each_product([&] {
+      ThreadPool pool(2);
+      auto expected = product(pool, x, weights, {.bias = bias.data()});
+      map(pool, count, expected.data(), expected.data());
+      for (std::int64_t i = 0; i < count; ++i) expected[i] += residual[i];
+      EXPECT_TRUE(same_bits(
+          product(pool, x, weights, {bias.data(), activation, residual.data(), n}), expected));
+      // in the place of the residual
+      auto y = residual;
+      int8_product(pool, x.rows, weights.weight, {bias.data(), activation, y.data(), n}, y.data(),
+                   n);
+      EXPECT_TRUE(same_bits(y, expected));
+    });
+  }
+}
+
+TEST(Int8Product, WritesNothingBetweenRows) {
+  const Int8Shape shape{7, 64, 64};
+  Weights weights = random_weights(45, 64, 8);
+  weights.take_scales(random_floats(45, 5));
+  const Activations x = random_rows(shape);
+  for_each_product([&] {
+    ThreadPool pool(1);
+    std::vector<float> y(7 * 50, 77.0f);
+    int8_product(pool, x.rows, weights.weight, {}, y.data(), 50);
+    for (int m = 0; m < 7; ++m) {
+      for (int n = 45; n < 50; ++n) ASSERT_EQ(y[m * 50 + n], 77.0f);
+    }
+  });
+}
+
+TEST(Int8Product, RowsDoNotDependOnHowManyThereAre) {
+  const Int8Shape shape{200, 96, 32};
+  Weights weights = random_weights(70, 96, 8);
+  weights.take_block_scales(random_bytes(70 * 3, 110, 30, 5), 3);
+  const Activations x = random_rows(shape);
+  for_each_product([&] {
+    ThreadPool pool(2);
+    const auto all = product(pool, x, weights);
+    for (const std::int64_t rows : {1, 2, 5, 6, 7, 95, 96, 97}) {
+      Int8Rows few = x.rows;
+      few.shape.rows = rows;
+      std::vector<float> y(static_cast<std::size_t>(rows * 70));
+      int8_product(pool, few, weights.weight, {}, y.data(), 70);
+      EXPECT_TRUE(std::equal(y.begin(), y.end(), all.begin())) << rows;
+    }
+  });
+}
+
+float float_of(const Json& hex) {
+  return std::bit_cast<float>(
+      static_cast<std::uint32_t>(std::stoul(hex.get<std::string>(), nullptr, 16)));
+}
+
+// Vectors of exact rational results: fp32 activations and weights, their codes and scales.
+TEST(Int8Product, AgreesWithExactProductsOfMxint8) {
+  const Json cases = read_json(test_data() / "vectors" / "mxint8.json")["mxint8_gemm"];
+  ASSERT_EQ(cases.size(), 3u);
+  for (const Json& item : cases) {
+    const std::int64_t m = item["M"], n = item["N"], k = item["K"], g = item["group"];
+    const Int8Shape shape{m, k, g};
+    Bytes codes, scales;
+    std::vector<float> activations;
+    for (const Json& row : item["W_mant"]) {
+      for (const Json& code : row) codes.push_back(static_cast<std::uint8_t>(code.get<int>()));
+    }
+    for (const Json& row : item["W_scale"]) {
+      for (const Json& scale : row) scales.push_back(scale.get<std::uint8_t>());
+    }
+    for (const Json& row : item["A_fp32"]) {
+      for (const Json& value : row) activations.push_back(float_of(value));
+    }
+    Weights weights({n, k, 8, 0x80}, codes);
+    weights.take_block_scales(scales, shape.blocks());
+    weights.weight.unit = 0x1p-6f;
+    for_each_product([&] {
+      ThreadPool pool(1);
+      const Activations x(shape);
+      round_rows_in_blocks(pool, activations.data(), {}, x.rows);
+      for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t j = 0; j < k; ++j)
+          ASSERT_EQ(x.rows.codes[i * shape.stride() + j], item["A_mant"][i][j].get<int>());
+      }
+      const auto y = product(pool, x, weights);
+      for (std::int64_t i = 0; i < m; ++i) {
+        for (std::int64_t j = 0; j < n; ++j)
+          EXPECT_EQ(y[i * n + j], float_of(item["C_rne_fp32"][i][j])) << i << "," << j;
+      }
+    });
+  }
+}
+
+TEST(Int8Product, RefusesShapesThatDoNotFit) {
+  ThreadPool pool(1);
+  const Activations blocks = random_rows({1, 64, 32});
+  Weights weights = random_weights(32, 64, 8);
+  std::vector<float> y(32);
+  const auto multiply = [&](const Activations& x) {
+    int8_product(pool, x.rows, weights.weight, {}, y.data(), 32);
+  };
+  EXPECT_THROW(multiply(blocks), InternalError);  // no scales
+  weights.take_scales(std::vector<float>(32, 1.0f));
+  EXPECT_THROW(multiply(blocks), InternalError);  // blocks by whole rows
+  EXPECT_THROW(multiply(random_rows({1, 60, 60})), InternalError);
+}
+
+}  // namespace
+}  // namespace hone::kernels
