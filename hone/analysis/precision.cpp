@@ -42,26 +42,36 @@ bool takes_a_part(const Node& node, const Value& table, const Bindings& bindings
          (node.op().trait == Trait::view && elements(node.types()[0]) < elements(table.type()));
 }
 
+// Inputs and outputs have symbols; any value does where only parameters count.
+Bindings ones() {
+  Bindings bindings;
+  for (char letter = 'A'; letter <= 'Z'; ++letter) bindings[letter] = 1;
+  return bindings;
+}
+
 }  // namespace
+
+std::set<std::string> table_parameters(const Graph& graph) {
+  const Bindings bindings = ones();
+  std::set<std::string> tables;
+  for (const Node* node : graph.of_kind(NodeKind::operation))
+    for (const Value& input : node->inputs())
+      if (input.node->kind() == NodeKind::parameter && takes_a_part(*node, input, bindings))
+        tables.insert(input.node->name());
+  return tables;
+}
 
 PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan) {
   PlannedSize size;
   for (const Node* parameter : graph.of_kind(NodeKind::parameter))
     if (info(parameter->role()).counted)
       size.parameters += element_count(resolve(parameter->types()[0].shape, {}));
-  // Inputs and outputs have symbols; any value does, for only parameters are counted.
-  Bindings ones;
-  for (char letter = 'A'; letter <= 'Z'; ++letter) ones[letter] = 1;
-  std::set<std::string> tables;
-  for (const Node* node : graph.of_kind(NodeKind::operation))
-    for (const Value& input : node->inputs())
-      if (input.node->kind() == NodeKind::parameter && takes_a_part(*node, input, ones))
-        tables.insert(input.node->name());
+  const std::set<std::string> tables = table_parameters(graph);
   for (const std::string& table : tables)
     size.embedding_bits +=
         32.0 * static_cast<double>(element_count(resolve(graph.find(table)->types()[0].shape, {})));
   std::set<std::string> counted;
-  for (const PlannedTensor& tensor : planned_tensors(graph, plan, ones)) {
+  for (const PlannedTensor& tensor : planned_tensors(graph, plan, ones())) {
     const bool parameter = tensor.operand == Operand::weight || tensor.operand == Operand::bias;
     if (!parameter || !counted.insert(tensor.tensor).second) continue;
     const std::int64_t elements = element_count(tensor.sizes);

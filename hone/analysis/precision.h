@@ -1,5 +1,7 @@
 #pragma once
 
+#include <set>
+
 #include "hone/formats/plan.h"
 #include "hone/ir/graph.h"
 
@@ -33,6 +35,9 @@ struct PlannedSize {
   /// Bits per quantized parameter; 32 when nothing is quantized.
   double average_weight_bits() const;
 };
+
+/// The parameters that are tables, of an unquantized graph: operations read rows of them by number, or the first ones.
+std::set<std::string> table_parameters(const Graph& graph);
 
 /// A parameter that layers want in several formats counts in the first of them.
 PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan);

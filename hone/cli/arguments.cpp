@@ -318,6 +318,13 @@ void declare(CLI::App& app, FormatArguments& a) {
       ->allow_extra_args(false);
 }
 
+bool given(const FormatArguments& a) {
+  const std::string* const texts[] = {&a.recipe,        &a.format,      &a.input_format,
+                                      &a.weight_format, &a.bias_format, &a.output_format};
+  return !a.rules.empty() ||
+         std::ranges::any_of(texts, [](const std::string* text) { return !text->empty(); });
+}
+
 Recipe recipe_from(const FormatArguments& a, const FormatTable& formats) {
   Recipe recipe;
   if (!a.recipe.empty()) recipe = read_recipe(a.recipe, formats);

@@ -113,6 +113,8 @@ struct FormatArguments {
   std::vector<std::string> rules;  ///< TOML inline tables
 };
 void declare(CLI::App& app, FormatArguments& arguments);
+/// Whether any of them was given.
+bool given(const FormatArguments& arguments);
 
 /// The recipe with the flags over it: formats given by flags replace those of its default, rules
 /// given by flags follow its own. Throws `UserError`; `UsageError` when nothing is given.

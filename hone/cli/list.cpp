@@ -18,6 +18,7 @@ Command eval_command();
 Command formats_command();
 Command inspect_command();
 Command man_command();
+Command pack_command();
 Command passes_command();
 Command plan_command();
 Command predict_command();
@@ -27,20 +28,21 @@ Command schema_command();
 Command suggest_command();
 Command tokenize_command();
 Command train_command();
+Command unpack_command();
 Command widths_command();
 
 const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> groups = {
       {"Begin", {demo_command(), doctor_command()}},
       {"Model",
-       {train_command(), eval_command(), compare_command(), runs_command(), predict_command(),
-        convert_command()}},
+       {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Smaller",
-       {quantize_command(), compare_formats_command(), suggest_command(), widths_command(),
-        plan_command(), formats_command()}},
-      {"Look",
-       {inspect_command(), draw_command(), tokenize_command(), passes_command(), bench_command()}},
-      {"Shell", {completion_command(), man_command(), schema_command()}, /*brief=*/true},
+       {quantize_command(), pack_command(), unpack_command(), compare_formats_command(),
+        suggest_command(), widths_command(), plan_command(), formats_command()}},
+      {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
+      {"Also",
+       {convert_command(), passes_command(), schema_command(), completion_command(), man_command()},
+       /*brief=*/true},
   };
   return groups;
 }

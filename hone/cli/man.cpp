@@ -30,9 +30,9 @@ std::string roff(std::string_view text) {
 constexpr std::string_view kDescription = R"(.SH DESCRIPTION
 .B hone
 takes a trained transformer (a Hugging Face folder for sequence classification) and a data set. It fine\-tunes,
-quantizes and evaluates the model, and says with figures it measured itself what was lost. Quantizing is simulated: weights
-and inputs take the values of a number format, kept in 32\-bit floats, so that a quantized model is neither smaller nor faster
-yet. What it would take packed is said beside.
+quantizes and evaluates the model, and says with figures it measured itself what was lost. Quantizing is simulated at first:
+weights and inputs take the values of a number format, kept in 32\-bit floats. Packing makes the weights really small; a packed
+model is not faster yet.
 .PP
 MODEL is such a folder, or
 .B tiny

@@ -140,6 +140,15 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   }
 }
 
+std::optional<CodeUnits> units(const QuantizerInput& input) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  const std::optional<std::int64_t> group = unit_group(groups, input.sizes);
+  if (!group) return std::nullopt;
+  CodeUnits units{.units = {1, Values(input.format).low(1)}, .group = *group, .scales = {}};
+  if (!scaled(input.format)) units.scales.assign(static_cast<std::size_t>(groups.count), 1);
+  return units;
+}
+
 }  // namespace
 
 FormatDef binary_format() {
@@ -164,7 +173,8 @@ FormatDef binary_format() {
           .gradient_rule = gradient_rule,
           .backward = backward,
           .encode = encode,
-          .decode = decode};
+          .decode = decode,
+          .units = units};
 }
 
 }  // namespace hone

@@ -132,7 +132,8 @@ FormatDef block_fp_format() {
           .quantize = quantize,
           .locality = locality_of_blocks,
           .encode = Blocks::encode,
-          .decode = Blocks::decode};
+          .decode = Blocks::decode,
+          .units = Blocks::units};
 }
 
 }  // namespace hone

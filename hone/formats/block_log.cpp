@@ -141,7 +141,8 @@ FormatDef block_log_format() {
           .quantize = quantize,
           .locality = locality_of_blocks,
           .encode = Blocks::encode,
-          .decode = Blocks::decode};
+          .decode = Blocks::decode,
+          .units = Blocks::units};
 }
 
 }  // namespace hone

@@ -142,7 +142,8 @@ FormatDef block_minifloat_format() {
       .quantize = quantize,
       .locality = locality_of_blocks,
       .encode = Blocks::encode,
-      .decode = Blocks::decode};
+      .decode = Blocks::decode,
+      .units = Blocks::units};
 }
 
 }  // namespace hone

@@ -232,6 +232,31 @@ void decode_by_coding(const BlockLayout& layout, const BlockCoding& coding, cons
   });
 }
 
+std::optional<CodeUnits> units_by_coding(const BlockLayout& layout, const BlockCoding& coding) {
+  constexpr int kMostSharedBits = 8;
+  const bool of_one_row = layout.distance == 1 &&
+                          (layout.grid.block_rows == 1 || layout.grid.rows == 1) &&
+                          layout.extent == layout.grid.columns;
+  if (!of_one_row || coding.shared_bits > kMostSharedBits) return std::nullopt;
+  CodeUnits units{
+      .units = {}, .group = std::min(layout.grid.block_columns, layout.grid.columns), .scales = {}};
+  for (std::uint32_t code = 0; code < 1u << coding.element_bits; ++code) {
+    units.units.push_back(static_cast<float>(coding.value(code)));
+    if (static_cast<double>(units.units.back()) != coding.value(code)) return std::nullopt;
+  }
+  for (std::uint32_t shared = 0; shared < 1u << coding.shared_bits; ++shared) {
+    const int k = static_cast<int>(shared) - coding.shared_bias;
+    if (coding.has_nan && shared == shared_nan(coding)) {
+      units.scales.push_back(kNan);
+    } else if (k >= -149 && k <= 127) {
+      units.scales.push_back(std::ldexp(1.0f, k));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return units;
+}
+
 std::string block_objection(const Observation& seen, const MagnitudeRange& range,
                             std::string_view parameter, std::string_view better) {
   const double median = seen.count() == 0 ? 0 : seen.magnitude_quantile(0.5);

@@ -82,6 +82,9 @@ Codes encode_by_coding(const Format& format, const BlockLayout& layout, const Bl
 void decode_by_coding(const BlockLayout& layout, const BlockCoding& coding, const Codes& codes,
                       std::span<float> y);
 
+/// `FormatDef::units` of blocks that lie within rows along the last axis.
+std::optional<CodeUnits> units_by_coding(const BlockLayout& layout, const BlockCoding& coding);
+
 /// The functions of a format's record that follow from where its blocks lie and how they are coded.
 template <BlockLayout (*kLayout)(const Format&, const Sizes&),
           BlockCoding (*kCoding)(const Format&)>
@@ -102,6 +105,9 @@ struct CodedBlocks {
   }
   static void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
     decode_by_coding(kLayout(input.format, input.sizes), kCoding(input.format), codes, y);
+  }
+  static std::optional<CodeUnits> units(const QuantizerInput& input) {
+    return units_by_coding(kLayout(input.format, input.sizes), kCoding(input.format));
   }
 };
 

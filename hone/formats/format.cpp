@@ -162,4 +162,22 @@ Rows rows_of(const Sizes& sizes) {
   return {columns == 0 ? 0 : element_count(sizes) / columns, columns};
 }
 
+std::optional<CodeUnits> units_of(const QuantizerInput& input) {
+  constexpr int kMostBits = 8;
+  const Format& format = input.format;
+  const CodeLayout layout = format.def->layout(format, input.sizes);
+  if (layout.element_bits > kMostBits) return std::nullopt;
+  if (format.def->units != nullptr) return format.def->units(input);
+  const auto rank = static_cast<std::int64_t>(input.sizes.size());
+  if (locality_of(format, rank) != Locality::element || layout.shared_count > 0)
+    return std::nullopt;
+  Codes codes;
+  for (std::uint32_t code = 0; code < 1u << layout.element_bits; ++code)
+    codes.elements.push_back(code);
+  CodeUnits units{std::vector<float>(codes.elements.size()), 0, {1}};
+  const Sizes sizes = {static_cast<std::int64_t>(codes.elements.size())};
+  format.def->decode({format, sizes, {}, input.state}, codes, units.units);
+  return units;
+}
+
 }  // namespace hone

@@ -84,6 +84,18 @@ struct CodeLayout {
   int element_bits = 0;
   int shared_bits = 0;
   std::int64_t shared_count = 0;
+  /// Elements are whole numbers in two's complement. Packed they lie in offset binary, as products read them.
+  bool twos_complement = false;
+};
+
+/// How codes become values where that is one product in fp32: value = units[code] * scale of its group.
+struct CodeUnits {
+  std::vector<float> units;  ///< of the element codes from 0 on; NaN for one that no value has
+  /// Neighbours along the last axis that share a scale, the last of a row perhaps fewer; 0: the whole tensor.
+  std::int64_t group = 0;
+  /// With shared codes of up to 8 bits the scale of each of these, NaN where it makes its group NaN; without shared codes
+  /// the scale of each group, in order. Empty with shared codes of 32 bits, which are the scales.
+  std::vector<float> scales;
 };
 
 /// A part of an element's code, for people: "sign", "exponent", "fraction", "integer", "index".
@@ -147,6 +159,9 @@ struct FormatDef {
   Codes (*encode)(const QuantizerInput&);
   /// The values of codes; `x` of the input is not read. decode(encode(x)) == quantize(x).
   void (*decode)(const QuantizerInput&, const Codes&, std::span<float> y);
+  /// The same as products, `x` not read, for what reads packed codes fast; none where they are not such. Null: none but of
+  /// formats that round every value by itself, whose units follow from `decode`.
+  std::optional<CodeUnits> (*units)(const QuantizerInput&) = nullptr;
 };
 
 /// The known formats by name. Addresses of the records stay valid while the table lives.
@@ -177,6 +192,9 @@ Locality element_alone(const Format& format, std::int64_t rank);
 
 /// Bits per element of a tensor, shared codes and state included.
 double average_bits(const Format& format, const Sizes& sizes);
+
+/// `FormatDef::units` of a format of codes of up to 8 bits; none where it has none.
+std::optional<CodeUnits> units_of(const QuantizerInput& input);
 
 /// A tensor seen as rows along its last axis: (rows, columns). A scalar is one row of one.
 struct Rows {

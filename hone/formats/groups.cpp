@@ -43,6 +43,12 @@ kernels::Magnitudes magnitudes_above_reference(float threshold, std::span<const 
   return all;
 }
 
+std::optional<std::int64_t> unit_group(const Rows& groups, const Sizes& sizes) {
+  if (groups.count == 1) return 0;
+  if (sizes.empty() || groups.columns != sizes.back()) return std::nullopt;
+  return groups.columns;
+}
+
 std::uint32_t float_code(float value) { return std::bit_cast<std::uint32_t>(value); }
 float float_value(std::uint32_t code) { return std::bit_cast<float>(code); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -23,6 +24,9 @@ std::span<T> group_of(std::span<T> values, const Rows& groups, std::int64_t g) {
 
 /// `kernels::magnitudes_above` as a plain loop: the same additions in the same order.
 kernels::Magnitudes magnitudes_above_reference(float threshold, std::span<const float> x);
+
+/// `CodeUnits::group` of groups that are the tensor or its rows along the last axis; none of others.
+std::optional<std::int64_t> unit_group(const Rows& groups, const Sizes& sizes);
 
 /// A float as a shared code of 32 bits, and back.
 std::uint32_t float_code(float value);

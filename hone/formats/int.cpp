@@ -186,8 +186,10 @@ std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
 }
 
 CodeLayout layout(const Format& format, const Sizes& sizes) {
-  if (!dynamic(format)) return {bits_of(format)};
-  return {bits_of(format), 32, groups_of(format, sizes).count * (affine(format) ? 2 : 1)};
+  const bool with_sign = !affine(format);
+  if (!dynamic(format)) return {bits_of(format), 0, 0, with_sign};
+  return {bits_of(format), 32, groups_of(format, sizes).count * (affine(format) ? 2 : 1),
+          with_sign};
 }
 
 void encode_old_row(const Format& format, std::span<const float> x, Codes& codes) {
@@ -257,6 +259,20 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   }
 }
 
+std::optional<CodeUnits> units(const QuantizerInput& input) {
+  const Format& format = input.format;
+  const Rows groups = groups_of(format, input.sizes);
+  const std::optional<std::int64_t> group = unit_group(groups, input.sizes);
+  if (is_mase(format) || affine(format) || !group) return std::nullopt;
+  CodeUnits units{.units = {}, .group = *group, .scales = {}};
+  for (std::uint32_t code = 0; code < 1u << bits_of(format); ++code)
+    units.units.push_back(static_cast<float>(signed_value(code, bits_of(format))));
+  if (dynamic(format)) return units;
+  for (std::int64_t g = 0; g < groups.count; ++g)
+    units.scales.push_back(grid_of_state(input, g).scale);
+  return units;
+}
+
 }  // namespace
 
 FormatDef int_format() {
@@ -294,7 +310,8 @@ FormatDef int_format() {
       .gradient_rule = gradient_rule,
       .backward = backward,
       .encode = encode,
-      .decode = decode};
+      .decode = decode,
+      .units = units};
 }
 
 }  // namespace hone

@@ -95,7 +95,10 @@ FormatDef integer_format() {
            {"frac", "bits behind the binary point", -64, 64, kAuto},
            {"rounding", "to the nearest, ties to even, or down", 0, 0, 0, {"nearest", "floor"}},
            {"sign", "two's complement, or no negative values", 0, 0, 0, {"signed", "unsigned"}}},
-      .layout = [](const Format& format, const Sizes&) { return CodeLayout{width_of(format)}; },
+      .layout =
+          [](const Format& format, const Sizes&) {
+            return CodeLayout{width_of(format), 0, 0, is_signed(format)};
+          },
       .fields = [](const Format& format) -> std::vector<CodeField> {
         return {{"integer", width_of(format)}};
       },

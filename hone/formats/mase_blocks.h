@@ -56,6 +56,9 @@ struct TwoModes {
     if (!is_mase(input.format)) return Fixed::decode(input, codes, y);
     decode_mase_blocks(blocks_of(input.format, input.sizes), kMase(input.format), codes, y);
   }
+  static std::optional<CodeUnits> units(const QuantizerInput& input) {
+    return is_mase(input.format) ? std::nullopt : Fixed::units(input);
+  }
 };
 
 }  // namespace hone

@@ -162,7 +162,8 @@ FormatDef mxfp_format() {
           .quantize = quantize,
           .locality = locality_of_blocks,
           .encode = Blocks::encode,
-          .decode = Blocks::decode};
+          .decode = Blocks::decode,
+          .units = Blocks::units};
 }
 
 }  // namespace hone

@@ -111,7 +111,12 @@ FormatDef mxint_format() {
                      axis_parameter(),
                      mode_parameter()},
       .complete = complete,
-      .layout = Blocks::layout,
+      .layout =
+          [](const Format& format, const Sizes& sizes) {
+            CodeLayout layout = Blocks::layout(format, sizes);
+            layout.twos_complement = true;
+            return layout;
+          },
       .fields = [](const Format& format) -> std::vector<CodeField> {
         return {{"integer", static_cast<int>(format["bits"])}};
       },
@@ -119,7 +124,8 @@ FormatDef mxint_format() {
       .quantize = quantize,
       .locality = locality_of_blocks,
       .encode = Blocks::encode,
-      .decode = Blocks::decode};
+      .decode = Blocks::decode,
+      .units = Blocks::units};
 }
 
 }  // namespace hone

@@ -116,7 +116,8 @@ FormatDef mxint_hardware_format() {
           .quantize = quantize,
           .locality = locality_of_blocks,
           .encode = Blocks::encode,
-          .decode = Blocks::decode};
+          .decode = Blocks::decode,
+          .units = Blocks::units};
 }
 
 }  // namespace hone

@@ -143,8 +143,8 @@ std::vector<Tensor> calibrate(const Format&, const Observation& seen) {
 }
 
 CodeLayout layout(const Format& format, const Sizes& sizes) {
-  if (!dynamic(format)) return {2};
-  return {2, 32, groups_of(format, sizes).count};
+  if (!dynamic(format)) return {2, 0, 0, true};
+  return {2, 32, groups_of(format, sizes).count, true};
 }
 
 // -1, 0 and 1 in two's complement.
@@ -181,6 +181,18 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   }
 }
 
+std::optional<CodeUnits> units(const QuantizerInput& input) {
+  const Rows groups = groups_of(input.format, input.sizes);
+  const std::optional<std::int64_t> group = unit_group(groups, input.sizes);
+  if (!group) return std::nullopt;
+  CodeUnits units{
+      .units = {0, 1, std::numeric_limits<float>::quiet_NaN(), -1}, .group = *group, .scales = {}};
+  if (dynamic(input.format)) return units;
+  for (std::int64_t g = 0; g < groups.count; ++g)
+    units.scales.push_back(learned(input.format) ? grid_of(input, g).scale : 1);
+  return units;
+}
+
 }  // namespace
 
 FormatDef ternary_format() {
@@ -212,7 +224,8 @@ FormatDef ternary_format() {
               },
           .backward = backward,
           .encode = encode,
-          .decode = decode};
+          .decode = decode,
+          .units = units};
 }
 
 }  // namespace hone

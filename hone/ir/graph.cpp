@@ -126,7 +126,8 @@ Value Graph::add_input(std::string_view name, Type type) {
   return {&insert(std::move(node), at)};
 }
 
-Value Graph::add_parameter(std::string_view name, Type type, ParameterRole role, bool trainable) {
+Value Graph::add_parameter(std::string_view name, Type type, ParameterRole role, bool trainable,
+                           const Node* before) {
   user_check(find(name) == nullptr, "the graph has two nodes called '{}'", name);
   auto node = std::make_unique<Node>();
   node->kind_ = NodeKind::parameter;
@@ -134,9 +135,29 @@ Value Graph::add_parameter(std::string_view name, Type type, ParameterRole role,
   node->types_ = {std::move(type)};
   node->role_ = role;
   node->trainable_ = trainable;
-  const auto at = std::find_if(nodes_.begin(), nodes_.end(),
-                               [](const auto& n) { return n->kind() == NodeKind::operation; });
-  return {&insert(std::move(node), at)};
+  const auto first_operation = std::find_if(
+      nodes_.begin(), nodes_.end(), [](const auto& n) { return n->kind() == NodeKind::operation; });
+  return {&insert(std::move(node), before == nullptr ? first_operation : before->position_)};
+}
+
+Node& Graph::replace_operation(Node& operation, std::string_view op, std::vector<Value> inputs,
+                               Attributes attributes) {
+  const std::string name = operation.name_;
+  const auto rename = [&](const std::string& other) {
+    by_name_.erase(operation.name_);
+    operation.name_ = other;
+    by_name_.emplace(other, &operation);
+  };
+  rename(unique_name(name));
+  try {
+    Node& replacement = add_node(op, std::move(inputs), std::move(attributes), name, &operation);
+    replace_uses({&operation, 0}, {&replacement, 0});
+    erase(operation);
+    return replacement;
+  } catch (...) {
+    rename(name);
+    throw;
+  }
 }
 
 Node& Graph::add_node(std::string_view op, std::vector<Value> inputs, Attributes attributes,

@@ -89,9 +89,11 @@ class Graph {
   /// Nodes that are `kind`, in order.
   std::vector<Node*> of_kind(NodeKind kind) const;
 
-  /// Adds an input or a parameter after the last one. Throws `UserError` when the name is taken.
+  /// Adds an input or a parameter after the last one, or in front of the parameter `before`. Throws `UserError` when the name
+  /// is taken.
   Value add_input(std::string_view name, Type type);
-  Value add_parameter(std::string_view name, Type type, ParameterRole role, bool trainable);
+  Value add_parameter(std::string_view name, Type type, ParameterRole role, bool trainable,
+                      const Node* before = nullptr);
 
   /// Adds an operation in front of `before` (at the end when null) and infers its types. `name` is
   /// made unique with a number when it is taken; an empty one becomes the operation's. Throws
@@ -114,6 +116,10 @@ class Graph {
   /// Of an input or a parameter.
   void set_type(Node& node, Type type);
   void set_trainable(Node& parameter, bool trainable);
+  /// Puts an operation of one result into the place of another, under its name. Throws as `add_node`; the graph is then as it
+  /// was.
+  Node& replace_operation(Node& operation, std::string_view op, std::vector<Value> inputs,
+                          Attributes attributes = {});
   /// Removes a node. Throws `UserError` naming the users when there are any.
   void erase(Node& node);
 

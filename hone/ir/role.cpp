@@ -17,6 +17,7 @@ std::span<const ParameterRoleInfo> parameter_roles() {
       {ParameterRole::mask, "mask", false, false, true},
       {ParameterRole::adapter, "adapter", true, true, true},
       {ParameterRole::format_state, "format_state", false, false, true},
+      {ParameterRole::codes, "codes", false, false, true},
       {ParameterRole::moment, "moment", false, false, false},
       {ParameterRole::buffer, "buffer", false, false, true},
   };

@@ -36,6 +36,7 @@ enum class ParameterRole : std::uint8_t {
   mask,          ///< which elements of a weight are kept
   adapter,       ///< what was learnt beside a weight that stays: LoRA's factors
   format_state,  ///< of a quantizer: a calibrated range, a learned scale
+  codes,         ///< of a packed weight, and what its blocks share
   moment,        ///< of an optimizer
   buffer,        ///< given or computed, never learnt
 };

@@ -61,7 +61,7 @@ std::string format_of(const Model& model, const BenchOptions& options) {
 std::string describe(const BenchTimes& result, const std::string& name,
                      const BenchOptions& options) {
   return fmt::format("hone interpreter {}, {}{}{}, {} {}x{}",
-                     options.train ? "training step" : "inference", result.arithmetic(),
+                     options.train ? "training step" : "inference", result.arithmetic,
                      result.format.empty() ? "" : " ", result.format, name, options.batch,
                      options.tokens);
 }
@@ -110,7 +110,7 @@ Table times_table(const BenchTimes& times) {
 Json to_json(const BenchTimes& times, const BenchJob& job) {
   Json fields = {{"model", job.model},
                  {"what", times.what},
-                 {"arithmetic", times.arithmetic()},
+                 {"arithmetic", times.arithmetic},
                  {"batch", job.options.batch},
                  {"tokens", job.options.tokens},
                  {"first_ms", times.first_ms},
@@ -162,6 +162,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
 
   BenchTimes result;
   result.format = format_of(model, options);
+  result.arithmetic = options.format ? kSimulated : arithmetic_of(model.graph);
   result.what = describe(result, name, options);
   result.gflop = cost(graph, {{'B', options.batch}, {'S', options.tokens}}).flops / 1e9;
   const double peak_before = kernels::measure_fma_gflops(context.pool);

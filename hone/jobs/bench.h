@@ -6,6 +6,7 @@
 
 #include "hone/base/json.h"
 #include "hone/models/model_source.h"
+#include "hone/passes/quantize.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/interpreter.h"
 #include "hone/runtime/peaks.h"
@@ -36,8 +37,7 @@ struct BenchTimes {
   int threads = 0;
   std::map<std::string, KernelTime> kernels;  ///< of the counted runs
   std::vector<std::string> notes;             ///< on the peak
-  /// "simulated": quantizers round the values, all else is computed in fp32; or "fp32".
-  const char* arithmetic() const { return format.empty() ? "fp32" : "simulated"; }
+  std::string_view arithmetic = kFloat;       ///< as `arithmetic_of` says
   double share_of_peak() const { return gflop / (min_ms / 1e3) / peak.value; }
 };
 

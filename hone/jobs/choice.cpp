@@ -22,11 +22,11 @@ ComparedModel compared(const Model& model, const std::string& label, const Measu
   Measurement after = measure(model, examples, batch_size, context, label);
   TaskComparison comparison = compare(parent.view(), after.view(), truth_of(examples));
   return {label, average_weight_bits(model), std::move(after), std::move(comparison),
-          model.quantization.has_value()};
+          arithmetic_of(model.graph)};
 }
 
 ComparedModel parent_row(const Measurement& parent) {
-  return {"fp32", 32, parent, std::nullopt, /*quantized=*/false};
+  return {"fp32", 32, parent, std::nullopt, kFloat};
 }
 
 std::string Choice::made_on() const { return part_text(part, parent.evaluation, cautions); }

@@ -13,6 +13,7 @@ CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& cont
   std::optional<OutputFolder> output;
   if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
+  check_not_packed(source.model, job.model);
   check_unquantized(source.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
                                           FiguresOf::candidates, context, report.notes);

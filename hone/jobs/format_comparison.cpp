@@ -149,7 +149,7 @@ Table choice_table(const FormatStudy& study) {
     for (Cell& cell : figure_cells(model)) row.push_back(std::move(cell));
     for (const Operand operand : {Operand::weight, Operand::input, Operand::output})
       row.push_back(snr_cell(mean_snr_db(noise, operand)));
-    row.emplace_back(model.quantized ? "simulated" : "fp32");
+    row.emplace_back(model.arithmetic);
     table.add_row(std::move(row));
   };
   add("fp32", absent, parent_row(study.choice.parent), {});

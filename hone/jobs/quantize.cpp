@@ -151,8 +151,9 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   quantized.verdict = verdict(comparison.change, job.margin());
   const double weight_bits = average_weight_bits(model.model);
   std::vector<ComparedModel> compared = {
-      {"before", average_weight_bits(run.parent.model), run.before, std::nullopt, run.goes_on()},
-      {run.label(), weight_bits, after, comparison, /*quantized=*/true, quantized.verdict}};
+      {"before", average_weight_bits(run.parent.model), run.before, std::nullopt,
+       arithmetic_of(run.parent.model.graph)},
+      {run.label(), weight_bits, after, comparison, kSimulated, quantized.verdict}};
   const auto& labels = model.model.facts.labels;
   quantized.result = run.subject();
   quantized.result.update({{"method", job.qat ? "qat" : "ptq"},
@@ -192,8 +193,8 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
     const Verdict verdict_there = verdict(there.change, job.margin());
     quantized.result["as_transformers"] = to_json(elsewhere, labels);
     quantized.result["as_transformers"]["comparison"] = to_json(there, verdict_there);
-    compared.push_back({"as transformers computes it", weight_bits, elsewhere, there,
-                        /*quantized=*/true, verdict_there});
+    compared.push_back(
+        {"as transformers computes it", weight_bits, elsewhere, there, kSimulated, verdict_there});
   }
   quantized.table = comparison_table(compared);
   quantized.layers = layer_bars(unrounded, model.model, options.plan, run.graph());
@@ -394,6 +395,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   options.fine_tune.title = "train quantized";
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel parent = open_model(job.model, context, job.seed);
+  check_not_packed(parent.model, job.model);
   // What training through its quantizers left beside the rounded weights computes the same, and goes on with more.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
   user_check(!parent.model.fresh_head || !job.max_drop_points,

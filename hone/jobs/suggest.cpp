@@ -27,6 +27,7 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
   if (!job.recipe.empty()) check_output_file(job.recipe, job.overwrite);
   std::vector<std::string> notes;
   TextModel source = open_model(job.model, context, job.seed);
+  check_not_packed(source.model, job.model);
   check_unquantized(source.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
                                           FiguresOf::candidates, context, notes);

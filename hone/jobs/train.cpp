@@ -385,6 +385,7 @@ TextModel open_for_training(const TrainJob& job, const std::optional<LearntVocab
   if (vocabulary) return make_model(job.model, vocabulary->tokenizer, context, seed, labels);
   const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
   TextModel source = open_model(job.model, context, seed, labels, head);
+  check_not_packed(source.model, job.model);
   take_unrounded(source.model, source.folder);
   return source;
 }

@@ -24,6 +24,7 @@ WidthsResult study_widths(const WidthsJob& job, Context& context) {
   report.invocation = job.invocation;
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel source = open_model(job.model, context, job.seed);
+  check_not_packed(source.model, job.model);
   check_unquantized(source.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
                                           FiguresOf::candidates, context, report.notes);

@@ -3,6 +3,7 @@
 #include "hone/analysis/precision.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/passes/pack.h"
 
 namespace hone {
 namespace {
@@ -15,7 +16,24 @@ bool begins_and_ends(const std::string& name, std::string_view begin, std::strin
   return name.starts_with(begin) && name.ends_with(end);
 }
 
-// The files of the first layout of checkpoint.h that the folder has.
+std::string mebibytes(std::int64_t bytes) { return human_bytes(static_cast<double>(bytes)); }
+
+std::string embedding_hint(const ModelSize& size) {
+  const double share =
+      static_cast<double>(size.packed_embedding_bytes) / static_cast<double>(size.packed_bytes);
+  if (size.packed_bytes == 0 || share < kDominating) return "";
+  if (!size.quantized) return fmt::format(" The embeddings are {:.0f} % of that.", 100 * share);
+  if (size.embeddings_quantized)
+    return fmt::format(" The embeddings are {:.0f} % of the packed size.", 100 * share);
+  return fmt::format(
+      " The embeddings, not quantized, are {:.0f} % of the packed size: a rule with op = "
+      "\"embedding\" and a weight format quantizes them.",
+      100 * share);
+}
+
+}  // namespace
+
+// Of the first layout of checkpoint.h that the folder has.
 std::optional<std::int64_t> weight_file_bytes(const fs::path& folder) {
   struct Layout {
     std::string_view begin, end;
@@ -36,23 +54,6 @@ std::optional<std::int64_t> weight_file_bytes(const fs::path& folder) {
   return std::nullopt;
 }
 
-std::string mebibytes(std::int64_t bytes) { return human_bytes(static_cast<double>(bytes)); }
-
-std::string embedding_hint(const ModelSize& size) {
-  const double share =
-      static_cast<double>(size.packed_embedding_bytes) / static_cast<double>(size.packed_bytes);
-  if (size.packed_bytes == 0 || share < kDominating) return "";
-  if (!size.quantized) return fmt::format(" The embeddings are {:.0f} % of that.", 100 * share);
-  if (size.embeddings_quantized)
-    return fmt::format(" The embeddings are {:.0f} % of the packed size.", 100 * share);
-  return fmt::format(
-      " The embeddings, not quantized, are {:.0f} % of the packed size: a rule with op = "
-      "\"embedding\" and a weight format quantizes them.",
-      100 * share);
-}
-
-}  // namespace
-
 ModelSize model_size(const Model& model, const fs::path& folder) {
   const QuantizationPlan none;
   const PlannedSize planned =
@@ -66,6 +67,7 @@ ModelSize model_size(const Model& model, const fs::path& folder) {
   size.packed_bytes = bytes_of(planned.bits);
   size.packed_embedding_bytes = bytes_of(planned.embedding_bits);
   size.quantized = model.quantization.has_value();
+  size.packed = has_packed_weights(model.graph);
   size.embeddings_quantized = planned.embeddings_quantized;
   return size;
 }
@@ -73,6 +75,7 @@ ModelSize model_size(const Model& model, const fs::path& folder) {
 std::string to_text(const ModelSize& size) {
   std::string text = fmt::format("Weights: {} in memory", mebibytes(size.memory_bytes));
   if (size.disk_bytes) text += fmt::format(", {} on disk", mebibytes(*size.disk_bytes));
+  if (size.packed) return text + " (packed).";
   if (size.quantized)
     text += fmt::format(" (simulated: not smaller yet); packed they would take {}",
                         mebibytes(size.packed_bytes));
@@ -86,6 +89,7 @@ Json to_json(const ModelSize& size) {
           {"packed_bytes", size.packed_bytes},
           {"packed_embedding_bytes", size.packed_embedding_bytes},
           {"quantized", size.quantized},
+          {"packed", size.packed},
           {"embeddings_quantized", size.embeddings_quantized}};
 }
 

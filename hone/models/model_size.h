@@ -9,7 +9,7 @@
 namespace hone {
 
 /// What the weights of a model take, and what they would take in the formats of its plan. Quantizing is simulated: until
-/// weights are packed, a quantized model takes what it took before.
+/// weights are packed (jobs/pack.h), a quantized model takes what it took before.
 struct ModelSize {
   std::int64_t parameters = 0;             ///< elements, the state of quantizers aside
   std::int64_t memory_bytes = 0;           ///< as they are held: fp32, with the state of quantizers
@@ -17,11 +17,15 @@ struct ModelSize {
   std::int64_t packed_bytes = 0;           ///< in their formats, 32 bits where they have none
   std::int64_t packed_embedding_bytes = 0;  ///< of these, all tables of embeddings
   bool quantized = false;
+  bool packed = false;  ///< its weights are kept in their formats
   bool embeddings_quantized = false;
 };
 
 /// `folder` is where the model lies; empty for one that was never saved.
 ModelSize model_size(const Model& model, const fs::path& folder);
+
+/// What the files of weights in a folder take; none where there are none.
+std::optional<std::int64_t> weight_file_bytes(const fs::path& folder);
 
 /// One or two sentences, ending in a full stop: "Weights: 16.7 MiB in memory, 16.7 MiB on disk (simulated: not smaller
 /// yet); packed they would take 15.4 MiB. …". Says where embeddings are half of that or more.

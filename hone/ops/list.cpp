@@ -32,6 +32,7 @@ std::vector<OpDef> sum_to();
 std::vector<OpDef> tanh();
 std::vector<OpDef> token_positions();
 std::vector<OpDef> transpose();
+std::vector<OpDef> unpack();
 }  // namespace ops
 
 OpTable builtin_ops() {
@@ -63,7 +64,8 @@ OpTable builtin_ops() {
                            ops::sum_to,
                            ops::tanh,
                            ops::token_positions,
-                           ops::transpose}) {
+                           ops::transpose,
+                           ops::unpack}) {
     for (OpDef& op : file()) table.emplace(op.name, std::move(op));
   }
   return table;

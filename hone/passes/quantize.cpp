@@ -39,7 +39,8 @@ void check_free(const Node& node, const LayerFormats& formats) {
     const Node& read = *node.inputs()[i].node;
     const std::optional<Operand> operand = operand_of(node, i);
     // What a layer reads may have been quantized where it was made.
-    if (operand && formats[*operand] && is_quantizer(read)) refuse(*operand, read);
+    if (operand && formats[*operand] && (is_quantizer(read) || is_unpacked(read)))
+      refuse(*operand, read);
   }
   for (const Node* user : node.users())
     if (formats.output && is_quantizer(*user) && user->name() == output_quantizer_name(node))
@@ -244,6 +245,8 @@ Attributes options_of(const Graph& graph, const Group& group) {
 
 bool is_quantizer(const Node& node) { return node.is(kQuantizer); }
 
+bool is_unpacked(const Node& node) { return node.is(kUnpack); }
+
 std::optional<Operand> operand_of(const Node& node, std::size_t index) {
   Value value = node.inputs()[index];
   if (value.type().dtype != DType::f32) return std::nullopt;
@@ -258,9 +261,11 @@ std::optional<Operand> operand_of(const Node& node, std::size_t index) {
     case OperandRole::input:
       break;
   }
-  if (value.node->kind() != NodeKind::parameter) return Operand::input;
+  const bool packed = is_unpacked(*value.node);
+  if (value.node->kind() != NodeKind::parameter && !packed) return Operand::input;
   // Read by an operation that takes anything, a parameter is what it is to its model.
-  switch (value.node->role()) {
+  switch (packed ? parse_parameter_role(value.node->attributes().get<std::string>("role"))
+                 : value.node->role()) {
     case ParameterRole::weight:
     case ParameterRole::gain:
     case ParameterRole::adapter:
@@ -315,7 +320,15 @@ bool quantize(Graph& graph, const QuantizationPlan& plan) {
 }
 
 bool has_quantizers(const Graph& graph) {
-  return std::ranges::any_of(graph.nodes(), [](const auto& node) { return is_quantizer(*node); });
+  return std::ranges::any_of(
+      graph.nodes(), [](const auto& node) { return is_quantizer(*node) || is_unpacked(*node); });
+}
+
+std::string_view arithmetic_of(const Graph& graph) {
+  const auto any = [&](bool (*is)(const Node&)) {
+    return std::ranges::any_of(graph.nodes(), [&](const auto& node) { return is(*node); });
+  };
+  return any(is_unpacked) ? kPacked : any(is_quantizer) ? kSimulated : kFloat;
 }
 
 std::vector<std::string> quantize_passes(const Graph& graph, const QuantizationPlan& plan) {
@@ -329,12 +342,12 @@ std::vector<std::string> quantize_passes(const Graph& graph, const QuantizationP
 QuantizationPlan standing_plan(const Graph& graph) {
   QuantizationPlan plan;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
-    if (is_quantizer(*node)) continue;
+    if (is_quantizer(*node) || is_unpacked(*node)) continue;
     LayerFormats formats;
     for (std::size_t i = 0; i < node->inputs().size(); ++i) {
       const Node& read = *node->inputs()[i].node;
       const std::optional<Operand> operand = operand_of(*node, i);
-      if (operand && is_quantizer(read) && !is_output_quantizer(read))
+      if (operand && (is_unpacked(read) || (is_quantizer(read) && !is_output_quantizer(read))))
         formats[*operand] = read.attributes().get<Format>("format");
     }
     for (const Node* user : node->users())

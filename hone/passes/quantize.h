@@ -19,6 +19,9 @@ bool has_operand(const Node& node, Operand operand);
 /// The operation that rounds, and the one that plans and recipes speak of unless they name another.
 inline constexpr std::string_view kQuantizer = "quantize", kUsualLayer = "linear";
 bool is_quantizer(const Node& node);
+/// What stands where the quantizer of a packed parameter was (pack.h).
+inline constexpr std::string_view kUnpack = "unpack";
+bool is_unpacked(const Node& node);
 
 /// The plan that gives every operation called `op` the same formats.
 QuantizationPlan uniform_plan(const Graph& graph, const LayerFormats& formats,
@@ -40,14 +43,21 @@ bool quantize(Graph& graph, const QuantizationPlan& plan);
 /// format together.
 std::vector<std::string> quantize_passes(const Graph& graph, const QuantizationPlan& plan);
 
+/// Whether anything is quantized, packed weights included.
 bool has_quantizers(const Graph& graph);
 /// The names of their nodes.
 std::set<std::string> quantizer_names(const Graph& graph);
 
-/// The plan whose quantizers stand in the graph, in the graph's order.
+/// How a graph computes, as results name it.
+inline constexpr std::string_view kFloat = "fp32", kSimulated = "simulated", kPacked = "packed";
+/// kPacked: weights are kept in the codes of their formats, and sums are in fp32; kSimulated: values are rounded, their bytes
+/// are not fewer; kFloat: nothing is quantized.
+std::string_view arithmetic_of(const Graph& graph);
+
+/// The plan whose quantizers and packed weights stand in the graph, in the graph's order.
 QuantizationPlan standing_plan(const Graph& graph);
 
-/// Replaces every `quantize(x, …)` by `x` and removes the states that nothing else reads; those called as in `kept` stay.
+/// Replaces every `quantize(x, …)` by `x` (packed weights stay as they are) and removes the states that nothing else reads; those called as in `kept` stay.
 /// Returns whether there was one.
 bool remove_quantizers(Graph& graph, const std::set<std::string>& kept = {});
 

@@ -15,6 +15,18 @@ bool fixed_size(const Node& node) {
   });
 }
 
+double bytes_of(const Type& type) {
+  return static_cast<double>(element_count(resolve(type.shape, {}))) *
+         static_cast<double>(info(type.dtype).size_bytes);
+}
+
+// What is larger than all it is made of, as values are of packed codes, is not worth its memory.
+bool grows(const Node& node) {
+  double read = 0;
+  for (const Value& input : node.inputs()) read += bytes_of(input.type());
+  return bytes_of(node.types()[0]) > read;
+}
+
 // Operations all of whose inputs are parameters or such operations.
 std::set<const Node*> foldable_nodes(const Graph& graph) {
   std::set<const Node*> foldable;
@@ -23,7 +35,8 @@ std::set<const Node*> foldable_nodes(const Graph& graph) {
       return input.node->kind() == NodeKind::parameter || foldable.contains(input.node);
     });
     if (node->kind() == NodeKind::operation && node->op().trait != Trait::update && known_inputs &&
-        !node->inputs().empty() && fixed_size(*node) && node->types().size() == 1) {
+        !node->inputs().empty() && fixed_size(*node) && node->types().size() == 1 &&
+        !grows(*node)) {
       foldable.insert(node.get());
     }
   }

@@ -2,13 +2,15 @@
 
 #include "hone/ops/list.h"
 #include "hone/runtime/fold.h"
+#include "hone/runtime/pack.h"
 
 namespace hone {
 
 Library builtin_library() {
   PassTable passes = graph_passes();
-  const PassDef fold = fold_parameters_pass();  // the one that runs the graph
-  passes.emplace(fold.name, fold);
+  // Those that need what graphs are run with.
+  for (const PassDef& def : {fold_parameters_pass(), pack_pass(), unpack_pass()})
+    passes.emplace(def.name, def);
   return {builtin_ops(), builtin_formats(), cpu_kernels(), std::move(passes)};
 }
 

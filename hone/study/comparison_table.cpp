@@ -91,7 +91,7 @@ Table comparison_table(const std::vector<ComparedModel>& models) {
     std::vector<Cell> row = {model.label};
     for (Cell& cell : figure_cells(model)) row.push_back(std::move(cell));
     row.push_back(bits(model.average_weight_bits));
-    row.emplace_back(model.quantized ? "simulated" : "fp32");
+    row.emplace_back(model.arithmetic);
     table.add_row(std::move(row));
   }
   return table;
@@ -109,7 +109,7 @@ std::vector<std::string> concerns(const std::vector<ComparedModel>& models,
 Json to_json(const ComparedModel& model, const std::vector<std::string>& labels) {
   Json json = {{"model", model.label},
                {"average_weight_bits", model.average_weight_bits},
-               {"arithmetic", model.quantized ? "simulated" : "fp32"}};
+               {"arithmetic", model.arithmetic}};
   json.update(to_json(model.measurement, labels));
   if (model.comparison)
     json["comparison"] = to_json(

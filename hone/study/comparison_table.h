@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/passes/quantize.h"
 #include "hone/report/table.h"
 #include "hone/study/measure.h"
 
@@ -15,7 +16,7 @@ struct ComparedModel {
   double average_weight_bits = 32;  ///< of its quantized weights; 32: full precision
   Measurement measurement;
   std::optional<TaskComparison> comparison;  ///< none: it is the parent
-  bool quantized = true;                     ///< its arithmetic is simulated; otherwise fp32
+  std::string_view arithmetic = kSimulated;  ///< as `arithmetic_of` says
   std::optional<Verdict> verdict = {};       ///< none: it is the parent, or nothing is judged
 };
 

@@ -14,7 +14,7 @@ TEST(Doctor, MeasuresTheMachine) {
   EXPECT_GT(found["read_gb_per_s"].get<double>(), 0.5);
   EXPECT_GE(found["memory_bytes"], found["memory_available_bytes"]);
   EXPECT_GT(found["disk_here_bytes"].get<double>(), 0);
-  EXPECT_EQ(found["instruction_sets"].size() + found["absent_instruction_sets"].size(), 5);
+  EXPECT_EQ(found["instruction_sets"].size() + found["absent_instruction_sets"].size(), 6);
   for (const char* library :
        {"fmt", "Highway", "CLI11", "nlohmann-json", "utf8proc", "xxHash", "zlib"})
     EXPECT_TRUE(found["libraries"].contains(library)) << library;

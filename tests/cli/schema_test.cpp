@@ -120,6 +120,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench model --batch 2 --tokens 8 --runs 1 --qat int(bits=8)"},
       {"doctor"},
       {"convert model -o converted"},
+      {"pack model --weight_format mxint(bits=8) -o packed"},
+      {"unpack packed -o unpacked"},
       {"schema"},
       {"demo --max_steps 1 --qat_steps 1 --data synth:negation?n=100 --max_seq_length 16 -o demo",
        "demo"},
@@ -284,7 +286,7 @@ TEST(Schema, RefusesKeysItDoesNotKnowAndMissingOnes) {
   compared["comparison"]["mcnemar_p"] = nullptr;
   const std::vector<std::string> found = schema_problems(compared, schema_of("compare"));
   ASSERT_EQ(found.size(), 4u) << fmt::format("{}", fmt::join(found, "\n"));
-  EXPECT_EQ(found[0], ".a.arithmetic: \"fast\" is none of [\"fp32\",\"simulated\"]");
+  EXPECT_EQ(found[0], ".a.arithmetic: \"fast\" is none of [\"fp32\",\"simulated\",\"packed\"]");
   EXPECT_EQ(found[1], ".b.eval_accuracy_interval[0]: 40 lies beyond 1");
 }
 

@@ -120,7 +120,7 @@ TEST(GraphText, SaysWhatItExpected) {
       {"%y = parameter weight thawed : f32[2]", "expected 'trainable' or 'frozen', got 'thawed'"},
       {"%y = parameter weigth frozen : f32[2]",
        "unknown role 'weigth' of a parameter; roles are weight, gain, bias, mask, adapter, "
-       "format_state, moment, buffer; did you mean 'weight'?"},
+       "format_state, codes, moment, buffer; did you mean 'weight'?"},
       {"%\"y = input : f32[2]", "a quoted text does not end"},
       {"%\"y\\n\" = input : f32[2]", "expected \\\", \\\\ or \\xNN in a quoted text, got '\\n'"},
       {"%\"y\\xg0\" = input : f32[2]",

@@ -11,6 +11,7 @@
 #include "hone/frontends/huggingface/own_keys.h"
 #include "hone/ir/print.h"
 #include "hone/passes/keep_outputs.h"
+#include "hone/passes/pack.h"
 #include "hone/passes/quantize.h"
 
 namespace hone {
@@ -50,10 +51,12 @@ void check_finite(const Tensor& tensor, std::string_view source, std::string_vie
 /// Finds the weights of a graph's parameters among the tensors of a checkpoint.
 class WeightMatcher {
  public:
-  WeightMatcher(const Architecture& arch, Checkpoint checkpoint)
+  /// `asked_by`: the file that says which parameters there are.
+  WeightMatcher(const Architecture& arch, Checkpoint checkpoint, std::string asked_by)
       : prefix_(fmt::format("{}.", arch.encoder.name)),
         classes_(fmt::format("{}.", arch.head.classes)),
-        source_(checkpoint.source) {
+        source_(checkpoint.source),
+        asked_by_(std::move(asked_by)) {
     for (auto& [name, tensor] : checkpoint.tensors)
       tensors_.emplace(modern_name(name), std::move(tensor));
     for (const std::string_view buffer : arch.buffers) {
@@ -70,9 +73,9 @@ class WeightMatcher {
     }
     if (found == tensors_.end()) return {};
     const Sizes expected = resolve(parameter.types()[0].shape, {});
-    user_check(found->second.sizes() == expected,
-               "{}: tensor {} has the shape {}, config.json asks for {}", source_, found->first,
-               to_string(found->second.sizes()), to_string(expected));
+    user_check(found->second.sizes() == expected, "{}: tensor {} has the shape {}, {} asks for {}",
+               source_, found->first, to_string(found->second.sizes()), asked_by_,
+               to_string(expected));
     const DType wanted = parameter.types()[0].dtype, given = found->second.dtype();
     const bool floating = info(wanted).floating;
     user_check(floating ? info(given).floating : given == wanted,
@@ -103,6 +106,7 @@ class WeightMatcher {
   std::string prefix_;   // of the encoder's parameters
   std::string classes_;  // of those that have a row for each class
   std::string source_;
+  std::string asked_by_;
   TensorMap tensors_;
 };
 
@@ -251,9 +255,10 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   std::optional<Quantization> quantization = read_quantization(file, formats, where);
   Checkpoint checkpoint = load_checkpoint(folder);
   checkpoint.source = (folder / checkpoint.source).string();  // for messages
-  WeightMatcher weights(arch, std::move(checkpoint));
-  std::vector<std::string> warnings;
   const bool has_graph = path_exists(folder / kGraphFile);
+  const char* const graph_file = has_graph ? kGraphFile : "config.json";
+  WeightMatcher weights(arch, std::move(checkpoint), graph_file);
+  std::vector<std::string> warnings;
   const bool own_graph = has_graph || quantization.has_value();
   facts.history = read_history(file, own_graph, where);
   const std::vector<std::string> dropped_head =
@@ -275,7 +280,12 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
     }
   }
   user_check(missing.empty(), "{}: {} weights that {} asks for are not there: {}", folder.string(),
-             missing.size(), has_graph ? kGraphFile : "config.json", list_some(missing));
+             missing.size(), graph_file, list_some(missing));
+  if (has_packed_weights(model.graph)) {
+    ThreadPool alone(1);
+    with_context(folder.string(),
+                 [&] { check_packed_weights(model.graph, model.parameters, alone); });
+  }
   // Only now: without the weights, config.json alone vouches for sizes that may be beyond all memory.
   const EncoderConfig config = config_of(model.facts);
   for (const std::string& name : initialised)
@@ -333,6 +343,13 @@ void check_unquantized(const Model& model) {
              model.quantization ? summary(model.quantization->plan) : "");
 }
 
+void check_not_packed(const Model& model, const std::string& name) {
+  user_check(
+      !has_packed_weights(model.graph),
+      "{}: its weights are packed; `hone unpack` writes a copy with weights that can be changed",
+      name);
+}
+
 void follow_graph(Model& model) {
   const ParameterStore all = model.parameters;
   for (const auto& [name, tensor] : all.tensors())
@@ -353,6 +370,7 @@ Graph forward_graph(const Model& model) {
 
 Graph plain_graph(const Model& model) {
   Graph graph = forward_graph(model);
+  unpack_weights(graph);
   remove_quantizers(graph);
   return graph;
 }

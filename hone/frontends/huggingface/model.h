@@ -76,6 +76,9 @@ void save_model(const Model& model, const fs::path& folder);
 /// Throws `UserError` when the model is quantized already.
 void check_unquantized(const Model& model);
 
+/// Throws `UserError` when the weights of the model, called `name`, are packed, which neither trains nor is quantized further.
+void check_not_packed(const Model& model, const std::string& name);
+
 /// Brings what stands beside the graph in line with it after a change: parameters that it has no place for go, and
 /// `quantization` has the plan of the quantizers that stand in it. Those that are new count as put there after training
 /// ("ptq"), where none was before. See models/transform.h.

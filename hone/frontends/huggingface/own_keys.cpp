@@ -2,6 +2,7 @@
 
 #include "hone/base/error.h"
 #include "hone/frontends/huggingface/other_programs.h"
+#include "hone/passes/quantize.h"
 
 namespace hone {
 namespace {
@@ -70,7 +71,7 @@ void write_own_keys(Json& config, const Model& model, const std::string& notice)
   if (model.quantization) {
     Json& block = config[kQuantizationKey] = {{"quant_method", "hone"},
                                               {"training", model.quantization->method},
-                                              {"arithmetic", "simulated"},
+                                              {"arithmetic", arithmetic_of(model.graph)},
                                               {"layers", to_json(model.quantization->plan)}};
     const std::string elsewhere = notice_for_other_programs(model.quantization->plan);
     if (!elsewhere.empty()) block["notice"] = elsewhere;

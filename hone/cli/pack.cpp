@@ -1,0 +1,66 @@
+#include "hone/jobs/pack.h"
+
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+
+namespace hone {
+namespace {
+
+struct PackArguments {
+  PackJob job;
+  FormatArguments formats;
+  RunArguments run;
+};
+
+void pack(PackArguments& a) {
+  Context context = make_context(a.run);
+  if (given(a.formats)) a.job.recipe = recipe_from(a.formats, context.library.formats);
+  a.job.seed = a.run.seed;
+  const PackResult result = pack_model(a.job, context);
+  if (a.run.json) return print_result("pack", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+struct UnpackArguments {
+  UnpackJob job;
+  RunArguments run;
+};
+
+void unpack(const UnpackArguments& a) {
+  Context context = make_context(a.run);
+  const UnpackResult result = unpack_model(a.job, context);
+  if (a.run.json) return print_result("unpack", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+}  // namespace
+
+Command pack_command() {
+  return {"pack", "write a copy of a model with weights in few bits",
+          "hone pack my-model-int8 -o my-model-packed", [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<PackArguments>();
+            app.add_option("MODEL", a->job.model,
+                           "model folder; its quantized weights are packed, or, where formats are "
+                           "given, what those round")
+                ->required();
+            declare(app, a->formats);
+            declare(app, a->job.output);
+            declare(app, a->run);
+            return [a] { pack(*a); };
+          }};
+}
+
+Command unpack_command() {
+  return {"unpack", "write a packed model with weights in fp32 again",
+          "hone unpack my-model-packed -o my-model-dense",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<UnpackArguments>();
+            app.add_option("MODEL", a->job.model, "folder that `hone pack` wrote")->required();
+            declare(app, a->job.output);
+            declare(app, a->run);
+            return [a] { unpack(*a); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,193 @@
+#include "hone/formats/packing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/error.h"
+#include "hone/formats/groups.h"
+#include "hone/kernels/grain.h"
+
+namespace hone {
+namespace {
+
+constexpr int kMostElementBits = 8, kMostSharedBits = 32;
+
+std::int64_t bytes_of_bits(std::int64_t bits) { return (bits + 7) / 8; }
+
+// 1, 2 or 4 bytes for each shared code.
+std::int64_t bytes_of_shared(const CodeLayout& codes) {
+  return codes.shared_bits <= 8 ? 1 : codes.shared_bits <= 16 ? 2 : 4;
+}
+
+std::vector<std::uint32_t> shared_codes(const PackedLayout& layout, const std::uint8_t* packed,
+                                        ThreadPool& pool) {
+  const auto count = static_cast<std::size_t>(layout.codes.shared_count);
+  std::vector<std::uint32_t> shared(count, 0);
+  if (layout.scale_blocks > 0) {
+    std::vector<std::uint8_t> bytes(count);
+    kernels::restore_scales(pool, layout.matrix.rows, layout.scale_blocks, packed, bytes.data());
+    std::ranges::copy(bytes, shared.begin());
+    return shared;
+  }
+  const auto width = static_cast<std::size_t>(bytes_of_shared(layout.codes));
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t byte = 0; byte < width; ++byte)
+      shared[i] |= static_cast<std::uint32_t>(packed[i * width + byte]) << (8 * byte);
+  return shared;
+}
+
+void store_shared(const PackedLayout& layout, const std::vector<std::uint32_t>& shared,
+                  ThreadPool& pool, std::uint8_t* packed) {
+  if (layout.scale_blocks > 0) {
+    const std::vector<std::uint8_t> bytes(shared.begin(), shared.end());
+    kernels::arrange_scales(pool, layout.matrix.rows, layout.scale_blocks, bytes.data(), packed);
+    return;
+  }
+  const auto width = static_cast<std::size_t>(bytes_of_shared(layout.codes));
+  for (std::size_t i = 0; i < shared.size(); ++i)
+    for (std::size_t byte = 0; byte < width; ++byte)
+      packed[i * width + byte] = static_cast<std::uint8_t>(shared[i] >> (8 * byte));
+}
+
+std::vector<std::uint8_t> element_codes(const PackedLayout& layout, const std::uint8_t* packed,
+                                        ThreadPool& pool) {
+  const kernels::PackedMatrix& m = layout.matrix;
+  std::vector<std::uint8_t> codes(static_cast<std::size_t>(m.rows * m.columns));
+  if (layout.arrangement == Arrangement::panels) {
+    kernels::restore(pool, m, packed, codes.data());
+  } else {
+    parallel_ranges(pool, m.rows, kernels::rows_per_chunk(m.columns),
+                    [&](std::int64_t begin, std::int64_t end) {
+                      for (std::int64_t row = begin; row < end; ++row)
+                        kernels::gather_packed_row(m, packed, row, codes.data() + row * m.columns);
+                    });
+  }
+  return codes;
+}
+
+// The number of the group whose scale element (row, column) has, where `units.group` is not 0.
+std::int64_t groups_in_row(const CodeUnits& units, std::int64_t columns) {
+  return (columns + units.group - 1) / units.group;
+}
+
+std::vector<float> scales_of(const CodeUnits& units, const PackedLayout& layout,
+                             const std::uint8_t* packed, ThreadPool& pool) {
+  if (layout.codes.shared_count == 0) return units.scales;
+  std::vector<float> scales;
+  for (const std::uint32_t shared : shared_codes(layout, packed, pool))
+    scales.push_back(units.scales.empty() ? float_value(shared) : units.scales[shared]);
+  return scales;
+}
+
+void unpack_by_units(const CodeUnits& units, const std::vector<float>& scales,
+                     const kernels::PackedMatrix& m, const std::vector<std::uint8_t>& codes,
+                     ThreadPool& pool, std::span<float> y) {
+  const std::int64_t group = units.group == 0 ? m.columns : units.group;
+  const std::int64_t per_row = units.group == 0 ? 0 : groups_in_row(units, m.columns);
+  parallel_ranges(
+      pool, m.rows, kernels::rows_per_chunk(m.columns), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+          const std::uint8_t* const from = codes.data() + row * m.columns;
+          float* const to = y.data() + row * m.columns;
+          for (std::int64_t column = 0; column < m.columns; ++column) {
+            const float scale = scales[static_cast<std::size_t>(row * per_row + column / group)];
+            to[column] = units.units[from[column]] * scale;
+          }
+        }
+      });
+}
+
+}  // namespace
+
+std::string_view to_string(Arrangement arrangement) {
+  return arrangement == Arrangement::panels ? "panels" : "rows";
+}
+
+Arrangement parse_arrangement(std::string_view word) {
+  for (const Arrangement arrangement : kArrangements)
+    if (word == to_string(arrangement)) return arrangement;
+  fail("unknown arrangement '{}' of packed codes; they lie in panels or in rows", word);
+}
+
+std::int64_t PackedLayout::bytes_without_padding() const {
+  return bytes_of_bits(matrix.rows * matrix.columns * codes.element_bits) +
+         bytes_of_bits(codes.shared_count * codes.shared_bits);
+}
+
+PackedLayout packed_layout(const Format& format, const Sizes& sizes, Arrangement arrangement) {
+  const CodeLayout codes = format.def->layout(format, sizes);
+  user_check(codes.element_bits <= kMostElementBits && codes.shared_bits <= kMostSharedBits,
+             "{} has no packed form: its codes have {} bits, packed are those of up to {}",
+             to_string(format), codes.element_bits, kMostElementBits);
+  const Rows rows = rows_of(sizes);
+  const int sign = codes.twos_complement ? 1 << (codes.element_bits - 1) : 0;
+  PackedLayout layout{
+      .matrix = {rows.count, rows.columns, codes.element_bits, static_cast<std::uint8_t>(sign)},
+      .arrangement = arrangement,
+      .codes = codes};
+  const bool panels = arrangement == Arrangement::panels;
+  layout.code_bytes = static_cast<std::int64_t>(panels ? kernels::packed_bytes(layout.matrix)
+                                                       : kernels::packed_rows_bytes(layout.matrix));
+  const bool by_rows =
+      rows.count > 0 && codes.shared_count % rows.count == 0 && format.def->units != nullptr &&
+      locality_of(format, static_cast<std::int64_t>(sizes.size())) == Locality::row;
+  if (panels && by_rows && codes.shared_count > 0 && codes.shared_bits <= 8)
+    layout.scale_blocks = codes.shared_count / rows.count;
+  layout.shared_bytes =
+      layout.scale_blocks > 0
+          ? static_cast<std::int64_t>(kernels::packed_scale_bytes(rows.count, layout.scale_blocks))
+          : codes.shared_count * bytes_of_shared(codes);
+  return layout;
+}
+
+PackedCodes pack(const QuantizerInput& input, const PackedLayout& layout, ThreadPool& pool) {
+  const Codes codes = input.format.def->encode(input);
+  PackedCodes packed{Tensor::empty(DType::u8, {layout.code_bytes}),
+                     Tensor::empty(DType::u8, {layout.shared_bytes})};
+  const std::vector<std::uint8_t> elements(codes.elements.begin(), codes.elements.end());
+  auto* const to = packed.codes.data<std::uint8_t>();
+  if (layout.arrangement == Arrangement::panels)
+    kernels::arrange(pool, layout.matrix, elements.data(), to);
+  else
+    kernels::arrange_rows(pool, layout.matrix, elements.data(), to);
+  store_shared(layout, codes.shared, pool, packed.shared.data<std::uint8_t>());
+  return packed;
+}
+
+void unpack(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
+            ThreadPool& pool, std::span<float> y) {
+  const std::vector<std::uint8_t> elements =
+      element_codes(layout, packed.codes.data<std::uint8_t>(), pool);
+  const auto* const shared = packed.shared.data<std::uint8_t>();
+  if (const std::optional<CodeUnits> units = units_of(input))
+    return unpack_by_units(*units, scales_of(*units, layout, shared, pool), layout.matrix, elements,
+                           pool, y);
+  const Codes codes{{elements.begin(), elements.end()}, shared_codes(layout, shared, pool)};
+  input.format.def->decode(input, codes, y);
+}
+
+void check_codes(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
+                 ThreadPool& pool) {
+  const std::optional<CodeUnits> units = units_of(input);
+  if (!units) return;
+  const auto is_nan = [](float value) { return std::isnan(value); };
+  const std::int64_t columns = layout.matrix.columns;
+  if (std::ranges::any_of(units->units, is_nan)) {
+    const auto codes = element_codes(layout, packed.codes.data<std::uint8_t>(), pool);
+    for (std::size_t i = 0; i < codes.size(); ++i)
+      user_check(!is_nan(units->units[codes[i]]),
+                 "row {}, column {}: {} has no value for the code {}; the file is damaged",
+                 static_cast<std::int64_t>(i) / columns, static_cast<std::int64_t>(i) % columns,
+                 to_string(input.format), codes[i]);
+  }
+  const auto scales = scales_of(*units, layout, packed.shared.data<std::uint8_t>(), pool);
+  const std::int64_t per_row = units->group == 0 ? 1 : groups_in_row(*units, columns);
+  for (std::size_t i = 0; i < scales.size(); ++i)
+    user_check(std::isfinite(scales[i]),
+               "row {}, block {}: the scale is {}; the file is damaged, or was packed from weights "
+               "that are no numbers",
+               static_cast<std::int64_t>(i) / per_row, static_cast<std::int64_t>(i) % per_row,
+               scales[i]);
+}
+
+}  // namespace hone

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "hone/formats/format.h"
+#include "hone/kernels/packed_matrix.h"
+
+/// Tensors whose bytes are really small: the codes of a format as kernels read them, and as files hold them. See
+/// docs/packing.md.
+///
+///     const PackedLayout layout = packed_layout(format, {768, 768}, Arrangement::panels);
+///     const PackedCodes packed = pack({format, sizes, w, state}, layout, pool);
+///     unpack({format, sizes, {}, state}, layout, packed, pool, y);   // y == quantize(w)
+namespace hone {
+
+/// The version of all that is laid out here; what a file was packed by stands in it.
+inline constexpr std::int64_t kPackingVersion = 1;
+
+/// How element codes lie (kernels/packed_matrix.h).
+enum class Arrangement : std::uint8_t {
+  panels,  ///< for products that sum along the last axis
+  rows,    ///< for all else, so that single rows can be read
+};
+inline constexpr Arrangement kArrangements[] = {Arrangement::panels, Arrangement::rows};
+std::string_view to_string(Arrangement arrangement);
+/// Throws `UserError` for an unknown word.
+Arrangement parse_arrangement(std::string_view word);
+
+/// Where the bytes of a packed tensor lie.
+struct PackedLayout {
+  kernels::PackedMatrix matrix;  ///< the tensor as rows along its last axis
+  Arrangement arrangement = Arrangement::rows;
+  CodeLayout codes;
+  /// Blocks along a row whose shared codes, of a byte each, lie in panels beside those of the elements; 0: shared codes lie
+  /// in their order, in 1, 2 or 4 bytes each, lowest byte first.
+  std::int64_t scale_blocks = 0;
+  std::int64_t code_bytes = 0;    ///< of the elements, with what pads them
+  std::int64_t shared_bytes = 0;  ///< of the shared codes, with what pads them
+
+  std::int64_t bytes() const { return code_bytes + shared_bytes; }
+  /// Of `bytes` what the codes alone take, rounded up to whole bytes.
+  std::int64_t bytes_without_padding() const;
+};
+
+/// Throws `UserError` for a format that has no packed form: codes of more than 8 bits, shared ones of more than 32.
+PackedLayout packed_layout(const Format& format, const Sizes& sizes, Arrangement arrangement);
+
+struct PackedCodes {
+  Tensor codes;   ///< u8 (code_bytes)
+  Tensor shared;  ///< u8 (shared_bytes)
+};
+
+/// The codes of the values that `input.x` takes. Throws `UserError` for NaN and infinities that have no code.
+PackedCodes pack(const QuantizerInput& input, const PackedLayout& layout, ThreadPool& pool);
+
+/// The values of packed codes, `input.x` not read: `quantize` of what was packed, bit for bit.
+void unpack(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
+            ThreadPool& pool, std::span<float> y);
+
+/// Throws `UserError`, naming row and column or block, for codes that stand for no number: element codes that the format does
+/// not have, and shared ones that make a block NaN.
+void check_codes(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
+                 ThreadPool& pool);
+
+}  // namespace hone

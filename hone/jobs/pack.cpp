@@ -1,0 +1,104 @@
+#include "hone/jobs/pack.h"
+
+#include "hone/base/text.h"
+#include "hone/jobs/compress.h"
+#include "hone/models/model_size.h"
+#include "hone/models/transform.h"
+#include "hone/passes/pack.h"
+
+namespace hone {
+namespace {
+
+// Of the recipe's formats, by rounding alone.
+Model quantized_by(const Recipe& recipe, const Model& model, const std::string& name,
+                   Context& context) {
+  CompressOptions options;
+  options.plan = resolve(recipe, plain_graph(model));
+  Graph graph = forward_graph(model);
+  with_context(name, [&] { quantize(graph, options.plan); });
+  user_check(!calibrates_on_texts(graph, quantizer_names(model.graph)),
+             "{}: formats of the recipe want ranges from texts, which packing does not look at; "
+             "`hone quantize` with this "
+             "recipe and data first, then pack what it writes",
+             name);
+  return compress(model, {}, options, context);
+}
+
+Json account_json(const MemoryAccount& account) {
+  Json lines = Json::array();
+  for (const std::string& line : reasons(account)) lines.push_back(line);
+  return {{"parts", to_json(account_table(account))},
+          {"fp32_bytes", account.fp32_bytes},
+          {"memory_bytes", account.bytes},
+          {"disk_bytes", account.file_bytes ? Json(*account.file_bytes) : Json()},
+          {"transient_bytes", account.transient_bytes},
+          {"theoretical_saving", account.theoretical_saving()},
+          {"memory_saving", account.resident_saving()},
+          {"disk_saving", account.file_bytes ? Json(account.saving(*account.file_bytes)) : Json()},
+          {"reasons", lines}};
+}
+
+std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
+
+}  // namespace
+
+PackResult pack_model(const PackJob& job, Context& context) {
+  OutputFolder output(job.output.folder, job.output.options());
+  TextModel source = open_model(job.model, context, job.seed);
+  Model& model = source.model;
+  user_check(!has_packed_weights(model.graph), "{}: is packed already", job.model);
+  if (job.recipe) model = quantized_by(*job.recipe, model, job.model, context);
+  user_check(
+      model.quantization.has_value(),
+      "{}: has no formats to pack its weights in; give `weight_format` or a `recipe`, or pack what "
+      "`hone quantize` wrote",
+      job.model);
+  const std::vector<LeftUnpacked> left = unpackable(model.graph);
+  transform(model, "pack", context.session());
+  user_check(has_packed_weights(model.graph), "{}: none of its weights can be packed{}", job.model,
+             left.empty() ? ": the model has formats for inputs and outputs alone"
+                          : fmt::format(": {}: {}", left[0].parameter, left[0].reason));
+  for (const LeftUnpacked& one : left)
+    tell_notes(context, {fmt::format("{} stays in fp32: {}", one.parameter, one.reason)});
+  write_model(source, output.path());
+  PackResult result{.account = memory_account(model, output.path()), .fields = {}, .text = {}};
+  output.commit();
+  const MemoryAccount& account = result.account;
+  result.fields = {{"model", job.model},
+                   {"arithmetic", "packed"},
+                   {"account", account_json(account)},
+                   {"output", job.output.folder}};
+  result.text = [account, folder = job.output.folder](const TextStyle& style) {
+    std::string text = to_text(account_table(account), style) + "\n";
+    for (const std::string& line : reasons(account)) text += line + "\n";
+    return text + fmt::format(
+                      "\nWeights: {} in memory, {} on disk, for {} in fp32 (packed: bytes are "
+                      "small, sums are in fp32); the largest "
+                      "weight takes {} for a while when the model runs. Written to {}\n",
+                      size_text(account.bytes), size_text(account.file_bytes.value_or(0)),
+                      size_text(account.fp32_bytes), size_text(account.transient_bytes), folder);
+  };
+  return result;
+}
+
+UnpackResult unpack_model(const UnpackJob& job, Context& context) {
+  OutputFolder output(job.output.folder, job.output.options());
+  TextModel source = open_model(job.model, context, 0);
+  user_check(has_packed_weights(source.model.graph),
+             "{}: is not packed; its weights are in fp32 as they stand", job.model);
+  transform(source.model, "unpack", context.session());
+  write_model(source, output.path());
+  const ModelSize size = model_size(source.model, output.path());
+  output.commit();
+  UnpackResult result;
+  result.fields = {{"model", job.model},
+                   {"arithmetic", "simulated"},
+                   {"size", to_json(size)},
+                   {"output", job.output.folder}};
+  result.text = [text = to_text(size), folder = job.output.folder](const TextStyle&) {
+    return fmt::format("{}\nWritten to {}\n", text, folder);
+  };
+  return result;
+}
+
+}  // namespace hone

@@ -1,0 +1,218 @@
+#include "hone/models/memory_account.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "hone/analysis/precision.h"
+#include "hone/base/percentage.h"
+#include "hone/base/text.h"
+#include "hone/formats/packing.h"
+#include "hone/frontends/huggingface/architecture.h"
+#include "hone/models/model_size.h"
+#include "hone/passes/quantize.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kUnpackedFormat = "fp32";
+
+std::int64_t elements_of(const Type& type) { return element_count(resolve(type.shape, {})); }
+
+std::int64_t bytes_of(const Type& type) {
+  return elements_of(type) * static_cast<std::int64_t>(info(type.dtype).size_bytes);
+}
+
+/// Tells the parameters of a model apart by what they are for.
+class Parts {
+ public:
+  explicit Parts(const Model& model)
+      : tables_(table_parameters(plain_graph(model))),
+        classes_(std::string(find_architecture(model.facts.architecture, "a model").head.classes) +
+                 ".") {}
+
+  WeightPart of(const std::string& name, ParameterRole role) const {
+    if (tables_.contains(name)) return WeightPart::embedding;
+    switch (role) {
+      case ParameterRole::weight:
+        return name.starts_with(classes_) ? WeightPart::head : WeightPart::product;
+      case ParameterRole::bias:
+        return WeightPart::bias;
+      case ParameterRole::gain:
+        return WeightPart::gain;
+      default:
+        return WeightPart::other;
+    }
+  }
+
+ private:
+  std::set<std::string> tables_;
+  std::string classes_;  // before the names of what tells the classes apart
+};
+
+AccountRow packed_row(const Node& node, const Parts& parts) {
+  const Format& format = node.attributes().get<Format>("format");
+  const PackedLayout layout =
+      packed_layout(format, resolve(node.types()[0].shape, {}),
+                    parse_arrangement(node.attributes().get<std::string>("arrangement")));
+  std::string name = node.inputs()[0].node->name();
+  name.resize(name.rfind('.'));
+  AccountRow row{
+      .part = parts.of(name, parse_parameter_role(node.attributes().get<std::string>("role"))),
+      .format = to_string(format),
+      .tensors = 1,
+      .elements = elements_of(node.types()[0])};
+  row.fp32_bytes = 4 * row.elements;
+  row.code_bytes = (row.elements * layout.codes.element_bits + 7) / 8;
+  row.shared_bytes = (layout.codes.shared_count * layout.codes.shared_bits + 7) / 8;
+  row.padding_bytes = layout.bytes() - row.code_bytes - row.shared_bytes;
+  for (std::size_t i = 2; i < node.inputs().size(); ++i)
+    row.shared_bytes += bytes_of(node.inputs()[i].type());
+  return row;
+}
+
+void add(std::map<std::tuple<WeightPart, bool, std::string>, AccountRow>& rows, AccountRow row) {
+  AccountRow& sum = rows[{row.part, row.format == kUnpackedFormat, row.format}];
+  sum.part = row.part;
+  sum.format = row.format;
+  sum.tensors += row.tensors;
+  sum.elements += row.elements;
+  sum.fp32_bytes += row.fp32_bytes;
+  sum.code_bytes += row.code_bytes;
+  sum.shared_bytes += row.shared_bytes;
+  sum.padding_bytes += row.padding_bytes;
+}
+
+std::string points(double saving) { return fmt::format("{:+.2f} points", -100 * saving); }
+
+}  // namespace
+
+std::string_view to_string(WeightPart part) {
+  switch (part) {
+    case WeightPart::product:
+      return "products";
+    case WeightPart::embedding:
+      return "embeddings";
+    case WeightPart::head:
+      return "head";
+    case WeightPart::bias:
+      return "biases";
+    case WeightPart::gain:
+      return "norms' gains";
+    case WeightPart::other:
+      break;
+  }
+  return "buffers and states";
+}
+
+double MemoryAccount::saving(std::int64_t kept) const {
+  return fp32_bytes == 0 ? 0 : 1 - static_cast<double>(kept) / static_cast<double>(fp32_bytes);
+}
+
+double MemoryAccount::theoretical_saving() const {
+  double before = 0, after = 0;
+  for (const AccountRow& row : rows) {
+    if (row.format == kUnpackedFormat) continue;
+    before += static_cast<double>(row.fp32_bytes);
+    after += static_cast<double>(row.code_bytes + row.shared_bytes);
+  }
+  return before == 0 ? 0 : 1 - after / before;
+}
+
+MemoryAccount memory_account(const Model& model, const fs::path& folder) {
+  const Parts parts(model);
+  std::map<std::tuple<WeightPart, bool, std::string>, AccountRow> rows;
+  std::set<const Node*> told;  // with the packed weights that they belong to
+  MemoryAccount account;
+  for (const Node* node : model.graph.of_kind(NodeKind::operation)) {
+    if (!is_unpacked(*node)) continue;
+    add(rows, packed_row(*node, parts));
+    for (const Value& input : node->inputs()) told.insert(input.node);
+    account.transient_bytes = std::max(account.transient_bytes, bytes_of(node->types()[0]));
+  }
+  for (const Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
+    if (told.contains(parameter) || !info(parameter->role()).saved) continue;
+    const std::int64_t bytes = bytes_of(parameter->types()[0]);
+    const bool counted = info(parameter->role()).counted;
+    add(rows, {.part = parts.of(parameter->name(), parameter->role()),
+               .format = kUnpackedFormat,
+               .tensors = 1,
+               .elements = elements_of(parameter->types()[0]),
+               .fp32_bytes = counted ? bytes : 0,  // what formats keep was not there before
+               .code_bytes = bytes});
+  }
+  for (const auto& [key, row] : rows) {
+    account.fp32_bytes += row.fp32_bytes;
+    account.bytes += row.bytes();
+    account.rows.push_back(row);
+  }
+  if (!folder.empty()) account.file_bytes = weight_file_bytes(folder);
+  return account;
+}
+
+Table account_table(const MemoryAccount& account) {
+  Table table({{"part", "Weights"},
+               {"format", "Format"},
+               {"tensors", "Tensors"},
+               {"elements", "Elements"},
+               {"fp32_bytes", "In fp32"},
+               {"code_bytes", "Codes"},
+               {"shared_bytes", "Scales"},
+               {"padding_bytes", "Padding"},
+               {"bytes", "In all"},
+               {"saving", "Saved"}});
+  const auto saving = [](std::int64_t kept, std::int64_t before) -> Cell {
+    if (before == 0) return absent;
+    return percent(1 - static_cast<double>(kept) / static_cast<double>(before), 2);
+  };
+  AccountRow all;
+  for (const AccountRow& row : account.rows) {
+    table.add_row({std::string(to_string(row.part)), row.format, row.tensors, row.elements,
+                   bytes(row.fp32_bytes), bytes(row.code_bytes), bytes(row.shared_bytes),
+                   bytes(row.padding_bytes), bytes(row.bytes()),
+                   saving(row.bytes(), row.fp32_bytes)});
+    all.tensors += row.tensors;
+    all.elements += row.elements;
+    all.code_bytes += row.code_bytes;
+    all.shared_bytes += row.shared_bytes;
+    all.padding_bytes += row.padding_bytes;
+  }
+  table.add_row({"all", absent, all.tensors, all.elements, bytes(account.fp32_bytes),
+                 bytes(all.code_bytes), bytes(all.shared_bytes), bytes(all.padding_bytes),
+                 bytes(account.bytes), saving(account.bytes, account.fp32_bytes)});
+  return table;
+}
+
+std::vector<std::string> reasons(const MemoryAccount& account) {
+  std::vector<std::string> lines;
+  if (account.theoretical_saving() == 0) return lines;
+  const double whole = static_cast<double>(account.fp32_bytes);
+  lines.push_back(fmt::format(
+      "{:.2f} % is what the formats save of the weights that have them, with their scales",
+      100 * account.theoretical_saving()));
+  // What is left in fp32 would have been saved at the same rate.
+  std::int64_t padding = 0;
+  for (const AccountRow& row : account.rows) {
+    padding += row.padding_bytes;
+    if (row.format != kUnpackedFormat || row.bytes() == 0) continue;
+    const double added = row.fp32_bytes == 0 ? static_cast<double>(row.bytes()) / whole
+                                             : account.theoretical_saving() *
+                                                   static_cast<double>(row.fp32_bytes) / whole;
+    lines.push_back(fmt::format("{} in fp32 ({}): {}", to_string(row.part),
+                                human_bytes(static_cast<double>(row.bytes())), points(added)));
+  }
+  if (padding > 0)
+    lines.push_back(fmt::format("padding to whole panels and bytes ({}): {}",
+                                human_bytes(static_cast<double>(padding)),
+                                points(static_cast<double>(padding) / whole)));
+  lines.push_back(fmt::format("makes {:.2f} % in memory", 100 * account.resident_saving()));
+  if (account.file_bytes)
+    lines.push_back(
+        fmt::format("names and places in the file ({}): {}; makes {:.2f} % on disk",
+                    human_bytes(static_cast<double>(*account.file_bytes - account.bytes)),
+                    points(static_cast<double>(*account.file_bytes - account.bytes) / whole),
+                    100 * account.saving(*account.file_bytes)));
+  return lines;
+}
+
+}  // namespace hone

@@ -1,0 +1,179 @@
+#include "hone/passes/pack.h"
+
+#include <algorithm>
+
+#include "hone/formats/packing.h"
+#include "hone/passes/quantize.h"
+
+namespace hone {
+namespace {
+
+constexpr std::string_view kCodes = ".codes", kShared = ".shared";
+
+// Panels are for what a product sums along its last axis, where they are not mostly padding.
+Arrangement arrangement_for(const Node& quantizer) {
+  if (rows_of(resolve(quantizer.types()[0].shape, {})).count < kernels::kPackedRows)
+    return Arrangement::rows;
+  for (const Node* user : quantizer.users())
+    for (std::size_t i = 0; i < user->inputs().size(); ++i)
+      if (user->inputs()[i].node == &quantizer &&
+          operand_role(user->op(), i) == OperandRole::weight &&
+          user->op().trait == Trait::contraction)
+        return Arrangement::panels;
+  return Arrangement::rows;
+}
+
+// Why a quantizer's parameter is not packed; "" where it is.
+std::string objection(const Node& quantizer) {
+  const Node& parameter = *quantizer.inputs()[0].node;
+  if (parameter.users().size() > 1) return "something else reads it as it is, too";
+  try {
+    packed_layout(quantizer.attributes().get<Format>("format"),
+                  resolve(parameter.types()[0].shape, {}), Arrangement::rows);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<Node*> quantizers_of_parameters(const Graph& graph) {
+  std::vector<Node*> nodes;
+  for (Node* node : graph.of_kind(NodeKind::operation))
+    if (is_quantizer(*node) && node->inputs()[0].node->kind() == NodeKind::parameter)
+      nodes.push_back(node);
+  return nodes;
+}
+
+std::vector<Node*> unpacked_nodes(const Graph& graph) {
+  std::vector<Node*> nodes;
+  for (Node* node : graph.of_kind(NodeKind::operation))
+    if (is_unpacked(*node)) nodes.push_back(node);
+  return nodes;
+}
+
+/// A packed weight as it stands in a graph.
+struct Standing {
+  const Format& format;
+  Sizes sizes;
+  PackedLayout layout;
+  std::string codes, shared;
+  std::vector<std::string> states;
+
+  explicit Standing(const Node& node)
+      : format(node.attributes().get<Format>("format")),
+        sizes(resolve(node.types()[0].shape, {})),
+        layout(packed_layout(format, sizes,
+                             parse_arrangement(node.attributes().get<std::string>("arrangement")))),
+        codes(node.inputs()[0].node->name()),
+        shared(node.inputs()[1].node->name()) {
+    for (std::size_t i = 2; i < node.inputs().size(); ++i)
+      states.push_back(node.inputs()[i].node->name());
+  }
+  std::string parameter() const { return codes.substr(0, codes.size() - kCodes.size()); }
+  std::vector<Tensor> state(const ParameterStore& parameters) const {
+    std::vector<Tensor> tensors;
+    for (const std::string& name : states) tensors.push_back(parameters.at(name));
+    return tensors;
+  }
+  PackedCodes packed(const ParameterStore& parameters) const {
+    return {parameters.at(codes), parameters.at(shared)};
+  }
+};
+
+void pack_one(Graph& graph, ParameterStore& parameters, ThreadPool& pool, Node& quantizer) {
+  const Format format = quantizer.attributes().get<Format>("format");
+  Node& parameter = *quantizer.inputs()[0].node;
+  const std::string name = parameter.name();
+  const Shape shape = parameter.types()[0].shape;
+  const Sizes sizes = resolve(shape, {});
+  const Arrangement arrangement = arrangement_for(quantizer);
+  const PackedLayout layout = packed_layout(format, sizes, arrangement);
+  std::vector<Tensor> state;
+  for (std::size_t i = 1; i < quantizer.inputs().size(); ++i)
+    state.push_back(parameters.at(quantizer.inputs()[i].node->name()));
+  PackedCodes packed = with_context(name, [&] {
+    return pack({format, sizes, parameters.at(name).values<float>(), state}, layout, pool);
+  });
+  const auto add = [&](std::string_view suffix, const Tensor& bytes) {
+    const std::string own = name + std::string(suffix);
+    const Value value = graph.add_parameter(own, {DType::u8, {Dim(bytes.count())}},
+                                            ParameterRole::codes, false, &parameter);
+    parameters.set(own, bytes);
+    return value;
+  };
+  std::vector<Value> inputs = {add(kCodes, packed.codes), add(kShared, packed.shared)};
+  inputs.insert(inputs.end(), quantizer.inputs().begin() + 1, quantizer.inputs().end());
+  const Attributes attributes = {{"format", format},
+                                 {"shape", shape},
+                                 {"arrangement", std::string(to_string(arrangement))},
+                                 {"role", std::string(info(parameter.role()).name)},
+                                 {"packing", kPackingVersion}};
+  graph.replace_operation(quantizer, kUnpack, std::move(inputs), attributes);
+  graph.erase(parameter);
+  parameters.erase(name);
+}
+
+}  // namespace
+
+bool has_packed_weights(const Graph& graph) { return !unpacked_nodes(graph).empty(); }
+
+std::vector<LeftUnpacked> unpackable(const Graph& graph) {
+  std::vector<LeftUnpacked> left;
+  for (const Node* quantizer : quantizers_of_parameters(graph))
+    if (std::string reason = objection(*quantizer); !reason.empty())
+      left.push_back({quantizer->inputs()[0].node->name(), std::move(reason)});
+  return left;
+}
+
+bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
+  bool changed = false;
+  for (Node* quantizer : quantizers_of_parameters(graph)) {
+    if (!objection(*quantizer).empty()) continue;
+    pack_one(graph, parameters, pool, *quantizer);
+    changed = true;
+  }
+  return changed;
+}
+
+bool unpack_weights(Graph& graph) {
+  const std::vector<Node*> nodes = unpacked_nodes(graph);
+  for (Node* node : nodes) {
+    const Standing standing(*node);
+    Node &codes = *node->inputs()[0].node, &shared = *node->inputs()[1].node;
+    const ParameterRole role = parse_parameter_role(node->attributes().get<std::string>("role"));
+    std::vector<Value> inputs = {
+        graph.add_parameter(standing.parameter(), node->types()[0], role, true, &codes)};
+    inputs.insert(inputs.end(), node->inputs().begin() + 2, node->inputs().end());
+    graph.replace_operation(*node, kQuantizer, std::move(inputs), {{"format", standing.format}});
+    graph.erase(codes);
+    graph.erase(shared);
+  }
+  return !nodes.empty();
+}
+
+bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
+  for (const Node* node : unpacked_nodes(graph)) {
+    const Standing standing(*node);
+    Tensor values = Tensor::empty(DType::f32, standing.sizes);
+    const std::vector<Tensor> state = standing.state(parameters);
+    unpack({standing.format, standing.sizes, {}, state}, standing.layout,
+           standing.packed(parameters), pool, values.values<float>());
+    parameters.set(standing.parameter(), std::move(values));
+    parameters.erase(standing.codes);
+    parameters.erase(standing.shared);
+  }
+  return unpack_weights(graph);
+}
+
+void check_packed_weights(const Graph& graph, const ParameterStore& parameters, ThreadPool& pool) {
+  for (const Node* node : unpacked_nodes(graph)) {
+    const Standing standing(*node);
+    const std::vector<Tensor> state = standing.state(parameters);
+    with_context(standing.codes, [&] {
+      check_codes({standing.format, standing.sizes, {}, state}, standing.layout,
+                  standing.packed(parameters), pool);
+    });
+  }
+}
+
+}  // namespace hone

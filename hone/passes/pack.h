@@ -1,0 +1,33 @@
+#pragma once
+
+#include "hone/base/thread_pool.h"
+#include "hone/ir/graph.h"
+#include "hone/tensor/parameter_store.h"
+
+namespace hone {
+
+bool has_packed_weights(const Graph& graph);
+
+/// What is left unpacked, and why.
+struct LeftUnpacked {
+  std::string parameter;
+  std::string reason;  ///< "read as it is, too"
+};
+/// The quantized parameters that `pack` leaves as they are.
+std::vector<LeftUnpacked> unpackable(const Graph& graph);
+
+/// Replaces every `quantize(w, state…; format)` of a parameter w by `unpack(w.codes, w.shared, state…; format)` of the same
+/// name. The codes are those of the values that w has in `parameters`. What products sum over lies in panels, but for a few rows; all else lies in rows.
+/// Parameters stay that something else reads too, or whose formats have no packed form (`unpackable`). Returns whether the
+/// graph changed.
+bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool);
+
+/// The inverse: every `unpack` becomes the quantizer that it was, of a parameter with the values of the codes.
+bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool);
+/// The same to the graph alone.
+bool unpack_weights(Graph& graph);
+
+/// Throws `UserError` naming the parameter, row and column or block, for packed codes that stand for no number.
+void check_packed_weights(const Graph& graph, const ParameterStore& parameters, ThreadPool& pool);
+
+}  // namespace hone

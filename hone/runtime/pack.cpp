@@ -1,0 +1,25 @@
+#include "hone/runtime/pack.h"
+
+#include "hone/passes/pack.h"
+#include "hone/runtime/session.h"
+
+namespace hone {
+
+PassDef pack_pass() {
+  return {
+      .name = "pack",
+      .summary = "keep quantized weights in the codes of their formats",
+      .run = [](Graph& graph, ParameterStore& parameters, const Attributes&,
+                const Session& session) { return pack_weights(graph, parameters, session.pool); }};
+}
+
+PassDef unpack_pass() {
+  return {.name = "unpack",
+          .summary = "keep packed weights in fp32 again, behind the quantizers they had",
+          .run = [](Graph& graph, ParameterStore& parameters, const Attributes&,
+                    const Session& session) {
+            return unpack_weights(graph, parameters, session.pool);
+          }};
+}
+
+}  // namespace hone

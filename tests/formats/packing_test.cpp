@@ -1,0 +1,141 @@
+#include "hone/formats/packing.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "hone/base/random.h"
+#include "hone/formats/calibrate.h"
+#include "tests/formats/formats_testing.h"
+#include "tests/support/expect.h"
+
+namespace hone {
+namespace {
+
+using testing::format_of;
+
+// Every format as it comes, with every word, with few bits, and with blocks that do not divide rows.
+std::vector<Format> packable_variants() {
+  std::vector<Format> made;
+  for (const auto& [name, def] : testing::formats()) {
+    std::vector<std::string> texts = {name};
+    for (const FormatParameterDef& parameter : def.parameters) {
+      for (const std::string_view word : parameter.words)
+        texts.push_back(fmt::format("{}({}={})", name, parameter.name, word));
+      if (parameter.name == "bits" || parameter.name == "width")
+        for (int bits = 2; bits <= 8; ++bits)
+          texts.push_back(fmt::format("{}({}={})", name, parameter.name, bits));
+      if (parameter.name == "axis") texts.push_back(fmt::format("{}(axis=0)", name));
+      if (parameter.name == "rows") texts.push_back(fmt::format("{}(rows=2)", name));
+      if (parameter.name == "block") texts.push_back(fmt::format("{}(block=20)", name));
+    }
+    for (const std::string& text : texts) {
+      try {
+        made.push_back(parse_format(text, testing::formats()));
+      } catch (const UserError&) {
+        // A word that needs another beside it.
+      }
+    }
+  }
+  return made;
+}
+
+std::vector<float> drawn(std::int64_t count) {
+  RandomSequence random(3, 1);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(random.normal());
+  return values;
+}
+
+void expect_same_bits(const std::vector<float>& y, const std::vector<float>& expected,
+                      const std::string& what) {
+  for (std::size_t i = 0; i < y.size(); ++i)
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(y[i]), std::bit_cast<std::uint32_t>(expected[i]))
+        << what << ", element " << i << ": " << y[i] << " for " << expected[i];
+}
+
+TEST(Packing, KeepsTheBitsOfEveryFormatThatHasAPackedForm) {
+  ThreadPool pool(3);
+  int packed_count = 0, by_units = 0;
+  for (const Format& format : packable_variants()) {
+    for (const Sizes& sizes : {Sizes{33, 96}, Sizes{96}, Sizes{3, 2, 32}}) {
+      for (const Arrangement arrangement : kArrangements) {
+        const std::vector<float> x = drawn(element_count(sizes));
+        const std::vector<Tensor> state = calibrate_tensor(format, sizes, x);
+        const CodeLayout codes = format.def->layout(format, sizes);
+        if (codes.element_bits > 8) continue;
+        const std::string what = fmt::format("{} of ({}) in {}", to_string(format),
+                                             fmt::join(sizes, ","), to_string(arrangement));
+        const PackedLayout layout = packed_layout(format, sizes, arrangement);
+        const QuantizerInput input{format, sizes, x, state};
+        const PackedCodes packed = pack(input, layout, pool);
+        EXPECT_EQ(packed.codes.count(), layout.code_bytes) << what;
+        EXPECT_EQ(packed.shared.count(), layout.shared_bytes) << what;
+        std::vector<float> y(x.size()), expected(x.size());
+        unpack({format, sizes, {}, state}, layout, packed, pool, y);
+        format.def->decode({format, sizes, {}, state}, format.def->encode(input), expected);
+        expect_same_bits(y, expected, what);
+        check_codes({format, sizes, {}, state}, layout, packed, pool);
+        ++packed_count;
+        by_units += units_of({format, sizes, {}, state}) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(packed_count, 500);
+  EXPECT_GT(by_units, 300) << "formats that fast kernels read";
+}
+
+// 768 x 768 in MXINT8 of 32: 8 bits an element, a byte for 32 of them, and nothing that pads.
+TEST(Packing, TakesTheBytesThatTheFormatSays) {
+  const PackedLayout eight =
+      packed_layout(format_of("mxint(bits=8)"), {768, 768}, Arrangement::panels);
+  EXPECT_EQ(eight.code_bytes, 768 * 768);
+  EXPECT_EQ(eight.shared_bytes, 768 * 768 / 32);
+  EXPECT_EQ(eight.bytes(), eight.bytes_without_padding());
+  const PackedLayout four =
+      packed_layout(format_of("mxint(bits=4)"), {2, 768}, Arrangement::panels);
+  EXPECT_EQ(four.code_bytes, 32 * 768 / 2) << "rows are padded to a panel";
+  EXPECT_EQ(four.shared_bytes, 32 * 24);
+  EXPECT_EQ(four.bytes_without_padding(), 2 * 768 / 2 + 2 * 24);
+  const PackedLayout table =
+      packed_layout(format_of("int(bits=8,per=row)"), {30522, 128}, Arrangement::rows);
+  EXPECT_EQ(table.code_bytes, 30522 * 128);
+  EXPECT_EQ(table.shared_bytes, 0) << "the scales are states of the format";
+}
+
+TEST(Packing, RefusesFormatsOfLargeCodes) {
+  expect_user_error("bf16 has no packed form: its codes have 16 bits, packed are those of up to 8",
+                    [] { packed_layout(format_of("bf16"), {4, 4}, Arrangement::rows); });
+  expect_user_error("unknown arrangement 'tiles' of packed codes; they lie in panels or in rows",
+                    [] { parse_arrangement("tiles"); });
+}
+
+TEST(Packing, FindsCodesThatStandForNoNumber) {
+  ThreadPool pool(1);
+  const auto check = [&](const Format& format, const Sizes& sizes, auto&& damage) {
+    const std::vector<float> x = drawn(element_count(sizes));
+    const std::vector<Tensor> state = calibrate_tensor(format, sizes, x);
+    const PackedLayout layout = packed_layout(format, sizes, Arrangement::panels);
+    PackedCodes packed = pack({format, sizes, x, state}, layout, pool);
+    damage(packed);
+    check_codes({format, sizes, {}, state}, layout, packed, pool);
+  };
+  expect_user_error(
+      "row 5, block 1: the scale is nan; the file is damaged, or was packed from weights that are "
+      "no numbers",
+      [&] {
+        check(format_of("mxint(bits=8)"), {40, 64},
+              [](PackedCodes& packed) { packed.shared.data<std::uint8_t>()[32 + 5] = 255; });
+      });
+  // Columns 0 to 3 of 16 neighbouring rows lie in bits 0 and 1 of 64 bytes; 0 is -2 in offset binary.
+  expect_user_error(
+      "row 2, column 1: ternary has no value for the code 2; the file is "
+      "damaged",
+      [&] {
+        check(format_of("ternary"), {4, 32},
+              [](PackedCodes& packed) { packed.codes.data<std::uint8_t>()[4 * 2 + 1] &= 0xfc; });
+      });
+}
+
+}  // namespace
+}  // namespace hone

@@ -1,0 +1,117 @@
+#include "hone/jobs/pack.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/jobs/predict.h"
+#include "hone/models/memory_account.h"
+#include "hone/models/model_size.h"
+#include "hone/tensor/safetensors.h"
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone {
+namespace {
+
+// Everything that can be in few bits: products, words, types and positions.
+Recipe all_in(std::string_view format) {
+  return parse_recipe(
+      fmt::format(
+          "[default]\nweight = \"{0}\"\n[[rule]]\nop = [\"embedding\", \"slice\"]\nweight = "
+          "\"{0}\"\n",
+          format),
+      "recipe", testing::quiet_context().library.formats);
+}
+
+std::vector<float> logits(const std::string& model, Context& context) {
+  const PredictResult said = predict_texts(
+      {.model = model, .texts = {{.id = "1", .text = "a fine film"}, {.id = "2", .text = "dull"}}},
+      context);
+  std::vector<float> all;
+  for (const Prediction& one : said.predictions)
+    all.insert(all.end(), one.logits.begin(), one.logits.end());
+  return all;
+}
+
+TEST(PackModel, KeepsTheAnswersInFewerBytes) {
+  const TemporaryFolder folder;
+  const auto at = [&](const std::string& name) { return (folder.path() / name).string(); };
+  Context& context = testing::quiet_context();
+  struct Case {
+    const char* format;
+    double saving;  // of all weights, biases and norms in fp32 counted
+  };
+  for (const auto& [format, saving] :
+       {Case{"mxint(bits=8)", 0.736}, Case{"mxint(bits=4)", 0.86}, Case{"mxfp(element=e2m1)", 0.86},
+        Case{"int(bits=6,per=row)", 0.79}}) {
+    const std::string packed = at(fmt::format("packed {}", format)), dense = packed + " again";
+    const PackResult result = pack_model(
+        {.model = "tiny", .recipe = all_in(format), .output = {.folder = packed}}, context);
+    EXPECT_GT(result.account.resident_saving(), saving) << format;
+    const auto file =
+        static_cast<std::int64_t>(fs::file_size(fs::path(packed) / "parameters.safetensors"));
+    EXPECT_EQ(result.account.file_bytes, file);
+    // The account is of the tensors that are there, to the byte.
+    std::int64_t bytes = 0, parts = 0, tensors = 0;
+    for (const auto& [name, tensor] :
+         read_safetensors(fs::path(packed) / "parameters.safetensors").tensors) {
+      bytes += static_cast<std::int64_t>(tensor.size_bytes());
+      ++tensors;
+    }
+    for (const AccountRow& row : result.account.rows) parts += row.bytes();
+    EXPECT_EQ(result.account.bytes, bytes) << format;
+    EXPECT_EQ(parts, bytes);
+    EXPECT_LT(file - bytes, 200 * tensors) << "names and places";
+    unpack_model({.model = packed, .output = {.folder = dense}}, context);
+    EXPECT_TRUE(fs::exists(fs::path(dense) / "model.safetensors")) << "where other programs look";
+    EXPECT_EQ(logits(packed, context), logits(dense, context)) << format;
+  }
+}
+
+TEST(PackModel, RefusesWhatCannotBePacked) {
+  const TemporaryFolder folder;
+  const JobOutput output{.folder = (folder.path() / "out").string()};
+  Context& context = testing::quiet_context();
+  expect_user_error(
+      "tiny: has no formats to pack its weights in; give `weight_format` or a `recipe`",
+      [&] { pack_model({.model = "tiny", .output = output}, context); });
+  expect_user_error("tiny: none of its weights can be packed: bert.encoder", [&] {
+    Recipe recipe;
+    recipe.defaults[Operand::weight] = parse_format("bf16", context.library.formats);
+    pack_model({.model = "tiny", .recipe = recipe, .output = output}, context);
+  });
+  expect_user_error("formats of the recipe want ranges from texts", [&] {
+    Recipe recipe;
+    recipe.defaults[Operand::input] =
+        parse_format("int(bits=8,scale=static)", context.library.formats);
+    recipe.defaults[Operand::weight] = parse_format("int(bits=8)", context.library.formats);
+    pack_model({.model = "tiny", .recipe = recipe, .output = output}, context);
+  });
+  expect_user_error("is not packed; its weights are in fp32 as they stand",
+                    [&] { unpack_model({.model = "tiny", .output = output}, context); });
+  EXPECT_FALSE(fs::exists(folder.path() / "out"));
+}
+
+TEST(PackModel, IsRefusedWhereTheFileIsDamaged) {
+  const TemporaryFolder folder;
+  const std::string packed = (folder.path() / "packed").string();
+  Context& context = testing::quiet_context();
+  pack_model({.model = "tiny", .recipe = all_in("mxint(bits=8)"), .output = {.folder = packed}},
+             context);
+  const fs::path file = fs::path(packed) / "parameters.safetensors";
+  Safetensors content = read_safetensors(file);
+  TensorMap tensors;
+  for (const auto& [name, tensor] : content.tensors)
+    tensors.emplace(name, tensor.contiguous_copy());
+  const std::string name = "bert.encoder.layer.1.output.dense.weight";
+  tensors.at(name + ".shared").data<std::uint8_t>()[32 * 3 + 7] = 255;
+  write_safetensors(file, tensors, content.metadata);
+  expect_user_error(name + ".codes: row 7, block 3: the scale is nan; the file is damaged",
+                    [&] { logits(packed, context); });
+  tensors.at(name + ".shared") = Tensor::zeros(DType::u8, {12});
+  write_safetensors(file, tensors, content.metadata);
+  expect_user_error(name + ".shared has the shape [12], graph.hone asks for [2048]",
+                    [&] { logits(packed, context); });
+}
+
+}  // namespace
+}  // namespace hone
