@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hone/base/cpu.h"
+
 // Whether this target has processors with an instruction for sums of four products, and what they
 // are compiled with.
 #undef HONE_QUAD_TARGET
@@ -32,6 +34,17 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+// Whether this processor is one of those.
+inline bool processor_has_quads() {
+#if HWY_TARGET == HWY_AVX3
+  return instruction_sets().avx512_vnni;
+#elif HWY_TARGET == HWY_AVX2
+  return instruction_sets().avx_vnni;
+#else
+  return false;
+#endif
+}
 
 // Bytes and signed bytes widened to 16 bits: products of pairs are at most 2 · 255 · 128 and are
 // added up in 32 bits.

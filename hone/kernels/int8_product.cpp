@@ -8,7 +8,6 @@
 #include <atomic>
 #include <utility>
 
-#include "hone/base/cpu.h"
 #include "hone/base/error.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
@@ -242,17 +241,6 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   }
 }
 
-bool has_quads() {
-#if HWY_TARGET == HWY_AVX3
-  return instruction_sets().avx512_vnni;
-#elif HWY_TARGET == HWY_AVX2
-  return instruction_sets().avx_vnni;
-#else
-  return false;
-#endif
-}
-
-// Calls body(chunks, compute(chunk)) with the tiles of this processor.
 void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight, const Int8Target& to) {
   const auto run = [&](const Int8Plan& plan, auto&& compute) {
     const std::int64_t chunks = plan.row_tiles * plan.column_tiles;
@@ -260,7 +248,7 @@ void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight, con
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) compute(chunk);
   };
 #ifdef HONE_QUAD_TARGET
-  if (quads_allowed && has_quads()) {
+  if (quads_allowed && processor_has_quads()) {
     const Int8Plan plan = plan_for(x, weight, 96);
     return run(plan, [&](std::int64_t chunk) {
       compute_chunk<QuadDot::Left, quad::kTileRows>(x, weight, to, plan, chunk, quad::tile_for);
@@ -285,7 +273,7 @@ namespace hone::kernels {
 namespace {
 
 HWY_EXPORT(multiply);
-HWY_EXPORT(has_quads);
+HWY_EXPORT(processor_has_quads);
 
 // Products of fewer multiply-adds take a few microseconds: not worth a second thread.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 19;
@@ -311,7 +299,7 @@ void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
 }
 
 void allow_quad_products(bool allowed) { quads_allowed = allowed; }
-bool uses_quad_products() { return quads_allowed && HWY_DYNAMIC_DISPATCH(has_quads)(); }
+bool uses_quad_products() { return quads_allowed && HWY_DYNAMIC_DISPATCH(processor_has_quads)(); }
 
 }  // namespace hone::kernels
 #endif  // HWY_ONCE
