@@ -26,15 +26,15 @@ struct Panel {
   std::int64_t block_quads;
 };
 
-// Rows of activations as a tile reads them. Of a sum over a block the bits it begins with, and the
-// float that is taken off after it, stand at [row * blocks + block].
+// Rows of activations as a tile reads them. Of the sum of row i over a block the bits it begins with
+// stand at starts[block * pitch + i], the float that is taken off after it in the same place.
 template <class Left>
 struct TileRows {
   const Left* codes;
   std::int64_t stride;  // in quads
   const std::int32_t* starts;
   const std::int32_t* origins;
-  std::int64_t blocks;
+  std::int64_t pitch;
 };
 
 // Where results go.
@@ -186,25 +186,26 @@ HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8
   }
 }
 
-// What the sums of blocks begin with: their origins, or zero, less what the zero of weights makes.
-void fill_starts(std::int64_t count, const std::int32_t* sums, const std::int32_t* origins,
-                 int zero, std::int32_t* starts) {
-  for (std::int64_t i = 0; i < count; ++i)
-    starts[i] = (origins == nullptr ? 0 : origins[i]) - zero * sums[i];
-}
-
-// Rows from `row` on as tiles read them, in memory of the thread.
+// Rows from `row` on as tiles read them, in memory of the thread. Sums of blocks begin with their
+// origins, sums of whole rows with zero, less what the zero of the weights makes.
 template <class Left>
 TileRows<Left> tile_rows(const Int8Rows& x, const Int8Weight& weight, std::int64_t row,
                          std::int64_t rows) {
   static thread_local Scratch codes, starts;
   const std::int64_t blocks = x.shape.blocks(), stride = x.shape.stride();
-  const std::int32_t* const origins =
-      weight.block_scales == nullptr ? nullptr : x.origins + row * blocks;
   auto* const start = reinterpret_cast<std::int32_t*>(
-      starts.floats(static_cast<std::size_t>(std::max<std::int64_t>(1, rows * blocks))));
-  fill_starts(rows * blocks, x.sums + row * blocks, origins, weight.zero, start);
-  TileRows<Left> result{nullptr, stride / 4, start, origins, blocks};
+      starts.floats(static_cast<std::size_t>(2 * blocks * rows)));
+  for (std::int64_t b = 0; b < blocks; ++b) {
+    const std::int32_t* const sums = x.sums + b * x.shape.rows + row;
+    const std::int32_t* const origins = x.origins + b * x.shape.rows + row;
+    std::int32_t* const to = start + 2 * b * rows;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::int32_t origin = weight.block_scales == nullptr ? 0 : origins[i];
+      to[i] = origin - weight.zero * sums[i];
+      to[rows + i] = origin;
+    }
+  }
+  TileRows<Left> result{nullptr, stride / 4, start, start + rows, 2 * rows};
   const std::int8_t* const from = x.codes + row * stride;
   if constexpr (sizeof(Left) == 4) {
     result.codes = reinterpret_cast<const Left*>(from);
@@ -233,8 +234,8 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
       const std::int64_t together = std::min<std::int64_t>(kTileRows, rows - i);
       TileRows<Left> tile = left;
       tile.codes += i * left.stride;
-      tile.starts += i * left.blocks;
-      if (tile.origins != nullptr) tile.origins += i * left.blocks;
+      tile.starts += i;
+      tile.origins += i;
       tile_for(weight.bits, together)(tile, panel, sums);
       finish(x, weight, to, {sums, first + i, together, p * kPackedRows, columns});
     }

@@ -105,7 +105,7 @@ void round_row(const float* x, const Int8Grid& grid, const Int8Rows& to, std::in
   }
   std::int8_t* const codes = to.codes + row * shape.stride();
   for_blocks(shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
-    const std::int64_t at = row * shape.blocks() + block;
+    const std::int64_t at = block * shape.rows + row;
     to.sums[at] = round_run(n, x + k, 1.0f / scale, bound, codes + k);
     to.origins[at] = kOrigin;
   });
@@ -121,8 +121,9 @@ void round_row_in_blocks(const float* x, const Int8Blocks& blocks, const Int8Row
   const BlockScale scale{0, -127, 127, blocks.next_from};
   const float bound = static_cast<float>((1 << (blocks.bits - 1)) - 1);
   const int fraction = blocks.bits - 2;
-  std::int32_t* const origins = to.origins + row * shape.blocks();
-  std::int32_t* const sums = to.sums + row * shape.blocks();
+  const auto origin = [&](std::int64_t block) -> std::int32_t& {
+    return to.origins[block * shape.rows + row];
+  };
   std::int8_t* const codes = to.codes + row * shape.stride();
   // first the exponents, in the place of the origins
   int highest = kNoExponent;
@@ -130,27 +131,28 @@ void round_row_in_blocks(const float* x, const Int8Blocks& blocks, const Int8Row
   for_blocks(shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
     const std::uint32_t largest = largest_bits(n, x + k);
     numbers = numbers && largest < kInfinityBits;
-    origins[block] =
+    origin(block) =
         largest == 0 || largest >= kInfinityBits ? kNoExponent : scale_exponent(scale, largest);
-    highest = std::max(highest, origins[block]);
+    highest = std::max(highest, origin(block));
   });
   for_blocks(shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
-    const int exponent = origins[block];
+    const int exponent = origin(block);
+    std::int32_t& sum = to.sums[block * shape.rows + row];
     const int fall = exponent - highest;
     if (exponent == kNoExponent || fall < kLowestFall) {
       std::fill_n(codes + k, n, std::int8_t{0});
-      sums[block] = 0;
-      origins[block] = kOrigin;
+      sum = 0;
+      origin(block) = kOrigin;
       return;
     }
     const int field = 127 + fraction - exponent;
     if (HWY_LIKELY(field >= 1 && field <= 254)) {
       const float factor = std::bit_cast<float>(static_cast<std::uint32_t>(field) << 23);
-      sums[block] = round_run(n, x + k, factor, bound, codes + k);
+      sum = round_run(n, x + k, factor, bound, codes + k);
     } else {
-      sums[block] = round_rare_run(n, x + k, exponent - fraction, bound, codes + k);
+      sum = round_rare_run(n, x + k, exponent - fraction, bound, codes + k);
     }
-    origins[block] = kOrigin + fall * (1 << 23);
+    origin(block) = kOrigin + fall * (1 << 23);
   });
   clear_behind(shape, codes);
   to.scales[row] = numbers ? std::ldexp(1.0f, (highest == kNoExponent ? 0 : highest) - fraction)

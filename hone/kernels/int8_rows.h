@@ -36,8 +36,8 @@ struct Int8Rows {
   Int8Shape shape;
   std::int8_t* codes = nullptr;     ///< (M, stride); zero behind a row
   float* scales = nullptr;          ///< (M); NaN where the row holds NaN or a block of it is NaN
-  std::int32_t* sums = nullptr;     ///< (M, blocks), of the codes
-  std::int32_t* origins = nullptr;  ///< (M, blocks), the bits of the float 1.5 · 2^(23 + d)
+  std::int32_t* sums = nullptr;     ///< (blocks, M), of the codes
+  std::int32_t* origins = nullptr;  ///< (blocks, M), the bits of the float 1.5 · 2^(23 + d)
 };
 
 /// The bytes that rows of this shape take, and the rows in memory of as many, which is aligned to a

@@ -51,12 +51,13 @@ struct Activations {
                   rows.codes + m * shape.stride());
       rows.scales[m] = scales[m];
       for (std::int64_t b = 0; b < shape.blocks(); ++b) {
-        const std::int64_t at = m * shape.blocks() + b;
+        const std::int64_t at = b * shape.rows + m;
         const std::int64_t begin = b * shape.block;
         const std::int64_t end = std::min(begin + shape.block, shape.columns);
         rows.sums[at] = 0;
         for (std::int64_t k = begin; k < end; ++k) rows.sums[at] += codes[m * shape.columns + k];
-        rows.origins[at] = std::bit_cast<std::int32_t>(std::ldexp(1.5f, 23 + falls[at]));
+        rows.origins[at] =
+            std::bit_cast<std::int32_t>(std::ldexp(1.5f, 23 + falls[m * shape.blocks() + b]));
       }
     }
   }
@@ -118,7 +119,7 @@ float expected_at(const Activations& x, const Weights& w, const Int8End& end, st
   for (std::int64_t b = 0; b < x.shape.blocks(); ++b) {
     const std::int64_t begin = b * x.shape.block;
     const auto sum = static_cast<float>(block_sum(x, w, m, n, begin, begin + x.shape.block));
-    const auto origin = std::bit_cast<float>(x.rows.origins[m * x.shape.blocks() + b]);
+    const auto origin = std::bit_cast<float>(x.rows.origins[b * x.shape.rows + m]);
     const float fall = origin / 0x1.8p23f;
     const std::uint8_t e = w.block_scales[n * x.shape.blocks() + b];
     const float scale = e == 0 ? 0.0f : std::ldexp(1.0f, e - 127);
@@ -279,7 +280,7 @@ TEST(Int8Product, ScaleBytesZeroAndNaNRuleTheirBlocks) {
     for (std::int64_t m = 0; m < 7; ++m) {
       EXPECT_FALSE(std::isfinite(y[m * 33 + 9]));
       EXPECT_EQ(y[m * 33 + 5], expected_at(x, weights, {}, m, 5));
-      const auto origin = std::bit_cast<float>(x.rows.origins[m * 2 + 1]) / 0x1.8p23f;
+      const auto origin = std::bit_cast<float>(x.rows.origins[7 + m]) / 0x1.8p23f;
       EXPECT_EQ(y[m * 33 + 5], static_cast<float>(block_sum(x, weights, m, 5, 32, 64)) * origin *
                                    x.rows.scales[m]);
     }
@@ -355,10 +356,7 @@ TEST(Int8Product, RowsDoNotDependOnHowManyThereAre) {
     ThreadPool pool(2);
     const auto all = product(pool, x, weights);
     for (const std::int64_t rows : {1, 2, 5, 6, 7, 95, 96, 97}) {
-      Int8Rows few = x.rows;
-      few.shape.rows = rows;
-      std::vector<float> y(static_cast<std::size_t>(rows * 70));
-      int8_product(pool, few, weights.weight, {}, y.data(), 70);
+      const auto y = product(pool, random_rows({rows, 96, 32}), weights);
       EXPECT_TRUE(std::equal(y.begin(), y.end(), all.begin())) << rows;
     }
   });
