@@ -269,7 +269,6 @@ struct LowBit {
   }
   void multiply(ThreadPool& pool, std::size_t layer, const Int8End& end = {}) {
     Int8Weight weight{shape.n, shape.k, bits, codes[layer].data<std::uint8_t>()};
-    weight.zero = 1 << (bits - 1);
     if (block == 0) {
       weight.scales = scales.data();
     } else {

@@ -26,15 +26,12 @@ struct Panel {
   std::int64_t block_quads;
 };
 
-// Rows of activations as a tile reads them. Of the sum of row i over a block the bits it begins with
-// stand at starts[block * pitch + i], the float that is taken off after it in the same place.
+// Rows of activations as a tile reads them.
 template <class Left>
 struct TileRows {
   const Left* codes;
-  std::int64_t stride;  // in quads
-  const std::int32_t* starts;
-  const std::int32_t* origins;
-  std::int64_t pitch;
+  std::int64_t stride;         // in quads
+  const std::int32_t* starts;  // those of `Int8Rows`, from the first row on
 };
 
 // Where results go.
@@ -141,33 +138,52 @@ struct FinishedTile {
   std::int64_t column, columns;
 };
 
+// `sum_of(i, j, part)` is the sum of row i at column j, times what belongs to the column.
+template <class SumOf, class Activation>
+HWY_INLINE void finish(const Int8Rows& x, const Int8Target& to, const FinishedTile& tile,
+                       SumOf&& sum_of, Activation&& activation) {
+  const Floats d;
+  const float* const scales = x.scales + tile.row;
+  const float* const bias = to.end.bias == nullptr ? nullptr : to.end.bias + tile.column;
+  const std::int64_t residual_stride = to.end.residual_stride, y_stride = to.y_stride;
+  const float* const residual = to.end.residual == nullptr
+                                    ? nullptr
+                                    : to.end.residual + tile.row * residual_stride + tile.column;
+  float* const y = to.y + tile.row * y_stride + tile.column;
+  for_vectors(d, tile.columns, [&](std::int64_t j, auto part) HWY_ATTR {
+    const V term = bias == nullptr ? hn::Zero(d) : load(d, bias + j, part);
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      V value = activation(d, hn::MulAdd(sum_of(i, j, part), hn::Set(d, scales[i]), term));
+      if (residual != nullptr)
+        value = hn::Add(value, load(d, residual + i * residual_stride + j, part));
+      store(value, d, y + i * y_stride + j, part);
+    }
+  });
+}
+
 template <class Activation>
-void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
-            const FinishedTile& tile, Activation&& activation) {
+HWY_INLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
+                       const FinishedTile& tile, Activation&& activation) {
   const Floats d;
   const hn::RebindToSigned<Floats> words;
-  const auto unit = hn::Set(d, weight.unit);
-  for (std::int64_t i = 0; i < tile.rows; ++i) {
-    const std::int64_t row = tile.row + i;
-    const auto scale = hn::Set(d, x.scales[row]);
-    float* const y = to.y + row * to.y_stride + tile.column;
-    for_vectors(d, tile.columns, [&](std::int64_t j, auto part) HWY_ATTR {
-      const std::int64_t at = i * kPackedRows + j, n = tile.column + j;
-      const V sum =
-          weight.scales == nullptr
-              ? hn::Mul(hn::LoadU(d, static_cast<const float*>(tile.sums) + at), unit)
-              : hn::Mul(hn::ConvertTo(
-                            d, hn::LoadU(words, static_cast<const std::int32_t*>(tile.sums) + at)),
-                        load(d, weight.scales + n, part));
-      const V bias = to.end.bias == nullptr ? hn::Zero(d) : load(d, to.end.bias + n, part);
-      V value = activation(d, hn::MulAdd(sum, scale, bias));
-      if (to.end.residual != nullptr) {
-        const float* const residual = to.end.residual + row * to.end.residual_stride + n;
-        value = hn::Add(value, load(d, residual, part));
-      }
-      store(value, d, y + j, part);
-    });
+  if (weight.scales == nullptr) {
+    const auto* const sums = static_cast<const float*>(tile.sums);
+    const V unit = hn::Set(d, weight.unit);
+    return finish(
+        x, to, tile,
+        [=](std::int64_t i, std::int64_t j, auto)
+            HWY_ATTR { return hn::Mul(hn::LoadU(d, sums + i * kPackedRows + j), unit); },
+        activation);
   }
+  const auto* const sums = static_cast<const std::int32_t*>(tile.sums);
+  const float* const scales = weight.scales + tile.column;
+  finish(
+      x, to, tile,
+      [=](std::int64_t i, std::int64_t j, auto part) HWY_ATTR {
+        const V sum = hn::ConvertTo(d, hn::LoadU(words, sums + i * kPackedRows + j));
+        return hn::Mul(sum, load(d, scales + j, part));
+      },
+      activation);
 }
 
 HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
@@ -186,36 +202,29 @@ HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8
   }
 }
 
-// Rows from `row` on as tiles read them, in memory of the thread. Sums of blocks begin with their
-// origins, sums of whole rows with zero, less what the zero of the weights makes.
+// The codes of rows from `first` on as a policy reads them.
 template <class Left>
-TileRows<Left> tile_rows(const Int8Rows& x, const Int8Weight& weight, std::int64_t row,
-                         std::int64_t rows) {
-  static thread_local Scratch codes, starts;
-  const std::int64_t blocks = x.shape.blocks(), stride = x.shape.stride();
-  auto* const start = reinterpret_cast<std::int32_t*>(
-      starts.floats(static_cast<std::size_t>(2 * blocks * rows)));
-  for (std::int64_t b = 0; b < blocks; ++b) {
-    const std::int32_t* const sums = x.sums + b * x.shape.rows + row;
-    const std::int32_t* const origins = x.origins + b * x.shape.rows + row;
-    std::int32_t* const to = start + 2 * b * rows;
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const std::int32_t origin = weight.block_scales == nullptr ? 0 : origins[i];
-      to[i] = origin - weight.zero * sums[i];
-      to[rows + i] = origin;
-    }
-  }
-  TileRows<Left> result{nullptr, stride / 4, start, start + rows, 2 * rows};
-  const std::int8_t* const from = x.codes + row * stride;
+const Left* tile_codes(const Int8Rows& x, std::int64_t first, std::int64_t rows) {
+  const std::int64_t stride = x.shape.stride();
+  const std::int8_t* const codes = x.codes + first * stride;
   if constexpr (sizeof(Left) == 4) {
-    result.codes = reinterpret_cast<const Left*>(from);
+    return reinterpret_cast<const Left*>(codes);
   } else {
+    static thread_local Scratch scratch;
     auto* const prepared =
-        reinterpret_cast<Left*>(codes.floats(static_cast<std::size_t>(rows * stride / 2)));
-    widening::Dot::prepare(rows * stride / 4, from, prepared);
-    result.codes = prepared;
+        reinterpret_cast<Left*>(scratch.floats(static_cast<std::size_t>(rows * stride / 2)));
+    WideningDot::prepare(rows * stride / 4, codes, prepared);
+    return prepared;
   }
-  return result;
+}
+
+// The results of a tile are needed only after its sums, time enough to fetch their memory.
+void prefetch(const Int8Target& to, const FinishedTile& tile) {
+  constexpr std::int64_t kLineFloats = 16;
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const float* const y = to.y + (tile.row + i) * to.y_stride + tile.column;
+    for (std::int64_t j = 0; j < tile.columns; j += kLineFloats) __builtin_prefetch(y + j, 1);
+  }
 }
 
 // Computes with the tiles of one policy: its activations, the rows of a tile, and which tile.
@@ -225,19 +234,19 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   HWY_ALIGN float sums[kTileRows * kPackedRows];
   const std::int64_t first = chunk % plan.row_tiles * plan.tile_rows;
   const std::int64_t rows = std::min(plan.tile_rows, x.shape.rows - first);
-  const TileRows<Left> left = tile_rows<Left>(x, weight, first, rows);
+  const std::int64_t stride = x.shape.stride() / 4;
+  const Left* const codes = tile_codes<Left>(x, first, rows);
   const std::int64_t begin = chunk / plan.row_tiles * plan.panels_together;
   for (std::int64_t p = begin; p < std::min(begin + plan.panels_together, panels_of(weight)); ++p) {
     const Panel panel = panel_of(weight, x.shape.block, p);
     const std::int64_t columns = std::min(kPackedRows, weight.rows - p * kPackedRows);
     for (std::int64_t i = 0; i < rows; i += kTileRows) {
       const std::int64_t together = std::min<std::int64_t>(kTileRows, rows - i);
-      TileRows<Left> tile = left;
-      tile.codes += i * left.stride;
-      tile.starts += i;
-      tile.origins += i;
-      tile_for(weight.bits, together)(tile, panel, sums);
-      finish(x, weight, to, {sums, first + i, together, p * kPackedRows, columns});
+      const FinishedTile tile{sums, first + i, together, p * kPackedRows, columns};
+      prefetch(to, tile);
+      tile_for(weight.bits, together)({codes + i * stride, stride, &x.start(first + i, 0)}, panel,
+                                      sums);
+      finish(x, weight, to, tile);
     }
   }
 }

@@ -9,7 +9,7 @@
 ///
 ///     // y(T,O) = x(T,I) W(O,I)^T + bias(O), with the values of MXINT8 on both sides
 ///     round_rows_in_blocks(pool, activations, {.bits = 8}, x);
-///     int8_product(pool, x, {O, I, 8, packed, {}, 128, nullptr, scales, 0x1p-6f}, {bias}, y, O);
+///     int8_product(pool, x, {O, I, 8, packed, {}, nullptr, scales, 0x1p-6f}, {bias}, y, O);
 ///
 /// Sums over a block (or over K where weights have a scale per row) are exact. With scales per
 /// block the sum over blocks goes on in float, in the order of the blocks: with 2^d from
@@ -25,16 +25,17 @@
 /// leaves the range of normal floats).
 namespace hone::kernels {
 
-/// W (N,K): value(code) = (values[code] - zero) · scale.
+/// W (N,K): value(code) = (values[code] - 128) · scale.
 struct Int8Weight {
   std::int64_t rows = 0;     ///< N
   std::int64_t columns = 0;  ///< K
   int bits = 8;              ///< 8 or 4
   /// In panels (see packed_matrix.h), aligned to a line of the cache for best speed.
   const std::uint8_t* codes = nullptr;
-  /// What a code of 4 bits stands for; codes of 8 bits stand for themselves.
-  std::array<std::uint8_t, 16> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  int zero = 128;
+  /// What a code of 4 bits stands for, integers in offset binary unless said otherwise; codes of 8
+  /// bits stand for themselves.
+  std::array<std::uint8_t, 16> values = {120, 121, 122, 123, 124, 125, 126, 127,
+                                         128, 129, 130, 131, 132, 133, 134, 135};
   /// One scale for every row (N), or else one byte e for every row and block, in panels, which
   /// stands for 2^(e-127) · `unit`; e = 0 makes a block zero, and with e = 255 results are infinite
   /// or NaN.

@@ -11,6 +11,7 @@ using WeightBytes = hn::Repartition<std::uint8_t, Sums>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Sums()));
 constexpr int kTileRows = kLanes == 16 ? 6 : 3;
+static_assert(Int8Rows::kGroup % kTileRows == 0);
 constexpr std::int64_t kQuad = 4;
 constexpr std::int64_t kUnitBytes = kPackedRows * kQuad;
 
@@ -61,26 +62,22 @@ HWY_INLINE void begin(const std::int32_t* starts, TileSums<kRows>& sums) {
   }
 }
 
-// Rows of activations, moved along by whole quads. Two pointers and a distance reach six rows.
+// Rows of activations, moved along by whole quads.
 template <int kRows>
 class MovingRows {
  public:
-  explicit HWY_INLINE MovingRows(const TileRows<Dot::Left>& left)
-      : low_(left.codes),
-        high_(left.codes + (kRows > 3 ? 3 : 0) * left.stride),
-        stride_(left.stride) {}
-  HWY_INLINE const Dot::Left& at(int row, std::int64_t quad) const {
-    return row < 3 ? low_[row * stride_ + quad] : high_[(row - 3) * stride_ + quad];
+  explicit HWY_INLINE MovingRows(const TileRows<Dot::Left>& left) {
+#pragma GCC unroll 6
+    for (int i = 0; i < kRows; ++i) rows_[i] = left.codes + i * left.stride;
   }
+  HWY_INLINE const Dot::Left& at(int row, std::int64_t quad) const { return rows_[row][quad]; }
   HWY_INLINE void move(std::int64_t quads) {
-    low_ += quads;
-    high_ += quads;
+#pragma GCC unroll 6
+    for (int i = 0; i < kRows; ++i) rows_[i] += quads;
   }
 
  private:
-  const Dot::Left* low_;
-  const Dot::Left* high_;
-  std::int64_t stride_;
+  const Dot::Left* rows_[kRows];
 };
 
 // Adds part kPart of a unit, whose activations stand at `quad` of their rows.
@@ -144,8 +141,11 @@ HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& pan
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v)
-      hn::StoreU(sums.of[i][v], Sums(), to + i * kPackedRows + (vector + v) * kLanes);
+    for (int v = 0; v < kVectors; ++v) {
+      const auto origin = hn::Set(Sums(), left.starts[Int8Rows::kGroup + i]);
+      hn::StoreU(hn::Sub(sums.of[i][v], origin), Sums(),
+                 to + i * kPackedRows + (vector + v) * kLanes);
+    }
   }
 }
 
@@ -157,7 +157,7 @@ struct TileTotals {
 
 // Takes the origins off the sums of a block and adds them times their scales.
 template <int kRows>
-HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* origins,
+HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* starts,
                           const std::uint8_t* scales, TileTotals<kRows>& totals) {
   constexpr int kVectors = kTileVectors<kRows>;
   const Floats32 d;
@@ -166,7 +166,7 @@ HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* origi
   for (int v = 0; v < kVectors; ++v) scale[v] = powers(scales + v * kLanes);
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
-    const auto origin = hn::BitCast(d, hn::Set(Sums(), origins[i]));
+    const auto origin = hn::BitCast(d, hn::Set(Sums(), starts[Int8Rows::kGroup + i]));
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const auto sum = hn::Sub(hn::BitCast(d, sums.of[i][v]), origin);
@@ -176,7 +176,7 @@ HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* origi
 }
 
 // The same with scales. The sums of a block begin with the bits of c = 1.5 · 2^(23 + d), less what
-// the zero of the weights makes; after it they are the bits of the float c + 2^d (sum of the block)
+// the 128 of the weights make; after it they are the bits of the float c + 2^d (sum of the block)
 // exactly, because that sum is at most 2^22 in magnitude. Blocks are of kBlockQuads quads, or of any
 // number where that is 0.
 template <class Codes, int kRows, int kBlockQuads>
@@ -188,7 +188,6 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   const std::uint8_t* unit = panel.codes + vector * kLanes * kQuad;
   const std::uint8_t* scales = panel.scales + vector * kLanes;
   const std::int32_t* starts = left.starts;
-  const std::int32_t* origins = left.origins;
   MovingRows<kRows> rows(left);
   TileTotals<kRows> totals;
 #pragma GCC unroll 6
@@ -206,16 +205,15 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
     } else {
       add_quads<kBlockQuads>(codes, unit, rows, sums);
     }
-    add_block(sums, origins, scales, totals);
-    starts += left.pitch;
-    origins += left.pitch;
+    add_block(sums, starts, scales, totals);
+    starts += 2 * Int8Rows::kGroup;
     scales += kPackedRows;
   }
   if (quads > 0) {
     TileSums<kRows> sums;
     begin(starts, sums);
     add_quads(codes, quads, unit, rows, sums);
-    add_block(sums, origins, scales, totals);
+    add_block(sums, starts, scales, totals);
   }
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {

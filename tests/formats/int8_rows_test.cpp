@@ -23,7 +23,7 @@ std::vector<float> values_of(const Int8Rows& rows) {
   std::vector<float> values;
   for (std::int64_t m = 0; m < rows.shape.rows; ++m) {
     for (std::int64_t k = 0; k < rows.shape.columns; ++k) {
-      const std::int32_t origin = rows.origins[k / rows.shape.block * rows.shape.rows + m];
+      const std::int32_t origin = rows.origin(m, k / rows.shape.block);
       const double power = static_cast<double>(std::bit_cast<float>(origin)) / 0x1.8p23;
       const double code = rows.codes[m * rows.shape.stride() + k];
       values.push_back(static_cast<float>(code * power * static_cast<double>(rows.scales[m])));
@@ -40,8 +40,8 @@ void expect_in_order(const Int8Rows& rows, int bits) {
     const std::int8_t* const codes = rows.codes + m * rows.shape.stride();
     for (std::int64_t b = 0; b < rows.shape.blocks(); ++b) {
       const std::int64_t end = std::min((b + 1) * rows.shape.block, rows.shape.columns);
-      EXPECT_EQ(rows.sums[b * rows.shape.rows + m],
-                std::accumulate(codes + b * rows.shape.block, codes + end, 0));
+      EXPECT_EQ(rows.origin(m, b) - rows.start(m, b),
+                128 * std::accumulate(codes + b * rows.shape.block, codes + end, 0));
     }
     for (std::int64_t k = 0; k < rows.shape.stride(); ++k)
       EXPECT_LE(std::abs(codes[k]), k < rows.shape.columns ? bound : 0);

@@ -51,13 +51,13 @@ struct Activations {
                   rows.codes + m * shape.stride());
       rows.scales[m] = scales[m];
       for (std::int64_t b = 0; b < shape.blocks(); ++b) {
-        const std::int64_t at = b * shape.rows + m;
         const std::int64_t begin = b * shape.block;
         const std::int64_t end = std::min(begin + shape.block, shape.columns);
-        rows.sums[at] = 0;
-        for (std::int64_t k = begin; k < end; ++k) rows.sums[at] += codes[m * shape.columns + k];
-        rows.origins[at] =
-            std::bit_cast<std::int32_t>(std::ldexp(1.5f, 23 + falls[m * shape.blocks() + b]));
+        std::int32_t sum = 0;
+        for (std::int64_t k = begin; k < end; ++k) sum += codes[m * shape.columns + k];
+        const float origin = std::ldexp(1.5f, 23 + falls[m * shape.blocks() + b]);
+        rows.origin(m, b) = std::bit_cast<std::int32_t>(origin);
+        rows.start(m, b) = rows.origin(m, b) - 128 * sum;
       }
     }
   }
@@ -79,7 +79,6 @@ struct Weights {
     weight.columns = matrix.columns;
     weight.bits = matrix.bits;
     weight.codes = packed.data();
-    weight.zero = 1 << (matrix.bits - 1);
   }
   void take_scales(std::vector<float> values) {
     scales = std::move(values);
@@ -94,7 +93,7 @@ struct Weights {
   }
   std::int64_t value(std::int64_t n, std::int64_t k) const {
     const int code = codes[n * matrix.columns + k] ^ matrix.flip;
-    return (matrix.bits == 8 ? code : weight.values[static_cast<std::size_t>(code)]) - weight.zero;
+    return (matrix.bits == 8 ? code : weight.values[static_cast<std::size_t>(code)]) - 128;
   }
 };
 
@@ -119,7 +118,7 @@ float expected_at(const Activations& x, const Weights& w, const Int8End& end, st
   for (std::int64_t b = 0; b < x.shape.blocks(); ++b) {
     const std::int64_t begin = b * x.shape.block;
     const auto sum = static_cast<float>(block_sum(x, w, m, n, begin, begin + x.shape.block));
-    const auto origin = std::bit_cast<float>(x.rows.origins[b * x.shape.rows + m]);
+    const auto origin = std::bit_cast<float>(x.rows.origin(m, b));
     const float fall = origin / 0x1.8p23f;
     const std::uint8_t e = w.block_scales[n * x.shape.blocks() + b];
     const float scale = e == 0 ? 0.0f : std::ldexp(1.0f, e - 127);
@@ -244,11 +243,11 @@ TEST(Int8Product, OfExtremeCodesSaturatesNowhere) {
 }
 
 TEST(Int8Product, OfHalfBytesTakesTheirValuesFromTheTable) {
-  // MXFP4: 12 + twice the value of E2M1
+  // MXFP4: twice the value of E2M1
   const Int8Shape shape{7, 96, 32};
   Weights weights({40, 96, 4, 0}, random_bytes(40 * 96, 0, 16, 1));
-  weights.weight.values = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
-  weights.weight.zero = 12;
+  weights.weight.values = {128, 129, 130, 131, 132, 134, 136, 140,
+                           128, 127, 126, 125, 124, 122, 120, 116};
   weights.weight.unit = 0.5f;
   weights.take_block_scales(random_bytes(40 * 3, 110, 30, 2), 3);
   expect_product(random_rows(shape), weights);
@@ -280,7 +279,7 @@ TEST(Int8Product, ScaleBytesZeroAndNaNRuleTheirBlocks) {
     for (std::int64_t m = 0; m < 7; ++m) {
       EXPECT_FALSE(std::isfinite(y[m * 33 + 9]));
       EXPECT_EQ(y[m * 33 + 5], expected_at(x, weights, {}, m, 5));
-      const auto origin = std::bit_cast<float>(x.rows.origins[7 + m]) / 0x1.8p23f;
+      const auto origin = std::bit_cast<float>(x.rows.origin(m, 1)) / 0x1.8p23f;
       EXPECT_EQ(y[m * 33 + 5], static_cast<float>(block_sum(x, weights, m, 5, 32, 64)) * origin *
                                    x.rows.scales[m]);
     }
