@@ -68,7 +68,15 @@ struct WideningDot {
   static HWY_INLINE Sum dot(const Right& right, const Left& left, Sum sum) {
     Sum unused = hn::Zero(Sums());
     sum = hn::ReorderWidenMulAccumulate(Sums(), right.even, broadcast(left.even), sum, unused);
-    return hn::ReorderWidenMulAccumulate(Sums(), right.odd, broadcast(left.odd), sum, unused);
+    sum = hn::ReorderWidenMulAccumulate(Sums(), right.odd, broadcast(left.odd), sum, unused);
+    // gcc would add up the products of many quads before it adds them to the sum, and keep all of
+    // them in memory meanwhile
+    asm("" : "+v"(sum.raw));
+    return sum;
+  }
+  // Weights of which the compiler knows no more that they are the same.
+  static HWY_INLINE void renew(Right& right) {
+    asm("" : "+v"(right.even.raw), "+v"(right.odd.raw));
   }
   // `quads`, of which 4 make a whole number.
   static HWY_INLINE void prepare(std::int64_t quads, const std::int8_t* codes, Left* to) {
@@ -112,6 +120,7 @@ struct QuadDot {
   };
 
   static HWY_INLINE Right right(Right bytes) { return bytes; }
+  static HWY_INLINE void renew(Right& right) { asm("" : "+v"(right.raw)); }
   static HWY_INLINE Sum dot(const Right& right, const Left& left, Sum sum) {
     std::int32_t four;
     std::memcpy(&four, left.codes, sizeof(four));

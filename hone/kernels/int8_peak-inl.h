@@ -8,7 +8,7 @@ inline float run_dots(std::int64_t rounds, float start, double* operations) {
   const Dot::Sums d;
   const hn::Repartition<std::uint8_t, Dot::Sums> bytes;
   const auto begin = static_cast<std::int32_t>(start);
-  const auto right = Dot::right(hn::Set(bytes, static_cast<std::uint8_t>(begin)));
+  auto right = Dot::right(hn::Set(bytes, static_cast<std::uint8_t>(begin)));
   Dot::Left left{};
   std::memset(&left, begin, sizeof(left));
   Dot::Sum chain[kChains];
@@ -17,7 +17,10 @@ inline float run_dots(std::int64_t rounds, float start, double* operations) {
     chain[i] = hn::Set(d, begin + static_cast<std::int32_t>(i));
   for (std::int64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 12
-    for (std::int64_t i = 0; i < kChains; ++i) chain[i] = Dot::dot(right, left, chain[i]);
+    for (std::int64_t i = 0; i < kChains; ++i) {
+      Dot::renew(right);
+      chain[i] = Dot::dot(right, left, chain[i]);
+    }
   }
   auto sum = hn::Zero(d);
 #pragma GCC unroll 12
