@@ -89,6 +89,7 @@ std::atomic<bool> quads_allowed{true};
 
 #include "hone/kernels/activation-inl.h"
 #include "hone/kernels/int8_dot-inl.h"
+#include "hone/kernels/unpack-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -218,6 +219,22 @@ const Left* tile_codes(const Int8Rows& x, std::int64_t first, std::int64_t rows)
   }
 }
 
+// A panel that tiles can read: of 8 or 4 bits as it stands, of other widths unpacked, in memory of
+// the thread.
+Panel readable_panel(const Int8Weight& weight, Panel panel) {
+  if (weight.bits == 8 || weight.bits == 4) return panel;
+  static thread_local Scratch scratch;
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(
+      scratch.floats(static_cast<std::size_t>(panel.quads * kPackedRows)));
+  const auto zero = static_cast<std::uint8_t>(128 - (1 << (weight.bits - 1)));
+  unpack_panel(weight.bits, panel.quads, panel.codes, bytes, [&](auto d, auto codes) HWY_ATTR {
+    return weight.bits > 4 ? hn::Add(codes, hn::Set(d, zero))
+                           : hn::TableLookupBytes(hn::LoadDup128(d, panel.values), codes);
+  });
+  panel.codes = bytes;
+  return panel;
+}
+
 // The results of a tile are needed only after its sums, time enough to fetch their memory.
 void prefetch(const Int8Target& to, const FinishedTile& tile) {
   constexpr std::int64_t kLineFloats = 16;
@@ -238,14 +255,14 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   const Left* const codes = tile_codes<Left>(x, first, rows);
   const std::int64_t begin = chunk / plan.row_tiles * plan.panels_together;
   for (std::int64_t p = begin; p < std::min(begin + plan.panels_together, panels_of(weight)); ++p) {
-    const Panel panel = panel_of(weight, x.shape.block, p);
+    const Panel panel = readable_panel(weight, panel_of(weight, x.shape.block, p));
     const std::int64_t columns = std::min(kPackedRows, weight.rows - p * kPackedRows);
     for (std::int64_t i = 0; i < rows; i += kTileRows) {
       const std::int64_t together = std::min<std::int64_t>(kTileRows, rows - i);
       const FinishedTile tile{sums, first + i, together, p * kPackedRows, columns};
       prefetch(to, tile);
-      tile_for(weight.bits, together)({codes + i * stride, stride, &x.start(first + i, 0)}, panel,
-                                      sums);
+      tile_for(weight.bits == 4 ? 4 : 8, together)(
+          {codes + i * stride, stride, &x.start(first + i, 0)}, panel, sums);
       finish(x, weight, to, tile);
     }
   }
@@ -294,7 +311,7 @@ void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
                   float* y, std::int64_t y_stride) {
   HONE_ASSERT(x.shape.columns == weight.columns, "a product over {} and {} columns",
               x.shape.columns, weight.columns);
-  HONE_ASSERT(weight.bits == 8 || weight.bits == 4, "a product with weights of {} bits",
+  HONE_ASSERT(weight.bits >= 1 && weight.bits <= 8, "a product with weights of {} bits",
               weight.bits);
   HONE_ASSERT((weight.scales == nullptr) != (weight.block_scales == nullptr),
               "a product needs scales per row or scales per block");

@@ -5,7 +5,8 @@
 
 #include "hone/kernels/int8_rows.h"
 
-/// Products of rounded activations with packed weights of 8 or 4 bits, summed up as integers.
+/// Products of rounded activations with packed weights of 1 to 8 bits, summed up as integers. Those of
+/// 8 and 4 bits are read as they lie, others unpacked panel by panel on the way.
 ///
 ///     // y(T,O) = x(T,I) W(O,I)^T + bias(O), with the values of MXINT8 on both sides
 ///     round_rows_in_blocks(pool, activations, {.bits = 8}, x);
@@ -25,15 +26,15 @@
 /// leaves the range of normal floats).
 namespace hone::kernels {
 
-/// W (N,K): value(code) = (values[code] - 128) · scale.
+/// W (N,K): value(code) = (values[code] - 128) · scale for codes of up to 4 bits, and
+/// (code - 2^(bits-1)) · scale for wider ones.
 struct Int8Weight {
   std::int64_t rows = 0;     ///< N
   std::int64_t columns = 0;  ///< K
-  int bits = 8;              ///< 8 or 4
+  int bits = 8;              ///< of a code, 1 to 8
   /// In panels (see packed_matrix.h), aligned to a line of the cache for best speed.
   const std::uint8_t* codes = nullptr;
-  /// What a code of 4 bits stands for, integers in offset binary unless said otherwise; codes of 8
-  /// bits stand for themselves.
+  /// What codes of up to 4 bits stand for; at first those of integers of 4 bits in offset binary.
   std::array<std::uint8_t, 16> values = {120, 121, 122, 123, 124, 125, 126, 127,
                                          128, 129, 130, 131, 132, 133, 134, 135};
   /// One scale for every row (N), or else one byte e for every row and block, in panels, which

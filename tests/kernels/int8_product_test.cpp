@@ -93,7 +93,8 @@ struct Weights {
   }
   std::int64_t value(std::int64_t n, std::int64_t k) const {
     const int code = codes[n * matrix.columns + k] ^ matrix.flip;
-    return (matrix.bits == 8 ? code : weight.values[static_cast<std::size_t>(code)]) - 128;
+    return matrix.bits > 4 ? code - (1 << (matrix.bits - 1))
+                           : weight.values[static_cast<std::size_t>(code)] - 128;
   }
 };
 
@@ -238,6 +239,19 @@ TEST(Int8Product, OfExtremeCodesSaturatesNowhere) {
         ThreadPool pool(1);
         EXPECT_EQ(product(pool, x, weights)[0], static_cast<float>(activation * weight * 4096));
       }
+    }
+  }
+}
+
+TEST(Int8Product, OfOtherWidthsUnpacksPanels) {
+  for (const int bits : {7, 6, 5, 3, 2, 1}) {
+    for (const std::int64_t columns : {20, 96, 130}) {
+      SCOPED_TRACE(fmt::format("{} bits, {} columns", bits, columns));
+      const Int8Shape shape{7, columns, 32};
+      Weights weights = random_weights(70, columns, bits);
+      weights.weight.values = {128, 127, 131, 120, 129, 140, 100, 200};
+      weights.take_block_scales(random_bytes(70 * shape.blocks(), 110, 30, 2), shape.blocks());
+      expect_product(random_rows(shape), weights);
     }
   }
 }
