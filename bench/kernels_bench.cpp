@@ -267,14 +267,14 @@ struct LowBit {
     if (block == 0) return round_rows(pool, x.data(), {}, rows);
     round_rows_in_blocks(pool, x.data(), {}, rows);
   }
-  void multiply(ThreadPool& pool, std::size_t layer, const Int8End& end = {}) {
+  void multiply(ThreadPool& pool, std::size_t layer, const Epilogue& epilogue = {}) {
     Int8Weight weight{shape.n, shape.k, bits, codes[layer].data<std::uint8_t>()};
     if (block == 0) {
       weight.scales = scales.data();
     } else {
       weight.block_scales = block_scales[layer].data<std::uint8_t>();
     }
-    int8_product(pool, rows, weight, end, y.data(), shape.n);
+    int8_product(pool, rows, weight, epilogue, y.data(), shape.n);
   }
   double bytes() const {
     return static_cast<double>(codes.size()) *
@@ -294,11 +294,12 @@ void low_bit_product(benchmark::State& state, GemmShape shape, std::int64_t bloc
                      LowBitPart part, int threads) {
   LowBit work(shape, block, bits, 1);
   ThreadPool& pool = pool_of(threads);
-  const Int8End end =
-      part == LowBitPart::gelu ? Int8End{work.scales.data(), Int8Activation::gelu_erf} : Int8End{};
+  Epilogue epilogue;
+  if (part == LowBitPart::gelu)
+    epilogue = {.bias = work.scales.data(), .activation = Activation::gelu_erf};
   for (auto _ : state) {
     if (part != LowBitPart::product) work.round(pool);
-    work.multiply(pool, 0, end);
+    work.multiply(pool, 0, epilogue);
   }
   report_integers(state, 2.0 * static_cast<double>(shape.m * shape.n * shape.k), threads);
 }

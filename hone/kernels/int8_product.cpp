@@ -36,7 +36,7 @@ struct TileRows {
 
 // Where results go.
 struct Int8Target {
-  Int8End end;
+  Epilogue epilogue;
   float* y;
   std::int64_t y_stride;
 };
@@ -87,7 +87,7 @@ std::atomic<bool> quads_allowed{true};
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "hone/kernels/activation-inl.h"
+#include "hone/kernels/epilogue-inl.h"
 #include "hone/kernels/int8_dot-inl.h"
 #include "hone/kernels/unpack-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
@@ -129,7 +129,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-using V = hn::Vec<Floats>;
+using V = FloatVector;
 
 // A finished tile: what stands in `sums` (rows, 32) belongs to rows from `row` and columns from
 // `column` on.
@@ -140,67 +140,47 @@ struct FinishedTile {
 };
 
 // `sum_of(i, j, part)` is the sum of row i at column j, times what belongs to the column.
-template <class SumOf, class Activation>
-HWY_INLINE void finish(const Int8Rows& x, const Int8Target& to, const FinishedTile& tile,
-                       SumOf&& sum_of, Activation&& activation) {
+template <class SumOf>
+HWY_INLINE void store_tile(const Int8Rows& x, const Int8Target& to, const FinishedTile& tile,
+                           SumOf&& sum_of) {
   const Floats d;
   const float* const scales = x.scales + tile.row;
-  const float* const bias = to.end.bias == nullptr ? nullptr : to.end.bias + tile.column;
-  const std::int64_t residual_stride = to.end.residual_stride, y_stride = to.y_stride;
-  const float* const residual = to.end.residual == nullptr
-                                    ? nullptr
-                                    : to.end.residual + tile.row * residual_stride + tile.column;
-  float* const y = to.y + tile.row * y_stride + tile.column;
+  const float* const bias = to.epilogue.bias == nullptr ? nullptr : to.epilogue.bias + tile.column;
+  const bool accumulate = to.epilogue.accumulate;
+  const std::int64_t stride = to.y_stride;
+  float* const y = to.y + tile.row * stride + tile.column;
   for_vectors(d, tile.columns, [&](std::int64_t j, auto part) HWY_ATTR {
     const V term = bias == nullptr ? hn::Zero(d) : load(d, bias + j, part);
     for (std::int64_t i = 0; i < tile.rows; ++i) {
-      V value = activation(d, hn::MulAdd(sum_of(i, j, part), hn::Set(d, scales[i]), term));
-      if (residual != nullptr)
-        value = hn::Add(value, load(d, residual + i * residual_stride + j, part));
-      store(value, d, y + i * y_stride + j, part);
+      float* const at = y + i * stride + j;
+      V value = hn::MulAdd(sum_of(i, j, part), hn::Set(d, scales[i]), term);
+      if (accumulate) value = hn::Add(load(d, at, part), value);
+      store(value, d, at, part);
     }
   });
 }
 
-template <class Activation>
-HWY_INLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
-                       const FinishedTile& tile, Activation&& activation) {
+HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
+                         const FinishedTile& tile) {
   const Floats d;
   const hn::RebindToSigned<Floats> words;
   if (weight.scales == nullptr) {
     const auto* const sums = static_cast<const float*>(tile.sums);
     const V unit = hn::Set(d, weight.unit);
-    return finish(
-        x, to, tile,
-        [=](std::int64_t i, std::int64_t j, auto)
-            HWY_ATTR { return hn::Mul(hn::LoadU(d, sums + i * kPackedRows + j), unit); },
-        activation);
+    store_tile(x, to, tile, [=](std::int64_t i, std::int64_t j, auto) HWY_ATTR {
+      return hn::Mul(hn::LoadU(d, sums + i * kPackedRows + j), unit);
+    });
+  } else {
+    const auto* const sums = static_cast<const std::int32_t*>(tile.sums);
+    const float* const scales = weight.scales + tile.column;
+    store_tile(x, to, tile, [=](std::int64_t i, std::int64_t j, auto part) HWY_ATTR {
+      const V sum = hn::ConvertTo(d, hn::LoadU(words, sums + i * kPackedRows + j));
+      return hn::Mul(sum, load(d, scales + j, part));
+    });
   }
-  const auto* const sums = static_cast<const std::int32_t*>(tile.sums);
-  const float* const scales = weight.scales + tile.column;
-  finish(
-      x, to, tile,
-      [=](std::int64_t i, std::int64_t j, auto part) HWY_ATTR {
-        const V sum = hn::ConvertTo(d, hn::LoadU(words, sums + i * kPackedRows + j));
-        return hn::Mul(sum, load(d, scales + j, part));
-      },
-      activation);
-}
-
-HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
-                         const FinishedTile& tile) {
-  switch (to.end.activation) {
-    case Int8Activation::none:
-      return finish(x, weight, to, tile, [](Floats, V v) HWY_ATTR { return v; });
-    case Int8Activation::relu:
-      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return relu(d, v); });
-    case Int8Activation::gelu_erf:
-      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return gelu_erf(d, v); });
-    case Int8Activation::gelu_tanh:
-      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return gelu_tanh(d, v); });
-    case Int8Activation::tanh:
-      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return tanh(d, v); });
-  }
+  if (!to.epilogue.goes_on()) return;
+  float* const y = to.y + tile.row * to.y_stride + tile.column;
+  finish_piece({y, to.y_stride, tile.row, tile.column, tile.rows, tile.columns}, to.epilogue);
 }
 
 // The codes of rows from `first` on as a policy reads them.
@@ -307,8 +287,8 @@ constexpr std::int64_t kSmallWork = std::int64_t{1} << 19;
 
 }  // namespace
 
-void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight, const Int8End& end,
-                  float* y, std::int64_t y_stride) {
+void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
+                  const Epilogue& epilogue, float* y, std::int64_t y_stride) {
   HONE_ASSERT(x.shape.columns == weight.columns, "a product over {} and {} columns",
               x.shape.columns, weight.columns);
   HONE_ASSERT(weight.bits >= 1 && weight.bits <= 8, "a product with weights of {} bits",
@@ -322,7 +302,7 @@ void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
   if (x.shape.rows == 0 || weight.rows == 0) return;
   const std::int64_t work = x.shape.rows * weight.rows * weight.columns;
   HWY_DYNAMIC_DISPATCH(multiply)
-  (work <= kSmallWork ? nullptr : &pool, x, weight, {end, y, y_stride});
+  (work <= kSmallWork ? nullptr : &pool, x, weight, {epilogue, y, y_stride});
 }
 
 void allow_quad_products(bool allowed) { quads_allowed = allowed; }

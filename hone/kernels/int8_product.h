@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "hone/kernels/epilogue.h"
 #include "hone/kernels/int8_rows.h"
 
 /// Products of rounded activations with packed weights of 1 to 8 bits, summed up as integers. Those of
@@ -10,7 +11,7 @@
 ///
 ///     // y(T,O) = x(T,I) W(O,I)^T + bias(O), with the values of MXINT8 on both sides
 ///     round_rows_in_blocks(pool, activations, {.bits = 8}, x);
-///     int8_product(pool, x, {O, I, 8, packed, {}, nullptr, scales, 0x1p-6f}, {bias}, y, O);
+///     int8_product(pool, x, {O, I, 8, packed, {}, nullptr, scales, 0x1p-6f}, {.bias = bias}, y, O);
 ///
 /// Sums over a block (or over K where weights have a scale per row) are exact. With scales per
 /// block the sum over blocks goes on in float, in the order of the blocks: with 2^d from
@@ -45,21 +46,10 @@ struct Int8Weight {
   float unit = 1;
 };
 
-/// What a result is put through.
-enum class Int8Activation : std::uint8_t { none, relu, gelu_erf, gelu_tanh, tanh };
-
-/// y = activation(product + bias) + residual.
-struct Int8End {
-  const float* bias = nullptr;  ///< (N); none when null
-  Int8Activation activation = Int8Activation::none;
-  const float* residual = nullptr;  ///< (M,N), rows `residual_stride` apart; none when null
-  std::int64_t residual_stride = 0;
-};
-
 /// y[m * y_stride + n] for all rows of `x`, whose blocks are those of the weight's scales, or all of
-/// K where it has one per row. `y` may be the residual.
-void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight, const Int8End& end,
-                  float* y, std::int64_t y_stride);
+/// K where it has one per row, through `epilogue`.
+void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
+                  const Epilogue& epilogue, float* y, std::int64_t y_stride);
 
 /// Whether products may use the instructions of processors that multiply quadruples (AVX-512 VNNI,
 /// AVX-VNNI); they may at first. For tests, which compare with what other processors do.

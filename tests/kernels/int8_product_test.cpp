@@ -108,9 +108,9 @@ std::int64_t block_sum(const Activations& x, const Weights& w, std::int64_t m, s
 
 // What the header says, in plain loops. Sums of integers are exact in 64 bits as in 32, so all that
 // rounds are the few float operations below, which are written out.
-float expected_at(const Activations& x, const Weights& w, const Int8End& end, std::int64_t m,
+float expected_at(const Activations& x, const Weights& w, const Epilogue& epilogue, std::int64_t m,
                   std::int64_t n) {
-  const float bias = end.bias == nullptr ? 0.0f : end.bias[n];
+  const float bias = epilogue.bias == nullptr ? 0.0f : epilogue.bias[n];
   if (w.weight.scales != nullptr) {
     const auto sum = static_cast<float>(block_sum(x, w, m, n, 0, x.shape.columns));
     return std::fma(sum * w.scales[n], x.rows.scales[m], bias);
@@ -129,24 +129,24 @@ float expected_at(const Activations& x, const Weights& w, const Int8End& end, st
 }
 
 std::vector<float> product(ThreadPool& pool, const Activations& x, const Weights& w,
-                           const Int8End& end = {}) {
+                           const Epilogue& epilogue = {}) {
   std::vector<float> y(static_cast<std::size_t>(x.shape.rows * w.matrix.rows), 77.0f);
-  int8_product(pool, x.rows, w.weight, end, y.data(), w.matrix.rows);
+  int8_product(pool, x.rows, w.weight, epilogue, y.data(), w.matrix.rows);
   return y;
 }
 
 // Every instruction set gives the expected bits.
-void expect_product(const Activations& x, const Weights& w, const Int8End& end = {},
+void expect_product(const Activations& x, const Weights& w, const Epilogue& epilogue = {},
                     std::int64_t targets = kPlainTargets | kFusedTargets) {
   std::vector<float> expected;
   for (std::int64_t m = 0; m < x.shape.rows; ++m) {
     for (std::int64_t n = 0; n < w.matrix.rows; ++n)
-      expected.push_back(expected_at(x, w, end, m, n));
+      expected.push_back(expected_at(x, w, epilogue, m, n));
   }
   for_each_product(
       [&] {
         const auto got =
-            same_for_any_threads([&](ThreadPool& pool) { return product(pool, x, w, end); });
+            same_for_any_threads([&](ThreadPool& pool) { return product(pool, x, w, epilogue); });
         ASSERT_TRUE(same_bits(got, expected));
       },
       targets);
@@ -323,26 +323,37 @@ TEST(Int8Product, EndsWithActivationsAndResidualsOfTheFloatKernels) {
   weights.take_scales(random_floats(n, 5, 0.001, 0.02));
   const auto bias = random_floats(n, 6), residual = random_floats(count, 7);
   using Map = void (*)(ThreadPool&, std::int64_t, const float*, float*);
-  const std::vector<std::pair<Int8Activation, Map>> activations = {
-      {Int8Activation::relu, relu},
-      {Int8Activation::gelu_erf, gelu_erf},
-      {Int8Activation::gelu_tanh, gelu_tanh},
-      {Int8Activation::tanh, tanh}};
+  const std::vector<std::pair<Activation, Map>> activations = {{Activation::relu, relu},
+                                                               {Activation::gelu_erf, gelu_erf},
+                                                               {Activation::gelu_tanh, gelu_tanh},
+                                                               {Activation::tanh, tanh}};
   for (const auto& [activation, map] : activations) {
     for_each_product([&] {
       ThreadPool pool(2);
       auto expected = product(pool, x, weights, {.bias = bias.data()});
       map(pool, count, expected.data(), expected.data());
       for (std::int64_t i = 0; i < count; ++i) expected[i] += residual[i];
-      EXPECT_TRUE(same_bits(
-          product(pool, x, weights, {bias.data(), activation, residual.data(), n}), expected));
-      // in the place of the residual
-      auto y = residual;
-      int8_product(pool, x.rows, weights.weight, {bias.data(), activation, y.data(), n}, y.data(),
-                   n);
-      EXPECT_TRUE(same_bits(y, expected));
+      Epilogue epilogue{.bias = bias.data(), .activation = activation, .residual = residual.data()};
+      epilogue.residual_stride = n;
+      EXPECT_TRUE(same_bits(product(pool, x, weights, epilogue), expected));
     });
   }
+}
+
+TEST(Int8Product, AddsToWhatIsThere) {
+  const Int8Shape shape{13, 64, 32};
+  const Activations x = random_rows(shape);
+  Weights weights = random_weights(45, 64, 8);
+  weights.take_block_scales(Bytes(45 * 2, 120), 2);
+  const auto before = random_floats(13 * 45, 7);
+  for_each_product([&] {
+    ThreadPool pool(1);
+    auto expected = product(pool, x, weights);
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = before[i] + expected[i];
+    auto y = before;
+    int8_product(pool, x.rows, weights.weight, {.accumulate = true}, y.data(), 45);
+    EXPECT_TRUE(same_bits(y, expected));
+  });
 }
 
 TEST(Int8Product, WritesNothingBetweenRows) {
