@@ -45,10 +45,14 @@ std::uint64_t meminfo_bytes(std::string_view key) {
 
 #if defined(__x86_64__)
 // Of processors with AVX2 whose leaf 7, 1 of cpuid says so; older compilers know no name for it.
+// Asked once: under a hypervisor cpuid takes microseconds.
 bool has_avx_vnni() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __builtin_cpu_supports("avx2") != 0 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 &&
-         (a >> 4 & 1u) != 0;
+  static const bool has = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __builtin_cpu_supports("avx2") != 0 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 &&
+           (a >> 4 & 1u) != 0;
+  }();
+  return has;
 }
 #endif
 

@@ -1,5 +1,4 @@
-// Activation functions of float vectors, compiled once per Highway target: those of whole arrays
-// (activation.cpp) and of what products have in registers give the same bits.
+// Activations of float vectors, compiled once per Highway target. NaN stays NaN.
 #if defined(HONE_KERNELS_ACTIVATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef HONE_KERNELS_ACTIVATION_INL_H_
 #undef HONE_KERNELS_ACTIVATION_INL_H_
@@ -17,35 +16,30 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
+using FloatVector = hn::Vec<Floats>;
+
 // (1 + erf(x / sqrt 2)) / 2
-template <class D>
-HWY_INLINE hn::Vec<D> normal_distribution(D d, hn::Vec<D> x) {
-  const auto half = hn::Set(d, 0.5f);
+HWY_INLINE FloatVector normal_distribution(Floats d, FloatVector x) {
+  const FloatVector half = hn::Set(d, 0.5f);
   return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, 0.707106781f))), half);
 }
 
 // tanh(sqrt(2/pi) (x + 0.044715 x^3))
-template <class D>
-HWY_INLINE hn::Vec<D> gelu_tanh_of(D d, hn::Vec<D> x) {
-  const auto cube = hn::Mul(hn::Mul(x, x), x);
+HWY_INLINE FloatVector tanh_of_gelu(Floats d, FloatVector x) {
+  const FloatVector cube = hn::Mul(hn::Mul(x, x), x);
   return tanh(d, hn::Mul(hn::Set(d, 0.797884561f), hn::MulAdd(hn::Set(d, 0.044715f), cube, x)));
 }
 
-template <class D>
-HWY_INLINE hn::Vec<D> gelu_erf(D d, hn::Vec<D> x) {
+HWY_INLINE FloatVector gelu_erf_of(Floats d, FloatVector x) {
   return hn::Mul(x, normal_distribution(d, x));
 }
 
-template <class D>
-HWY_INLINE hn::Vec<D> gelu_tanh(D d, hn::Vec<D> x) {
-  const auto half = hn::Mul(hn::Set(d, 0.5f), x);
-  return hn::MulAdd(half, gelu_tanh_of(d, x), half);
+HWY_INLINE FloatVector gelu_tanh_of(Floats d, FloatVector x) {
+  const FloatVector half = hn::Mul(hn::Set(d, 0.5f), x);
+  return hn::MulAdd(half, tanh_of_gelu(d, x), half);
 }
 
-template <class D>
-HWY_INLINE hn::Vec<D> relu(D d, hn::Vec<D> x) {
-  return hn::Max(hn::Zero(d), x);
-}
+HWY_INLINE FloatVector relu_of(Floats d, FloatVector x) { return hn::Max(hn::Zero(d), x); }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace hone::kernels

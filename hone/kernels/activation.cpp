@@ -8,14 +8,13 @@
 #include <hwy/highway.h>
 
 #include "hone/kernels/activation-inl.h"
-#include "hone/kernels/vector_loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-using V = hn::Vec<Floats>;
+using V = FloatVector;
 
 // y[i] = f(x[i])
 template <class F>
@@ -37,7 +36,7 @@ HWY_INLINE void map_gradient(std::int64_t n, const float* x, const float* dy, fl
 }
 
 void gelu_erf_range(std::int64_t n, const float* x, float* y) {
-  map(n, x, y, [](Floats d, V v) HWY_ATTR { return gelu_erf(d, v); });
+  map(n, x, y, [](Floats d, V v) HWY_ATTR { return gelu_erf_of(d, v); });
 }
 
 void gelu_erf_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {
@@ -50,13 +49,13 @@ void gelu_erf_gradient_range(std::int64_t n, const float* x, const float* dy, fl
 }
 
 void gelu_tanh_range(std::int64_t n, const float* x, float* y) {
-  map(n, x, y, [](Floats d, V v) HWY_ATTR { return gelu_tanh(d, v); });
+  map(n, x, y, [](Floats d, V v) HWY_ATTR { return gelu_tanh_of(d, v); });
 }
 
 void gelu_tanh_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {
   map_gradient(n, x, dy, dx, [](Floats d, V v) HWY_ATTR {
     const V half = hn::Set(d, 0.5f);
-    const V t = gelu_tanh_of(d, v);
+    const V t = tanh_of_gelu(d, v);
     // beyond 10 the tanh is flat; the bound keeps the cubic from overflowing
     const V c = clamp_magnitude(d, v, 10.0f);
     const V inner = hn::MulAdd(hn::Set(d, 0.797884561f * 3.0f * 0.044715f), hn::Mul(c, c),
@@ -76,7 +75,7 @@ void tanh_gradient_range(std::int64_t n, const float* y, const float* dy, float*
 }
 
 void relu_range(std::int64_t n, const float* x, float* y) {
-  map(n, x, y, [](Floats d, V v) HWY_ATTR { return relu(d, v); });
+  map(n, x, y, [](Floats d, V v) HWY_ATTR { return relu_of(d, v); });
 }
 
 void relu_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {

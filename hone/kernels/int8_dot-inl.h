@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hone/base/cpu.h"
+
 // Whether this target has processors with an instruction for sums of four products, and what they
 // are compiled with.
 #undef HONE_QUAD_TARGET
@@ -32,6 +34,17 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
+
+// Whether this processor is one of those.
+inline bool processor_has_quads() {
+#if HWY_TARGET == HWY_AVX3
+  return instruction_sets().avx512_vnni;
+#elif HWY_TARGET == HWY_AVX2
+  return instruction_sets().avx_vnni;
+#else
+  return false;
+#endif
+}
 
 // Bytes and signed bytes widened to 16 bits: products of pairs are at most 2 · 255 · 128 and are
 // added up in 32 bits.
@@ -55,7 +68,15 @@ struct WideningDot {
   static HWY_INLINE Sum dot(const Right& right, const Left& left, Sum sum) {
     Sum unused = hn::Zero(Sums());
     sum = hn::ReorderWidenMulAccumulate(Sums(), right.even, broadcast(left.even), sum, unused);
-    return hn::ReorderWidenMulAccumulate(Sums(), right.odd, broadcast(left.odd), sum, unused);
+    sum = hn::ReorderWidenMulAccumulate(Sums(), right.odd, broadcast(left.odd), sum, unused);
+    // gcc would add up the products of many quads before it adds them to the sum, and keep all of
+    // them in memory meanwhile
+    asm("" : "+v"(sum.raw));
+    return sum;
+  }
+  // Weights of which the compiler knows no more that they are the same.
+  static HWY_INLINE void renew(Right& right) {
+    asm("" : "+v"(right.even.raw), "+v"(right.odd.raw));
   }
   // `quads`, of which 4 make a whole number.
   static HWY_INLINE void prepare(std::int64_t quads, const std::int8_t* codes, Left* to) {
@@ -99,6 +120,7 @@ struct QuadDot {
   };
 
   static HWY_INLINE Right right(Right bytes) { return bytes; }
+  static HWY_INLINE void renew(Right& right) { asm("" : "+v"(right.raw)); }
   static HWY_INLINE Sum dot(const Right& right, const Left& left, Sum sum) {
     std::int32_t four;
     std::memcpy(&four, left.codes, sizeof(four));

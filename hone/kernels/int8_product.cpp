@@ -8,7 +8,6 @@
 #include <atomic>
 #include <utility>
 
-#include "hone/base/cpu.h"
 #include "hone/base/error.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
@@ -27,20 +26,17 @@ struct Panel {
   std::int64_t block_quads;
 };
 
-// Rows of activations as a tile reads them. Of a sum over a block the bits it begins with, and the
-// float that is taken off after it, stand at [row * blocks + block].
+// Rows of activations as a tile reads them.
 template <class Left>
 struct TileRows {
   const Left* codes;
-  std::int64_t stride;  // in quads
-  const std::int32_t* starts;
-  const std::int32_t* origins;
-  std::int64_t blocks;
+  std::int64_t stride;         // in quads
+  const std::int32_t* starts;  // those of `Int8Rows`, from the first row on
 };
 
 // Where results go.
 struct Int8Target {
-  Int8End end;
+  Epilogue epilogue;
   float* y;
   std::int64_t y_stride;
 };
@@ -91,8 +87,9 @@ std::atomic<bool> quads_allowed{true};
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "hone/kernels/activation-inl.h"
+#include "hone/kernels/epilogue-inl.h"
 #include "hone/kernels/int8_dot-inl.h"
+#include "hone/kernels/unpack-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -132,7 +129,7 @@ namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-using V = hn::Vec<Floats>;
+using V = FloatVector;
 
 // A finished tile: what stands in `sums` (rows, 32) belongs to rows from `row` and columns from
 // `column` on.
@@ -142,80 +139,89 @@ struct FinishedTile {
   std::int64_t column, columns;
 };
 
-template <class Activation>
-void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
-            const FinishedTile& tile, Activation&& activation) {
+// `sum_of(i, j, part)` is the sum of row i at column j, times what belongs to the column.
+template <class SumOf>
+HWY_INLINE void store_tile(const Int8Rows& x, const Int8Target& to, const FinishedTile& tile,
+                           SumOf&& sum_of) {
   const Floats d;
-  const hn::RebindToSigned<Floats> words;
-  const auto unit = hn::Set(d, weight.unit);
-  for (std::int64_t i = 0; i < tile.rows; ++i) {
-    const std::int64_t row = tile.row + i;
-    const auto scale = hn::Set(d, x.scales[row]);
-    float* const y = to.y + row * to.y_stride + tile.column;
-    for_vectors(d, tile.columns, [&](std::int64_t j, auto part) HWY_ATTR {
-      const std::int64_t at = i * kPackedRows + j, n = tile.column + j;
-      const V sum =
-          weight.scales == nullptr
-              ? hn::Mul(hn::LoadU(d, static_cast<const float*>(tile.sums) + at), unit)
-              : hn::Mul(hn::ConvertTo(
-                            d, hn::LoadU(words, static_cast<const std::int32_t*>(tile.sums) + at)),
-                        load(d, weight.scales + n, part));
-      const V bias = to.end.bias == nullptr ? hn::Zero(d) : load(d, to.end.bias + n, part);
-      V value = activation(d, hn::MulAdd(sum, scale, bias));
-      if (to.end.residual != nullptr) {
-        const float* const residual = to.end.residual + row * to.end.residual_stride + n;
-        value = hn::Add(value, load(d, residual, part));
-      }
-      store(value, d, y + j, part);
-    });
-  }
+  const float* const scales = x.scales + tile.row;
+  const float* const bias = to.epilogue.bias == nullptr ? nullptr : to.epilogue.bias + tile.column;
+  const bool accumulate = to.epilogue.accumulate;
+  const std::int64_t stride = to.y_stride;
+  float* const y = to.y + tile.row * stride + tile.column;
+  for_vectors(d, tile.columns, [&](std::int64_t j, auto part) HWY_ATTR {
+    const V term = bias == nullptr ? hn::Zero(d) : load(d, bias + j, part);
+    for (std::int64_t i = 0; i < tile.rows; ++i) {
+      float* const at = y + i * stride + j;
+      V value = hn::MulAdd(sum_of(i, j, part), hn::Set(d, scales[i]), term);
+      if (accumulate) value = hn::Add(load(d, at, part), value);
+      store(value, d, at, part);
+    }
+  });
 }
 
 HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8Target& to,
                          const FinishedTile& tile) {
-  switch (to.end.activation) {
-    case Int8Activation::none:
-      return finish(x, weight, to, tile, [](Floats, V v) HWY_ATTR { return v; });
-    case Int8Activation::relu:
-      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return relu(d, v); });
-    case Int8Activation::gelu_erf:
-      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return gelu_erf(d, v); });
-    case Int8Activation::gelu_tanh:
-      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return gelu_tanh(d, v); });
-    case Int8Activation::tanh:
-      return finish(x, weight, to, tile, [](Floats d, V v) HWY_ATTR { return tanh(d, v); });
-  }
-}
-
-// What the sums of blocks begin with: their origins, or zero, less what the zero of weights makes.
-void fill_starts(std::int64_t count, const std::int32_t* sums, const std::int32_t* origins,
-                 int zero, std::int32_t* starts) {
-  for (std::int64_t i = 0; i < count; ++i)
-    starts[i] = (origins == nullptr ? 0 : origins[i]) - zero * sums[i];
-}
-
-// Rows from `row` on as tiles read them, in memory of the thread.
-template <class Left>
-TileRows<Left> tile_rows(const Int8Rows& x, const Int8Weight& weight, std::int64_t row,
-                         std::int64_t rows) {
-  static thread_local Scratch codes, starts;
-  const std::int64_t blocks = x.shape.blocks(), stride = x.shape.stride();
-  const std::int32_t* const origins =
-      weight.block_scales == nullptr ? nullptr : x.origins + row * blocks;
-  auto* const start = reinterpret_cast<std::int32_t*>(
-      starts.floats(static_cast<std::size_t>(std::max<std::int64_t>(1, rows * blocks))));
-  fill_starts(rows * blocks, x.sums + row * blocks, origins, weight.zero, start);
-  TileRows<Left> result{nullptr, stride / 4, start, origins, blocks};
-  const std::int8_t* const from = x.codes + row * stride;
-  if constexpr (sizeof(Left) == 4) {
-    result.codes = reinterpret_cast<const Left*>(from);
+  const Floats d;
+  const hn::RebindToSigned<Floats> words;
+  if (weight.scales == nullptr) {
+    const auto* const sums = static_cast<const float*>(tile.sums);
+    const V unit = hn::Set(d, weight.unit);
+    store_tile(x, to, tile, [=](std::int64_t i, std::int64_t j, auto) HWY_ATTR {
+      return hn::Mul(hn::LoadU(d, sums + i * kPackedRows + j), unit);
+    });
   } else {
-    auto* const prepared =
-        reinterpret_cast<Left*>(codes.floats(static_cast<std::size_t>(rows * stride / 2)));
-    widening::Dot::prepare(rows * stride / 4, from, prepared);
-    result.codes = prepared;
+    const auto* const sums = static_cast<const std::int32_t*>(tile.sums);
+    const float* const scales = weight.scales + tile.column;
+    store_tile(x, to, tile, [=](std::int64_t i, std::int64_t j, auto part) HWY_ATTR {
+      const V sum = hn::ConvertTo(d, hn::LoadU(words, sums + i * kPackedRows + j));
+      return hn::Mul(sum, load(d, scales + j, part));
+    });
   }
-  return result;
+  if (!to.epilogue.goes_on()) return;
+  float* const y = to.y + tile.row * to.y_stride + tile.column;
+  finish_piece({y, to.y_stride, tile.row, tile.column, tile.rows, tile.columns}, to.epilogue);
+}
+
+// The codes of rows from `first` on as a policy reads them.
+template <class Left>
+const Left* tile_codes(const Int8Rows& x, std::int64_t first, std::int64_t rows) {
+  const std::int64_t stride = x.shape.stride();
+  const std::int8_t* const codes = x.codes + first * stride;
+  if constexpr (sizeof(Left) == 4) {
+    return reinterpret_cast<const Left*>(codes);
+  } else {
+    static thread_local Scratch scratch;
+    auto* const prepared =
+        reinterpret_cast<Left*>(scratch.floats(static_cast<std::size_t>(rows * stride / 2)));
+    WideningDot::prepare(rows * stride / 4, codes, prepared);
+    return prepared;
+  }
+}
+
+// A panel that tiles can read: of 8 or 4 bits as it stands, of other widths unpacked, in memory of
+// the thread.
+Panel readable_panel(const Int8Weight& weight, Panel panel) {
+  if (weight.bits == 8 || weight.bits == 4) return panel;
+  static thread_local Scratch scratch;
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(
+      scratch.floats(static_cast<std::size_t>(panel.quads * kPackedRows)));
+  const auto zero = static_cast<std::uint8_t>(128 - (1 << (weight.bits - 1)));
+  unpack_panel(weight.bits, panel.quads, panel.codes, bytes, [&](auto d, auto codes) HWY_ATTR {
+    return weight.bits > 4 ? hn::Add(codes, hn::Set(d, zero))
+                           : hn::TableLookupBytes(hn::LoadDup128(d, panel.values), codes);
+  });
+  panel.codes = bytes;
+  return panel;
+}
+
+// The results of a tile are needed only after its sums, time enough to fetch their memory.
+void prefetch(const Int8Target& to, const FinishedTile& tile) {
+  constexpr std::int64_t kLineFloats = 16;
+  for (std::int64_t i = 0; i < tile.rows; ++i) {
+    const float* const y = to.y + (tile.row + i) * to.y_stride + tile.column;
+    for (std::int64_t j = 0; j < tile.columns; j += kLineFloats) __builtin_prefetch(y + j, 1);
+  }
 }
 
 // Computes with the tiles of one policy: its activations, the rows of a tile, and which tile.
@@ -225,34 +231,23 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   HWY_ALIGN float sums[kTileRows * kPackedRows];
   const std::int64_t first = chunk % plan.row_tiles * plan.tile_rows;
   const std::int64_t rows = std::min(plan.tile_rows, x.shape.rows - first);
-  const TileRows<Left> left = tile_rows<Left>(x, weight, first, rows);
+  const std::int64_t stride = x.shape.stride() / 4;
+  const Left* const codes = tile_codes<Left>(x, first, rows);
   const std::int64_t begin = chunk / plan.row_tiles * plan.panels_together;
   for (std::int64_t p = begin; p < std::min(begin + plan.panels_together, panels_of(weight)); ++p) {
-    const Panel panel = panel_of(weight, x.shape.block, p);
+    const Panel panel = readable_panel(weight, panel_of(weight, x.shape.block, p));
     const std::int64_t columns = std::min(kPackedRows, weight.rows - p * kPackedRows);
     for (std::int64_t i = 0; i < rows; i += kTileRows) {
       const std::int64_t together = std::min<std::int64_t>(kTileRows, rows - i);
-      TileRows<Left> tile = left;
-      tile.codes += i * left.stride;
-      tile.starts += i * left.blocks;
-      if (tile.origins != nullptr) tile.origins += i * left.blocks;
-      tile_for(weight.bits, together)(tile, panel, sums);
-      finish(x, weight, to, {sums, first + i, together, p * kPackedRows, columns});
+      const FinishedTile tile{sums, first + i, together, p * kPackedRows, columns};
+      prefetch(to, tile);
+      tile_for(weight.bits == 4 ? 4 : 8, together)(
+          {codes + i * stride, stride, &x.start(first + i, 0)}, panel, sums);
+      finish(x, weight, to, tile);
     }
   }
 }
 
-bool has_quads() {
-#if HWY_TARGET == HWY_AVX3
-  return instruction_sets().avx512_vnni;
-#elif HWY_TARGET == HWY_AVX2
-  return instruction_sets().avx_vnni;
-#else
-  return false;
-#endif
-}
-
-// Calls body(chunks, compute(chunk)) with the tiles of this processor.
 void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight, const Int8Target& to) {
   const auto run = [&](const Int8Plan& plan, auto&& compute) {
     const std::int64_t chunks = plan.row_tiles * plan.column_tiles;
@@ -260,7 +255,7 @@ void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight, con
     for (std::int64_t chunk = 0; chunk < chunks; ++chunk) compute(chunk);
   };
 #ifdef HONE_QUAD_TARGET
-  if (quads_allowed && has_quads()) {
+  if (quads_allowed && processor_has_quads()) {
     const Int8Plan plan = plan_for(x, weight, 96);
     return run(plan, [&](std::int64_t chunk) {
       compute_chunk<QuadDot::Left, quad::kTileRows>(x, weight, to, plan, chunk, quad::tile_for);
@@ -285,18 +280,18 @@ namespace hone::kernels {
 namespace {
 
 HWY_EXPORT(multiply);
-HWY_EXPORT(has_quads);
+HWY_EXPORT(processor_has_quads);
 
 // Products of fewer multiply-adds take a few microseconds: not worth a second thread.
 constexpr std::int64_t kSmallWork = std::int64_t{1} << 19;
 
 }  // namespace
 
-void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight, const Int8End& end,
-                  float* y, std::int64_t y_stride) {
+void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
+                  const Epilogue& epilogue, float* y, std::int64_t y_stride) {
   HONE_ASSERT(x.shape.columns == weight.columns, "a product over {} and {} columns",
               x.shape.columns, weight.columns);
-  HONE_ASSERT(weight.bits == 8 || weight.bits == 4, "a product with weights of {} bits",
+  HONE_ASSERT(weight.bits >= 1 && weight.bits <= 8, "a product with weights of {} bits",
               weight.bits);
   HONE_ASSERT((weight.scales == nullptr) != (weight.block_scales == nullptr),
               "a product needs scales per row or scales per block");
@@ -307,11 +302,11 @@ void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
   if (x.shape.rows == 0 || weight.rows == 0) return;
   const std::int64_t work = x.shape.rows * weight.rows * weight.columns;
   HWY_DYNAMIC_DISPATCH(multiply)
-  (work <= kSmallWork ? nullptr : &pool, x, weight, {end, y, y_stride});
+  (work <= kSmallWork ? nullptr : &pool, x, weight, {epilogue, y, y_stride});
 }
 
 void allow_quad_products(bool allowed) { quads_allowed = allowed; }
-bool uses_quad_products() { return quads_allowed && HWY_DYNAMIC_DISPATCH(has_quads)(); }
+bool uses_quad_products() { return quads_allowed && HWY_DYNAMIC_DISPATCH(processor_has_quads)(); }
 
 }  // namespace hone::kernels
 #endif  // HWY_ONCE

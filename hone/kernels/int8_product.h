@@ -3,13 +3,15 @@
 #include <array>
 #include <cstdint>
 
+#include "hone/kernels/epilogue.h"
 #include "hone/kernels/int8_rows.h"
 
-/// Products of rounded activations with packed weights of 8 or 4 bits, summed up as integers.
+/// Products of rounded activations with packed weights of 1 to 8 bits, summed up as integers. Those of
+/// 8 and 4 bits are read as they lie, others unpacked panel by panel on the way.
 ///
 ///     // y(T,O) = x(T,I) W(O,I)^T + bias(O), with the values of MXINT8 on both sides
 ///     round_rows_in_blocks(pool, activations, {.bits = 8}, x);
-///     int8_product(pool, x, {O, I, 8, packed, {}, 128, nullptr, scales, 0x1p-6f}, {bias}, y, O);
+///     int8_product(pool, x, {O, I, 8, packed, {}, nullptr, scales, 0x1p-6f}, {.bias = bias}, y, O);
 ///
 /// Sums over a block (or over K where weights have a scale per row) are exact. With scales per
 /// block the sum over blocks goes on in float, in the order of the blocks: with 2^d from
@@ -25,16 +27,17 @@
 /// leaves the range of normal floats).
 namespace hone::kernels {
 
-/// W (N,K): value(code) = (values[code] - zero) · scale.
+/// W (N,K): value(code) = (values[code] - 128) · scale for codes of up to 4 bits, and
+/// (code - 2^(bits-1)) · scale for wider ones.
 struct Int8Weight {
   std::int64_t rows = 0;     ///< N
   std::int64_t columns = 0;  ///< K
-  int bits = 8;              ///< 8 or 4
+  int bits = 8;              ///< of a code, 1 to 8
   /// In panels (see packed_matrix.h), aligned to a line of the cache for best speed.
   const std::uint8_t* codes = nullptr;
-  /// What a code of 4 bits stands for; codes of 8 bits stand for themselves.
-  std::array<std::uint8_t, 16> values = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  int zero = 128;
+  /// What codes of up to 4 bits stand for; at first those of integers of 4 bits in offset binary.
+  std::array<std::uint8_t, 16> values = {120, 121, 122, 123, 124, 125, 126, 127,
+                                         128, 129, 130, 131, 132, 133, 134, 135};
   /// One scale for every row (N), or else one byte e for every row and block, in panels, which
   /// stands for 2^(e-127) · `unit`; e = 0 makes a block zero, and with e = 255 results are infinite
   /// or NaN.
@@ -43,21 +46,10 @@ struct Int8Weight {
   float unit = 1;
 };
 
-/// What a result is put through.
-enum class Int8Activation : std::uint8_t { none, relu, gelu_erf, gelu_tanh, tanh };
-
-/// y = activation(product + bias) + residual.
-struct Int8End {
-  const float* bias = nullptr;  ///< (N); none when null
-  Int8Activation activation = Int8Activation::none;
-  const float* residual = nullptr;  ///< (M,N), rows `residual_stride` apart; none when null
-  std::int64_t residual_stride = 0;
-};
-
 /// y[m * y_stride + n] for all rows of `x`, whose blocks are those of the weight's scales, or all of
-/// K where it has one per row. `y` may be the residual.
-void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight, const Int8End& end,
-                  float* y, std::int64_t y_stride);
+/// K where it has one per row, through `epilogue`.
+void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
+                  const Epilogue& epilogue, float* y, std::int64_t y_stride);
 
 /// Whether products may use the instructions of processors that multiply quadruples (AVX-512 VNNI,
 /// AVX-VNNI); they may at first. For tests, which compare with what other processors do.

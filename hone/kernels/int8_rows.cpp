@@ -79,6 +79,14 @@ HWY_INLINE void for_blocks(const Int8Shape& shape, Body&& body) {
     body(block, k, std::min(shape.block, shape.columns - k));
 }
 
+HWY_INLINE void begin_block(const Int8Rows& to, std::int64_t row, std::int64_t block,
+                            std::int32_t sum, int fall) {
+  constexpr std::int32_t kWeightZero = 128;
+  const std::int32_t origin = kOrigin + fall * (1 << 23);
+  to.start(row, block) = origin - kWeightZero * sum;
+  to.origin(row, block) = origin;
+}
+
 HWY_INLINE void clear_behind(const Int8Shape& shape, std::int8_t* codes) {
   std::fill(codes + shape.columns, codes + shape.stride(), std::int8_t{0});
 }
@@ -105,9 +113,8 @@ void round_row(const float* x, const Int8Grid& grid, const Int8Rows& to, std::in
   }
   std::int8_t* const codes = to.codes + row * shape.stride();
   for_blocks(shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
-    const std::int64_t at = row * shape.blocks() + block;
-    to.sums[at] = round_run(n, x + k, 1.0f / scale, bound, codes + k);
-    to.origins[at] = kOrigin;
+    const std::int32_t sum = round_run(n, x + k, 1.0f / scale, bound, codes + k);
+    begin_block(to, row, block, sum, 0);
   });
   clear_behind(shape, codes);
   to.scales[row] = largest > kInfinityBits ? std::numeric_limits<float>::quiet_NaN() : scale;
@@ -121,8 +128,6 @@ void round_row_in_blocks(const float* x, const Int8Blocks& blocks, const Int8Row
   const BlockScale scale{0, -127, 127, blocks.next_from};
   const float bound = static_cast<float>((1 << (blocks.bits - 1)) - 1);
   const int fraction = blocks.bits - 2;
-  std::int32_t* const origins = to.origins + row * shape.blocks();
-  std::int32_t* const sums = to.sums + row * shape.blocks();
   std::int8_t* const codes = to.codes + row * shape.stride();
   // first the exponents, in the place of the origins
   int highest = kNoExponent;
@@ -130,27 +135,25 @@ void round_row_in_blocks(const float* x, const Int8Blocks& blocks, const Int8Row
   for_blocks(shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
     const std::uint32_t largest = largest_bits(n, x + k);
     numbers = numbers && largest < kInfinityBits;
-    origins[block] =
+    to.origin(row, block) =
         largest == 0 || largest >= kInfinityBits ? kNoExponent : scale_exponent(scale, largest);
-    highest = std::max(highest, origins[block]);
+    highest = std::max(highest, to.origin(row, block));
   });
   for_blocks(shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
-    const int exponent = origins[block];
+    const int exponent = to.origin(row, block);
     const int fall = exponent - highest;
     if (exponent == kNoExponent || fall < kLowestFall) {
       std::fill_n(codes + k, n, std::int8_t{0});
-      sums[block] = 0;
-      origins[block] = kOrigin;
-      return;
+      return begin_block(to, row, block, 0, 0);
     }
     const int field = 127 + fraction - exponent;
     if (HWY_LIKELY(field >= 1 && field <= 254)) {
       const float factor = std::bit_cast<float>(static_cast<std::uint32_t>(field) << 23);
-      sums[block] = round_run(n, x + k, factor, bound, codes + k);
+      begin_block(to, row, block, round_run(n, x + k, factor, bound, codes + k), fall);
     } else {
-      sums[block] = round_rare_run(n, x + k, exponent - fraction, bound, codes + k);
+      const int away = exponent - fraction;
+      begin_block(to, row, block, round_rare_run(n, x + k, away, bound, codes + k), fall);
     }
-    origins[block] = kOrigin + fall * (1 << 23);
   });
   clear_behind(shape, codes);
   to.scales[row] = numbers ? std::ldexp(1.0f, (highest == kNoExponent ? 0 : highest) - fraction)
@@ -175,6 +178,11 @@ std::size_t lines_of(std::int64_t count, std::size_t element) {
   return (static_cast<std::size_t>(count) * element + kCacheLine - 1) / kCacheLine * kCacheLine;
 }
 
+std::int64_t starts_of(const Int8Shape& shape) {
+  const std::int64_t groups = (shape.rows + Int8Rows::kGroup - 1) / Int8Rows::kGroup;
+  return groups * shape.blocks() * 2 * Int8Rows::kGroup;
+}
+
 void check(const Int8Shape& shape, int bits) {
   HONE_ASSERT(shape.columns >= 0 && shape.columns <= 1 << 17, "rows of {} integers", shape.columns);
   HONE_ASSERT(
@@ -187,7 +195,7 @@ void check(const Int8Shape& shape, int bits) {
 
 std::size_t int8_rows_bytes(const Int8Shape& shape) {
   return lines_of(shape.rows * shape.stride(), 1) + lines_of(shape.rows, sizeof(float)) +
-         2 * lines_of(shape.rows * shape.blocks(), sizeof(std::int32_t));
+         lines_of(starts_of(shape), sizeof(std::int32_t));
 }
 
 Int8Rows int8_rows(const Int8Shape& shape, void* memory) {
@@ -200,9 +208,7 @@ Int8Rows int8_rows(const Int8Shape& shape, void* memory) {
   Int8Rows rows{.shape = shape};
   rows.codes = static_cast<std::int8_t*>(take(shape.rows * shape.stride(), 1));
   rows.scales = static_cast<float*>(take(shape.rows, sizeof(float)));
-  rows.sums = static_cast<std::int32_t*>(take(shape.rows * shape.blocks(), sizeof(std::int32_t)));
-  rows.origins =
-      static_cast<std::int32_t*>(take(shape.rows * shape.blocks(), sizeof(std::int32_t)));
+  rows.starts = static_cast<std::int32_t*>(take(starts_of(shape), sizeof(std::int32_t)));
   return rows;
 }
 

@@ -11,6 +11,7 @@ using WeightBytes = hn::Repartition<std::uint8_t, Sums>;
 
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(Sums()));
 constexpr int kTileRows = kLanes == 16 ? 6 : 3;
+static_assert(Int8Rows::kGroup % kTileRows == 0);
 constexpr std::int64_t kQuad = 4;
 constexpr std::int64_t kUnitBytes = kPackedRows * kQuad;
 
@@ -52,11 +53,37 @@ struct TileSums {
   Dot::Sum of[kRows][kTileVectors<kRows>];
 };
 
-// Adds part kPart of a unit: kRows quads of activations, `quad` the place in their rows.
+template <int kRows>
+HWY_INLINE void begin(const std::int32_t* starts, TileSums<kRows>& sums) {
+#pragma GCC unroll 6
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kTileVectors<kRows>; ++v) sums.of[i][v] = hn::Set(Sums(), starts[i]);
+  }
+}
+
+// Rows of activations, moved along by whole quads.
+template <int kRows>
+class MovingRows {
+ public:
+  explicit HWY_INLINE MovingRows(const TileRows<Dot::Left>& left) {
+#pragma GCC unroll 6
+    for (int i = 0; i < kRows; ++i) rows_[i] = left.codes + i * left.stride;
+  }
+  HWY_INLINE const Dot::Left& at(int row, std::int64_t quad) const { return rows_[row][quad]; }
+  HWY_INLINE void move(std::int64_t quads) {
+#pragma GCC unroll 6
+    for (int i = 0; i < kRows; ++i) rows_[i] += quads;
+  }
+
+ private:
+  const Dot::Left* rows_[kRows];
+};
+
+// Adds part kPart of a unit, whose activations stand at `quad` of their rows.
 template <int kPart, class Codes, int kRows>
 HWY_INLINE void add_quad(const Codes& codes, const std::uint8_t* unit,
-                         const Dot::Left* const (&rows)[kRows], std::int64_t quad,
-                         TileSums<kRows>& sums) {
+                         const MovingRows<kRows>& rows, std::int64_t quad, TileSums<kRows>& sums) {
   constexpr int kVectors = kTileVectors<kRows>;
   typename Dot::Right right[kVectors];
 #pragma GCC unroll 4
@@ -66,38 +93,31 @@ HWY_INLINE void add_quad(const Codes& codes, const std::uint8_t* unit,
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v)
-      sums.of[i][v] = Dot::dot(right[v], rows[i][quad], sums.of[i][v]);
+      sums.of[i][v] = Dot::dot(right[v], rows.at(i, quad), sums.of[i][v]);
   }
 }
 
-template <class Codes, int kRows>
-HWY_INLINE void add_unit(const Codes& codes, const std::uint8_t* unit,
-                         const Dot::Left* const (&rows)[kRows], std::int64_t quad,
-                         TileSums<kRows>& sums) {
-  add_quad<0>(codes, unit, rows, quad, sums);
-  if constexpr (Codes::kQuads == 2) add_quad<1>(codes, unit, rows, quad + 1, sums);
+// Adds kQuads quads, a whole number of units, and moves behind them.
+template <int kQuads, class Codes, int kRows>
+HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, MovingRows<kRows>& rows,
+                          TileSums<kRows>& sums) {
+#pragma GCC unroll 16
+  for (int q = 0; q < kQuads; q += Codes::kQuads) {
+    const std::uint8_t* const at = unit + q / Codes::kQuads * kUnitBytes;
+    add_quad<0>(codes, at, rows, q, sums);
+    if constexpr (Codes::kQuads == 2) add_quad<1>(codes, at, rows, q + 1, sums);
+  }
+  unit += kQuads / Codes::kQuads * kUnitBytes;
+  rows.move(kQuads);
 }
 
-// Adds `quads` quads, a whole number of units, and moves behind them.
+// The same for any number, a multiple of the quads of a unit.
 template <class Codes, int kRows>
 HWY_INLINE void add_quads(const Codes& codes, std::int64_t quads, const std::uint8_t*& unit,
-                          const Dot::Left* (&rows)[kRows], TileSums<kRows>& sums) {
-  constexpr std::int64_t kStep = 4;
-  std::int64_t left = quads;
-  for (; left >= kStep; left -= kStep) {
-#pragma GCC unroll 4
-    for (std::int64_t q = 0; q < kStep; q += Codes::kQuads)
-      add_unit(codes, unit + q / Codes::kQuads * kUnitBytes, rows, q, sums);
-    unit += kStep / Codes::kQuads * kUnitBytes;
-#pragma GCC unroll 6
-    for (int i = 0; i < kRows; ++i) rows[i] += kStep;
-  }
-  for (; left > 0; left -= Codes::kQuads) {
-    add_unit(codes, unit, rows, 0, sums);
-    unit += kUnitBytes;
-#pragma GCC unroll 6
-    for (int i = 0; i < kRows; ++i) rows[i] += Codes::kQuads;
-  }
+                          MovingRows<kRows>& rows, TileSums<kRows>& sums) {
+  constexpr int kStep = 4;
+  for (; quads >= kStep; quads -= kStep) add_quads<kStep>(codes, unit, rows, sums);
+  for (; quads > 0; quads -= Codes::kQuads) add_quads<Codes::kQuads>(codes, unit, rows, sums);
 }
 
 // 2^(byte - 127) of kLanes scale bytes, 0 for the byte 0.
@@ -114,27 +134,52 @@ HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& pan
   constexpr int kVectors = kTileVectors<kRows>;
   const Codes codes(panel);
   const std::uint8_t* unit = panel.codes + vector * kLanes * kQuad;
-  const typename Dot::Left* rows[kRows];
+  MovingRows<kRows> rows(left);
   TileSums<kRows> sums;
-#pragma GCC unroll 6
-  for (int i = 0; i < kRows; ++i) {
-    rows[i] = left.codes + i * left.stride;
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) sums.of[i][v] = hn::Set(Sums(), left.starts[i]);
-  }
+  begin(left.starts, sums);
   add_quads(codes, panel.quads, unit, rows, sums);
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v)
-      hn::StoreU(sums.of[i][v], Sums(), to + i * kPackedRows + (vector + v) * kLanes);
+    for (int v = 0; v < kVectors; ++v) {
+      const auto origin = hn::Set(Sums(), left.starts[Int8Rows::kGroup + i]);
+      hn::StoreU(hn::Sub(sums.of[i][v], origin), Sums(),
+                 to + i * kPackedRows + (vector + v) * kLanes);
+    }
+  }
+}
+
+// What blocks add up to.
+template <int kRows>
+struct TileTotals {
+  hn::Vec<Floats32> of[kRows][kTileVectors<kRows>];
+};
+
+// Takes the origins off the sums of a block and adds them times their scales.
+template <int kRows>
+HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* starts,
+                          const std::uint8_t* scales, TileTotals<kRows>& totals) {
+  constexpr int kVectors = kTileVectors<kRows>;
+  const Floats32 d;
+  hn::Vec<Floats32> scale[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) scale[v] = powers(scales + v * kLanes);
+#pragma GCC unroll 6
+  for (int i = 0; i < kRows; ++i) {
+    const auto origin = hn::BitCast(d, hn::Set(Sums(), starts[Int8Rows::kGroup + i]));
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const auto sum = hn::Sub(hn::BitCast(d, sums.of[i][v]), origin);
+      totals.of[i][v] = hn::MulAdd(sum, scale[v], totals.of[i][v]);
+    }
   }
 }
 
 // The same with scales. The sums of a block begin with the bits of c = 1.5 · 2^(23 + d), less what
-// the zero of the weights makes; after it they are the bits of the float c + 2^d (sum of the block)
-// exactly, because that sum is at most 2^22 in magnitude.
-template <class Codes, int kRows>
+// the 128 of the weights make; after it they are the bits of the float c + 2^d (sum of the block)
+// exactly, because that sum is at most 2^22 in magnitude. Blocks are of kBlockQuads quads, or of any
+// number where that is 0.
+template <class Codes, int kRows, int kBlockQuads>
 HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, int vector,
                            float* to) {
   constexpr int kVectors = kTileVectors<kRows>;
@@ -142,45 +187,39 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   const Codes codes(panel);
   const std::uint8_t* unit = panel.codes + vector * kLanes * kQuad;
   const std::uint8_t* scales = panel.scales + vector * kLanes;
-  const typename Dot::Left* rows[kRows];
-  hn::Vec<Floats32> total[kRows][kVectors];
+  const std::int32_t* starts = left.starts;
+  MovingRows<kRows> rows(left);
+  TileTotals<kRows> totals;
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
-    rows[i] = left.codes + i * left.stride;
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) total[i][v] = hn::Zero(d);
+    for (int v = 0; v < kVectors; ++v) totals.of[i][v] = hn::Zero(d);
   }
-  const std::int32_t* starts = left.starts;
-  const std::int32_t* origins = left.origins;
-  for (std::int64_t quad = 0; quad < panel.quads; quad += panel.block_quads) {
+  const std::int64_t block_quads = kBlockQuads == 0 ? panel.block_quads : kBlockQuads;
+  std::int64_t quads = panel.quads;
+  for (; quads >= block_quads; quads -= block_quads) {
     TileSums<kRows> sums;
-#pragma GCC unroll 6
-    for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) sums.of[i][v] = hn::Set(Sums(), starts[i * left.blocks]);
+    begin(starts, sums);
+    if constexpr (kBlockQuads == 0) {
+      add_quads(codes, block_quads, unit, rows, sums);
+    } else {
+      add_quads<kBlockQuads>(codes, unit, rows, sums);
     }
-    add_quads(codes, std::min(panel.block_quads, panel.quads - quad), unit, rows, sums);
-    hn::Vec<Floats32> scale[kVectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) scale[v] = powers(scales + v * kLanes);
-#pragma GCC unroll 6
-    for (int i = 0; i < kRows; ++i) {
-      const auto origin = hn::BitCast(d, hn::Set(Sums(), origins[i * left.blocks]));
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) {
-        const auto sum = hn::Sub(hn::BitCast(d, sums.of[i][v]), origin);
-        total[i][v] = hn::MulAdd(sum, scale[v], total[i][v]);
-      }
-    }
+    add_block(sums, starts, scales, totals);
+    starts += 2 * Int8Rows::kGroup;
     scales += kPackedRows;
-    ++starts;
-    ++origins;
+  }
+  if (quads > 0) {
+    TileSums<kRows> sums;
+    begin(starts, sums);
+    add_quads(codes, quads, unit, rows, sums);
+    add_block(sums, starts, scales, totals);
   }
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v)
-      hn::StoreU(total[i][v], d, to + i * kPackedRows + (vector + v) * kLanes);
+      hn::StoreU(totals.of[i][v], d, to + i * kPackedRows + (vector + v) * kLanes);
   }
 }
 
@@ -189,10 +228,15 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
 template <class Codes, int kRows>
 void sum_tile(const TileRows<Dot::Left>& left, const Panel& panel, void* to) {
   for (int vector = 0; vector < kPackedRows / kLanes; vector += kTileVectors<kRows>) {
+    auto* const floats = static_cast<float*>(to);
     if (panel.scales == nullptr) {
       sum_whole_rows<Codes, kRows>(left, panel, vector, static_cast<std::int32_t*>(to));
+    } else if (panel.block_quads == 4) {
+      sum_blocks<Codes, kRows, 4>(left, panel, vector, floats);
+    } else if (panel.block_quads == 8) {
+      sum_blocks<Codes, kRows, 8>(left, panel, vector, floats);
     } else {
-      sum_blocks<Codes, kRows>(left, panel, vector, static_cast<float*>(to));
+      sum_blocks<Codes, kRows, 0>(left, panel, vector, floats);
     }
   }
 }

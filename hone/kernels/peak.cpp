@@ -13,11 +13,11 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "hone/kernels/int8_dot-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
-
-namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::int64_t kChains = 12;  // more than latency times issue width of any current core
 
@@ -43,6 +43,39 @@ float run_multiply_adds(std::int64_t rounds, float start, double* operations) {
   return hn::GetLane(hn::SumOfLanes(d, sum));
 }
 
+namespace widening {
+using Dot = WideningDot;
+#include "hone/kernels/int8_peak-inl.h"
+}  // namespace widening
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#ifdef HONE_QUAD_TARGET
+HWY_PUSH_ATTRIBUTES(HONE_QUAD_TARGET)
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+namespace quad {
+using Dot = QuadDot;
+#include "hone/kernels/int8_peak-inl.h"
+}  // namespace quad
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_POP_ATTRIBUTES
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+
+float run_dots(std::int64_t rounds, float start, double* operations) {
+#ifdef HONE_QUAD_TARGET
+  if (processor_has_quads()) return quad::run_dots(rounds, start, operations);
+#endif
+  return widening::run_dots(rounds, start, operations);
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace hone::kernels
 HWY_AFTER_NAMESPACE();
@@ -52,6 +85,7 @@ namespace hone::kernels {
 namespace {
 
 HWY_EXPORT(run_multiply_adds);
+HWY_EXPORT(run_dots);
 
 // What the measurements of memory work on, and in which pieces.
 constexpr std::int64_t kBytes = std::int64_t{64} << 20;
@@ -72,9 +106,9 @@ double best_seconds(Body&& body) {
   return best;
 }
 
-}  // namespace
-
-double measure_fma_gflops(ThreadPool& pool) {
+// What `run(rounds, start, &operations)` does on registers alone.
+template <typename Run>
+double measure_gops(ThreadPool& pool, Run&& run) {
   constexpr std::int64_t kRounds = 20'000;
   constexpr std::int64_t kChunksPerThread = 32;
   const std::int64_t chunks = pool.threads() * kChunksPerThread;
@@ -84,10 +118,20 @@ double measure_fma_gflops(ThreadPool& pool) {
   const double seconds = best_seconds([&] {
     pool.run(chunks, [&](std::int64_t chunk) {
       const auto i = static_cast<std::size_t>(chunk);
-      results[i] = HWY_DYNAMIC_DISPATCH(run_multiply_adds)(kRounds, start, &operations[i]);
+      results[i] = run(kRounds, start, &operations[i]);
     });
   });
   return operations[0] * static_cast<double>(chunks) / seconds * 1e-9;
+}
+
+}  // namespace
+
+double measure_fma_gflops(ThreadPool& pool) {
+  return measure_gops(pool, HWY_DYNAMIC_DISPATCH(run_multiply_adds));
+}
+
+double measure_int8_gops(ThreadPool& pool) {
+  return measure_gops(pool, HWY_DYNAMIC_DISPATCH(run_dots));
 }
 
 double measure_copy_gbps(ThreadPool& pool) {

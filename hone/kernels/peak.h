@@ -10,6 +10,10 @@ namespace hone::kernels {
 /// second (a multiply-add is two). The best of several runs; takes about 50 milliseconds.
 double measure_fma_gflops(ThreadPool& pool);
 
+/// The same of the sums of four products of bytes that products of integers consist of
+/// (int8_product.h); every multiplication and every addition counts as one operation.
+double measure_int8_gops(ThreadPool& pool);
+
 /// A copy of 64 MiB by all threads of the pool, in 10^9 bytes per second, bytes read plus bytes
 /// written. The best of several runs; takes about 100 milliseconds and 128 MiB of memory.
 double measure_copy_gbps(ThreadPool& pool);

@@ -51,12 +51,13 @@ struct Activations {
                   rows.codes + m * shape.stride());
       rows.scales[m] = scales[m];
       for (std::int64_t b = 0; b < shape.blocks(); ++b) {
-        const std::int64_t at = m * shape.blocks() + b;
         const std::int64_t begin = b * shape.block;
         const std::int64_t end = std::min(begin + shape.block, shape.columns);
-        rows.sums[at] = 0;
-        for (std::int64_t k = begin; k < end; ++k) rows.sums[at] += codes[m * shape.columns + k];
-        rows.origins[at] = std::bit_cast<std::int32_t>(std::ldexp(1.5f, 23 + falls[at]));
+        std::int32_t sum = 0;
+        for (std::int64_t k = begin; k < end; ++k) sum += codes[m * shape.columns + k];
+        const float origin = std::ldexp(1.5f, 23 + falls[m * shape.blocks() + b]);
+        rows.origin(m, b) = std::bit_cast<std::int32_t>(origin);
+        rows.start(m, b) = rows.origin(m, b) - 128 * sum;
       }
     }
   }
@@ -78,7 +79,6 @@ struct Weights {
     weight.columns = matrix.columns;
     weight.bits = matrix.bits;
     weight.codes = packed.data();
-    weight.zero = 1 << (matrix.bits - 1);
   }
   void take_scales(std::vector<float> values) {
     scales = std::move(values);
@@ -93,7 +93,8 @@ struct Weights {
   }
   std::int64_t value(std::int64_t n, std::int64_t k) const {
     const int code = codes[n * matrix.columns + k] ^ matrix.flip;
-    return (matrix.bits == 8 ? code : weight.values[static_cast<std::size_t>(code)]) - weight.zero;
+    return matrix.bits > 4 ? code - (1 << (matrix.bits - 1))
+                           : weight.values[static_cast<std::size_t>(code)] - 128;
   }
 };
 
@@ -107,9 +108,9 @@ std::int64_t block_sum(const Activations& x, const Weights& w, std::int64_t m, s
 
 // What the header says, in plain loops. Sums of integers are exact in 64 bits as in 32, so all that
 // rounds are the few float operations below, which are written out.
-float expected_at(const Activations& x, const Weights& w, const Int8End& end, std::int64_t m,
+float expected_at(const Activations& x, const Weights& w, const Epilogue& epilogue, std::int64_t m,
                   std::int64_t n) {
-  const float bias = end.bias == nullptr ? 0.0f : end.bias[n];
+  const float bias = epilogue.bias == nullptr ? 0.0f : epilogue.bias[n];
   if (w.weight.scales != nullptr) {
     const auto sum = static_cast<float>(block_sum(x, w, m, n, 0, x.shape.columns));
     return std::fma(sum * w.scales[n], x.rows.scales[m], bias);
@@ -118,7 +119,7 @@ float expected_at(const Activations& x, const Weights& w, const Int8End& end, st
   for (std::int64_t b = 0; b < x.shape.blocks(); ++b) {
     const std::int64_t begin = b * x.shape.block;
     const auto sum = static_cast<float>(block_sum(x, w, m, n, begin, begin + x.shape.block));
-    const auto origin = std::bit_cast<float>(x.rows.origins[m * x.shape.blocks() + b]);
+    const auto origin = std::bit_cast<float>(x.rows.origin(m, b));
     const float fall = origin / 0x1.8p23f;
     const std::uint8_t e = w.block_scales[n * x.shape.blocks() + b];
     const float scale = e == 0 ? 0.0f : std::ldexp(1.0f, e - 127);
@@ -128,24 +129,24 @@ float expected_at(const Activations& x, const Weights& w, const Int8End& end, st
 }
 
 std::vector<float> product(ThreadPool& pool, const Activations& x, const Weights& w,
-                           const Int8End& end = {}) {
+                           const Epilogue& epilogue = {}) {
   std::vector<float> y(static_cast<std::size_t>(x.shape.rows * w.matrix.rows), 77.0f);
-  int8_product(pool, x.rows, w.weight, end, y.data(), w.matrix.rows);
+  int8_product(pool, x.rows, w.weight, epilogue, y.data(), w.matrix.rows);
   return y;
 }
 
 // Every instruction set gives the expected bits.
-void expect_product(const Activations& x, const Weights& w, const Int8End& end = {},
+void expect_product(const Activations& x, const Weights& w, const Epilogue& epilogue = {},
                     std::int64_t targets = kPlainTargets | kFusedTargets) {
   std::vector<float> expected;
   for (std::int64_t m = 0; m < x.shape.rows; ++m) {
     for (std::int64_t n = 0; n < w.matrix.rows; ++n)
-      expected.push_back(expected_at(x, w, end, m, n));
+      expected.push_back(expected_at(x, w, epilogue, m, n));
   }
   for_each_product(
       [&] {
         const auto got =
-            same_for_any_threads([&](ThreadPool& pool) { return product(pool, x, w, end); });
+            same_for_any_threads([&](ThreadPool& pool) { return product(pool, x, w, epilogue); });
         ASSERT_TRUE(same_bits(got, expected));
       },
       targets);
@@ -242,12 +243,25 @@ TEST(Int8Product, OfExtremeCodesSaturatesNowhere) {
   }
 }
 
+TEST(Int8Product, OfOtherWidthsUnpacksPanels) {
+  for (const int bits : {7, 6, 5, 3, 2, 1}) {
+    for (const std::int64_t columns : {20, 96, 130}) {
+      SCOPED_TRACE(fmt::format("{} bits, {} columns", bits, columns));
+      const Int8Shape shape{7, columns, 32};
+      Weights weights = random_weights(70, columns, bits);
+      weights.weight.values = {128, 127, 131, 120, 129, 140, 100, 200};
+      weights.take_block_scales(random_bytes(70 * shape.blocks(), 110, 30, 2), shape.blocks());
+      expect_product(random_rows(shape), weights);
+    }
+  }
+}
+
 TEST(Int8Product, OfHalfBytesTakesTheirValuesFromTheTable) {
-  // MXFP4: 12 + twice the value of E2M1
+  // MXFP4: twice the value of E2M1
   const Int8Shape shape{7, 96, 32};
   Weights weights({40, 96, 4, 0}, random_bytes(40 * 96, 0, 16, 1));
-  weights.weight.values = {12, 13, 14, 15, 16, 18, 20, 24, 12, 11, 10, 9, 8, 6, 4, 0};
-  weights.weight.zero = 12;
+  weights.weight.values = {128, 129, 130, 131, 132, 134, 136, 140,
+                           128, 127, 126, 125, 124, 122, 120, 116};
   weights.weight.unit = 0.5f;
   weights.take_block_scales(random_bytes(40 * 3, 110, 30, 2), 3);
   expect_product(random_rows(shape), weights);
@@ -279,7 +293,7 @@ TEST(Int8Product, ScaleBytesZeroAndNaNRuleTheirBlocks) {
     for (std::int64_t m = 0; m < 7; ++m) {
       EXPECT_FALSE(std::isfinite(y[m * 33 + 9]));
       EXPECT_EQ(y[m * 33 + 5], expected_at(x, weights, {}, m, 5));
-      const auto origin = std::bit_cast<float>(x.rows.origins[m * 2 + 1]) / 0x1.8p23f;
+      const auto origin = std::bit_cast<float>(x.rows.origin(m, 1)) / 0x1.8p23f;
       EXPECT_EQ(y[m * 33 + 5], static_cast<float>(block_sum(x, weights, m, 5, 32, 64)) * origin *
                                    x.rows.scales[m]);
     }
@@ -309,26 +323,37 @@ TEST(Int8Product, EndsWithActivationsAndResidualsOfTheFloatKernels) {
   weights.take_scales(random_floats(n, 5, 0.001, 0.02));
   const auto bias = random_floats(n, 6), residual = random_floats(count, 7);
   using Map = void (*)(ThreadPool&, std::int64_t, const float*, float*);
-  const std::vector<std::pair<Int8Activation, Map>> activations = {
-      {Int8Activation::relu, relu},
-      {Int8Activation::gelu_erf, gelu_erf},
-      {Int8Activation::gelu_tanh, gelu_tanh},
-      {Int8Activation::tanh, tanh}};
+  const std::vector<std::pair<Activation, Map>> activations = {{Activation::relu, relu},
+                                                               {Activation::gelu_erf, gelu_erf},
+                                                               {Activation::gelu_tanh, gelu_tanh},
+                                                               {Activation::tanh, tanh}};
   for (const auto& [activation, map] : activations) {
     for_each_product([&] {
       ThreadPool pool(2);
       auto expected = product(pool, x, weights, {.bias = bias.data()});
       map(pool, count, expected.data(), expected.data());
       for (std::int64_t i = 0; i < count; ++i) expected[i] += residual[i];
-      EXPECT_TRUE(same_bits(
-          product(pool, x, weights, {bias.data(), activation, residual.data(), n}), expected));
-      // in the place of the residual
-      auto y = residual;
-      int8_product(pool, x.rows, weights.weight, {bias.data(), activation, y.data(), n}, y.data(),
-                   n);
-      EXPECT_TRUE(same_bits(y, expected));
+      Epilogue epilogue{.bias = bias.data(), .activation = activation, .residual = residual.data()};
+      epilogue.residual_stride = n;
+      EXPECT_TRUE(same_bits(product(pool, x, weights, epilogue), expected));
     });
   }
+}
+
+TEST(Int8Product, AddsToWhatIsThere) {
+  const Int8Shape shape{13, 64, 32};
+  const Activations x = random_rows(shape);
+  Weights weights = random_weights(45, 64, 8);
+  weights.take_block_scales(Bytes(45 * 2, 120), 2);
+  const auto before = random_floats(13 * 45, 7);
+  for_each_product([&] {
+    ThreadPool pool(1);
+    auto expected = product(pool, x, weights);
+    for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = before[i] + expected[i];
+    auto y = before;
+    int8_product(pool, x.rows, weights.weight, {.accumulate = true}, y.data(), 45);
+    EXPECT_TRUE(same_bits(y, expected));
+  });
 }
 
 TEST(Int8Product, WritesNothingBetweenRows) {
@@ -355,10 +380,7 @@ TEST(Int8Product, RowsDoNotDependOnHowManyThereAre) {
     ThreadPool pool(2);
     const auto all = product(pool, x, weights);
     for (const std::int64_t rows : {1, 2, 5, 6, 7, 95, 96, 97}) {
-      Int8Rows few = x.rows;
-      few.shape.rows = rows;
-      std::vector<float> y(static_cast<std::size_t>(rows * 70));
-      int8_product(pool, few, weights.weight, {}, y.data(), 70);
+      const auto y = product(pool, random_rows({rows, 96, 32}), weights);
       EXPECT_TRUE(std::equal(y.begin(), y.end(), all.begin())) << rows;
     }
   });

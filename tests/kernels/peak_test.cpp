@@ -12,6 +12,10 @@ TEST(Peak, MeasuresPlausibleRates) {
     const double gflops = measure_fma_gflops(pool);
     EXPECT_GT(gflops, 0);
     EXPECT_LT(gflops, 1000.0);
+    // sums of bytes are at most 4 times as many
+    const double int8_gops = measure_int8_gops(pool);
+    EXPECT_GT(int8_gops, 1.0);
+    EXPECT_LT(int8_gops, 4000.0);
   });
   ThreadPool pool(1);
   for (const double gbps : {measure_copy_gbps(pool), measure_read_gbps(pool)}) {

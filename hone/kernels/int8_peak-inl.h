@@ -1,0 +1,30 @@
+// Sums of products of bytes on registers alone, for measuring what a processor does at best.
+// Textually included once for every policy `Dot` of int8_dot-inl.h, as int8_tile-inl.h is.
+
+// `rounds` on each of kChains vectors. `start`, about 1, must be unknown to the compiler and the sum
+// is returned, so nothing is folded away. Sets `operations` to the number of multiplications and
+// additions.
+inline float run_dots(std::int64_t rounds, float start, double* operations) {
+  const Dot::Sums d;
+  const hn::Repartition<std::uint8_t, Dot::Sums> bytes;
+  const auto begin = static_cast<std::int32_t>(start);
+  auto right = Dot::right(hn::Set(bytes, static_cast<std::uint8_t>(begin)));
+  Dot::Left left{};
+  std::memset(&left, begin, sizeof(left));
+  Dot::Sum chain[kChains];
+#pragma GCC unroll 12
+  for (std::int64_t i = 0; i < kChains; ++i)
+    chain[i] = hn::Set(d, begin + static_cast<std::int32_t>(i));
+  for (std::int64_t round = 0; round < rounds; ++round) {
+#pragma GCC unroll 12
+    for (std::int64_t i = 0; i < kChains; ++i) {
+      Dot::renew(right);
+      chain[i] = Dot::dot(right, left, chain[i]);
+    }
+  }
+  auto sum = hn::Zero(d);
+#pragma GCC unroll 12
+  for (std::int64_t i = 0; i < kChains; ++i) sum = hn::Add(sum, chain[i]);
+  *operations = 8.0 * static_cast<double>(rounds * kChains) * static_cast<double>(hn::Lanes(d));
+  return static_cast<float>(hn::GetLane(hn::SumOfLanes(d, sum)));
+}

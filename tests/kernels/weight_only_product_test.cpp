@@ -1,0 +1,130 @@
+#include "hone/kernels/weight_only_product.h"
+
+#include "hone/kernels/gemm.h"
+#include "hone/kernels/packed_matrix.h"
+#include "tests/kernels/kernel_testing.h"
+
+namespace hone::kernels {
+namespace {
+
+// A packed weight and the floats that it stands for.
+struct FloatWeights {
+  PackedMatrix matrix;
+  std::int64_t block;
+  std::vector<std::uint8_t> packed, packed_scales;
+  std::vector<float> scales, floats;  // (N), (N,K)
+  Int8Weight weight;
+
+  FloatWeights(std::int64_t rows, std::int64_t columns, int bits, std::int64_t block_)
+      : matrix{rows, columns, bits}, block(block_) {
+    ThreadPool pool(1);
+    RandomSequence random(5, static_cast<std::uint64_t>(bits));
+    const auto byte = [&](std::uint32_t count) {
+      return static_cast<std::uint8_t>(random.below(count));
+    };
+    std::vector<std::uint8_t> codes(static_cast<std::size_t>(rows * columns));
+    for (std::uint8_t& code : codes) code = byte(1u << bits);
+    packed.resize(packed_bytes(matrix));
+    arrange(pool, matrix, codes.data(), packed.data());
+    weight.rows = rows;
+    weight.columns = columns;
+    weight.bits = bits;
+    weight.codes = packed.data();
+    if (bits <= 4) {
+      for (std::uint8_t& value : weight.values) value = byte(256);
+    }
+    const std::int64_t blocks = block == 0 ? 0 : (columns + block - 1) / block;
+    std::vector<std::uint8_t> block_scales(static_cast<std::size_t>(rows * blocks));
+    for (std::uint8_t& scale : block_scales) scale = static_cast<std::uint8_t>(110 + byte(30));
+    if (!block_scales.empty()) block_scales[0] = 0;
+    scales = random_floats(rows, 7, 0.001, 0.1);
+    if (block == 0) {
+      weight.scales = scales.data();
+    } else {
+      weight.unit = 0x1p-6f;
+      packed_scales.resize(packed_scale_bytes(rows, blocks));
+      arrange_scales(pool, rows, blocks, block_scales.data(), packed_scales.data());
+      weight.block_scales = packed_scales.data();
+    }
+    for (std::int64_t n = 0; n < rows; ++n) {
+      for (std::int64_t k = 0; k < columns; ++k) {
+        const int code = codes[n * columns + k];
+        const int value = bits > 4 ? code - (1 << (bits - 1))
+                                   : weight.values[static_cast<std::size_t>(code)] - 128;
+        floats.push_back(static_cast<float>(value) *
+                         (block == 0 ? scales[n] : scale_of(block_scales[n * blocks + k / block])));
+      }
+    }
+  }
+  static float scale_of(std::uint8_t byte) {
+    return byte == 0 ? 0.0f : std::ldexp(1.0f, byte - 127 - 6);
+  }
+};
+
+// The product has the bits of `gemm` by the floats, and of the activation and the addition after it.
+void expect_product(std::int64_t rows, const FloatWeights& weights, bool accumulate) {
+  const std::int64_t n = weights.matrix.rows, k = weights.matrix.columns, stride = n + 3;
+  const auto x = random_floats(rows * (k + 5), 1), bias = random_floats(n, 2);
+  const auto before = random_floats(rows * stride, 3), residual = random_floats(rows * n, 4);
+  Epilogue epilogue{.bias = bias.data(), .accumulate = accumulate};
+  for_each_target([&] {
+    ThreadPool pool(1);
+    auto expected = before;
+    gemm(pool, {rows, n, k}, {x.data(), k + 5, 1}, {weights.floats.data(), 1, k}, expected.data(),
+         stride, {.bias = bias.data(), .accumulate = accumulate});
+    const auto got = same_for_any_threads([&](ThreadPool& threads) {
+      auto y = before;
+      weight_only_product(threads, {x.data(), rows, k + 5}, weights.weight, weights.block, epilogue,
+                          y.data(), stride);
+      return y;
+    });
+    ASSERT_TRUE(same_bits(got, expected));
+    Epilogue whole = epilogue;
+    whole.activation = Activation::relu;
+    whole.residual = residual.data();
+    whole.residual_stride = n;
+    auto y = before;
+    weight_only_product(pool, {x.data(), rows, k + 5}, weights.weight, weights.block, whole,
+                        y.data(), stride);
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < n; ++j)
+        ASSERT_EQ(y[i * stride + j],
+                  std::max(0.0f, expected[i * stride + j]) + residual[i * n + j]);
+    }
+  });
+}
+
+TEST(WeightOnlyProduct, HasTheBitsOfTheFloatProduct) {
+  for (const std::int64_t rows : {1, 2, 4, 5, 40}) {
+    for (const std::int64_t columns : {7, 96, 400, 1100}) {
+      for (const std::int64_t block : {0, 32}) {
+        for (const int bits : {8, 4}) {
+          SCOPED_TRACE(fmt::format("{} rows, {} columns, {} bits, blocks of {}", rows, columns,
+                                   bits, block));
+          expect_product(rows, FloatWeights(70, columns, bits, block), rows % 2 == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST(WeightOnlyProduct, TakesEveryWidth) {
+  for (const int bits : {1, 2, 3, 5, 6, 7}) {
+    for (const std::int64_t rows : {1, 9}) {
+      SCOPED_TRACE(fmt::format("{} rows, {} bits", rows, bits));
+      expect_product(rows, FloatWeights(45, 130, bits, 64), false);
+    }
+  }
+}
+
+TEST(WeightOnlyProduct, RefusesWeightsWithoutScales) {
+  ThreadPool pool(1);
+  FloatWeights weights(32, 64, 8, 0);
+  weights.weight.scales = nullptr;
+  std::vector<float> x(64), y(32);
+  EXPECT_THROW(weight_only_product(pool, {x.data(), 1, 64}, weights.weight, 0, {}, y.data(), 32),
+               InternalError);
+}
+
+}  // namespace
+}  // namespace hone::kernels
