@@ -358,33 +358,23 @@ void decode_float(const MxintCodes& x, MxintDialect dialect, std::int64_t begin,
 
 std::int64_t lanes() { return kLanes; }
 
-// Reads and writes in turn, pieces of a few KiB each in the proportion of all; what is written holds on to what was read.
-// `y` is aligned as vectors are.
+// Vectors read and written in turn, as they come in proportion; what is written holds on to what was read. `y` is aligned as
+// vectors are.
 void move_range(std::int64_t read_bytes, const std::uint8_t* x, std::int64_t write_bytes,
                 bool around_caches, std::uint8_t* y) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto width = static_cast<std::int64_t>(hn::Lanes(d));
-  const std::int64_t pieces = read_bytes / kDequantizeBlock + 1;
+  const std::int64_t reads = read_bytes / width, writes = write_bytes / width;
   auto seen = hn::Zero(d);
-  std::int64_t read = 0, written = 0;
-  for (std::int64_t piece = 1; piece <= pieces; ++piece) {
-    // In double precision, as a product of the two would not fit.
-    const double share = static_cast<double>(piece) / static_cast<double>(pieces);
-    const auto end_of = [&](std::int64_t bytes) {
-      const auto end = static_cast<std::int64_t>(share * static_cast<double>(bytes));
-      return (piece == pieces ? bytes : end) - width;
-    };
-    for (const std::int64_t end = end_of(read_bytes); read <= end; read += width)
-      seen = hn::Xor(seen, hn::LoadU(d, x + read));
-    const std::int64_t end = end_of(write_bytes);
-    if (around_caches) {
-      for (; written <= end; written += width) hn::Stream(seen, d, y + written);
-    } else {
-      for (; written <= end; written += width) hn::StoreU(seen, d, y + written);
-    }
+  std::int64_t due = 0;  // of the next read, in parts of a `writes`th
+  for (std::int64_t i = 0; i < writes; ++i) {
+    for (due += reads; due >= writes; due -= writes, x += width)
+      seen = hn::Xor(seen, hn::LoadU(d, x));
+    put_vector(seen, d, y + i * width, around_caches);
   }
-  if (read < read_bytes) seen = hn::Xor(seen, load(d, x + read, Partial{read_bytes - read}));
-  if (written < write_bytes) store(seen, d, y + written, Partial{write_bytes - written});
+  const std::int64_t unread = read_bytes - reads * width, unwritten = write_bytes - writes * width;
+  if (unread > 0) seen = hn::Xor(seen, load(d, x, Partial{unread}));
+  if (unwritten > 0) store(seen, d, y + writes * width, Partial{unwritten});
   if (around_caches) hwy::FlushStream();
 }
 
