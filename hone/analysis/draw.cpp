@@ -276,15 +276,15 @@ std::string drawn_sentence(const Drawing& drawing) {
                      grouped(drawing.operations));
 }
 
-void write_drawing(const Drawing& drawing, const fs::path& file) {
+void write_dot(const std::string& dot, const fs::path& file) {
   const std::string extension = file.extension().string();
-  if (extension == ".dot") return write_file(file, drawing.dot);
+  if (extension == ".dot") return write_file(file, dot);
   user_check(extension == ".svg" || extension == ".png" || extension == ".pdf",
              "{}: cannot draw into this kind of file; expected .svg, .png, .pdf or .dot",
              file.string());
   // Graphviz reads and writes in a folder of its own, so that the picture appears whole or not at all.
   const ScratchFolder work(fs::temp_directory_path() / "hone-draw");
-  write_file(work.path() / "graph.dot", drawing.dot);
+  write_file(work.path() / "graph.dot", dot);
   run_program({"dot", "-T" + extension.substr(1), "graph.dot", "-o", "picture"}, work.path(),
               "graphviz");
   write_file(file, read_file(work.path() / "picture"));

@@ -30,8 +30,12 @@ std::string drawn_sentence(const Drawing& drawing);
 /// reads them.
 Drawing draw(const Graph& graph, const DrawOptions& options);
 
-/// Draws with Graphviz. The format follows the file's extension: .svg, .png, .pdf or .dot (the text itself).
+/// Draws text in Graphviz's language. The format follows the file's extension: .svg, .png, .pdf or .dot (the text itself).
 /// Throws `UserError` for another extension, or when Graphviz is not installed.
-void write_drawing(const Drawing& drawing, const fs::path& file);
+void write_dot(const std::string& dot, const fs::path& file);
+/// The same of a graph's drawing.
+inline void write_drawing(const Drawing& drawing, const fs::path& file) {
+  write_dot(drawing.dot, file);
+}
 
 }  // namespace hone

@@ -94,6 +94,19 @@ MachineMemory machine_memory() {
           .available_bytes = meminfo_bytes("MemAvailable")};
 }
 
+std::uint64_t last_level_cache_bytes() {
+  // Of the files of the kernel, as sysconf() adds up the caches of all processors of a socket.
+  std::uint64_t bytes = 0;
+  for (int index = 0;; ++index) {
+    std::ifstream file(fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/size", index));
+    std::uint64_t size = 0;
+    char unit = 0;
+    if (!(file >> size >> unit)) break;
+    bytes = std::max(bytes, size * (unit == 'M' ? 1u << 20 : 1u << 10));
+  }
+  return bytes > 0 ? bytes : std::uint64_t{32} << 20;
+}
+
 std::uint64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t program_pages = 0, resident_pages = 0;

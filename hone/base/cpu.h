@@ -33,6 +33,9 @@ struct MachineMemory {
 /// Throws `UserError` where /proc/meminfo cannot be read.
 MachineMemory machine_memory();
 
+/// The cache behind which memory begins, as the processor of this process sees it; 32 MiB where the system does not say.
+std::uint64_t last_level_cache_bytes();
+
 /// Resident memory of this process: now, and the most it ever was.
 std::uint64_t resident_bytes();
 std::uint64_t peak_resident_bytes();

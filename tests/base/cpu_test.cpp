@@ -56,6 +56,18 @@ TEST(MachineMemory, AgreesWithTheSystem) {
   EXPECT_LE(memory.available_bytes, memory.total_bytes);
 }
 
+TEST(LastLevelCache, IsTheLargestTheSystemLists) {
+  const std::uint64_t bytes = last_level_cache_bytes();
+  EXPECT_GE(bytes, 256u << 10);
+  EXPECT_LE(bytes, std::uint64_t{2} << 30);
+  EXPECT_EQ(bytes % 1024, 0u);
+  // The first level is no larger, where the system lists it.
+  std::uint64_t kibibytes = 0;
+  if (std::ifstream("/sys/devices/system/cpu/cpu0/cache/index0/size") >> kibibytes) {
+    EXPECT_GE(bytes, kibibytes << 10);
+  }
+}
+
 TEST(ResidentMemory, GrowsWithWhatIsTouchedAndThePeakStays) {
   constexpr std::size_t kSize = 64 << 20, kSlack = 8 << 20;
   const std::uint64_t before = resident_bytes();
