@@ -6,6 +6,7 @@ namespace hone {
 namespace ops {
 std::vector<OpDef> adamw();
 std::vector<OpDef> add();
+std::vector<OpDef> attention();
 std::vector<OpDef> attention_mask();
 std::vector<OpDef> binary_cross_entropy();
 std::vector<OpDef> concat();
@@ -38,6 +39,7 @@ OpTable builtin_ops() {
   OpTable table;
   for (const auto& file : {ops::adamw,
                            ops::add,
+                           ops::attention,
                            ops::attention_mask,
                            ops::binary_cross_entropy,
                            ops::concat,

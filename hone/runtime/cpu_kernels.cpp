@@ -5,6 +5,7 @@
 #include "hone/base/random.h"
 #include "hone/kernels/activation.h"
 #include "hone/kernels/adamw.h"
+#include "hone/kernels/attention.h"
 #include "hone/kernels/binary_cross_entropy.h"
 #include "hone/kernels/cross_entropy.h"
 #include "hone/kernels/dropout.h"
@@ -359,6 +360,28 @@ void matmul(Call& call) {
                         {matrix(b), b_batch}, {y, n, y_batch}, workspace(call));
 }
 
+// ---- attention
+
+kernels::ConstHeads heads_of(const Call& call, std::size_t index) {
+  const Sizes& strides = call.input(index).strides();
+  return {floats(call, index), strides[0], strides[2], strides[1]};
+}
+
+void attention(Call& call) {
+  const Tensor &q = call.input(0), &v = call.input(2);
+  const kernels::AttentionShape shape{q.size(0), q.size(2), q.size(1),
+                                      v.size(1), q.size(3), v.size(3)};
+  kernels::KeyMask mask{optional_floats(call, 3), 0};
+  if (call.has_input(3) && call.input(3).size(0) > 1)
+    mask.batch_stride = call.input(3).strides()[0];
+  const auto scale = static_cast<float>(call.attributes.get<double>("scale"));
+  const std::int64_t token = shape.heads * shape.value_size;
+  const kernels::Heads y{call.output().data<float>(), shape.queries * token, shape.value_size,
+                         token};
+  kernels::attention(call.pool(), shape, scale, heads_of(call, 0), heads_of(call, 1),
+                     heads_of(call, 2), mask, y);
+}
+
 // ---- the rest
 
 void reshape(Call& call) { call.set_output(0, call.input(0).reshape(call.output_sizes())); }
@@ -398,6 +421,7 @@ KernelTable cpu_kernels() {
   return {
       {"adamw", "cpu", "fused", anything, adamw},
       {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>, Layout::strided},
+      {"attention", "cpu", "fused", anything, attention, Layout::rows},
       {"binary_cross_entropy", "cpu", "vector", anything, binary_cross_entropy},
       {"binary_cross_entropy_gradient", "cpu", "vector", anything, binary_cross_entropy_gradient},
       {"cross_entropy", "cpu", "vector", anything, cross_entropy},

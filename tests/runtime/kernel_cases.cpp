@@ -237,6 +237,31 @@ output y4 = %y4
   return cases;
 }
 
+std::vector<KernelCase> attention_cases() {
+  std::vector<KernelCase> cases;
+  for (const auto& [queries, keys, size] :
+       {std::array<int, 3>{1, 1, 1}, {5, 7, 3}, {50, 131, 16}}) {
+    // Scores of a deviation below 5 carry the roundings of their products; so do weights, and they and values below 2
+    // those of two sums over keys.
+    cases.push_back({.text = fmt::format(R"(%q = input : f32[2, {0}, 3, {2}]
+%k = input : f32[2, {1}, 3, {2}]
+%heads = input : f32[2, 3, {1}, 8]
+%mask = input : f32[2, 1, 1, {1}]
+%same = input : f32[1, 1, 1, {1}]
+%v = transpose(%heads) {{axes=[0, 2, 1, 3]}} : f32[2, {1}, 3, 8]
+%y1 = attention(%q, %k, %v) {{scale=0.5}} : f32[2, {0}, 3, 8]
+%y2 = attention(%q, %k, %v, %mask) {{scale=0.5}} : f32[2, {0}, 3, 8]
+%y3 = attention(%q, %k, %v, %same) {{scale=0.5}} : f32[2, {0}, 3, 8]
+output y1 = %y1
+output y2 = %y2
+output y3 = %y3
+)",
+                                         queries, keys, size),
+                     .absolute = 2 * (8 * sum_of(size) + sum_of(keys)) + 16 * kUlp});
+  }
+  return cases;
+}
+
 std::vector<KernelCase> other_cases() {
   std::vector<KernelCase> cases;
   for (const int padding : {-1, 3}) {
@@ -313,7 +338,7 @@ output y = %y
 std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
   for (const auto& part : {element_wise_cases(), strided_and_broadcast_cases(), row_cases(),
-                           loss_cases(), product_cases(), other_cases()})
+                           loss_cases(), product_cases(), attention_cases(), other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;
 }
