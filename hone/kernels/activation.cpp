@@ -7,16 +7,14 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "hone/kernels/vector_loop-inl.h"
-// after the loops, whose names it uses
-#include "hone/kernels/math-inl.h"
+#include "hone/kernels/activation-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-using V = hn::Vec<Floats>;
+using V = FloatVector;
 
 // y[i] = f(x[i])
 template <class F>
@@ -37,20 +35,8 @@ HWY_INLINE void map_gradient(std::int64_t n, const float* x, const float* dy, fl
   });
 }
 
-// (1 + erf(x / sqrt 2)) / 2
-HWY_INLINE V normal_distribution(Floats d, V x) {
-  const V half = hn::Set(d, 0.5f);
-  return hn::MulAdd(half, erf(d, hn::Mul(x, hn::Set(d, 0.707106781f))), half);
-}
-
-// tanh(sqrt(2/pi) (x + 0.044715 x^3))
-HWY_INLINE V gelu_tanh_of(Floats d, V x) {
-  const V cube = hn::Mul(hn::Mul(x, x), x);
-  return tanh(d, hn::Mul(hn::Set(d, 0.797884561f), hn::MulAdd(hn::Set(d, 0.044715f), cube, x)));
-}
-
 void gelu_erf_range(std::int64_t n, const float* x, float* y) {
-  map(n, x, y, [](Floats d, V v) HWY_ATTR { return hn::Mul(v, normal_distribution(d, v)); });
+  map(n, x, y, [](Floats d, V v) HWY_ATTR { return gelu_erf_of(d, v); });
 }
 
 void gelu_erf_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {
@@ -63,16 +49,13 @@ void gelu_erf_gradient_range(std::int64_t n, const float* x, const float* dy, fl
 }
 
 void gelu_tanh_range(std::int64_t n, const float* x, float* y) {
-  map(n, x, y, [](Floats d, V v) HWY_ATTR {
-    const V half = hn::Mul(hn::Set(d, 0.5f), v);
-    return hn::MulAdd(half, gelu_tanh_of(d, v), half);
-  });
+  map(n, x, y, [](Floats d, V v) HWY_ATTR { return gelu_tanh_of(d, v); });
 }
 
 void gelu_tanh_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {
   map_gradient(n, x, dy, dx, [](Floats d, V v) HWY_ATTR {
     const V half = hn::Set(d, 0.5f);
-    const V t = gelu_tanh_of(d, v);
+    const V t = tanh_of_gelu(d, v);
     // beyond 10 the tanh is flat; the bound keeps the cubic from overflowing
     const V c = clamp_magnitude(d, v, 10.0f);
     const V inner = hn::MulAdd(hn::Set(d, 0.797884561f * 3.0f * 0.044715f), hn::Mul(c, c),
@@ -92,7 +75,7 @@ void tanh_gradient_range(std::int64_t n, const float* y, const float* dy, float*
 }
 
 void relu_range(std::int64_t n, const float* x, float* y) {
-  map(n, x, y, [](Floats d, V v) HWY_ATTR { return hn::Max(hn::Zero(d), v); });
+  map(n, x, y, [](Floats d, V v) HWY_ATTR { return relu_of(d, v); });
 }
 
 void relu_gradient_range(std::int64_t n, const float* x, const float* dy, float* dx) {

@@ -19,6 +19,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "hone/kernels/epilogue-inl.h"
 #include "hone/kernels/gemm_pack-inl.h"
 #include "hone/kernels/gemm_tile-inl.h"
 
@@ -162,7 +163,7 @@ ColumnPanel packed_panel(const Plan& plan, const Right& right, std::int64_t bloc
 struct Destination {
   float* c;
   std::int64_t c_stride;
-  GemmAdd add;
+  Epilogue epilogue;
 };
 
 // The piece of `rows` rows and `columns` columns, which do not fill the panel of B: computed aside, then added.
@@ -186,13 +187,14 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
                     const float* packed_a, const Right& right, const Destination& to,
                     std::int64_t row_begin, std::int64_t column_tile) {
   const bool first = depth_block == 0;
+  const bool goes_on = depth_block + 1 == plan.depth_blocks && to.epilogue.goes_on();
   for (std::int64_t panel = plan.panel_begin(column_tile);
        panel < plan.panel_begin(column_tile + 1); ++panel) {
     const std::int64_t column = plan.column_begin(panel);
     const std::int64_t width = plan.column_begin(panel + 1) - column;
     const std::int64_t columns = std::min(width, plan.shape.n - column);
-    const float* const bias = first && to.add.bias ? to.add.bias + column : nullptr;
-    const bool add_c = !first || to.add.accumulate;
+    const float* const bias = first && to.epilogue.bias ? to.epilogue.bias + column : nullptr;
+    const bool add_c = !first || to.epilogue.accumulate;
     ColumnPanel b = packed_panel(plan, right, depth_block, panel);
     for (std::int64_t i = 0; i < left.rows; i += kPanelRows) {
       const std::int64_t rows = std::min<std::int64_t>(kPanelRows, left.rows - i);
@@ -204,6 +206,8 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
       } else {
         multiply_partial(panel_of_a, left.depth, b, rows, width / kLanes, columns, finish);
       }
+      if (goes_on)
+        finish_piece({finish.c, to.c_stride, row_begin + i, column, rows, columns}, to.epilogue);
       b.in_memory = false;
     }
   }
@@ -273,10 +277,10 @@ void compute(ThreadPool* pool, const Plan& plan, const ConstMatrix& a, const Rig
 }
 
 void multiply(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
-              float* c, std::int64_t c_stride, const GemmAdd& add, float* workspace) {
+              float* c, std::int64_t c_stride, const Epilogue& epilogue, float* workspace) {
   const Plan plan = plan_for(shape);
   const Right right{b, plan.uses_b_once() ? nullptr : packed_b(pool, plan, b, workspace)};
-  compute(pool, plan, a, right, {c, c_stride, add});
+  compute(pool, plan, a, right, {c, c_stride, epilogue});
 }
 
 std::size_t size_of_packed(std::int64_t n, std::int64_t k) {
@@ -289,8 +293,9 @@ void pack_right(ThreadPool* pool, std::int64_t n, std::int64_t k, const ConstMat
 }
 
 void multiply_packed(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a,
-                     const float* packed, float* c, std::int64_t c_stride, const GemmAdd& add) {
-  compute(pool, plan_for(shape), a, {{}, packed}, {c, c_stride, add});
+                     const float* packed, float* c, std::int64_t c_stride,
+                     const Epilogue& epilogue) {
+  compute(pool, plan_for(shape), a, {{}, packed}, {c, c_stride, epilogue});
 }
 
 }  // namespace
@@ -334,13 +339,13 @@ ConstMatrix item_of(const ConstMatrixBatch& batch, std::int64_t p, std::int64_t 
 }  // namespace
 
 void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
-          float* c, std::int64_t c_stride, const GemmAdd& add, float* workspace) {
+          float* c, std::int64_t c_stride, const Epilogue& epilogue, float* workspace) {
   check(a);
   check(b);
   if (shape.m == 0 || shape.n == 0) return;
   ThreadPool* const threads = is_small(shape) ? nullptr : &pool;
   HWY_DYNAMIC_DISPATCH(multiply)
-  (threads, shape, a, b, c, c_stride, add, threads == nullptr ? nullptr : workspace);
+  (threads, shape, a, b, c, c_stride, epilogue, threads == nullptr ? nullptr : workspace);
 }
 
 std::size_t gemm_workspace_floats(const GemmShape& shape) {
@@ -359,11 +364,11 @@ void gemm_pack(ThreadPool& pool, std::int64_t n, std::int64_t k, const ConstMatr
 }
 
 void gemm_packed(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a,
-                 const float* packed, float* c, std::int64_t c_stride, const GemmAdd& add) {
+                 const float* packed, float* c, std::int64_t c_stride, const Epilogue& epilogue) {
   check(a);
   if (shape.m == 0 || shape.n == 0) return;
   ThreadPool* const threads = is_small(shape) ? nullptr : &pool;
-  HWY_DYNAMIC_DISPATCH(multiply_packed)(threads, shape, a, packed, c, c_stride, add);
+  HWY_DYNAMIC_DISPATCH(multiply_packed)(threads, shape, a, packed, c, c_stride, epilogue);
 }
 
 void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,

@@ -287,7 +287,7 @@ void linear(Call& call) {
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
   const kernels::GemmShape shape{row_count(call.input(0)), outputs, inputs};
   const kernels::ConstMatrix x{floats(call, 0), inputs, 1};
-  const kernels::GemmAdd bias{optional_floats(call, 2), false};
+  const kernels::Epilogue bias{optional_floats(call, 2), false};
   float* y = call.output().data<float>();
   if (const auto* packed = static_cast<const Storage*>(call.prepared)) {
     kernels::gemm_packed(call.pool(), shape, x, reinterpret_cast<const float*>(packed->pointer), y,

@@ -1,0 +1,74 @@
+// What is left of an epilogue when sums and bias are in C, compiled once per Highway target; for any product that is done
+// with a piece of C at a time.
+#if defined(HONE_KERNELS_EPILOGUE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HONE_KERNELS_EPILOGUE_INL_H_
+#undef HONE_KERNELS_EPILOGUE_INL_H_
+#else
+#define HONE_KERNELS_EPILOGUE_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+
+#include "hone/kernels/activation-inl.h"
+#include "hone/kernels/epilogue.h"
+#include "hone/kernels/vector_loop-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+
+// A piece of C, of which `row` and `column` are the first.
+struct Piece {
+  float* c;
+  std::int64_t c_stride;
+  std::int64_t row, column;
+  std::int64_t rows, columns;
+};
+
+template <class F>
+HWY_INLINE void finish_rows(const Piece& piece, const Epilogue& epilogue, F&& activated) {
+  const Floats d;
+  for (std::int64_t i = 0; i < piece.rows; ++i) {
+    float* const c = piece.c + i * piece.c_stride;
+    if (epilogue.residual == nullptr) {
+      for_vectors(d, piece.columns, [&](std::int64_t j, auto part) HWY_ATTR {
+        store(activated(d, load(d, c + j, part)), d, c + j, part);
+      });
+      continue;
+    }
+    const float* const residual =
+        epilogue.residual + (piece.row + i) * epilogue.residual_stride + piece.column;
+    for_vectors(d, piece.columns, [&](std::int64_t j, auto part) HWY_ATTR {
+      const auto value = activated(d, load(d, c + j, part));
+      store(hn::Add(value, load(d, residual + j, part)), d, c + j, part);
+    });
+  }
+}
+
+// Activation and residual.
+inline void finish_piece(const Piece& piece, const Epilogue& epilogue) {
+  switch (epilogue.activation) {
+    case Activation::none:
+      return finish_rows(piece, epilogue, [](Floats, FloatVector x) HWY_ATTR { return x; });
+    case Activation::relu:
+      return finish_rows(piece, epilogue,
+                         [](Floats d, FloatVector x) HWY_ATTR { return relu_of(d, x); });
+    case Activation::gelu_erf:
+      return finish_rows(piece, epilogue,
+                         [](Floats d, FloatVector x) HWY_ATTR { return gelu_erf_of(d, x); });
+    case Activation::gelu_tanh:
+      return finish_rows(piece, epilogue,
+                         [](Floats d, FloatVector x) HWY_ATTR { return gelu_tanh_of(d, x); });
+    case Activation::tanh:
+      return finish_rows(piece, epilogue,
+                         [](Floats d, FloatVector x) HWY_ATTR { return tanh(d, x); });
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
