@@ -14,6 +14,7 @@ std::vector<OpDef> cross_entropy();
 std::vector<OpDef> dropout();
 std::vector<OpDef> embedding();
 std::vector<OpDef> full();
+std::vector<OpDef> fused_linear();
 std::vector<OpDef> gelu();
 std::vector<OpDef> global_norm();
 std::vector<OpDef> layer_norm();
@@ -47,6 +48,7 @@ OpTable builtin_ops() {
                            ops::dropout,
                            ops::embedding,
                            ops::full,
+                           ops::fused_linear,
                            ops::gelu,
                            ops::global_norm,
                            ops::layer_norm,

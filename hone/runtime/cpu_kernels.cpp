@@ -282,20 +282,39 @@ std::int64_t linear_workspace(const CallSite& site, const Bindings& bindings) {
       kernels::gemm_workspace_floats({rows_of(sizes_of(site, 0, bindings)), weight[0], weight[1]}));
 }
 
-void linear(Call& call) {
+void run_linear(Call& call, const kernels::Epilogue& epilogue) {
   const Tensor& weight = call.input(1);
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
   const kernels::GemmShape shape{row_count(call.input(0)), outputs, inputs};
   const kernels::ConstMatrix x{floats(call, 0), inputs, 1};
-  const kernels::Epilogue bias{optional_floats(call, 2), false};
   float* y = call.output().data<float>();
   if (const auto* packed = static_cast<const Storage*>(call.prepared)) {
     kernels::gemm_packed(call.pool(), shape, x, reinterpret_cast<const float*>(packed->pointer), y,
-                         outputs, bias);
+                         outputs, epilogue);
   } else {
-    kernels::gemm(call.pool(), shape, x, {floats(call, 1), 1, inputs}, y, outputs, bias,
+    kernels::gemm(call.pool(), shape, x, {floats(call, 1), 1, inputs}, y, outputs, epilogue,
                   workspace(call));
   }
+}
+
+void linear(Call& call) { run_linear(call, {.bias = optional_floats(call, 2)}); }
+
+kernels::Activation activation_called(std::string_view name) {
+  constexpr std::pair<std::string_view, kernels::Activation> kActivations[] = {
+      {"relu", kernels::Activation::relu},
+      {"gelu", kernels::Activation::gelu_erf},
+      {"gelu_tanh", kernels::Activation::gelu_tanh},
+      {"tanh", kernels::Activation::tanh}};
+  for (const auto& [known, activation] : kActivations)
+    if (name == known) return activation;
+  return kernels::Activation::none;
+}
+
+void fused_linear(Call& call) {
+  run_linear(call, {.bias = floats(call, 2),
+                    .activation = activation_called(call.attributes.get<std::string>("activation")),
+                    .residual = optional_floats(call, 3),
+                    .residual_stride = call.input(1).size(0)});
 }
 
 std::int64_t linear_weight_gradient_workspace(const CallSite& site, const Bindings& bindings) {
@@ -430,6 +449,8 @@ KernelTable cpu_kernels() {
       {"embedding", "cpu", "rows", anything, embedding},
       {"embedding_gradient", "cpu", "rows", anything, embedding_gradient},
       {"full", "cpu", "vector", float_result, full},
+      {"fused_linear", "cpu", "gemm", anything, fused_linear, Layout::dense, packed_weight,
+       linear_workspace},
       {"gelu", "cpu", "vector", anything, gelu},
       {"gelu_gradient", "cpu", "vector", anything, gelu_gradient},
       {"global_norm", "cpu", "vector", anything, global_norm},

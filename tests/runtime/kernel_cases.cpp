@@ -207,6 +207,25 @@ output z = %z
 )",
                                          m, n, k),
                      .absolute = sum_of(k + 1)});
+    // Activations of slope below 1.13, and some roundings of their own.
+    cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {2}]
+%w = input : f32[{1}, {2}]
+%b = input : f32[{1}]
+%r = input : f32[{0}, {1}]
+%y0 = fused_linear(%x, %w, %b, %r) : f32[{0}, {1}]
+%y1 = fused_linear(%x, %w, %b, %r) {{activation="relu"}} : f32[{0}, {1}]
+%y2 = fused_linear(%x, %w, %b, %r) {{activation="gelu"}} : f32[{0}, {1}]
+%y3 = fused_linear(%x, %w, %b) {{activation="gelu_tanh"}} : f32[{0}, {1}]
+%y4 = fused_linear(%x, %w, %b) {{activation="tanh"}} : f32[{0}, {1}]
+output y0 = %y0
+output y1 = %y1
+output y2 = %y2
+output y3 = %y3
+output y4 = %y4
+)",
+                                         m, n, k),
+                     .relative = 16,
+                     .absolute = 1.13 * sum_of(k + 1) + 8 * kUlp});
     cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {2}]
 %dy = input : f32[{0}, {1}]
 %dw = linear_weight_gradient(%x, %dy) : f32[{1}, {2}]
