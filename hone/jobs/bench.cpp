@@ -152,8 +152,9 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
     add_training_step(graph, {});
     add_optimizer_state(graph, parameters);
   } else {
-    run_passes(graph, parameters, session,
-               {"remove_dropout", "remove_dead_code", "fold_parameters"});
+    run_passes(
+        graph, parameters, session,
+        {"remove_dropout", "remove_dead_code", "fuse_attention", "fuse_linear", "fold_parameters"});
   }
   std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);

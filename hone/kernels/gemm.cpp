@@ -4,19 +4,12 @@
 // chunks compute tiles of C; or, where so few rows stand in A that one tile holds them, by the only
 // chunk that needs the panel, just before it does and into its own cache, for then the weights of a
 // layer are read once and written nowhere. Rows of A are read in place where they are contiguous,
-// otherwise every chunk packs its own into panels of kPanelRows rows. The micro-kernel keeps one
-// panel by one panel of C in registers:
-//
-//   AVX-512: 8 rows x 3 vectors of 16, 24 accumulators of 32 registers;  else 4 x 3, 12 of 16.
-//
-// Per step of K it loads 3 vectors of B and broadcasts kPanelRows values of A, so loads stay under
-// half of the multiply-adds. B panels stream from L2, at most 192 bytes per 24 multiply-adds; rows
-// of A stay in L1.
+// otherwise every chunk packs its own into panels of kPanelRows rows. The micro-kernel
+// (gemm_tile-inl.h) keeps one panel by one panel of C in registers. B panels stream from L2, at most
+// 192 bytes per 24 multiply-adds; rows of A stay in L1.
 #include "hone/kernels/gemm.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "hone/base/error.h"
 #include "hone/kernels/scratch.h"
@@ -26,23 +19,16 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "hone/kernels/transpose-inl.h"
+#include "hone/kernels/epilogue-inl.h"
+#include "hone/kernels/gemm_pack-inl.h"
+#include "hone/kernels/gemm_tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
 
-namespace hn = hwy::HWY_NAMESPACE;
-using Vectors = hn::ScalableTag<float>;
-
-constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Vectors()));
-constexpr int kPanelVectors = 3;
-constexpr int kPanelRows = kLanes == 16 ? 8 : 4;
 constexpr std::int64_t kMaxDepth = 384;
-// How many floats of packed B are asked for before they are needed: 8 KiB, some microseconds of a
-// memory that serves two cores.
-constexpr std::int64_t kFetchedAhead = 2048;
 
 // First of the indices [0, total) that part `part` of `parts` nearly equal parts holds.
 constexpr std::int64_t part_begin(std::int64_t total, std::int64_t parts, std::int64_t part) {
@@ -102,132 +88,39 @@ Plan plan_for(const GemmShape& shape) {
   return plan;
 }
 
-// What a piece of C starts from: itself, the bias of its columns, both or zero.
-struct Start {
+// Adds the sums of a piece of C to what it starts from: itself, the bias of its columns, both or zero.
+struct AddToPiece {
+  float* c;
+  std::int64_t c_stride;
   const float* bias;
   bool add_c;
-};
 
-// Up to kPanelRows rows of A, packed or as they stand: value l of row i is data[i * row_stride + l
-// * depth_stride].
-struct RowPanel {
-  const float* data;
-  std::int64_t row_stride;
-  std::int64_t depth_stride;
-};
-
-// A panel of packed B, and whether it still lies in memory: then what follows is asked for early.
-struct ColumnPanel {
-  const float* data;
-  bool in_memory;
-};
-
-// C piece (kRows, kVectors * kLanes) =
-//     start + A panel (kRows of kPanelRows, depth) * B panel (depth, kVectors * kLanes).
-template <int kRows, int kVectors>
-void multiply_panels(const RowPanel& rows, std::int64_t depth, const ColumnPanel& columns,
-                     float* HWY_RESTRICT c, std::int64_t c_stride, const Start& start) {
-  const Vectors d;
-  using V = hn::Vec<Vectors>;
-  const float* HWY_RESTRICT a = rows.data;
-  const float* HWY_RESTRICT b = columns.data;
-  V sum[kRows][kVectors];
-  // Without full unrolling, here and below, the sums live in memory.
-#pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 3
-    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
-  }
   // C is needed only after the loop over K, time enough to fetch it.
-#pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i) {
-#pragma GCC unroll 3
-    for (int j = 0; j < kVectors; ++j) __builtin_prefetch(c + i * c_stride + j * kLanes, 1);
-  }
-  for (std::int64_t l = 0; l < depth; ++l) {
-    if (columns.in_memory) {
-#pragma GCC unroll 3
-      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kFetchedAhead + j * kLanes, 0, 2);
-    }
-    V right[kVectors];
-#pragma GCC unroll 3
-    for (int j = 0; j < kVectors; ++j) right[j] = hn::Load(d, b + j * kLanes);
+  template <int kRows, int kVectors>
+  HWY_INLINE void announce() const {
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) {
-      const V left = hn::Set(d, a[i * rows.row_stride]);
 #pragma GCC unroll 3
-      for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::MulAdd(left, right[j], sum[i][j]);
+      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(c + i * c_stride + j * kLanes, 1);
     }
-    a += rows.depth_stride;
-    b += kVectors * kLanes;
   }
+
+  template <int kRows, int kVectors>
+  HWY_INLINE void take(const SumVector (&sum)[kRows][kVectors]) const {
+    const Floats d;
 #pragma GCC unroll 3
-  for (int j = 0; j < kVectors; ++j) {
-    const V bias = start.bias ? hn::LoadU(d, start.bias + j * kLanes) : hn::Zero(d);
+    for (int j = 0; j < kVectors; ++j) {
+      const SumVector start = bias ? hn::LoadU(d, bias + j * kLanes) : hn::Zero(d);
 #pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) {
-      float* const to = c + i * c_stride + j * kLanes;
-      V value = hn::Add(sum[i][j], bias);
-      if (start.add_c) value = hn::Add(hn::LoadU(d, to), value);
-      hn::StoreU(value, d, to);
+      for (int i = 0; i < kRows; ++i) {
+        float* const to = c + i * c_stride + j * kLanes;
+        SumVector value = hn::Add(sum[i][j], start);
+        if (add_c) value = hn::Add(hn::LoadU(d, to), value);
+        hn::StoreU(value, d, to);
+      }
     }
   }
-}
-
-using MultiplyPanels = void (*)(const RowPanel&, std::int64_t, const ColumnPanel&, float*,
-                                std::int64_t, const Start&);
-
-// The micro-kernels for each number of rows, 1 to kPanelRows, and of vectors, 1 to kPanelVectors.
-using MicroKernels = std::array<std::array<MultiplyPanels, kPanelVectors>, kPanelRows>;
-
-template <int... kRow>
-constexpr MicroKernels micro_kernels(std::integer_sequence<int, kRow...>) {
-  return {{{multiply_panels<kRow + 1, 1>, multiply_panels<kRow + 1, 2>,
-            multiply_panels<kRow + 1, 3>}...}};
-}
-
-MultiplyPanels micro_kernel(std::int64_t rows, std::int64_t vectors) {
-  static_assert(kPanelVectors == 3);
-  static constexpr MicroKernels kTable =
-      micro_kernels(std::make_integer_sequence<int, kPanelRows>());
-  return kTable[static_cast<std::size_t>(rows - 1)][static_cast<std::size_t>(vectors - 1)];
-}
-
-// A piece of an operand, seen as `count` lines of `depth` values: rows of A or columns of B.
-struct Lines {
-  const float* data;
-  std::int64_t line_stride;
-  std::int64_t depth_stride;
-  std::int64_t count;
 };
-
-// panel[l * width + i] = value l of line i for neighbouring lines; `width` is a multiple of
-// kPanelRows.
-void copy_panel(const Lines& lines, std::int64_t width, std::int64_t depth, float* panel) {
-  const hn::CappedTag<float, kPanelRows> d;
-  for (std::int64_t l = 0; l < depth; ++l) {
-    const float* const from = lines.data + l * lines.depth_stride;
-    for (std::int64_t i = 0; i < width; i += kPanelRows)
-      hn::StoreU(hn::LoadU(d, from + i), d, panel + l * width + i);
-  }
-}
-
-// panel[l * width + i] = value l of line i; lines from count to width are zero.
-void pack_panel(const Lines& lines, std::int64_t width, std::int64_t depth, float* panel) {
-  if (lines.line_stride != 1) {
-    transpose_block(lines.data, lines.line_stride, lines.count, depth, panel, width);
-  } else if (lines.count == width) {
-    copy_panel(lines, width, depth, panel);
-  } else {
-    for (std::int64_t l = 0; l < depth; ++l) {
-      std::copy_n(lines.data + l * lines.depth_stride, lines.count, panel + l * width);
-    }
-  }
-  if (lines.count == width) return;
-  for (std::int64_t l = 0; l < depth; ++l) {
-    std::fill(panel + l * width + lines.count, panel + (l + 1) * width, 0.0f);
-  }
-}
 
 // B as it was given, and packed as a whole where that is done before: null where every chunk packs
 // the panels it needs.
@@ -266,69 +159,25 @@ ColumnPanel packed_panel(const Plan& plan, const Right& right, std::int64_t bloc
   return {packed, false};
 }
 
-// The rows of A that one tile of C needs, for one depth block.
-struct RowBlock {
-  const float* data;
-  std::int64_t row_stride;
-  std::int64_t depth_stride;
-  std::int64_t rows;
-  std::int64_t depth;
-};
-
-// Whether the micro-kernel reads A where it stands: its rows are contiguous and do not all fall on
-// the same cache sets.
-bool is_read_in_place(const RowBlock& block) {
-  constexpr std::int64_t kFloatsPerPage = 4096 / sizeof(float);
-  return block.depth_stride == 1 && block.row_stride % kFloatsPerPage != 0;
-}
-
-// Packs panels of kPanelRows rows: value l of row i of a panel at [l * kPanelRows + i].
-void pack_a(const RowBlock& block, float* packed) {
-  if (block.depth_stride == 1) {
-    for (std::int64_t i = 0; i < block.rows; i += kPanelRows) {
-      transpose_block(block.data + i * block.row_stride, block.row_stride,
-                      std::min<std::int64_t>(kPanelRows, block.rows - i), block.depth,
-                      packed + i * block.depth, kPanelRows);
-    }
-    return;
-  }
-  const hn::CappedTag<float, kPanelRows> d;
-  const std::int64_t whole = block.rows / kPanelRows * kPanelRows;
-  for (std::int64_t l = 0; l < block.depth; ++l) {
-    const float* const values = block.data + l * block.depth_stride;
-    float* const to = packed + l * kPanelRows;
-    for (std::int64_t i = 0; i < whole; i += kPanelRows)
-      hn::Store(hn::LoadU(d, values + i), d, to + i * block.depth);
-    std::copy(values + whole, values + block.rows, to + whole * block.depth);
-  }
-}
-
-// Rows from `row` on, in place or packed.
-RowPanel row_panel(const RowBlock& block, const float* packed, std::int64_t row) {
-  if (is_read_in_place(block)) return {block.data + row * block.row_stride, block.row_stride, 1};
-  return {packed + row * block.depth, 1, kPanelRows};
-}
-
 // Where results go and what they start from.
 struct Destination {
   float* c;
   std::int64_t c_stride;
-  GemmAdd add;
+  Epilogue epilogue;
 };
 
-// The piece of C of `rows` rows and `columns` columns, which do not fill the panel of B: computed
-// aside, then added.
-void multiply_partial(MultiplyPanels multiply, const RowPanel& left, std::int64_t depth,
-                      const ColumnPanel& b, float* c, std::int64_t c_stride, std::int64_t rows,
-                      std::int64_t columns, const Start& start) {
+// The piece of `rows` rows and `columns` columns, which do not fill the panel of B: computed aside, then added.
+void multiply_partial(const RowPanel& left, std::int64_t depth, const ColumnPanel& b,
+                      std::int64_t rows, std::int64_t vectors, std::int64_t columns,
+                      const AddToPiece& finish) {
   constexpr std::int64_t kStride = kPanelVectors * kLanes;
   HWY_ALIGN float piece[kPanelRows * kStride];
-  multiply(left, depth, b, piece, kStride, {nullptr, false});
+  micro_kernel<AddToPiece>(rows, vectors)(left, depth, b, {piece, kStride, nullptr, false});
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = 0; j < columns; ++j) {
-      const float value = piece[i * kStride + j] + (start.bias ? start.bias[j] : 0.0f);
-      float& to = c[i * c_stride + j];
-      to = start.add_c ? to + value : value;
+      const float value = piece[i * kStride + j] + (finish.bias ? finish.bias[j] : 0.0f);
+      float& to = finish.c[i * finish.c_stride + j];
+      to = finish.add_c ? to + value : value;
     }
   }
 }
@@ -338,24 +187,27 @@ void multiply_block(const Plan& plan, std::int64_t depth_block, const RowBlock& 
                     const float* packed_a, const Right& right, const Destination& to,
                     std::int64_t row_begin, std::int64_t column_tile) {
   const bool first = depth_block == 0;
+  const bool goes_on = depth_block + 1 == plan.depth_blocks && to.epilogue.goes_on();
   for (std::int64_t panel = plan.panel_begin(column_tile);
        panel < plan.panel_begin(column_tile + 1); ++panel) {
     const std::int64_t column = plan.column_begin(panel);
     const std::int64_t width = plan.column_begin(panel + 1) - column;
     const std::int64_t columns = std::min(width, plan.shape.n - column);
-    const float* const bias = first && to.add.bias ? to.add.bias + column : nullptr;
-    const Start start{bias, !first || to.add.accumulate};
+    const float* const bias = first && to.epilogue.bias ? to.epilogue.bias + column : nullptr;
+    const bool add_c = !first || to.epilogue.accumulate;
     ColumnPanel b = packed_panel(plan, right, depth_block, panel);
     for (std::int64_t i = 0; i < left.rows; i += kPanelRows) {
       const std::int64_t rows = std::min<std::int64_t>(kPanelRows, left.rows - i);
-      const auto multiply = micro_kernel(rows, width / kLanes);
       const RowPanel panel_of_a = row_panel(left, packed_a, i);
-      float* const c = to.c + (row_begin + i) * to.c_stride + column;
+      const AddToPiece finish{to.c + (row_begin + i) * to.c_stride + column, to.c_stride, bias,
+                              add_c};
       if (columns == width) {
-        multiply(panel_of_a, left.depth, b, c, to.c_stride, start);
+        micro_kernel<AddToPiece>(rows, width / kLanes)(panel_of_a, left.depth, b, finish);
       } else {
-        multiply_partial(multiply, panel_of_a, left.depth, b, c, to.c_stride, rows, columns, start);
+        multiply_partial(panel_of_a, left.depth, b, rows, width / kLanes, columns, finish);
       }
+      if (goes_on)
+        finish_piece({finish.c, to.c_stride, row_begin + i, column, rows, columns}, to.epilogue);
       b.in_memory = false;
     }
   }
@@ -425,10 +277,10 @@ void compute(ThreadPool* pool, const Plan& plan, const ConstMatrix& a, const Rig
 }
 
 void multiply(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
-              float* c, std::int64_t c_stride, const GemmAdd& add, float* workspace) {
+              float* c, std::int64_t c_stride, const Epilogue& epilogue, float* workspace) {
   const Plan plan = plan_for(shape);
   const Right right{b, plan.uses_b_once() ? nullptr : packed_b(pool, plan, b, workspace)};
-  compute(pool, plan, a, right, {c, c_stride, add});
+  compute(pool, plan, a, right, {c, c_stride, epilogue});
 }
 
 std::size_t size_of_packed(std::int64_t n, std::int64_t k) {
@@ -441,8 +293,9 @@ void pack_right(ThreadPool* pool, std::int64_t n, std::int64_t k, const ConstMat
 }
 
 void multiply_packed(ThreadPool* pool, const GemmShape& shape, const ConstMatrix& a,
-                     const float* packed, float* c, std::int64_t c_stride, const GemmAdd& add) {
-  compute(pool, plan_for(shape), a, {{}, packed}, {c, c_stride, add});
+                     const float* packed, float* c, std::int64_t c_stride,
+                     const Epilogue& epilogue) {
+  compute(pool, plan_for(shape), a, {{}, packed}, {c, c_stride, epilogue});
 }
 
 }  // namespace
@@ -486,13 +339,13 @@ ConstMatrix item_of(const ConstMatrixBatch& batch, std::int64_t p, std::int64_t 
 }  // namespace
 
 void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
-          float* c, std::int64_t c_stride, const GemmAdd& add, float* workspace) {
+          float* c, std::int64_t c_stride, const Epilogue& epilogue, float* workspace) {
   check(a);
   check(b);
   if (shape.m == 0 || shape.n == 0) return;
   ThreadPool* const threads = is_small(shape) ? nullptr : &pool;
   HWY_DYNAMIC_DISPATCH(multiply)
-  (threads, shape, a, b, c, c_stride, add, threads == nullptr ? nullptr : workspace);
+  (threads, shape, a, b, c, c_stride, epilogue, threads == nullptr ? nullptr : workspace);
 }
 
 std::size_t gemm_workspace_floats(const GemmShape& shape) {
@@ -511,11 +364,11 @@ void gemm_pack(ThreadPool& pool, std::int64_t n, std::int64_t k, const ConstMatr
 }
 
 void gemm_packed(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a,
-                 const float* packed, float* c, std::int64_t c_stride, const GemmAdd& add) {
+                 const float* packed, float* c, std::int64_t c_stride, const Epilogue& epilogue) {
   check(a);
   if (shape.m == 0 || shape.n == 0) return;
   ThreadPool* const threads = is_small(shape) ? nullptr : &pool;
-  HWY_DYNAMIC_DISPATCH(multiply_packed)(threads, shape, a, packed, c, c_stride, add);
+  HWY_DYNAMIC_DISPATCH(multiply_packed)(threads, shape, a, packed, c, c_stride, epilogue);
 }
 
 void gemm_batched(ThreadPool& pool, const std::array<std::int64_t, 2>& batches,

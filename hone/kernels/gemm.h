@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "hone/base/thread_pool.h"
+#include "hone/kernels/epilogue.h"
 
 /// Products of float matrices.
 ///
@@ -30,17 +31,12 @@ struct ConstMatrix {
   std::int64_t column_stride = 1;
 };
 
-/// What is added to A B.
-struct GemmAdd {
-  const float* bias = nullptr;  ///< (N), added to every row; none when null.
-  bool accumulate = false;      ///< Adds to what C holds instead of overwriting it.
-};
-
-/// C[i * c_stride + j] = sum over l of A(i,l) B(l,j), plus `add`. C must not overlap the inputs.
+/// C[i * c_stride + j] = sum over l of A(i,l) B(l,j), through `epilogue`. C must not overlap the inputs.
 /// With k = 0 the sum is 0. `workspace` has room for `gemm_workspace_floats(shape)`, aligned to a line of the cache; null:
 /// the calling thread keeps as much.
 void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
-          float* c, std::int64_t c_stride, const GemmAdd& add = {}, float* workspace = nullptr);
+          float* c, std::int64_t c_stride, const Epilogue& epilogue = {},
+          float* workspace = nullptr);
 
 /// What a product works in: all of B, packed, where several chunks read it; what a thread works in alone, up to some MiB,
 /// it keeps itself.
@@ -54,11 +50,12 @@ void gemm_pack(ThreadPool& pool, std::int64_t n, std::int64_t k, const ConstMatr
 
 /// `gemm` with B packed: the same bits.
 void gemm_packed(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a,
-                 const float* packed, float* c, std::int64_t c_stride, const GemmAdd& add = {});
+                 const float* packed, float* c, std::int64_t c_stride,
+                 const Epilogue& epilogue = {});
 
 /// The same sum in plain loops, accumulated in double and rounded once: what tests compare with.
 void gemm_reference(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b, float* c,
-                    std::int64_t c_stride, const GemmAdd& add = {});
+                    std::int64_t c_stride, const Epilogue& epilogue = {});
 
 /// Distances between the items of the two batch dimensions, in elements; 0 uses one matrix for all
 /// items.

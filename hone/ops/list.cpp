@@ -6,6 +6,7 @@ namespace hone {
 namespace ops {
 std::vector<OpDef> adamw();
 std::vector<OpDef> add();
+std::vector<OpDef> attention();
 std::vector<OpDef> attention_mask();
 std::vector<OpDef> binary_cross_entropy();
 std::vector<OpDef> concat();
@@ -13,6 +14,7 @@ std::vector<OpDef> cross_entropy();
 std::vector<OpDef> dropout();
 std::vector<OpDef> embedding();
 std::vector<OpDef> full();
+std::vector<OpDef> fused_linear();
 std::vector<OpDef> gelu();
 std::vector<OpDef> global_norm();
 std::vector<OpDef> layer_norm();
@@ -39,6 +41,7 @@ OpTable builtin_ops() {
   OpTable table;
   for (const auto& file : {ops::adamw,
                            ops::add,
+                           ops::attention,
                            ops::attention_mask,
                            ops::binary_cross_entropy,
                            ops::concat,
@@ -46,6 +49,7 @@ OpTable builtin_ops() {
                            ops::dropout,
                            ops::embedding,
                            ops::full,
+                           ops::fused_linear,
                            ops::gelu,
                            ops::global_norm,
                            ops::layer_norm,

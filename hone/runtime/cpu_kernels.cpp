@@ -5,6 +5,7 @@
 #include "hone/base/random.h"
 #include "hone/kernels/activation.h"
 #include "hone/kernels/adamw.h"
+#include "hone/kernels/attention.h"
 #include "hone/kernels/binary_cross_entropy.h"
 #include "hone/kernels/cross_entropy.h"
 #include "hone/kernels/dropout.h"
@@ -281,20 +282,39 @@ std::int64_t linear_workspace(const CallSite& site, const Bindings& bindings) {
       kernels::gemm_workspace_floats({rows_of(sizes_of(site, 0, bindings)), weight[0], weight[1]}));
 }
 
-void linear(Call& call) {
+void run_linear(Call& call, const kernels::Epilogue& epilogue) {
   const Tensor& weight = call.input(1);
   const std::int64_t outputs = weight.size(0), inputs = weight.size(1);
   const kernels::GemmShape shape{row_count(call.input(0)), outputs, inputs};
   const kernels::ConstMatrix x{floats(call, 0), inputs, 1};
-  const kernels::GemmAdd bias{optional_floats(call, 2), false};
   float* y = call.output().data<float>();
   if (const auto* packed = static_cast<const Storage*>(call.prepared)) {
     kernels::gemm_packed(call.pool(), shape, x, reinterpret_cast<const float*>(packed->pointer), y,
-                         outputs, bias);
+                         outputs, epilogue);
   } else {
-    kernels::gemm(call.pool(), shape, x, {floats(call, 1), 1, inputs}, y, outputs, bias,
+    kernels::gemm(call.pool(), shape, x, {floats(call, 1), 1, inputs}, y, outputs, epilogue,
                   workspace(call));
   }
+}
+
+void linear(Call& call) { run_linear(call, {.bias = optional_floats(call, 2)}); }
+
+kernels::Activation activation_called(std::string_view name) {
+  constexpr std::pair<std::string_view, kernels::Activation> kActivations[] = {
+      {"relu", kernels::Activation::relu},
+      {"gelu", kernels::Activation::gelu_erf},
+      {"gelu_tanh", kernels::Activation::gelu_tanh},
+      {"tanh", kernels::Activation::tanh}};
+  for (const auto& [known, activation] : kActivations)
+    if (name == known) return activation;
+  return kernels::Activation::none;
+}
+
+void fused_linear(Call& call) {
+  run_linear(call, {.bias = floats(call, 2),
+                    .activation = activation_called(call.attributes.get<std::string>("activation")),
+                    .residual = optional_floats(call, 3),
+                    .residual_stride = call.input(1).size(0)});
 }
 
 std::int64_t linear_weight_gradient_workspace(const CallSite& site, const Bindings& bindings) {
@@ -359,6 +379,28 @@ void matmul(Call& call) {
                         {matrix(b), b_batch}, {y, n, y_batch}, workspace(call));
 }
 
+// ---- attention
+
+kernels::ConstHeads heads_of(const Call& call, std::size_t index) {
+  const Sizes& strides = call.input(index).strides();
+  return {floats(call, index), strides[0], strides[2], strides[1]};
+}
+
+void attention(Call& call) {
+  const Tensor &q = call.input(0), &v = call.input(2);
+  const kernels::AttentionShape shape{q.size(0), q.size(2), q.size(1),
+                                      v.size(1), q.size(3), v.size(3)};
+  kernels::KeyMask mask{optional_floats(call, 3), 0};
+  if (call.has_input(3) && call.input(3).size(0) > 1)
+    mask.batch_stride = call.input(3).strides()[0];
+  const auto scale = static_cast<float>(call.attributes.get<double>("scale"));
+  const std::int64_t token = shape.heads * shape.value_size;
+  const kernels::Heads y{call.output().data<float>(), shape.queries * token, shape.value_size,
+                         token};
+  kernels::attention(call.pool(), shape, scale, heads_of(call, 0), heads_of(call, 1),
+                     heads_of(call, 2), mask, y);
+}
+
 // ---- the rest
 
 void reshape(Call& call) { call.set_output(0, call.input(0).reshape(call.output_sizes())); }
@@ -398,6 +440,7 @@ KernelTable cpu_kernels() {
   return {
       {"adamw", "cpu", "fused", anything, adamw},
       {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>, Layout::strided},
+      {"attention", "cpu", "fused", anything, attention, Layout::rows},
       {"binary_cross_entropy", "cpu", "vector", anything, binary_cross_entropy},
       {"binary_cross_entropy_gradient", "cpu", "vector", anything, binary_cross_entropy_gradient},
       {"cross_entropy", "cpu", "vector", anything, cross_entropy},
@@ -406,6 +449,8 @@ KernelTable cpu_kernels() {
       {"embedding", "cpu", "rows", anything, embedding},
       {"embedding_gradient", "cpu", "rows", anything, embedding_gradient},
       {"full", "cpu", "vector", float_result, full},
+      {"fused_linear", "cpu", "gemm", anything, fused_linear, Layout::dense, packed_weight,
+       linear_workspace},
       {"gelu", "cpu", "vector", anything, gelu},
       {"gelu_gradient", "cpu", "vector", anything, gelu_gradient},
       {"global_norm", "cpu", "vector", anything, global_norm},

@@ -28,6 +28,7 @@ std::vector<const Node*> constant_weights(const Node& node, const std::set<const
 bool suits(Layout layout, const Tensor& tensor) {
   if (layout == Layout::strided || tensor.contiguous()) return true;
   const std::size_t rank = tensor.strides().size();
+  if (layout == Layout::rows) return tensor.strides()[rank - 1] == 1;
   return layout == Layout::matrices && rank >= 2 &&
          (tensor.strides()[rank - 1] == 1 || tensor.strides()[rank - 2] == 1);
 }

@@ -21,6 +21,7 @@ struct CallSite {
 enum class Layout {
   dense,     ///< without gaps, in row-major order
   matrices,  ///< strided, but one of the last two dimensions has stride 1
+  rows,      ///< strided, but the last dimension has stride 1
   strided,
 };
 

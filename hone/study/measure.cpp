@@ -86,11 +86,10 @@ std::string key_of(const FigureName& figure) { return fmt::format("eval_{}", fig
 Measurement measure(const Model& model, const EncodedSet& data, std::int64_t batch_size,
                     Context& context, const std::string& title, ProgressEnd end) {
   const auto start = std::chrono::steady_clock::now();
-  Graph graph = forward_graph(model);
+  Predictor predictor(forward_graph(model), model.parameters, context.session());
   const std::int64_t texts = std::min(batch_size, data.size()), tokens = longest_text(data);
-  check_memory(graph, {{'B', texts}, {'S', tokens}}, context.session(),
+  check_memory(predictor.graph(), {{'B', texts}, {'S', tokens}}, context.session(),
                fmt::format("a batch of {} texts of up to {} tokens", texts, tokens));
-  Predictor predictor(std::move(graph), model.parameters, context.session());
   Progress progress(title, data.size(), {.unit = "texts", .end = end, .output = context.progress});
   Measurement measured;
   measured.logits = predictor.rows(text_examples(data), batch_size,

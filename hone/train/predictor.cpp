@@ -14,7 +14,8 @@ namespace {
 Graph inference_graph(Graph graph, ParameterStore& parameters, const Session& session) {
   HONE_ASSERT(graph.outputs().size() == 1, "a graph with {} outputs", graph.outputs().size());
   run_passes(graph, parameters, session,
-             {"remove_dropout", "remove_dead_code", "hoist_slices", "fold_parameters"});
+             {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention", "fuse_linear",
+              "fold_parameters"});
   return graph;
 }
 
@@ -36,9 +37,9 @@ Predictor::Predictor(Graph graph, const ParameterStore& parameters, const Sessio
 Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;
 
-std::int64_t Predictor::width() const {
-  return state_->graph.outputs()[0].second.type().dim(-1).size;
-}
+const Graph& Predictor::graph() const { return state_->graph; }
+
+std::int64_t Predictor::width() const { return graph().outputs()[0].second.type().dim(-1).size; }
 
 std::vector<float> Predictor::rows(const NamedTensors& batch) {
   const NamedTensors outputs = state_->executable->run(batch, state_->parameters);

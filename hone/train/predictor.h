@@ -30,6 +30,8 @@ class Predictor {
                           const std::function<void(std::int64_t)>& on_progress = {});
   /// Rows of one batch as it stands, (batch, W).
   std::vector<float> rows(const NamedTensors& batch);
+  /// What is run: the graph without dropout, attention fused, weights folded.
+  const Graph& graph() const;
   /// Numbers in a row: W.
   std::int64_t width() const;
 

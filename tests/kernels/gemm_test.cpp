@@ -1,5 +1,7 @@
 #include "hone/kernels/gemm.h"
 
+#include "hone/kernels/activation.h"
+#include "hone/kernels/elementwise.h"
 #include "hone/kernels/scratch.h"
 
 #include "tests/kernels/kernel_testing.h"
@@ -25,7 +27,7 @@ struct Stored {
 // Each of k products and additions (and up to two more for bias and C) errs by at most kRounding of
 // the sum of the absolute terms; the last factor covers the rounding of the expected value.
 void expect_near_product(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b,
-                         const GemmAdd& add, const std::vector<float>& before,
+                         const Epilogue& add, const std::vector<float>& before,
                          const std::vector<float>& c, std::int64_t stride) {
   std::vector<float> expected = before;
   gemm_reference(shape, a, b, expected.data(), stride, add);
@@ -58,7 +60,7 @@ void check_product(const GemmShape& shape, bool a_transposed, bool b_transposed,
   const auto bias = random_floats(shape.n, 3);
   const std::int64_t stride = shape.n + 5;
   const auto before = random_floats(shape.m * stride, 4);
-  const GemmAdd add{with_bias ? bias.data() : nullptr, accumulate};
+  const Epilogue add{with_bias ? bias.data() : nullptr, accumulate};
   const auto c = same_for_any_threads([&](ThreadPool& pool) {
     std::vector<float> result = before;
     gemm(pool, shape, a.view, b.view, result.data(), stride, add);
@@ -117,6 +119,74 @@ TEST(Gemm, AgreesWithReferenceAcrossTilesAndDepthBlocks) {
 TEST(Gemm, PacksRowsThatShareCacheSets) {
   // rows of A exactly one page apart are packed instead of read in place
   for_each_target([] { check_product({37, 33, 1024}, false, false, true, false, /*padding=*/0); });
+}
+
+// y = activation(x) by its own kernel.
+void activate(Activation activation, ThreadPool& pool, std::vector<float>& x) {
+  const auto count = static_cast<std::int64_t>(x.size());
+  if (activation == Activation::relu) relu(pool, count, x.data(), x.data());
+  if (activation == Activation::gelu_erf) gelu_erf(pool, count, x.data(), x.data());
+  if (activation == Activation::gelu_tanh) gelu_tanh(pool, count, x.data(), x.data());
+  if (activation == Activation::tanh) tanh(pool, count, x.data(), x.data());
+}
+
+constexpr Activation kActivations[] = {Activation::none, Activation::relu, Activation::gelu_erf,
+                                       Activation::gelu_tanh, Activation::tanh};
+
+TEST(Gemm, EpilogueHasTheBitsOfItsSteps) {
+  const GemmShape shapes[] = {{1, 1, 1}, {9, 50, 7}, {131, 65, 801}};
+  for_each_target([&] {
+    for (const GemmShape& shape : shapes) {
+      const Stored a(shape.m, shape.k, false, 1), b(shape.k, shape.n, true, 2);
+      const auto bias = random_floats(shape.n, 3);
+      const std::int64_t stride = shape.n + 3;
+      const auto residual = random_floats(shape.m * stride, 4);
+      for (const Activation activation : kActivations) {
+        for (const bool adds : {false, true}) {
+          ThreadPool pool(2);
+          std::vector<float> expected(static_cast<std::size_t>(shape.m * shape.n));
+          gemm(pool, shape, a.view, b.view, expected.data(), shape.n, {.bias = bias.data()});
+          activate(activation, pool, expected);
+          const std::int64_t sizes[] = {shape.m, shape.n}, dense[] = {shape.n, 1},
+                             apart[] = {stride, 1};
+          if (adds)
+            add(pool, sizes, {expected.data(), dense}, {residual.data(), apart}, expected.data());
+          const auto got = same_for_any_threads([&](ThreadPool& threads) {
+            std::vector<float> c(expected.size());
+            gemm(threads, shape, a.view, b.view, c.data(), shape.n,
+                 {.bias = bias.data(),
+                  .activation = activation,
+                  .residual = adds ? residual.data() : nullptr,
+                  .residual_stride = stride});
+            return c;
+          });
+          EXPECT_TRUE(same_bits(got, expected))
+              << shape.m << "x" << shape.n << "x" << shape.k << " activation "
+              << static_cast<int>(activation) << " residual " << adds;
+        }
+      }
+    }
+  });
+}
+
+// An activation of slope below 1.13 errs by what its sum errs in, and 16 units of its value more; a residual rounds once.
+TEST(Gemm, EpilogueAgreesWithReference) {
+  constexpr std::int64_t kRows = 20, kColumns = 70, kDepth = 40;
+  const Stored a(kRows, kDepth, false, 1), b(kDepth, kColumns, true, 2);
+  const auto bias = random_floats(kColumns, 3), residual = random_floats(kRows * kColumns, 4);
+  ThreadPool pool(2);
+  for (const Activation activation : kActivations) {
+    const Epilogue epilogue{.bias = bias.data(),
+                            .activation = activation,
+                            .residual = residual.data(),
+                            .residual_stride = kColumns};
+    std::vector<float> got(kRows * kColumns), expected(got.size());
+    gemm(pool, {kRows, kColumns, kDepth}, a.view, b.view, got.data(), kColumns, epilogue);
+    gemm_reference({kRows, kColumns, kDepth}, a.view, b.view, expected.data(), kColumns, epilogue);
+    for (std::size_t i = 0; i < got.size(); ++i)
+      ASSERT_NEAR(got[i], expected[i],
+                  1.13 * kRounding * (kDepth + 3) * (kDepth + 1) + 32 * kRounding * 8);
+  }
 }
 
 TEST(Gemm, EmptySumIsWhatIsAdded) {

@@ -317,7 +317,17 @@ TEST(Interpreter, MakesDenseWhatAKernelDoesNotTakeAsItLies) {
   EXPECT_TRUE(given_a_view(Layout::dense, kOfTransposed).x.contiguous());
   EXPECT_EQ(given_a_view(Layout::matrices, kOfTransposed).x.strides(), (Sizes{1, 3}));
   EXPECT_EQ(given_a_view(Layout::strided, kOfTransposed).x.strides(), (Sizes{1, 3}));
+  EXPECT_TRUE(given_a_view(Layout::rows, kOfTransposed).x.contiguous());
   EXPECT_TRUE(given_a_view(Layout::dense, kOfPart).x.contiguous());
+}
+
+TEST(Interpreter, LeavesRowsWhereTheyLieForAKernelThatTakesThem) {
+  const Given given = given_a_view(Layout::rows, R"(%x = input : f32[2, 3]
+%t = slice(%x) {axis=1, begin=1, size=[2]} : f32[2, 2]
+%y = relu(%t) : f32[2, 2]
+output y = %y
+)");
+  EXPECT_EQ(given.x.strides(), (Sizes{3, 1}));
 }
 
 // A relu that writes all over what it asked for: 3 bytes an element, more than the pool's grain.

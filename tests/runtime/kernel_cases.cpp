@@ -207,6 +207,25 @@ output z = %z
 )",
                                          m, n, k),
                      .absolute = sum_of(k + 1)});
+    // Activations of slope below 1.13, and some roundings of their own.
+    cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {2}]
+%w = input : f32[{1}, {2}]
+%b = input : f32[{1}]
+%r = input : f32[{0}, {1}]
+%y0 = fused_linear(%x, %w, %b, %r) : f32[{0}, {1}]
+%y1 = fused_linear(%x, %w, %b, %r) {{activation="relu"}} : f32[{0}, {1}]
+%y2 = fused_linear(%x, %w, %b, %r) {{activation="gelu"}} : f32[{0}, {1}]
+%y3 = fused_linear(%x, %w, %b) {{activation="gelu_tanh"}} : f32[{0}, {1}]
+%y4 = fused_linear(%x, %w, %b) {{activation="tanh"}} : f32[{0}, {1}]
+output y0 = %y0
+output y1 = %y1
+output y2 = %y2
+output y3 = %y3
+output y4 = %y4
+)",
+                                         m, n, k),
+                     .relative = 16,
+                     .absolute = 1.13 * sum_of(k + 1) + 8 * kUlp});
     cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {2}]
 %dy = input : f32[{0}, {1}]
 %dw = linear_weight_gradient(%x, %dy) : f32[{1}, {2}]
@@ -233,6 +252,31 @@ output y4 = %y4
 )",
                                          m, n, k),
                      .absolute = sum_of(k)});
+  }
+  return cases;
+}
+
+std::vector<KernelCase> attention_cases() {
+  std::vector<KernelCase> cases;
+  for (const auto& [queries, keys, size] :
+       {std::array<int, 3>{1, 1, 1}, {5, 7, 3}, {50, 131, 16}}) {
+    // Scores of a deviation below 5 carry the roundings of their products; so do weights, and they and values below 2
+    // those of two sums over keys.
+    cases.push_back({.text = fmt::format(R"(%q = input : f32[2, {0}, 3, {2}]
+%k = input : f32[2, {1}, 3, {2}]
+%heads = input : f32[2, 3, {1}, 8]
+%mask = input : f32[2, 1, 1, {1}]
+%same = input : f32[1, 1, 1, {1}]
+%v = transpose(%heads) {{axes=[0, 2, 1, 3]}} : f32[2, {1}, 3, 8]
+%y1 = attention(%q, %k, %v) {{scale=0.5}} : f32[2, {0}, 3, 8]
+%y2 = attention(%q, %k, %v, %mask) {{scale=0.5}} : f32[2, {0}, 3, 8]
+%y3 = attention(%q, %k, %v, %same) {{scale=0.5}} : f32[2, {0}, 3, 8]
+output y1 = %y1
+output y2 = %y2
+output y3 = %y3
+)",
+                                         queries, keys, size),
+                     .absolute = 2 * (8 * sum_of(size) + sum_of(keys)) + 16 * kUlp});
   }
   return cases;
 }
@@ -313,7 +357,7 @@ output y = %y
 std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
   for (const auto& part : {element_wise_cases(), strided_and_broadcast_cases(), row_cases(),
-                           loss_cases(), product_cases(), other_cases()})
+                           loss_cases(), product_cases(), attention_cases(), other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;
 }

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "hone/ir/print.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/train/text_examples.h"
@@ -55,6 +57,38 @@ TEST(Predictor, GivesTheSameBitsAsTheWholeGraph) {
     EXPECT_EQ(by_slices.rows(text_examples(data), 8), as_it_stands.rows(text_examples(data), 8))
         << quantized;
   }
+}
+
+// Attention as one operation rounds elsewhere: some ulps of logits of size 1.
+TEST(Predictor, GivesTheLogitsOfTheStepsOfAttention) {
+  const EncodedSet data = tiny_texts(20);
+  const Model model = tiny_model();
+  ThreadPool pool(2);
+  std::vector<std::string> changed;
+  const PassWatch by_steps{.skipped = {"fuse_attention"}},
+      fused{.skipped = {}, .look = [&](const PassRun&run, const Graph&) {
+              if (run.changed) changed.push_back(run.pass);
+            }};
+  const auto logits = [&](const PassWatch& watch) {
+    Predictor predictor(plain_graph(model), model.parameters,
+                        {.library = builtin(), .pool = pool, .watch = &watch});
+    return predictor.rows(text_examples(data), 8);
+  };
+  const std::vector<float> expected = logits(by_steps), got = logits(fused);
+  EXPECT_TRUE(std::ranges::find(changed, "fuse_attention") != changed.end());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(got[i], expected[i], 1e-5) << i;
+}
+
+TEST(Predictor, GivesTheSameBitsAsLinearsAndWhatFollowsThem) {
+  const EncodedSet data = tiny_texts(20);
+  const Model model = tiny_model();
+  ThreadPool pool(2);
+  const PassWatch apart{.skipped = {"fuse_linear"}};
+  Predictor fused(plain_graph(model), model.parameters, {builtin(), pool}),
+      by_steps(plain_graph(model), model.parameters,
+               {.library = builtin(), .pool = pool, .watch = &apart});
+  EXPECT_NE(to_string(fused.graph()), to_string(by_steps.graph()));
+  EXPECT_EQ(fused.rows(text_examples(data), 8), by_steps.rows(text_examples(data), 8));
 }
 
 TEST(Predictor, KeepsTheOrderOfTheExamples) {

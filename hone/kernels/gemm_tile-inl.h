@@ -1,0 +1,120 @@
+// The micro-kernel of products, compiled once per Highway target: a panel of rows by a panel of columns, summed in
+// registers.
+//
+//   AVX-512: 8 rows x 3 vectors of 16, 24 accumulators of 32 registers;  else 4 x 3, 12 of 16.
+//
+// Per step it loads 3 vectors of columns and broadcasts kPanelRows values of rows, so loads stay under half of the
+// multiply-adds. A sum begins with zero and takes one fused multiply-add after the other, whatever the width of vectors.
+// What becomes of it is a `Finish` to say:
+//
+//     struct Store {
+//       template <int kRows, int kVectors>
+//       HWY_INLINE void take(const SumVector (&sum)[kRows][kVectors]) const;   // once, with all sums
+//       template <int kRows, int kVectors>
+//       HWY_INLINE void announce() const;                                      // before the first step: may prefetch
+//     };
+//     micro_kernel<Store>(rows, vectors)(row_panel, depth, column_panel, Store{});
+#if defined(HONE_KERNELS_GEMM_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HONE_KERNELS_GEMM_TILE_INL_H_
+#undef HONE_KERNELS_GEMM_TILE_INL_H_
+#else
+#define HONE_KERNELS_GEMM_TILE_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "hone/kernels/vector_loop-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+
+using SumVector = hn::Vec<Floats>;
+
+inline constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+inline constexpr int kPanelVectors = 3;
+inline constexpr int kPanelRows = kLanes == 16 ? 8 : 4;
+
+// Up to kPanelRows rows, packed or as they stand: value l of row i is data[i * row_stride + l * depth_stride].
+struct RowPanel {
+  const float* data;
+  std::int64_t row_stride;
+  std::int64_t depth_stride;
+};
+
+// Packed columns: value l of column j is data[l * width + j], the width 1 to kPanelVectors vectors; and whether they still
+// lie in memory: then what follows is asked for early.
+struct ColumnPanel {
+  const float* data;
+  bool in_memory;
+};
+
+// How many floats of packed columns are asked for before they are needed: 8 KiB, some microseconds of a memory that
+// serves two cores.
+inline constexpr std::int64_t kFetchedAhead = 2048;
+
+// Hands the sums of kRows rows and kVectors vectors of columns over `depth` steps to `finish`.
+template <int kRows, int kVectors, class Finish>
+void multiply_panels(const RowPanel& rows, std::int64_t depth, const ColumnPanel& columns,
+                     const Finish& finish) {
+  const Floats d;
+  const float* HWY_RESTRICT a = rows.data;
+  const float* HWY_RESTRICT b = columns.data;
+  SumVector sum[kRows][kVectors];
+  // Without full unrolling, here and below, the sums live in memory.
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
+  }
+  finish.template announce<kRows, kVectors>();
+  for (std::int64_t l = 0; l < depth; ++l) {
+    if (columns.in_memory) {
+#pragma GCC unroll 3
+      for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kFetchedAhead + j * kLanes, 0, 2);
+    }
+    SumVector right[kVectors];
+#pragma GCC unroll 3
+    for (int j = 0; j < kVectors; ++j) right[j] = hn::Load(d, b + j * kLanes);
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      const SumVector left = hn::Set(d, a[i * rows.row_stride]);
+#pragma GCC unroll 3
+      for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::MulAdd(left, right[j], sum[i][j]);
+    }
+    a += rows.depth_stride;
+    b += kVectors * kLanes;
+  }
+  finish.take(sum);
+}
+
+template <class Finish>
+using MultiplyPanels = void (*)(const RowPanel&, std::int64_t, const ColumnPanel&, const Finish&);
+
+// The micro-kernels for each number of rows, 1 to kPanelRows, and of vectors, 1 to kPanelVectors.
+template <class Finish>
+using MicroKernels = std::array<std::array<MultiplyPanels<Finish>, kPanelVectors>, kPanelRows>;
+
+template <class Finish, int... kRow>
+constexpr MicroKernels<Finish> micro_kernels(std::integer_sequence<int, kRow...>) {
+  return {{{multiply_panels<kRow + 1, 1, Finish>, multiply_panels<kRow + 1, 2, Finish>,
+            multiply_panels<kRow + 1, 3, Finish>}...}};
+}
+
+template <class Finish>
+MultiplyPanels<Finish> micro_kernel(std::int64_t rows, std::int64_t vectors) {
+  static_assert(kPanelVectors == 3);
+  static constexpr MicroKernels<Finish> kTable =
+      micro_kernels<Finish>(std::make_integer_sequence<int, kPanelRows>());
+  return kTable[static_cast<std::size_t>(rows - 1)][static_cast<std::size_t>(vectors - 1)];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard

@@ -1,0 +1,98 @@
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "hone/ops/reference.h"
+#include "hone/ops/rules.h"
+
+// y[..., n] = activation(sum_k x[..., k] weight[n, k] + bias[n]) + residual[..., n]: a linear and what follows it, for graphs
+// without gradients
+namespace hone::ops {
+namespace {
+
+struct ActivationRow {
+  std::string_view name;
+  double (*function)(double);
+};
+
+double gelu_tanh(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+constexpr std::array<ActivationRow, 5> kActivations = {
+    {{"none", [](double x) { return x; }},
+     {"relu", [](double x) { return x < 0 ? 0 : x; }},
+     {"gelu", [](double x) { return 0.5 * x * (1 + std::erf(x / std::numbers::sqrt2)); }},
+     {"gelu_tanh", gelu_tanh},
+     {"tanh", [](double x) { return std::tanh(x); }}}};
+
+const ActivationRow& activation_of(const Attributes& attributes) {
+  const auto& name = attributes.get<std::string>("activation");
+  for (const ActivationRow& row : kActivations)
+    if (row.name == name) return row;
+  throw UserError(
+      fmt::format("activation must be none, relu, gelu, gelu_tanh or tanh, got \"{}\"", name));
+}
+
+std::vector<Type> infer(const TypeContext& context) {
+  const Type &x = context.inputs[0], &weight = context.inputs[1], &bias = context.inputs[2];
+  activation_of(context.attributes);
+  for (const Type& input : context.inputs) expect_dtype(input, DType::f32, "input");
+  expect_rank(weight, 2, "weight");
+  user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
+  expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
+  expect_rank(bias, 1, "bias");
+  expect_equal(bias.dim(0), weight.dim(0), "length of the bias");
+  Type y{DType::f32, Shape(x.shape.begin(), x.shape.end() - 1)};
+  y.shape.push_back(weight.dim(0));
+  if (context.inputs.size() == 4)
+    user_check(context.inputs[3] == y, "the residual must be {}, as the result, got {}",
+               to_string(y), to_string(context.inputs[3]));
+  return {y};
+}
+
+void forward(Call& call) {
+  const reference::Rows x(call.input(0)), weight(call.input(1));
+  const Tensor bias = reference::dense(call.input(2));
+  const Tensor residual = call.has_input(3) ? reference::dense(call.input(3)) : Tensor();
+  const auto activation = activation_of(call.attributes).function;
+  Tensor& y = call.output();
+  for (std::int64_t row = 0; row < x.count; ++row) {
+    const std::span<float> out = reference::row_of(y, row);
+    for (std::int64_t n = 0; n < weight.count; ++n) {
+      double sum = static_cast<double>(bias.data<float>()[n]);
+      for (std::size_t k = 0; k < x[row].size(); ++k)
+        sum += static_cast<double>(x[row][k]) * static_cast<double>(weight[n][k]);
+      sum = activation(sum);
+      if (residual.defined())
+        sum += static_cast<double>(residual.data<float>()[row * weight.count + n]);
+      out[static_cast<std::size_t>(n)] = static_cast<float>(sum);
+    }
+  }
+}
+
+// What linear, activation and addition count for alone.
+double flops(const TypeContext& context, const Bindings& bindings) {
+  const double results = elements(infer(context)[0], bindings);
+  const double columns = static_cast<double>(resolve(context.inputs[1].dim(1), bindings));
+  const int steps = (activation_of(context.attributes).name == "none" ? 0 : 1) +
+                    (context.inputs.size() == 4 ? 1 : 0);
+  return results * (2 * columns + steps);
+}
+
+}  // namespace
+
+std::vector<OpDef> fused_linear() {
+  return {
+      {.name = "fused_linear",
+       .summary = "y (rows..., N) = activation(x (rows..., K) weight (N, K)^T + bias (N)) + "
+                  "residual (rows..., N)",
+       .inputs = {"x", {"weight", OperandRole::weight}, {"bias", OperandRole::bias}, "residual?"},
+       .attributes = {{"activation", std::string("none")}},
+       .trait = Trait::contraction,
+       .infer = infer,
+       .reference = forward,
+       .flops = flops}};
+}
+
+}  // namespace hone::ops

@@ -1,0 +1,141 @@
+#include "hone/passes/fuse_attention.h"
+
+#include <optional>
+#include <set>
+
+namespace hone {
+namespace {
+
+// The operation `op` behind a value that nothing else reads; null: there is none.
+Node* only_step(const Graph& graph, Value value, std::string_view op) {
+  Node* node = value.node;
+  return node->is(op) && node->users().size() == 1 && !graph.is_output(*node) ? node : nullptr;
+}
+
+bool is_stack(const Type& type) { return type.rank() == 4; }
+
+// Whether a product of two stacks stretches neither over the other.
+bool multiplies_stacks(const Node& node) {
+  const Type &a = node.inputs()[0].type(), &b = node.inputs()[1].type();
+  return is_stack(a) && is_stack(b) && a.dim(0) == b.dim(0) && a.dim(1) == b.dim(1);
+}
+
+// Whether it is one number for each key of a text, whatever the query and the head.
+bool is_key_mask(const Type& mask, const Type& scores) {
+  return is_stack(mask) && (mask.dim(0) == scores.dim(0) || mask.dim(0) == Dim(1)) &&
+         mask.dim(1) == Dim(1) && mask.dim(2) == Dim(1) && mask.dim(3) == scores.dim(3);
+}
+
+/// The steps of one attention, the last first.
+struct Steps {
+  Node* context;
+  std::vector<Node*> before;  // what goes with it
+  Value query, key, value;    // (B, N, S, D), (B, N, D, T), (B, N, T, E)
+  Value mask;                 // empty: none
+  double scale = 1;
+};
+
+// Which input of `node` is the mask, if it adds one.
+std::optional<std::size_t> mask_of(const Node& node) {
+  for (const std::size_t i : {std::size_t{1}, std::size_t{0}}) {
+    const Type &mask = node.inputs()[i].type(), &scores = node.inputs()[1 - i].type();
+    if (scores == node.types()[0] && is_stack(scores) && is_key_mask(mask, scores)) return i;
+  }
+  return std::nullopt;
+}
+
+std::optional<Steps> steps_of(const Graph& graph, Node& context) {
+  if (!context.is("matmul") || !multiplies_stacks(context)) return std::nullopt;
+  Steps steps{.context = &context, .before = {}, .query = {}, .key = {}, .value = {}, .mask = {}};
+  steps.value = context.inputs()[1];
+  Node* softmax = only_step(graph, context.inputs()[0], "softmax");
+  if (softmax == nullptr) return std::nullopt;
+  steps.before.push_back(softmax);
+  Value scores = softmax->inputs()[0];
+  if (Node* add = only_step(graph, scores, "add")) {
+    const std::optional<std::size_t> mask = mask_of(*add);
+    if (!mask) return std::nullopt;
+    steps.before.push_back(add);
+    steps.mask = add->inputs()[*mask];
+    scores = add->inputs()[1 - *mask];
+  }
+  if (Node* scale = only_step(graph, scores, "scale")) {
+    steps.before.push_back(scale);
+    steps.scale = scale->attributes().get<double>("factor");
+    scores = scale->inputs()[0];
+  }
+  Node* product = only_step(graph, scores, "matmul");
+  if (product == nullptr || !multiplies_stacks(*product)) return std::nullopt;
+  steps.before.push_back(product);
+  steps.query = product->inputs()[0];
+  steps.key = product->inputs()[1];
+  return steps;
+}
+
+// Whether a node brings axes that were put into the order `axes` back, or the other way round.
+bool undoes(const Node& node, const Shape& axes) {
+  if (!node.is("transpose")) return false;
+  const Shape& own = node.attributes().get<Shape>("axes");
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (!(axes[static_cast<std::size_t>(own[i].size)] == Dim(static_cast<std::int64_t>(i))))
+      return false;
+  return true;
+}
+
+// `value` with its axes in another order, in front of `before`: what stood there before it was transposed, if it was.
+Value transposed(Graph& graph, Value value, const Shape& axes, const Node& before) {
+  if (undoes(*value.node, axes)) return value.node->inputs()[0];
+  return graph.add("transpose", {value}, {{"axes", axes}}, value.node->name() + ".tokens", &before);
+}
+
+void fuse(Graph& graph, const Steps& steps) {
+  const Shape swap_tokens_and_heads = {0, 2, 1, 3};
+  Node& context = *steps.context;
+  std::vector<Value> inputs = {transposed(graph, steps.query, swap_tokens_and_heads, context),
+                               transposed(graph, steps.key, {0, 3, 1, 2}, context),
+                               transposed(graph, steps.value, swap_tokens_and_heads, context)};
+  if (steps.mask) inputs.push_back(steps.mask);
+  const Value fused = graph.add("attention", std::move(inputs), {{"scale", steps.scale}},
+                                context.name() + ".fused", &context);
+  for (Node* user : std::vector<Node*>(context.users())) {
+    if (!undoes(*user, swap_tokens_and_heads)) continue;
+    graph.replace_uses({user, 0}, fused);
+    graph.erase(*user);
+  }
+  if (!context.users().empty() || graph.is_output(context))
+    graph.replace_uses({&context, 0},
+                       graph.add("transpose", {fused}, {{"axes", swap_tokens_and_heads}},
+                                 context.name() + ".heads", &context));
+  graph.erase(context);
+  for (Node* step : steps.before) graph.erase(*step);
+  for (Node* read : std::set<Node*>{steps.query.node, steps.key.node, steps.value.node}) {
+    const bool unread = read->users().empty() && !graph.is_output(*read);
+    if (read->is("transpose") && unread) graph.erase(*read);
+  }
+}
+
+}  // namespace
+
+bool fuse_attention(Graph& graph) {
+  // What goes with an attention stands before its last product, or is none.
+  std::vector<Node*> products = graph.of_kind(NodeKind::operation);
+  std::erase_if(products, [](const Node* node) { return !node->is("matmul"); });
+  bool changed = false;
+  for (Node* product : products) {
+    const std::optional<Steps> steps = steps_of(graph, *product);
+    if (!steps) continue;
+    fuse(graph, *steps);
+    changed = true;
+  }
+  return changed;
+}
+
+PassDef fuse_attention_pass() {
+  return {.name = "fuse_attention",
+          .summary = "compute each attention by one operation that holds no scores of all tokens",
+          .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
+            return fuse_attention(graph);
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hone/analysis/cost.h"
+#include "tests/support/evaluate.h"
+#include "tests/support/refusal.h"
+
+namespace hone::testing {
+namespace {
+
+// One text, two queries, two keys, one head.
+constexpr std::string_view kOneHead = R"(%q = input : f32[1, 2, 1, 2]
+%k = input : f32[1, 2, 1, 2]
+%v = input : f32[1, 2, 1, 1]
+%mask = input : f32[1, 1, 1, 2]
+%y = attention(%q, %k, %v, %mask) {scale=0.5} : f32[1, 2, 1, 1]
+output y = %y)";
+
+TEST(Attention, WeighsValuesByTheSoftmaxOfScaledScores) {
+  // Scores of the first query 0.5 (2, 0) 2 ln 3 = (ln 9, 0): weights 0.9 and 0.1; of the second equal ones.
+  const float ln3 = std::log(3.0f);
+  const std::vector<float> y =
+      evaluate(kOneHead, {{"q", Tensor::of<float>({1, 2, 1, 2}, {2 * ln3, 0, 0, 0})},
+                          {"k", Tensor::of<float>({1, 2, 1, 2}, {2, 5, 0, 7})},
+                          {"v", Tensor::of<float>({1, 2, 1, 1}, {10, 20})},
+                          {"mask", Tensor::of<float>({1, 1, 1, 2}, {0, 0})}});
+  EXPECT_NEAR(y[0], 11, 1e-5);
+  EXPECT_EQ(y[1], 15);
+}
+
+TEST(Attention, LeavesOutKeysThatTheMaskKeepsOut) {
+  const float lowest = std::numeric_limits<float>::lowest();
+  const std::vector<float> y =
+      evaluate(kOneHead, {{"q", Tensor::of<float>({1, 2, 1, 2}, {1, 2, 3, 4})},
+                          {"k", Tensor::of<float>({1, 2, 1, 2}, {5, 6, 7, 8})},
+                          {"v", Tensor::of<float>({1, 2, 1, 1}, {10, 20})},
+                          {"mask", Tensor::of<float>({1, 1, 1, 2}, {0, lowest})}});
+  EXPECT_EQ(y, (std::vector<float>{10, 10}));
+}
+
+// Every head has its own keys, values are of another size than keys, and the mask of one text is that of all.
+TEST(Attention, TreatsHeadsAndTextsApart) {
+  const std::vector<float> y = evaluate(
+      R"(%q = input : f32[2, 1, 2, 1]
+%k = input : f32[2, 2, 2, 1]
+%v = input : f32[2, 2, 2, 2]
+%mask = input : f32[1, 1, 1, 2]
+%y = attention(%q, %k, %v, %mask) {scale=1.0} : f32[2, 1, 2, 2]
+output y = %y)",
+      {{"q", Tensor::of<float>({2, 1, 2, 1}, {1, 1, 1, 1})},
+       {"k", Tensor::of<float>({2, 2, 2, 1}, {99, 0, 0, 99, 0, 99, 99, 0})},
+       {"v",
+        Tensor::of<float>({2, 2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16})},
+       {"mask", Tensor::of<float>({1, 1, 1, 2}, {0, 0})}});
+  const std::vector<float> expected = {1, 2, 7, 8, 13, 14, 11, 12};
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-6) << i;
+}
+
+TEST(Attention, RefusesOperandsThatDoNotFit) {
+  const std::string q = "f32[B, S, 3, 4]", k = "f32[B, T, 3, 4]", v = "f32[B, T, 3, 5]";
+  const auto refused = [](const std::vector<std::string>& types) {
+    return refusal("attention", types, "scale=1.0");
+  };
+  EXPECT_EQ(refused({q, k, v}), "no error");
+  EXPECT_EQ(refused({q, k, v, "f32[B, 1, 1, T]"}), "no error");
+  EXPECT_EQ(refused({q, k, v, "f32[1, 1, 1, T]"}), "no error");
+  EXPECT_EQ(refusal("attention", {q, k, v}), "needs the attribute 'scale'");
+  EXPECT_EQ(refusal("attention", {q, k, v}, "scale=1"), "scale must be a real number");
+  EXPECT_EQ(refused({"f32[B, S, 12]", k, v}), "query must have 4 dimensions, got f32[B, S, 12]");
+  EXPECT_EQ(refused({q, "i64[B, T, 3, 4]", v}), "key must be f32, got i64[B, T, 3, 4]");
+  EXPECT_EQ(refused({q, "f32[2, T, 3, 4]", v}), "texts of the key: expected B, got 2");
+  EXPECT_EQ(refused({q, "f32[B, T, 2, 4]", v}), "heads of the key: expected 3, got 2");
+  EXPECT_EQ(refused({q, "f32[B, T, 3, 5]", v}), "head size of the key: expected 4, got 5");
+  EXPECT_EQ(refused({q, k, "f32[2, T, 3, 5]"}), "texts of the value: expected B, got 2");
+  EXPECT_EQ(refused({q, k, "f32[B, S, 3, 5]"}), "tokens of the value: expected T, got S");
+  EXPECT_EQ(refused({q, k, "f32[B, T, 2, 5]"}), "heads of the value: expected 3, got 2");
+  EXPECT_EQ(refused({q, k, v, "f32[2, 1, 1, T]"}), "texts of the mask: expected B, got 2");
+  EXPECT_EQ(refused({q, k, v, "f32[B, 3, 1, T]"}), "heads of the mask: expected 1, got 3");
+  EXPECT_EQ(refused({q, k, v, "f32[B, 1, S, T]"}), "queries of the mask: expected 1, got S");
+  EXPECT_EQ(refused({q, k, v, "f32[B, 1, 1, S]"}), "tokens of the mask: expected T, got S");
+}
+
+// As much as its steps count for one by one.
+TEST(Attention, CountsTheOperationsOfItsSteps) {
+  const Graph fused = parse(kOneHead), steps = parse(R"(%q = input : f32[1, 1, 2, 2]
+%k = input : f32[1, 1, 2, 2]
+%v = input : f32[1, 1, 2, 1]
+%mask = input : f32[1, 1, 1, 2]
+%scores = matmul(%q, %k) : f32[1, 1, 2, 2]
+%scaled = scale(%scores) {factor=0.5} : f32[1, 1, 2, 2]
+%masked = add(%scaled, %mask) : f32[1, 1, 2, 2]
+%weights = softmax(%masked) : f32[1, 1, 2, 2]
+%y = matmul(%weights, %v) : f32[1, 1, 2, 1]
+output y = %y
+)");
+  EXPECT_EQ(cost(fused, {}).flops, cost(steps, {}).flops);
+}
+
+}  // namespace
+}  // namespace hone::testing

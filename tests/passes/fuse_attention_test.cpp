@@ -1,0 +1,127 @@
+#include "hone/passes/fuse_attention.h"
+
+#include <fmt/core.h>
+
+#include "tests/passes/before_after.h"
+
+namespace hone::testing {
+namespace {
+
+// As front ends build it, up to where heads are split.
+constexpr std::string_view kInputs = R"(%q = input : f32[B, S, 2, 4]
+%k = input : f32[B, S, 2, 4]
+%v = input : f32[B, S, 2, 4]
+%mask = input : f32[B, 1, 1, S]
+)";
+constexpr std::string_view kHeads = R"(%query = transpose(%q) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 4]
+%key = transpose(%k) {axes=[0, 2, 3, 1]} : f32[B, 2, 4, S]
+%value = transpose(%v) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 4]
+%scores = matmul(%query, %key) : f32[B, 2, S, S]
+)";
+constexpr std::string_view kSoftmax = R"(%scaled = scale(%scores) {factor=0.5} : f32[B, 2, S, S]
+%masked = add(%scaled, %mask) : f32[B, 2, S, S]
+%weights = softmax(%masked) : f32[B, 2, S, S]
+)";
+constexpr std::string_view kContext = R"(%context = matmul(%weights, %value) : f32[B, 2, S, 4]
+%tokens = transpose(%context) {axes=[0, 2, 1, 3]} : f32[B, S, 2, 4]
+%y = reshape(%tokens) {shape=[B, S, 8]} : f32[B, S, 8]
+output y = %y
+)";
+
+std::string steps(std::string_view between = "", std::string_view context = kContext) {
+  return fmt::format("{}{}{}{}{}", kInputs, kHeads, kSoftmax, between, context);
+}
+
+TEST(FuseAttention, ReadsAndLeavesHeadsWhereTheyStoodBeforeTheyWereTransposed) {
+  expect_after(
+      steps(), fuse_attention,
+      fmt::format("{}{}", kInputs,
+                  R"(%context.fused = attention(%q, %k, %v, %mask) {scale=0.5} : f32[B, S, 2, 4]
+%y = reshape(%context.fused) {shape=[B, S, 8]} : f32[B, S, 8]
+output y = %y
+)"));
+}
+
+TEST(FuseAttention, TransposesWhatComesAsHeads) {
+  expect_after(R"(%query = input : f32[B, 2, S, 4]
+%key = input : f32[B, 2, 4, T]
+%value = input : f32[B, 2, T, 3]
+%scores = matmul(%query, %key) : f32[B, 2, S, T]
+%weights = softmax(%scores) : f32[B, 2, S, T]
+%context = matmul(%weights, %value) : f32[B, 2, S, 3]
+output context = %context
+)",
+               fuse_attention,
+               R"(%query = input : f32[B, 2, S, 4]
+%key = input : f32[B, 2, 4, T]
+%value = input : f32[B, 2, T, 3]
+%query.tokens = transpose(%query) {axes=[0, 2, 1, 3]} : f32[B, S, 2, 4]
+%key.tokens = transpose(%key) {axes=[0, 3, 1, 2]} : f32[B, T, 2, 4]
+%value.tokens = transpose(%value) {axes=[0, 2, 1, 3]} : f32[B, T, 2, 3]
+%context.fused = attention(%query.tokens, %key.tokens, %value.tokens) {scale=1.0} : f32[B, S, 2, 3]
+%context.heads = transpose(%context.fused) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 3]
+output context = %context.heads
+)");
+}
+
+TEST(FuseAttention, FindsTheMaskOnEitherSideAndOfAllTexts) {
+  expect_after(R"(%heads = input : f32[B, S, 2, 4]
+%k = input : f32[B, S, 2, 4]
+%mask = input : f32[1, 1, 1, S]
+%x = transpose(%heads) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 4]
+%key = transpose(%k) {axes=[0, 2, 3, 1]} : f32[B, 2, 4, S]
+%scores = matmul(%x, %key) : f32[B, 2, S, S]
+%masked = add(%mask, %scores) : f32[B, 2, S, S]
+%weights = softmax(%masked) : f32[B, 2, S, S]
+%context = matmul(%weights, %x) : f32[B, 2, S, 4]
+%y = relu(%context) : f32[B, 2, S, 4]
+output y = %y
+)",
+               fuse_attention,
+               R"(%heads = input : f32[B, S, 2, 4]
+%k = input : f32[B, S, 2, 4]
+%mask = input : f32[1, 1, 1, S]
+%context.fused = attention(%heads, %k, %heads, %mask) {scale=1.0} : f32[B, S, 2, 4]
+%context.heads = transpose(%context.fused) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 4]
+%y = relu(%context.heads) : f32[B, 2, S, 4]
+output y = %y
+)");
+}
+
+void expect_untouched(const std::string& text) {
+  SCOPED_TRACE(text);
+  expect_after(text, fuse_attention, text);
+}
+
+TEST(FuseAttention, LeavesStepsThatAreReadOrKeptOrHaveSomethingBetweenThem) {
+  const std::string kept = "output weights = %weights\n",
+                    read = "%seen = relu(%scaled) : f32[B, 2, S, S]\n";
+  expect_untouched(steps() + kept);
+  expect_untouched(steps() + "output scores = %scores\n");
+  expect_untouched(steps(read) + "output seen = %seen\n");
+  const std::string rounded =
+      "%rounded = quantize(%weights) {format=integer(width=8,frac=5)} : f32[B, 2, S, S]\n";
+  std::string context(kContext);
+  context.replace(context.find("%weights"), 8, "%rounded");
+  expect_untouched(steps(rounded, context));
+}
+
+TEST(FuseAttention, LeavesMasksThatDifferFromQueryToQuery) {
+  std::string text = steps();
+  text.replace(text.find("[B, 1, 1, S]"), 12, "[B, 1, S, S]");
+  expect_untouched(text);
+}
+
+TEST(FuseAttention, LeavesProductsThatStretchAnOperand) {
+  expect_untouched(R"(%query = input : f32[B, 2, S, 4]
+%key = input : f32[4, S]
+%value = input : f32[B, 2, S, 3]
+%scores = matmul(%query, %key) : f32[B, 2, S, S]
+%weights = softmax(%scores) : f32[B, 2, S, S]
+%context = matmul(%weights, %value) : f32[B, 2, S, 3]
+output context = %context
+)");
+}
+
+}  // namespace
+}  // namespace hone::testing
