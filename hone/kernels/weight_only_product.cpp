@@ -26,8 +26,9 @@ using V = hn::Vec<Floats>;
 using Words = hn::RebindToSigned<Floats>;
 
 constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
-// Rows up to which weights are decoded for every row anew.
-constexpr std::int64_t kFewRows = 4;
+// Rows that take a weight together as it is decoded, and the rows up to which decoding it again for
+// every so many is less than writing it down and reading it.
+constexpr std::int64_t kTogether = 4, kFewRows = 32;
 // `gemm` sums over the fewest blocks of at most this depth, all of nearly the same.
 constexpr std::int64_t kMaxDepth = 384;
 
@@ -201,22 +202,27 @@ void sum_few(const Panel& panel, const FloatRows& x, const DepthBlock& block, fl
 using SumFew = void (*)(const Panel&, const FloatRows&, const DepthBlock&, float*);
 
 SumFew sum_few_for(std::int64_t rows, bool half) {
-  static constexpr std::array<SumFew, kFewRows> kWhole = {sum_few<false, 1>, sum_few<false, 2>,
-                                                          sum_few<false, 3>, sum_few<false, 4>};
-  static constexpr std::array<SumFew, kFewRows> kHalf = {sum_few<true, 1>, sum_few<true, 2>,
-                                                         sum_few<true, 3>, sum_few<true, 4>};
+  static constexpr std::array<SumFew, kTogether> kWhole = {sum_few<false, 1>, sum_few<false, 2>,
+                                                           sum_few<false, 3>, sum_few<false, 4>};
+  static constexpr std::array<SumFew, kTogether> kHalf = {sum_few<true, 1>, sum_few<true, 2>,
+                                                          sum_few<true, 3>, sum_few<true, 4>};
   return (half ? kHalf : kWhole)[static_cast<std::size_t>(rows - 1)];
 }
 
+// Rows from `row` on, 32 columns at most from `column` on.
+struct Place {
+  std::int64_t row, rows;
+  std::int64_t column, columns;
+};
+
 // y takes the sums of a block as `gemm` gives them to C.
-void take_sums(const float* sums, std::int64_t rows, std::int64_t column, std::int64_t columns,
-               bool first, const Target& to) {
+void take_sums(const float* sums, const Place& place, bool first, const Target& to) {
   const Floats d;
   const float* const bias = first ? to.epilogue.bias : nullptr;
-  for_vectors(d, columns, [&](std::int64_t j, auto part) HWY_ATTR {
-    const V term = bias == nullptr ? hn::Zero(d) : load(d, bias + column + j, part);
-    for (std::int64_t i = 0; i < rows; ++i) {
-      float* const y = to.y + i * to.y_stride + column + j;
+  for_vectors(d, place.columns, [&](std::int64_t j, auto part) HWY_ATTR {
+    const V term = bias == nullptr ? hn::Zero(d) : load(d, bias + place.column + j, part);
+    for (std::int64_t i = 0; i < place.rows; ++i) {
+      float* const y = to.y + (place.row + i) * to.y_stride + place.column + j;
       V value = hn::Add(hn::LoadU(d, sums + i * kPackedRows + j), term);
       if (!first || to.epilogue.accumulate) value = hn::Add(load(d, y, part), value);
       store(value, d, y, part);
@@ -226,17 +232,21 @@ void take_sums(const float* sums, std::int64_t rows, std::int64_t column, std::i
 
 void multiply_few(const FloatRows& x, const Int8Weight& weight, std::int64_t scale_block,
                   const Target& to, std::int64_t begin, std::int64_t end) {
-  HWY_ALIGN float sums[kFewRows * kPackedRows];
-  const bool half = weight.bits == 4;
-  const SumFew sum = sum_few_for(x.rows, half);
+  HWY_ALIGN float sums[kTogether * kPackedRows];
+  const bool half = weight.bits == 4 && x.rows <= kTogether;
   for (std::int64_t p = begin; p < end; ++p) {
     const Panel panel(weight, scale_block, p, 0, weight.columns, half);
     const std::int64_t column = p * kPackedRows;
     const std::int64_t columns = std::min(kPackedRows, weight.rows - column);
-    for_depth_blocks(weight.columns, [&](const DepthBlock& block) {
-      sum(panel, x, block, sums);
-      take_sums(sums, x.rows, column, columns, block.first, to);
-    });
+    for (std::int64_t row = 0; row < x.rows; row += kTogether) {
+      const std::int64_t rows = std::min(kTogether, x.rows - row);
+      const FloatRows some{x.data + row * x.stride, rows, x.stride};
+      const SumFew sum = sum_few_for(rows, half);
+      for_depth_blocks(weight.columns, [&](const DepthBlock& block) {
+        sum(panel, some, block, sums);
+        take_sums(sums, {row, rows, column, columns}, block.first, to);
+      });
+    }
   }
 }
 
