@@ -1,19 +1,75 @@
 #include "hone/jobs/bench.h"
 
+#include <charconv>
+#include <set>
+
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+#include "hone/jobs/bench_dequantize.h"
 
 namespace hone {
 namespace {
 
+// What is timed in place of a model.
+constexpr const char* kDequantize = "dequantize";
+const std::set<std::string> kOfModels = {"batch", "tokens", "train", "qat", "format", "profile"};
+const std::set<std::string> kOfDequantize = {"elements", "group",  "bits",
+                                             "to",       "figure", "overwrite"};
+
 struct BenchArguments {
   BenchJob job;
   std::string qat, format;
+  DequantizeJob dequantize;
+  std::string elements, groups;
+  std::string to = "bf16";
   RunArguments run;
 };
 
-void run_bench(BenchArguments& a) {
+// "1024,4096"
+std::vector<std::int64_t> parse_counts(const char* flag, const std::string& text) {
+  std::vector<std::int64_t> counts;
+  for (const std::string& word : split(text, ',')) {
+    const std::string_view digits = trim(word);
+    std::int64_t count = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+    if (read.ec != std::errc() || read.ptr != digits.data() + digits.size() || count < 1)
+      throw UsageError(
+          fmt::format("{}: expected whole numbers of at least 1 with commas between them, got '{}'",
+                      flag, text));
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+// Flags that would do nothing are refused.
+void check_use(const BenchArguments& a, const CLI::App& app) {
+  const bool is_model = a.job.model != kDequantize;
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = argument_name(*option);
+    if (option->count() == 0 || !(is_model ? kOfDequantize : kOfModels).contains(name)) continue;
+    throw UsageError(is_model ? fmt::format("hone bench: --{} is of `hone bench dequantize`", name)
+                              : fmt::format("hone bench dequantize: --{} is of models", name));
+  }
+}
+
+void run_dequantize(BenchArguments& a, const CLI::App& app) {
+  DequantizeJob& job = a.dequantize;
+  if (app.count("--elements") > 0) job.elements = parse_counts("--elements", a.elements);
+  if (app.count("--group") > 0) job.groups = parse_counts("--group", a.groups);
+  job.to_float = a.to == "fp32";
+  job.runs = a.job.options.runs;
+  Context context = make_context(a.run);
+  const DequantizeResult result = bench_dequantize(job, context);
+  if (a.run.json) return print_result("bench", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+void run_bench(BenchArguments& a, const CLI::App& app) {
+  check_use(a, app);
+  if (a.job.model == kDequantize) return run_dequantize(a, app);
   Context context = make_context(a.run);
   if (!a.qat.empty() && !a.format.empty())
     throw UsageError("hone bench: give --qat or --format, not both");
@@ -33,12 +89,14 @@ void run_bench(BenchArguments& a) {
 
 Command bench_command() {
   return {
-      "bench", "time a model on this machine",
+      "bench", "time a model, or decoding, on this machine",
       "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();
-        app.add_option("MODEL", a->job.model,
-                       "model folder, or tiny or base (with BERT's vocabulary)")
+        app.add_option(
+               "MODEL", a->job.model,
+               "model folder, tiny or base (with BERT's vocabulary); or dequantize, for decoding "
+               "MXINT to memory")
             ->required();
         app.add_option("--batch", a->job.options.batch, "texts per run")->check(number_from(1));
         app.add_option("--tokens", a->job.options.tokens, "tokens per text")->check(number_from(1));
@@ -50,8 +108,21 @@ Command bench_command() {
                        "counted runs; 0: 60, or 12 when one takes over 200 ms")
             ->check(number_from(0));
         app.add_flag("--profile", a->job.profile, "show where the time went, by kernel");
+        app.add_option("--elements", a->elements,
+                       "of dequantize: arrays of so many elements, by comma; by default from 1024 "
+                       "to 234881024, as memory allows");
+        app.add_option("--group", a->groups,
+                       "of dequantize: elements that share a scale, by comma; by default 8 to 512");
+        app.add_option("--bits", a->dequantize.bits, "of dequantize: bits of an element")
+            ->check(one_of({"8", "4"}));
+        app.add_option("--to", a->to, "of dequantize: what elements become")
+            ->check(one_of({"bf16", "fp32"}));
+        app.add_option("--figure", a->dequantize.figure,
+                       "of dequantize: how the first array is cut up, mase-cuda's way and ours, "
+                       "drawn as FIGURE.svg and FIGURE.png");
+        app.add_flag("--overwrite", a->dequantize.overwrite, "replace what --figure names");
         declare(app, a->run);
-        return [a] { run_bench(*a); };
+        return [a, &app] { run_bench(*a, app); };
       }};
 }
 

@@ -86,7 +86,8 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
       {{"freeze", "tensor"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
-      {{"widths", "inputs", "fields"}, {.shown = "LIST"}},
+      {{"widths", "inputs", "fields", "elements", "group"}, {.shown = "LIST"}},
+      {{"to"}, {.shown = "bf16|fp32", .words = {"bf16", "fp32"}}},
   };
   return table;
 }

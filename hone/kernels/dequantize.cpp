@@ -217,6 +217,20 @@ HWY_INLINE void decode_runs(const Decoder decoder, std::int64_t group_elements,
   decoder.rest(i, count, hn::Set(d, *scales), hn::Set(d, *scales));
 }
 
+// How many groups have begun since the first of some elements: i / group_elements. (Divisions would take as long as the
+// elements of a block.)
+template <std::size_t kCount>
+HWY_INLINE void count_begun(std::int64_t group_elements, std::int32_t (&begun)[kCount]) {
+  std::int32_t groups = 0;
+  std::int64_t place = 0;
+  for (std::int32_t& here : begun) {
+    here = groups;
+    const bool is_last = ++place == group_elements;
+    groups += is_last ? 1 : 0;
+    place = is_last ? 0 : place;
+  }
+}
+
 // Picks a scale for each element of one vector after the other, whichever groups they are of.
 class ScalePicker {
  public:
@@ -229,8 +243,7 @@ class ScalePicker {
         far_(std::max<std::int64_t>(group_elements - kLanes, 0)),
         groups_per_vector_(kLanes / group_elements),
         places_per_vector_(kLanes % group_elements) {
-    const std::int64_t reach = group_elements - far_;
-    for (std::int64_t i = 0; i < 2 * kLanes; ++i) begun_[i] = static_cast<std::int32_t>(i / reach);
+    count_begun(group_elements - far_, begun_);
   }
 
   HWY_INLINE IntVec next() {
@@ -260,8 +273,7 @@ class RegularScalePicker {
  public:
   HWY_INLINE RegularScalePicker(std::int64_t group_elements, const std::int32_t* scales)
       : scales_(scales), groups_per_vector_(kLanes / group_elements) {
-    for (std::int64_t i = 0; i < kLanes; ++i)
-      begun_[i] = static_cast<std::int32_t>(i / group_elements);
+    count_begun(group_elements, begun_);
   }
 
   HWY_INLINE IntVec next() {

@@ -207,10 +207,12 @@ Panel readable_panel(const Int8Weight& weight, Panel panel) {
   auto* const bytes = reinterpret_cast<std::uint8_t*>(
       scratch.floats(static_cast<std::size_t>(panel.quads * kPackedRows)));
   const auto zero = static_cast<std::uint8_t>(128 - (1 << (weight.bits - 1)));
-  unpack_panel(weight.bits, panel.quads, panel.codes, bytes, [&](auto d, auto codes) HWY_ATTR {
-    return weight.bits > 4 ? hn::Add(codes, hn::Set(d, zero))
-                           : hn::TableLookupBytes(hn::LoadDup128(d, panel.values), codes);
-  });
+  unpack_panel(weight.bits, panel.quads, panel.codes, 0, panel.quads, bytes,
+               [&](auto d, auto codes) HWY_ATTR {
+                 return weight.bits > 4
+                            ? hn::Add(codes, hn::Set(d, zero))
+                            : hn::TableLookupBytes(hn::LoadDup128(d, panel.values), codes);
+               });
   panel.codes = bytes;
   return panel;
 }

@@ -14,10 +14,6 @@ HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 
-// As many rows as the widest vector here has lanes, at most 16.
-constexpr std::int64_t kTransposedRows = static_cast<std::int64_t>(
-    hwy::HWY_NAMESPACE::MaxLanes(hwy::HWY_NAMESPACE::CappedTag<float, 16>()));
-
 // Four values from each of the rows 0, 4, 8, ... of D, one row after the other.
 template <class D>
 HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> every_fourth_row(D d, const float* from,
@@ -52,23 +48,24 @@ HWY_INLINE void transpose_four_columns(D d, const float* from, std::int64_t from
   hn::StoreU(hn::InterleaveUpper(d, upper02, upper13), d, to + 3 * to_stride);
 }
 
-// to[c * to_stride + r] = from[r * from_stride + c] for r in [0, rows), c in [0, columns).
+// to[c * to_stride + r] = from[r * from_stride + c] for r in [0, rows), c in [0, columns). As many rows as a vector holds
+// go all their length before the next: what of them lies in the first cache is few lines, even where all fall on one set.
 inline void transpose_block(const float* from, std::int64_t from_stride, std::int64_t rows,
                             std::int64_t columns, float* to, std::int64_t to_stride) {
   namespace hn = hwy::HWY_NAMESPACE;
-  const hn::CappedTag<float, kTransposedRows> wide;
-  const hn::FixedTag<float, 4> narrow;
-  const std::int64_t wide_rows = rows / kTransposedRows * kTransposedRows;
-  const std::int64_t whole_rows = rows / 4 * 4;
   const std::int64_t whole_columns = columns / 4 * 4;
-  const auto transpose = [&](auto d, std::int64_t r, std::int64_t c) {
-    transpose_four_columns(d, from + r * from_stride + c, from_stride, to + c * to_stride + r,
-                           to_stride);
+  std::int64_t row = 0;
+  const auto transpose_rows = [&](auto d) HWY_ATTR {
+    constexpr auto kRows = static_cast<std::int64_t>(hn::MaxLanes(d));
+    for (; row + kRows <= rows; row += kRows) {
+      for (std::int64_t c = 0; c < whole_columns; c += 4)
+        transpose_four_columns(d, from + row * from_stride + c, from_stride,
+                               to + c * to_stride + row, to_stride);
+    }
   };
-  for (std::int64_t c = 0; c < whole_columns; c += 4) {
-    for (std::int64_t r = 0; r < wide_rows; r += kTransposedRows) transpose(wide, r, c);
-    for (std::int64_t r = wide_rows; r < whole_rows; r += 4) transpose(narrow, r, c);
-  }
+  transpose_rows(hn::CappedTag<float, 16>());
+  transpose_rows(hn::CappedTag<float, 8>());
+  transpose_rows(hn::FixedTag<float, 4>());
   const auto copy = [&](std::int64_t row_begin, std::int64_t column_begin,
                         std::int64_t column_end) {
     for (std::int64_t c = column_begin; c < column_end; ++c) {
@@ -76,7 +73,7 @@ inline void transpose_block(const float* from, std::int64_t from_stride, std::in
         to[c * to_stride + r] = from[r * from_stride + c];
     }
   };
-  copy(whole_rows, 0, whole_columns);
+  copy(row, 0, whole_columns);
   copy(0, whole_columns, columns);
 }
 

@@ -18,11 +18,11 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// `to` (quads, 32 rows, 4) becomes the codes of a panel of `quads` quads of columns, all of it, every
-// one put through map(d, vector of bytes).
+// `to` (end - begin, 32 rows, 4) becomes the codes of quads [begin, end) of columns of a panel that has
+// `quads` of them, every one put through map(d, vector of bytes).
 template <class Map>
-void unpack_panel(int bits, std::int64_t quads, const std::uint8_t* panel, std::uint8_t* to,
-                  Map&& map) {
+void unpack_panel(int bits, std::int64_t quads, const std::uint8_t* panel, std::int64_t begin,
+                  std::int64_t end, std::uint8_t* to, Map&& map) {
   constexpr std::int64_t kQuadBytes = kPackedRows * 4;
   const hn::CappedTag<std::uint8_t, kQuadBytes> d;
   const hn::Repartition<std::uint16_t, decltype(d)> halves;
@@ -33,11 +33,11 @@ void unpack_panel(int bits, std::int64_t quads, const std::uint8_t* panel, std::
     if ((bits & width) == 0) continue;
     const int shift = bits & (width - 1), parts = 8 / width;
     const auto mask = hn::Set(d, static_cast<std::uint8_t>((1 << width) - 1));
-    for (std::int64_t quad = 0; quad < quads; ++quad) {
+    for (std::int64_t quad = begin; quad < end; ++quad) {
       const std::uint8_t* const unit = panel + quad / parts * kQuadBytes;
       const int down = static_cast<int>(quad % parts) * width;
       for (std::int64_t i = 0; i < kQuadBytes; i += lanes) {
-        std::uint8_t* const at = to + quad * kQuadBytes + i;
+        std::uint8_t* const at = to + (quad - begin) * kQuadBytes + i;
         const auto pairs = hn::BitCast(halves, hn::LoadU(d, unit + i));
         auto codes = hn::And(hn::BitCast(d, hn::ShiftRightSame(pairs, down)), mask);
         codes = hn::BitCast(d, hn::ShiftLeftSame(hn::BitCast(halves, codes), shift));

@@ -7,8 +7,8 @@
 ///
 /// The bits are those of `gemm` with the weights as floats, value(code) of `Int8Weight` rounded once:
 /// (values[code] - 128) times the scale of its row, or times 2^(e-127) · unit. So a model gives what
-/// its simulation with the same weights gives. Up to four rows take the weights as they are
-/// decoded; more rows multiply by panels that were decoded once for all of them.
+/// its simulation with the same weights gives. Few rows take the weights as they are decoded; many
+/// multiply by panels that were decoded once for all of them.
 namespace hone::kernels {
 
 /// X (M,K), rows `stride` apart.

@@ -103,5 +103,124 @@ TEST(Bench, SaysThatAQuantizedModelIsSimulated) {
   EXPECT_NE(refused.messages.find("quantized already"), std::string::npos) << refused.messages;
 }
 
+Json dequantized(std::vector<std::string> more) {
+  std::vector<std::string> words = {"bench", "dequantize", "--runs", "2"};
+  words.insert(words.end(), more.begin(), more.end());
+  return run_json(words, workshop());
+}
+
+TEST(BenchDequantize, TimesEveryArrayAgainstMovingItsBytes) {
+  const Json result =
+      dequantized({"--elements", "1024, 4000", "--group", "32,7", "--threads", "1"});
+  EXPECT_EQ(result["what"], "mxint8 to bf16");
+  EXPECT_EQ(result["threads"], 1);
+  ASSERT_EQ(result["times"].size(), 4);
+  for (const Json& row : result["times"]) {
+    const auto count = row["elements"].get<std::int64_t>(),
+               group = row["group"].get<std::int64_t>();
+    EXPECT_EQ(row["bytes"], 3 * count + (count + group - 1) / group);
+    EXPECT_EQ(row["tiles"].is_null(), count % group != 0);
+    EXPECT_EQ(row["timed_runs"], 2);
+    EXPECT_LE(row["min_ms"], row["median_ms"]);
+    EXPECT_LE(row["move_min_ms"], row["move_median_ms"]);
+    const double share = row["move_min_ms"].get<double>() / row["min_ms"].get<double>();
+    EXPECT_DOUBLE_EQ(row["share_of_bandwidth"], share);
+    EXPECT_NEAR(row["gb_per_s"].get<double>() / row["move_gb_per_s"].get<double>(), share, 1e-9);
+    EXPECT_EQ(row["partition"]["chunks"], 1);
+    EXPECT_EQ(row["partition"]["around_caches"], false);
+  }
+  EXPECT_EQ(
+      result["times"][0]["tiles"],
+      parse_json(R"({"tile_rows": 32, "tile_columns": 32, "grid_x": 1, "grid_y": 1, "calls": 1,
+                           "threads": 1024})",
+                 "tiles"));
+}
+
+TEST(BenchDequantize, TakesFourBitsAndFloats) {
+  const Json result =
+      dequantized({"--elements", "1001", "--group", "8", "--bits", "4", "--to", "fp32"});
+  EXPECT_EQ(result["what"], "mxint4 to fp32");
+  EXPECT_EQ(result["times"][0]["bytes"], 501 + 126 + 4 * 1001);
+}
+
+TEST(BenchDequantize, SpellsOutAnElementOfEitherBranch) {
+  for (const int bits : {8, 4}) {
+    const Json spelled = dequantized(
+        {"--elements", "1000", "--group", "8", "--bits", std::to_string(bits)})["spelled"];
+    ASSERT_EQ(spelled.size(), 2);
+    EXPECT_EQ(spelled[0]["branch"], "out - bias");
+    EXPECT_EQ(spelled[1]["branch"], "out");
+    for (const Json& element : spelled) {
+      const int mantissa = element["mantissa"], scale = element["scale"];
+      EXPECT_EQ(element["value"], std::ldexp(mantissa, scale - 125 - bits));
+      EXPECT_EQ(element["code"].get<std::string>().size(), static_cast<std::size_t>(bits));
+      EXPECT_EQ(element["unit"], std::abs(mantissa) >> (bits - 2) & 1);
+      EXPECT_EQ(element["branch"] == "out", element["out"] == element["bfloat16"]);
+    }
+  }
+}
+
+TEST(BenchDequantize, TellsPeopleTheSame) {
+  const std::string text = run_well({"bench", "dequantize", "--elements", "4096", "--group", "32",
+                                     "--runs", "1", "--threads", "1"},
+                                    workshop())
+                               .output;
+  for (const char* part : {"mxint8 to bf16 on one thread", "Share of that", "32 x 32", "1 x 4",
+                           "|m| & 0x40", "clear: there is no unit", "out - bias = "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+TEST(BenchDequantize, DrawsHowTheWorkIsCut) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> words = {"bench",    "dequantize", "--elements", "1000",
+                                          "--group",  "40",         "--runs",     "1",
+                                          "--figure", "tiles"};
+  run_well(words, folder.path());
+  EXPECT_NE(read_file(folder.path() / "tiles.svg").find("block (0, 1)"), std::string::npos);
+  EXPECT_TRUE(read_file(folder.path() / "tiles.png").starts_with("\x89PNG"));
+  const Ending refused = run_hone(words, folder.path());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("tiles.svg"), std::string::npos) << refused.messages;
+  std::vector<std::string> again = words;
+  again.emplace_back("--overwrite");
+  run_well(again, folder.path());
+  again[5] = "32";
+  EXPECT_NE(run_hone(again, folder.path()).messages.find("that groups of 32 divide, got 1 000"),
+            std::string::npos);
+}
+
+TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
+  const auto expect_refusal = [](int code, const std::string& message,
+                                 std::vector<std::string> more) {
+    more.insert(more.begin(), "bench");
+    const Ending ending = run_hone(more, workshop());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
+  };
+  expect_refusal(2, "hone bench dequantize: --batch is of models", {"dequantize", "--batch", "2"});
+  expect_refusal(2, "hone bench: --elements is of `hone bench dequantize`",
+                 {"model", "--elements", "2"});
+  for (const char* wrong : {"0", "12x", "4,,5", "-3"})
+    expect_refusal(2,
+                   fmt::format("--elements: expected whole numbers of at least 1 with commas "
+                               "between them, got '{}'",
+                               wrong),
+                   {"dequantize", fmt::format("--elements={}", wrong)});
+  expect_refusal(2, "--elements needs a value", {"dequantize", "--elements="});
+  expect_refusal(2, "--to: expected bf16 or fp32, got 'fp16'", {"dequantize", "--to", "fp16"});
+  expect_refusal(2, "--bits: expected 8 or 4, got '6'", {"dequantize", "--bits", "6"});
+  expect_refusal(1, "not enough memory: 1 000 000 000 000 000 elements take",
+                 {"dequantize", "--elements", "1000000000000000"});
+}
+
+TEST(LongBenchDequantize, TakesTheWholeTableOfTheLab) {
+  const Json times = run_json({"bench", "dequantize", "--runs", "1"}, workshop())["times"];
+  ASSERT_GE(times.size(), 5 * 7);  // less where memory is short
+  EXPECT_EQ(times[0]["elements"], 1024);
+  EXPECT_EQ(times[0]["group"], 8);
+  EXPECT_EQ(times[6]["group"], 512);
+  EXPECT_GE(times.back()["elements"], 16777216);
+}
+
 }  // namespace
 }  // namespace hone::testing

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/analysis/decode_tiles.h"
+#include "hone/base/json.h"
+#include "hone/kernels/dequantize.h"
+#include "hone/report/text_layout.h"
+#include "hone/runtime/context.h"
+
+/// How fast MXINT is decoded to memory on this machine, against moving the same bytes.
+namespace hone {
+
+/// Which arrays are decoded, every number of elements in every size of groups, and to what.
+struct DequantizeJob {
+  std::vector<std::int64_t> elements;  ///< none: those of the lab that memory has room for
+  std::vector<std::int64_t> groups;    ///< none: those of the lab, 8 … 512
+  int bits = 8;                        ///< of an element, 8 or 4
+  bool to_float = false;               ///< otherwise to bfloat16
+  std::int64_t runs = 0;               ///< counted runs; 0: 60, or 12 when one takes over 200 ms
+  std::string figure = {};  ///< stem of .svg and .png of how the first array is cut up; "": none
+  bool overwrite = false;
+};
+
+/// One array. Decoding and moving took turns, so that both saw the same machine. Times are of one run, in milliseconds; short
+/// ones are of many in a row, of data that lie in the caches then.
+struct DequantizeTimes {
+  kernels::MxintCodes codes;  ///< without memory
+  std::int64_t bytes = 0;     ///< read and written: codes, scales and values
+  double min_ms = 0;
+  double median_ms = 0;
+  double move_min_ms =
+      0;  ///< of reading and writing as many bytes in the same way (`kernels::move_bytes`)
+  double move_median_ms = 0;
+  std::int64_t runs = 0;
+  kernels::DequantizePartition partition;
+  std::optional<DecodeTiling>
+      tiling;  ///< mase-cuda's, which has one where groups divide the elements
+
+  double gbps() const { return static_cast<double>(bytes) / min_ms * 1e-6; }
+  double move_gbps() const { return static_cast<double>(bytes) / move_min_ms * 1e-6; }
+  double share_of_bandwidth() const { return move_min_ms / min_ms; }
+};
+
+/// An element of what was decoded, and its place.
+struct SpelledElement {
+  std::int64_t index = 0;
+  kernels::MxintElement element;
+};
+
+struct DequantizeResult {
+  std::vector<DequantizeTimes> times;
+  std::vector<SpelledElement>
+      spelled;  ///< the first that subtracts the bias, and the first that does not
+  Json fields;  ///< what programs read, see `result_of`
+  /// The same for people.
+  std::function<std::string(const TextStyle&)> text;
+};
+
+/// Times the decoder by the rule of the OCP specification on arrays of random codes, with the threads of the context. Throws
+/// `UserError` where an array that was asked for does not fit into memory, a figure cannot be written, or its groups do not
+/// divide its elements; `Interrupted`.
+DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context);
+
+}  // namespace hone
