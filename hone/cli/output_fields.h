@@ -15,9 +15,10 @@ std::vector<Fragment> figure_fragments();
 std::vector<Fragment> row_fragments();
 
 inline constexpr Field kModel = {"model", "text", "the model as it was named"};
-inline constexpr Field kArithmetic = {"arithmetic", "fp32|simulated|packed",
+inline constexpr Field kArithmetic = {"arithmetic", "fp32|simulated|packed|native",
                                       "simulated: values are rounded, sums are in fp32; packed: "
-                                      "weights are kept in their codes, too"};
+                                      "weights are kept in their codes, too; native: and products "
+                                      "are of codes"};
 inline constexpr Field kWeightBits = {
     "average_weight_bits", "bits",
     "per quantized weight, shared scales included; 32: none is quantized"};

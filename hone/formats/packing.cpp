@@ -19,6 +19,15 @@ std::int64_t bytes_of_shared(const CodeLayout& codes) {
   return codes.shared_bits <= 8 ? 1 : codes.shared_bits <= 16 ? 2 : 4;
 }
 
+// Of codes that lie in their order.
+std::uint32_t shared_code(const CodeLayout& codes, const std::uint8_t* packed, std::int64_t index) {
+  const std::int64_t width = bytes_of_shared(codes);
+  std::uint32_t code = 0;
+  for (std::int64_t byte = 0; byte < width; ++byte)
+    code |= static_cast<std::uint32_t>(packed[index * width + byte]) << (8 * byte);
+  return code;
+}
+
 std::vector<std::uint32_t> shared_codes(const PackedLayout& layout, const std::uint8_t* packed,
                                         ThreadPool& pool) {
   const auto count = static_cast<std::size_t>(layout.codes.shared_count);
@@ -29,10 +38,8 @@ std::vector<std::uint32_t> shared_codes(const PackedLayout& layout, const std::u
     std::ranges::copy(bytes, shared.begin());
     return shared;
   }
-  const auto width = static_cast<std::size_t>(bytes_of_shared(layout.codes));
   for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t byte = 0; byte < width; ++byte)
-      shared[i] |= static_cast<std::uint32_t>(packed[i * width + byte]) << (8 * byte);
+    shared[i] = shared_code(layout.codes, packed, static_cast<std::int64_t>(i));
   return shared;
 }
 
@@ -65,7 +72,6 @@ std::vector<std::uint8_t> element_codes(const PackedLayout& layout, const std::u
   return codes;
 }
 
-// The number of the group whose scale element (row, column) has, where `units.group` is not 0.
 std::int64_t groups_in_row(const CodeUnits& units, std::int64_t columns) {
   return (columns + units.group - 1) / units.group;
 }
@@ -77,24 +83,6 @@ std::vector<float> scales_of(const CodeUnits& units, const PackedLayout& layout,
   for (const std::uint32_t shared : shared_codes(layout, packed, pool))
     scales.push_back(units.scales.empty() ? float_value(shared) : units.scales[shared]);
   return scales;
-}
-
-void unpack_by_units(const CodeUnits& units, const std::vector<float>& scales,
-                     const kernels::PackedMatrix& m, const std::vector<std::uint8_t>& codes,
-                     ThreadPool& pool, std::span<float> y) {
-  const std::int64_t group = units.group == 0 ? m.columns : units.group;
-  const std::int64_t per_row = units.group == 0 ? 0 : groups_in_row(units, m.columns);
-  parallel_ranges(
-      pool, m.rows, kernels::rows_per_chunk(m.columns), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) {
-          const std::uint8_t* const from = codes.data() + row * m.columns;
-          float* const to = y.data() + row * m.columns;
-          for (std::int64_t column = 0; column < m.columns; ++column) {
-            const float scale = scales[static_cast<std::size_t>(row * per_row + column / group)];
-            to[column] = units.units[from[column]] * scale;
-          }
-        }
-      });
 }
 
 }  // namespace
@@ -156,14 +144,77 @@ PackedCodes pack(const QuantizerInput& input, const PackedLayout& layout, Thread
 
 void unpack(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
             ThreadPool& pool, std::span<float> y) {
-  const std::vector<std::uint8_t> elements =
-      element_codes(layout, packed.codes.data<std::uint8_t>(), pool);
-  const auto* const shared = packed.shared.data<std::uint8_t>();
+  const auto *const bytes = packed.codes.data<std::uint8_t>(), *const shared =
+                                                                   packed.shared
+                                                                       .data<std::uint8_t>();
   if (const std::optional<CodeUnits> units = units_of(input))
-    return unpack_by_units(*units, scales_of(*units, layout, shared, pool), layout.matrix, elements,
-                           pool, y);
+    return PackedRows{layout, *units, bytes, shared}.read(pool, 0, layout.matrix.rows, y.data());
+  const std::vector<std::uint8_t> elements = element_codes(layout, bytes, pool);
   const Codes codes{{elements.begin(), elements.end()}, shared_codes(layout, shared, pool)};
   input.format.def->decode(input, codes, y);
+}
+
+bool has_units(const Format& format, const Sizes& sizes) {
+  std::vector<Tensor> state;
+  for (const FormatStateDef& def : states_of(format)) {
+    Sizes own = def.sizes;
+    if (def.per_row) own.insert(own.begin(), rows_of(sizes).count);
+    state.push_back(Tensor::zeros(DType::f32, own));
+  }
+  return units_of({format, sizes, {}, state}).has_value();
+}
+
+float PackedRows::scale(std::int64_t row, std::int64_t block) const {
+  if (layout.scale_blocks > 0) {
+    constexpr std::int64_t kRows = kernels::kPackedRows;
+    return units.scales[shared[kRows * (row / kRows * layout.scale_blocks + block) + row % kRows]];
+  }
+  const std::int64_t group =
+      units.group == 0 ? 0 : row * groups_in_row(units, layout.matrix.columns) + block;
+  if (layout.codes.shared_count == 0) return units.scales[static_cast<std::size_t>(group)];
+  const std::uint32_t code = shared_code(layout.codes, shared, group);
+  return units.scales.empty() ? float_value(code) : units.scales[code];
+}
+
+void PackedRows::multiply(std::int64_t row, const std::uint8_t* row_codes, float* y) const {
+  const std::int64_t columns = layout.matrix.columns;
+  const std::int64_t group = units.group == 0 ? columns : units.group;
+  const float* const values = units.units.data();
+  for (std::int64_t first = 0, block = 0; first < columns; first += group, ++block) {
+    const float by = scale(row, block);
+    const std::int64_t end = std::min(first + group, columns);
+    for (std::int64_t column = first; column < end; ++column)
+      y[column] = values[row_codes[column]] * by;
+  }
+}
+
+void PackedRows::gather(std::int64_t row, std::span<std::uint8_t> row_codes, float* y) const {
+  kernels::gather_packed_row(layout.matrix, codes, row, row_codes.data());
+  multiply(row, row_codes.data(), y);
+}
+
+void PackedRows::read(ThreadPool& pool, std::int64_t begin, std::int64_t count, float* y) const {
+  // Some panels at a time: their codes stay in the cache.
+  const std::int64_t columns = layout.matrix.columns;
+  const std::int64_t chunk = (kernels::rows_per_chunk(columns) + kernels::kPackedRows - 1) /
+                             kernels::kPackedRows * kernels::kPackedRows;
+  parallel_ranges(pool, count, chunk, [&](std::int64_t from, std::int64_t to) {
+    ThreadPool alone(1);
+    std::vector<std::uint8_t> elements(static_cast<std::size_t>((to - from) * columns));
+    if (layout.arrangement == Arrangement::panels) {
+      kernels::PackedMatrix part = layout.matrix;
+      part.rows = to - from;
+      kernels::PackedMatrix before = layout.matrix;
+      before.rows = begin + from;
+      kernels::restore(alone, part, codes + kernels::packed_bytes(before), elements.data());
+    } else {
+      for (std::int64_t row = from; row < to; ++row)
+        kernels::gather_packed_row(layout.matrix, codes, begin + row,
+                                   elements.data() + (row - from) * columns);
+    }
+    for (std::int64_t row = from; row < to; ++row)
+      multiply(begin + row, elements.data() + (row - from) * columns, y + row * columns);
+  });
 }
 
 void check_codes(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,

@@ -55,6 +55,28 @@ PackedCodes pack(const QuantizerInput& input, const PackedLayout& layout, Thread
 void unpack(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
             ThreadPool& pool, std::span<float> y);
 
+/// Whether codes of a tensor of these sizes become values by `units_of`, whatever the states are.
+bool has_units(const Format& format, const Sizes& sizes);
+
+/// Packed codes of a format whose values are products (`units_of`), of which some rows are read at a time. What it refers to
+/// must outlive it.
+struct PackedRows {
+  const PackedLayout& layout;
+  const CodeUnits& units;
+  const std::uint8_t* codes;
+  const std::uint8_t* shared;
+
+  /// The scale of block `block` of a row.
+  float scale(std::int64_t row, std::int64_t block) const;
+  /// y (count, columns) = the values of rows from `begin` on; in panels `begin` is the first row of one.
+  void read(ThreadPool& pool, std::int64_t begin, std::int64_t count, float* y) const;
+  /// y (columns) = the values of one row of what lies in rows; `row_codes` has room for as many codes.
+  void gather(std::int64_t row, std::span<std::uint8_t> row_codes, float* y) const;
+
+ private:
+  void multiply(std::int64_t row, const std::uint8_t* row_codes, float* y) const;
+};
+
 /// Throws `UserError`, naming row and column or block, for codes that stand for no number: element codes that the format does
 /// not have, and shared ones that make a block NaN.
 void check_codes(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,

@@ -152,9 +152,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
     add_training_step(graph, {});
     add_optimizer_state(graph, parameters);
   } else {
-    run_passes(
-        graph, parameters, session,
-        {"remove_dropout", "remove_dead_code", "fuse_attention", "fuse_linear", "fold_parameters"});
+    prepare_for_inference(graph, parameters, session);
   }
   std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
@@ -163,7 +161,8 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
 
   BenchTimes result;
   result.format = format_of(model, options);
-  result.arithmetic = options.format ? kSimulated : arithmetic_of(model.graph);
+  result.arithmetic =
+      options.format ? kSimulated : arithmetic_of_run(forward_graph(model), session);
   result.what = describe(result, name, options);
   result.gflop = cost(graph, {{'B', options.batch}, {'S', options.tokens}}).flops / 1e9;
   const double peak_before = kernels::measure_fma_gflops(context.pool);

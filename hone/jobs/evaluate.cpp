@@ -84,7 +84,7 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   Json& fields = result.fields;
   fields = subject_of(job.model, identity, texts.part);
   fields["average_weight_bits"] = average_weight_bits(source.model);
-  fields["arithmetic"] = arithmetic_of(source.model.graph);
+  fields["arithmetic"] = arithmetic_of_run(forward_graph(source.model), context.session());
   if (source.model.quantization) fields["format"] = summary(source.model.quantization->plan);
   fields.update(to_json(result.measured, result.labels));
   result.size = model_size(source.model, source.folder);

@@ -124,8 +124,9 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   freeze(training, job.freeze);
   Graph inference = forward_graph(source.model);
   ParameterStore parameters = source.model.parameters;
-  run_passes(inference, parameters, context.session(),
-             {"remove_dropout", "remove_dead_code", "fuse_attention", "fuse_linear"});
+  run_passes(
+      inference, parameters, context.session(),
+      {"remove_dropout", "remove_dead_code", "fuse_attention", "fuse_linear", "fuse_unpack"});
   const Bindings bindings = {{'B', job.batch}, {'S', tokens}};
   InspectResult result;
   result.graph = to_string(training);

@@ -41,7 +41,7 @@ ComparedModel measured(const TextModel& source, const std::string& label,
   const EncodedSet data = encode_part(source, examples, label, max_seq_length, context, warnings);
   return {label, average_weight_bits(source.model),
           measure(source.model, data, batch_size, context, label), std::nullopt,
-          arithmetic_of(source.model.graph)};
+          arithmetic_of_run(forward_graph(source.model), context.session())};
 }
 
 // How many answers to a text are wrong, or by how much its numbers are.

@@ -23,6 +23,8 @@ std::vector<OpDef> matmul();
 std::vector<OpDef> mean_squared_error();
 std::vector<OpDef> mul();
 std::vector<OpDef> normalize();
+std::vector<OpDef> packed_embedding();
+std::vector<OpDef> packed_linear();
 std::vector<OpDef> pool_tokens();
 std::vector<OpDef> quantize();
 std::vector<OpDef> relu();
@@ -58,6 +60,8 @@ OpTable builtin_ops() {
                            ops::mean_squared_error,
                            ops::mul,
                            ops::normalize,
+                           ops::packed_embedding,
+                           ops::packed_linear,
                            ops::pool_tokens,
                            ops::quantize,
                            ops::relu,

@@ -49,9 +49,11 @@ bool has_quantizers(const Graph& graph);
 std::set<std::string> quantizer_names(const Graph& graph);
 
 /// How a graph computes, as results name it.
-inline constexpr std::string_view kFloat = "fp32", kSimulated = "simulated", kPacked = "packed";
+inline constexpr std::string_view kFloat = "fp32", kSimulated = "simulated", kPacked = "packed",
+                                  kNative = "native";
 /// kPacked: weights are kept in the codes of their formats, and sums are in fp32; kSimulated: values are rounded, their bytes
-/// are not fewer; kFloat: nothing is quantized.
+/// are not fewer; kFloat: nothing is quantized. Whether products of packed weights are of codes (kNative), who runs them
+/// knows: `arithmetic_of_run`.
 std::string_view arithmetic_of(const Graph& graph);
 
 /// The plan whose quantizers and packed weights stand in the graph, in the graph's order.

@@ -16,7 +16,9 @@
 #include "hone/kernels/mean_squared_error.h"
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
+#include "hone/runtime/activation_name.h"
 #include "hone/runtime/kernel.h"
+#include "hone/runtime/packed_kernels.h"
 #include "hone/tensor/mapped.h"
 
 // The CPU kernels of hone/kernels as rows of the kernel table: each takes the tensors of a call apart into pointers and
@@ -299,17 +301,6 @@ void run_linear(Call& call, const kernels::Epilogue& epilogue) {
 
 void linear(Call& call) { run_linear(call, {.bias = optional_floats(call, 2)}); }
 
-kernels::Activation activation_called(std::string_view name) {
-  constexpr std::pair<std::string_view, kernels::Activation> kActivations[] = {
-      {"relu", kernels::Activation::relu},
-      {"gelu", kernels::Activation::gelu_erf},
-      {"gelu_tanh", kernels::Activation::gelu_tanh},
-      {"tanh", kernels::Activation::tanh}};
-  for (const auto& [known, activation] : kActivations)
-    if (name == known) return activation;
-  return kernels::Activation::none;
-}
-
 void fused_linear(Call& call) {
   run_linear(call, {.bias = floats(call, 2),
                     .activation = activation_called(call.attributes.get<std::string>("activation")),
@@ -437,7 +428,7 @@ void adamw(Call& call) {
 }  // namespace
 
 KernelTable cpu_kernels() {
-  return {
+  KernelTable table = {
       {"adamw", "cpu", "fused", anything, adamw},
       {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>, Layout::strided},
       {"attention", "cpu", "fused", anything, attention, Layout::rows},
@@ -475,6 +466,9 @@ KernelTable cpu_kernels() {
       {"tanh", "cpu", "vector", anything, unary<kernels::tanh>},
       {"tanh_gradient", "cpu", "vector", anything, unary_gradient<kernels::tanh_gradient>},
   };
+  const KernelTable packed = packed_kernels();
+  table.insert(table.end(), packed.begin(), packed.end());
+  return table;
 }
 
 }  // namespace hone

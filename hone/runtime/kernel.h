@@ -45,6 +45,8 @@ struct Kernel {
   /// What a call works in beside its results, in bytes, with the symbols bound: `call.workspace`, which calls use one after
   /// the other. Never more for smaller extents. Null: nothing that is worth being counted.
   std::int64_t (*workspace_bytes)(const CallSite&, const Bindings&) = nullptr;
+  bool native =
+      false;  ///< computes with codes of few bits, not with the values that they stand for
 };
 
 /// Fastest first among the rows of one operation.

@@ -1,8 +1,11 @@
 #include "hone/runtime/run_passes.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "hone/ir/verify.h"
+#include "hone/passes/fuse_unpack.h"
+#include "hone/passes/quantize.h"
 
 namespace hone {
 namespace {
@@ -46,6 +49,23 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
   for (const std::string_view text : passes)
     parsed.push_back(parse_pass(text, session.library.passes, session.library.formats));
   return run_passes(graph, parameters, session, parsed);
+}
+
+bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Session& session) {
+  return run_passes(graph, parameters, session,
+                    {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention",
+                     "fuse_linear", "fuse_unpack", "fold_parameters"});
+}
+
+std::string_view arithmetic_of_run(const Graph& graph, const Session& session) {
+  Graph fused = graph;
+  if (!fuse_unpack(fused)) return arithmetic_of(graph);
+  const auto is_native = [&](const Node* node) {
+    const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
+    return kernel != nullptr && kernel->native;
+  };
+  return std::ranges::any_of(fused.of_kind(NodeKind::operation), is_native) ? kNative
+                                                                            : arithmetic_of(graph);
 }
 
 bool run_as_pass(Graph& graph, const Session& session, std::string_view name,

@@ -40,6 +40,13 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
 bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session,
                 std::initializer_list<std::string_view> passes);
 
+/// Makes a forward graph in training mode one that answers as fast as it can: the passes that all jobs run before they predict.
+/// Returns whether anything changed.
+bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Session& session);
+
+/// How a graph computes when it is run: `arithmetic_of`, or kNative where products of packed weights sum codes of few bits.
+std::string_view arithmetic_of_run(const Graph& graph, const Session& session);
+
 /// Runs a change that only code can say (a plan of many formats) as the runner runs a pass called `name`. Throws
 /// `UserError` where that is to be left out: whoever calls this was asked for it.
 bool run_as_pass(Graph& graph, const Session& session, std::string_view name,

@@ -13,9 +13,7 @@ namespace {
 
 Graph inference_graph(Graph graph, ParameterStore& parameters, const Session& session) {
   HONE_ASSERT(graph.outputs().size() == 1, "a graph with {} outputs", graph.outputs().size());
-  run_passes(graph, parameters, session,
-             {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention", "fuse_linear",
-              "fold_parameters"});
+  prepare_for_inference(graph, parameters, session);
   return graph;
 }
 

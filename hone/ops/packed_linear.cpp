@@ -1,0 +1,124 @@
+#include "hone/formats/packing.h"
+#include "hone/ops/following_activation.h"
+#include "hone/ops/list.h"
+#include "hone/ops/reference.h"
+#include "hone/ops/rules.h"
+
+// y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]), w the values of packed codes in panels (hone/formats/packing.h);
+// in `native_linear` x is rounded to a format as well, for which kernels sum codes instead of values. For graphs without
+// gradients. Of the states behind the bias the first are those of the weight's format.
+namespace hone::ops {
+namespace {
+
+const Format& format_in(const TypeContext& context, std::string_view name) {
+  const Attribute& attribute = *context.attributes.find(name);
+  user_check(std::holds_alternative<Format>(attribute),
+             "{} must be a number format such as mxint(bits=8)", name);
+  return std::get<Format>(attribute);
+}
+
+bool rounds_input(const Attributes& attributes) {
+  return attributes.find("input_format") != nullptr;
+}
+
+Type weight_type(const TypeContext& context) {
+  const Attribute& shape = *context.attributes.find("shape");
+  user_check(std::holds_alternative<Shape>(shape) && std::get<Shape>(shape).size() == 2,
+             "shape must be that of the weight, such as [768, 768]");
+  return {DType::f32, std::get<Shape>(shape)};
+}
+
+std::vector<Type> infer(const TypeContext& context) {
+  const Type &x = context.inputs[0], weight = weight_type(context);
+  activation_of(context.attributes);
+  expect_dtype(x, DType::f32, "x");
+  user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
+  expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
+  const PackedLayout layout =
+      packed_layout(format_in(context, "format"), resolve(weight.shape, {}), Arrangement::panels);
+  const auto expect = [&](std::size_t index, const Type& type, std::string_view what) {
+    user_check(context.inputs[index] == type, "{} must be {}, got {}", what, to_string(type),
+               to_string(context.inputs[index]));
+  };
+  expect(1, {DType::u8, {Dim(layout.code_bytes)}}, "codes");
+  expect(2, {DType::u8, {Dim(layout.shared_bytes)}}, "shared");
+  expect(3, {DType::f32, {weight.dim(0)}}, "bias");
+  std::vector<Type> states = state_types(format_in(context, "format"), weight);
+  if (rounds_input(context.attributes))
+    for (const Type& state : state_types(format_in(context, "input_format"), x))
+      states.push_back(state);
+  user_check(context.inputs.size() == 4 + states.size(), "expected {} states, got {}",
+             states.size(), context.inputs.size() - 4);
+  for (std::size_t i = 0; i < states.size(); ++i) expect(4 + i, states[i], "state");
+  Type y{DType::f32, Shape(x.shape.begin(), x.shape.end() - 1)};
+  y.shape.push_back(weight.dim(0));
+  return {y};
+}
+
+void forward(Call& call) {
+  const Format& format = call.attributes.get<Format>("format");
+  const Sizes sizes = resolve(call.attributes.get<Shape>("shape"), {});
+  const std::size_t weight_states = states_of(format).size();
+  std::vector<Tensor> state, input_state;
+  for (std::size_t i = 4; i < call.inputs.size(); ++i)
+    (i < 4 + weight_states ? state : input_state).push_back(reference::dense(call.input(i)));
+  Tensor weight = Tensor::empty(DType::f32, sizes), x = reference::dense(call.input(0));
+  unpack({format, sizes, {}, state}, packed_layout(format, sizes, Arrangement::panels),
+         {reference::dense(call.input(1)), reference::dense(call.input(2))}, call.pool(),
+         weight.values<float>());
+  if (rounds_input(call.attributes)) {
+    const Format& input_format = call.attributes.get<Format>("input_format");
+    Tensor rounded = Tensor::empty(DType::f32, x.sizes());
+    input_format.def->quantize_reference({input_format, x.sizes(), x.values<float>(), input_state},
+                                         rounded.values<float>());
+    x = rounded;
+  }
+  const Tensor bias = reference::dense(call.input(3));
+  const auto activation = activation_of(call.attributes).function;
+  const reference::Rows rows(x), columns(weight);
+  for (std::int64_t row = 0; row < rows.count; ++row) {
+    const std::span<float> out = reference::row_of(call.output(), row);
+    for (std::int64_t n = 0; n < columns.count; ++n) {
+      double sum = static_cast<double>(bias.data<float>()[n]);
+      for (std::size_t k = 0; k < rows[row].size(); ++k)
+        sum += static_cast<double>(rows[row][k]) * static_cast<double>(columns[n][k]);
+      out[static_cast<std::size_t>(n)] = static_cast<float>(activation(sum));
+    }
+  }
+}
+
+double flops(const TypeContext& context, const Bindings& bindings) {
+  const double columns = static_cast<double>(resolve(weight_type(context).dim(1), bindings));
+  const int steps = activation_of(context.attributes).name == "none" ? 0 : 1;
+  return elements(infer(context)[0], bindings) * (2 * columns + steps);
+}
+
+OpDef packed(std::string_view name, std::string_view summary) {
+  return {.name = name,
+          .summary = summary,
+          .inputs = {"x",
+                     {"codes", OperandRole::state},
+                     {"shared", OperandRole::state},
+                     {"bias", OperandRole::bias},
+                     {"state...", OperandRole::state}},
+          .attributes = {{"format", {}}, {"shape", {}}, {"activation", std::string("none")}},
+          .trait = Trait::contraction,
+          .infer = infer,
+          .reference = forward,
+          .flops = flops};
+}
+
+}  // namespace
+
+std::vector<OpDef> packed_linear() {
+  OpDef native = packed("native_linear",
+                        "y (rows..., N) = activation(x (rows..., K), rounded, times packed weights "
+                        "(N, K)^T + bias (N))");
+  native.attributes.set("input_format", {});
+  return {packed("packed_linear",
+                 "y (rows..., N) = activation(x (rows..., K) times packed weights (N, K)^T + bias "
+                 "(N))"),
+          native};
+}
+
+}  // namespace hone::ops

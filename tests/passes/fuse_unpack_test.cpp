@@ -1,0 +1,60 @@
+#include "hone/passes/fuse_unpack.h"
+
+#include "tests/passes/before_after.h"
+
+namespace hone::testing {
+namespace {
+
+TEST(FuseUnpack, LetsLinearsAndEmbeddingsReadCodes) {
+  expect_after(R"(%ids = input : i64[B]
+%r = input : f32[B, 32]
+%t.codes = parameter codes frozen : u8[1280]
+%t.shared = parameter codes frozen : u8[40]
+%w.codes = parameter codes frozen : u8[1024]
+%w.shared = parameter codes frozen : u8[0]
+%b = parameter bias trainable : f32[32]
+%s = parameter format_state frozen : f32[32]
+%t = unpack(%t.codes, %t.shared) {format=mxint(bits=8,block=32,axis=-1), shape=[40, 32], arrangement="rows", role="weight", packing=1} : f32[40, 32]
+%w = unpack(%w.codes, %w.shared, %s) {format=int(bits=8,per=row,scale=static), shape=[32, 32], arrangement="panels", role="weight", packing=1} : f32[32, 32]
+%x = embedding(%ids, %t) {padding=-1} : f32[B, 32]
+%q = quantize(%x) {format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
+%y = fused_linear(%q, %w, %b, %r) {activation="gelu"} : f32[B, 32]
+%z = relu(%y) : f32[B, 32]
+output z = %z
+)",
+               fuse_unpack, R"(%ids = input : i64[B]
+%r = input : f32[B, 32]
+%t.codes = parameter codes frozen : u8[1280]
+%t.shared = parameter codes frozen : u8[40]
+%w.codes = parameter codes frozen : u8[1024]
+%w.shared = parameter codes frozen : u8[0]
+%b = parameter bias trainable : f32[32]
+%s = parameter format_state frozen : f32[32]
+%x = packed_embedding(%ids, %t.codes, %t.shared) {format=mxint(bits=8,block=32,axis=-1), shape=[40, 32]} : f32[B, 32]
+%y = native_linear(%x, %w.codes, %w.shared, %b, %s) {format=int(bits=8,per=row,scale=static), shape=[32, 32], activation="gelu", input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
+%y.residual = add(%y, %r) : f32[B, 32]
+%z = relu(%y.residual) : f32[B, 32]
+output z = %z
+)");
+}
+
+TEST(FuseUnpack, LeavesWhatOthersReadTooAndWhatIsNoProductOfCodesAndScales) {
+  for (const std::string_view format :
+       {"mxint(bits=8,block=32,axis=-1)", "int(bits=8,range=affine,scale=dynamic)"}) {
+    const bool affine = format.starts_with("int");
+    const std::string text = to_string(parse(fmt::format(
+        R"(%x = input : f32[B, 32]
+%c = parameter codes frozen : u8[1024]
+%h = parameter codes frozen : u8[{}]
+%b = parameter bias trainable : f32[32]
+%w = unpack(%c, %h) {{format={}, shape=[32, 32], arrangement="panels"}} : f32[32, 32]
+%y = linear(%x, %w, %b) : f32[B, 32]
+output y = %y
+{})",
+        affine ? 8 : 32, format, affine ? "" : "output w = %w\n")));
+    expect_after(text, fuse_unpack, text);
+  }
+}
+
+}  // namespace
+}  // namespace hone::testing

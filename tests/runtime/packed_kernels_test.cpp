@@ -1,0 +1,149 @@
+#include "hone/runtime/packed_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hone/base/random.h"
+#include "hone/formats/calibrate.h"
+#include "hone/ir/parse.h"
+#include "hone/passes/pack.h"
+#include "hone/runtime/library.h"
+#include "hone/runtime/run_passes.h"
+
+// Products that read packed codes against the simulation of the same formats, which rounds values and sums them in fp32.
+namespace hone {
+namespace {
+
+Tensor drawn(const Sizes& sizes, std::uint64_t seed) {
+  RandomSequence random(seed, 1);
+  Tensor tensor = Tensor::empty(DType::f32, sizes);
+  for (float& value : tensor.values<float>()) value = static_cast<float>(random.normal());
+  return tensor;
+}
+
+struct Case {
+  const char *weight, *input;
+  const char* kernel;  // that runs it
+  bool same_bits;      // sums are those of the simulation, in its order
+};
+
+constexpr Case kCases[] = {
+    {"mxint(bits=8,block=32)", "", "packed_linear / panels", true},
+    {"mxint(bits=4,block=16)", "", "packed_linear / panels", true},
+    {"ternary", "", "packed_linear / panels", true},
+    {"minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", "", "packed_linear / panels", true},
+    {"int(bits=5,per=row)", "", "packed_linear / panels", true},
+    {"mxint(bits=8,block=32)", "mxint(bits=8,block=32)", "native_linear / integers", false},
+    {"mxint(bits=4,block=64)", "mxint(bits=8,block=64)", "native_linear / integers", false},
+    {"mxint(bits=6,block=32)", "mxint(bits=7,block=32,scale=ceil)", "native_linear / integers",
+     false},
+    {"mxfp(element=e2m1,block=32)", "mxint(bits=8,block=32)", "native_linear / integers", false},
+    {"int(bits=8,per=row)", "int(bits=8,per=token)", "native_linear / integers", false},
+    {"int(bits=4,per=row,scale=dynamic)", "int(bits=8,per=token)", "native_linear / integers",
+     false},
+    {"int(bits=8)", "int(bits=8,scale=static)", "native_linear / integers", false},
+    {"int(bits=8,per=row)", "mxint(bits=8,block=32)", "native_linear / panels", true},
+    {"mxint(bits=8,block=32)", "mxint(bits=8,block=16)", "native_linear / panels", true},
+};
+
+class PackedProducts : public ::testing::TestWithParam<Case> {};
+
+TEST_P(PackedProducts, AreThoseOfTheSimulation) {
+  const Library library = builtin_library();
+  ThreadPool pool(2);
+  const Session session{library, pool};
+  const auto [weight_format, input_format, kernel, same_bits] = GetParam();
+  // Columns that are no multiple of 64, rows no multiple of a panel.
+  constexpr std::int64_t kRows = 37, kOutputs = 70, kInputs = 96;
+  Graph graph(library.ops);
+  ParameterStore store;
+  const auto quantized = [&](Value value, const std::string& name, const char* text,
+                             const Tensor& seen) {
+    const Format format = parse_format(text, library.formats);
+    const std::vector<Tensor> state = calibrate_tensor(format, seen.sizes(), seen.values<float>());
+    std::vector<Value> inputs = {value};
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      const std::string own = fmt::format("{}.{}", name, i);
+      Shape shape;
+      for (const std::int64_t size : state[i].sizes()) shape.emplace_back(size);
+      inputs.push_back(
+          graph.add_parameter(own, {DType::f32, shape}, ParameterRole::format_state, false));
+      store.set(own, state[i]);
+    }
+    return graph.add("quantize", inputs, {{"format", format}}, name);
+  };
+  const Tensor x = drawn({kRows, kInputs}, 1), w = drawn({kOutputs, kInputs}, 2),
+               b = drawn({kOutputs}, 3);
+  Value input = graph.add_input("x", {DType::f32, {Dim::of_symbol('B'), Dim(kInputs)}});
+  const Value weight = graph.add_parameter("w", {DType::f32, {Dim(kOutputs), Dim(kInputs)}},
+                                           ParameterRole::weight, true);
+  const Value bias =
+      graph.add_parameter("b", {DType::f32, {Dim(kOutputs)}}, ParameterRole::bias, true);
+  store.set("w", w);
+  store.set("b", b);
+  if (*input_format != '\0') input = quantized(input, "xq", input_format, x);
+  const Value rounded = quantized(weight, "wq", weight_format, w);
+  const Value y = graph.add("linear", {input, rounded, bias}, {}, "y");
+  graph.set_output("y", graph.add("gelu", {y}, {}, "z"));
+
+  Graph simulated = graph;
+  ParameterStore plain = store;
+  prepare_for_inference(simulated, plain, session);
+  const Tensor expected = session.executable(simulated)->run({{"x", x}}, plain).at("y");
+
+  ASSERT_TRUE(pack_weights(graph, store, pool));
+  const bool is_native = std::string_view(kernel) == "native_linear / integers";
+  EXPECT_EQ(arithmetic_of_run(graph, session), is_native ? "native" : "packed");
+  prepare_for_inference(graph, store, session);
+  const auto executable = session.executable(graph);
+  executable->start_profile();
+  // The third time with what was prepared.
+  for (int run = 0; run < 3; ++run) {
+    const Tensor got = executable->run({{"x", x}}, store).at("y");
+    for (std::int64_t i = 0; i < got.count(); ++i) {
+      const float value = got.data<float>()[i], wanted = expected.data<float>()[i];
+      // Each of the K terms is rounded once in either order: K 2^-24 of the sum of their magnitudes, some 3 K for factors of
+      // a few units, and gelu's slope is below 1.13.
+      const double tolerance = same_bits ? 0 : 1.13 * kInputs * 3.0 * kInputs * 0x1p-24;
+      ASSERT_NEAR(value, wanted, tolerance) << weight_format << " " << input_format << " at " << i;
+    }
+  }
+  EXPECT_TRUE(executable->profile().contains(kernel));
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PackedProducts, ::testing::ValuesIn(kCases));
+
+TEST(PackedEmbedding, GivesTheRowsOfTheTable) {
+  const Library library = builtin_library();
+  ThreadPool pool(2);
+  const Session session{library, pool};
+  for (const char* format :
+       {"mxint(bits=8,block=32)", "int(bits=3,per=row,scale=dynamic)", "mxfp(element=e2m1)"}) {
+    Graph graph = parse_graph(fmt::format(R"(%ids = input : i64[B]
+%t = parameter weight trainable : f32[50, 40]
+%q = quantize(%t) {{format={}}} : f32[50, 40]
+%x = embedding(%ids, %q) {{padding=-1}} : f32[B, 40]
+output x = %x
+)",
+                                          to_string(parse_format(format, library.formats))),
+                              library.ops, library.formats);
+    ParameterStore store;
+    store.set("t", drawn({50, 40}, 5));
+    const NamedTensors inputs = {{"ids", Tensor::of<std::int64_t>({4}, {49, 0, 7, 7})}};
+    ParameterStore plain = store;
+    const Tensor expected = session.executable(graph)->run(inputs, plain).at("x");
+    pack_weights(graph, store, pool);
+    prepare_for_inference(graph, store, session);
+    const auto executable = session.executable(graph);
+    executable->start_profile();
+    const Tensor got = executable->run(inputs, store).at("x");
+    EXPECT_TRUE(std::ranges::equal(got.values<float>(), expected.values<float>())) << format;
+    EXPECT_TRUE(executable->profile().contains("packed_embedding / rows"));
+    const NamedTensors outside = {{"ids", Tensor::of<std::int64_t>({1}, {50})}};
+    EXPECT_THROW(executable->run(outside, store), UserError);
+  }
+}
+
+}  // namespace
+}  // namespace hone
