@@ -196,9 +196,11 @@ std::vector<Fragment> row_fragments() {
         {"ms", "ms", "per run"},
         {"share", "share", "of the time of all kernels"}}},
       {"decode_times",
-       "Decoding an array to memory. It took turns with moving as many bytes in the same way, "
-       "which "
-       "computes nothing; short runs are many in a row, of data in the caches.",
+       "Decoding an array to memory. It took turns with moving as many bytes, around the caches "
+       "where "
+       "decoding writes around them, which computes nothing. Short runs are many in a row, of data "
+       "in "
+       "the caches.",
        {{"elements", "integer", "of the array"},
         {"group", "integer", "elements that share a scale"},
         {"bytes", "bytes", "read and written: codes, scales and values"},
