@@ -407,11 +407,7 @@ struct Codes {
   }
   MxintCodes view(int bits) const {
     const auto* const code = bytes.data<std::uint8_t>();
-    return {.count = count,
-            .group = group,
-            .bits = bits,
-            .codes = code,
-            .scales = code + count * bits / 8};
+    return {.count = count, .group = group, .bits = bits, .codes = code, .scales = code + count};
   }
 };
 
