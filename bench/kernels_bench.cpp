@@ -632,11 +632,7 @@ struct Codes {
   }
   MxintCodes view(int bits) const {
     const auto* const code = bytes.data<std::uint8_t>();
-    return {.count = count,
-            .group = group,
-            .bits = bits,
-            .codes = code,
-            .scales = code + count * bits / 8};
+    return {.count = count, .group = group, .bits = bits, .codes = code, .scales = code + count};
   }
 };
 
@@ -705,7 +701,7 @@ void decode(benchmark::State& state, std::int64_t count, std::int64_t group, int
 
 void encode(benchmark::State& state, std::int64_t count, std::int64_t group, int threads) {
   const std::vector<float> x = random_floats(count);
-  const Tensor codes = Tensor::empty(DType::u8, {count + count / group});
+  const Tensor codes = Tensor::zeros(DType::u8, {count + count / group});
   auto* const code = codes.data<std::uint8_t>();
   for (auto _ : state)
     quantize_mxint8(pool_of(threads), count, group, MxintDialect::ocp, x.data(), code,

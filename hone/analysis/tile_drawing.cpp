@@ -1,5 +1,7 @@
 #include "hone/analysis/tile_drawing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>

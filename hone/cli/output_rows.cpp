@@ -196,9 +196,11 @@ std::vector<Fragment> row_fragments() {
         {"ms", "ms", "per run"},
         {"share", "share", "of the time of all kernels"}}},
       {"decode_times",
-       "Decoding an array to memory. It took turns with moving as many bytes in the same way, "
-       "which "
-       "computes nothing; short runs are many in a row, of data in the caches.",
+       "Decoding an array to memory. It took turns with moving as many bytes, around the caches "
+       "where "
+       "decoding writes around them, which computes nothing. Short runs are many in a row, of data "
+       "in "
+       "the caches.",
        {{"elements", "integer", "of the array"},
         {"group", "integer", "elements that share a scale"},
         {"bytes", "bytes", "read and written: codes, scales and values"},
@@ -213,7 +215,7 @@ std::vector<Fragment> row_fragments() {
          "the fastest run of moving against the fastest of decoding"},
         {"partition", "decode_partition", "how threads share the work"},
         {"tiles", "decode_tiles?",
-         "how mase-cuda would on a GPU; null: it takes whole groups alone"}}},
+         "how mase-cuda would on a GPU; null: it takes 8 bits and whole groups alone"}}},
       {"decode_partition",
        "How decoding is cut up here.",
        {{"chunk_elements", "integer", "of the work a thread takes at a time"},
@@ -232,7 +234,8 @@ std::vector<Fragment> row_fragments() {
         {"calls", "integer", "of the kernel"},
         {"threads", "integer", "of all blocks, those without an element too"}}},
       {"spelled_element",
-       "An element of MXINT as mase-cuda decodes it. Of bfloat16 the bits of sign, exponent and "
+       "An element of MXINT by the rule of mase-cuda, of 4 bits too. Of bfloat16 the bits of sign, "
+       "exponent and "
        "fraction are set apart.",
        {{"element", "integer", "its place in the array"},
         {"code", "text", "its bits, in two's complement"},

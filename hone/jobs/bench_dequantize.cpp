@@ -123,7 +123,8 @@ DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, st
   const std::int64_t written = codes.count * value_bytes;
   result.bytes = read + written;
   result.partition = kernels::dequantize_partition(codes.count, value_bytes);
-  if (codes.count % codes.group == 0) result.tiling = mase_cuda_tiling(codes.count, codes.group);
+  if (codes.bits == 8 && codes.count % codes.group == 0)
+    result.tiling = mase_cuda_tiling(codes.count, codes.group);
   const auto run = [&] { decode(pool, codes, job.to_float, values); };
   const auto move = [&] {
     kernels::move_bytes(pool, result.partition.chunks, result.partition.around_caches, read,
@@ -312,6 +313,8 @@ void draw_first(const DequantizeJob& job, const MxintCodes& array) {
 }  // namespace
 
 DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
+  user_check(job.figure.empty() || job.bits == 8,
+             "`figure`: mase-cuda has elements of 8 bits alone, got {}; leave it out", job.bits);
   for (const char* extension : {".svg", ".png"})
     if (!job.figure.empty()) check_output_file(job.figure + extension, job.overwrite);
   const std::vector<MxintCodes> arrays = arrays_of(job, context);
@@ -345,7 +348,8 @@ DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
                     threads == 1 ? "one thread" : fmt::format("{} threads", threads),
                     to_text(times_table(times), style), partition_text(times.front()));
     if (!spelled.empty())
-      text += "\nSpelled out as mase-cuda decodes:\n\n" + to_text(spelled_table(spelled), style);
+      text +=
+          "\nSpelled out by the rule of mase-cuda:\n\n" + to_text(spelled_table(spelled), style);
     return text;
   };
   return result;

@@ -37,8 +37,7 @@ struct DequantizeTimes {
   double move_median_ms = 0;
   std::int64_t runs = 0;
   kernels::DequantizePartition partition;
-  std::optional<DecodeTiling>
-      tiling;  ///< mase-cuda's, which has one where groups divide the elements
+  std::optional<DecodeTiling> tiling;  ///< mase-cuda's, of 8 bits where groups divide the elements
 
   double gbps() const { return static_cast<double>(bytes) / min_ms * 1e-6; }
   double move_gbps() const { return static_cast<double>(bytes) / move_min_ms * 1e-6; }
@@ -61,8 +60,8 @@ struct DequantizeResult {
 };
 
 /// Times the decoder by the rule of the OCP specification on arrays of random codes, with the threads of the context. Throws
-/// `UserError` where an array that was asked for does not fit into memory, a figure cannot be written, or its groups do not
-/// divide its elements; `Interrupted`.
+/// `UserError` where an array that was asked for does not fit into memory, a figure cannot be written, or mase-cuda
+/// does not take the array that it is of; `Interrupted`.
 DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context);
 
 }  // namespace hone

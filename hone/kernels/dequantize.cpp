@@ -40,60 +40,60 @@ using BitsVec = hn::Vec<Bits>;
 using IntVec = hn::Vec<Ints>;
 using FloatVec = hn::Vec<Floats>;
 
+constexpr int kLeastPlain = 7;  // of the scales, see `values`
 constexpr auto kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 
 // Of lanes of elements, lanes of pairs of them.
 HWY_INLINE Whole half(Whole) { return {}; }
 HWY_INLINE Partial half(Partial part) { return {(part.lanes + 1) / 2}; }
 
-// The mantissas of `part` of the elements from the even `i` on.
+// The mantissas of `part` of the elements from the even `i` on. Of 4 bits 16 times that, which with the same scale is the same
+// element of 8 bits, its unit, its fraction and its lowest number too.
 template <int kBits, class Part>
 HWY_INLINE IntVec mantissas(const std::uint8_t* codes, std::int64_t i, Part part) {
   if constexpr (kBits == 8) {
     return hn::PromoteTo(
         Ints(), load(SignedBytes(), reinterpret_cast<const std::int8_t*>(codes) + i, part));
   } else {
-    // Two codes of a byte into the two bytes of a word: the upper one from four places up.
+    // The two codes of a byte as the upper halves of the two bytes of a word.
     const auto word = hn::PromoteTo(Words(), load(Pairs(), codes + i / 2, half(part)));
-    const auto code = hn::BitCast(
-        SignedBytes(), hn::And(hn::Or(word, hn::ShiftLeft<4>(word)), hn::Set(Words(), 0x0f0f)));
-    const auto sign = hn::Set(SignedBytes(), 8);
-    return hn::PromoteTo(Ints(), hn::Sub(hn::Xor(code, sign), sign));
+    const auto both =
+        hn::And(hn::Or(hn::ShiftLeft<4>(word), hn::ShiftLeft<8>(word)), hn::Set(Words(), 0xf0f0));
+    return hn::PromoteTo(Ints(), hn::BitCast(SignedBytes(), both));
   }
 }
 
-// The values of mantissas by their scales. kPlain: no scale is one of 0 … bits - 2, for which the power of the last place is a
+// The values of mantissas by their scales. kPlain: no scale is one of 0 … 6, for which the power of the last place is a
 // subnormal float, or 255, and what is given for it is that power.
-template <int kBits, MxintDialect kDialect, bool kPlain>
+template <MxintDialect kDialect, bool kPlain>
 HWY_INLINE FloatVec values(IntVec mantissa, IntVec scale) {
   const Ints d;
   const Floats df;
   constexpr bool kMase = kDialect == MxintDialect::mase;
   IntVec m = mantissa;
   if constexpr (kMase)  // the lowest has neither unit nor fraction
-    m = hn::IfThenZeroElse(hn::Eq(m, hn::Set(d, -(1 << (kBits - 1)))), m);
+    m = hn::IfThenZeroElse(hn::Eq(m, hn::Set(d, -128)), m);
   const FloatVec whole = hn::ConvertTo(df, m);
   if constexpr (kPlain) {
     return hn::Mul(whole, hn::BitCast(df, scale));
   } else {
     // In two steps, of which only the second can give a subnormal value: no factor is one.
     const IntVec exponent = kMase ? hn::Max(scale, hn::Set(d, 1)) : scale;
-    const auto is_low = hn::Lt(exponent, hn::Set(d, kBits - 1));
+    const auto is_low = hn::Lt(exponent, hn::Set(d, kLeastPlain));
     const FloatVec first =
         hn::IfThenElse(hn::RebindMask(df, is_low), hn::Set(df, 0x1p-126f), hn::Set(df, 1.0f));
-    const IntVec field =
-        hn::Add(exponent, hn::IfThenElse(is_low, hn::Set(d, 128 - kBits), hn::Set(d, 2 - kBits)));
+    const IntVec field = hn::Add(exponent, hn::IfThenElse(is_low, hn::Set(d, 120), hn::Set(d, -6)));
     FloatVec y = hn::Mul(hn::Mul(whole, first), hn::BitCast(df, hn::ShiftLeft<23>(field)));
     const auto is_highest = hn::Eq(scale, hn::Set(d, 255));
     y = hn::IfThenElse(hn::RebindMask(df, is_highest), hn::BitCast(df, hn::Set(d, 0x7fc00000)), y);
     if constexpr (!kMase) return y;
     // Elements with a unit are the bits of `out` as they are.
     const IntVec magnitude = hn::Abs(mantissa);
-    const IntVec unit = hn::Set(d, 1 << (kBits - 2));
+    const IntVec unit = hn::Set(d, 0x40);
     const IntVec fraction = hn::And(magnitude, hn::Sub(unit, hn::Set(d, 1)));
     const IntVec sign = hn::And(mantissa, hn::Set(d, static_cast<std::int32_t>(0x80000000)));
     const IntVec out =
-        hn::Or(sign, hn::Or(hn::ShiftLeft<23>(scale), hn::ShiftLeft<23 - (kBits - 2)>(fraction)));
+        hn::Or(sign, hn::Or(hn::ShiftLeft<23>(scale), hn::ShiftLeft<23 - 6>(fraction)));
     const auto is_edge = hn::Or(is_highest, hn::Eq(scale, hn::Zero(d)));
     const auto has_unit = hn::Eq(hn::And(magnitude, unit), unit);
     return hn::IfThenElse(hn::RebindMask(df, hn::And(is_edge, has_unit)), hn::BitCast(df, out), y);
@@ -139,15 +139,13 @@ struct BlockScales {
   bool plain;  // see `values`; then they are powers, and otherwise scales as they are
 };
 
-template <int kBits>
 HWY_INLINE void widen_scales(const std::uint8_t* scales, std::int64_t count, BlockScales& to) {
   const Ints d;
-  constexpr int kLeast = kBits - 1;
   auto plain = hn::FirstN(d, static_cast<std::size_t>(kLanes));
   for_vectors(d, count, [&](std::int64_t i, auto part) HWY_ATTR {
     const IntVec scale = hn::PromoteTo(d, load(Bytes(), scales + i, part));
-    const IntVec existing = existing_or(d, scale, hn::Set(d, kLeast), part);
-    plain = hn::And(plain, hn::And(hn::Gt(existing, hn::Set(d, kLeast - 1)),
+    const IntVec existing = existing_or(d, scale, hn::Set(d, kLeastPlain), part);
+    plain = hn::And(plain, hn::And(hn::Gt(existing, hn::Set(d, kLeastPlain - 1)),
                                    hn::Lt(existing, hn::Set(d, 255))));
     hn::StoreU(scale, d, to.of_group + i);
   });
@@ -155,7 +153,7 @@ HWY_INLINE void widen_scales(const std::uint8_t* scales, std::int64_t count, Blo
   if (!to.plain) return;
   for_vectors(d, count, [&](std::int64_t i, auto) HWY_ATTR {
     const IntVec scale = hn::LoadU(d, to.of_group + i);
-    hn::StoreU(hn::ShiftLeft<23>(hn::Sub(scale, hn::Set(d, kBits - 2))), d, to.of_group + i);
+    hn::StoreU(hn::ShiftLeft<23>(hn::Sub(scale, hn::Set(d, 6))), d, to.of_group + i);
   });
 }
 
@@ -169,7 +167,7 @@ struct Decoder {
 
   template <class Part>
   HWY_INLINE FloatVec decoded(std::int64_t i, IntVec scale, Part part) const {
-    return values<kBits, kDialect, kPlain>(mantissas<kBits>(codes, i, part), scale);
+    return values<kDialect, kPlain>(mantissas<kBits>(codes, i, part), scale);
   }
   HWY_INLINE void two(std::int64_t i, IntVec low, IntVec high) const {
     put_two(decoded(i, low, Whole{}), decoded(i + kLanes, high, Whole{}), y + i, around_caches);
@@ -207,7 +205,7 @@ HWY_INLINE void decode_runs(const Decoder decoder, std::int64_t group_elements,
   const Ints d;
   std::int64_t i = 0;
   for (; i + 2 * kLanes <= count; i += 2 * kLanes) {
-    const IntVec scale = hn::Set(d, *scales);
+    const IntVec scale = hn::Set(d, *scales);  // NOLINT(clang-analyzer-*): a vector wrote it
     decoder.two(i, scale, scale);
     left -= 2 * kLanes;
     const bool is_done = left == 0;
@@ -325,7 +323,7 @@ template <int kBits, MxintDialect kDialect, class Value>
 HWY_INLINE void decode_block(const MxintCodes& x, std::int64_t begin, std::int64_t count,
                              BlockScales& scales, bool around_caches, Value* y) {
   const std::int64_t first = begin / x.group, last = (begin + count - 1) / x.group;
-  widen_scales<kBits>(x.scales + first, last - first + 1, scales);
+  widen_scales(x.scales + first, last - first + 1, scales);
   const std::uint8_t* codes = x.codes + begin * kBits / 8;
   const std::int64_t place = begin % x.group;
   if (scales.plain) {

@@ -49,53 +49,110 @@ HWY_INLINE int group_scale(std::int64_t count, const float* x) {
   return hn::GetLane(hn::MaxOfLanes(d, largest)) >> 23;
 }
 
-// The mantissas of x by two factors whose product is 2^(133 - E), which a float alone cannot be where E < 6.
-template <MxintDialect kDialect, class Part>
-HWY_INLINE void put_mantissas(FloatVec x, FloatVec first, FloatVec second, std::int8_t* codes,
-                              Part part) {
+// Two factors whose product is 2^(133 - E), which a float alone cannot be where E < 6. Anything for E = 255.
+struct Factors {
+  FloatVec first, second;
+};
+
+HWY_INLINE Factors factors_of(IntVec scale) {
   const Ints d;
-  const FloatVec steps =
-      hn::Mul(hn::Mul(hn::BitCast(Floats(), magnitude<kDialect>(x)), first), second);
+  const Floats df;
+  const auto is_low = hn::Lt(scale, hn::Set(d, 6));
+  const IntVec field = hn::Sub(hn::IfThenElse(is_low, hn::Set(d, 133), hn::Set(d, 260)), scale);
+  return {hn::IfThenElse(hn::RebindMask(df, is_low), hn::Set(df, 0x1p127f), hn::Set(df, 1.0f)),
+          hn::BitCast(df, hn::ShiftLeft<23>(field))};
+}
+
+// The same of one scale, in scalar arithmetic, which is done sooner.
+HWY_INLINE Factors factors_of(int scale) {
+  const Floats d;
+  const bool is_low = scale < 6;
+  return {hn::Set(d, is_low ? 0x1p127f : 1.0f),
+          hn::BitCast(d, hn::Set(Ints(), ((is_low ? 133 : 260) - scale) << 23))};
+}
+
+template <MxintDialect kDialect>
+HWY_INLINE IntVec mantissas(FloatVec x, const Factors& factors) {
+  const Ints d;
+  const FloatVec relative = hn::BitCast(Floats(), magnitude<kDialect>(x));
+  const FloatVec steps = hn::Mul(hn::Mul(relative, factors.first), factors.second);
   const IntVec whole = hn::Min(hn::NearestInt(steps), hn::Set(d, 127));
   const auto is_negative = hn::Lt(hn::BitCast(d, x), hn::Zero(d));
-  const IntVec mantissa = hn::IfThenElse(is_negative, hn::Neg(whole), whole);
+  return hn::IfThenElse(is_negative, hn::Neg(whole), whole);
+}
+
+template <class Part>
+HWY_INLINE void put(IntVec mantissa, std::int8_t* codes, Part part) {
   store(hn::DemoteTo(SignedBytes(), mantissa), SignedBytes(), codes, part);
 }
 
 template <MxintDialect kDialect>
 HWY_INLINE void quantize_group(std::int64_t count, const float* x, std::int8_t* codes,
                                std::uint8_t* scale) {
+  const Floats d;
   const int exponent = group_scale<kDialect>(count, x);
   *scale = static_cast<std::uint8_t>(exponent);
   if (exponent == 255) {
     std::fill(codes, codes + count, std::int8_t{0});
     return;
   }
-  const Ints d;
-  const bool is_low = exponent < 6;
-  const FloatVec first = hn::Set(Floats(), is_low ? 0x1p127f : 1.0f);
-  const FloatVec second =
-      hn::BitCast(Floats(), hn::Set(d, ((is_low ? 133 : 260) - exponent) << 23));
+  const Factors factors = factors_of(exponent);
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes)
-    put_mantissas<kDialect>(load(Floats(), x + i, Whole{}), first, second, codes + i, Whole{});
+    put(mantissas<kDialect>(load(d, x + i, Whole{}), factors), codes + i, Whole{});
   if (i < count) {
     const Partial part{count - i};
-    put_mantissas<kDialect>(load(Floats(), x + i, part), first, second, codes + i, part);
+    put(mantissas<kDialect>(load(d, x + i, part), factors), codes + i, part);
   }
+}
+
+// Groups of which a vector has several, all of them at once. Returns how many elements whole vectors had.
+template <MxintDialect kDialect>
+HWY_INLINE std::int64_t quantize_small_groups(std::int64_t count, std::int64_t group,
+                                              const float* x, std::int8_t* codes,
+                                              std::uint8_t* scales) {
+  const Ints d;
+  // Places of the lanes 1, 2, 4 … away within a group: the largest of each pair, of each two pairs, and so on.
+  alignas(64) std::int32_t others[3][kLanes];
+  int steps = 0;
+  for (std::int64_t distance = 1; distance < group; distance *= 2, ++steps)
+    for (std::int64_t i = 0; i < kLanes; ++i)
+      others[steps][i] = static_cast<std::int32_t>(i ^ distance);
+  alignas(64) std::int32_t scale_of_lane[kLanes];
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const FloatVec values = load(Floats(), x + i, Whole{});
+    IntVec largest = magnitude<kDialect>(values);
+    for (int step = 0; step < steps; ++step) {
+      const auto other = hn::IndicesFromVec(d, hn::Load(d, others[step]));
+      largest = hn::Max(largest, hn::TableLookupLanes(largest, other));
+    }
+    const IntVec scale = hn::ShiftRight<23>(largest);
+    const IntVec mantissa = mantissas<kDialect>(values, factors_of(scale));
+    put(hn::IfThenZeroElse(hn::Eq(scale, hn::Set(d, 255)), mantissa), codes + i, Whole{});
+    hn::Store(scale, d, scale_of_lane);
+    for (std::int64_t lane = 0; lane < kLanes; lane += group)
+      *scales++ = static_cast<std::uint8_t>(scale_of_lane[lane]);
+  }
+  return i;
+}
+
+template <MxintDialect kDialect>
+HWY_INLINE void quantize_groups(std::int64_t count, std::int64_t group, const float* x,
+                                std::int8_t* codes, std::uint8_t* scales) {
+  std::int64_t i = 0;
+  if (group < kLanes && kLanes % group == 0)
+    i = quantize_small_groups<kDialect>(count, group, x, codes, scales);
+  for (; i < count; i += group)
+    quantize_group<kDialect>(std::min(group, count - i), x + i, codes + i, scales + i / group);
 }
 
 void quantize_range(std::int64_t count, std::int64_t group, MxintDialect dialect, const float* x,
                     std::uint8_t* codes, std::uint8_t* scales) {
   auto* mantissas = reinterpret_cast<std::int8_t*>(codes);
-  for (std::int64_t i = 0; i < count; i += group, ++scales) {
-    const std::int64_t here = std::min(group, count - i);
-    if (dialect == MxintDialect::mase) {
-      quantize_group<MxintDialect::mase>(here, x + i, mantissas + i, scales);
-    } else {
-      quantize_group<MxintDialect::ocp>(here, x + i, mantissas + i, scales);
-    }
-  }
+  if (dialect == MxintDialect::mase)
+    return quantize_groups<MxintDialect::mase>(count, group, x, mantissas, scales);
+  quantize_groups<MxintDialect::ocp>(count, group, x, mantissas, scales);
 }
 
 }  // namespace

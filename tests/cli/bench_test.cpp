@@ -138,9 +138,10 @@ TEST(BenchDequantize, TimesEveryArrayAgainstMovingItsBytes) {
 
 TEST(BenchDequantize, TakesFourBitsAndFloats) {
   const Json result =
-      dequantized({"--elements", "1001", "--group", "8", "--bits", "4", "--to", "fp32"});
+      dequantized({"--elements", "1001,1000", "--group", "8", "--bits", "4", "--to", "fp32"});
   EXPECT_EQ(result["what"], "mxint4 to fp32");
   EXPECT_EQ(result["times"][0]["bytes"], 501 + 126 + 4 * 1001);
+  EXPECT_TRUE(result["times"][1]["tiles"].is_null());  // mase-cuda has 8 bits alone
 }
 
 TEST(BenchDequantize, SpellsOutAnElementOfEitherBranch) {
@@ -209,6 +210,8 @@ TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
   expect_refusal(2, "--elements needs a value", {"dequantize", "--elements="});
   expect_refusal(2, "--to: expected bf16 or fp32, got 'fp16'", {"dequantize", "--to", "fp16"});
   expect_refusal(2, "--bits: expected 8 or 4, got '6'", {"dequantize", "--bits", "6"});
+  expect_refusal(1, "--figure: mase-cuda has elements of 8 bits alone, got 4; leave it out",
+                 {"dequantize", "--bits", "4", "--figure", "tiles"});
   expect_refusal(1, "not enough memory: 1 000 000 000 000 000 elements take",
                  {"dequantize", "--elements", "1000000000000000"});
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <bit>
+#include <map>
 #include <set>
 
 #include "hone/base/cpu.h"

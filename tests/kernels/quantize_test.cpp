@@ -61,7 +61,7 @@ TEST(QuantizeMxint8, GivesTheCodesOfTheVectors) {
 
 TEST(QuantizeMxint8, AnyCountAndGroupGoes) {
   for (const std::int64_t count : kOddSizes)
-    for (const std::int64_t group : {1, 3, 8, 15, 16, 17, 32, 100, 999, 5000})
+    for (const std::int64_t group : {1, 2, 3, 4, 8, 15, 16, 17, 32, 100, 999, 5000})
       check(random_floats(count, 5, -3, 3), group);
   check(random_floats(100'000, 6, -3, 3), 7);
   check(random_floats(100'000, 6, -3, 3), 64);
@@ -79,7 +79,7 @@ TEST(QuantizeMxint8, AnyNumberGoes) {
       x.push_back(std::bit_cast<float>((random.next_word() & 0x807fffff) | lower << 23));
     }
   }
-  check(x, 8);
+  for (const std::int64_t group : {1, 2, 4, 8}) check(x, group);
   check(x, 16);
 }
 
