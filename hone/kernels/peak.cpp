@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/kernels/bf16_products.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/peak.cpp"
@@ -72,9 +73,8 @@ double best_seconds(Body&& body) {
   return best;
 }
 
-}  // namespace
-
-double measure_fma_gflops(ThreadPool& pool) {
+// What `run` (its rounds, what it begins with, the number of its operations) does at best.
+double measure_gflops(ThreadPool& pool, float (*run)(std::int64_t, float, double*)) {
   constexpr std::int64_t kRounds = 20'000;
   constexpr std::int64_t kChunksPerThread = 32;
   const std::int64_t chunks = pool.threads() * kChunksPerThread;
@@ -84,10 +84,20 @@ double measure_fma_gflops(ThreadPool& pool) {
   const double seconds = best_seconds([&] {
     pool.run(chunks, [&](std::int64_t chunk) {
       const auto i = static_cast<std::size_t>(chunk);
-      results[i] = HWY_DYNAMIC_DISPATCH(run_multiply_adds)(kRounds, start, &operations[i]);
+      results[i] = run(kRounds, start, &operations[i]);
     });
   });
   return operations[0] * static_cast<double>(chunks) / seconds * 1e-9;
+}
+
+}  // namespace
+
+double measure_fma_gflops(ThreadPool& pool) {
+  return measure_gflops(pool, HWY_DYNAMIC_DISPATCH(run_multiply_adds));
+}
+
+double measure_bf16_gflops(ThreadPool& pool) {
+  return has_bf16_products() ? measure_gflops(pool, run_bf16_products) : 0;
 }
 
 double measure_copy_gbps(ThreadPool& pool) {
