@@ -30,6 +30,7 @@
 #include "hone/kernels/embedding.h"
 #include "hone/kernels/fixed_point.h"
 #include "hone/kernels/gemm.h"
+#include "hone/kernels/gemm_bf16.h"
 #include "hone/kernels/half_conversion.h"
 #include "hone/kernels/int8_product.h"
 #include "hone/kernels/layer_norm.h"
@@ -146,6 +147,26 @@ void gemm_onednn(benchmark::State& state, Product product) {
   report_flops(state, 2.0 * static_cast<double>(m * n * k), 1);
 }
 
+// The share is of the peak of products of pairs, or of multiply-adds where there are none.
+void gemm_of_pairs(benchmark::State& state, GemmShape shape, int threads) {
+  static std::map<int, double> peaks;
+  ThreadPool& pool = pool_of(threads);
+  if (!peaks.contains(threads)) peaks[threads] = measure_bf16_gflops(pool);
+  const double peak = peaks[threads] > 0 ? peaks[threads] : peak_gflops(threads);
+  const auto [m, n, k] = shape;
+  const auto a = random_floats(m * k), w = random_floats(n * k);
+  const Tensor packed =
+      Tensor::empty(DType::f32, {static_cast<std::int64_t>(gemm_bf16_packed_words(n, k))});
+  auto* const words = reinterpret_cast<std::uint32_t*>(packed.data<float>());
+  gemm_bf16_pack(pool, n, k, w.data(), words);
+  std::vector<float> c(static_cast<std::size_t>(m * n));
+  for (auto _ : state) gemm_bf16(pool, shape, a.data(), k, words, c.data(), n);
+  const double total =
+      2e-9 * static_cast<double>(m * n * k) * static_cast<double>(state.iterations());
+  state.counters["GFLOP/s"] = benchmark::Counter(total, benchmark::Counter::kIsRate);
+  state.counters["share"] = benchmark::Counter(total / peak, benchmark::Counter::kIsRate);
+}
+
 void batched_ours(benchmark::State& state, Product product, std::int64_t items, int threads) {
   const auto [m, n, k] = product.shape;
   const auto a = random_floats(items * m * k);
@@ -224,6 +245,13 @@ void register_products() {
       benchmark::RegisterBenchmark(name.c_str(), gemm_ours, product, threads)
           ->MeasureProcessCPUTime()
           ->UseRealTime();
+    }
+  }
+  for (const GemmShape& shape : {GemmShape{1024, 768, 768}, {1024, 3072, 768}, {1024, 768, 3072}}) {
+    for (const int threads : {1, 2}) {
+      const std::string name =
+          "gemm_bf16/hone/" + std::to_string(threads) + "/" + name_of({shape, false, true});
+      benchmark::RegisterBenchmark(name.c_str(), gemm_of_pairs, shape, threads)->UseRealTime();
     }
   }
   const std::vector<Product> attention = {{{128, 128, 64}, false, true},

@@ -27,6 +27,25 @@ struct Piece {
   std::int64_t rows, columns;
 };
 
+// Adds sums to what the piece starts from: C where the epilogue accumulates or these are not the first sums, and with the
+// first its bias.
+inline void add_sums(const float* sums, std::int64_t sums_stride, const Piece& piece,
+                     const Epilogue& epilogue, bool first) {
+  const Floats d;
+  const float* const bias =
+      first && epilogue.bias != nullptr ? epilogue.bias + piece.column : nullptr;
+  const bool add_c = !first || epilogue.accumulate;
+  for (std::int64_t i = 0; i < piece.rows; ++i, sums += sums_stride) {
+    float* const c = piece.c + i * piece.c_stride;
+    for_vectors(d, piece.columns, [&](std::int64_t j, auto part) HWY_ATTR {
+      auto value = load(d, sums + j, part);
+      if (bias != nullptr) value = hn::Add(value, load(d, bias + j, part));
+      if (add_c) value = hn::Add(load(d, c + j, part), value);
+      store(value, d, c + j, part);
+    });
+  }
+}
+
 template <class F>
 HWY_INLINE void finish_rows(const Piece& piece, const Epilogue& epilogue, F&& activated) {
   const Floats d;

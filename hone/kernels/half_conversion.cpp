@@ -7,31 +7,12 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "hone/kernels/vector_loop-inl.h"
+#include "hone/kernels/bfloat16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
 namespace HWY_NAMESPACE {
 namespace {
-
-using Bits = hn::RebindToUnsigned<Floats>;
-using SignedBits = hn::RebindToSigned<Floats>;
-using Halves = hn::Rebind<std::uint16_t, Floats>;
-using BitsVec = hn::Vec<Bits>;
-
-// v + half of the last kept place - 1 + that place: after dropping kDropped bits, v rounded to
-// nearest even.
-template <int kDropped>
-HWY_INLINE BitsVec biased_for_rounding(Bits d, BitsVec v) {
-  const BitsVec odd = hn::And(hn::ShiftRight<kDropped>(v), hn::Set(d, 1u));
-  return hn::Add(hn::Add(v, hn::Set(d, (1u << (kDropped - 1)) - 1u)), odd);
-}
-
-HWY_INLINE BitsVec to_bfloat16(Bits d, BitsVec v) {
-  const auto is_nan = hn::Gt(hn::And(v, hn::Set(d, 0x7fffffffu)), hn::Set(d, 0x7f800000u));
-  const BitsVec rounded = hn::ShiftRight<16>(biased_for_rounding<16>(d, v));
-  return hn::IfThenElse(is_nan, hn::Or(hn::ShiftRight<16>(v), hn::Set(d, 0x40u)), rounded);
-}
 
 HWY_INLINE BitsVec to_float16(Bits d, BitsVec v) {
   const Floats df;
@@ -67,15 +48,6 @@ HWY_INLINE BitsVec from_float16(Bits d, BitsVec v) {
       hn::Gt(magnitude, hn::Set(d, (0x7bffu << 13) | 0x1fffu));  // infinity or NaN
   return hn::Or(hn::IfThenElse(is_special, hn::Or(magnitude, hn::Set(d, 0x7f800000u)), finite),
                 sign);
-}
-
-template <class Narrow>
-HWY_INLINE void narrow_range(std::int64_t n, const float* x, std::uint16_t* y, Narrow&& narrow) {
-  const Floats d;
-  for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
-    const BitsVec bits = narrow(Bits(), hn::BitCast(Bits(), load(d, x + i, part)));
-    store(hn::DemoteTo(Halves(), hn::BitCast(SignedBits(), bits)), Halves(), y + i, part);
-  });
 }
 
 template <class Widen>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hone/base/error.h"
+#include "hone/kernels/bf16_products.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/peak.cpp"
@@ -132,6 +133,10 @@ double measure_fma_gflops(ThreadPool& pool) {
 
 double measure_int8_gops(ThreadPool& pool) {
   return measure_gops(pool, HWY_DYNAMIC_DISPATCH(run_dots));
+}
+
+double measure_bf16_gflops(ThreadPool& pool) {
+  return has_bf16_products() ? measure_gops(pool, run_bf16_products) : 0;
 }
 
 double measure_copy_gbps(ThreadPool& pool) {

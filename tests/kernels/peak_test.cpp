@@ -1,5 +1,6 @@
 #include "hone/kernels/peak.h"
 
+#include "hone/kernels/bf16_products.h"
 #include "tests/kernels/kernel_testing.h"
 
 namespace hone::kernels {
@@ -18,6 +19,9 @@ TEST(Peak, MeasuresPlausibleRates) {
     EXPECT_LT(int8_gops, 4000.0);
   });
   ThreadPool pool(1);
+  const double pairs = measure_bf16_gflops(pool);
+  EXPECT_EQ(pairs > 0, has_bf16_products());
+  EXPECT_LT(pairs, 4000.0);
   for (const double gbps : {measure_copy_gbps(pool), measure_read_gbps(pool)}) {
     EXPECT_GT(gbps, 0);
     EXPECT_LT(gbps, 1000.0);

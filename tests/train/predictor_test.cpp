@@ -37,6 +37,23 @@ TEST(Predictor, LogitsDoNotDependOnTheBatch) {
   }
 }
 
+// Beyond 384 tokens too, where products would be cut by the length of the longest text of a batch.
+TEST(Predictor, GivesALongTextTheSameBitsHoweverFarItIsPadded) {
+  EncoderConfig config = testing::tiny_config();
+  config.max_position_embeddings = 1000;
+  const Model model = new_model(facts_of(bert(), config), builtin().ops, /*seed=*/5);
+  EncodedSet together = tiny_texts(2);
+  for (const std::size_t text : {std::size_t{0}, std::size_t{1}}) {
+    together.ids[text].resize(text == 0 ? 500 : 900);
+    for (std::size_t i = 0; i < together.ids[text].size(); ++i)
+      together.ids[text][i] = 4 + static_cast<std::int32_t>((7 * i + text) % 36);
+  }
+  ThreadPool pool(2);
+  Predictor predictor(plain_graph(model), model.parameters, {builtin(), pool});
+  const std::vector<float> alone = predictor.rows(text_examples(together), 1);
+  EXPECT_EQ(predictor.rows(text_examples(together), 2), alone);
+}
+
 TEST(Predictor, GivesTheSameBitsForAnyNumberOfThreads) {
   const EncodedSet data = tiny_texts(20);
   EXPECT_EQ(logits_of(data, 8, 1), logits_of(data, 8, 3));

@@ -1,0 +1,148 @@
+#include "hone/kernels/gemm_bf16.h"
+
+#include "hone/kernels/bf16_products.h"
+#include "hone/kernels/half_conversion.h"
+#include "hone/kernels/scratch.h"
+#include "tests/kernels/kernel_testing.h"
+
+namespace hone::kernels {
+namespace {
+
+std::vector<float> rounded_to_bf16(const std::vector<float>& x) {
+  ThreadPool pool(1);
+  std::vector<std::uint16_t> halves(x.size());
+  std::vector<float> y(x.size());
+  float_to_bfloat16(pool, static_cast<std::int64_t>(x.size()), x.data(), halves.data());
+  bfloat16_to_float(pool, static_cast<std::int64_t>(x.size()), halves.data(), y.data());
+  return y;
+}
+
+struct PairOperands {
+  GemmShape shape;
+  std::int64_t a_stride;
+  std::vector<float> a, w, bias;
+
+  explicit PairOperands(const GemmShape& sizes)
+      : shape(sizes),
+        a_stride(sizes.k + 3),
+        a(random_floats(sizes.m * a_stride, 1)),
+        w(random_floats(sizes.n * sizes.k, 2)),
+        bias(random_floats(sizes.n, 3)) {}
+
+  std::vector<float> product(ThreadPool& pool, const Epilogue& epilogue) const {
+    Scratch scratch;
+    auto* const packed = reinterpret_cast<std::uint32_t*>(
+        scratch.floats(gemm_bf16_packed_words(shape.n, shape.k) + 1));
+    gemm_bf16_pack(pool, shape.n, shape.k, w.data(), packed);
+    std::vector<float> c(static_cast<std::size_t>(shape.m * (shape.n + 2)), 7.0f);
+    gemm_bf16(pool, shape, a.data(), a_stride, packed, c.data(), shape.n + 2, epilogue);
+    return c;
+  }
+};
+
+constexpr GemmShape kPairShapes[] = {{1, 1, 1},    {1, 49, 2},      {8, 48, 64},   {9, 17, 33},
+                                     {130, 65, 7}, {20, 100, 1601}, {140, 400, 20}};
+
+// Rounded operands, the sum over blocks of at most 768 of K, the odd element of each pair first.
+float expected_at(const PairOperands& o, const std::vector<float>& a, const std::vector<float>& w,
+                  std::int64_t i, std::int64_t j) {
+  const std::int64_t k = o.shape.k, pairs = (k + 1) / 2,
+                     blocks = std::max<std::int64_t>(1, (pairs + 383) / 384);
+  const auto term = [&](std::int64_t l, float sum) {
+    return l < k ? std::fmaf(a[i * o.a_stride + l], w[j * k + l], sum) : sum;
+  };
+  float c = 0;
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    float sum = 0;
+    for (std::int64_t p = pairs * block / blocks; p < pairs * (block + 1) / blocks; ++p)
+      sum = term(2 * p, term(2 * p + 1, sum));
+    c = block == 0 ? sum + o.bias[j] : c + sum;
+  }
+  return c;
+}
+
+TEST(GemmBf16, SumsRoundedOperandsPairByPair) {
+  for_each_target(
+      [] {
+        for (const GemmShape& shape : kPairShapes) {
+          SCOPED_TRACE(fmt::format("{}x{}x{}", shape.m, shape.n, shape.k));
+          const PairOperands o(shape);
+          const auto c = same_for_any_threads(
+              [&](ThreadPool& pool) { return o.product(pool, {.bias = o.bias.data()}); });
+          const std::vector<float> a = rounded_to_bf16(o.a), w = rounded_to_bf16(o.w);
+          for (std::int64_t i = 0; i < shape.m; ++i) {
+            for (std::int64_t j = 0; j < shape.n; ++j)
+              ASSERT_EQ(c[i * (shape.n + 2) + j], expected_at(o, a, w, i, j)) << i << "," << j;
+            ASSERT_EQ(c[i * (shape.n + 2) + shape.n], 7.0f) << "behind row " << i;
+          }
+        }
+      },
+      kFusedTargets);
+}
+
+// Without fused multiply-adds: each of k products and additions errs by at most kRounding of the sum of absolute terms.
+TEST(GemmBf16, AgreesWithDoublesWithEveryInstructionSet) {
+  for_each_target([] {
+    const PairOperands o({10, 50, 300});
+    const std::vector<float> a = rounded_to_bf16(o.a), w = rounded_to_bf16(o.w);
+    ThreadPool pool(2);
+    const auto c = o.product(pool, {.bias = o.bias.data()});
+    for (std::int64_t i = 0; i < 10; ++i) {
+      for (std::int64_t j = 0; j < 50; ++j) {
+        double sum = o.bias[j], magnitude = std::abs(sum);
+        for (std::int64_t l = 0; l < 300; ++l) {
+          const double term = double{a[i * o.a_stride + l]} * w[j * 300 + l];
+          sum += term;
+          magnitude += std::abs(term);
+        }
+        ASSERT_NEAR(c[i * 52 + j], sum, 2 * 303 * kRounding * magnitude);
+      }
+    }
+  });
+}
+
+TEST(GemmBf16, GoesThroughTheEpilogue) {
+  for_each_target([] {
+    const PairOperands o({20, 70, 1000});
+    ThreadPool pool(2);
+    const auto residual = random_floats(20 * 70, 5);
+    const auto plain = o.product(pool, {.bias = o.bias.data()});
+    const auto done = o.product(pool, {.bias = o.bias.data(),
+                                       .activation = Activation::relu,
+                                       .residual = residual.data(),
+                                       .residual_stride = 70});
+    const auto added = o.product(pool, {.bias = o.bias.data(), .accumulate = true});
+    for (std::int64_t i = 0; i < 20; ++i) {
+      for (std::int64_t j = 0; j < 70; ++j) {
+        const std::int64_t at = i * 72 + j;
+        ASSERT_EQ(done[at], std::max(plain[at], 0.0f) + residual[i * 70 + j]);
+        ASSERT_NEAR(added[at], plain[at] + 7, 1e-4);
+      }
+    }
+  });
+}
+
+TEST(GemmBf16, TakesWhatIsBelowTheSmallestNormalNumberForZero) {
+  for_each_target([] {
+    ThreadPool pool(1);
+    Scratch scratch;
+    auto* const packed =
+        reinterpret_cast<std::uint32_t*>(scratch.floats(gemm_bf16_packed_words(1, 2)));
+    const float w[] = {1e-39f, 1}, a[] = {1e30f, 1e-39f};
+    gemm_bf16_pack(pool, 1, 2, w, packed);
+    float c = 1;
+    gemm_bf16(pool, {1, 1, 2}, a, 2, packed, &c, 1);
+    EXPECT_EQ(c, 0);
+  });
+}
+
+TEST(GemmBf16, OfNothingIsTheBias) {
+  const PairOperands o({2, 3, 0});
+  ThreadPool pool(1);
+  const auto c = o.product(pool, {.bias = o.bias.data()});
+  EXPECT_EQ(c[0], o.bias[0]);
+  EXPECT_EQ(c[5 + 2], o.bias[2]);
+}
+
+}  // namespace
+}  // namespace hone::kernels
