@@ -327,7 +327,9 @@ TEST(Int8Product, EndsWithActivationsAndResidualsOfTheFloatKernels) {
                                                                {Activation::gelu_erf, gelu_erf},
                                                                {Activation::gelu_tanh, gelu_tanh},
                                                                {Activation::tanh, tanh}};
-  for (const auto& [activation, map] : activations) {
+  for (const auto& row : activations) {
+    const Activation activation = row.first;
+    const Map map = row.second;
     for_each_product([&] {
       ThreadPool pool(2);
       auto expected = product(pool, x, weights, {.bias = bias.data()});
