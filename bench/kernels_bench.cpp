@@ -41,6 +41,7 @@
 #include "hone/kernels/scratch.h"
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
+#include "hone/kernels/weight_only_product.h"
 #include "hone/tensor/tensor.h"
 
 namespace {
@@ -352,6 +353,18 @@ void low_bit_few_rows(benchmark::State& state, std::int64_t m, std::int64_t bloc
       benchmark::Counter(total / peak_read_gbps(threads), benchmark::Counter::kIsRate);
 }
 
+// Float activations by packed weights, beside the float product of the same size.
+void weight_only(benchmark::State& state, GemmShape shape, int bits, int threads) {
+  LowBit work(shape, 32, bits, 1);
+  Int8Weight weight{shape.n, shape.k, bits, work.codes[0].data<std::uint8_t>()};
+  weight.block_scales = work.block_scales[0].data<std::uint8_t>();
+  for (auto _ : state) {
+    weight_only_product(pool_of(threads), {work.x.data(), shape.m, shape.k}, weight, 32, {},
+                        work.y.data(), shape.n);
+  }
+  report_flops(state, 2.0 * static_cast<double>(shape.m * shape.n * shape.k), threads);
+}
+
 void low_bit_rounding(benchmark::State& state, std::int64_t block, int threads) {
   LowBit work({1024, 32, 768}, block, 8, 1);
   for (auto _ : state) work.round(pool_of(threads));
@@ -378,6 +391,15 @@ void register_low_bit() {
           add("low_bit/gelu/" + name, low_bit_product, shape, block, bits, LowBitPart::gelu,
               threads);
         }
+      }
+    }
+    for (const std::int64_t rows : {1, 16, 1024}) {
+      const GemmShape shape{rows, 3072, 768};
+      add("weight_only/fp32/" + std::to_string(threads) + "/" + name_of({shape, false, true}),
+          gemm_ours, Product{shape, false, true}, threads);
+      for (const int bits : {8, 6, 4}) {
+        add("weight_only/" + low_bit_name(32, bits, threads, shape), weight_only, shape, bits,
+            threads);
       }
     }
     for (const std::int64_t block : {0, 32}) {

@@ -62,7 +62,7 @@ void check_processor(const Machine& machine, int threads, Checkup& c) {
                     machine.processors, machine.processors));
   const InstructionSets present = instruction_sets();
   std::vector<std::string> absent_names;
-  const std::vector<std::string> all = names({true, true, true, true, true});
+  const std::vector<std::string> all = names({true, true, true, true, true, true});
   for (const std::string& name : all)
     if (std::ranges::find(machine.instruction_sets, name) == machine.instruction_sets.end())
       absent_names.push_back(name);
@@ -140,6 +140,8 @@ void check_peaks(Context& context, Checkup& c) {
   if (threads > 1)
     add("peak_gflops", "", fmt::format("GFLOP/s on {}", threads), PeakKind::fp32_gflops, threads,
         kernels::measure_fma_gflops(context.pool));
+  add("peak_int8_gops", "peak, 8-bit integers", fmt::format("GOP/s on {}", threads),
+      PeakKind::int8_gops, threads, kernels::measure_int8_gops(context.pool));
   add("copy_gb_per_s", "memory bandwidth", "GB/s copying", PeakKind::copy_gbps, threads,
       kernels::measure_copy_gbps(context.pool));
   add("read_gb_per_s", "", "GB/s reading", PeakKind::read_gbps, threads,

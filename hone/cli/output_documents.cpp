@@ -60,6 +60,7 @@ const std::vector<Document>& documents() {
           {"absent_instruction_sets", "text[]", "that hone knows and the processor does not"},
           {"peak_gflops_one_thread", "GFLOP/s", "fp32 multiply-adds, measured"},
           {"peak_gflops", "GFLOP/s", "the same on all threads"},
+          {"peak_int8_gops", "GOP/s", "products of bytes and their sums, measured"},
           {"copy_gb_per_s", "GB/s", "copying memory, measured"},
           {"read_gb_per_s", "GB/s", "reading memory, measured"},
           {"peaks", "peak[]", "the same with where they come from"},

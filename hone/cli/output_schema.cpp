@@ -38,6 +38,7 @@ constexpr Quantity kQuantities[] = {
     {"FLOP", "number", "FLOP"},
     {"GFLOP", "number", "GFLOP"},
     {"GFLOP/s", "number", "GFLOP/s"},
+    {"GOP/s", "number", "GOP/s"},
     {"GB/s", "number", "GB/s"},
     {"difference", "number", "share"},
     {"ratio", "number", "share"},

@@ -22,7 +22,7 @@ struct Panel {
   const std::uint8_t* codes;
   const std::uint8_t* scales;  // of blocks; null where rows have one
   const std::uint8_t* values;  // 16 of them
-  std::int64_t quads;          // columns / 4, with what pads them
+  std::int64_t quads;          // that hold columns, whole bytes of them
   std::int64_t block_quads;
 };
 
@@ -51,11 +51,13 @@ std::int64_t panels_of(const Int8Weight& weight) { return ceil_div(weight.rows, 
 
 Panel panel_of(const Int8Weight& weight, std::int64_t block, std::int64_t panel) {
   const std::int64_t columns = packed_columns(matrix_of(weight));
+  const std::int64_t quads_of_byte = weight.bits == 4 ? 2 : 1;
+  const std::int64_t quads = ceil_div(weight.columns, 4 * quads_of_byte) * quads_of_byte;
   const std::int64_t blocks = block == 0 ? 0 : ceil_div(weight.columns, block);
   return {
       weight.codes + panel * kPackedRows * columns * weight.bits / 8,
       weight.block_scales == nullptr ? nullptr : weight.block_scales + panel * kPackedRows * blocks,
-      weight.values.data(), columns / 4, block / 4};
+      weight.values.data(), quads, block / 4};
 }
 
 // How a product is cut into chunks: rows of activations by panels of weights.
@@ -207,12 +209,12 @@ Panel readable_panel(const Int8Weight& weight, Panel panel) {
   auto* const bytes = reinterpret_cast<std::uint8_t*>(
       scratch.floats(static_cast<std::size_t>(panel.quads * kPackedRows)));
   const auto zero = static_cast<std::uint8_t>(128 - (1 << (weight.bits - 1)));
-  unpack_panel(weight.bits, panel.quads, panel.codes, 0, panel.quads, bytes,
-               [&](auto d, auto codes) HWY_ATTR {
-                 return weight.bits > 4
-                            ? hn::Add(codes, hn::Set(d, zero))
-                            : hn::TableLookupBytes(hn::LoadDup128(d, panel.values), codes);
-               });
+  const std::int64_t all = packed_columns(matrix_of(weight)) / 4;
+  unpack_panel(
+      weight.bits, all, panel.codes, 0, panel.quads, bytes, [&](auto d, auto codes) HWY_ATTR {
+        return weight.bits > 4 ? hn::Add(codes, hn::Set(d, zero))
+                               : hn::TableLookupBytes(hn::LoadDup128(d, panel.values), codes);
+      });
   panel.codes = bytes;
   return panel;
 }
@@ -291,8 +293,8 @@ constexpr std::int64_t kSmallWork = std::int64_t{1} << 19;
 
 void int8_product(ThreadPool& pool, const Int8Rows& x, const Int8Weight& weight,
                   const Epilogue& epilogue, float* y, std::int64_t y_stride) {
-  HONE_ASSERT(x.shape.columns == weight.columns, "a product over {} and {} columns",
-              x.shape.columns, weight.columns);
+  HONE_ASSERT(weight.columns > 0 && x.shape.columns == weight.columns,
+              "a product over {} and {} columns", x.shape.columns, weight.columns);
   HONE_ASSERT(weight.bits >= 1 && weight.bits <= 8, "a product with weights of {} bits",
               weight.bits);
   HONE_ASSERT((weight.scales == nullptr) != (weight.block_scales == nullptr),

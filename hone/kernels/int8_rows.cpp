@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "hone/base/error.h"
 #include "hone/kernels/block_elements.h"
@@ -28,38 +29,58 @@ using Bits = hn::RebindToUnsigned<Floats>;
 // 1.5 · 2^23
 constexpr std::int32_t kOrigin = 0x4b400000;
 constexpr int kLowestFall = -120;
+constexpr std::int64_t kMostColumns = std::int64_t{1} << 17, kLeastBlock = 16;
 
-// The bits of the largest magnitude; those of NaN lie above those of infinity.
-HWY_INLINE std::uint32_t largest_bits(std::int64_t n, const float* x) {
-  const Bits bits;
-  auto largest = hn::Zero(bits);
-  for_vectors(Floats(), n, [&](std::int64_t i, auto part) HWY_ATTR {
-    const auto magnitude = hn::Abs(load(Floats(), x + i, part));
-    largest = hn::Max(largest, hn::BitCast(bits, magnitude));
-  });
-  return hn::GetLane(hn::MaxOfLanes(bits, largest));
+constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+
+// What every one of kLanes vectors comes down to, side by side: lane j of the result is all lanes of
+// values[j] put together by combine(a, b). Half the work of doing so one vector after the other.
+template <class D, class Combine>
+HWY_INLINE hn::Vec<D> combine_each(D d, hn::Vec<D> (&values)[kLanes], Combine&& combine) {
+#pragma GCC unroll 4
+  for (std::int64_t count = kLanes; count > 1; count /= 2) {
+#pragma GCC unroll 8
+    for (std::int64_t i = 0; i < count / 2; ++i) {
+      values[i] = combine(hn::ConcatEven(d, values[2 * i + 1], values[2 * i]),
+                          hn::ConcatOdd(d, values[2 * i + 1], values[2 * i]));
+    }
+  }
+  return values[0];
 }
 
-// codes = clamp(round(x factor)), in whole vectors. Returns their sum.
-HWY_INLINE std::int32_t round_run(std::int64_t n, const float* x, float factor, float bound,
-                                  std::int8_t* codes) {
+// The bits of magnitudes, of every lane the largest; those of NaN lie above those of infinity.
+HWY_INLINE hn::Vec<Bits> largest_lanes(std::int64_t n, const float* x) {
+  auto largest = hn::Zero(Bits());
+  for_vectors(Floats(), n, [&](std::int64_t i, auto part) HWY_ATTR {
+    const auto magnitude = hn::Abs(load(Floats(), x + i, part));
+    largest = hn::Max(largest, hn::BitCast(Bits(), magnitude));
+  });
+  return largest;
+}
+
+// codes = clamp(round(x factor)), in whole vectors. Returns their sums in lanes.
+HWY_INLINE hn::Vec<Words> round_run(std::int64_t n, const float* x, float factor, float bound,
+                                    std::int8_t* codes) {
   const Floats d;
   const hn::Rebind<std::int8_t, Floats> bytes;
   const auto by = hn::Set(d, factor);
   const auto highest = hn::Set(d, bound);
   const auto lowest = hn::Set(d, -bound);
+  // adding it leaves an integer in the low bits of the mantissa
+  const auto shift = hn::Set(d, 0x1.8p23f);
   auto sum = hn::Zero(Words());
   for_vectors(d, n, [&](std::int64_t i, auto part) HWY_ATTR {
     const auto value = hn::Mul(load(d, x + i, part), by);
     // the bound is whole, so rounding what it cuts down is cutting down what was rounded
-    const auto code = hn::NearestInt(hn::Max(lowest, hn::Min(highest, value)));
+    const auto rounded = hn::Add(hn::Max(lowest, hn::Min(highest, value)), shift);
+    const auto code = hn::Sub(hn::BitCast(Words(), rounded), hn::Set(Words(), kOrigin));
     sum = hn::Add(sum, code);
     hn::StoreU(hn::DemoteTo(bytes, code), bytes, codes + i);
   });
-  return hn::GetLane(hn::SumOfLanes(Words(), sum));
+  return sum;
 }
 
-// The same where the factor, 2^-exponent, is no float.
+// The same of any block, the factor 2^-exponent. Returns the sum.
 HWY_NOINLINE std::int32_t round_rare_run(std::int64_t n, const float* x, int exponent, float bound,
                                          std::int8_t* codes) {
   std::int32_t sum = 0;
@@ -79,13 +100,26 @@ HWY_INLINE void for_blocks(const Int8Shape& shape, Body&& body) {
     body(block, k, std::min(shape.block, shape.columns - k));
 }
 
-HWY_INLINE void begin_block(const Int8Rows& to, std::int64_t row, std::int64_t block,
-                            std::int32_t sum, int fall) {
-  constexpr std::int32_t kWeightZero = 128;
-  const std::int32_t origin = kOrigin + fall * (1 << 23);
-  to.start(row, block) = origin - kWeightZero * sum;
-  to.origin(row, block) = origin;
-}
+// Where the blocks of a row begin: what `Int8Rows` gives out one by one.
+class RowStarts {
+ public:
+  RowStarts(const Int8Rows& rows, std::int64_t row) : first_(&rows.start(row, 0)) {}
+  HWY_INLINE std::int32_t& origin(std::int64_t block) const {
+    return first_[block * 2 * Int8Rows::kGroup + Int8Rows::kGroup];
+  }
+  HWY_INLINE void set(std::int64_t block, std::int32_t start, std::int32_t origin_bits) const {
+    first_[block * 2 * Int8Rows::kGroup] = start;
+    origin(block) = origin_bits;
+  }
+  // Of a block whose codes have this sum and whose scale is 2^fall of the row's.
+  HWY_INLINE void set_sum(std::int64_t block, std::int32_t sum, int fall) const {
+    const std::int32_t bits = kOrigin + fall * (1 << 23);
+    set(block, bits - 128 * sum, bits);
+  }
+
+ private:
+  std::int32_t* first_;
+};
 
 HWY_INLINE void clear_behind(const Int8Shape& shape, std::int8_t* codes) {
   std::fill(codes + shape.columns, codes + shape.stride(), std::int8_t{0});
@@ -103,7 +137,8 @@ float largest_finite(std::int64_t n, const float* x) {
 void round_row(const float* x, const Int8Grid& grid, const Int8Rows& to, std::int64_t row) {
   const Int8Shape& shape = to.shape;
   const float bound = static_cast<float>((1 << (grid.bits - 1)) - 1);
-  const std::uint32_t largest = largest_bits(shape.columns, x);
+  const std::uint32_t largest =
+      hn::GetLane(hn::MaxOfLanes(Bits(), largest_lanes(shape.columns, x)));
   float scale = grid.scale;
   if (scale == 0) {
     scale = usable_scale((largest < kInfinityBits ? std::bit_cast<float>(largest)
@@ -112,9 +147,10 @@ void round_row(const float* x, const Int8Grid& grid, const Int8Rows& to, std::in
                          bound);
   }
   std::int8_t* const codes = to.codes + row * shape.stride();
+  const RowStarts starts(to, row);
   for_blocks(shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
-    const std::int32_t sum = round_run(n, x + k, 1.0f / scale, bound, codes + k);
-    begin_block(to, row, block, sum, 0);
+    const auto sums = round_run(n, x + k, 1.0f / scale, bound, codes + k);
+    starts.set_sum(block, hn::GetLane(hn::SumOfLanes(Words(), sums)), 0);
   });
   clear_behind(shape, codes);
   to.scales[row] = largest > kInfinityBits ? std::numeric_limits<float>::quiet_NaN() : scale;
@@ -122,42 +158,119 @@ void round_row(const float* x, const Int8Grid& grid, const Int8Rows& to, std::in
 
 constexpr int kNoExponent = -1000;  // of a block of zeros
 
-void round_row_in_blocks(const float* x, const Int8Blocks& blocks, const Int8Rows& to,
-                         std::int64_t row) {
-  const Int8Shape& shape = to.shape;
+// Blocks of all kinds, one after the other.
+HWY_NOINLINE void round_rare_row(const float* x, const Int8Blocks& blocks, const Int8Rows& to,
+                                 std::int64_t row) {
   const BlockScale scale{0, -127, 127, blocks.next_from};
   const float bound = static_cast<float>((1 << (blocks.bits - 1)) - 1);
   const int fraction = blocks.bits - 2;
-  std::int8_t* const codes = to.codes + row * shape.stride();
-  // first the exponents, in the place of the origins
+  std::int8_t* const codes = to.codes + row * to.shape.stride();
+  const RowStarts starts(to, row);
   int highest = kNoExponent;
   bool numbers = true;
-  for_blocks(shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
-    const std::uint32_t largest = largest_bits(n, x + k);
+  for_blocks(to.shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
+    const std::uint32_t largest = hn::GetLane(hn::MaxOfLanes(Bits(), largest_lanes(n, x + k)));
     numbers = numbers && largest < kInfinityBits;
-    to.origin(row, block) =
+    const int exponent =
         largest == 0 || largest >= kInfinityBits ? kNoExponent : scale_exponent(scale, largest);
-    highest = std::max(highest, to.origin(row, block));
+    starts.origin(block) = exponent;
+    highest = std::max(highest, exponent);
   });
-  for_blocks(shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) HWY_ATTR {
-    const int exponent = to.origin(row, block);
+  for_blocks(to.shape, [&](std::int64_t block, std::int64_t k, std::int64_t n) {
+    const int exponent = starts.origin(block);
     const int fall = exponent - highest;
     if (exponent == kNoExponent || fall < kLowestFall) {
       std::fill_n(codes + k, n, std::int8_t{0});
-      return begin_block(to, row, block, 0, 0);
+      return starts.set_sum(block, 0, 0);
     }
-    const int field = 127 + fraction - exponent;
-    if (HWY_LIKELY(field >= 1 && field <= 254)) {
-      const float factor = std::bit_cast<float>(static_cast<std::uint32_t>(field) << 23);
-      begin_block(to, row, block, round_run(n, x + k, factor, bound, codes + k), fall);
-    } else {
-      const int away = exponent - fraction;
-      begin_block(to, row, block, round_rare_run(n, x + k, away, bound, codes + k), fall);
-    }
+    starts.set_sum(block, round_rare_run(n, x + k, exponent - fraction, bound, codes + k), fall);
   });
-  clear_behind(shape, codes);
   to.scales[row] = numbers ? std::ldexp(1.0f, (highest == kNoExponent ? 0 : highest) - fraction)
                            : std::numeric_limits<float>::quiet_NaN();
+}
+
+// The exponents of the blocks of a row, kNoExponent for those of zeros.
+struct RowExponents {
+  HWY_ALIGN std::int32_t of[kMostColumns / kLeastBlock + kLanes];
+  int lowest, highest;  // but those of zeros
+  bool usual;           // no block is of subnormals, without numbers or too far from the others
+};
+
+// body(elements) for the elements of a block, a number that the compiler knows where the block is
+// a whole one of usual size.
+template <class Body>
+HWY_INLINE auto with_elements(std::int64_t n, Body&& body) {
+  if (HWY_LIKELY(n == 32)) return body(std::integral_constant<std::int64_t, 32>());
+  if (n == 16) return body(std::integral_constant<std::int64_t, 16>());
+  return body(n);
+}
+
+// Of kLanes blocks together.
+HWY_INLINE void find_exponents(const float* x, const Int8Blocks& blocks, const Int8Shape& shape,
+                               RowExponents& exponents) {
+  const Words d;
+  const std::int64_t count = shape.blocks();
+  const auto none = hn::Set(d, kNoExponent);
+  auto highest = none, lowest = hn::Set(d, -kNoExponent);
+  for (std::int64_t first = 0; first < count; first += kLanes) {
+    hn::Vec<Bits> lanes[kLanes];
+    for (std::int64_t i = 0; i < kLanes; ++i) {
+      const std::int64_t k = (first + i) * shape.block;
+      lanes[i] = first + i < count ? largest_lanes(std::min(shape.block, shape.columns - k), x + k)
+                                   : hn::Zero(Bits());
+    }
+    const auto largest = hn::BitCast(
+        d, combine_each(Bits(), lanes, [](auto a, auto b) HWY_ATTR { return hn::Max(a, b); }));
+    const auto zero = hn::Eq(largest, hn::Zero(d));
+    const auto above = hn::And(largest, hn::Set(d, (1 << 23) - 1));
+    const auto next = hn::Gt(above, hn::Set(d, static_cast<std::int32_t>(blocks.next_from) - 1));
+    auto exponent = hn::Sub(hn::ShiftRight<23>(largest), hn::Set(d, 127));
+    exponent = hn::Sub(exponent, hn::VecFromMask(d, next));  // the mask is -1
+    highest = hn::Max(highest, hn::IfThenElse(zero, none, exponent));
+    lowest = hn::Min(lowest, hn::IfThenElse(zero, hn::Set(d, -kNoExponent), exponent));
+    hn::Store(hn::IfThenElse(zero, none, exponent), d, exponents.of + first);
+  }
+  exponents.highest = hn::GetLane(hn::MaxOfLanes(d, highest));
+  exponents.lowest = hn::GetLane(hn::MinOfLanes(d, lowest));
+  // all powers of two in between are floats: 2^e, and 2^(bits - 2 - e)
+  exponents.usual = exponents.lowest >= -127 + blocks.bits && exponents.highest <= 126 &&
+                    exponents.lowest - exponents.highest >= kLowestFall;
+}
+
+void round_row_in_blocks(const float* x, const Int8Blocks& blocks, const Int8Rows& to,
+                         std::int64_t row) {
+  const Words d;
+  const Int8Shape shape = to.shape;
+  const std::int64_t count = shape.blocks();
+  std::int8_t* const codes = to.codes + row * shape.stride();
+  RowExponents exponents;
+  find_exponents(x, blocks, shape, exponents);
+  clear_behind(shape, codes);
+  if (HWY_UNLIKELY(!exponents.usual)) return round_rare_row(x, blocks, to, row);
+  const RowStarts starts(to, row);
+  const float bound = static_cast<float>((1 << (blocks.bits - 1)) - 1);
+  const auto inverse_of = hn::Set(d, 127 + blocks.bits - 2);
+  const auto highest = hn::Set(d, exponents.highest);
+  for (std::int64_t first = 0; first < count; first += kLanes) {
+    HWY_ALIGN std::int32_t factors[kLanes], origins[kLanes], begins[kLanes];
+    auto exponent = hn::Load(d, exponents.of + first);
+    exponent = hn::IfThenElse(hn::Eq(exponent, hn::Set(d, kNoExponent)), highest, exponent);
+    hn::Store(hn::ShiftLeft<23>(hn::Sub(inverse_of, exponent)), d, factors);
+    hn::Vec<Words> lanes[kLanes];
+    for (std::int64_t i = 0; i < kLanes; ++i) {
+      const std::int64_t k = (first + i) * shape.block;
+      lanes[i] = first + i < count ? round_run(std::min(shape.block, shape.columns - k), x + k,
+                                               std::bit_cast<float>(factors[i]), bound, codes + k)
+                                   : hn::Zero(d);
+    }
+    const auto sums = combine_each(d, lanes, [](auto a, auto b) HWY_ATTR { return hn::Add(a, b); });
+    const auto origin = hn::Add(hn::Set(d, kOrigin), hn::ShiftLeft<23>(hn::Sub(exponent, highest)));
+    hn::Store(origin, d, origins);
+    hn::Store(hn::Sub(origin, hn::ShiftLeft<7>(sums)), d, begins);
+    for (std::int64_t i = 0; i < std::min(kLanes, count - first); ++i)
+      starts.set(first + i, begins[i], origins[i]);
+  }
+  to.scales[row] = std::ldexp(1.0f, exponents.highest - (blocks.bits - 2));
 }
 
 }  // namespace

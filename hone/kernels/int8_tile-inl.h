@@ -9,7 +9,7 @@ using Sums = Dot::Sums;
 using Floats32 = hn::RebindToFloat<Sums>;
 using WeightBytes = hn::Repartition<std::uint8_t, Sums>;
 
-constexpr int kLanes = static_cast<int>(hn::MaxLanes(Sums()));
+constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Sums()));
 constexpr int kTileRows = kLanes == 16 ? 6 : 3;
 static_assert(Int8Rows::kGroup % kTileRows == 0);
 constexpr std::int64_t kQuad = 4;

@@ -98,6 +98,22 @@ std::int64_t bytes_of_row(const BitPlane& plane, std::int64_t columns) {
   return ceil_div(columns * plane.bits, 8);
 }
 
+// Puts what a row has in a plane of kBits bits into its codes. Widths are known to the compiler, for
+// a model looks up a row for every token.
+template <int kBits>
+void take_plane(int shift, std::int64_t columns, const std::uint8_t* plane, std::uint8_t* codes) {
+  constexpr int kParts = 8 / kBits, kMask = (1 << kBits) - 1;
+  const auto take = [&](std::int64_t column, int part) {
+    codes[column] = static_cast<std::uint8_t>(codes[column] ^ (part & kMask) << shift);
+  };
+  const std::int64_t whole = columns / kParts;
+  for (std::int64_t i = 0; i < whole; ++i) {
+    for (int q = 0; q < kParts; ++q) take(i * kParts + q, plane[i] >> q * kBits);
+  }
+  for (std::int64_t column = whole * kParts; column < columns; ++column)
+    take(column, plane[whole] >> column % kParts * kBits);
+}
+
 }  // namespace
 
 std::vector<BitPlane> bit_planes(int bits) {
@@ -201,12 +217,10 @@ void gather_packed_row(const PackedMatrix& matrix, const std::uint8_t* packed, s
   const std::uint8_t* from = packed + row * static_cast<std::int64_t>(packed_row_bytes(matrix));
   std::fill_n(codes, matrix.columns, matrix.flip);
   for (const BitPlane& plane : bit_planes(matrix.bits)) {
-    const int mask = (1 << plane.bits) - 1;
-    for (std::int64_t column = 0; column < matrix.columns; ++column) {
-      const std::int64_t bit = column * plane.bits;
-      const int part = from[bit / 8] >> bit % 8 & mask;
-      codes[column] = static_cast<std::uint8_t>(codes[column] ^ part << plane.shift);
-    }
+    if (plane.bits == 8) take_plane<8>(plane.shift, matrix.columns, from, codes);
+    if (plane.bits == 4) take_plane<4>(plane.shift, matrix.columns, from, codes);
+    if (plane.bits == 2) take_plane<2>(plane.shift, matrix.columns, from, codes);
+    if (plane.bits == 1) take_plane<1>(plane.shift, matrix.columns, from, codes);
     from += bytes_of_row(plane, matrix.columns);
   }
 }

@@ -103,13 +103,18 @@ TEST(Int8Rows, HaveTheValuesOfMxint) {
 // Every row of one block, so that no block counts as zero beside another.
 TEST(Int8Rows, HaveTheValuesOfMxintToTheEndsOfFloats) {
   for (const int bits : {8, 4, 2}) {
-    const std::string format = fmt::format("mxint(bits={},block=32)", bits);
-    auto x = any_values_in_runs(32 * 300, 32);
-    for (std::size_t i = 0; i < 320; ++i) x[i] = std::ldexp(x[i], -140);  // subnormal blocks
-    expect_rounds({300, 32, 32}, bits, by_reference(format, x, {300, 32}),
-                  [&](ThreadPool& pool, const Int8Rows& rows) {
-                    kernels::round_rows_in_blocks(pool, x.data(), {bits}, rows);
-                  });
+    for (const bool ceil : {false, true}) {
+      const std::string format =
+          fmt::format("mxint(bits={},block=32,scale={})", bits, ceil ? "ceil" : "floor");
+      kernels::Int8Blocks blocks{bits};
+      if (ceil) blocks.next_from = (1u << 23) - (1u << (25 - bits)) + 1;
+      auto x = any_values_in_runs(32 * 300, 32);
+      for (std::size_t i = 0; i < 960; ++i) x[i] = std::ldexp(x[i], -140);  // subnormal blocks
+      expect_rounds({300, 32, 32}, bits, by_reference(format, x, {300, 32}),
+                    [&](ThreadPool& pool, const Int8Rows& rows) {
+                      kernels::round_rows_in_blocks(pool, x.data(), blocks, rows);
+                    });
+    }
   }
 }
 
