@@ -31,8 +31,8 @@ constexpr std::string_view kDescription = R"(.SH DESCRIPTION
 .B hone
 takes a trained transformer (a Hugging Face folder for sequence classification) and a data set. It fine\-tunes,
 quantizes and evaluates the model, and says with figures it measured itself what was lost. Quantizing is simulated at first:
-weights and inputs take the values of a number format, kept in 32\-bit floats. Packing makes the weights really small; a packed
-model is not faster yet.
+weights and inputs take the values of a number format, kept in 32\-bit floats. Packing makes the weights really small, and where
+the formats of weights and inputs fit each other, products are of their codes.
 .PP
 MODEL is such a folder, or
 .B tiny

@@ -8,6 +8,7 @@
 #include "hone/kernels/gemm.h"
 #include "hone/kernels/grain.h"
 #include "hone/kernels/int8_product.h"
+#include "hone/kernels/weight_only_product.h"
 #include "hone/runtime/activation_name.h"
 
 namespace hone {
@@ -203,17 +204,27 @@ bool fits_per_row(const CallSite& site) {
   return !input.is("scale", "dynamic") || input.is("per", "token");
 }
 
-// Weights and inputs in blocks of one size with powers of two for scales.
-bool fits_per_block(const CallSite& site) {
-  const Format &weight = format_of(site.attributes), &input = input_format_of(site.attributes);
+// Whole numbers in blocks with powers of two for scales.
+bool is_integer_in_blocks(const Format& weight) {
   const bool is_mxint = weight.def->name == "mxint" && weight["bits"] <= 8;
   const bool is_mxfp4 = weight.def->name == "mxfp" && weight.is("element", "e2m1");
   if (!is_mxint && !is_mxfp4) return false;
-  if (input.def->name != "mxint" || input["bits"] > 8) return false;
-  if (!has_blocks_along_rows(weight, 2) || !has_blocks_along_rows(input, site.inputs[0].rank()))
-    return false;
   const std::int64_t block = weight["block"];
-  return block == input["block"] && block % 16 == 0 && block <= kernels::kMostInt8Block;
+  return has_blocks_along_rows(weight, 2) && block % 16 == 0 && block <= kernels::kMostInt8Block;
+}
+
+// Weights and inputs in blocks of one size.
+bool fits_per_block(const CallSite& site) {
+  const Format &weight = format_of(site.attributes), &input = input_format_of(site.attributes);
+  return is_integer_in_blocks(weight) && input.def->name == "mxint" && input["bits"] <= 8 &&
+         has_blocks_along_rows(input, site.inputs[0].rank()) && weight["block"] == input["block"];
+}
+
+std::string_view weights_are_integers(const CallSite& site) {
+  const Format& weight = format_of(site.attributes);
+  return is_symmetric_int(weight) || is_integer_in_blocks(weight)
+             ? ""
+             : "weights are no whole numbers times scales of rows or blocks";
 }
 
 std::string_view sums_of_codes(const CallSite& site) {
@@ -277,22 +288,39 @@ void round_input(Call& call, const Int8Rows& rows) {
   kernels::round_rows(call.pool(), x.data<float>(), grid, rows);
 }
 
+// With where codes and scales of this call lie.
+Int8Weight weight_of(const Call& call, const PreparedWeight& prepared) {
+  Int8Weight weight = prepared.integers;
+  weight.codes = call.input(kLinearCodes).data<std::uint8_t>();
+  if (prepared.row_scales.empty())
+    weight.block_scales = call.input(kLinearCodes + 1).data<std::uint8_t>();
+  else
+    weight.scales = prepared.row_scales.data();
+  return weight;
+}
+
+kernels::Epilogue epilogue_of(const Call& call) {
+  return {.bias = call.input(kBias).data<float>(),
+          .activation = activation_called(call.attributes.get<std::string>("activation"))};
+}
+
 void native_linear(Call& call) {
   with_weight<prepare_integers>(call, [&](const PreparedWeight& prepared) {
     const Int8Rows rows =
         kernels::int8_rows(int8_shape(call.input(0).sizes(), call.attributes), call.workspace);
     round_input(call, rows);
-    Int8Weight weight = prepared.integers;
-    weight.codes = call.input(kLinearCodes).data<std::uint8_t>();
-    if (prepared.row_scales.empty())
-      weight.block_scales = call.input(kLinearCodes + 1).data<std::uint8_t>();
-    else
-      weight.scales = prepared.row_scales.data();
-    const kernels::Epilogue epilogue{
-        .bias = call.input(kBias).data<float>(),
-        .activation = activation_called(call.attributes.get<std::string>("activation"))};
-    kernels::int8_product(call.pool(), rows, weight, epilogue, call.output().data<float>(),
-                          weight.rows);
+    kernels::int8_product(call.pool(), rows, weight_of(call, prepared), epilogue_of(call),
+                          call.output().data<float>(), prepared.integers.rows);
+  });
+}
+
+void weight_only_linear(Call& call) {
+  with_weight<prepare_integers>(call, [&](const PreparedWeight& prepared) {
+    const Int8Shape shape = int8_shape(call.input(0).sizes(), call.attributes);
+    kernels::weight_only_product(call.pool(),
+                                 {call.input(0).data<float>(), shape.rows, shape.columns},
+                                 weight_of(call, prepared), shape.block, epilogue_of(call),
+                                 call.output().data<float>(), prepared.integers.rows);
   });
 }
 
@@ -306,6 +334,8 @@ KernelTable packed_kernels() {
        prepare_once<prepare_panels>, rounded_linear_bytes},
       {"packed_embedding", "cpu", "rows", has_fast_values, packed_embedding, Layout::dense,
        prepare_once<prepare_table>},
+      {"packed_linear", "cpu", "integers", weights_are_integers, weight_only_linear, Layout::dense,
+       prepare_once<prepare_integers>},
       {"packed_linear", "cpu", "panels", has_fast_values, packed_linear, Layout::dense,
        prepare_once<prepare_panels>, packed_linear_bytes},
   };

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "hone/base/random.h"
+#include "hone/formats/calibrate.h"
+#include "hone/formats/packing.h"
 
 namespace hone::testing {
 namespace {
@@ -281,6 +283,61 @@ output y3 = %y3
   return cases;
 }
 
+// Codes of a weight of this format, without state, as inputs of a graph.
+NamedTensors packed_codes(const Format& format, const Sizes& sizes, Arrangement arrangement) {
+  RandomSequence random(4, stream_of("packed"));
+  std::vector<float> values(static_cast<std::size_t>(element_count(sizes)));
+  for (float& value : values) value = static_cast<float>(4 * random.uniform() - 2);
+  ThreadPool pool(1);
+  const PackedCodes packed =
+      pack({format, sizes, values, {}}, packed_layout(format, sizes, arrangement), pool);
+  return {{"codes", packed.codes}, {"shared", packed.shared}};
+}
+
+std::vector<KernelCase> packed_cases() {
+  std::vector<KernelCase> cases;
+  constexpr int kRows = 70, kColumns = 96;
+  // Of formats for products of integers, for those of floats with integers, and for neither.
+  for (const auto& [weight, input] :
+       {std::pair("mxint(bits=8,block=32)", "mxint(bits=8,block=32)"),
+        std::pair("int(bits=4,per=row,scale=dynamic)", "int(bits=8,per=token)"),
+        std::pair("ternary", "mxint(bits=8)"),
+        std::pair("minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", "bf16")}) {
+    const Format format = parse_format(weight, references().formats);
+    NamedTensors given = packed_codes(format, {kRows, kColumns}, Arrangement::panels);
+    const std::string inputs = fmt::format(
+        "%x = input : f32[3, 13, {}]\n%b = input : f32[{}]\n%codes = input : u8[{}]\n%shared = "
+        "input : u8[{}]\n",
+        kColumns, kRows, given.at("codes").count(), given.at("shared").count());
+    const std::string of_weight = fmt::format("format={}, shape=[{}, {}]", weight, kRows, kColumns);
+    // Terms below 4, some of them rounded in another order.
+    const double absolute = 4 * sum_of(kColumns);
+    cases.push_back(
+        {.text = fmt::format(
+             "{}%y = packed_linear(%x, %codes, %shared, %b) {{{}, activation=\"gelu\"}} : "
+             "f32[3, 13, {}]\noutput y = %y\n",
+             inputs, of_weight, kRows),
+         .given = given,
+         .absolute = absolute});
+    cases.push_back({.text = fmt::format(
+                         "{}%y = native_linear(%x, %codes, %shared, %b) {{{}, input_format={}}} : "
+                         "f32[3, 13, {}]\noutput y = %y\n",
+                         inputs, of_weight, input, kRows),
+                     .given = given,
+                     .absolute = absolute});
+    given = packed_codes(format, {kRows, kColumns}, Arrangement::rows);
+    cases.push_back(
+        {.text = fmt::format(
+             "%ids = input : i64[5, 31]\n%codes = input : u8[{}]\n%shared = input : u8[{}]\n"
+             "%y = packed_embedding(%ids, %codes, %shared) {{{}}} : f32[5, 31, {}]\n"
+             "output y = %y\n",
+             given.at("codes").count(), given.at("shared").count(), of_weight, kColumns),
+         .integers_below = kRows,
+         .given = given});
+  }
+  return cases;
+}
+
 std::vector<KernelCase> other_cases() {
   std::vector<KernelCase> cases;
   for (const int padding : {-1, 3}) {
@@ -356,8 +413,9 @@ output y = %y
 
 std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
-  for (const auto& part : {element_wise_cases(), strided_and_broadcast_cases(), row_cases(),
-                           loss_cases(), product_cases(), attention_cases(), other_cases()})
+  for (const auto& part :
+       {element_wise_cases(), strided_and_broadcast_cases(), row_cases(), loss_cases(),
+        product_cases(), attention_cases(), packed_cases(), other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;
 }
@@ -365,6 +423,7 @@ std::vector<KernelCase> kernel_cases() {
 NamedTensors draw_inputs(const Graph& graph, const KernelCase& kernel_case, std::uint64_t seed) {
   NamedTensors inputs = kernel_case.given;
   for (const Node* node : graph.of_kind(NodeKind::input)) {
+    if (kernel_case.given.contains(node->name())) continue;
     RandomSequence random(seed, stream_of(node->name()));
     const Type& type = node->types()[0];
     Tensor tensor = Tensor::empty(type.dtype, resolve(type.shape, {}));

@@ -29,11 +29,11 @@ struct Case {
 };
 
 constexpr Case kCases[] = {
-    {"mxint(bits=8,block=32)", "", "packed_linear / panels", true},
-    {"mxint(bits=4,block=16)", "", "packed_linear / panels", true},
+    {"mxint(bits=8,block=32)", "", "packed_linear / integers", true},
+    {"mxint(bits=4,block=16)", "", "packed_linear / integers", true},
     {"ternary", "", "packed_linear / panels", true},
     {"minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", "", "packed_linear / panels", true},
-    {"int(bits=5,per=row)", "", "packed_linear / panels", true},
+    {"int(bits=5,per=row)", "", "packed_linear / integers", true},
     {"mxint(bits=8,block=32)", "mxint(bits=8,block=32)", "native_linear / integers", false},
     {"mxint(bits=4,block=64)", "mxint(bits=8,block=64)", "native_linear / integers", false},
     {"mxint(bits=6,block=32)", "mxint(bits=7,block=32,scale=ceil)", "native_linear / integers",
