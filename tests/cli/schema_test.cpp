@@ -287,7 +287,8 @@ TEST(Schema, RefusesKeysItDoesNotKnowAndMissingOnes) {
   compared["comparison"]["mcnemar_p"] = nullptr;
   const std::vector<std::string> found = schema_problems(compared, schema_of("compare"));
   ASSERT_EQ(found.size(), 4u) << fmt::format("{}", fmt::join(found, "\n"));
-  EXPECT_EQ(found[0], ".a.arithmetic: \"fast\" is none of [\"fp32\",\"simulated\",\"packed\",\"native\"]");
+  EXPECT_EQ(found[0],
+            ".a.arithmetic: \"fast\" is none of [\"fp32\",\"simulated\",\"packed\",\"native\"]");
   EXPECT_EQ(found[1], ".b.eval_accuracy_interval[0]: 40 lies beyond 1");
 }
 
