@@ -15,13 +15,14 @@ namespace {
 
 // What is timed in place of a model.
 constexpr const char* kDequantize = "dequantize";
-const std::set<std::string> kOfModels = {"batch", "tokens", "train", "qat", "format", "profile"};
+const std::set<std::string> kOfModels = {"batch",  "tokens", "train",  "qat",
+                                         "format", "native", "profile"};
 const std::set<std::string> kOfDequantize = {"elements", "group",  "bits",
                                              "to",       "figure", "overwrite"};
 
 struct BenchArguments {
   BenchJob job;
-  std::string qat, format;
+  std::string qat, format, native;
   DequantizeJob dequantize;
   std::string elements, groups;
   std::string to = "bf16";
@@ -79,6 +80,13 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
     a.job.options.format = value_of_flag(a.qat.empty() ? "--format" : "--qat", [&] {
       return parse_format(format, context.library.formats);
     });
+  if (!a.native.empty()) {
+    if (!format.empty() || a.job.options.train)
+      throw UsageError(
+          "hone bench: --native times inference; give it without --qat, --format and --train");
+    a.job.options.native =
+        value_of_flag("--native", [&] { return parse_format(a.native, context.library.formats); });
+  }
   a.job.seed = a.run.seed;
   const BenchResult result = bench(a.job, context);
   if (a.run.json) return print_result("bench", result.fields);
@@ -104,6 +112,9 @@ Command bench_command() {
                      "time a training step with dropout and AdamW");
         app.add_option("--qat", a->qat, "time a training step with quantizers of this format");
         app.add_option("--format", a->format, "put quantizers of this format into what is timed");
+        app.add_option("--native", a->native,
+                       "pack the weights of linears in this format and multiply by codes, with "
+                       "inputs rounded to what fits");
         app.add_option("--runs", a->job.options.runs,
                        "counted runs; 0: 60, or 12 when one takes over 200 ms")
             ->check(number_from(0));

@@ -8,6 +8,7 @@
 #include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/native_copy.h"
 #include "hone/kernels/peak.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/table.h"
@@ -100,10 +101,15 @@ Table times_table(const BenchTimes& times) {
                {"median_ms", "Median (ms)"},
                {"runs", "Runs"},
                {"gflop", "GFLOP"},
-               {"share_of_peak", fmt::format("Share of {:.0f} GFLOP/s", times.peak.value)}});
-  table.add_row({times.what, real(times.first_ms, 2), real(times.min_ms, 2),
-                 real(times.median_ms, 2), times.runs, real(times.gflop, 2),
-                 percent(times.share_of_peak())});
+               times.int8_peak ? Column{"share_of_int8_peak", fmt::format("Share of {:.0f} GOP/s",
+                                                                          times.int8_peak->value)}
+                               : Column{"share_of_peak",
+                                        fmt::format("Share of {:.0f} GFLOP/s", times.peak.value)}});
+  std::vector<Cell> row = {
+      times.what, real(times.first_ms, 2), real(times.min_ms, 2), real(times.median_ms, 2),
+      times.runs, real(times.gflop, 2)};
+  row.push_back(percent(times.int8_peak ? times.share_of_int8_peak() : times.share_of_peak()));
+  table.add_row(std::move(row));
   return table;
 }
 
@@ -124,6 +130,9 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
                  {"share_of_peak", times.share_of_peak()},
                  {"threads", times.threads}};
   if (!times.format.empty()) fields["format"] = times.format;
+  if (times.int8_peak)
+    fields.update({{"peak_int8_gops", times.int8_peak->value},
+                   {"share_of_int8_peak", times.share_of_int8_peak()}});
   if (job.profile) fields["kernels"] = to_json(profile_table(times));
   return fields;
 }
@@ -135,6 +144,11 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   user_check(options.tokens <= model.facts.limits.tokens,
              "`tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
              options.tokens);
+  if (options.native) {
+    BenchOptions rest = options;
+    rest.native.reset();
+    return bench(native_copy(model, *options.native, context), name, rest, context);
+  }
   if (options.format) check_unquantized(model);
   Graph graph = options.train ? model.graph : forward_graph(model);
   const Session session = context.session();
@@ -185,6 +199,10 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   result.peak = keep_highest(PeakKind::fp32_gflops, result.threads,
                              std::max(peak_before, kernels::measure_fma_gflops(context.pool)),
                              peaks_file(), result.notes);
+  if (result.arithmetic == kNative)
+    result.int8_peak =
+        keep_highest(PeakKind::int8_gops, result.threads, kernels::measure_int8_gops(context.pool),
+                     peaks_file(), result.notes);
   return result;
 }
 
@@ -200,6 +218,11 @@ BenchResult bench(const BenchJob& job, Context& context) {
                     to_text(times_table(times), style), times.peak.value,
                     times.threads == 1 ? "one thread" : fmt::format("{} threads", times.threads),
                     provenance(times.peak));
+    if (times.int8_peak)
+      text += fmt::format(
+          "Of products of bytes, {:.0f} GOP/s, {}; what is no such product counts in the time "
+          "alone.\n",
+          times.int8_peak->value, provenance(*times.int8_peak));
     if (profile) text += "\n" + to_text(profile_table(times), style);
     return text;
   };

@@ -19,6 +19,8 @@ struct BenchOptions {
   bool train = false;  ///< a whole training step with dropout and AdamW; otherwise inference
   /// Quantizers in front of every linear, for the step or the inference.
   std::optional<Format> format = {};
+  /// The format of weights, packed, for products of codes (jobs/native_copy.h).
+  std::optional<Format> native = {};
   std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
 };
 
@@ -34,14 +36,17 @@ struct BenchTimes {
   /// Of fp32 multiply-adds, in GFLOP/s, on as many threads: the highest of what was measured before the runs, after them,
   /// and ever.
   Peak peak;
+  /// Of products of bytes and their sums, in 10^9 operations per second; none where no product is native.
+  std::optional<Peak> int8_peak = {};
   int threads = 0;
   std::map<std::string, KernelTime> kernels;  ///< of the counted runs
   std::vector<std::string> notes;             ///< on the peak
   std::string_view arithmetic = kFloat;       ///< as `arithmetic_of` says
   double share_of_peak() const { return gflop / (min_ms / 1e3) / peak.value; }
+  double share_of_int8_peak() const { return gflop / (min_ms / 1e3) / int8_peak->value; }
 };
 
-/// Times the interpreter on random ids without padding. Throws `UserError` when `options.format` is given for a model that is
+/// Times the interpreter on random ids without padding. Throws `UserError` as `native_copy`, and when `options.format` is given for a model that is
 /// quantized already.
 BenchTimes bench(const Model& model, const std::string& name, const BenchOptions& options,
                  Context& context);

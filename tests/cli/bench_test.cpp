@@ -225,5 +225,23 @@ TEST(LongBenchDequantize, TakesTheWholeTableOfTheLab) {
   EXPECT_GE(times.back()["elements"], 16777216);
 }
 
+TEST(Bench, TimesProductsOfCodes) {
+  const Json times = run_json({"bench", "model", "--batch", "2", "--tokens", "8", "--runs", "1",
+                               "--native", "mxint(bits=4)", "--profile"},
+                              workshop());
+  EXPECT_EQ(times["arithmetic"], "native");
+  EXPECT_GT(times["peak_int8_gops"].get<double>(), 0);
+  EXPECT_NE(times["kernels"].dump().find("native_linear / integers"), std::string::npos);
+  const Ending bf16 = run_hone({"bench", "model", "--native", "bf16"}, workshop());
+  EXPECT_EQ(bf16.code, 1);
+  EXPECT_NE(bf16.messages.find("products of weights in bf16 and rounded inputs are not of codes"),
+            std::string::npos)
+      << bf16.messages;
+  const Ending both =
+      run_hone({"bench", "model", "--native", "int(bits=8)", "--train"}, workshop());
+  EXPECT_EQ(both.code, 2);
+  EXPECT_NE(both.messages.find("--native times inference"), std::string::npos) << both.messages;
+}
+
 }  // namespace
 }  // namespace hone::testing

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "hone/formats/format.h"
+#include "hone/frontends/huggingface/model.h"
+#include "hone/runtime/context.h"
+
+namespace hone {
+
+/// A copy of the model whose linears have weights in `weight`, packed, and inputs in the format that makes products of codes
+/// (`native_input`), by rounding alone. Throws `UserError` for a model that is quantized already, and where there is no such
+/// format.
+Model native_copy(const Model& model, const Format& weight, Context& context);
+
+}  // namespace hone
