@@ -287,7 +287,7 @@ std::vector<Fragment> row_fragments() {
         {"memory_bytes", "bytes", "of them as they are kept"},
         {"disk_bytes", "bytes", "of the file"},
         {"transient_bytes", "bytes",
-         "of the largest weight, which is unpacked for a while when the model runs"},
+         "of the largest weight that a run unpacks as a whole, for a while"},
         {"theoretical_saving", "share",
          "1 - bits / 32 of the weights that are packed, scales included and nothing else"},
         {"memory_saving", "share", "of `fp32_bytes`, in memory"},

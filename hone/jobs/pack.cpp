@@ -64,19 +64,24 @@ PackResult pack_model(const PackJob& job, Context& context) {
   PackResult result{.account = memory_account(model, output.path()), .fields = {}, .text = {}};
   output.commit();
   const MemoryAccount& account = result.account;
+  const std::string_view arithmetic = arithmetic_of_run(forward_graph(model), context.session());
   result.fields = {{"model", job.model},
-                   {"arithmetic", "packed"},
+                   {"arithmetic", arithmetic},
                    {"account", account_json(account)},
                    {"output", job.output.folder}};
-  result.text = [account, folder = job.output.folder](const TextStyle& style) {
+  result.text = [account, arithmetic, folder = job.output.folder](const TextStyle& style) {
     std::string text = to_text(account_table(account), style) + "\n";
     for (const std::string& line : reasons(account)) text += line + "\n";
-    return text + fmt::format(
-                      "\nWeights: {} in memory, {} on disk, for {} in fp32 (packed: bytes are "
-                      "small, sums are in fp32); the largest "
-                      "weight takes {} for a while when the model runs. Written to {}\n",
-                      size_text(account.bytes), size_text(account.file_bytes.value_or(0)),
-                      size_text(account.fp32_bytes), size_text(account.transient_bytes), folder);
+    text +=
+        fmt::format("\nWeights: {} in memory, {} on disk, for {} in fp32", size_text(account.bytes),
+                    size_text(account.file_bytes.value_or(0)), size_text(account.fp32_bytes));
+    text += arithmetic == kNative
+                ? " (native: products of linears whose inputs have formats that fit are of codes)."
+                : " (packed: bytes are small, sums are in fp32).";
+    if (account.transient_bytes > 0)
+      text += fmt::format(" A run unpacks up to {} of them as a whole, for a while.",
+                          size_text(account.transient_bytes));
+    return text + fmt::format("\nWritten to {}\n", folder);
   };
   return result;
 }

@@ -10,6 +10,7 @@
 #include "hone/formats/packing.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/models/model_size.h"
+#include "hone/passes/fuse_unpack.h"
 #include "hone/passes/quantize.h"
 
 namespace hone {
@@ -128,8 +129,12 @@ MemoryAccount memory_account(const Model& model, const fs::path& folder) {
     if (!is_unpacked(*node)) continue;
     add(rows, packed_row(*node, parts));
     for (const Value& input : node->inputs()) told.insert(input.node);
-    account.transient_bytes = std::max(account.transient_bytes, bytes_of(node->types()[0]));
   }
+  Graph inference = forward_graph(model);
+  fuse_unpack(inference);
+  for (const Node* node : inference.of_kind(NodeKind::operation))
+    if (is_unpacked(*node))
+      account.transient_bytes = std::max(account.transient_bytes, bytes_of(node->types()[0]));
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
     if (told.contains(parameter) || !info(parameter->role()).saved) continue;
     const std::int64_t bytes = bytes_of(parameter->types()[0]);

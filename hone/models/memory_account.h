@@ -43,7 +43,7 @@ struct MemoryAccount {
   std::int64_t bytes = 0;        ///< of all of them, as they are kept: the tensors in memory
   std::optional<std::int64_t>
       file_bytes;  ///< of the file; what it has beyond `bytes` is names and places
-  /// The largest weight that a run holds unpacked for a while, fp32.
+  /// The largest weight that a run unpacks as a whole, for a while, in fp32. Linears and embeddings read codes themselves.
   std::int64_t transient_bytes = 0;
 
   /// Of the sheet of MASE's lab 4.3: 1 - bits / 32 of the packed formats alone, with scales and nothing else; 0 where
