@@ -82,7 +82,11 @@ Table tensor_table(const Conversion& conversion) {
 Conversion convert_weights(const fs::path& model, const fs::path& output) {
   const fs::path encoder = encoder_folder(model, read_module_list(model, json_reader()));
   const Checkpoint checkpoint = load_checkpoint(encoder);
-  Conversion conversion{.source = checkpoint.source, .tensors = {}, .copied = {}};
+  Conversion conversion{
+      .source = checkpoint.source,
+      .file = checkpoint.source == kOwnWeightsFile ? kOwnWeightsFile : kWeightsFile,
+      .tensors = {},
+      .copied = {}};
   std::map<Place, std::string> written;
   TensorMap tensors;
   std::map<std::string, std::string> metadata = {{"format", "pt"}};
@@ -107,7 +111,7 @@ Conversion convert_weights(const fs::path& model, const fs::path& output) {
   std::ranges::sort(conversion.copied);
   const auto [first, last] = std::ranges::unique(conversion.copied);
   conversion.copied.erase(first, last);
-  write_safetensors(output / "model.safetensors", tensors, metadata);
+  write_safetensors(output / conversion.file, tensors, metadata);
   return conversion;
 }
 
@@ -129,7 +133,7 @@ ConvertResult convert_model(const ConvertJob& job, const Context& context) {
     return fmt::format(
         "{}\n{} tensors, {}, from {} written to {}; copied: {}\n", to_text(table, style),
         conversion.tensors.size(), human_bytes(static_cast<double>(conversion.bytes)),
-        conversion.source, (fs::path(folder) / "model.safetensors").string(),
+        conversion.source, (fs::path(folder) / conversion.file).string(),
         conversion.copied.empty() ? "nothing"
                                   : fmt::format("{}", fmt::join(conversion.copied, ", ")));
   };

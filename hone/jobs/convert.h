@@ -25,13 +25,15 @@ struct ConvertedTensor {
 
 struct Conversion {
   std::string source;  ///< the file or index that was read
+  std::string file;    ///< that was written
   std::vector<ConvertedTensor> tensors;
   std::vector<std::string> copied;  ///< paths in `output` of the files that were copied
   std::uint64_t bytes = 0;          ///< of the elements that were written
 };
 
 /// Writes the weights in `model` (in any layout of checkpoint.h, of any architecture) as
-/// `output`/model.safetensors, elements as they are, and copies what stands beside them: config,
+/// `output`/model.safetensors (of a model that only this program builds parameters.safetensors again, where others do not
+/// look for weights that they would miss), elements as they are, and copies what stands beside them: config,
 /// tokenizer, README, and what the model was trained on where that is believed (see trained_on.h). Of a sentence model the
 /// encoder is converted, and its modules go along. Of tensors that share all their memory the first by name is written; the
 /// header's metadata tells the others, as Hugging Face's own converter does. Tensors that share a part of

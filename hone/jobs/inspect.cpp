@@ -8,6 +8,7 @@
 #include "hone/models/model_source.h"
 #include "hone/models/text_limit.h"
 #include "hone/passes/freeze.h"
+#include "hone/passes/pack.h"
 #include "hone/report/table.h"
 #include "hone/train/training_graph.h"
 
@@ -122,6 +123,7 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   const std::int64_t tokens = tokens_of_run(job.tokens, facts.limits);
   Graph training = source.model.graph;
   freeze(training, job.freeze);
+  if (has_packed_weights(training)) freeze(training, {"*"});  // it is not trained as it is
   Graph inference = forward_graph(source.model);
   ParameterStore parameters = source.model.parameters;
   run_passes(

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/jobs/convert.h"
+#include "hone/jobs/inspect.h"
 #include "hone/jobs/predict.h"
 #include "hone/models/memory_account.h"
 #include "hone/models/model_size.h"
@@ -112,6 +114,21 @@ TEST(PackModel, IsRefusedWhereTheFileIsDamaged) {
   write_safetensors(file, tensors, content.metadata);
   expect_user_error(name + ".shared has the shape [12], graph.hone asks for [2048]",
                     [&] { logits(packed, context); });
+}
+
+// Other programs would fill what they miss at random.
+TEST(PackModel, IsConvertedToWhereOtherProgramsDoNotLook) {
+  const TemporaryFolder folder;
+  const std::string packed = (folder.path() / "packed").string(),
+                    copy = (folder.path() / "copy").string();
+  Context& context = testing::quiet_context();
+  pack_model({.model = "tiny", .recipe = all_in("mxint(bits=8)"), .output = {.folder = packed}},
+             context);
+  convert_model({.model = packed, .output = {.folder = copy}}, context);
+  EXPECT_FALSE(fs::exists(fs::path(copy) / "model.safetensors"));
+  EXPECT_EQ(logits(copy, context), logits(packed, context));
+  const InspectResult seen = inspect_model({.model = packed}, context);
+  EXPECT_EQ(seen.totals.trainable, 0) << "what is packed is not trained";
 }
 
 }  // namespace
