@@ -115,7 +115,7 @@ std::vector<std::string> data_globs_of(const CLI::App& app) {
   return globs;
 }
 
-constexpr const char* kModelMakers[] = {"train", "quantize", "convert", "demo"};
+constexpr const char* kModelMakers[] = {"train", "quantize", "pack", "unpack", "convert", "demo"};
 
 // A model is the work of hours, and no report takes its place.
 void check_keeps_model(const fs::path& output, const std::string& command) {
