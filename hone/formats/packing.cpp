@@ -76,15 +76,6 @@ std::int64_t groups_in_row(const CodeUnits& units, std::int64_t columns) {
   return (columns + units.group - 1) / units.group;
 }
 
-std::vector<float> scales_of(const CodeUnits& units, const PackedLayout& layout,
-                             const std::uint8_t* packed, ThreadPool& pool) {
-  if (layout.codes.shared_count == 0) return units.scales;
-  std::vector<float> scales;
-  for (const std::uint32_t shared : shared_codes(layout, packed, pool))
-    scales.push_back(units.scales.empty() ? float_value(shared) : units.scales[shared]);
-  return scales;
-}
-
 }  // namespace
 
 std::string_view to_string(Arrangement arrangement) {
@@ -97,9 +88,12 @@ Arrangement parse_arrangement(std::string_view word) {
   fail("unknown arrangement '{}' of packed codes; they lie in panels or in rows", word);
 }
 
+std::int64_t PackedLayout::code_bytes_without_padding() const {
+  return bytes_of_bits(matrix.rows * matrix.columns * codes.element_bits);
+}
+
 std::int64_t PackedLayout::bytes_without_padding() const {
-  return bytes_of_bits(matrix.rows * matrix.columns * codes.element_bits) +
-         bytes_of_bits(codes.shared_count * codes.shared_bits);
+  return code_bytes_without_padding() + bytes_of_bits(codes.shared_count * codes.shared_bits);
 }
 
 PackedLayout packed_layout(const Format& format, const Sizes& sizes, Arrangement arrangement) {
@@ -144,9 +138,8 @@ PackedCodes pack(const QuantizerInput& input, const PackedLayout& layout, Thread
 
 void unpack(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
             ThreadPool& pool, std::span<float> y) {
-  const auto *const bytes = packed.codes.data<std::uint8_t>(), *const shared =
-                                                                   packed.shared
-                                                                       .data<std::uint8_t>();
+  const auto* const bytes = packed.codes.data<std::uint8_t>();
+  const auto* const shared = packed.shared.data<std::uint8_t>();
   if (const std::optional<CodeUnits> units = units_of(input))
     return PackedRows{layout, *units, bytes, shared}.read(pool, 0, layout.matrix.rows, y.data());
   const std::vector<std::uint8_t> elements = element_codes(layout, bytes, pool);
@@ -231,14 +224,18 @@ void check_codes(const QuantizerInput& input, const PackedLayout& layout, const 
                  static_cast<std::int64_t>(i) / columns, static_cast<std::int64_t>(i) % columns,
                  to_string(input.format), codes[i]);
   }
-  const auto scales = scales_of(*units, layout, packed.shared.data<std::uint8_t>(), pool);
+  // A scale for all stands in the first row.
+  const PackedRows rows{layout, *units, packed.codes.data<std::uint8_t>(),
+                        packed.shared.data<std::uint8_t>()};
+  const std::int64_t row_count =
+      units->group == 0 ? std::min<std::int64_t>(layout.matrix.rows, 1) : layout.matrix.rows;
   const std::int64_t per_row = units->group == 0 ? 1 : groups_in_row(*units, columns);
-  for (std::size_t i = 0; i < scales.size(); ++i)
-    user_check(std::isfinite(scales[i]),
-               "row {}, block {}: the scale is {}; the file is damaged, or was packed from weights "
-               "that are no numbers",
-               static_cast<std::int64_t>(i) / per_row, static_cast<std::int64_t>(i) % per_row,
-               scales[i]);
+  for (std::int64_t row = 0; row < row_count; ++row)
+    for (std::int64_t block = 0; block < per_row; ++block)
+      user_check(std::isfinite(rows.scale(row, block)),
+                 "row {}, block {}: the scale is {}; the file is damaged, or was packed from "
+                 "weights that are no numbers",
+                 row, block, rows.scale(row, block));
 }
 
 }  // namespace hone

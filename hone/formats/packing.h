@@ -36,7 +36,8 @@ struct PackedLayout {
   std::int64_t shared_bytes = 0;  ///< of the shared codes, with what pads them
 
   std::int64_t bytes() const { return code_bytes + shared_bytes; }
-  /// Of `bytes` what the codes alone take, rounded up to whole bytes.
+  /// Of `code_bytes` and of `bytes` what the codes alone take, rounded up to whole bytes.
+  std::int64_t code_bytes_without_padding() const;
   std::int64_t bytes_without_padding() const;
 };
 

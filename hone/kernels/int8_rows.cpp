@@ -29,7 +29,7 @@ using Bits = hn::RebindToUnsigned<Floats>;
 // 1.5 · 2^23
 constexpr std::int32_t kOrigin = 0x4b400000;
 constexpr int kLowestFall = -120;
-constexpr std::int64_t kMostColumns = std::int64_t{1} << 17, kLeastBlock = 16;
+constexpr std::int64_t kLeastBlock = 16;
 
 constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
 
@@ -191,7 +191,7 @@ HWY_NOINLINE void round_rare_row(const float* x, const Int8Blocks& blocks, const
 
 // The exponents of the blocks of a row, kNoExponent for those of zeros.
 struct RowExponents {
-  HWY_ALIGN std::int32_t of[kMostColumns / kLeastBlock + kLanes];
+  HWY_ALIGN std::int32_t of[kMostInt8Columns / kLeastBlock + kLanes];
   int lowest, highest;  // but those of zeros
   bool usual;           // no block is of subnormals, without numbers or too far from the others
 };
@@ -297,7 +297,8 @@ std::int64_t starts_of(const Int8Shape& shape) {
 }
 
 void check(const Int8Shape& shape, int bits) {
-  HONE_ASSERT(shape.columns >= 0 && shape.columns <= 1 << 17, "rows of {} integers", shape.columns);
+  HONE_ASSERT(shape.columns >= 0 && shape.columns <= kMostInt8Columns, "rows of {} integers",
+              shape.columns);
   HONE_ASSERT(
       shape.block == shape.columns || (shape.block % 16 == 0 && shape.block <= kMostInt8Block),
       "blocks of {} integers", shape.block);

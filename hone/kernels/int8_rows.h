@@ -16,13 +16,15 @@ namespace hone::kernels {
 
 /// Elements of a block at most where a row has more than one: sums of a block stay below 2^22.
 inline constexpr std::int64_t kMostInt8Block = 256;
+/// Elements of a row at most: its sum stays below 2^31.
+inline constexpr std::int64_t kMostInt8Columns = std::int64_t{1} << 17;
 
 /// `block` elements of a row are summed up together: a multiple of 16 up to `kMostInt8Block`, for
 /// weights with scales per block, or `columns`, for weights with one scale per row. The last block
 /// of a row may be narrower.
 struct Int8Shape {
   std::int64_t rows = 0;     ///< M
-  std::int64_t columns = 0;  ///< K, up to 2^17
+  std::int64_t columns = 0;  ///< K, up to `kMostInt8Columns`
   std::int64_t block = 0;
 
   std::int64_t blocks() const { return block == 0 ? 0 : (columns + block - 1) / block; }

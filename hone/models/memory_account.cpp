@@ -64,9 +64,9 @@ AccountRow packed_row(const Node& node, const Parts& parts) {
       .tensors = 1,
       .elements = elements_of(node.types()[0])};
   row.fp32_bytes = 4 * row.elements;
-  row.code_bytes = (row.elements * layout.codes.element_bits + 7) / 8;
-  row.shared_bytes = (layout.codes.shared_count * layout.codes.shared_bits + 7) / 8;
-  row.padding_bytes = layout.bytes() - row.code_bytes - row.shared_bytes;
+  row.code_bytes = layout.code_bytes_without_padding();
+  row.shared_bytes = layout.bytes_without_padding() - row.code_bytes;
+  row.padding_bytes = layout.bytes() - layout.bytes_without_padding();
   for (std::size_t i = 2; i < node.inputs().size(); ++i)
     row.shared_bytes += bytes_of(node.inputs()[i].type());
   return row;

@@ -228,6 +228,8 @@ std::string_view weights_are_integers(const CallSite& site) {
 }
 
 std::string_view sums_of_codes(const CallSite& site) {
+  if (weight_sizes(site.attributes)[1] > kernels::kMostInt8Columns)
+    return "more columns than integers can sum up";
   return fits_per_row(site) || fits_per_block(site)
              ? ""
              : "no product of integers for these formats of weight and input";
