@@ -126,9 +126,7 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   if (has_packed_weights(training)) freeze(training, {"*"});  // it is not trained as it is
   Graph inference = forward_graph(source.model);
   ParameterStore parameters = source.model.parameters;
-  run_passes(
-      inference, parameters, context.session(),
-      {"remove_dropout", "remove_dead_code", "fuse_attention", "fuse_linear", "fuse_unpack"});
+  fuse_for_inference(inference, parameters, context.session());
   const Bindings bindings = {{'B', job.batch}, {'S', tokens}};
   InspectResult result;
   result.graph = to_string(training);

@@ -61,7 +61,8 @@ PackResult pack_model(const PackJob& job, Context& context) {
   for (const LeftUnpacked& one : left)
     tell_notes(context, {fmt::format("{} stays in fp32: {}", one.parameter, one.reason)});
   write_model(source, output.path());
-  PackResult result{.account = memory_account(model, output.path()), .fields = {}, .text = {}};
+  PackResult result{
+      .account = memory_account(model, output.path(), context.session()), .fields = {}, .text = {}};
   output.commit();
   const MemoryAccount& account = result.account;
   const std::string_view arithmetic = arithmetic_of_run(forward_graph(model), context.session());

@@ -10,8 +10,8 @@
 #include "hone/formats/packing.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/models/model_size.h"
-#include "hone/passes/fuse_unpack.h"
 #include "hone/passes/quantize.h"
+#include "hone/runtime/fuse_unpack.h"
 
 namespace hone {
 namespace {
@@ -120,7 +120,7 @@ double MemoryAccount::theoretical_saving() const {
   return before == 0 ? 0 : 1 - after / before;
 }
 
-MemoryAccount memory_account(const Model& model, const fs::path& folder) {
+MemoryAccount memory_account(const Model& model, const fs::path& folder, const Session& session) {
   const Parts parts(model);
   std::map<std::tuple<WeightPart, bool, std::string>, AccountRow> rows;
   std::set<const Node*> told;  // with the packed weights that they belong to
@@ -131,7 +131,7 @@ MemoryAccount memory_account(const Model& model, const fs::path& folder) {
     for (const Value& input : node->inputs()) told.insert(input.node);
   }
   Graph inference = forward_graph(model);
-  fuse_unpack(inference);
+  fuse_unpack(inference, session);
   for (const Node* node : inference.of_kind(NodeKind::operation))
     if (is_unpacked(*node))
       account.transient_bytes = std::max(account.transient_bytes, bytes_of(node->types()[0]));

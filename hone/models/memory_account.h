@@ -7,6 +7,7 @@
 
 #include "hone/models/model_source.h"
 #include "hone/report/table.h"
+#include "hone/runtime/session.h"
 
 /// What the bytes of a model's weights are for, before and after packing, term by term: an account that adds up to the byte.
 namespace hone {
@@ -53,8 +54,8 @@ struct MemoryAccount {
   double saving(std::int64_t kept) const;
 };
 
-/// `folder` is where the model lies; empty for one that was never saved.
-MemoryAccount memory_account(const Model& model, const fs::path& folder);
+/// `folder` is where the model lies; empty for one that was never saved. `session`: which weights its runs unpack.
+MemoryAccount memory_account(const Model& model, const fs::path& folder, const Session& session);
 
 /// A row for each row, and what they add up to.
 Table account_table(const MemoryAccount& account);

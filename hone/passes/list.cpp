@@ -2,7 +2,6 @@
 #include "hone/passes/freeze.h"
 #include "hone/passes/fuse_attention.h"
 #include "hone/passes/fuse_linear.h"
-#include "hone/passes/fuse_unpack.h"
 #include "hone/passes/hoist_slices.h"
 #include "hone/passes/keep_outputs.h"
 #include "hone/passes/quantize.h"
@@ -14,9 +13,9 @@ namespace hone {
 PassTable graph_passes() {
   PassTable table;
   for (const PassDef& def :
-       {freeze_pass(), fuse_attention_pass(), fuse_linear_pass(), fuse_unpack_pass(),
-        hoist_slices_pass(), keep_outputs_pass(), quantize_pass(), remove_dead_code_pass(),
-        remove_dropout_pass(), remove_quantizers_pass(), weigh_classes_pass()})
+       {freeze_pass(), fuse_attention_pass(), fuse_linear_pass(), hoist_slices_pass(),
+        keep_outputs_pass(), quantize_pass(), remove_dead_code_pass(), remove_dropout_pass(),
+        remove_quantizers_pass(), weigh_classes_pass()})
     table.emplace(def.name, def);
   return table;
 }

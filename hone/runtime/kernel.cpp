@@ -8,17 +8,31 @@ CallSite call_site(const Node& node) {
   return {node.op(), node.attributes(), node.input_types(), node.types()};
 }
 
+namespace {
+
+bool is_row_of(const Kernel& kernel, const CallSite& site, const Device& device) {
+  return kernel.op == site.op.name && kernel.device == device.kind();
+}
+
+}  // namespace
+
+const Kernel* fast_kernel(const KernelTable& kernels, const CallSite& site, const Device& device) {
+  const auto runs = [&](const Kernel& kernel) {
+    return is_row_of(kernel, site, device) && kernel.accepts(site).empty();
+  };
+  const auto kernel = std::ranges::find_if(kernels, runs);
+  return kernel == kernels.end() ? nullptr : &*kernel;
+}
+
 const Kernel* find_kernel(const KernelTable& kernels, const Node& node, const Device& device) {
   const CallSite site = call_site(node);
+  const Kernel* found = fast_kernel(kernels, site, device);
+  if (found != nullptr || device.host_accessible()) return found;
   std::string refusals;
-  for (const Kernel& kernel : kernels) {
-    if (kernel.op != node.op().name || kernel.device != device.kind()) continue;
-    const std::string_view reason = kernel.accepts(site);
-    if (reason.empty()) return &kernel;
-    refusals += fmt::format("; {}: {}", kernel.name, reason);
-  }
-  user_check(device.host_accessible(), "no kernel on {}{}", to_string(device), refusals);
-  return nullptr;
+  for (const Kernel& kernel : kernels)
+    if (is_row_of(kernel, site, device))
+      refusals += fmt::format("; {}: {}", kernel.name, kernel.accepts(site));
+  fail("no kernel on {}{}", to_string(device), refusals);
 }
 
 std::int64_t workspace_bytes(const Kernel* kernel, const Node& node, const Bindings& bindings) {

@@ -54,6 +54,9 @@ using KernelTable = std::vector<Kernel>;
 
 CallSite call_site(const Node& node);
 
+/// The row that runs such calls on a device; null where none accepts them.
+const Kernel* fast_kernel(const KernelTable& kernels, const CallSite& site, const Device& device);
+
 /// The row that runs the calls of a node on a device; null for its reference. Throws `UserError` where neither can.
 const Kernel* find_kernel(const KernelTable& kernels, const Node& node, const Device& device);
 

@@ -129,61 +129,49 @@ std::int64_t product_bytes(const Sizes& x, const Sizes& weight) {
          static_cast<std::int64_t>(kernels::gemm_workspace_floats(part) * sizeof(float));
 }
 
-PreparedWeight prepare_panels(const Call& call) {
-  return prepare_weight(call, kLinearStates, Arrangement::panels);
+kernels::Epilogue epilogue_of(const Call& call) {
+  const bool adds = call.attributes.get<bool>("residual");
+  return {.bias = call.input(kBias).data<float>(),
+          .activation = activation_called(call.attributes.get<std::string>("activation")),
+          .residual = adds ? call.inputs.back()->data<float>() : nullptr,
+          .residual_stride = weight_sizes(call.attributes)[0]};
 }
 
-void multiply_parts(Call& call, const PreparedWeight& weight, const float* x, std::byte* memory) {
-  const Sizes sizes = weight_sizes(call.attributes);
-  const std::int64_t m = rows_of(call.input(0).sizes()), n = sizes[0], k = sizes[1];
-  const PackedRows rows = rows_in(weight, call, kLinearCodes);
-  auto* const values = reinterpret_cast<float*>(memory);
-  auto* const rest = reinterpret_cast<float*>(memory + lines(part_bytes(sizes)));
-  const float* const bias = call.input(kBias).data<float>();
-  const kernels::Activation activation =
-      activation_called(call.attributes.get<std::string>("activation"));
-  float* const y = call.output().data<float>();
-  for (std::int64_t first = 0; first < n; first += part_rows(sizes)) {
-    const std::int64_t count = std::min(part_rows(sizes), n - first);
-    rows.read(call.pool(), first, count, values);
-    kernels::gemm(call.pool(), {m, count, k}, {x, k, 1}, {values, 1, k}, y + first, n,
-                  {.bias = bias + first, .activation = activation}, rest);
-  }
+// That of the columns from `first` on.
+kernels::Epilogue columns_from(kernels::Epilogue epilogue, std::int64_t first) {
+  epilogue.bias += first;
+  if (epilogue.residual != nullptr) epilogue.residual += first;
+  return epilogue;
+}
+
+PreparedWeight prepare_panels(const Call& call) {
+  return prepare_weight(call, kLinearStates, Arrangement::panels);
 }
 
 std::int64_t packed_linear_bytes(const CallSite& site, const Bindings& bindings) {
   return product_bytes(resolve(site.inputs[0].shape, bindings), weight_sizes(site.attributes));
 }
 
-void packed_linear(Call& call) {
-  with_weight<prepare_panels>(call, [&](const PreparedWeight& weight) {
-    multiply_parts(call, weight, call.input(0).data<float>(),
-                   static_cast<std::byte*>(call.workspace));
-  });
-}
-
-// The same of a rounded input.
-std::int64_t rounded_bytes(const Sizes& x) {
-  return lines(element_count(x) * static_cast<std::int64_t>(sizeof(float)));
-}
-
-std::int64_t rounded_linear_bytes(const CallSite& site, const Bindings& bindings) {
-  const Sizes x = resolve(site.inputs[0].shape, bindings);
-  return rounded_bytes(x) + product_bytes(x, weight_sizes(site.attributes));
-}
-
-void rounded_linear(Call& call) {
-  const Tensor& x = call.input(0);
-  const Format& format = input_format_of(call.attributes);
-  const std::size_t first = kLinearStates + states_of(format_of(call.attributes)).size();
-  const std::vector<Tensor> state = states_from(call, first, format);
+void multiply_parts(Call& call, const PreparedWeight& weight) {
+  const Sizes sizes = weight_sizes(call.attributes);
+  const std::int64_t m = rows_of(call.input(0).sizes()), n = sizes[0], k = sizes[1];
+  const PackedRows rows = rows_in(weight, call, kLinearCodes);
   auto* const memory = static_cast<std::byte*>(call.workspace);
-  auto* const rounded = reinterpret_cast<float*>(memory);
-  format.def->quantize({format, x.sizes(), x.values<float>(), state}, call.pool(),
-                       {rounded, static_cast<std::size_t>(x.count())});
-  with_weight<prepare_panels>(call, [&](const PreparedWeight& weight) {
-    multiply_parts(call, weight, rounded, memory + rounded_bytes(x.sizes()));
-  });
+  auto* const values = reinterpret_cast<float*>(memory);
+  auto* const rest = reinterpret_cast<float*>(memory + lines(part_bytes(sizes)));
+  const float* const x = call.input(0).data<float>();
+  float* const y = call.output().data<float>();
+  for (std::int64_t first = 0; first < n; first += part_rows(sizes)) {
+    const std::int64_t count = std::min(part_rows(sizes), n - first);
+    rows.read(call.pool(), first, count, values);
+    kernels::gemm(call.pool(), {m, count, k}, {x, k, 1}, {values, 1, k}, y + first, n,
+                  columns_from(epilogue_of(call), first), rest);
+  }
+}
+
+void packed_linear(Call& call) {
+  with_weight<prepare_panels>(call,
+                              [&](const PreparedWeight& weight) { multiply_parts(call, weight); });
 }
 
 // ---- products of integers: the formats that fit each other
@@ -301,11 +289,6 @@ Int8Weight weight_of(const Call& call, const PreparedWeight& prepared) {
   return weight;
 }
 
-kernels::Epilogue epilogue_of(const Call& call) {
-  return {.bias = call.input(kBias).data<float>(),
-          .activation = activation_called(call.attributes.get<std::string>("activation"))};
-}
-
 void native_linear(Call& call) {
   with_weight<prepare_integers>(call, [&](const PreparedWeight& prepared) {
     const Int8Rows rows =
@@ -342,8 +325,6 @@ KernelTable packed_kernels() {
   return {
       {"native_linear", "cpu", "integers", sums_of_codes, native_linear, Layout::dense,
        prepare_once<prepare_integers>, native_linear_bytes, /*native=*/true},
-      {"native_linear", "cpu", "panels", has_fast_values, rounded_linear, Layout::dense,
-       prepare_once<prepare_panels>, rounded_linear_bytes},
       {"packed_embedding", "cpu", "rows", has_fast_values, packed_embedding, Layout::dense,
        prepare_once<prepare_table>},
       {"packed_linear", "cpu", "integers", weights_are_integers, weight_only_linear, Layout::dense,

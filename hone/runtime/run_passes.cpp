@@ -4,8 +4,8 @@
 #include <chrono>
 
 #include "hone/ir/verify.h"
-#include "hone/passes/fuse_unpack.h"
 #include "hone/passes/quantize.h"
+#include "hone/runtime/fuse_unpack.h"
 
 namespace hone {
 namespace {
@@ -51,15 +51,20 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
   return run_passes(graph, parameters, session, parsed);
 }
 
-bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Session& session) {
+bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session& session) {
   return run_passes(graph, parameters, session,
                     {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention",
-                     "fuse_linear", "fuse_unpack", "fold_parameters"});
+                     "fuse_linear", "fuse_unpack"});
+}
+
+bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Session& session) {
+  const bool fused = fuse_for_inference(graph, parameters, session);
+  return run_passes(graph, parameters, session, {"fold_parameters"}) || fused;
 }
 
 std::string_view arithmetic_of_run(const Graph& graph, const Session& session) {
   Graph fused = graph;
-  if (!fuse_unpack(fused)) return arithmetic_of(graph);
+  if (!fuse_unpack(fused, session)) return arithmetic_of(graph);
   const auto is_native = [&](const Node* node) {
     const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
     return kernel != nullptr && kernel->native;

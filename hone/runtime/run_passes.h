@@ -40,8 +40,11 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
 bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session,
                 std::initializer_list<std::string_view> passes);
 
-/// Makes a forward graph in training mode one that answers as fast as it can: the passes that all jobs run before they predict.
-/// Returns whether anything changed.
+/// Makes a forward graph in training mode one of the operations that answers are made by: fewer and larger ones. Parameters
+/// stay as they are. Returns whether anything changed.
+bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session& session);
+
+/// The same, and computes once what depends on parameters alone: the passes that all jobs run before they predict.
 bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Session& session);
 
 /// How a graph computes when it is run: `arithmetic_of`, or kNative where products of packed weights sum codes of few bits.

@@ -44,8 +44,8 @@ constexpr Case kCases[] = {
     {"int(bits=4,per=row,scale=dynamic)", "int(bits=8,per=token)", "native_linear / integers",
      false},
     {"int(bits=8)", "int(bits=8,scale=static)", "native_linear / integers", false},
-    {"int(bits=8,per=row)", "mxint(bits=8,block=32)", "native_linear / panels", true},
-    {"mxint(bits=8,block=32)", "mxint(bits=8,block=16)", "native_linear / panels", true},
+    {"int(bits=8,per=row)", "mxint(bits=8,block=32)", "packed_linear / integers", true},
+    {"mxint(bits=8,block=32)", "mxint(bits=8,block=16)", "packed_linear / integers", true},
 };
 
 class PackedProducts : public ::testing::TestWithParam<Case> {};
@@ -75,7 +75,7 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
     return graph.add("quantize", inputs, {{"format", format}}, name);
   };
   const Tensor x = drawn({kRows, kInputs}, 1), w = drawn({kOutputs, kInputs}, 2),
-               b = drawn({kOutputs}, 3);
+               b = drawn({kOutputs}, 3), r = drawn({kRows, kOutputs}, 4);
   Value input = graph.add_input("x", {DType::f32, {Dim::of_symbol('B'), Dim(kInputs)}});
   const Value weight = graph.add_parameter("w", {DType::f32, {Dim(kOutputs), Dim(kInputs)}},
                                            ParameterRole::weight, true);
@@ -86,12 +86,13 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
   if (*input_format != '\0') input = quantized(input, "xq", input_format, x);
   const Value rounded = quantized(weight, "wq", weight_format, w);
   const Value y = graph.add("linear", {input, rounded, bias}, {}, "y");
-  graph.set_output("y", graph.add("gelu", {y}, {}, "z"));
+  const Value residual = graph.add_input("r", {DType::f32, {Dim::of_symbol('B'), Dim(kOutputs)}});
+  graph.set_output("y", graph.add("add", {graph.add("gelu", {y}, {}, "z"), residual}, {}, "sum"));
 
   Graph simulated = graph;
   ParameterStore plain = store;
   prepare_for_inference(simulated, plain, session);
-  const Tensor expected = session.executable(simulated)->run({{"x", x}}, plain).at("y");
+  const Tensor expected = session.executable(simulated)->run({{"x", x}, {"r", r}}, plain).at("y");
 
   ASSERT_TRUE(pack_weights(graph, store, pool));
   const bool is_native = std::string_view(kernel) == "native_linear / integers";
@@ -101,7 +102,7 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
   executable->start_profile();
   // The third time with what was prepared.
   for (int run = 0; run < 3; ++run) {
-    const Tensor got = executable->run({{"x", x}}, store).at("y");
+    const Tensor got = executable->run({{"x", x}, {"r", r}}, store).at("y");
     for (std::int64_t i = 0; i < got.count(); ++i) {
       const float value = got.data<float>()[i], wanted = expected.data<float>()[i];
       // Each of the K terms is rounded once in either order: K 2^-24 of the sum of their magnitudes, some 3 K for factors of

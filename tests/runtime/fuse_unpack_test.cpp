@@ -1,9 +1,16 @@
-#include "hone/passes/fuse_unpack.h"
+#include "hone/runtime/fuse_unpack.h"
 
+#include "hone/runtime/library.h"
 #include "tests/passes/before_after.h"
 
 namespace hone::testing {
 namespace {
+
+bool fuse(Graph& graph) {
+  const Library library = builtin_library();
+  ThreadPool pool(1);
+  return fuse_unpack(graph, {library, pool});
+}
 
 TEST(FuseUnpack, LetsLinearsAndEmbeddingsReadCodes) {
   expect_after(R"(%ids = input : i64[B]
@@ -22,7 +29,7 @@ TEST(FuseUnpack, LetsLinearsAndEmbeddingsReadCodes) {
 %z = relu(%y) : f32[B, 32]
 output z = %z
 )",
-               fuse_unpack, R"(%ids = input : i64[B]
+               fuse, R"(%ids = input : i64[B]
 %r = input : f32[B, 32]
 %t.codes = parameter codes frozen : u8[1280]
 %t.shared = parameter codes frozen : u8[40]
@@ -31,9 +38,37 @@ output z = %z
 %b = parameter bias trainable : f32[32]
 %s = parameter format_state frozen : f32[32]
 %x = packed_embedding(%ids, %t.codes, %t.shared) {format=mxint(bits=8,block=32,axis=-1), shape=[40, 32]} : f32[B, 32]
-%y = native_linear(%x, %w.codes, %w.shared, %b, %s) {format=int(bits=8,per=row,scale=static), shape=[32, 32], activation="gelu", input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
-%y.residual = add(%y, %r) : f32[B, 32]
-%z = relu(%y.residual) : f32[B, 32]
+%y = native_linear(%x, %w.codes, %w.shared, %b, %s, %r) {format=int(bits=8,per=row,scale=static), shape=[32, 32], activation="gelu", residual=true, input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
+%z = relu(%y) : f32[B, 32]
+output z = %z
+)");
+}
+
+TEST(FuseUnpack, LeavesRoundingToTheQuantizerWhereNoKernelTakesIt) {
+  expect_after(R"(%x = input : f32[B, 32]
+%u.codes = parameter codes frozen : u8[1024]
+%u.shared = parameter codes frozen : u8[32]
+%w.codes = parameter codes frozen : u8[1024]
+%w.shared = parameter codes frozen : u8[32]
+%b = parameter bias trainable : f32[32]
+%u = unpack(%u.codes, %u.shared) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], arrangement="panels", role="weight", packing=1} : f32[32, 32]
+%w = unpack(%w.codes, %w.shared) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], arrangement="panels", role="weight", packing=1} : f32[32, 32]
+%q = quantize(%x) {format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
+%y = linear(%q, %u, %b) : f32[B, 32]
+%z = linear(%q, %w, %b) : f32[B, 32]
+output y = %y
+output z = %z
+)",
+               fuse, R"(%x = input : f32[B, 32]
+%u.codes = parameter codes frozen : u8[1024]
+%u.shared = parameter codes frozen : u8[32]
+%w.codes = parameter codes frozen : u8[1024]
+%w.shared = parameter codes frozen : u8[32]
+%b = parameter bias trainable : f32[32]
+%q = quantize(%x) {format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
+%y = packed_linear(%q, %u.codes, %u.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], activation="none", residual=false} : f32[B, 32]
+%z = packed_linear(%q, %w.codes, %w.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], activation="none", residual=false} : f32[B, 32]
+output y = %y
 output z = %z
 )");
 }
@@ -52,7 +87,7 @@ TEST(FuseUnpack, LeavesWhatOthersReadTooAndWhatIsNoProductOfCodesAndScales) {
 output y = %y
 {})",
         affine ? 8 : 32, format, affine ? "" : "output w = %w\n")));
-    expect_after(text, fuse_unpack, text);
+    expect_after(text, fuse, text);
   }
 }
 

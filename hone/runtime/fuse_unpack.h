@@ -1,0 +1,18 @@
+#pragma once
+
+#include "hone/ir/graph.h"
+#include "hone/runtime/session.h"
+
+namespace hone {
+
+/// Lets products and embeddings read packed weights themselves, which they alone read, wherever the session's table of
+/// kernels has a fast one that does: a linear becomes a `packed_linear`, or a `native_linear` where a kernel takes the
+/// quantizer of its input, too; an embedding becomes a `packed_embedding`. A residual is added behind the product. What no
+/// kernel takes stays: a weight is unpacked as a whole then, an input rounded once for all who read it.
+/// For inference. Returns whether the graph changed.
+bool fuse_unpack(Graph& graph, const Session& session);
+
+/// Its record.
+PassDef fuse_unpack_pass();
+
+}  // namespace hone
