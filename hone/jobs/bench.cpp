@@ -150,23 +150,31 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
     return bench(native_copy(model, *options.native, context), name, rest, context);
   }
   if (options.format) check_unquantized(model);
-  Graph graph = options.train ? model.graph : forward_graph(model);
   const Session session = context.session();
-  check_memory(graph, {{'B', options.batch}, {'S', options.tokens}}, session,
-               fmt::format("a run of {} texts of {} tokens", options.batch, options.tokens));
-  ParameterStore parameters = model.parameters.on(session.device);
-  const EncodedSet texts = random_texts(model, options);
+  Graph graph = options.train ? model.graph : forward_graph(model);
   if (options.format) {
     run_as_pass(graph, session, kQuantizer, [&] {
       return quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
     });
-    calibrate(graph, parameters, text_examples(texts), {options.batch, 1}, session);
   }
+  ParameterStore parameters = model.parameters.on(session.device);
+  const Graph calibrated = graph;
   if (options.train) {
     add_training_step(graph, {});
+  } else {
+    fuse_for_inference(graph, parameters, session);
+  }
+  const Bindings bindings = {{'B', options.batch}, {'S', options.tokens}};
+  check_memory(graph, bindings, session,
+               fmt::format("a {} of {} texts of {} tokens", options.train ? "training step" : "run",
+                           options.batch, options.tokens));
+  const EncodedSet texts = random_texts(model, options);
+  if (options.format)
+    calibrate(calibrated, parameters, text_examples(texts), {options.batch, 1}, session);
+  if (options.train) {
     add_optimizer_state(graph, parameters);
   } else {
-    prepare_for_inference(graph, parameters, session);
+    run_passes(graph, parameters, session, {"fold_parameters"});
   }
   std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);
@@ -178,7 +186,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   result.arithmetic =
       options.format ? kSimulated : arithmetic_of_run(forward_graph(model), session);
   result.what = describe(result, name, options);
-  result.gflop = cost(graph, {{'B', options.batch}, {'S', options.tokens}}).flops / 1e9;
+  result.gflop = cost(graph, bindings).flops / 1e9;
   const double peak_before = kernels::measure_fma_gflops(context.pool);
   const std::unique_ptr<Executable> executable = session.executable(graph);
   result.first_ms = run_ms(*executable, session.device, inputs, parameters, 1);
