@@ -59,7 +59,6 @@ std::vector<Fragment> lab_fragments() {
         {"value_bytes", "bytes", "of intermediate values, counted"},
         {"workspace_bytes", "bytes", "that kernels work in, counted"},
         {"resident_bytes", "bytes", "more resident after the first run, measured"},
-        {"resident_later_bytes", "bytes", "the same after some more runs"},
         {"seconds", "s", "of the fastest run but the first"},
         {"what", "text", "how weights are kept"}}},
       {"lab_vocabulary",

@@ -14,8 +14,10 @@ namespace hone {
 namespace {
 
 constexpr int kBits = 8;
+constexpr std::size_t kMostShownArrays = 12;  // on a terminal; files and the page have them all
 constexpr double kTimedMs = 0.1;  // a run takes at least so long, as short ones are repeated
 constexpr std::int64_t kUsualRuns = 60;
+constexpr double kBytesAnElement = 3.125;  // of groups of 8: the code, the scale's share, bfloat16
 
 /// An array whose tiles are drawn: one whose groups fill tiles, and one whose do not.
 struct DrawnArray {
@@ -36,7 +38,8 @@ double seconds_of(const DecodeSizes& sizes, const LabRates& rates) {
   const auto runs = static_cast<double>(sizes.runs > 0 ? sizes.runs : kUsualRuns);
   double seconds = 0;
   for (const std::int64_t elements : sizes.elements) {
-    const double run = std::max(kTimedMs * 1e-3, 3.1 * static_cast<double>(elements) / rates.bytes);
+    const double run =
+        std::max(kTimedMs * 1e-3, kBytesAnElement * static_cast<double>(elements) / rates.bytes);
     // Decoding and moving take turns.
     seconds += 2 * runs * run * static_cast<double>(sizes.groups.size());
   }
@@ -185,7 +188,7 @@ LabStage decode_stage(const DecodeSizes& sizes, const LabRates& rates) {
   return {.name = "decode",
           .what = fmt::format("times the decoder on {} arrays of up to {} elements", arrays,
                               grouped(std::ranges::max(sizes.elements))),
-          .cost = {.seconds = seconds_of(sizes, rates), .memory_bytes = 3.2 * most},
+          .cost = {.seconds = seconds_of(sizes, rates), .memory_bytes = kBytesAnElement * most},
           .run = [sizes](LabRun& run) {
             return bench_dequantize(
                        {.elements = sizes.elements, .groups = sizes.groups, .runs = sizes.runs},
@@ -211,7 +214,7 @@ LabPart decode_part(const LabRun& run) {
   LabPart part;
   part.results = {{"decode", found}};
   part.results["decode"]["exceptions"] = to_json(decode_exceptions());
-  part.tables = {times_table(times)};
+  if (times.size() <= kMostShownArrays) part.tables = {times_table(times)};
   part.sections = {element_section(found, run.folder(), part.notes),
                    speed_section(times, found, run.folder(), part.notes)};
   return part;

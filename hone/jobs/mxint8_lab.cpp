@@ -108,13 +108,13 @@ Lab mxint8_lab(std::function<Mxint8Sizes(Fidelity)> sizes) {
   return {.name = "4.3",
           .title = "MXINT8: decoding, memory, products",
           .costs =
-              "quick: a minute or two; paper and full: some minutes, 7 GiB of memory and 4 GiB "
-              "of disk, as they run a model of 759 million parameters",
+              "quick: a minute or two; paper and full: some minutes, 8 GiB of memory and 5 of "
+              "disk, as they run a model of 758 million parameters",
           .stages =
               [sizes](const LabRun& run, const LabRates& rates) {
                 const Mxint8Sizes size = sizes(run.job.fidelity);
                 std::vector<LabStage> stages = {decode_stage(size.decode, rates)};
-                for (LabStage& stage : memory_stages(run, size.shapes, rates))
+                for (LabStage& stage : memory_stages(run, size.shapes))
                   stages.push_back(std::move(stage));
                 for (LabStage& stage : product_stages(run, size.products, rates))
                   stages.push_back(std::move(stage));

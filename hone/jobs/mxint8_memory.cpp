@@ -1,6 +1,5 @@
 #include "hone/jobs/mxint8_memory.h"
 
-#include <fmt/ranges.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "hone/analysis/parameters.h"
 #include "hone/analysis/precision.h"
 #include "hone/base/cpu.h"
+#include "hone/base/interrupt.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/jobs/compress.h"
@@ -28,8 +28,9 @@ constexpr const char* kOwnShape = "model";
 constexpr const char* kFloatFolder = "fp32";
 constexpr std::int64_t kTextTokens = 128;
 // What a process takes of fewer bytes cannot be told from what the program itself takes and gives back.
-constexpr std::int64_t kLeastProcessBytes = 32 << 20;
+constexpr std::int64_t kLeastProcessBytes = 8 << 20;
 constexpr int kTimedRuns = 3;
+constexpr std::int64_t kProcesses = 4;  // fp32, packed by each rule, and unpacked as a whole
 
 /// Which weights a model is packed by.
 struct PackingRule {
@@ -94,14 +95,12 @@ Json process_run(const fs::path& folder, bool unpack_whole, Context& context) {
   double seconds = seconds_of_run(*executable, inputs, parameters);
   for (int i = 1; i < kTimedRuns; ++i)
     seconds = std::min(seconds, seconds_of_run(*executable, inputs, parameters));
-  const auto later = static_cast<std::int64_t>(resident_bytes());
   const Bindings bindings = {{'B', 1}, {'S', tokens}};
   return {{"tokens", tokens},
           {"value_bytes", peak_value_bytes(graph, bindings)},
           {"workspace_bytes",
            workspace_bytes(session.library.kernels, graph, session.device, bindings)},
           {"resident_bytes", after - before},
-          {"resident_later_bytes", later - before},
           {"seconds", seconds}};
 }
 
@@ -176,33 +175,46 @@ Json study_shape(const ModelShape& shape, LabRun& run) {
   const ScratchFolder scratch(run.folder() / shape.name);
   fs::create_directories(scratch.path() / kFloatFolder);
   Json found = {{"shape", shape.name}, {"what", shape.what}};
+  // Weights drawn, packed by each rule, and loaded by each process.
+  constexpr std::int64_t kSteps = 1 + std::ssize(kRules) + kProcesses;
+  std::int64_t done = 0;
+  Progress progress(shape.name, kSteps,
+                    {.unit = "steps", .end = ProgressEnd::vanishes, .output = context.progress});
   {
     const Model fresh = new_model(shape.facts, context.library.ops, run.job.seed);
     found["parameters"] = total_parameters(fresh.graph).all();
     save_model(fresh, scratch.path() / kFloatFolder);
   }
+  progress.update(++done);
   Json rules = Json::array();
-  for (const PackingRule& rule : kRules)
-    rules.push_back(packed_by(rule, scratch.path(), is_own && rule.key == kRules[0].key, context));
+  for (const PackingRule& rule : kRules) {
+    stop_if_interrupted();
+    rules.push_back(packed_by(rule, scratch.path(), is_own && &rule == kRules, context));
+    progress.update(++done);
+  }
   found["rules"] = rules;
   found["processes"] = Json::array();
   const auto add_process = [&](const char* what, const char* folder, bool unpack_whole) {
+    stop_if_interrupted();
     Json process = process_run(scratch.path() / folder, unpack_whole, context);
     process["what"] = what;
     found["processes"].push_back(process);
+    progress.update(++done);
   };
   add_process("fp32", kFloatFolder, false);
   add_process("packed, linears alone", kRules[0].key, false);
   add_process("packed, tables too", kRules[1].key, false);
   add_process("packed, linears alone, each unpacked as a whole in front of its product",
               kRules[0].key, true);
+  progress.finish();
   if (is_own) found["vocabulary"] = vocabulary_use(run.subject);
   return found;
 }
 
-LabStage shape_stage(const ModelShape& shape, double float_bytes, const LabRates& rates) {
-  // Drawn, written, read, packed twice, loaded four times; some numbers for what that takes beside moving bytes.
-  const double seconds = 0.2 + 60 * float_bytes / rates.bytes;
+LabStage shape_stage(const ModelShape& shape, double float_bytes) {
+  // Weights are drawn, written, packed twice and loaded four times.
+  constexpr double kSecondsOfWeight = 1.5e-7;
+  const double seconds = 0.5 + kSecondsOfWeight * float_bytes / 4;
   return {.name = kStageBegin + shape.name,
           .what = fmt::format("packs and runs fresh weights of {}", shape.what),
           .cost = {.seconds = seconds,
@@ -252,21 +264,6 @@ Table savings_table(const std::vector<Json>& shapes) {
   return table;
 }
 
-Table steps_table(const Json& shape) {
-  Table table({{"rule", "What is packed", false},
-               {"step", "Step", false},
-               {"bytes", "Bytes"},
-               {"change", "Points"},
-               {"saving", "Left of the saving"}});
-  for (const Json& rule : shape.at("rules"))
-    for (const SavingStep& step : saving_steps(rule.at("account")))
-      table.add_row(
-          {rule_name(rule), step.name, step.bytes == 0 ? Cell(absent) : bytes(step.bytes),
-           step.kind == SavingStep::Kind::reason ? real(100 * step.change, 2) : Cell(absent),
-           percent(step.saving, 2)});
-  return table;
-}
-
 bool is_measurable(const Json& shape) {
   return 4 * shape.at("parameters").get<std::int64_t>() >= kLeastProcessBytes;
 }
@@ -278,6 +275,69 @@ std::int64_t kept_bytes(const Json& shape, std::size_t process) {
   return rules[process == 2 ? 1 : 0].at("account").at("memory_bytes");
 }
 
+std::int64_t run_bytes(const Json& process) {
+  return process.at("value_bytes").get<std::int64_t>() +
+         process.at("workspace_bytes").get<std::int64_t>();
+}
+
+// From what is saved of the weights in memory to what a process saves that runs: what both take, what is unpacked as a whole,
+// and what else was measured.
+void add_process_steps(const Json& shape, std::size_t index, std::vector<SavingStep>& steps) {
+  using Kind = SavingStep::Kind;
+  const Json& processes = shape.at("processes");
+  const auto before = static_cast<double>(kept_bytes(shape, 0)),
+             kept = static_cast<double>(kept_bytes(shape, index)),
+             both = static_cast<double>(run_bytes(processes[0])),
+             unpacked = static_cast<double>(run_bytes(processes[index])) - both,
+             resident = processes[index].at("resident_bytes").get<double>(),
+             resident_before = processes[0].at("resident_bytes").get<double>();
+  double saving = 1 - kept / before;
+  const auto add = [&](Kind kind, const char* name, double bytes, double left) {
+    steps.push_back({.kind = kind,
+                     .name = name,
+                     .bytes = static_cast<std::int64_t>(bytes),
+                     .change = kind == Kind::reason ? left - saving : 0,
+                     .saving = left});
+    saving = left;
+  };
+  add(Kind::reason, "values of a text, packed or not", both, 1 - (kept + both) / (before + both));
+  if (unpacked > 0)
+    add(Kind::reason, "a weight unpacked as a whole", unpacked,
+        1 - (kept + both + unpacked) / (before + both));
+  const double rest = resident - kept - both - unpacked;
+  add(Kind::reason, rest < 0 ? "rows never read, not loaded" : "what else the processes take", rest,
+      1 - resident / resident_before);
+  add(Kind::measured, "resident in a process", resident, 1 - resident / resident_before);
+}
+
+// The accounts of a shape: under each rule, and as the original runs the first, from where they part.
+std::vector<NamedSteps> accounts_of(const Json& shape) {
+  std::vector<NamedSteps> accounts;
+  for (const Json& rule : shape.at("rules"))
+    accounts.push_back({rule_name(rule), saving_steps(rule.at("account"))});
+  if (!is_measurable(shape)) return accounts;
+  for (std::size_t i = 0; i < accounts.size(); ++i)
+    add_process_steps(shape, i + 1, accounts[i].steps);
+  accounts.push_back({"linears alone, unpacked as a whole", {}});
+  add_process_steps(shape, accounts.size(), accounts.back().steps);
+  return accounts;
+}
+
+Table steps_table(const Json& shape) {
+  Table table({{"rule", "What is packed", false},
+               {"step", "Step", false},
+               {"bytes", "Bytes"},
+               {"change", "Points"},
+               {"saving", "Left of the saving"}});
+  for (const auto& [name, steps] : accounts_of(shape))
+    for (const SavingStep& step : steps)
+      table.add_row(
+          {name, step.name, step.bytes == 0 ? Cell(absent) : bytes(step.bytes),
+           step.kind == SavingStep::Kind::reason ? real(100 * step.change, 2) : Cell(absent),
+           percent(step.saving, 2)});
+  return table;
+}
+
 Table process_table(const Json& shape) {
   Table table({{"process", "Process", false},
                {"weight_bytes", "Weights"},
@@ -285,7 +345,6 @@ Table process_table(const Json& shape) {
                {"workspace_bytes", "Workspace of kernels"},
                {"rest_bytes", "The rest"},
                {"resident_bytes", "Resident, measured"},
-               {"resident_later_bytes", "After more runs"},
                {"ms", "A run (ms)"}});
   const Json& processes = shape.at("processes");
   for (std::size_t i = 0; i < processes.size(); ++i) {
@@ -297,24 +356,25 @@ Table process_table(const Json& shape) {
     };
     table.add_row({one.at("what").get<std::string>(), bytes(weights), bytes(values),
                    bytes(workspace), measured(resident - weights - values - workspace),
-                   measured(resident), measured(one.at("resident_later_bytes")),
-                   real(1e3 * one.at("seconds").get<double>(), 2)});
+                   measured(resident), real(1e3 * one.at("seconds").get<double>(), 2)});
   }
   return table;
 }
 
 Figure steps_figure(const Json& shape) {
-  std::vector<NamedSteps> accounts;
-  for (const Json& rule : shape.at("rules"))
-    accounts.push_back({rule_name(rule), saving_steps(rule.at("account"))});
   return account_figure(
-      accounts, fmt::format("{}, packed in MXINT8, groups of {}; bytes counted, fresh weights",
-                            shape.at("shape").get<std::string>(), kLabBlock));
+      accounts_of(shape),
+      fmt::format("{}, packed in MXINT8, groups of {}; fresh weights{}",
+                  shape.at("shape").get<std::string>(), kLabBlock,
+                  is_measurable(shape)
+                      ? fmt::format("; one text of {} tokens",
+                                    shape.at("processes")[0].at("tokens").get<int>())
+                      : ""));
 }
 
 // Resident memory of processes, as a share of the weights in fp32.
 Figure process_figure(const std::vector<Json>& shapes) {
-  constexpr int kAround = 110, kRow = 30;
+  constexpr int kAround = 170, kRow = 70;
   Panel panel{.x = {.label = "Resident memory, of the weights in fp32 (%)"}};
   std::vector<Series> series(shapes.front().at("processes").size(),
                              {.draw = Draw::bars, .with_names = true});
@@ -336,20 +396,16 @@ Figure process_figure(const std::vector<Json>& shapes) {
   panel.x.range = Range{0, 1.2 * most};
   panel.y.range = Range{0.6 - static_cast<double>(shapes.size()), 0.6};
   panel.series = std::move(series);
-  return {.title = "A process that loads the weights and reads one text",
+  return {.title = "A process that loads fresh weights from a file and reads one text",
           .panels = {panel},
           .width = 1000,
-          .height = kAround + kRow * 2 * static_cast<int>(shapes.size())};
+          .height = kAround + kRow * static_cast<int>(shapes.size())};
 }
 
 std::string transient_text(const Json& shape) {
   const Json& fused = shape.at("processes")[1];
   const Json& whole = shape.at("processes")[3];
-  const auto bytes_of = [](const Json& process) {
-    return static_cast<double>(process.at("value_bytes").get<std::int64_t>() +
-                               process.at("workspace_bytes").get<std::int64_t>());
-  };
-  const double more = bytes_of(whole) - bytes_of(fused);
+  const auto more = static_cast<double>(run_bytes(whole) - run_bytes(fused));
   return fmt::format(
       "{}: unpacking each weight as a whole in front of an fp32 product, as the original does, "
       "takes {} "
@@ -400,9 +456,10 @@ Section account_section(const Json& shape, const fs::path& folder,
       "From the saving of the format down to what was measured, a bar for each reason, under the "
       "sheet's rule and under ours.",
       notes));
-  section.blocks.push_back(PageTable{steps_table(shape),
-                                     "The same as a table. What stays in fp32 "
-                                     "would have been saved at the rate of the format."});
+  section.blocks.push_back(
+      PageTable{steps_table(shape),
+                "The same as a table. What stays in fp32 would have been saved at the rate of the "
+                "format; what is resident goes on from what is in memory."});
   section.blocks.push_back(Paragraph{tables_text(shape)});
   section.blocks.push_back(PageTable{
       process_table(shape),
@@ -410,8 +467,9 @@ Section account_section(const Json& shape, const fs::path& folder,
           "A process that loads the weights from a file and reads one text of {} tokens. {}",
           shape.at("processes")[0].at("tokens").get<std::int64_t>(),
           is_measurable(shape)
-              ? "After more runs fp32 products hold their weights a second time, in panels; "
-                "packed ones are read as they lie."
+              ? "The rest is what else the process took; it is below zero where rows of packed "
+                "tables that the text "
+                "does not read were never loaded from the file."
               : "What is resident is not shown: the model is too small to be told from what the "
                 "program itself takes.")});
   section.blocks.push_back(Paragraph{transient_text(shape)});
@@ -440,12 +498,11 @@ ModelShape made_up_shape(const std::string& name) {
           model_facts(config, name)};
 }
 
-std::vector<LabStage> memory_stages(const LabRun& run, const std::vector<std::string>& shapes,
-                                    const LabRates& rates) {
+std::vector<LabStage> memory_stages(const LabRun& run, const std::vector<std::string>& shapes) {
   std::vector<LabStage> stages;
   const auto add = [&](const ModelShape& shape) {
     const double float_bytes = weight_bytes(shape.facts, run.context.library.ops);
-    LabStage stage = shape_stage(shape, float_bytes, rates);
+    LabStage stage = shape_stage(shape, float_bytes);
     if (stage.cost.memory_bytes <= available_bytes()) return stages.push_back(std::move(stage));
     tell_notes(run.context,
                {fmt::format("left out: {} takes about {}, and {} can be had", shape.name,

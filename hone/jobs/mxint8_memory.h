@@ -20,8 +20,7 @@ struct ModelShape {
 ModelShape made_up_shape(const std::string& name);
 
 /// A stage for the shape of the run's model, and one for each of `shapes` that fits into memory; what does not is said.
-std::vector<LabStage> memory_stages(const LabRun& run, const std::vector<std::string>& shapes,
-                                    const LabRates& rates);
+std::vector<LabStage> memory_stages(const LabRun& run, const std::vector<std::string>& shapes);
 
 /// What the stages have found, told; figures and tables lie in the folder of the run.
 LabPart memory_part(const LabRun& run);

@@ -420,14 +420,14 @@ Estimate interval_at(const Json& json, const std::string& key, Quantity of) {
 Table answers_table(const Json& found) {
   const FigureName figure = figure_of(found.at("models")[0]);
   Table table({{"model", "Model"},
-               {std::string(figure.key), figure_title(figure)},
-               {change_key(figure), "Change"},
-               {"flips", "Flips"},
-               {"verdict", "Verdict"},
+               {std::string(figure.key), figure_title(figure), false},
+               {change_key(figure), "Change", false},
+               {"flips", "Flips", false},
+               {"verdict", "Verdict", false},
                {"margin_snr_db", "Margin SNR (dB)"},
                {"max_error", "Logits: largest error"},
                {"rms_error", "RMS error"},
-               {"rms", "RMS in fp32"},
+               {"rms", "RMS in fp32", false},
                {"arithmetic", "Arithmetic", false}});
   for (const Json& model : found.at("models")) {
     const Json& logits = model.at("logits");
@@ -530,7 +530,7 @@ Figure work_figure(const Json& found, const LabRun& run) {
   const EncodedSet& test = run.subject.data.test;
   return {
       .title = fmt::format(
-          "{}; {}; one seed", run_text(found),
+          "{}, in fp32, packed and native; {}; one seed", run_text(found),
           fmt::format("{}, n = {}", run.subject.data.measured.facts.part, grouped(test.size()))),
       .panels = {panel(
                      "Time of a run", "Minimum (ms)",
@@ -573,6 +573,19 @@ std::string speed_sentence(const Json& found) {
                         models[i].at("model").get<std::string>(),
                         models[i].at("min_ms").get<double>() / whole);
   return text;
+}
+
+// Nobody is to believe that few bits are faster where they are not.
+std::vector<std::string> slower_ones(const Json& found) {
+  const Json& models = found.at("models");
+  const double whole = models[0].at("min_ms");
+  std::vector<std::string> lines;
+  for (const Json& model : models)
+    if (model.at("min_ms").get<double>() > whole)
+      lines.push_back(fmt::format("{} is slower than fp32 here: {:.2f} of its time for {}",
+                                  model.at("model").get<std::string>(),
+                                  model.at("min_ms").get<double>() / whole, run_text(found)));
+  return lines;
 }
 
 }  // namespace
@@ -661,6 +674,7 @@ LabPart product_part(const LabRun& run) {
        true});
   part.results = {{"sensitivity", sensitivity}, {"products", found}};
   part.sentence = speed_sentence(found);
+  for (std::string& line : slower_ones(found)) part.notes.push_back(std::move(line));
   return part;
 }
 

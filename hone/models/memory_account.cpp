@@ -320,7 +320,7 @@ Figure account_figure(const std::vector<NamedSteps>& accounts, const std::string
     }
     panel.series.push_back(std::move(series));
   }
-  panel.x.range = Range{least, 100};
+  panel.x.range = Range{least, 105};
   const int row = kBar * (static_cast<int>(accounts.size()) + 1);
   return {.title = title,
           .panels = {panel},
