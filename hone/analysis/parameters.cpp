@@ -2,19 +2,48 @@
 
 #include <map>
 
+#include "hone/passes/pack.h"
+#include "hone/passes/quantize.h"
+
 namespace hone {
+
+namespace {
+
+struct Counted {
+  std::string name;
+  std::int64_t elements;
+  bool trainable;
+};
+
+// In the graph's order; packed ones are as many as they were.
+std::vector<Counted> counted_parameters(const Graph& graph) {
+  std::map<const Node*, const Node*> unpacked_by;  // the codes of a parameter, which come first among what is read
+  for (const Node* node : graph.of_kind(NodeKind::operation))
+    if (is_unpacked(*node)) unpacked_by.emplace(node->inputs()[0].node, node);
+  std::vector<Counted> all;
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+    const auto packed = unpacked_by.find(parameter);
+    if (packed != unpacked_by.end())
+      all.push_back({packed_parameter(*packed->second),
+                     element_count(resolve(packed->second->types()[0].shape, {})), false});
+    else if (info(parameter->role()).counted)
+      all.push_back({parameter->name(), element_count(resolve(parameter->types()[0].shape, {})),
+                     parameter->trainable()});
+  }
+  return all;
+}
+
+}  // namespace
 
 std::vector<ModuleParameters> parameters_by_module(const Graph& graph) {
   std::vector<ModuleParameters> modules;
   std::map<std::string, std::size_t> index;  // into modules
-  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
-    if (!info(parameter->role()).counted) continue;
-    const std::string module = parameter->name().substr(0, parameter->name().rfind('.'));
+  for (const Counted& parameter : counted_parameters(graph)) {
+    const std::string module = parameter.name.substr(0, parameter.name.rfind('.'));
     const auto [place, added] = index.emplace(module, modules.size());
     if (added) modules.push_back({module, 0, 0});
     ModuleParameters& owner = modules[place->second];
-    const std::int64_t count = element_count(resolve(parameter->types()[0].shape, {}));
-    (parameter->trainable() ? owner.trainable : owner.frozen) += count;
+    (parameter.trainable ? owner.trainable : owner.frozen) += parameter.elements;
   }
   return modules;
 }

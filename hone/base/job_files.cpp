@@ -52,6 +52,17 @@ constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
                                          "layers.tsv",        "layers.gp",
                                          "seeds.svg",         "seeds.png",
                                          "seeds.tsv",         "seeds.gp",
+                                         "memory.svg",        "memory.png",
+                                         "memory.tsv",        "memory.gp",
+                                         "decode.csv",        "decode*.svg",
+                                         "decode*.png",       "decode*.tsv",
+                                         "decode*.gp",        "tiles*.svg",
+                                         "tiles*.png",        "memory*.csv",
+                                         "memory_*.svg",      "memory_*.png",
+                                         "memory_*.tsv",      "memory_*.gp",
+                                         "products*.csv",     "products.svg",
+                                         "products.png",      "products.tsv",
+                                         "products.gp",       "fp32_parameters.csv",
                                          "modules.json",      "config_sentence_transformers.json",
                                          "pytorch_model.bin", "sentence_*_config.json"};
 /// What is needed only to go on.
@@ -60,6 +71,7 @@ constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};
 
 /// Folders that jobs make, and the beginnings of those with a number behind.
 constexpr std::string_view kTrainings = "trainings";  // on the way to the result of a study
+constexpr std::string_view kStages = "stages";        // what those of a lab have found
 constexpr std::string_view kFolders[] = {kTrainings, "model", "fp32"};
 constexpr std::string_view kCheckpoint = "checkpoint-", kSeed = "seed-";
 constexpr std::string_view kNumberedFolders[] = {kCheckpoint, kSeed, "qat-"};
@@ -89,10 +101,15 @@ bool is_of_a_killed_program(const fs::path& path) {
                              [](const fs::path& part) { return is_temporary_name(part.string()); });
 }
 
+bool is_stage(const fs::path& path) {
+  return path.parent_path() == kStages && path.extension() == ".json";
+}
+
 FileRole role_of(const fs::path& path, Names more_results) {
   if (is_of_a_killed_program(path)) return FileRole::scaffolding;
   const std::string name = path.filename().string();
   const bool events = glob_match(kEvents, name), modules = !more_results.empty();
+  if (modules && is_stage(path)) return FileRole::scaffolding;
   for (const fs::path& folder : path.parent_path())
     if (!is_job_folder(folder.string()) && !(events && folder == kEventFolder) &&
         !(modules && is_module_folder(folder.string())))
@@ -126,7 +143,7 @@ bool holds_model(const FolderRecord& record, const fs::path& folder) {
 bool is_job_progress(const fs::path& path) {
   if (is_of_a_killed_program(path)) return false;
   const std::string name = path.filename(), folder = path.parent_path().filename();
-  return (name == "trainer_state.json" && folder.starts_with(kCheckpoint)) ||
+  return is_stage(path) || (name == "trainer_state.json" && folder.starts_with(kCheckpoint)) ||
          (name == "results.json" && folder.starts_with(kSeed));
 }
 

@@ -17,6 +17,7 @@ Command draw_command();
 Command eval_command();
 Command formats_command();
 Command inspect_command();
+Command lab_command();
 Command man_command();
 Command pack_command();
 Command passes_command();
@@ -33,7 +34,7 @@ Command widths_command();
 
 const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> groups = {
-      {"Begin", {demo_command(), doctor_command()}},
+      {"Begin", {demo_command(), lab_command(), doctor_command()}},
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Smaller",

@@ -5,7 +5,8 @@
 #include "hone/cli/output_schema.h"
 
 /// The table of the schema in its parts: output_documents.cpp has what commands print and files hold, output_figures.cpp
-/// the figures in them, output_rows.cpp the rows of their lists. Rows that several of them need stand here.
+/// the figures in them, output_rows.cpp the rows of their lists, output_labs.cpp what labs
+/// find. Rows that several of them need stand here.
 namespace hone {
 
 /// Fragments that stand in many documents: what a result is about, what was measured, what it is compared with.
@@ -13,6 +14,9 @@ std::vector<Fragment> figure_fragments();
 
 /// Fragments that are the rows of one list.
 std::vector<Fragment> row_fragments();
+
+/// Fragments of what labs find.
+std::vector<Fragment> lab_fragments();
 
 inline constexpr Field kModel = {"model", "text", "the model as it was named"};
 inline constexpr Field kArithmetic = {"arithmetic", "fp32|simulated|packed|native",

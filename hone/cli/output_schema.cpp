@@ -14,13 +14,13 @@ namespace hone {
 namespace {
 
 /// What is counted or measured in a unit.
-struct Quantity {
+struct UnitType {
   std::string_view name;  ///< as types call it
   std::string_view type;  ///< integer, number or text
   std::string_view unit;
 };
 
-constexpr Quantity kQuantities[] = {
+constexpr UnitType kQuantities[] = {
     {"texts", "integer", "texts"},
     {"rows", "integer", "rows"},
     {"tokens", "integer", "tokens"},
@@ -45,8 +45,8 @@ constexpr Quantity kQuantities[] = {
     {"UTC", "text", "UTC"},
 };
 
-const Quantity* find_quantity(std::string_view name) {
-  const auto found = std::ranges::find(kQuantities, name, &Quantity::name);
+const UnitType* find_quantity(std::string_view name) {
+  const auto found = std::ranges::find(kQuantities, name, &UnitType::name);
   return found == std::end(kQuantities) ? nullptr : &*found;
 }
 
@@ -56,13 +56,13 @@ const Fragment* find_fragment(std::string_view name) {
 }
 
 /// A type apart: its name, and what stands behind it.
-struct Type {
+struct FieldType {
   std::string_view name;
   std::vector<std::string_view> suffixes;  // "[]", "{}", "?" from left to right
 };
 
-Type parse_type(std::string_view text) {
-  Type type{text, {}};
+FieldType parse_type(std::string_view text) {
+  FieldType type{text, {}};
   for (std::size_t taken = 1; taken > 0; type.name.remove_suffix(taken)) {
     taken = 0;
     for (const std::string_view suffix : {"[]", "{}", "?"})
@@ -74,7 +74,7 @@ Type parse_type(std::string_view text) {
 }
 
 std::string_view unit_of(const Field& field) {
-  const Quantity* quantity = find_quantity(parse_type(field.type).name);
+  const UnitType* quantity = find_quantity(parse_type(field.type).name);
   return quantity == nullptr ? "" : quantity->unit;
 }
 
@@ -118,7 +118,7 @@ class SchemaWriter {
   }
 
   Json of_type(std::string_view text) {
-    const Type type = parse_type(text);
+    const FieldType type = parse_type(text);
     Json schema = of_name(type.name);
     for (const std::string_view suffix : type.suffixes) {
       if (suffix == "[]") {
@@ -137,7 +137,7 @@ class SchemaWriter {
  private:
   Json of_name(std::string_view name) {
     if (name == "any") return Json::object();
-    if (const Quantity* quantity = find_quantity(name)) name = quantity->type;
+    if (const UnitType* quantity = find_quantity(name)) name = quantity->type;
     if (name == "text") return {{"type", "string"}};
     if (name == "integer" || name == "number" || name == "boolean") return {{"type", name}};
     if (name == "share") return {{"type", "number"}, {"minimum", 0}, {"maximum", 1}};
@@ -161,8 +161,8 @@ class SchemaWriter {
 
 // "[measurement](#measurement), by name", "list of integer, or null".
 std::string type_text(std::string_view text) {
-  const Type type = parse_type(text);
-  const Quantity* quantity = find_quantity(type.name);
+  const FieldType type = parse_type(text);
+  const UnitType* quantity = find_quantity(type.name);
   std::string words(quantity == nullptr ? type.name : quantity->type);
   if (type.name.find('|') != std::string_view::npos) {
     words.clear();
@@ -215,7 +215,8 @@ changes its meaning or type or goes away; new keys leave it as it is, so readers
 const std::vector<Fragment>& fragments() {
   static const std::vector<Fragment> all = [] {
     std::vector<Fragment> fragments = figure_fragments();
-    for (Fragment& row : row_fragments()) fragments.push_back(std::move(row));
+    for (const auto& more : {row_fragments(), lab_fragments()})
+      fragments.insert(fragments.end(), more.begin(), more.end());
     return fragments;
   }();
   return all;

@@ -8,6 +8,7 @@
 #include "hone/cli/settings.h"
 #include "hone/data/synthetic.h"
 #include "hone/formats/format.h"
+#include "hone/jobs/lab.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/model_source.h"
 #include "hone/runtime/library.h"
@@ -26,6 +27,12 @@ std::vector<std::string> format_names() {
   return names;
 }
 
+std::vector<std::string> lab_names() {
+  std::vector<std::string> names;
+  for (const Lab& lab : labs()) names.push_back(lab.name);
+  return names;
+}
+
 std::vector<std::string> data_names() {
   std::vector<std::string> names;
   for (const Generator& generator : generators())
@@ -33,7 +40,7 @@ std::vector<std::string> data_names() {
   return names;
 }
 
-std::vector<std::string> document_names() {
+std::vector<std::string> schema_documents() {
   std::vector<std::string> names;
   for (const Document& document : documents()) names.emplace_back(document.name);
   return names;
@@ -47,7 +54,7 @@ std::vector<std::string> pass_names() {
 
 const std::vector<ValueKindRow>& value_kind_rows() {
   static const std::vector<ValueKindRow> table = {
-      {{"MODEL", "A", "B"},
+      {{"MODEL", "A", "B", "model"},
        {.shown = "MODEL",
         .files = true,
         .words = fresh_model_names(),
@@ -75,13 +82,16 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"report_to"}, {.shown = "none|tensorboard", .words = {"none", "tensorboard"}}},
       {{"calibration"},
        {.shown = "minmax|percentile|mse", .words = {"minmax", "percentile", "mse"}}},
-      {{"DOCUMENT"}, {.shown = "DOCUMENT", .words = document_names()}},
+      {{"DOCUMENT"}, {.shown = "DOCUMENT", .words = schema_documents()}},
       {{"FOLDERS"}, {.shown = "FOLDER", .folders = true, .access = Access::reads_runs}},
       {{"html"}, {.shown = "FILE|FOLDER", .files = true, .access = Access::writes}},
       {{"sort"}, {.shown = "[-]COLUMN", .takes_minus = true}},
       {{"columns"}, {.shown = "LIST"}},
       {{"SHELL"}, {.shown = "bash|zsh|fish", .words = {"bash", "zsh", "fish"}}},
       {{"text_column", "text_pair_column", "label_column", "id_column"}, {.shown = "COLUMN"}},
+      {{"NAME"}, {.shown = "NAME", .words = lab_names()}},
+      {{"fidelity"},
+       {.shown = "quick|paper|full", .words = {std::begin(kFidelities), std::end(kFidelities)}}},
       {{"dump_passes"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
       {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
       {{"freeze", "tensor"}, {.shown = "GLOB"}},

@@ -124,12 +124,13 @@ std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
 // The signs of all levels, the first one in the highest bit, 1 for minus.
 Codes encode(const QuantizerInput& input) {
   const Means means = means_of(input);
+  const bool has_zero = !is_mase(input.format);
   Codes codes;
   for (const float x : input.x) {
     float residual = x;
     std::uint32_t code = 0;
     for (const float mean : means) {
-      check_has_code(input.format, !std::isnan(x) && (!is_mase(input.format) || residual != 0), x);
+      check_has_code(input.format, !std::isnan(x) && (has_zero || residual != 0), x);
       const float sign = sign_of(true, residual);
       code = code << 1 | (sign < 0 ? 1u : 0u);
       residual -= sign * mean;

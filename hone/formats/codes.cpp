@@ -53,9 +53,8 @@ std::int64_t signed_value(std::uint32_t code, int bits) {
   return (static_cast<std::int64_t>(code) ^ sign) - sign;
 }
 
-void check_has_code(const Format& format, bool has_code, float value) {
-  user_check(has_code, "{} has no code for {}; look for what made it in the tensor",
-             to_string(format), value);
+void fail_without_code(const Format& format, float value) {
+  fail("{} has no code for {}; look for what made it in the tensor", to_string(format), value);
 }
 
 std::vector<std::byte> pack(const Codes& codes, const CodeLayout& layout) {

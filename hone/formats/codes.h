@@ -11,8 +11,11 @@ namespace hone {
 std::uint32_t signed_code(std::int64_t value, int bits);
 std::int64_t signed_value(std::uint32_t code, int bits);
 
-/// Throws `UserError` naming the format when `has_code` is false.
-void check_has_code(const Format& format, bool has_code, float value);
+[[noreturn]] void fail_without_code(const Format& format, float value);
+/// Throws `UserError` naming the format when `has_code` is false; asked for every element.
+inline void check_has_code(const Format& format, bool has_code, float value) {
+  if (!has_code) fail_without_code(format, value);
+}
 
 /// The codes one after the other, the first in the lowest bits of the first byte, without gaps:
 /// first all elements, then, from a new byte on, the shared ones.

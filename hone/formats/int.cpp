@@ -204,16 +204,17 @@ void encode_old_row(const Format& format, std::span<const float> x, Codes& codes
 
 void encode_group(const QuantizerInput& input, const ScaledGrid& grid, std::span<const float> x,
                   Codes& codes) {
+  const bool is_affine = affine(input.format);
+  const int bits = bits_of(input.format);
   for (const float value : x) {
     check_has_code(input.format, !std::isnan(value), value);
     const float whole = whole_of(grid, value);
-    codes.elements.push_back(affine(input.format) ? static_cast<std::uint32_t>(whole - grid.lowest)
-                                                  : signed_code(static_cast<std::int64_t>(whole),
-                                                                bits_of(input.format)));
+    codes.elements.push_back(is_affine ? static_cast<std::uint32_t>(whole - grid.lowest)
+                                       : signed_code(static_cast<std::int64_t>(whole), bits));
   }
   if (!dynamic(input.format)) return;
   codes.shared.push_back(float_code(grid.scale));
-  if (affine(input.format)) codes.shared.push_back(float_code(-grid.lowest));
+  if (is_affine) codes.shared.push_back(float_code(-grid.lowest));
 }
 
 Codes encode(const QuantizerInput& input) {

@@ -43,16 +43,29 @@ std::vector<Tensor> calibrate(const Format& format, const Observation& seen) {
 }
 
 // The integer whose multiple of 2^-frac stands for x; NaN for NaN.
-double integer_of(const Format& format, int frac, float x) {
-  const double scaled = std::ldexp(static_cast<double>(x), frac);
-  const double whole = format.is("rounding", "floor") ? std::floor(scaled) : std::nearbyint(scaled);
-  return std::isnan(whole) ? whole : std::clamp(whole, lowest(format), highest(format));
-}
+// Whole multiples of 2^-frac, as the reference rounds to them.
+struct Multiples {
+  Multiples(const Format& format, int frac)
+      : frac(frac),
+        rounds_down(format.is("rounding", "floor")),
+        lowest(hone::lowest(format)),
+        highest(hone::highest(format)) {}
+  double of(float x) const {
+    const double scaled = std::ldexp(static_cast<double>(x), frac);
+    const double whole = rounds_down ? std::floor(scaled) : std::nearbyint(scaled);
+    return std::isnan(whole) ? whole : std::clamp(whole, lowest, highest);
+  }
+
+  int frac;
+  bool rounds_down;
+  double lowest, highest;
+};
 
 void quantize_reference(const QuantizerInput& input, std::span<float> y) {
   const int frac = fraction(input);
+  const Multiples multiples(input.format, frac);
   for (std::size_t i = 0; i < y.size(); ++i)
-    y[i] = static_cast<float>(std::ldexp(integer_of(input.format, frac, input.x[i]), -frac));
+    y[i] = static_cast<float>(std::ldexp(multiples.of(input.x[i]), -frac));
 }
 
 void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y) {
@@ -64,22 +77,23 @@ void quantize(const QuantizerInput& input, ThreadPool& pool, std::span<float> y)
 }
 
 Codes encode(const QuantizerInput& input) {
-  const int frac = fraction(input);
+  const Multiples multiples(input.format, fraction(input));
+  const int width = width_of(input.format);
   Codes codes;
   for (const float x : input.x) {
     check_has_code(input.format, !std::isnan(x), x);
-    codes.elements.push_back(signed_code(
-        static_cast<std::int64_t>(integer_of(input.format, frac, x)), width_of(input.format)));
+    codes.elements.push_back(signed_code(static_cast<std::int64_t>(multiples.of(x)), width));
   }
   return codes;
 }
 
 void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y) {
   const int frac = fraction(input), width = width_of(input.format);
+  const bool has_sign = is_signed(input.format);
   for (std::size_t i = 0; i < y.size(); ++i) {
     const std::uint32_t code = codes.elements[i];
     const double whole =
-        is_signed(input.format) ? static_cast<double>(signed_value(code, width)) : code;
+        has_sign ? static_cast<double>(signed_value(code, width)) : code;
     y[i] = static_cast<float>(std::ldexp(whole, -frac));
   }
 }

@@ -152,15 +152,17 @@ std::uint32_t code_of(float sign) { return signed_code(static_cast<std::int64_t>
 
 Codes encode(const QuantizerInput& input) {
   const Rows groups = groups_of(input.format, input.sizes);
+  const bool is_learned = learned(input.format);
   Codes codes;
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const auto group = group_of(input.x, groups, g);
     Ternary ternary;
-    if (!learned(input.format)) ternary = ternary_reference(input.format, group);
+    if (!is_learned) ternary = ternary_reference(input.format, group);
+    const kernels::ScaledGrid grid = is_learned ? grid_of(input, g) : kernels::ScaledGrid{};
+    const Ternary signs{ternary.threshold, 1};
     for (const float x : group) {
       check_has_code(input.format, !std::isnan(x) && std::isfinite(ternary.alpha), x);
-      codes.elements.push_back(code_of(learned(input.format) ? whole_of(grid_of(input, g), x)
-                                                             : Ternary{ternary.threshold, 1}(x)));
+      codes.elements.push_back(code_of(is_learned ? whole_of(grid, x) : signs(x)));
     }
     if (dynamic(input.format)) codes.shared.push_back(float_code(ternary.alpha));
   }

@@ -195,6 +195,81 @@ Json to_json(const SpelledElement& spelled) {
           {"value", value_of(e.mase)}};
 }
 
+Json to_json(const DequantizeTimes& times) {
+  const kernels::DequantizePartition& ours = times.partition;
+  Json tiles;
+  if (times.tiling) {
+    const DecodeTiling& t = *times.tiling;
+    tiles = {{"tile_rows", t.tile_rows}, {"tile_columns", t.tile_columns},
+             {"grid_x", t.grid_x()},     {"grid_y", t.grid_y(0)},
+             {"calls", t.calls},         {"threads", t.threads()}};
+  }
+  return {{"elements", times.codes.count},
+          {"group", times.codes.group},
+          {"bytes", times.bytes},
+          {"min_ms", times.min_ms},
+          {"median_ms", times.median_ms},
+          {"timed_runs", times.runs},
+          {"gb_per_s", times.gbps()},
+          {"move_min_ms", times.move_min_ms},
+          {"move_median_ms", times.move_median_ms},
+          {"move_gb_per_s", times.move_gbps()},
+          {"share_of_bandwidth", times.share_of_bandwidth()},
+          {"partition",
+           {{"chunk_elements", ours.chunk_elements},
+            {"chunks", ours.chunks},
+            {"block_elements", ours.block_elements},
+            {"vector_elements", ours.vector_elements},
+            {"around_caches", ours.around_caches}}},
+          {"tiles", tiles}};
+}
+
+std::string what_of(const DequantizeJob& job) {
+  return fmt::format("mxint{} to {}", job.bits, job.to_float ? "fp32" : "bf16");
+}
+
+void draw_first(const DequantizeJob& job, const MxintCodes& array) {
+  const std::string dot =
+      draw_tiles(mase_cuda_tiling(array.count, array.group),
+                 kernels::dequantize_partition(array.count, value_bytes_of(job)));
+  for (const char* extension : {".svg", ".png"}) write_dot(dot, job.figure + extension);
+}
+
+}  // namespace
+
+std::vector<DequantizeTimes> times_of(const Json& fields) {
+  std::vector<DequantizeTimes> all;
+  for (const Json& row : fields.at("times")) {
+    const Json& ours = row.at("partition");
+    DequantizeTimes times{.codes = codes_of(row.at("elements"), row.at("group"), fields.at("bits")),
+                          .bytes = row.at("bytes"),
+                          .min_ms = row.at("min_ms"),
+                          .median_ms = row.at("median_ms"),
+                          .move_min_ms = row.at("move_min_ms"),
+                          .move_median_ms = row.at("move_median_ms"),
+                          .runs = row.at("timed_runs"),
+                          .partition = {.chunk_elements = ours.at("chunk_elements"),
+                                        .chunks = ours.at("chunks"),
+                                        .block_elements = ours.at("block_elements"),
+                                        .vector_elements = ours.at("vector_elements"),
+                                        .around_caches = ours.at("around_caches")},
+        .tiling = {}};
+    if (!row.at("tiles").is_null())
+      times.tiling = mase_cuda_tiling(times.codes.count, times.codes.group);
+    all.push_back(std::move(times));
+  }
+  return all;
+}
+
+std::vector<SpelledElement> spelled_of(const Json& fields) {
+  std::vector<SpelledElement> spelled;
+  for (const Json& row : fields.at("spelled"))
+    spelled.push_back(
+        {row.at("element"),
+         kernels::spell_mxint(fields.at("bits"), row.at("mantissa"), row.at("scale"))});
+  return spelled;
+}
+
 Table spelled_table(const std::vector<SpelledElement>& spelled) {
   std::vector<Column> columns = {{"part", "Part", false}};
   for (const SpelledElement& s : spelled)
@@ -234,35 +309,6 @@ Table spelled_table(const std::vector<SpelledElement>& spelled) {
   return result;
 }
 
-Json to_json(const DequantizeTimes& times) {
-  const kernels::DequantizePartition& ours = times.partition;
-  Json tiles;
-  if (times.tiling) {
-    const DecodeTiling& t = *times.tiling;
-    tiles = {{"tile_rows", t.tile_rows}, {"tile_columns", t.tile_columns},
-             {"grid_x", t.grid_x()},     {"grid_y", t.grid_y(0)},
-             {"calls", t.calls},         {"threads", t.threads()}};
-  }
-  return {{"elements", times.codes.count},
-          {"group", times.codes.group},
-          {"bytes", times.bytes},
-          {"min_ms", times.min_ms},
-          {"median_ms", times.median_ms},
-          {"timed_runs", times.runs},
-          {"gb_per_s", times.gbps()},
-          {"move_min_ms", times.move_min_ms},
-          {"move_median_ms", times.move_median_ms},
-          {"move_gb_per_s", times.move_gbps()},
-          {"share_of_bandwidth", times.share_of_bandwidth()},
-          {"partition",
-           {{"chunk_elements", ours.chunk_elements},
-            {"chunks", ours.chunks},
-            {"block_elements", ours.block_elements},
-            {"vector_elements", ours.vector_elements},
-            {"around_caches", ours.around_caches}}},
-          {"tiles", tiles}};
-}
-
 Table times_table(const std::vector<DequantizeTimes>& all) {
   Table table({{"elements", "Elements", false},
                {"group", "Group", false},
@@ -298,19 +344,6 @@ std::string partition_text(const DequantizeTimes& times) {
       "{}. Results larger than the last level of the caches go around them.",
       grouped(ours.chunk_elements), grouped(ours.block_elements), ours.vector_elements);
 }
-
-std::string what_of(const DequantizeJob& job) {
-  return fmt::format("mxint{} to {}", job.bits, job.to_float ? "fp32" : "bf16");
-}
-
-void draw_first(const DequantizeJob& job, const MxintCodes& array) {
-  const std::string dot =
-      draw_tiles(mase_cuda_tiling(array.count, array.group),
-                 kernels::dequantize_partition(array.count, value_bytes_of(job)));
-  for (const char* extension : {".svg", ".png"}) write_dot(dot, job.figure + extension);
-}
-
-}  // namespace
 
 DequantizeResult bench_dequantize(const DequantizeJob& job, Context& context) {
   user_check(job.figure.empty() || job.bits == 8,

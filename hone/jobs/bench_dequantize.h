@@ -8,6 +8,7 @@
 #include "hone/analysis/decode_tiles.h"
 #include "hone/base/json.h"
 #include "hone/kernels/dequantize.h"
+#include "hone/report/table.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
@@ -58,6 +59,15 @@ struct DequantizeResult {
   /// The same for people.
   std::function<std::string(const TextStyle&)> text;
 };
+
+/// The times and the elements of a result, from its `fields` again.
+std::vector<DequantizeTimes> times_of(const Json& fields);
+std::vector<SpelledElement> spelled_of(const Json& fields);
+/// A row for each array, and a column for each element.
+Table times_table(const std::vector<DequantizeTimes>& times);
+Table spelled_table(const std::vector<SpelledElement>& spelled);
+/// How threads share the work: "Threads take chunks of …".
+std::string partition_text(const DequantizeTimes& times);
 
 /// Times the decoder by the rule of the OCP specification on arrays of random codes, with the threads of the context. Throws
 /// `UserError` where an array that was asked for does not fit into memory, a figure cannot be written, or mase-cuda

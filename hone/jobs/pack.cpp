@@ -24,18 +24,19 @@ Model quantized_by(const Recipe& recipe, const Model& model, const std::string& 
   return compress(model, {}, options, context);
 }
 
-Json account_json(const MemoryAccount& account) {
-  Json lines = Json::array();
-  for (const std::string& line : reasons(account)) lines.push_back(line);
-  return {{"parts", to_json(account_table(account))},
-          {"fp32_bytes", account.fp32_bytes},
-          {"memory_bytes", account.bytes},
-          {"disk_bytes", account.file_bytes ? Json(*account.file_bytes) : Json()},
-          {"transient_bytes", account.transient_bytes},
-          {"theoretical_saving", account.theoretical_saving()},
-          {"memory_saving", account.resident_saving()},
-          {"disk_saving", account.file_bytes ? Json(account.saving(*account.file_bytes)) : Json()},
-          {"reasons", lines}};
+// Where it cannot be drawn the model is not lost for it.
+bool draw_account(const MemoryAccount& account, const std::string& name, const fs::path& stem,
+                  const Context& context) {
+  try {
+    write_figure(account_figure({{"", saving_steps(account)}},
+                                fmt::format("{}, packed: what is saved, and why not more", name)),
+                 stem);
+    return true;
+  } catch (const UserError& error) {
+    tell_notes(context,
+               {fmt::format("{} was not drawn: {}", stem.filename().string(), error.what())});
+    return false;
+  }
 }
 
 std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
@@ -63,14 +64,16 @@ PackResult pack_model(const PackJob& job, Context& context) {
   write_model(source, output.path());
   PackResult result{
       .account = memory_account(model, output.path(), context.session()), .fields = {}, .text = {}};
-  output.commit();
   const MemoryAccount& account = result.account;
+  const bool is_drawn = draw_account(account, job.model, output.path() / "memory", context);
+  output.commit();
   const std::string_view arithmetic = arithmetic_of_run(forward_graph(model), context.session());
   result.fields = {{"model", job.model},
                    {"arithmetic", arithmetic},
-                   {"account", account_json(account)},
+                   {"account", to_json(account)},
                    {"output", job.output.folder}};
-  result.text = [account, arithmetic, folder = job.output.folder](const TextStyle& style) {
+  result.text = [account, arithmetic, is_drawn,
+                 folder = job.output.folder](const TextStyle& style) {
     std::string text = to_text(account_table(account), style) + "\n";
     for (const std::string& line : reasons(account)) text += line + "\n";
     text +=
@@ -82,7 +85,8 @@ PackResult pack_model(const PackJob& job, Context& context) {
     if (account.transient_bytes > 0)
       text += fmt::format(" A run unpacks up to {} of them as a whole, for a while.",
                           size_text(account.transient_bytes));
-    return text + fmt::format("\nWritten to {}\n", folder);
+    return text + fmt::format("\nWritten to {}{}\n", folder,
+                              is_drawn ? "; memory.svg there shows where the bytes are" : "");
   };
   return result;
 }

@@ -140,7 +140,7 @@ std::string command_of(const FolderRecord& record, const fs::path& folder) {
 }
 
 Json result_settings(Json settings) {
-  for (const char* key : {"MODEL", "data", "output_dir", "overwrite_output_dir", "resume",
+  for (const char* key : {"MODEL", "model", "data", "output_dir", "overwrite_output_dir", "resume",
                           "save_steps", "save_total_limit", "report_to", "save_optimizer_state",
                           "threads", "json", "quiet", "color", "show_passes", "dump_passes"})
     settings.erase(key);

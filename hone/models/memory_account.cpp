@@ -1,6 +1,7 @@
 #include "hone/models/memory_account.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -84,7 +85,11 @@ void add(std::map<std::tuple<WeightPart, bool, std::string>, AccountRow>& rows, 
   sum.padding_bytes += row.padding_bytes;
 }
 
-std::string points(double saving) { return fmt::format("{:+.2f} points", -100 * saving); }
+// "-67.22", and of what is next to nothing as many digits as tell it: "-0.004".
+std::string points_of(double change) {
+  const double points = 100 * change;
+  return std::abs(points) < 0.005 ? fmt::format("{:+.1g}", points) : fmt::format("{:+.2f}", points);
+}
 
 }  // namespace
 
@@ -188,36 +193,139 @@ Table account_table(const MemoryAccount& account) {
   return table;
 }
 
-std::vector<std::string> reasons(const MemoryAccount& account) {
-  std::vector<std::string> lines;
-  if (account.theoretical_saving() == 0) return lines;
-  const double whole = static_cast<double>(account.fp32_bytes);
-  lines.push_back(fmt::format(
-      "{:.2f} % is what the formats save of the weights that have them, with their scales",
-      100 * account.theoretical_saving()));
-  // What is left in fp32 would have been saved at the same rate.
+std::vector<SavingStep> saving_steps(const MemoryAccount& account) {
+  using Kind = SavingStep::Kind;
+  const double theoretical = account.theoretical_saving();
+  if (theoretical == 0) return {};
+  const auto whole = static_cast<double>(account.fp32_bytes);
+  std::vector<SavingStep> steps = {
+      {.kind = Kind::theoretical, .name = "by the formats", .saving = theoretical}};
+  const auto add = [&](std::string name, std::int64_t bytes, double cost) {
+    if (bytes == 0) return;
+    steps.push_back({.name = std::move(name),
+                     .bytes = bytes,
+                     .change = -cost,
+                     .saving = steps.back().saving - cost});
+  };
+  const auto measured = [&](std::string name, std::int64_t bytes) {
+    steps.push_back({.kind = Kind::measured,
+                     .name = std::move(name),
+                     .bytes = bytes,
+                     .saving = account.saving(bytes)});
+  };
   std::int64_t padding = 0;
   for (const AccountRow& row : account.rows) {
     padding += row.padding_bytes;
-    if (row.format != kUnpackedFormat || row.bytes() == 0) continue;
-    const double added = row.fp32_bytes == 0 ? static_cast<double>(row.bytes()) / whole
-                                             : account.theoretical_saving() *
-                                                   static_cast<double>(row.fp32_bytes) / whole;
-    lines.push_back(fmt::format("{} in fp32 ({}): {}", to_string(row.part),
-                                human_bytes(static_cast<double>(row.bytes())), points(added)));
+    if (row.format != kUnpackedFormat) continue;
+    // What is left in fp32 would have been saved at the same rate; what formats keep was not there before.
+    add(fmt::format("{} in fp32", to_string(row.part)), row.bytes(),
+        row.fp32_bytes == 0 ? static_cast<double>(row.bytes()) / whole
+                            : theoretical * static_cast<double>(row.fp32_bytes) / whole);
   }
-  if (padding > 0)
-    lines.push_back(fmt::format("padding to whole panels and bytes ({}): {}",
-                                human_bytes(static_cast<double>(padding)),
-                                points(static_cast<double>(padding) / whole)));
-  lines.push_back(fmt::format("makes {:.2f} % in memory", 100 * account.resident_saving()));
-  if (account.file_bytes)
-    lines.push_back(
-        fmt::format("names and places in the file ({}): {}; makes {:.2f} % on disk",
-                    human_bytes(static_cast<double>(*account.file_bytes - account.bytes)),
-                    points(static_cast<double>(*account.file_bytes - account.bytes) / whole),
-                    100 * account.saving(*account.file_bytes)));
+  add("padding to whole panels and bytes", padding, static_cast<double>(padding) / whole);
+  measured("in memory", account.bytes);
+  if (!account.file_bytes) return steps;
+  const std::int64_t beyond = *account.file_bytes - account.bytes;
+  add("names and places in the file", beyond, static_cast<double>(beyond) / whole);
+  measured("on disk", *account.file_bytes);
+  return steps;
+}
+
+std::vector<std::string> reasons(const MemoryAccount& account) {
+  std::vector<std::string> lines;
+  for (const SavingStep& step : saving_steps(account)) {
+    switch (step.kind) {
+      case SavingStep::Kind::theoretical:
+        lines.push_back(fmt::format(
+            "{:.2f} % is what the formats save of the weights that have them, with their scales",
+            100 * step.saving));
+        break;
+      case SavingStep::Kind::reason:
+        lines.push_back(fmt::format("{} ({}): {} points", step.name,
+                                    human_bytes(static_cast<double>(step.bytes)),
+                                    points_of(step.change)));
+        break;
+      case SavingStep::Kind::measured:
+        lines.push_back(fmt::format("makes {:.2f} % {}", 100 * step.saving, step.name));
+    }
+  }
   return lines;
+}
+
+namespace {
+
+constexpr std::string_view kStepKinds[] = {"theoretical", "reason", "measured"};
+
+}  // namespace
+
+Json to_json(const MemoryAccount& account) {
+  Json steps = Json::array();
+  for (const SavingStep& step : saving_steps(account))
+    steps.push_back({{"kind", kStepKinds[static_cast<std::size_t>(step.kind)]},
+                     {"name", step.name},
+                     {"bytes", step.bytes},
+                     {"change", step.change},
+                     {"saving", step.saving}});
+  return {{"parts", to_json(account_table(account))},
+          {"fp32_bytes", account.fp32_bytes},
+          {"memory_bytes", account.bytes},
+          {"disk_bytes", account.file_bytes ? Json(*account.file_bytes) : Json()},
+          {"transient_bytes", account.transient_bytes},
+          {"theoretical_saving", account.theoretical_saving()},
+          {"memory_saving", account.resident_saving()},
+          {"disk_saving", account.file_bytes ? Json(account.saving(*account.file_bytes)) : Json()},
+          {"steps", steps},
+          {"reasons", reasons(account)}};
+}
+
+std::vector<SavingStep> saving_steps(const Json& account) {
+  std::vector<SavingStep> steps;
+  for (const Json& step : account.at("steps")) {
+    const auto kind = std::ranges::find(kStepKinds, step.at("kind").get<std::string>());
+    steps.push_back({.kind = static_cast<SavingStep::Kind>(kind - std::begin(kStepKinds)),
+                     .name = step.at("name"),
+                     .bytes = step.at("bytes"),
+                     .change = step.at("change"),
+                     .saving = step.at("saving")});
+  }
+  return steps;
+}
+
+Figure account_figure(const std::vector<NamedSteps>& accounts, const std::string& title) {
+  constexpr int kAround = 100, kBar = 12;
+  // The rows of all accounts, each in the order of its own.
+  std::vector<std::string> names;
+  for (const NamedSteps& one : accounts) {
+    auto behind = names.begin();
+    for (const SavingStep& step : one.steps) {
+      const auto found = std::ranges::find(names, step.name);
+      behind = (found != names.end() ? found : names.insert(behind, step.name)) + 1;
+    }
+  }
+  Panel panel{.x = {.label = "Saved of the weights in fp32 (%)"}};
+  for (std::size_t row = 0; row < names.size(); ++row)
+    panel.y.ticks.push_back({-static_cast<double>(row), names[row]});
+  panel.y.range = Range{0.6 - static_cast<double>(names.size()), 0.6};
+  double least = 0;
+  for (const NamedSteps& one : accounts) {
+    Series series{.label = one.name, .draw = Draw::bars, .with_names = true};
+    for (const SavingStep& step : one.steps) {
+      const auto row = std::ranges::find(names, step.name) - names.begin();
+      const bool is_reason = step.kind == SavingStep::Kind::reason;
+      least = std::min(least, 100 * step.saving);
+      series.points.push_back({.x = 100 * step.saving,
+                               .y = -static_cast<double>(row),
+                               .name = is_reason ? points_of(step.change)
+                                                 : fmt::format("{:.2f} %", 100 * step.saving)});
+    }
+    panel.series.push_back(std::move(series));
+  }
+  panel.x.range = Range{least, 105};
+  const int row = kBar * (static_cast<int>(accounts.size()) + 1);
+  return {.title = title,
+          .panels = {panel},
+          .width = 1000,
+          .height = kAround + row * static_cast<int>(names.size())};
 }
 
 }  // namespace hone

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/json.h"
 #include "hone/models/model_source.h"
+#include "hone/report/figure.h"
 #include "hone/report/table.h"
 #include "hone/runtime/session.h"
 
@@ -59,7 +61,35 @@ MemoryAccount memory_account(const Model& model, const fs::path& folder, const S
 
 /// A row for each row, and what they add up to.
 Table account_table(const MemoryAccount& account);
-/// From the theoretical saving down to what was measured, a line for each reason: "embeddings kept in fp32: -67.2 points".
+
+/// A place on the way from what the formats save to what was measured.
+struct SavingStep {
+  enum class Kind : std::uint8_t {
+    theoretical,  ///< what the formats save of the weights that have them
+    reason,       ///< why less is saved
+    measured,     ///< what is saved: of the tensors in memory, of the file
+  };
+  Kind kind = Kind::reason;
+  std::string name;        ///< "embeddings in fp32"
+  std::int64_t bytes = 0;  ///< that the reason takes; in all, of what was measured
+  double change = 0;       ///< of the saving, by the reason
+  double saving = 0;       ///< what is left of it, a share of all weights in fp32
+};
+/// From the theoretical saving down to what was measured; none where nothing is packed. The changes add up.
+std::vector<SavingStep> saving_steps(const MemoryAccount& account);
+/// A line for each of them: "embeddings in fp32 (15.2 MiB): -67.20 points".
 std::vector<std::string> reasons(const MemoryAccount& account);
+
+/// For programs: what `docs/output.md` calls an account, and the steps of one again.
+Json to_json(const MemoryAccount& account);
+std::vector<SavingStep> saving_steps(const Json& account);
+
+/// The steps of an account beside those of others of the same model.
+struct NamedSteps {
+  std::string name;  ///< "linears alone"; empty: there is one alone
+  std::vector<SavingStep> steps;
+};
+/// A bar for each step, as long as what is left of the saving, the accounts in colours of their own.
+Figure account_figure(const std::vector<NamedSteps>& accounts, const std::string& title);
 
 }  // namespace hone

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hone/base/interrupt.h"
 #include "hone/formats/packing.h"
 #include "hone/passes/quantize.h"
 
@@ -69,7 +70,6 @@ struct Standing {
     for (std::size_t i = 2; i < node.inputs().size(); ++i)
       states.push_back(node.inputs()[i].node->name());
   }
-  std::string parameter() const { return codes.substr(0, codes.size() - kCodes.size()); }
   std::vector<Tensor> state(const ParameterStore& parameters) const {
     std::vector<Tensor> tensors;
     for (const std::string& name : states) tensors.push_back(parameters.at(name));
@@ -80,20 +80,28 @@ struct Standing {
   }
 };
 
-void pack_one(Graph& graph, ParameterStore& parameters, ThreadPool& pool, Node& quantizer) {
+// The codes of what a quantizer rounds.
+PackedCodes codes_of(const Node& quantizer, const ParameterStore& parameters, ThreadPool& pool) {
+  stop_if_interrupted();
+  const Format& format = quantizer.attributes().get<Format>("format");
+  const Node& parameter = *quantizer.inputs()[0].node;
+  const Sizes sizes = resolve(parameter.types()[0].shape, {});
+  std::vector<Tensor> state;
+  for (std::size_t i = 1; i < quantizer.inputs().size(); ++i)
+    state.push_back(parameters.at(quantizer.inputs()[i].node->name()));
+  return with_context(parameter.name(), [&] {
+    return pack({format, sizes, parameters.at(parameter.name()).values<float>(), state},
+                packed_layout(format, sizes, arrangement_for(quantizer)), pool);
+  });
+}
+
+void replace_by_codes(Graph& graph, ParameterStore& parameters, Node& quantizer,
+                      const PackedCodes& packed) {
   const Format format = quantizer.attributes().get<Format>("format");
   Node& parameter = *quantizer.inputs()[0].node;
   const std::string name = parameter.name();
   const Shape shape = parameter.types()[0].shape;
-  const Sizes sizes = resolve(shape, {});
   const Arrangement arrangement = arrangement_for(quantizer);
-  const PackedLayout layout = packed_layout(format, sizes, arrangement);
-  std::vector<Tensor> state;
-  for (std::size_t i = 1; i < quantizer.inputs().size(); ++i)
-    state.push_back(parameters.at(quantizer.inputs()[i].node->name()));
-  PackedCodes packed = with_context(name, [&] {
-    return pack({format, sizes, parameters.at(name).values<float>(), state}, layout, pool);
-  });
   const auto add = [&](std::string_view suffix, const Tensor& bytes) {
     const std::string own = name + std::string(suffix);
     const Value value = graph.add_parameter(own, {DType::u8, {Dim(bytes.count())}},
@@ -115,6 +123,11 @@ void pack_one(Graph& graph, ParameterStore& parameters, ThreadPool& pool, Node& 
 
 }  // namespace
 
+std::string packed_parameter(const Node& unpack) {
+  const std::string& codes = unpack.inputs()[0].node->name();
+  return codes.substr(0, codes.size() - kCodes.size());
+}
+
 bool has_packed_weights(const Graph& graph) { return !unpacked_nodes(graph).empty(); }
 
 std::vector<LeftUnpacked> unpackable(const Graph& graph) {
@@ -126,13 +139,16 @@ std::vector<LeftUnpacked> unpackable(const Graph& graph) {
 }
 
 bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
-  bool changed = false;
-  for (Node* quantizer : quantizers_of_parameters(graph)) {
-    if (!objection(*quantizer).empty()) continue;
-    pack_one(graph, parameters, pool, *quantizer);
-    changed = true;
-  }
-  return changed;
+  std::vector<Node*> quantizers = quantizers_of_parameters(graph);
+  std::erase_if(quantizers, [](const Node* quantizer) { return !objection(*quantizer).empty(); });
+  std::vector<PackedCodes> packed(quantizers.size());
+  pool.run(std::ssize(quantizers), [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    packed[at] = codes_of(*quantizers[at], parameters, pool);
+  });
+  for (std::size_t i = 0; i < quantizers.size(); ++i)
+    replace_by_codes(graph, parameters, *quantizers[i], packed[i]);
+  return !quantizers.empty();
 }
 
 bool unpack_weights(Graph& graph) {
@@ -142,7 +158,7 @@ bool unpack_weights(Graph& graph) {
     Node &codes = *node->inputs()[0].node, &shared = *node->inputs()[1].node;
     const ParameterRole role = parse_parameter_role(node->attributes().get<std::string>("role"));
     std::vector<Value> inputs = {
-        graph.add_parameter(standing.parameter(), node->types()[0], role, true, &codes)};
+        graph.add_parameter(packed_parameter(*node), node->types()[0], role, true, &codes)};
     inputs.insert(inputs.end(), node->inputs().begin() + 2, node->inputs().end());
     graph.replace_operation(*node, kQuantizer, std::move(inputs), {{"format", standing.format}});
     graph.erase(codes);
@@ -158,7 +174,7 @@ bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) 
     const std::vector<Tensor> state = standing.state(parameters);
     unpack({standing.format, standing.sizes, {}, state}, standing.layout,
            standing.packed(parameters), pool, values.values<float>());
-    parameters.set(standing.parameter(), std::move(values));
+    parameters.set(packed_parameter(*node), std::move(values));
     parameters.erase(standing.codes);
     parameters.erase(standing.shared);
   }

@@ -8,6 +8,9 @@ namespace hone {
 
 bool has_packed_weights(const Graph& graph);
 
+/// The name of the parameter whose codes an `unpack` reads.
+std::string packed_parameter(const Node& unpack);
+
 /// What is left unpacked, and why.
 struct LeftUnpacked {
   std::string parameter;

@@ -74,7 +74,7 @@ std::string_view to_string(PeakKind kind) {
 
 std::string provenance(const Peak& peak) {
   if (!peak.remembered()) return "measured now";
-  return fmt::format("the highest known, of {}; {:.3g} measured now", peak.date, peak.measured_now);
+  return fmt::format("the highest known, of {}; {:.0f} measured now", peak.date, peak.measured_now);
 }
 
 fs::path peaks_file() {

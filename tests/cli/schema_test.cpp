@@ -124,6 +124,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"convert model -o converted"},
       {"pack model --weight_format mxint(bits=8) -o packed"},
       {"unpack packed -o unpacked"},
+      {"lab"},
+      {"lab 4.3 --model learnt --data reviews.csv -o lab", "lab"},
       {"schema"},
       {"demo --max_steps 1 --qat_steps 1 --data synth:negation?n=100 --max_seq_length 16 -o demo",
        "demo"},

@@ -64,6 +64,14 @@ TEST(PackModel, KeepsTheAnswersInFewerBytes) {
     EXPECT_EQ(result.account.bytes, bytes) << format;
     EXPECT_EQ(parts, bytes);
     EXPECT_LT(file - bytes, 200 * tensors) << "names and places";
+    // From what the format saves down to the file, step by step.
+    double left = result.account.theoretical_saving();
+    for (const SavingStep& step : saving_steps(result.account)) {
+      left += step.change;
+      EXPECT_NEAR(left, step.saving, 1e-12) << format << ": " << step.name;
+    }
+    EXPECT_NEAR(left, result.account.saving(file), 1e-12) << format;
+    EXPECT_TRUE(path_exists(fs::path(packed) / "memory.svg"));
     unpack_model({.model = packed, .output = {.folder = dense}}, context);
     EXPECT_TRUE(fs::exists(fs::path(dense) / "model.safetensors")) << "where other programs look";
     EXPECT_EQ(logits(packed, context), logits(dense, context)) << format;

@@ -1,0 +1,233 @@
+#include "hone/jobs/lab.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "hone/analysis/cost.h"
+#include "hone/base/interrupt.h"
+#include "hone/base/text.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/kernels/peak.h"
+#include "hone/study/result.h"
+#include "hone/train/memory_check.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kStages = "stages";  // of OUT.partial
+// A training step against a forward pass: the backward one takes twice as much.
+constexpr double kStepsOfTraining = 3;
+// Of what a processor does at best, in a model of small layers: for estimates.
+constexpr double kUsualShare = 0.25;
+
+void announce(const Context& context, const std::string& text) {
+  if (context.say && !context.progress.quiet) context.say(text);
+}
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+LabRates measured_rates(Context& context) {
+  return {.flops = kernels::measure_fma_gflops(context.pool) * 1e9 * kUsualShare,
+          .bytes = kernels::measure_copy_gbps(context.pool) * 1e9};
+}
+
+double mean_tokens(const EncodedSet& set) {
+  double tokens = 0;
+  for (const auto& ids : set.ids) tokens += static_cast<double>(ids.size());
+  return set.ids.empty() ? 0 : tokens / static_cast<double>(set.ids.size());
+}
+
+LabStage training_stage(const LabRun& run, const LabRates& rates) {
+  const LabTraining& training = *run.subject.training;
+  const Model& model = run.subject.source.model;
+  const auto tokens =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_tokens(run.subject.data.train)));
+  const Cost step = cost(forward_graph(model), {{'B', training.batch}, {'S', tokens}});
+  const auto weights = static_cast<double>(step.parameter_bytes);
+  return {.name = "train",
+          .what = fmt::format("trains a model of bert-tiny's shape, {} steps of {} texts",
+                              grouped(training.steps), training.batch),
+          .cost = {.seconds = static_cast<double>(training.steps) * kStepsOfTraining * step.flops /
+                              rates.flops,
+                   .memory_bytes =
+                       4 * weights + kStepsOfTraining * static_cast<double>(step.peak_value_bytes),
+                   .disk_bytes = 4 * weights},
+          .run = [](LabRun& r) {
+            return train_subject(r.subject, r.job.resume, r.job.seed, r.job.invocation.command,
+                                 r.output, r.context);
+          }};
+}
+
+std::vector<LabStage> stages_of(const Lab& lab, const LabRun& run, const LabRates& rates) {
+  std::vector<LabStage> stages = lab.stages(run, rates);
+  if (run.subject.training) stages.insert(stages.begin(), training_stage(run, rates));
+  return stages;
+}
+
+// Of those that are left.
+LabCost total_cost(const std::vector<LabStage>& stages, const Json& done) {
+  LabCost total;
+  for (const LabStage& stage : stages) {
+    if (done.contains(stage.name)) continue;
+    total.seconds += stage.cost.seconds;
+    total.memory_bytes = std::max(total.memory_bytes, stage.cost.memory_bytes);
+    total.disk_bytes += stage.cost.disk_bytes;
+  }
+  return total;
+}
+
+Json to_json(const LabCost& cost) {
+  return {{"seconds", cost.seconds},
+          {"memory_bytes", static_cast<std::int64_t>(cost.memory_bytes)},
+          {"disk_bytes", static_cast<std::int64_t>(cost.disk_bytes)}};
+}
+
+std::string about(double seconds) { return clock_text(std::max(1.0, seconds)); }
+
+// "Lab 4.3, quick: about 0:40; 120 MiB of memory …", and a line for each stage.
+std::string cost_text(const Lab& lab, const LabJob& job, const std::vector<LabStage>& stages,
+                      const LabRun& run) {
+  const LabCost total = total_cost(stages, run.found);
+  std::string text = fmt::format(
+      "lab {}, {}: about {}, up to {} of memory beside the data ({} can be had) and {} of disk\n",
+      lab.name, to_string(job.fidelity), about(total.seconds), human_bytes(total.memory_bytes),
+      human_bytes(available_bytes()), human_bytes(total.disk_bytes));
+  for (std::size_t i = 0; i < stages.size(); ++i)
+    text += fmt::format("  {} {}: {}; about {}{}\n", i + 1, stages[i].name, stages[i].what,
+                        about(stages[i].cost.seconds),
+                        run.found.contains(stages[i].name) ? ", done before" : "");
+  text.pop_back();
+  return text;
+}
+
+fs::path stage_file(const LabRun& run, const LabStage& stage) {
+  return run.folder() / kStages / (stage.name + ".json");
+}
+
+// What an interrupted run has found, up to the first stage that it had not finished.
+void take_up(LabRun& run, const std::vector<LabStage>& stages, Json& seconds) {
+  for (const LabStage& stage : stages) {
+    if (!path_exists(stage_file(run, stage))) return;
+    const Json kept = read_json(stage_file(run, stage));
+    run.found[stage.name] = kept.at("found");
+    seconds[stage.name] = kept.at("seconds");
+  }
+}
+
+// How long is left, when those before took `taken` for an estimate of `estimated`.
+double seconds_left(const std::vector<LabStage>& stages, std::size_t next, double taken,
+                    double estimated) {
+  double left = 0;
+  for (std::size_t i = next; i < stages.size(); ++i) left += stages[i].cost.seconds;
+  return estimated > 0 ? left * taken / estimated : left;
+}
+
+void work_through(LabRun& run, const std::vector<LabStage>& stages, Json& seconds) {
+  double taken = 0, estimated = 0;
+  fs::create_directories(run.folder() / kStages);
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const LabStage& stage = stages[i];
+    if (run.found.contains(stage.name)) continue;
+    stop_if_interrupted();
+    announce(run.context,
+             fmt::format("{} of {}: {}; about {} left", i + 1, stages.size(), stage.what,
+                         about(seconds_left(stages, i, taken, estimated))));
+    const double start = now_seconds();
+    Json found = with_context(fmt::format("stage {}", stage.name), [&] { return stage.run(run); });
+    const double took = now_seconds() - start;
+    seconds[stage.name] = took;
+    write_file(stage_file(run, stage), to_document({{"found", found}, {"seconds", took}}));
+    run.found[stage.name] = std::move(found);
+    taken += took;
+    estimated += stage.cost.seconds;
+  }
+}
+
+Json stages_json(const std::vector<LabStage>& stages, const Json& seconds) {
+  Json rows = Json::array();
+  for (const LabStage& stage : stages)
+    rows.push_back({{"stage", stage.name},
+                    {"what", stage.what},
+                    {"estimated", to_json(stage.cost)},
+                    {"seconds", seconds.at(stage.name)}});
+  return rows;
+}
+
+Section cost_section(const std::vector<LabStage>& stages, const Json& seconds) {
+  Table table({{"stage", "Stage"},
+               {"what", "What it does"},
+               {"estimated_s", "Estimated (s)"},
+               {"seconds", "Taken (s)"},
+               {"memory", "Memory, estimated"}});
+  for (const LabStage& stage : stages)
+    table.add_row({stage.name, stage.what, real(stage.cost.seconds, 1),
+                   real(seconds.at(stage.name).get<double>(), 1),
+                   bytes(static_cast<std::int64_t>(stage.cost.memory_bytes))});
+  return {"What it cost", {PageTable{table, "Estimates were made before the work began."}}, true};
+}
+
+RunReport run_report(const Lab& lab, const LabRun& run, const LabReport& found) {
+  const LabSubject& subject = run.subject;
+  RunReport report{.title = fmt::format("Lab {}: {}", lab.name, lab.title),
+                   .headline = found.headline,
+                   .invocation = run.job.invocation,
+                   .basis = basis_of(subject.data_source, subject.data, found.arithmetic),
+                   .sections = found.sections,
+                   .notes = subject.notes};
+  report.notes.insert(report.notes.end(), found.notes.begin(), found.notes.end());
+  report.results = subject_of(subject.name, subject.data.identity, subject.data.measured);
+  report.results.update({{"lab", lab.name},
+                         {"title", lab.title},
+                         {"fidelity", to_string(run.job.fidelity)},
+                         {"seed", run.job.seed},
+                         {"seeds", 1},
+                         {"summary", found.headline},
+                         {"notes", report.notes}});
+  report.results.update(found.results);
+  return report;
+}
+
+}  // namespace
+
+const Lab& find_lab(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Lab& lab : labs()) {
+    if (lab.name == name) return lab;
+    names.push_back(lab.name);
+  }
+  fail("no lab is called '{}'{}; there are {}", name, did_you_mean(std::string(name), names),
+       fmt::join(names, ", "));
+}
+
+LabResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
+  OutputFolder output(job.output.folder, job.output.resumable(job.resume));
+  LabSubject subject = lab_subject(job.model, job.data, job.fidelity, job.seed, context);
+  if (!begin_run(job.invocation, subject.source.model.parameters, subject.data, output))
+    return {.was_finished = true, .fields = finished_results(output)};
+  LabRun run{.job = job, .subject = subject, .output = output, .context = context};
+  const std::vector<LabStage> stages = stages_of(lab, run, measured_rates(context));
+  Json seconds = Json::object();
+  take_up(run, stages, seconds);
+  if (run.found.contains("train")) open_trained(subject, output, context);
+  announce(context, cost_text(lab, job, stages, run));
+  work_through(run, stages, seconds);
+  const LabReport found = lab.report(run);
+  RunReport report = run_report(lab, run, found);
+  report.results["stages"] = stages_json(stages, seconds);
+  report.sections.push_back(cost_section(stages, seconds));
+  tell_warnings(context, found.notes);
+  write_run_report(report, output.path(), context);
+  output.commit();
+  LabResult result{.fields = report.results};
+  result.text = [found, folder = job.output.folder](const TextStyle& style) {
+    return fmt::format("{}\n\n{}One seed; report.html in {}\n", found.headline, found.text(style),
+                       folder);
+  };
+  return result;
+}
+
+}  // namespace hone

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/jobs/lab_subject.h"
+#include "hone/jobs/run_report.h"
+#include "hone/report/text_layout.h"
+
+/// Experiments that are run by their names: each a record (`Lab`) of stages that find something out and a report of what they
+/// found.
+///
+///     run_lab(find_lab("4.3"), {.output = {.folder = "mxint8"}}, context);
+namespace hone {
+
+/// What a lab is asked for.
+struct LabJob {
+  Fidelity fidelity = Fidelity::quick;
+  std::string model =
+      {};  ///< as `open_model` takes it, not quantized; empty: one is trained on the spot
+  JobData data = {};  ///< without a source: built-in data
+  JobResume resume = {};
+  std::uint64_t seed = 42;
+  JobOutput output;
+  Invocation invocation = {};  ///< for the report and the record of the run
+};
+
+/// What a lab works on, in all its stages.
+struct LabRun {
+  const LabJob& job;
+  LabSubject& subject;
+  OutputFolder& output;         ///< where it writes; the folder takes its place when all is done
+  Json found = Json::object();  ///< by the stages before, by their names
+  Context& context;
+
+  const fs::path& folder() const { return output.path(); }
+};
+
+struct LabCost {
+  double seconds = 0;
+  double memory_bytes = 0;
+  double disk_bytes = 0;
+};
+
+/// What this machine does in a second, for estimates; measured in a fraction of one.
+struct LabRates {
+  double flops = 0;
+  double bytes = 0;  ///< moved in memory
+};
+
+/// A piece of the work of a lab. What it finds is kept until the lab is done, so that one that was interrupted goes on
+/// behind it.
+struct LabStage {
+  std::string name;  ///< of the file that keeps it: "decode"
+  std::string what;  ///< for people: "times the decoder on 9 arrays"
+  LabCost cost;      ///< estimated
+  std::function<Json(LabRun&)> run;
+};
+
+/// What is told of one thing that a lab has found.
+struct LabPart {
+  std::vector<Section> sections = {};
+  std::string sentence = {};            ///< the result, for headlines
+  Json results = {};                    ///< its keys of results.json
+  std::vector<Table> tables = {};       ///< for people on a terminal
+  std::vector<std::string> notes = {};  ///< what could not be drawn, and what else is worth knowing
+};
+
+/// What a lab tells once all stages are done. Figures and tables lie in the folder of the run by then.
+struct LabReport {
+  std::string headline;
+  std::vector<Section> sections;
+  Json results = Json::object();   ///< its own keys of results.json
+  std::vector<std::string> notes;  ///< what could not be drawn, and what else is worth knowing
+  std::string arithmetic;          ///< of its figures, for what they stand on
+  std::function<std::string(const TextStyle&)> text;  ///< the tables for people
+};
+
+/// One experiment: a row of `labs()`.
+struct Lab {
+  std::string name;   ///< "4.3"
+  std::string title;  ///< "MXINT8: decoding, memory and products"
+  std::string costs;  ///< what it takes at each fidelity, a sentence
+  /// What is to be done, in order. The subject has fresh weights where a model is trained first.
+  std::function<std::vector<LabStage>(const LabRun&, const LabRates&)> stages;
+  std::function<LabReport(const LabRun&)> report;
+};
+
+/// All labs, in the order of their names (lab_list.cpp).
+const std::vector<Lab>& labs();
+/// Throws `UserError`, which names those that there are.
+const Lab& find_lab(std::string_view name);
+
+struct LabResult {
+  /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.
+  bool was_finished = false;
+  Json fields = {};  ///< what programs read, see `result_of`
+  /// The same for people; null where nothing was done.
+  std::function<std::string(const TextStyle&)> text = {};
+};
+
+/// Runs an experiment: tells the context what it will cost, works through its stages, and leaves tables, figures and a report
+/// in `output`. Throws `UserError`, as `lab_subject`, `begin_run` and the stages do; `Interrupted`.
+LabResult run_lab(const Lab& lab, const LabJob& job, Context& context);
+
+}  // namespace hone

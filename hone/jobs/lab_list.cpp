@@ -1,0 +1,10 @@
+#include "hone/jobs/mxint8_lab.h"
+
+namespace hone {
+
+const std::vector<Lab>& labs() {
+  static const std::vector<Lab> all = {mxint8_lab()};
+  return all;
+}
+
+}  // namespace hone

@@ -1,0 +1,139 @@
+#include "hone/jobs/lab_subject.h"
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "hone/data/synthetic_words.h"
+#include "hone/jobs/fine_tune.h"
+#include "hone/jobs/model_card.h"
+#include "hone/models/vocabulary.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kShape = "tiny";
+constexpr const char* kModelFolder = "model";
+
+/// What stands in at a fidelity: texts that are each seen once, and how many are measured.
+struct StandIn {
+  std::int64_t texts;
+  std::int64_t steps;
+  std::int64_t eval_samples;  // 0: all
+};
+constexpr StandIn kStandIns[] = {{20'000, 280, 2'000}, {60'000, 840, 10'000}, {200'000, 2'800, 0}};
+
+const StandIn& stand_in(Fidelity fidelity) { return kStandIns[static_cast<std::size_t>(fidelity)]; }
+
+JobData data_of(const JobData& given, Fidelity fidelity, std::vector<std::string>& notes) {
+  JobData data = given;
+  if (data.options.source.empty()) {
+    data.options.source = fmt::format("synth:tail?seed=7&n={}", stand_in(fidelity).texts);
+    notes.push_back(
+        fmt::format("no data was given: built-in texts stand in ({}); give yours by `data`",
+                    data.options.source));
+  }
+  if (data.max_eval_samples == 0) data.max_eval_samples = stand_in(fidelity).eval_samples;
+  return data;
+}
+
+LabSubject given_subject(const std::string& model, const JobData& data, std::uint64_t seed,
+                         std::vector<std::string> notes, Context& context) {
+  TextModel source = open_model(model, context, seed);
+  check_not_packed(source.model, model);
+  check_unquantized(source.model);
+  EncodedSplits encoded =
+      load_encoded(source, model, data, "", seed, FiguresOf::candidates, context, notes);
+  return {.name = model,
+          .source = std::move(source),
+          .data = std::move(encoded),
+          .data_source = data.options.source,
+          .notes = std::move(notes)};
+}
+
+LabSubject fresh_subject(const JobData& data, Fidelity fidelity, std::uint64_t seed,
+                         std::vector<std::string> notes, Context& context) {
+  Splits splits = load_splits(data, seed, KnownLabels{}, TrainedOn{}, DataUse::training, context);
+  check_trainable(splits);
+  const std::optional<LearntVocabulary> vocabulary = learn_vocabulary(
+      {.model = kShape, .data = data.options.source}, splits.source.train, context);
+  TextModel source = make_model(kShape, vocabulary ? vocabulary->tokenizer : synthetic_tokenizer(),
+                                context, seed, splits.source.scheme());
+  source.trained_on =
+      after_training(TrainedOn{}, splits.identity.hash, row_hashes(splits.source.train),
+                     row_hashes(splits.source.validation));
+  std::vector<std::string> warnings = splits.source.warnings;
+  EncodedSplits encoded =
+      encode_splits(source, splits, measured_texts(splits, "", source.trained_on),
+                    source.trained_on, data.max_seq_length, context, warnings);
+  tell_warnings(context, warnings);
+  const LabTraining training{.steps = stand_in(fidelity).steps};
+  notes.push_back(fmt::format(
+      "no model was given: one of bert-tiny's shape stands in, with {} tokens and trained here for "
+      "{} "
+      "steps of {} texts; give yours by `model`",
+      grouped(source.tokenizer.vocabulary_size()), grouped(training.steps), training.batch));
+  tell_notes(context, {notes.back()});
+  notes.insert(notes.end(), warnings.begin(), warnings.end());
+  return {.name = "a model trained here",
+          .source = std::move(source),
+          .data = std::move(encoded),
+          .data_source = data.options.source,
+          .training = training,
+          .notes = std::move(notes)};
+}
+
+}  // namespace
+
+std::string_view to_string(Fidelity fidelity) {
+  return kFidelities[static_cast<std::size_t>(fidelity)];
+}
+
+Fidelity parse_fidelity(std::string_view word) {
+  const auto found = std::ranges::find(kFidelities, word);
+  user_check(found != std::end(kFidelities), "expected quick, paper or full, got '{}'", word);
+  return static_cast<Fidelity>(found - std::begin(kFidelities));
+}
+
+LabSubject lab_subject(const std::string& model, const JobData& data, Fidelity fidelity,
+                       std::uint64_t seed, Context& context) {
+  std::vector<std::string> notes;
+  const JobData whole = data_of(data, fidelity, notes);
+  tell_notes(context, notes);
+  return model.empty() ? fresh_subject(whole, fidelity, seed, std::move(notes), context)
+                       : given_subject(model, whole, seed, std::move(notes), context);
+}
+
+Json train_subject(LabSubject& subject, const JobResume& resume, std::uint64_t seed,
+                   const std::string& command, OutputFolder& output, Context& context) {
+  FineTuneOptions options;
+  options.training.max_steps = subject.training->steps;
+  options.training.batch_size = subject.training->batch;
+  options.training.optimizer.learning_rate = subject.training->learning_rate;
+  options.training.seed = seed;
+  options.training.eval_steps = subject.training->steps;
+  options.checkpoints = checkpoints_by_name(resume, subject.source, output)(kModelFolder);
+  // It is measured later; evaluations on the way would choose nothing.
+  EncodedSplits learnt_from = subject.data;
+  learnt_from.validation = {};
+  TrainingLog log;
+  const FineTuneResult tuned = fine_tune(subject.source.model, learnt_from, options, log, context);
+  const fs::path folder = output.path() / kModelFolder;
+  fs::create_directories(folder);
+  write_model(subject.source, folder);
+  Json card = subject_of(kShape, subject.data.identity, subject.data.measured);
+  card.update({{"seed", seed},
+               {"steps", tuned.training.steps},
+               {"weights_of_step", tuned.weights_of_step}});
+  write_model_card({kModelFolder, command, result_of("train", card)}, subject.source.model, folder);
+  open_trained(subject, output, context);
+  return {{"steps", tuned.training.steps},
+          {"train_loss", tuned.training.mean_loss},
+          {"train_runtime", tuned.training.seconds}};
+}
+
+void open_trained(LabSubject& subject, const OutputFolder& output, Context& context) {
+  subject.source = open_model((output.path() / kModelFolder).string(), context, 0);
+}
+
+}  // namespace hone

@@ -1,0 +1,223 @@
+#include "hone/jobs/mxint8_decode.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "hone/analysis/draw.h"
+#include "hone/analysis/tile_drawing.h"
+#include "hone/base/text.h"
+#include "hone/jobs/bench_dequantize.h"
+
+namespace hone {
+namespace {
+
+constexpr int kBits = 8;
+constexpr std::size_t kMostShownArrays = 12;  // on a terminal; files and the page have them all
+constexpr double kTimedMs = 0.1;  // a run takes at least so long, as short ones are repeated
+constexpr std::int64_t kUsualRuns = 60;
+constexpr double kBytesAnElement = 3.125;  // of groups of 8: the code, the scale's share, bfloat16
+
+/// An array whose tiles are drawn: one whose groups fill tiles, and one whose do not.
+struct DrawnArray {
+  const char* stem;
+  std::int64_t elements;
+  std::int64_t group;
+  const char* caption;
+};
+constexpr DrawnArray kDrawn[] = {
+    {"tiles", 4096, 32,
+     "4 096 elements in groups of 32: every thread of the original's tiles of 32 x 32 has an "
+     "element"},
+    {"tiles_edge", 48'000, 48,
+     "48 000 elements in groups of 48: the original's tiles are 64 x 16, and a quarter of their "
+     "threads has none, by the edge predicate"}};
+
+double seconds_of(const DecodeSizes& sizes, const LabRates& rates) {
+  const auto runs = static_cast<double>(sizes.runs > 0 ? sizes.runs : kUsualRuns);
+  double seconds = 0;
+  for (const std::int64_t elements : sizes.elements) {
+    const double run =
+        std::max(kTimedMs * 1e-3, kBytesAnElement * static_cast<double>(elements) / rates.bytes);
+    // Decoding and moving take turns.
+    seconds += 2 * runs * run * static_cast<double>(sizes.groups.size());
+  }
+  return seconds;
+}
+
+float bf16_value(std::uint16_t bits) { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+
+// What a pair of scale and byte decodes to instead of m 2^(scale - 133); empty where it does not.
+std::string exception_of(int mantissa, int scale) {
+  const float value =
+      bf16_value(kernels::spell_mxint(kBits, mantissa, static_cast<std::uint8_t>(scale)).mase);
+  const double expected = std::ldexp(mantissa, scale - 133);
+  if (static_cast<double>(value) == expected) return "";
+  if (scale == 255) return "scale 255: infinity or NaN, as the fields of bfloat16 say";
+  if (mantissa == -128) return "m = -128: 0, as neither its unit nor its fraction is set";
+  HONE_ASSERT(scale == 0, "scale {}, m = {}: decodes to {}", scale, mantissa, value);
+  return std::abs(mantissa) < 64 ? "scale 0, |m| < 64: twice as much, as the fields are subnormal"
+                                 : "scale 0, |m| >= 64: the fraction alone, as there is no unit";
+}
+
+std::string threads_text(const Json& found) {
+  const int threads = found.at("threads");
+  return threads == 1 ? "one thread" : fmt::format("{} threads", threads);
+}
+
+using TimeValue = double (*)(const DequantizeTimes&);
+
+Panel speed_panel(const std::vector<DequantizeTimes>& times, const std::string& label,
+                  TimeValue value) {
+  Panel panel{.x = {.label = "Elements", .logarithmic = true}, .y = {.label = label}};
+  for (const DequantizeTimes& one : times) {
+    const std::string name = fmt::format("groups of {}", one.codes.group);
+    auto series = std::ranges::find(panel.series, name, &Series::label);
+    if (series == panel.series.end()) series = panel.series.insert(series, {.label = name});
+    series->points.push_back({static_cast<double>(one.codes.count), value(one)});
+  }
+  return panel;
+}
+
+Figure speed_figure(const std::vector<DequantizeTimes>& times, const Json& found) {
+  Panel speed = speed_panel(times, "GB/s, read and written",
+                            [](const DequantizeTimes& t) { return t.gbps(); });
+  speed.title = "Decoded";
+  Panel moved = speed_panel(times, "GB/s, read and written",
+                            [](const DequantizeTimes& t) { return t.move_gbps(); });
+  moved.title = "Moved, nothing computed";
+  double most = 0;
+  for (const Panel* panel : {&speed, &moved})
+    for (const Series& series : panel->series)
+      for (const Point& point : series.points) most = std::max(most, point.y);
+  for (Panel* panel : {&speed, &moved}) panel->y.range = Range{0, 1.05 * most};
+  return {.title =
+              fmt::format("MXINT8 to bfloat16 on {}; best of {} runs and more", threads_text(found),
+                          std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
+          .panels = {speed, moved},
+          .width = 1000};
+}
+
+// Where curves crowd: the same as a share of moving as many bytes.
+Figure share_figure(const std::vector<DequantizeTimes>& times, const Json& found) {
+  Panel share = speed_panel(times, "Time of moving the bytes / time of decoding them (%)",
+                            [](const DequantizeTimes& t) { return 100 * t.share_of_bandwidth(); });
+  share.references = {{100, "as fast as moving them"}};
+  return {.title =
+              fmt::format("Share of bandwidth on {}; best of {} runs and more", threads_text(found),
+                          std::ranges::min(times, {}, &DequantizeTimes::runs).runs),
+          .panels = {share}};
+}
+
+Block tiles_block(const DrawnArray& drawn, const fs::path& folder,
+                  std::vector<std::string>& notes) {
+  const std::string dot = draw_tiles(mase_cuda_tiling(drawn.elements, drawn.group),
+                                     kernels::dequantize_partition(drawn.elements, 2));
+  try {
+    for (const char* extension : {".svg", ".png"})
+      write_dot(dot, folder / (std::string(drawn.stem) + extension));
+  } catch (const UserError& error) {
+    notes.push_back(fmt::format("{} was not drawn: {}", drawn.stem, error.what()));
+    return Paragraph{notes.back()};
+  }
+  return PageFigure{.svg = read_file(folder / (std::string(drawn.stem) + ".svg")),
+                    .narrow_svg = "",
+                    .description = drawn.caption,
+                    .caption = fmt::format("{}; ours beside them. Others: hone bench dequantize "
+                                           "--elements N --group G --figure tiles",
+                                           drawn.caption)};
+}
+
+Section element_section(const Json& found, const fs::path& folder,
+                        std::vector<std::string>& notes) {
+  Section section{"One element, and who decodes it", {}};
+  section.blocks.push_back(Paragraph{
+      "A byte is a signed whole number m; a group of them shares a byte E, its scale. The original "
+      "writes sign, E and the lower six bits of |m| into the fields of a bfloat16, which has a "
+      "leading "
+      "one of its own. Where |m| & 0x40 is set that one is meant; where it is clear, it is "
+      "subtracted "
+      "again: the bias, ±2^(E - 127). The mantissa is not shifted."});
+  section.blocks.push_back(
+      PageTable{spelled_table(spelled_of(found)),
+                "Two elements of what was timed, one of either branch; bfloat16 "
+                "as sign, exponent and fraction."});
+  section.blocks.push_back(
+      PageTable{decode_exceptions(),
+                "All 65 536 pairs of a scale and a byte, decoded by the rule of "
+                "the original in this run, against m 2^(E - 133)."});
+  for (const DrawnArray& drawn : kDrawn)
+    section.blocks.push_back(tiles_block(drawn, folder, notes));
+  return section;
+}
+
+Section speed_section(const std::vector<DequantizeTimes>& times, const Json& found,
+                      const fs::path& folder, std::vector<std::string>& notes) {
+  Section section{"How fast it is decoded", {}};
+  const DequantizeTimes& largest = times.back();
+  section.blocks.push_back(
+      Paragraph{fmt::format("{} elements in groups of {} are decoded to bfloat16 at {:.1f} GB/s, "
+                            "{:.0f} % of the speed at which "
+                            "as many bytes are moved.",
+                            grouped(largest.codes.count), largest.codes.group, largest.gbps(),
+                            100 * largest.share_of_bandwidth())});
+  section.blocks.push_back(figure_block(
+      speed_figure(times, found), folder / "decode",
+      "Bytes read and written per second against the number of elements, a curve for each size of "
+      "groups: decoded, and moved without computing anything.",
+      notes));
+  section.blocks.push_back(
+      figure_block(share_figure(times, found), folder / "decode_share",
+                   "The time of moving as many bytes over that of decoding them", notes));
+  section.blocks.push_back(PageTable{
+      times_table(times),
+      fmt::format("On {}, by the rule of the OCP specification, to bfloat16: the minimum and the "
+                  "median of {} runs or more, which took turns with moving as many bytes in the "
+                  "same way. {}",
+                  threads_text(found), std::ranges::min(times, {}, &DequantizeTimes::runs).runs,
+                  partition_text(times.front()))});
+  return section;
+}
+
+}  // namespace
+
+LabStage decode_stage(const DecodeSizes& sizes, const LabRates& rates) {
+  const std::size_t arrays = sizes.elements.size() * sizes.groups.size();
+  const auto most = static_cast<double>(std::ranges::max(sizes.elements));
+  return {.name = "decode",
+          .what = fmt::format("times the decoder on {} arrays of up to {} elements", arrays,
+                              grouped(std::ranges::max(sizes.elements))),
+          .cost = {.seconds = seconds_of(sizes, rates), .memory_bytes = kBytesAnElement * most},
+          .run = [sizes](LabRun& run) {
+            return bench_dequantize(
+                       {.elements = sizes.elements, .groups = sizes.groups, .runs = sizes.runs},
+                       run.context)
+                .fields;
+          }};
+}
+
+Table decode_exceptions() {
+  std::map<std::string, std::int64_t> pairs;
+  for (int scale = 0; scale < 256; ++scale)
+    for (int mantissa = -128; mantissa < 128; ++mantissa) ++pairs[exception_of(mantissa, scale)];
+  Table table({{"what", "Scale and byte"}, {"pairs", "Pairs"}});
+  for (const auto& [what, count] : pairs)
+    table.add_row({what.empty() ? "all others: exactly m 2^(E - 133)" : what, count});
+  return table;
+}
+
+LabPart decode_part(const LabRun& run) {
+  const Json& found = run.found.at("decode");
+  const std::vector<DequantizeTimes> times = times_of(found);
+  write_file(run.folder() / "decode.csv", to_csv(times_table(times)));
+  LabPart part;
+  part.results = {{"decode", found}};
+  part.results["decode"]["exceptions"] = to_json(decode_exceptions());
+  if (times.size() <= kMostShownArrays) part.tables = {times_table(times)};
+  part.sections = {element_section(found, run.folder(), part.notes),
+                   speed_section(times, found, run.folder(), part.notes)};
+  return part;
+}
+
+}  // namespace hone

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "hone/jobs/lab.h"
+#include "hone/jobs/mxint8_decode.h"
+#include "hone/jobs/mxint8_memory.h"
+#include "hone/jobs/mxint8_products.h"
+
+/// Lab 4.3: what MXINT8 costs and saves. Elements and their decoding, the memory of packed models, products of packed weights
+/// and their answers.
+namespace hone {
+
+/// How much of it is run.
+struct Mxint8Sizes {
+  DecodeSizes decode;
+  std::vector<std::string> shapes = {};  ///< made-up models: `made_up_shape`
+  ProductSizes products = {};
+};
+
+/// The lab with the sizes that these fidelities have.
+Lab mxint8_lab(std::function<Mxint8Sizes(Fidelity)> sizes);
+/// With the usual ones.
+Lab mxint8_lab();
+
+}  // namespace hone

@@ -1,0 +1,171 @@
+#include "hone/jobs/mxint8_lab.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "hone/jobs/train.h"
+#include "tests/support/expect.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone {
+namespace {
+
+Mxint8Sizes smallest(Fidelity) {
+  return {.decode = {.elements = {1000, 4096}, .groups = {8, 40}, .runs = 1},
+          .shapes = {"bert-tiny"},
+          .products = {.batch = 2, .tokens = 8, .runs = 1, .sensitivity_texts = 16}};
+}
+
+/// A folder that the whole lab has written, cut small.
+class Mxint8Lab : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    JobData data;
+    data.options.source = "synth:lookup?n=300";
+    data.max_seq_length = 16;
+    TrainJob training{
+        .model = "tiny", .data = data, .output = {.folder = (folder() / "model").string()}};
+    training.training.training.max_steps = 2;
+    Context& context = testing::quiet_context();
+    train_model(training, context);
+    const LabResult result = run_lab(mxint8_lab(smallest),
+                                     {.model = training.output.folder,
+                                      .data = data,
+                                      .output = {.folder = (folder() / "lab").string()}},
+                                     context);
+    found_ = result.fields;
+    text_ = result.text({});
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+  static const fs::path& folder() { return folder_->path(); }
+
+  static std::unique_ptr<TemporaryFolder> folder_;
+  static Json found_;
+  static std::string text_;
+};
+std::unique_ptr<TemporaryFolder> Mxint8Lab::folder_;
+Json Mxint8Lab::found_;
+std::string Mxint8Lab::text_;
+
+TEST_F(Mxint8Lab, LeavesTablesFiguresAndAPage) {
+  const fs::path lab = folder() / "lab";
+  for (const char* file :
+       {"report.html", "results.json", "decode.csv", "decode.svg", "decode.png", "decode_share.svg",
+        "tiles.svg", "tiles.png", "tiles_edge.svg", "memory.csv", "memory_model.svg",
+        "memory_bert-tiny.svg", "memory_model.csv", "memory_process_model.csv",
+        "fp32_parameters.csv", "products.csv", "products.svg", "products_answers.csv",
+        "products_linears.csv"})
+    EXPECT_TRUE(path_exists(lab / file)) << file;
+  const std::string page = read_file(lab / "report.html");
+  for (const char* told :
+       {"What packing saves", "fp32, W8A16, W8A8, and mixed", "No energy was measured",
+        "|m| &amp; 0x40", "What others have published"})
+    EXPECT_NE(page.find(told), std::string::npos) << told;
+  for (const char* told : {"MXINT8 saves ", "of fp32's time", "linears and tables", "native"})
+    EXPECT_NE(text_.find(told), std::string::npos) << told << text_;
+}
+
+TEST_F(Mxint8Lab, SavingFallsFromTheFormulaToWhatWasMeasuredStepByStep) {
+  ASSERT_EQ(found_["memory"].size(), 2u);
+  for (const Json& shape : found_["memory"])
+    for (const Json& rule : shape["rules"]) {
+      const Json& account = rule["account"];
+      double left = account["theoretical_saving"];
+      EXPECT_NEAR(left, (32 - (8 + 8.0 / 32)) / 32, 1e-3) << "of whole blocks exactly";
+      for (const Json& step : account["steps"]) {
+        left += step["change"].get<double>();
+        EXPECT_NEAR(left, step["saving"].get<double>(), 1e-12) << step["name"];
+      }
+      EXPECT_NEAR(left, account["disk_saving"].get<double>(), 1e-12);
+    }
+  // Published of nobody, but by the sheet's rule: 7.0 % of bert-tiny's weights with biases packed as well.
+  const Json& tiny = found_["memory"][1]["rules"];
+  EXPECT_NEAR(tiny[0]["account"]["memory_saving"].get<double>(), 0.0693, 1e-4);
+  EXPECT_GT(tiny[1]["account"]["memory_saving"].get<double>(), 0.74);
+}
+
+TEST_F(Mxint8Lab, UnpackingWholeWeightsTakesMemoryThatReadingCodesDoesNot) {
+  const Json& processes = found_["memory"][1]["processes"];
+  ASSERT_EQ(processes.size(), 4u);
+  // The largest weight in fp32, of the 512 x 128 feed-forward.
+  EXPECT_GE(processes[3]["value_bytes"].get<std::int64_t>(),
+            processes[1]["value_bytes"].get<std::int64_t>() + 100'000);
+}
+
+TEST_F(Mxint8Lab, CountsWhatLinearsDo) {
+  const Json& models = found_["products"]["models"];
+  ASSERT_EQ(models.size(), 4u);
+  const std::int64_t all = models[0]["float_multiply_adds"];
+  // 2 layers of 128 by 512 on 16 tokens, pooler and classifier on 2 texts.
+  EXPECT_EQ(all, 2 * 16 * (4 * 128 * 128 + 2 * 128 * 512) + 2 * (128 * 128 + 128 * 2));
+  EXPECT_EQ(models[0]["conversions"], 0);
+  EXPECT_EQ(models[1]["integer_multiply_adds"], 0);
+  EXPECT_EQ(models[1]["float_multiply_adds"], all);
+  EXPECT_EQ(models[2]["integer_multiply_adds"], all);
+  EXPECT_EQ(models[2]["scale_operations"], all / 32);
+  EXPECT_EQ(models[2]["float_multiply_adds"], 0);
+  EXPECT_EQ(models[3]["integer_multiply_adds"].get<std::int64_t>() +
+                models[3]["float_multiply_adds"].get<std::int64_t>(),
+            all);
+  EXPECT_EQ(models[0]["arithmetic"], "fp32");
+  EXPECT_EQ(models[1]["arithmetic"], "packed");
+  EXPECT_EQ(models[2]["arithmetic"], "native");
+  EXPECT_LT(models[2]["memory_bytes"].get<double>(), models[0]["memory_bytes"].get<double>());
+}
+
+TEST(MixedModel, FollowsAStatedRule) {
+  // Errors of 3, 2 and 1 parts: the first makes half of them; the second is slower in codes.
+  const auto layer = [](const char* name, double error, double w8a8_ms) {
+    return Json{{"layer", name},
+                {"margin_snr_db", -10 * std::log10(error)},
+                {"fp32_ms", 2.0},
+                {"w8a16_ms", 2.5},
+                {"w8a8_ms", w8a8_ms}};
+  };
+  const Json sensitivity = {
+      {"layers", {layer("least", 1e-3, 1), layer("most", 3e-3, 1), layer("slow", 2e-3, 3)}}};
+  const LinearWays mixed = mixed_ways(sensitivity);
+  EXPECT_EQ(mixed.at("most"), LinearWay::weight_only);
+  EXPECT_EQ(mixed.at("slow"), LinearWay::float32);
+  EXPECT_EQ(mixed.at("least"), LinearWay::codes);
+}
+
+TEST_F(Mxint8Lab, KeepsTheAnswersOfTheSameWeights) {
+  for (const Json& model : found_["products"]["models"]) {
+    if (!model.contains("comparison")) continue;
+    EXPECT_GT(model["logits"]["max_error"].get<double>(), 0);
+    EXPECT_LT(model["logits"]["rms_error"].get<double>(),
+              0.05 * model["logits"]["rms"].get<double>())
+        << model["model"];
+  }
+}
+
+TEST(DecodeExceptions, AreAllPairsOfAScaleAndAByteThatDecodeToSomethingElse) {
+  const Table table = decode_exceptions();
+  std::map<std::string, std::int64_t> pairs;
+  for (const auto& row : table.rows())
+    pairs[display_text(row[0])] = std::get<std::int64_t>(row[1].value());
+  std::int64_t all = 0;
+  for (const auto& [what, count] : pairs) all += count;
+  EXPECT_EQ(all, 256 * 256);
+  EXPECT_EQ(pairs["all others: exactly m 2^(E - 133)"], 254 * 255 + 1)
+      << "of scale 0 the zero alone";
+  EXPECT_EQ(pairs["m = -128: 0, as neither its unit nor its fraction is set"], 255);
+  EXPECT_EQ(pairs["scale 0, |m| < 64: twice as much, as the fields are subnormal"], 126);
+  EXPECT_EQ(pairs["scale 255: infinity or NaN, as the fields of bfloat16 say"], 256);
+}
+
+TEST(MadeUpShapes, HaveTheSizesOfTheirNames) {
+  expect_user_error("'gpt' is no made-up shape; there are bert-tiny", [] { made_up_shape("gpt"); });
+  // DeBERTa-xlarge's linears, of which the sheet's table speaks: 48 layers of 14 H^2, and the pooler.
+  const ModelFacts facts = made_up_shape("deberta-xlarge-size").facts;
+  const std::int64_t hidden = facts.config["hidden_size"],
+                     layers = facts.config["num_hidden_layers"];
+  EXPECT_EQ(layers * 12 * hidden * hidden, 48 * 14 * hidden * hidden);
+}
+
+}  // namespace
+}  // namespace hone
