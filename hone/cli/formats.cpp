@@ -4,8 +4,10 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/formats/packing.h"
 #include "hone/jobs/tensor_file.h"
 #include "hone/report/table.h"
+#include "hone/runtime/packed_kernels.h"
 #include "hone/study/format_facts.h"
 
 namespace hone {
@@ -97,6 +99,37 @@ std::string list_values(const std::vector<float>& values) {
   return fmt::format("{} … {} … {}", part(0, 3), part(from, 9), part(values.size() - 3, 3));
 }
 
+bool has_packed_form(const Format& format) {
+  try {
+    packed_layout(format, {768, 768}, Arrangement::panels);
+    return true;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+// The format of inputs with which products of weights in this one are of codes.
+std::optional<std::string> native_input_text(const Format& format, const Context& context) {
+  try {
+    return to_string(native_input(format, context.library.formats));
+  } catch (const UserError&) {
+    return std::nullopt;
+  }
+}
+
+Json native_input_json(const Format& format, const Context& context) {
+  const std::optional<std::string> input = native_input_text(format, context);
+  return input ? Json(*input) : Json();
+}
+
+std::string native_text(const Format& format, const Context& context) {
+  const std::optional<std::string> input = native_input_text(format, context);
+  return input
+             ? fmt::format("weights of linears with inputs in {}: products are of codes", *input)
+             : "no product of codes with these weights: they are simulated, or packed with sums in "
+               "fp32";
+}
+
 // hone formats FORMAT
 void show_format(const Format& format, const Context& context, const RunArguments& run) {
   const FormatGrid grid = format_grid(format);
@@ -116,7 +149,8 @@ void show_format(const Format& format, const Context& context, const RunArgument
                                     {"smallest_step", grid.smallest_step},
                                     {"gradient", straight ? "straight through" : "own"},
                                     {"kernels", kernels},
-                                    {"arithmetic", "simulated"},
+                                    {"packed", has_packed_form(format)},
+                                    {"native_input", native_input_json(format, context)},
                                     {"exporters", {"huggingface"}}});
   }
   print_text(run, "{}: {}\n", to_string(format), format.def->summary);
@@ -137,10 +171,13 @@ void show_format(const Format& format, const Context& context, const RunArgument
     print_text(run, "never given    {}, for which there are codes\n", list_values(grid.unwritten));
   print_text(run,
              "bits           {:.4g} per weight of a 768 x 768 matrix\n"
-             "gradient       {}\nkernels        {}; arithmetic simulated\n"
+             "gradient       {}\nkernels        {}\npacked         {}\nnative         {}\n"
              "exporters      Hugging Face folder (weights as the values they take)\n",
              grid.average_bits, straight ? "straight through" : "the format's own rule",
-             fmt::join(kernels, ", "));
+             fmt::join(kernels, ", "),
+             has_packed_form(format) ? "yes: `hone pack` keeps weights in its codes"
+                                     : "no: its codes have more than 8 bits",
+             native_text(format, context));
 }
 
 float parse_number(const std::string& text) {

@@ -3,6 +3,7 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
 
 namespace hone {
 namespace {
@@ -13,10 +14,11 @@ struct PackArguments {
   RunArguments run;
 };
 
-void pack(PackArguments& a) {
+void pack(PackArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   if (given(a.formats)) a.job.recipe = recipe_from(a.formats, context.library.formats);
   a.job.seed = a.run.seed;
+  a.job.invocation = invocation_of(app);
   const PackResult result = pack_model(a.job, context);
   if (a.run.json) return print_result("pack", result.fields);
   print_text(a.run, "{}", result.text(text_style(a.run)));
@@ -27,7 +29,8 @@ struct UnpackArguments {
   RunArguments run;
 };
 
-void unpack(const UnpackArguments& a) {
+void unpack(UnpackArguments& a, const CLI::App& app) {
+  a.job.invocation = invocation_of(app);
   Context context = make_context(a.run);
   const UnpackResult result = unpack_model(a.job, context);
   if (a.run.json) return print_result("unpack", result.fields);
@@ -47,7 +50,7 @@ Command pack_command() {
             declare(app, a->formats);
             declare(app, a->job.output);
             declare(app, a->run);
-            return [a] { pack(*a); };
+            return [a, &app] { pack(*a, app); };
           }};
 }
 
@@ -59,7 +62,7 @@ Command unpack_command() {
             app.add_option("MODEL", a->job.model, "folder that `hone pack` wrote")->required();
             declare(app, a->job.output);
             declare(app, a->run);
-            return [a] { unpack(*a); };
+            return [a, &app] { unpack(*a, app); };
           }};
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 
 namespace hone {
@@ -22,11 +23,25 @@ std::optional<Format>& LayerFormats::operator[](Operand operand) {
 
 std::string summary(const QuantizationPlan& plan) {
   std::set<std::string> formats;
-  for (const auto& [name, layer] : plan)
-    for (const Operand operand : kOperands)
-      if (layer[operand]) formats.insert(to_string(*layer[operand]));
+  std::map<Operand, std::set<std::string>> of_operand;
+  for (const auto& [name, layer] : plan) {
+    for (const Operand operand : kOperands) {
+      if (!layer[operand]) continue;
+      formats.insert(to_string(*layer[operand]));
+      of_operand[operand].insert(to_string(*layer[operand]));
+    }
+  }
   if (formats.empty()) return "none";
-  return formats.size() == 1 ? *formats.begin() : fmt::format("mixed ({} formats)", formats.size());
+  if (formats.size() == 1) return *formats.begin();
+  std::string text;
+  // Weights first: they are what people name a format for.
+  for (const Operand operand : {Operand::weight, Operand::bias, Operand::input, Operand::output}) {
+    if (!of_operand.contains(operand)) continue;
+    if (of_operand[operand].size() > 1) return fmt::format("mixed ({} formats)", formats.size());
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", to_string(operand),
+                        *of_operand[operand].begin());
+  }
+  return text;
 }
 
 }  // namespace hone

@@ -35,8 +35,8 @@ struct LayerFormats {
 /// they are.
 using QuantizationPlan = std::vector<std::pair<std::string, LayerFormats>>;
 
-/// The format that all quantized operands of the plan share, or "mixed (n formats)"; "none" for a
-/// plan without any.
+/// The format that all quantized operands of the plan share; "weight A, input B" where operands of one kind do; else
+/// "mixed (n formats)". "none" for a plan without any.
 std::string summary(const QuantizationPlan& plan);
 
 }  // namespace hone

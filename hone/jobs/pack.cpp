@@ -1,5 +1,6 @@
 #include "hone/jobs/pack.h"
 
+#include "hone/base/interrupt.h"
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
 #include "hone/models/model_size.h"
@@ -24,22 +25,40 @@ Model quantized_by(const Recipe& recipe, const Model& model, const std::string& 
   return compress(model, {}, options, context);
 }
 
-// Where it cannot be drawn the model is not lost for it.
-bool draw_account(const MemoryAccount& account, const std::string& name, const fs::path& stem,
-                  const Context& context) {
-  try {
-    write_figure(account_figure({{"", saving_steps(account)}},
-                                fmt::format("{}, packed: what is saved, and why not more", name)),
-                 stem);
-    return true;
-  } catch (const UserError& error) {
-    tell_notes(context,
-               {fmt::format("{} was not drawn: {}", stem.filename().string(), error.what())});
-    return false;
-  }
+std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
+
+std::string weights_text(const MemoryAccount& account, std::string_view arithmetic) {
+  std::string text = fmt::format(
+      "Weights: {} in memory, {} in their file, for {} in fp32", size_text(account.bytes),
+      size_text(account.file_bytes.value_or(0)), size_text(account.fp32_bytes));
+  text += arithmetic == kNative
+              ? " (native: products of linears whose inputs have formats that fit are of codes)."
+              : " (packed: bytes are small, sums are in fp32, so it is no faster where texts are "
+                "many; `input_format` with a format that fits makes products native, `hone formats "
+                "FORMAT` says which).";
+  if (account.transient_bytes > 0)
+    text += fmt::format(" A run unpacks up to {} of them as a whole, for a while.",
+                        size_text(account.transient_bytes));
+  return text;
 }
 
-std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
+// Packing looks at no texts.
+constexpr std::string_view kRoundedNow =
+    "Weights were rounded to these formats just now, and what that costs was not measured: `hone "
+    "compare` with the model before does";
+
+// The card of the model that was read holds for its copy, too.
+void carry_card(const TextModel& source, const std::string& note, const fs::path& folder) {
+  const fs::path card = source.folder / "README.md";
+  if (source.folder.empty() || !path_exists(card)) return;
+  write_file(folder / "README.md", fmt::format("{}\n{}\n", read_file(card), note));
+}
+
+// Nothing of it was measured on texts.
+Basis basis_without_texts(std::string_view arithmetic) {
+  return {std::string(arithmetic), 0, "none: no text was read", "none",
+          "nothing was chosen, and no answer was measured"};
+}
 
 }  // namespace
 
@@ -47,46 +66,62 @@ PackResult pack_model(const PackJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
   Model& model = source.model;
-  user_check(!has_packed_weights(model.graph), "{}: is packed already", job.model);
-  if (job.recipe) model = quantized_by(*job.recipe, model, job.model, context);
+  user_check(!has_packed_weights(model.graph),
+             "{}: is packed already; to pack more of it, `hone unpack` it first and pack what that "
+             "writes with all formats",
+             job.model);
+  const bool rounds = job.recipe.has_value();
+  if (rounds) model = quantized_by(*job.recipe, model, job.model, context);
   user_check(
       model.quantization.has_value(),
       "{}: has no formats to pack its weights in; give `weight_format` or a `recipe`, or pack what "
       "`hone quantize` wrote",
       job.model);
-  const std::vector<LeftUnpacked> left = unpackable(model.graph);
+  RunReport report{.title = fmt::format("{} packed", job.model), .invocation = job.invocation};
+  for (const LeftUnpacked& one : unpackable(model.graph))
+    report.notes.push_back(fmt::format("{} stays in fp32: {}", one.parameter, one.reason));
+  const std::string why =
+      report.notes.empty() ? "the model has formats for inputs and outputs alone" : report.notes[0];
   transform(model, "pack", context.session());
-  user_check(has_packed_weights(model.graph), "{}: none of its weights can be packed{}", job.model,
-             left.empty() ? ": the model has formats for inputs and outputs alone"
-                          : fmt::format(": {}: {}", left[0].parameter, left[0].reason));
-  for (const LeftUnpacked& one : left)
-    tell_notes(context, {fmt::format("{} stays in fp32: {}", one.parameter, one.reason)});
+  user_check(has_packed_weights(model.graph), "{}: none of its weights can be packed: {}",
+             job.model, why);
+  stop_if_interrupted();
   write_model(source, output.path());
+  if (!rounds)
+    carry_card(
+        source,
+        fmt::format("Packed by `{}`: the same values in fewer bytes.", job.invocation.command),
+        output.path());
   PackResult result{
       .account = memory_account(model, output.path(), context.session()), .fields = {}, .text = {}};
   const MemoryAccount& account = result.account;
-  const bool is_drawn = draw_account(account, job.model, output.path() / "memory", context);
-  output.commit();
   const std::string_view arithmetic = arithmetic_of_run(forward_graph(model), context.session());
   result.fields = {{"model", job.model},
                    {"arithmetic", arithmetic},
+                   {"rounded", rounds},
                    {"account", to_json(account)},
                    {"output", job.output.folder}};
-  result.text = [account, arithmetic, is_drawn,
-                 folder = job.output.folder](const TextStyle& style) {
+  report.headline = weights_text(account, arithmetic);
+  report.basis = basis_without_texts(arithmetic);
+  report.results = result.fields;
+  if (rounds) report.notes.emplace_back(kRoundedNow);
+  std::vector<Block> blocks = {PageTable{account_table(account)}};
+  for (const std::string& line : reasons(account)) blocks.push_back(Paragraph{line});
+  blocks.push_back(figure_block(
+      account_figure({{"", saving_steps(account)}},
+                     fmt::format("{}, packed: what is saved, and why not more", job.model)),
+      output.path() / "memory", "What is left of the saving, step by step", report.notes));
+  report.sections = {{"Account", std::move(blocks)}};
+  write_run_report(report, output.path(), context);
+  output.commit();
+  tell_notes(context, report.notes);
+  result.text = [account, arithmetic, rounds, folder = job.output.folder](const TextStyle& style) {
     std::string text = to_text(account_table(account), style) + "\n";
     for (const std::string& line : reasons(account)) text += line + "\n";
-    text +=
-        fmt::format("\nWeights: {} in memory, {} on disk, for {} in fp32", size_text(account.bytes),
-                    size_text(account.file_bytes.value_or(0)), size_text(account.fp32_bytes));
-    text += arithmetic == kNative
-                ? " (native: products of linears whose inputs have formats that fit are of codes)."
-                : " (packed: bytes are small, sums are in fp32).";
-    if (account.transient_bytes > 0)
-      text += fmt::format(" A run unpacks up to {} of them as a whole, for a while.",
-                          size_text(account.transient_bytes));
-    return text + fmt::format("\nWritten to {}{}\n", folder,
-                              is_drawn ? "; memory.svg there shows where the bytes are" : "");
+    text += "\n" + weights_text(account, arithmetic);
+    if (rounds) text += fmt::format("\n{}.", kRoundedNow);
+    return text +
+           fmt::format("\nWritten to {}; report.html there shows where the bytes are\n", folder);
   };
   return result;
 }
@@ -97,14 +132,24 @@ UnpackResult unpack_model(const UnpackJob& job, Context& context) {
   user_check(has_packed_weights(source.model.graph),
              "{}: is not packed; its weights are in fp32 as they stand", job.model);
   transform(source.model, "unpack", context.session());
+  stop_if_interrupted();
   write_model(source, output.path());
+  carry_card(source,
+             fmt::format("Unpacked by `{}`: the same values in fp32.", job.invocation.command),
+             output.path());
   const ModelSize size = model_size(source.model, output.path());
-  output.commit();
   UnpackResult result;
   result.fields = {{"model", job.model},
                    {"arithmetic", "simulated"},
                    {"size", to_json(size)},
                    {"output", job.output.folder}};
+  RunReport report{.title = fmt::format("{} unpacked", job.model),
+                   .headline = to_text(size),
+                   .invocation = job.invocation,
+                   .basis = basis_without_texts("simulated"),
+                   .results = result.fields};
+  write_run_report(report, output.path(), context);
+  output.commit();
   result.text = [text = to_text(size), folder = job.output.folder](const TextStyle&) {
     return fmt::format("{}\nWritten to {}\n", text, folder);
   };

@@ -7,6 +7,7 @@
 #include "hone/base/json.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/recipe.h"
+#include "hone/jobs/run_report.h"
 #include "hone/models/memory_account.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
@@ -20,7 +21,8 @@ struct PackJob {
   /// The formats that weights take first, by rounding alone; none: those that the model has.
   std::optional<Recipe> recipe = {};
   JobOutput output;
-  std::uint64_t seed = 42;  ///< of fresh weights
+  std::uint64_t seed = 42;     ///< of fresh weights
+  Invocation invocation = {};  ///< for the report and the record of the job
 };
 
 struct PackResult {
@@ -38,6 +40,7 @@ PackResult pack_model(const PackJob& job, Context& context);
 struct UnpackJob {
   std::string model;
   JobOutput output;
+  Invocation invocation = {};  ///< for the report and the record of the job
 };
 
 struct UnpackResult {

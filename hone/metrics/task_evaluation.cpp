@@ -93,7 +93,9 @@ std::string part_text(const std::string& part, const TaskEvaluation& e,
   return part_text(part, e.examples, effective_examples(e.examples, e.evidence), cautions);
 }
 
-TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth) {
+namespace {
+
+TaskComparison compare_answers(const Logits& parent, const Logits& candidate, const Truth& truth) {
   if (truth.task == Task::single_label) {
     const Comparison c = compare(parent, candidate, truth.classes, truth.texts);
     return {.change = accuracy_change(c), .counted = c, .snr_db = c.margin_snr_db};
@@ -108,6 +110,16 @@ TaskComparison compare(const Logits& parent, const Logits& candidate, const Trut
           .counted = c.subset,
           .snr_db = c.subset.margin_snr_db,
           .answer_flip_share = c.flip_share};
+}
+
+}  // namespace
+
+TaskComparison compare(const Logits& parent, const Logits& candidate, const Truth& truth) {
+  TaskComparison comparison = compare_answers(parent, candidate, truth);
+  // What the rule says of other texts stays; of these there is more to say.
+  if (!parent.values.empty() && std::ranges::equal(parent.values, candidate.values))
+    comparison.change.notes += "; all outputs are the same numbers";
+  return comparison;
 }
 
 }  // namespace hone

@@ -30,10 +30,10 @@ Node& layer_called(const Graph& graph, const std::string& name) {
 void check_free(const Node& node, const LayerFormats& formats) {
   const auto refuse = [&](Operand operand, const Node& quantizer) {
     fail(
-        "%{}: its {} is quantized already (%{}); leave it out, or start from what was not "
-        "quantized "
-        "yet",
-        node.name(), to_string(operand), quantizer.name());
+        "%{}: its {} is {} already (%{}); leave it out, or start from what was not quantized yet{}",
+        node.name(), to_string(operand), is_unpacked(quantizer) ? "packed" : "quantized",
+        quantizer.name(),
+        is_unpacked(quantizer) ? " (`hone unpack` gives fp32 weights behind quantizers)" : "");
   };
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
     const Node& read = *node.inputs()[i].node;

@@ -54,7 +54,7 @@ TEST(Formats, ShowsParametersAndValuesOfOne) {
   EXPECT_EQ(format["highest"], 1.5);
   EXPECT_EQ(format["smallest_step"], 0.125);
   EXPECT_EQ(format["gradient"], "straight through");
-  EXPECT_EQ(format["arithmetic"], "simulated");
+  EXPECT_EQ(format["packed"], true);
   EXPECT_EQ(format["kernels"].back(), "reference");
   EXPECT_EQ(format["parameters"][0]["parameter"], "element");
   EXPECT_EQ(formats({"int(bits=4,scale=learned)"})["gradient"], "own");

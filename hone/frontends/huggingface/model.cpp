@@ -256,6 +256,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   Checkpoint checkpoint = load_checkpoint(folder);
   checkpoint.source = (folder / checkpoint.source).string();  // for messages
   const bool has_graph = path_exists(folder / kGraphFile);
+  const bool is_own_file = checkpoint.source.ends_with(kOwnWeightsFile);
   const char* const graph_file = has_graph ? kGraphFile : "config.json";
   WeightMatcher weights(arch, std::move(checkpoint), graph_file);
   std::vector<std::string> warnings;
@@ -279,6 +280,11 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
           .push_back(parameter->name());
     }
   }
+  user_check(
+      missing.empty() || has_graph || !is_own_file,
+      "{}: {} is missing, the graph whose weights {} holds; copy it from where the folder was "
+      "made",
+      folder.string(), kGraphFile, kOwnWeightsFile);
   user_check(missing.empty(), "{}: {} weights that {} asks for are not there: {}", folder.string(),
              missing.size(), graph_file, list_some(missing));
   if (has_packed_weights(model.graph)) {
