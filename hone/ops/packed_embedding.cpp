@@ -22,7 +22,7 @@ std::vector<Type> infer(const TypeContext& context) {
   expect_dtype(context.inputs[0], DType::i64, "ids");
   const Type table{DType::f32, std::get<Shape>(shape)};
   const PackedLayout layout =
-      packed_layout(format_in(context), resolve(table.shape, {}), Arrangement::rows);
+      packed_layout(format_in(context), constant_sizes(table.shape), Arrangement::rows);
   std::vector<Type> expected = {{DType::u8, {Dim(layout.code_bytes)}},
                                 {DType::u8, {Dim(layout.shared_bytes)}}};
   for (const Type& state : state_types(format_in(context), table)) expected.push_back(state);
