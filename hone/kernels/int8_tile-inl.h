@@ -29,23 +29,35 @@ struct WholeBytes {
   }
 };
 
-// Of 4 bits: two quads, each of whose codes stands for one of 16 bytes.
-struct HalfBytes {
-  static constexpr int kQuads = 2;
-  explicit HWY_INLINE HalfBytes(const Panel& panel)
-      : values_(hn::LoadDup128(WeightBytes(), panel.values)) {}
+// Of 4, 2 or 1 bits: as many quads as a byte has codes, each of which stands for one of 16 bytes. A code is the index of its
+// byte where it lies in the lower half of its own, in a table that leaves room for what would lie below it.
+template <int kBits>
+struct PartBytes {
+  static constexpr int kQuads = 8 / kBits;
+  static constexpr int kTables = 4 / kBits;
+  explicit HWY_INLINE PartBytes(const Panel& panel) {
+#pragma GCC unroll 4
+    for (int t = 0; t < kTables; ++t) {
+      HWY_ALIGN std::uint8_t bytes[16] = {};
+#pragma GCC unroll 16
+      for (int code = 0; code < 1 << kBits; ++code) bytes[code << (t * kBits)] = panel.values[code];
+      tables_[t] = hn::LoadDup128(WeightBytes(), bytes);
+    }
+  }
   template <int kPart>
   HWY_INLINE Dot::Right quad(const std::uint8_t* unit) const {
     const hn::Repartition<std::uint16_t, Sums> halves;
+    constexpr int kTable = kPart % kTables;
+    constexpr auto kMask = static_cast<std::uint8_t>(((1 << kBits) - 1) << (kTable * kBits));
     auto bytes = hn::LoadU(WeightBytes(), unit);
-    if (kPart == 1)
+    if (kPart >= kTables)
       bytes = hn::BitCast(WeightBytes(), hn::ShiftRight<4>(hn::BitCast(halves, bytes)));
-    const auto low = hn::And(bytes, hn::Set(WeightBytes(), std::uint8_t{15}));
-    return Dot::right(hn::TableLookupBytes(values_, low));
+    return Dot::right(
+        hn::TableLookupBytes(tables_[kTable], hn::And(bytes, hn::Set(WeightBytes(), kMask))));
   }
 
  private:
-  hn::Vec<WeightBytes> values_;
+  hn::Vec<WeightBytes> tables_[kTables];
 };
 
 template <int kRows>
@@ -105,7 +117,17 @@ HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, MovingR
   for (int q = 0; q < kQuads; q += Codes::kQuads) {
     const std::uint8_t* const at = unit + q / Codes::kQuads * kUnitBytes;
     add_quad<0>(codes, at, rows, q, sums);
-    if constexpr (Codes::kQuads == 2) add_quad<1>(codes, at, rows, q + 1, sums);
+    if constexpr (Codes::kQuads >= 2) add_quad<1>(codes, at, rows, q + 1, sums);
+    if constexpr (Codes::kQuads >= 4) {
+      add_quad<2>(codes, at, rows, q + 2, sums);
+      add_quad<3>(codes, at, rows, q + 3, sums);
+    }
+    if constexpr (Codes::kQuads == 8) {
+      add_quad<4>(codes, at, rows, q + 4, sums);
+      add_quad<5>(codes, at, rows, q + 5, sums);
+      add_quad<6>(codes, at, rows, q + 6, sums);
+      add_quad<7>(codes, at, rows, q + 7, sums);
+    }
   }
   unit += kQuads / Codes::kQuads * kUnitBytes;
   rows.move(kQuads);
@@ -115,7 +137,7 @@ HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, MovingR
 template <class Codes, int kRows>
 HWY_INLINE void add_quads(const Codes& codes, std::int64_t quads, const std::uint8_t*& unit,
                           MovingRows<kRows>& rows, TileSums<kRows>& sums) {
-  constexpr int kStep = 4;
+  constexpr int kStep = Codes::kQuads < 4 ? 4 : Codes::kQuads;
   for (; quads >= kStep; quads -= kStep) add_quads<kStep>(codes, unit, rows, sums);
   for (; quads > 0; quads -= Codes::kQuads) add_quads<Codes::kQuads>(codes, unit, rows, sums);
 }
@@ -231,8 +253,8 @@ void sum_tile(const TileRows<Dot::Left>& left, const Panel& panel, void* to) {
     auto* const floats = static_cast<float*>(to);
     if (panel.scales == nullptr) {
       sum_whole_rows<Codes, kRows>(left, panel, vector, static_cast<std::int32_t*>(to));
-    } else if (panel.block_quads == 4) {
-      sum_blocks<Codes, kRows, 4>(left, panel, vector, floats);
+    } else if (panel.block_quads == 4 && Codes::kQuads <= 4) {
+      sum_blocks<Codes, kRows, std::max(4, Codes::kQuads)>(left, panel, vector, floats);
     } else if (panel.block_quads == 8) {
       sum_blocks<Codes, kRows, 8>(left, panel, vector, floats);
     } else {
@@ -248,9 +270,13 @@ constexpr std::array<SumTile, kTileRows> tiles_of(std::integer_sequence<int, kRo
   return {sum_tile<Codes, kRow + 1>...};
 }
 
+// Of panels of 8, 4, 2 or 1 bits.
 inline SumTile tile_for(int bits, std::int64_t rows) {
   using Rows = std::make_integer_sequence<int, kTileRows>;
   static constexpr std::array<SumTile, kTileRows> kWhole = tiles_of<WholeBytes>(Rows());
-  static constexpr std::array<SumTile, kTileRows> kHalf = tiles_of<HalfBytes>(Rows());
-  return (bits == 8 ? kWhole : kHalf)[static_cast<std::size_t>(rows - 1)];
+  static constexpr std::array<SumTile, kTileRows> kHalf = tiles_of<PartBytes<4>>(Rows());
+  static constexpr std::array<SumTile, kTileRows> kQuarter = tiles_of<PartBytes<2>>(Rows());
+  static constexpr std::array<SumTile, kTileRows> kBit = tiles_of<PartBytes<1>>(Rows());
+  const auto& tiles = bits == 8 ? kWhole : bits == 4 ? kHalf : bits == 2 ? kQuarter : kBit;
+  return tiles[static_cast<std::size_t>(rows - 1)];
 }

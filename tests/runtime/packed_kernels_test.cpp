@@ -29,12 +29,19 @@ struct Case {
 };
 
 constexpr Case kCases[] = {
-    {"mxint(bits=8,block=32)", "", "packed_linear / integers", true},
-    {"mxint(bits=4,block=16)", "", "packed_linear / integers", true},
-    {"ternary", "", "packed_linear / panels", true},
-    {"minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", "", "packed_linear / panels",
-     true},
-    {"int(bits=5,per=row)", "", "packed_linear / integers", true},
+    {"mxint(bits=8,block=32)", "", "packed_linear / codes", true},
+    {"mxint(bits=4,block=16)", "", "packed_linear / codes", true},
+    {"mxint(bits=3,block=20)", "", "packed_linear / codes", true},
+    {"mxfp(element=e4m3,block=32)", "", "packed_linear / codes", true},
+    {"mxfp(element=e2m1,block=32)", "", "packed_linear / codes", true},
+    {"block_fp(width=6,exponent_width=4,block=16)", "", "packed_linear / codes", true},
+    {"ternary", "", "packed_linear / codes", true},
+    {"binary", "", "packed_linear / codes", true},
+    {"minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", "", "packed_linear / codes", true},
+    {"log(width=8,exponent_bias=7)", "", "packed_linear / codes", true},
+    {"int(bits=5,per=row)", "", "packed_linear / codes", true},
+    {"int(bits=4,per=row,range=affine)", "", "packed_linear / codes", true},
+    {"int(bits=8,range=affine)", "", "packed_linear / codes", true},
     {"mxint(bits=8,block=32)", "mxint(bits=8,block=32)", "native_linear / integers", false},
     {"mxint(bits=4,block=64)", "mxint(bits=8,block=64)", "native_linear / integers", false},
     {"mxint(bits=6,block=32)", "mxint(bits=7,block=32,scale=ceil)", "native_linear / integers",
@@ -43,9 +50,11 @@ constexpr Case kCases[] = {
     {"int(bits=8,per=row)", "int(bits=8,per=token)", "native_linear / integers", false},
     {"int(bits=4,per=row,scale=dynamic)", "int(bits=8,per=token)", "native_linear / integers",
      false},
+    {"ternary", "int(bits=8,per=token)", "native_linear / integers", false},
+    {"binary(scale=dynamic)", "int(bits=8,per=token)", "native_linear / integers", false},
     {"int(bits=8)", "int(bits=8,scale=static)", "native_linear / integers", false},
-    {"int(bits=8,per=row)", "mxint(bits=8,block=32)", "packed_linear / integers", true},
-    {"mxint(bits=8,block=32)", "mxint(bits=8,block=16)", "packed_linear / integers", true},
+    {"int(bits=8,per=row)", "mxint(bits=8,block=32)", "packed_linear / codes", true},
+    {"mxint(bits=8,block=32)", "mxint(bits=8,block=16)", "packed_linear / codes", true},
 };
 
 class PackedProducts : public ::testing::TestWithParam<Case> {};
