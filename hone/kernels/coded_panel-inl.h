@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "hone/kernels/unpack-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
@@ -35,6 +36,7 @@ constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats())
 template <int kBits>
 struct CodeBytes {
   static constexpr int kColumns = 4;
+  using Loaded = WordLanes;
   PanelCodes<kBits> codes;
 
   explicit CodeBytes(const CodedWeight& weight)
@@ -105,6 +107,7 @@ struct Any : CodeBytes<kBits> {
 template <int kBits>
 struct Table {
   static constexpr int kColumns = 32 / kBits;
+  using Loaded = WordLanes;
   static constexpr bool kAdds = false;
   static constexpr float first = 0;
   FloatLanes table;
@@ -129,6 +132,66 @@ struct Table {
   }
   HWY_INLINE FloatLanes value_at(WordLanes words, int place) const {
     return look_up(hn::ShiftRightSame(words, shift(place)));
+  }
+};
+
+// Codes whose values are bfloat16: two tables of their bytes, of 256 for codes of 8 bits and 128 for others, in registers.
+// For processors with instructions for that (AVX-512 VBMI), which are written out: all else needs none of theirs.
+template <int kBits>
+struct HalfTables : CodeBytes<kBits> {
+  static constexpr bool kAdds = true;
+  static constexpr float first = 0;
+  static constexpr int kTables = kBits == 8 ? 4 : 2;
+  struct Loaded {
+    __m512i high, low;
+  };
+  __m512i high[kTables], low[kTables];
+
+  explicit HalfTables(const CodedWeight& weight) : CodeBytes<kBits>(weight) {
+    HWY_ALIGN std::uint8_t bytes[2][64 * kTables] = {};
+    for (int code = 0; code < 1 << kBits; ++code) {
+      std::uint32_t value;
+      std::memcpy(&value, weight.values + code, sizeof(value));
+      bytes[0][code] = static_cast<std::uint8_t>(value >> 24);
+      bytes[1][code] = static_cast<std::uint8_t>(value >> 16);
+    }
+    for (int t = 0; t < kTables; ++t) {
+      high[t] = _mm512_load_si512(bytes[0] + 64 * t);
+      low[t] = _mm512_load_si512(bytes[1] + 64 * t);
+    }
+  }
+  HWY_INLINE Loaded load(const std::uint8_t* panel, std::int64_t column, std::int64_t at) const {
+    const __m512i code = CodeBytes<kBits>::load(panel, column, at).raw;
+    return {look_up(code, high), look_up(code, low)};
+  }
+  template <int kPlace>
+  HWY_INLINE FloatLanes value(const Loaded& loaded) const {
+    constexpr int kByte = kPlace * 0x01010101;
+    const __m512i from =
+        _mm512_set4_epi32(0x0c0c0c0c + kByte, 0x08080808 + kByte, 0x04040404 + kByte, kByte);
+    const __m512i top = _mm512_maskz_shuffle_epi8(0x8888888888888888, loaded.high, from);
+    return FloatLanes{
+        _mm512_castsi512_ps(_mm512_mask_shuffle_epi8(top, 0x4444444444444444, loaded.low, from))};
+  }
+  HWY_INLINE FloatLanes value_at(const Loaded& loaded, int place) const {
+    const __m128i down = _mm_cvtsi32_si128(8 * place);
+    return value<0>({_mm512_srl_epi32(loaded.high, down), _mm512_srl_epi32(loaded.low, down)});
+  }
+
+ private:
+  // The byte of two tables at the lowest 7 bits of each index.
+  static HWY_INLINE __m512i look_up_128(__m512i index, __m512i first_half, __m512i second_half) {
+    asm("vpermi2b %2, %1, %0" : "+v"(index) : "v"(first_half), "v"(second_half));
+    return index;
+  }
+  static HWY_INLINE __m512i look_up(__m512i code, const __m512i (&tables)[kTables]) {
+    const __m512i found = look_up_128(code, tables[0], tables[1]);
+    if constexpr (kTables == 2) {
+      return found;
+    } else {
+      return _mm512_mask_blend_epi8(_mm512_movepi8_mask(code), found,
+                                    look_up_128(code, tables[2], tables[3]));
+    }
   }
 };
 #else
@@ -177,6 +240,15 @@ inline bool are_counted(const CodedWeight& weight) {
   return true;
 }
 
+inline bool are_bfloat16(const CodedWeight& weight) {
+  for (int code = 0; code < 1 << weight.bits; ++code) {
+    std::uint32_t bits;
+    std::memcpy(&bits, weight.values + code, sizeof(bits));
+    if ((bits & 0xffff) != 0) return false;
+  }
+  return true;
+}
+
 // Calls body(way) with the best one.
 template <class Body>
 void with_way(const CodedWeight& weight, Body&& body) {
@@ -191,6 +263,13 @@ void with_way(const CodedWeight& weight, Body&& body) {
 #endif
   with_bits(weight.bits, [&]<int kBits>() {
     if (are_counted(weight)) return body(Counted<kBits>(weight));
+#if HWY_TARGET == HWY_AVX3
+    constexpr bool kInRegisters = kBits == 4 || kBits == 2 || kBits == 1;
+    if constexpr (!kInRegisters) {
+      if (__builtin_cpu_supports("avx512vbmi") && are_bfloat16(weight))
+        return body(HalfTables<kBits>(weight));
+    }
+#endif
     body(Any<kBits>(weight));
   });
 }

@@ -26,7 +26,8 @@ using V = FloatLanes;
 
 // Rows that take a weight together as it is decoded, and the rows up to which decoding it again for
 // every so many is less than writing it down and reading it.
-constexpr std::int64_t kTogether = 4, kFewRows = 32;
+constexpr int kTogether = 4;
+constexpr std::int64_t kFewRows = 32;
 // A single row takes as many panels at once: its sums wait for each other, those of panels do not.
 constexpr int kPanelsOfOneRow = 2;
 // `gemm` sums over the fewest blocks of at most this depth, all of nearly the same.
@@ -90,7 +91,7 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
       for_words<Way::kColumns>(
           begin, end,
           [&](std::int64_t k) HWY_ATTR {
-            WordLanes word[kAll];
+            typename Way::Loaded word[kAll];
 #pragma GCC unroll 4
             for (int v = 0; v < kAll; ++v) {
               word[v] = words(v, k);
@@ -123,11 +124,18 @@ void sum_few(const Way& way, const CodedPanel* panels, const FloatRows& x, const
 template <class Way>
 using SumFew = void (*)(const Way&, const CodedPanel*, const FloatRows&, const DepthBlock&, float*);
 
-// For so many rows and one panel; for one row and kPanelsOfOneRow behind those.
+// Of so many rows that are left, as many take a weight together.
+constexpr std::int64_t together_of(std::int64_t rows) {
+  return rows >= kTogether ? kTogether : rows >= 2 ? 2 : 1;
+}
+
 template <class Way>
-inline constexpr std::array<SumFew<Way>, kTogether + 1> kSums = {
-    sum_few<Way, 1, 1>, sum_few<Way, 2, 1>, sum_few<Way, 3, 1>, sum_few<Way, 4, 1>,
-    sum_few<Way, 1, kPanelsOfOneRow>};
+SumFew<Way> sum_for(std::int64_t rows, std::int64_t panels) {
+  if (panels == kPanelsOfOneRow) return sum_few<Way, 1, kPanelsOfOneRow>;
+  return rows == kTogether ? sum_few<Way, kTogether, 1>
+         : rows == 2       ? sum_few<Way, 2, 1>
+                           : sum_few<Way, 1, 1>;
+}
 
 // Rows from `row` on, 32 columns at most from `column` on.
 struct Place {
@@ -158,10 +166,10 @@ void multiply_few(const Way& way, const FloatRows& x, const CodedWeight& weight,
     const bool two = x.rows == 1 && p + kPanelsOfOneRow <= end;
     const int count = two ? kPanelsOfOneRow : 1;
     const CodedPanel panels[kPanelsOfOneRow] = {{weight, p}, {weight, two ? p + 1 : p}};
-    for (std::int64_t row = 0; row < x.rows; row += kTogether) {
-      const std::int64_t rows = std::min(kTogether, x.rows - row);
+    for (std::int64_t row = 0; row < x.rows;) {
+      const std::int64_t rows = together_of(x.rows - row);
       const FloatRows some{x.data + row * x.stride, rows, x.stride};
-      const SumFew<Way> sum = kSums<Way>[static_cast<std::size_t>(two ? kTogether : rows - 1)];
+      const SumFew<Way> sum = sum_for<Way>(rows, count);
       for_depth_blocks(weight.columns, [&](const DepthBlock& block) {
         sum(way, panels, some, block, sums);
         for (int i = 0; i < count; ++i) {
@@ -170,6 +178,7 @@ void multiply_few(const Way& way, const FloatRows& x, const CodedWeight& weight,
           take_sums(sums + i * kPackedRows, {row, rows, column, columns}, block.first, to);
         }
       });
+      row += rows;
     }
     p += count;
   }
@@ -191,12 +200,12 @@ void decode(const Way& way, const CodedPanel& panel, const DepthBlock& block, st
       for_words<Way::kColumns>(
           begin, end,
           [&](std::int64_t k) HWY_ATTR {
-            const WordLanes words = way.load(panel.codes, k, at);
+            const typename Way::Loaded words = way.load(panel.codes, k, at);
             for_places<Way::kColumns>(
                 [&]<int kPlace>() HWY_ATTR { put(way.template value<kPlace>(words), k + kPlace); });
           },
           [&](std::int64_t k) HWY_ATTR {
-            const WordLanes words = way.load(panel.codes, k, at);
+            const typename Way::Loaded words = way.load(panel.codes, k, at);
             put(way.value_at(words, static_cast<int>(k % Way::kColumns)), k);
           });
       begin = end;

@@ -20,6 +20,8 @@ using kernels::Int8Weight;
 // Of `packed_linear` and `native_linear`, and of `packed_embedding`; the states of the weight's format follow.
 constexpr std::size_t kLinearCodes = 1, kBias = 3, kLinearStates = 4;
 constexpr std::size_t kTableCodes = 1, kTableStates = 3;
+// Of `packed_rows`.
+constexpr std::size_t kRowsCodes = 0, kRowsStates = 2;
 
 const Format& format_of(const Attributes& attributes) { return attributes.get<Format>("format"); }
 const Format& input_format_of(const Attributes& attributes) {
@@ -87,24 +89,43 @@ std::shared_ptr<const void> prepare_once(const Call& call) {
 
 // ---- tables
 
+template <std::size_t kFirstState>
 PreparedWeight prepare_table(const Call& call) {
-  return prepare_weight(call, kTableStates, Arrangement::rows);
+  return prepare_weight(call, kFirstState, Arrangement::rows);
+}
+
+// y[i] = row row_of(i) of a table.
+template <typename RowOf>
+void gather_rows(const Call& call, const PackedRows& table, std::int64_t count, float* y,
+                 RowOf&& row_of) {
+  const std::int64_t width = table.layout.matrix.columns;
+  parallel_ranges(call.pool(), count, kernels::rows_per_chunk(width),
+                  [&](std::int64_t begin, std::int64_t end) {
+                    std::vector<std::uint8_t> codes(static_cast<std::size_t>(width));
+                    for (std::int64_t i = begin; i < end; ++i)
+                      table.gather(row_of(i), codes, y + i * width);
+                  });
 }
 
 void packed_embedding(Call& call) {
-  with_weight<prepare_table>(call, [&](const PreparedWeight& table) {
-    const PackedRows rows = rows_in(table, call, kTableCodes);
-    const std::int64_t width = table.layout.matrix.columns, count = table.layout.matrix.rows;
+  with_weight<prepare_table<kTableStates>>(call, [&](const PreparedWeight& table) {
     const std::span<const std::int64_t> ids = call.input(0).values<std::int64_t>();
+    const std::int64_t count = table.layout.matrix.rows;
     if (!std::ranges::all_of(ids, [&](std::int64_t id) { return id >= 0 && id < count; }))
       return call.op.reference(call);
-    float* const y = call.output().data<float>();
-    parallel_ranges(call.pool(), std::ssize(ids), kernels::rows_per_chunk(width),
-                    [&](std::int64_t begin, std::int64_t end) {
-                      std::vector<std::uint8_t> codes(static_cast<std::size_t>(width));
-                      for (std::int64_t i = begin; i < end; ++i)
-                        rows.gather(ids[static_cast<std::size_t>(i)], codes, y + i * width);
-                    });
+    gather_rows(call, rows_in(table, call, kTableCodes), std::ssize(ids),
+                call.output().data<float>(),
+                [&](std::int64_t i) { return ids[static_cast<std::size_t>(i)]; });
+  });
+}
+
+void packed_rows(Call& call) {
+  with_weight<prepare_table<kRowsStates>>(call, [&](const PreparedWeight& table) {
+    const std::int64_t begin = call.attributes.get<std::int64_t>("begin");
+    const std::int64_t count = call.output().size(0);
+    if (begin + count > table.layout.matrix.rows) return call.op.reference(call);
+    gather_rows(call, rows_in(table, call, kRowsCodes), count, call.output().data<float>(),
+                [&](std::int64_t i) { return begin + i; });
   });
 }
 
@@ -355,7 +376,9 @@ KernelTable packed_kernels() {
       {"native_linear", "cpu", "integers", sums_of_codes, native_linear, Layout::dense,
        prepare_once<PreparedWeight, prepare_integers>, native_linear_bytes, /*native=*/true},
       {"packed_embedding", "cpu", "rows", has_fast_values, packed_embedding, Layout::dense,
-       prepare_once<PreparedWeight, prepare_table>},
+       prepare_once<PreparedWeight, prepare_table<kTableStates>>},
+      {"packed_rows", "cpu", "rows", has_fast_values, packed_rows, Layout::dense,
+       prepare_once<PreparedWeight, prepare_table<kRowsStates>>},
       {"packed_linear", "cpu", "codes", has_scales_of_rows_or_blocks, coded_linear, Layout::dense,
        prepare_once<CodedProduct, prepare_codes>},
   };

@@ -7,8 +7,8 @@
 namespace hone::kernels {
 namespace {
 
-// What codes stand for: whole numbers that follow each other, any whole numbers, or any numbers.
-enum class Values { counted, whole, any };
+// What codes stand for: whole numbers that follow each other, any whole numbers, any bfloat16, or any numbers.
+enum class Values { counted, whole, bfloat16, any };
 
 // A packed weight and the floats that it stands for.
 struct FloatWeights {
@@ -34,7 +34,9 @@ struct FloatWeights {
       const int drawn = byte(255) - 127;
       values.push_back(kind == Values::counted ? static_cast<float>(code - (1 << (bits - 1)))
                        : kind == Values::whole ? static_cast<float>(drawn)
-                                               : static_cast<float>(drawn) / 3);
+                       : kind == Values::bfloat16
+                           ? std::ldexp(static_cast<float>(drawn), code % 5 - 9)
+                           : static_cast<float>(drawn) / 3);
     }
     for (std::int64_t n = 0; n < rows; ++n) offsets.push_back(static_cast<float>(n % 7 - 4));
     const std::int64_t blocks = block == 0 ? 0 : (columns + block - 1) / block;
@@ -128,7 +130,7 @@ TEST(WeightOnlyProduct, TakesEveryWidth) {
 // Of 64 columns and more words are read whole, between them and at blocks that do not end with words alone.
 TEST(WeightOnlyProduct, TakesAnyValuesAndOffsetsOfRows) {
   for (int bits = 1; bits <= 8; ++bits) {
-    for (const Values kind : {Values::counted, Values::whole, Values::any}) {
+    for (const Values kind : {Values::counted, Values::whole, Values::bfloat16, Values::any}) {
       for (const std::int64_t rows : {1, 3, 33}) {
         SCOPED_TRACE(fmt::format("{} rows, {} bits, {}", rows, bits, static_cast<int>(kind)));
         expect_product(rows, FloatWeights(100, 130, bits, 0, kind, rows != 3), false);

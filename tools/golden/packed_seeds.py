@@ -63,7 +63,7 @@ SEEDS = {
     "integer": seed("integer(width=5,frac=2)", 2, 8, 5, "rows", 0),
     "integer_calibrated": seed("integer(width=4)", 2, 8, 4, "panels", 0, [("frac", [2])]),
     "ternary": seed("ternary(per=row)", 4, 16, 2, "panels", FOUR_FLOATS, code=0xFF, scale=60),
-    "binary": seed("binary(scale=dynamic,per=row)", 4, 32, 1, "panels", FOUR_FLOATS, scale=60),
+    "binary": seed("binary", 4, 32, 1, "panels", FOUR_FLOATS, scale=60),
     "minifloat": seed("minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", 2, 8, 6, "rows", 0, code=0x11),
     "log": seed("log(width=5,exponent_bias=3)", 2, 8, 5, "rows", 0, code=0x11),
     "block_fp": seed("block_fp(width=6,exponent_width=8,block=8)", 2, 16, 6, "panels", 64),
