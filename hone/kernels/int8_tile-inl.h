@@ -60,9 +60,21 @@ struct PartBytes {
   hn::Vec<WeightBytes> tables_[kTables];
 };
 
+// Sums of each element: those of one row are so few that they would wait for each other.
+template <int kRows>
+constexpr int kChains = kRows == 1 ? 2 : 1;
+
 template <int kRows>
 struct TileSums {
-  Dot::Sum of[kRows][kTileVectors<kRows>];
+  Dot::Sum of[kChains<kRows>][kRows][kTileVectors<kRows>];
+
+  // All of them in the first.
+  HWY_INLINE void join() {
+    if constexpr (kChains<kRows> == 2) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kTileVectors<kRows>; ++v) of[0][0][v] = hn::Add(of[0][0][v], of[1][0][v]);
+    }
+  }
 };
 
 template <int kRows>
@@ -70,7 +82,10 @@ HWY_INLINE void begin(const std::int32_t* starts, TileSums<kRows>& sums) {
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kTileVectors<kRows>; ++v) sums.of[i][v] = hn::Set(Sums(), starts[i]);
+    for (int v = 0; v < kTileVectors<kRows>; ++v) {
+      sums.of[0][i][v] = hn::Set(Sums(), starts[i]);
+      if constexpr (kChains<kRows> == 2) sums.of[1][i][v] = hn::Zero(Sums());
+    }
   }
 }
 
@@ -104,8 +119,10 @@ HWY_INLINE void add_quad(const Codes& codes, const std::uint8_t* unit,
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v)
-      sums.of[i][v] = Dot::dot(right[v], rows.at(i, quad), sums.of[i][v]);
+    for (int v = 0; v < kVectors; ++v) {
+      Dot::Sum& sum = sums.of[quad % kChains<kRows>][i][v];
+      sum = Dot::dot(right[v], rows.at(i, quad), sum);
+    }
   }
 }
 
@@ -160,12 +177,13 @@ HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& pan
   TileSums<kRows> sums;
   begin(left.starts, sums);
   add_quads(codes, panel.quads, unit, rows, sums);
+  sums.join();
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const auto origin = hn::Set(Sums(), left.starts[Int8Rows::kGroup + i]);
-      hn::StoreU(hn::Sub(sums.of[i][v], origin), Sums(),
+      hn::StoreU(hn::Sub(sums.of[0][i][v], origin), Sums(),
                  to + i * kPackedRows + (vector + v) * kLanes);
     }
   }
@@ -191,7 +209,7 @@ HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* start
     const auto origin = hn::BitCast(d, hn::Set(Sums(), starts[Int8Rows::kGroup + i]));
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const auto sum = hn::Sub(hn::BitCast(d, sums.of[i][v]), origin);
+      const auto sum = hn::Sub(hn::BitCast(d, sums.of[0][i][v]), origin);
       totals.of[i][v] = hn::MulAdd(sum, scale[v], totals.of[i][v]);
     }
   }
@@ -227,6 +245,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
     } else {
       add_quads<kBlockQuads>(codes, unit, rows, sums);
     }
+    sums.join();
     add_block(sums, starts, scales, totals);
     starts += 2 * Int8Rows::kGroup;
     scales += kPackedRows;
@@ -235,6 +254,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
     TileSums<kRows> sums;
     begin(starts, sums);
     add_quads(codes, quads, unit, rows, sums);
+    sums.join();
     add_block(sums, starts, scales, totals);
   }
 #pragma GCC unroll 6

@@ -82,7 +82,7 @@ HWY_INLINE void with_bits(int bits, Body&& body) {
 }
 
 // `to` (count, 32 rows, 4) becomes the codes of the first quads of columns of a panel that has `quads` of them, every one put
-// through map(d, vector of bytes).
+// through map(d, vector of bytes). The panel behind it is fetched meanwhile: what comes in between hides it from the processor.
 template <class Map>
 void unpack_panel(int bits, std::int64_t quads, const std::uint8_t* panel, std::int64_t count,
                   std::uint8_t* to, Map&& map) {
@@ -90,7 +90,10 @@ void unpack_panel(int bits, std::int64_t quads, const std::uint8_t* panel, std::
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
   with_bits(bits, [&]<int kBits>() HWY_ATTR {
     const PanelCodes<kBits> codes{quads * 4};
+    constexpr std::int64_t kBytes = kQuadBytes * kBits / 8;
     for (std::int64_t quad = 0; quad < count; ++quad) {
+      for (std::int64_t at = 0; at < kBytes; at += 64)
+        __builtin_prefetch(panel + (quads + quad) * kBytes + at);
       for (std::int64_t at = 0; at < kQuadBytes; at += lanes)
         hn::StoreU(map(d, codes.load(d, panel, quad, at)), d, to + quad * kQuadBytes + at);
     }
