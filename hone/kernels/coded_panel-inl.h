@@ -83,15 +83,28 @@ struct Counted : CodeBytes<kBits> {
   }
 };
 
-// Any values: looked up in memory.
-template <int kBits>
-struct Any : CodeBytes<kBits> {
+// Any values of any width: looked up in memory.
+struct Any {
+  static constexpr int kColumns = 4;
   static constexpr bool kAdds = true;
   static constexpr float first = 0;
+  using Loaded = WordLanes;
   const float* values;
+  std::int64_t columns;
+  int bits;
 
-  explicit Any(const CodedWeight& weight) : CodeBytes<kBits>(weight), values(weight.values) {}
-
+  explicit Any(const CodedWeight& weight)
+      : values(weight.values),
+        columns(packed_columns({weight.rows, weight.columns, weight.bits})),
+        bits(weight.bits) {}
+  HWY_INLINE WordLanes load(const std::uint8_t* panel, std::int64_t column, std::int64_t at) const {
+    const hn::Repartition<std::uint8_t, Floats> d;
+    auto codes = hn::Zero(d);
+    with_bits(bits, [&]<int kBits>() HWY_ATTR {
+      codes = PanelCodes<kBits>{columns}.load(d, panel, column / 4, at * 4);
+    });
+    return hn::BitCast(Words(), codes);
+  }
   template <int kPlace>
   HWY_INLINE FloatLanes value(WordLanes words) const {
     return hn::GatherIndex(Floats(), values, byte_of<kPlace>(words));
@@ -261,17 +274,18 @@ void with_way(const CodedWeight& weight, Body&& body) {
 #else
   if (weight.bits == 4 && are_whole(weight)) return body(WholeTable(weight));
 #endif
-  with_bits(weight.bits, [&]<int kBits>() {
-    if (are_counted(weight)) return body(Counted<kBits>(weight));
+  if (are_counted(weight))
+    return with_bits(weight.bits, [&]<int kBits>() { body(Counted<kBits>(weight)); });
 #if HWY_TARGET == HWY_AVX3
-    constexpr bool kInRegisters = kBits == 4 || kBits == 2 || kBits == 1;
-    if constexpr (!kInRegisters) {
-      if (__builtin_cpu_supports("avx512vbmi") && are_bfloat16(weight))
-        return body(HalfTables<kBits>(weight));
-    }
+  if (__builtin_cpu_supports("avx512vbmi") && are_bfloat16(weight)) {
+    if (weight.bits == 3) return body(HalfTables<3>(weight));
+    if (weight.bits == 5) return body(HalfTables<5>(weight));
+    if (weight.bits == 6) return body(HalfTables<6>(weight));
+    if (weight.bits == 7) return body(HalfTables<7>(weight));
+    if (weight.bits == 8) return body(HalfTables<8>(weight));
+  }
 #endif
-    body(Any<kBits>(weight));
-  });
+  body(Any(weight));
 }
 
 // Where the codes and scales of a panel lie.

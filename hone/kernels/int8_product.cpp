@@ -50,7 +50,7 @@ PackedMatrix matrix_of(const Int8Weight& weight) {
 std::int64_t panels_of(const Int8Weight& weight) { return ceil_div(weight.rows, kPackedRows); }
 
 // Rows up to which it is less to take codes of 1 and 2 bits out of their bytes again for every tile than to unpack them.
-constexpr std::int64_t kFewRows = 12;
+constexpr std::int64_t kFewRows = 4;
 
 // The bits of what tiles read: the codes themselves where every block is of whole bytes of them, else bytes that codes are
 // unpacked to.

@@ -273,10 +273,10 @@ void sum_tile(const TileRows<Dot::Left>& left, const Panel& panel, void* to) {
     auto* const floats = static_cast<float*>(to);
     if (panel.scales == nullptr) {
       sum_whole_rows<Codes, kRows>(left, panel, vector, static_cast<std::int32_t*>(to));
-    } else if (panel.block_quads == 4 && Codes::kQuads <= 4) {
-      sum_blocks<Codes, kRows, std::max(4, Codes::kQuads)>(left, panel, vector, floats);
-    } else if (panel.block_quads == 8) {
-      sum_blocks<Codes, kRows, 8>(left, panel, vector, floats);
+    } else if (Codes::kQuads <= 2 && panel.block_quads == 4) {
+      sum_blocks<Codes, kRows, Codes::kQuads <= 2 ? 4 : 0>(left, panel, vector, floats);
+    } else if (Codes::kQuads <= 2 && panel.block_quads == 8) {
+      sum_blocks<Codes, kRows, Codes::kQuads <= 2 ? 8 : 0>(left, panel, vector, floats);
     } else {
       sum_blocks<Codes, kRows, 0>(left, panel, vector, floats);
     }
@@ -286,17 +286,18 @@ void sum_tile(const TileRows<Dot::Left>& left, const Panel& panel, void* to) {
 using SumTile = void (*)(const TileRows<Dot::Left>&, const Panel&, void*);
 
 template <class Codes, int... kRow>
-constexpr std::array<SumTile, kTileRows> tiles_of(std::integer_sequence<int, kRow...>) {
+constexpr std::array<SumTile, sizeof...(kRow)> tiles_of(std::integer_sequence<int, kRow...>) {
   return {sum_tile<Codes, kRow + 1>...};
 }
 
-// Of panels of 8, 4, 2 or 1 bits.
+// Of panels of 8, 4, 2 or 1 bits; the latter two of up to kFewRows rows.
 inline SumTile tile_for(int bits, std::int64_t rows) {
   using Rows = std::make_integer_sequence<int, kTileRows>;
-  static constexpr std::array<SumTile, kTileRows> kWhole = tiles_of<WholeBytes>(Rows());
-  static constexpr std::array<SumTile, kTileRows> kHalf = tiles_of<PartBytes<4>>(Rows());
-  static constexpr std::array<SumTile, kTileRows> kQuarter = tiles_of<PartBytes<2>>(Rows());
-  static constexpr std::array<SumTile, kTileRows> kBit = tiles_of<PartBytes<1>>(Rows());
-  const auto& tiles = bits == 8 ? kWhole : bits == 4 ? kHalf : bits == 2 ? kQuarter : kBit;
-  return tiles[static_cast<std::size_t>(rows - 1)];
+  using FewRows = std::make_integer_sequence<int, std::min<int>(kFewRows, kTileRows)>;
+  static constexpr auto kWhole = tiles_of<WholeBytes>(Rows());
+  static constexpr auto kHalf = tiles_of<PartBytes<4>>(Rows());
+  static constexpr auto kQuarter = tiles_of<PartBytes<2>>(FewRows());
+  static constexpr auto kBit = tiles_of<PartBytes<1>>(FewRows());
+  const auto row = static_cast<std::size_t>(rows - 1);
+  return bits == 8 ? kWhole[row] : bits == 4 ? kHalf[row] : bits == 2 ? kQuarter[row] : kBit[row];
 }
