@@ -21,6 +21,9 @@ void graph_file(std::string_view bytes);
 void graph_text(std::string_view bytes);
 /// Tables of JSON lines or of one array.
 void json_table(std::string_view bytes);
+/// graph.hone and, behind a zero byte, parameters.safetensors of packed weights: the values of all codes, and products and
+/// rows of them by every kernel that takes them.
+void packed(std::string_view bytes);
 /// Parquet files: all columns that can be read.
 void parquet(std::string_view bytes);
 /// model.safetensors.
@@ -47,6 +50,7 @@ inline constexpr Target kTargets[] = {
     {"graph_file", graph_file},
     {"graph_text", graph_text},
     {"json_table", json_table},
+    {"packed", packed},
     {"parquet", parquet},
     {"safetensors", safetensors},
     {"sentence_modules", sentence_modules},

@@ -241,8 +241,9 @@ std::optional<CodeUnits> units_by_coding(const BlockLayout& layout, const BlockC
   CodeUnits units{
       .units = {}, .group = std::min(layout.grid.block_columns, layout.grid.columns), .scales = {}};
   for (std::uint32_t code = 0; code < 1u << coding.element_bits; ++code) {
-    units.units.push_back(static_cast<float>(coding.value(code)));
-    if (static_cast<double>(units.units.back()) != coding.value(code)) return std::nullopt;
+    const double value = coding.value(code);
+    units.units.push_back(static_cast<float>(value));
+    if (!std::isnan(value) && static_cast<double>(units.units.back()) != value) return std::nullopt;
   }
   for (std::uint32_t shared = 0; shared < 1u << coding.shared_bits; ++shared) {
     const int k = static_cast<int>(shared) - coding.shared_bias;

@@ -88,7 +88,7 @@ struct CodeLayout {
   bool twos_complement = false;
 };
 
-/// How codes become values where that is one product in fp32: value = units[code] * scale of its group.
+/// How codes become values where that is one product in fp32: value = (units[code] + offset of its group) * scale of its group.
 struct CodeUnits {
   std::vector<float> units;  ///< of the element codes from 0 on; NaN for one that no value has
   /// Neighbours along the last axis that share a scale, the last of a row perhaps fewer; 0: the whole tensor.
@@ -96,6 +96,8 @@ struct CodeUnits {
   /// With shared codes of up to 8 bits the scale of each of these, NaN where it makes its group NaN; without shared codes
   /// the scale of each group, in order. Empty with shared codes of 32 bits, which are the scales.
   std::vector<float> scales;
+  std::vector<float> offsets =
+      {};  ///< of each group, whole numbers, as units then are; empty: none
 };
 
 /// A part of an element's code, for people: "sign", "exponent", "fraction", "integer", "index".

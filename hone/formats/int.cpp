@@ -264,13 +264,17 @@ std::optional<CodeUnits> units(const QuantizerInput& input) {
   const Format& format = input.format;
   const Rows groups = groups_of(format, input.sizes);
   const std::optional<std::int64_t> group = unit_group(groups, input.sizes);
-  if (is_mase(format) || affine(format) || !group) return std::nullopt;
+  if (is_mase(format) || (affine(format) && dynamic(format)) || !group) return std::nullopt;
   CodeUnits units{.units = {}, .group = *group, .scales = {}};
   for (std::uint32_t code = 0; code < 1u << bits_of(format); ++code)
-    units.units.push_back(static_cast<float>(signed_value(code, bits_of(format))));
+    units.units.push_back(
+        static_cast<float>(affine(format) ? code : signed_value(code, bits_of(format))));
   if (dynamic(format)) return units;
-  for (std::int64_t g = 0; g < groups.count; ++g)
-    units.scales.push_back(grid_of_state(input, g).scale);
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    const ScaledGrid grid = grid_of_state(input, g);
+    units.scales.push_back(grid.scale);
+    if (affine(format)) units.offsets.push_back(grid.lowest);
+  }
   return units;
 }
 

@@ -147,14 +147,18 @@ void unpack(const QuantizerInput& input, const PackedLayout& layout, const Packe
   input.format.def->decode(input, codes, y);
 }
 
-bool has_units(const Format& format, const Sizes& sizes) {
+std::optional<CodeUnits> units_for_any_state(const Format& format, const Sizes& sizes) {
   std::vector<Tensor> state;
   for (const FormatStateDef& def : states_of(format)) {
     Sizes own = def.sizes;
     if (def.per_row) own.insert(own.begin(), rows_of(sizes).count);
     state.push_back(Tensor::zeros(DType::f32, own));
   }
-  return units_of({format, sizes, {}, state}).has_value();
+  return units_of({format, sizes, {}, state});
+}
+
+bool has_units(const Format& format, const Sizes& sizes) {
+  return units_for_any_state(format, sizes).has_value();
 }
 
 float PackedRows::scale(std::int64_t row, std::int64_t block) const {
@@ -162,11 +166,18 @@ float PackedRows::scale(std::int64_t row, std::int64_t block) const {
     constexpr std::int64_t kRows = kernels::kPackedRows;
     return units.scales[shared[kRows * (row / kRows * layout.scale_blocks + block) + row % kRows]];
   }
-  const std::int64_t group =
-      units.group == 0 ? 0 : row * groups_in_row(units, layout.matrix.columns) + block;
+  const std::int64_t group = group_of(row, block);
   if (layout.codes.shared_count == 0) return units.scales[static_cast<std::size_t>(group)];
   const std::uint32_t code = shared_code(layout.codes, shared, group);
   return units.scales.empty() ? float_value(code) : units.scales[code];
+}
+
+float PackedRows::offset(std::int64_t row, std::int64_t block) const {
+  return units.offsets.empty() ? 0 : units.offsets[static_cast<std::size_t>(group_of(row, block))];
+}
+
+std::int64_t PackedRows::group_of(std::int64_t row, std::int64_t block) const {
+  return units.group == 0 ? 0 : row * groups_in_row(units, layout.matrix.columns) + block;
 }
 
 void PackedRows::multiply(std::int64_t row, const std::uint8_t* row_codes, float* y) const {
@@ -174,10 +185,12 @@ void PackedRows::multiply(std::int64_t row, const std::uint8_t* row_codes, float
   const std::int64_t group = units.group == 0 ? columns : units.group;
   const float* const values = units.units.data();
   for (std::int64_t first = 0, block = 0; first < columns; first += group, ++block) {
-    const float by = scale(row, block);
+    const float by = scale(row, block), more = offset(row, block);
     const std::int64_t end = std::min(first + group, columns);
-    for (std::int64_t column = first; column < end; ++column)
-      y[column] = values[row_codes[column]] * by;
+    for (std::int64_t column = first; column < end; ++column) {
+      const float value = values[row_codes[column]];
+      y[column] = (units.offsets.empty() ? value : value + more) * by;
+    }
   }
 }
 
@@ -210,16 +223,41 @@ void PackedRows::read(ThreadPool& pool, std::int64_t begin, std::int64_t count, 
   });
 }
 
+namespace {
+
+// Decodes all of it.
+void check_values(const QuantizerInput& input, const PackedLayout& layout,
+                  const PackedCodes& packed, ThreadPool& pool) {
+  const std::int64_t columns = layout.matrix.columns;
+  std::vector<float> values(static_cast<std::size_t>(layout.matrix.rows * columns));
+  unpack(input, layout, packed, pool, values);
+  const auto odd = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+  if (odd == values.end()) return;
+  const std::int64_t at = odd - values.begin();
+  fail(
+      "row {}, column {}: the value is {}; the file is damaged, or was packed from weights that "
+      "are "
+      "no numbers",
+      at / columns, at % columns, *odd);
+}
+
+}  // namespace
+
 void check_codes(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
                  ThreadPool& pool) {
   const std::optional<CodeUnits> units = units_of(input);
-  if (!units) return;
-  const auto is_nan = [](float value) { return std::isnan(value); };
+  if (!units) return check_values(input, layout, packed, pool);
   const std::int64_t columns = layout.matrix.columns;
-  if (std::ranges::any_of(units->units, is_nan)) {
+  float largest = 0;
+  bool any_nan = false;
+  for (const float unit : units->units) {
+    any_nan = any_nan || std::isnan(unit);
+    largest = std::fmax(largest, std::fabs(unit));
+  }
+  if (any_nan) {
     const auto codes = element_codes(layout, packed.codes.data<std::uint8_t>(), pool);
     for (std::size_t i = 0; i < codes.size(); ++i)
-      user_check(!is_nan(units->units[codes[i]]),
+      user_check(!std::isnan(units->units[codes[i]]),
                  "row {}, column {}: {} has no value for the code {}; the file is damaged",
                  static_cast<std::int64_t>(i) / columns, static_cast<std::int64_t>(i) % columns,
                  to_string(input.format), codes[i]);
@@ -230,12 +268,19 @@ void check_codes(const QuantizerInput& input, const PackedLayout& layout, const 
   const std::int64_t row_count =
       units->group == 0 ? std::min<std::int64_t>(layout.matrix.rows, 1) : layout.matrix.rows;
   const std::int64_t per_row = units->group == 0 ? 1 : groups_in_row(*units, columns);
-  for (std::int64_t row = 0; row < row_count; ++row)
-    for (std::int64_t block = 0; block < per_row; ++block)
-      user_check(std::isfinite(rows.scale(row, block)),
+  bool may_be_infinite = false;
+  for (std::int64_t row = 0; row < row_count; ++row) {
+    for (std::int64_t block = 0; block < per_row; ++block) {
+      const float scale = rows.scale(row, block);
+      user_check(std::isfinite(scale),
                  "row {}, block {}: the scale is {}; the file is damaged, or was packed from "
                  "weights that are no numbers",
-                 row, block, rows.scale(row, block));
+                 row, block, scale);
+      const float most = largest + std::fabs(rows.offset(row, block));
+      may_be_infinite = may_be_infinite || !std::isfinite(most * scale);
+    }
+  }
+  if (may_be_infinite) check_values(input, layout, packed, pool);
 }
 
 }  // namespace hone

@@ -56,7 +56,8 @@ PackedCodes pack(const QuantizerInput& input, const PackedLayout& layout, Thread
 void unpack(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
             ThreadPool& pool, std::span<float> y);
 
-/// Whether codes of a tensor of these sizes become values by `units_of`, whatever the states are.
+/// `units_of` codes of a tensor of these sizes with states of zeros: what does not depend on those.
+std::optional<CodeUnits> units_for_any_state(const Format& format, const Sizes& sizes);
 bool has_units(const Format& format, const Sizes& sizes);
 
 /// Packed codes of a format whose values are products (`units_of`), of which some rows are read at a time. What it refers to
@@ -67,14 +68,16 @@ struct PackedRows {
   const std::uint8_t* codes;
   const std::uint8_t* shared;
 
-  /// The scale of block `block` of a row.
+  /// The scale of block `block` of a row, and what is added to its units.
   float scale(std::int64_t row, std::int64_t block) const;
+  float offset(std::int64_t row, std::int64_t block) const;
   /// y (count, columns) = the values of rows from `begin` on; in panels `begin` is the first row of one.
   void read(ThreadPool& pool, std::int64_t begin, std::int64_t count, float* y) const;
   /// y (columns) = the values of one row of what lies in rows; `row_codes` has room for as many codes.
   void gather(std::int64_t row, std::span<std::uint8_t> row_codes, float* y) const;
 
  private:
+  std::int64_t group_of(std::int64_t row, std::int64_t block) const;
   void multiply(std::int64_t row, const std::uint8_t* row_codes, float* y) const;
 };
 

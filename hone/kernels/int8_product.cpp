@@ -49,9 +49,23 @@ PackedMatrix matrix_of(const Int8Weight& weight) {
 
 std::int64_t panels_of(const Int8Weight& weight) { return ceil_div(weight.rows, kPackedRows); }
 
-Panel panel_of(const Int8Weight& weight, std::int64_t block, std::int64_t panel) {
+// Rows up to which it is less to take codes of 1 and 2 bits out of their bytes again for every tile than to unpack them.
+constexpr std::int64_t kFewRows = 4;
+
+// The bits of what tiles read: the codes themselves where every block is of whole bytes of them, else bytes that codes are
+// unpacked to.
+int bits_as_they_lie(const Int8Weight& weight, std::int64_t block, std::int64_t rows) {
+  const int bits = weight.bits;
+  if (bits != 4 && bits != 2 && bits != 1) return 8;
+  if (bits != 4 && rows > kFewRows) return 8;
+  return weight.block_scales != nullptr && block % (32 / bits) != 0 ? 8 : bits;
+}
+
+Panel panel_of(const Int8Weight& weight, const Int8Shape& x, std::int64_t panel) {
+  const std::int64_t block = x.block;
   const std::int64_t columns = packed_columns(matrix_of(weight));
-  const std::int64_t quads_of_byte = weight.bits == 4 ? 2 : 1;
+  const std::int64_t quads_of_byte =
+      bits_as_they_lie(weight, block, x.rows) == 8 ? 1 : 8 / weight.bits;
   const std::int64_t quads = ceil_div(weight.columns, 4 * quads_of_byte) * quads_of_byte;
   const std::int64_t blocks = block == 0 ? 0 : ceil_div(weight.columns, block);
   return {
@@ -201,20 +215,18 @@ const Left* tile_codes(const Int8Rows& x, std::int64_t first, std::int64_t rows)
   }
 }
 
-// A panel that tiles can read: of 8 or 4 bits as it stands, of other widths unpacked, in memory of
-// the thread.
-Panel readable_panel(const Int8Weight& weight, Panel panel) {
-  if (weight.bits == 8 || weight.bits == 4) return panel;
+// A panel that tiles can read: as it stands, or unpacked, in memory of the thread.
+Panel readable_panel(const Int8Weight& weight, Panel panel, int bits) {
+  if (weight.bits == bits) return panel;
   static thread_local Scratch scratch;
   auto* const bytes = reinterpret_cast<std::uint8_t*>(
       scratch.floats(static_cast<std::size_t>(panel.quads * kPackedRows)));
   const auto zero = static_cast<std::uint8_t>(128 - (1 << (weight.bits - 1)));
   const std::int64_t all = packed_columns(matrix_of(weight)) / 4;
-  unpack_panel(
-      weight.bits, all, panel.codes, 0, panel.quads, bytes, [&](auto d, auto codes) HWY_ATTR {
-        return weight.bits > 4 ? hn::Add(codes, hn::Set(d, zero))
-                               : hn::TableLookupBytes(hn::LoadDup128(d, panel.values), codes);
-      });
+  unpack_panel(weight.bits, all, panel.codes, panel.quads, bytes, [&](auto d, auto codes) HWY_ATTR {
+    return weight.bits > 4 ? hn::Add(codes, hn::Set(d, zero))
+                           : hn::TableLookupBytes(hn::LoadDup128(d, panel.values), codes);
+  });
   panel.codes = bytes;
   return panel;
 }
@@ -238,15 +250,15 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   const std::int64_t stride = x.shape.stride() / 4;
   const Left* const codes = tile_codes<Left>(x, first, rows);
   const std::int64_t begin = chunk / plan.row_tiles * plan.panels_together;
+  const int bits = bits_as_they_lie(weight, x.shape.block, x.shape.rows);
   for (std::int64_t p = begin; p < std::min(begin + plan.panels_together, panels_of(weight)); ++p) {
-    const Panel panel = readable_panel(weight, panel_of(weight, x.shape.block, p));
+    const Panel panel = readable_panel(weight, panel_of(weight, x.shape, p), bits);
     const std::int64_t columns = std::min(kPackedRows, weight.rows - p * kPackedRows);
     for (std::int64_t i = 0; i < rows; i += kTileRows) {
       const std::int64_t together = std::min<std::int64_t>(kTileRows, rows - i);
       const FinishedTile tile{sums, first + i, together, p * kPackedRows, columns};
       prefetch(to, tile);
-      tile_for(weight.bits == 4 ? 4 : 8, together)(
-          {codes + i * stride, stride, &x.start(first + i, 0)}, panel, sums);
+      tile_for(bits, together)({codes + i * stride, stride, &x.start(first + i, 0)}, panel, sums);
       finish(x, weight, to, tile);
     }
   }

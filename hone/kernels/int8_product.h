@@ -7,7 +7,7 @@
 #include "hone/kernels/int8_rows.h"
 
 /// Products of rounded activations with packed weights of 1 to 8 bits, summed up as integers. Those of
-/// 8 and 4 bits are read as they lie, others unpacked panel by panel on the way.
+/// 8, 4, 2 and 1 bits are read as they lie, others unpacked panel by panel on the way.
 ///
 ///     // y(T,O) = x(T,I) W(O,I)^T + bias(O), with the values of MXINT8 on both sides
 ///     round_rows_in_blocks(pool, activations, {.bits = 8}, x);

@@ -29,28 +29,52 @@ struct WholeBytes {
   }
 };
 
-// Of 4 bits: two quads, each of whose codes stands for one of 16 bytes.
-struct HalfBytes {
-  static constexpr int kQuads = 2;
-  explicit HWY_INLINE HalfBytes(const Panel& panel)
-      : values_(hn::LoadDup128(WeightBytes(), panel.values)) {}
+// Of 4, 2 or 1 bits: as many quads as a byte has codes, each of which stands for one of 16 bytes. A code is the index of its
+// byte where it lies in the lower half of its own, in a table that leaves room for what would lie below it.
+template <int kBits>
+struct PartBytes {
+  static constexpr int kQuads = 8 / kBits;
+  static constexpr int kTables = 4 / kBits;
+  explicit HWY_INLINE PartBytes(const Panel& panel) {
+#pragma GCC unroll 4
+    for (int t = 0; t < kTables; ++t) {
+      HWY_ALIGN std::uint8_t bytes[16] = {};
+#pragma GCC unroll 16
+      for (int code = 0; code < 1 << kBits; ++code) bytes[code << (t * kBits)] = panel.values[code];
+      tables_[t] = hn::LoadDup128(WeightBytes(), bytes);
+    }
+  }
   template <int kPart>
   HWY_INLINE Dot::Right quad(const std::uint8_t* unit) const {
     const hn::Repartition<std::uint16_t, Sums> halves;
+    constexpr int kTable = kPart % kTables;
+    constexpr auto kMask = static_cast<std::uint8_t>(((1 << kBits) - 1) << (kTable * kBits));
     auto bytes = hn::LoadU(WeightBytes(), unit);
-    if (kPart == 1)
+    if (kPart >= kTables)
       bytes = hn::BitCast(WeightBytes(), hn::ShiftRight<4>(hn::BitCast(halves, bytes)));
-    const auto low = hn::And(bytes, hn::Set(WeightBytes(), std::uint8_t{15}));
-    return Dot::right(hn::TableLookupBytes(values_, low));
+    return Dot::right(
+        hn::TableLookupBytes(tables_[kTable], hn::And(bytes, hn::Set(WeightBytes(), kMask))));
   }
 
  private:
-  hn::Vec<WeightBytes> values_;
+  hn::Vec<WeightBytes> tables_[kTables];
 };
+
+// Sums of each element: those of one row are so few that they would wait for each other.
+template <int kRows>
+constexpr int kChains = kRows == 1 ? 2 : 1;
 
 template <int kRows>
 struct TileSums {
-  Dot::Sum of[kRows][kTileVectors<kRows>];
+  Dot::Sum of[kChains<kRows>][kRows][kTileVectors<kRows>];
+
+  // All of them in the first.
+  HWY_INLINE void join() {
+    if constexpr (kChains<kRows> == 2) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kTileVectors<kRows>; ++v) of[0][0][v] = hn::Add(of[0][0][v], of[1][0][v]);
+    }
+  }
 };
 
 template <int kRows>
@@ -58,7 +82,10 @@ HWY_INLINE void begin(const std::int32_t* starts, TileSums<kRows>& sums) {
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kTileVectors<kRows>; ++v) sums.of[i][v] = hn::Set(Sums(), starts[i]);
+    for (int v = 0; v < kTileVectors<kRows>; ++v) {
+      sums.of[0][i][v] = hn::Set(Sums(), starts[i]);
+      if constexpr (kChains<kRows> == 2) sums.of[1][i][v] = hn::Zero(Sums());
+    }
   }
 }
 
@@ -92,8 +119,10 @@ HWY_INLINE void add_quad(const Codes& codes, const std::uint8_t* unit,
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v)
-      sums.of[i][v] = Dot::dot(right[v], rows.at(i, quad), sums.of[i][v]);
+    for (int v = 0; v < kVectors; ++v) {
+      Dot::Sum& sum = sums.of[quad % kChains<kRows>][i][v];
+      sum = Dot::dot(right[v], rows.at(i, quad), sum);
+    }
   }
 }
 
@@ -105,7 +134,17 @@ HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, MovingR
   for (int q = 0; q < kQuads; q += Codes::kQuads) {
     const std::uint8_t* const at = unit + q / Codes::kQuads * kUnitBytes;
     add_quad<0>(codes, at, rows, q, sums);
-    if constexpr (Codes::kQuads == 2) add_quad<1>(codes, at, rows, q + 1, sums);
+    if constexpr (Codes::kQuads >= 2) add_quad<1>(codes, at, rows, q + 1, sums);
+    if constexpr (Codes::kQuads >= 4) {
+      add_quad<2>(codes, at, rows, q + 2, sums);
+      add_quad<3>(codes, at, rows, q + 3, sums);
+    }
+    if constexpr (Codes::kQuads == 8) {
+      add_quad<4>(codes, at, rows, q + 4, sums);
+      add_quad<5>(codes, at, rows, q + 5, sums);
+      add_quad<6>(codes, at, rows, q + 6, sums);
+      add_quad<7>(codes, at, rows, q + 7, sums);
+    }
   }
   unit += kQuads / Codes::kQuads * kUnitBytes;
   rows.move(kQuads);
@@ -115,7 +154,7 @@ HWY_INLINE void add_quads(const Codes& codes, const std::uint8_t*& unit, MovingR
 template <class Codes, int kRows>
 HWY_INLINE void add_quads(const Codes& codes, std::int64_t quads, const std::uint8_t*& unit,
                           MovingRows<kRows>& rows, TileSums<kRows>& sums) {
-  constexpr int kStep = 4;
+  constexpr int kStep = Codes::kQuads < 4 ? 4 : Codes::kQuads;
   for (; quads >= kStep; quads -= kStep) add_quads<kStep>(codes, unit, rows, sums);
   for (; quads > 0; quads -= Codes::kQuads) add_quads<Codes::kQuads>(codes, unit, rows, sums);
 }
@@ -138,12 +177,13 @@ HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& pan
   TileSums<kRows> sums;
   begin(left.starts, sums);
   add_quads(codes, panel.quads, unit, rows, sums);
+  sums.join();
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const auto origin = hn::Set(Sums(), left.starts[Int8Rows::kGroup + i]);
-      hn::StoreU(hn::Sub(sums.of[i][v], origin), Sums(),
+      hn::StoreU(hn::Sub(sums.of[0][i][v], origin), Sums(),
                  to + i * kPackedRows + (vector + v) * kLanes);
     }
   }
@@ -169,7 +209,7 @@ HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* start
     const auto origin = hn::BitCast(d, hn::Set(Sums(), starts[Int8Rows::kGroup + i]));
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const auto sum = hn::Sub(hn::BitCast(d, sums.of[i][v]), origin);
+      const auto sum = hn::Sub(hn::BitCast(d, sums.of[0][i][v]), origin);
       totals.of[i][v] = hn::MulAdd(sum, scale[v], totals.of[i][v]);
     }
   }
@@ -205,6 +245,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
     } else {
       add_quads<kBlockQuads>(codes, unit, rows, sums);
     }
+    sums.join();
     add_block(sums, starts, scales, totals);
     starts += 2 * Int8Rows::kGroup;
     scales += kPackedRows;
@@ -213,6 +254,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
     TileSums<kRows> sums;
     begin(starts, sums);
     add_quads(codes, quads, unit, rows, sums);
+    sums.join();
     add_block(sums, starts, scales, totals);
   }
 #pragma GCC unroll 6
@@ -231,10 +273,10 @@ void sum_tile(const TileRows<Dot::Left>& left, const Panel& panel, void* to) {
     auto* const floats = static_cast<float*>(to);
     if (panel.scales == nullptr) {
       sum_whole_rows<Codes, kRows>(left, panel, vector, static_cast<std::int32_t*>(to));
-    } else if (panel.block_quads == 4) {
-      sum_blocks<Codes, kRows, 4>(left, panel, vector, floats);
-    } else if (panel.block_quads == 8) {
-      sum_blocks<Codes, kRows, 8>(left, panel, vector, floats);
+    } else if (Codes::kQuads <= 2 && panel.block_quads == 4) {
+      sum_blocks<Codes, kRows, Codes::kQuads <= 2 ? 4 : 0>(left, panel, vector, floats);
+    } else if (Codes::kQuads <= 2 && panel.block_quads == 8) {
+      sum_blocks<Codes, kRows, Codes::kQuads <= 2 ? 8 : 0>(left, panel, vector, floats);
     } else {
       sum_blocks<Codes, kRows, 0>(left, panel, vector, floats);
     }
@@ -244,13 +286,18 @@ void sum_tile(const TileRows<Dot::Left>& left, const Panel& panel, void* to) {
 using SumTile = void (*)(const TileRows<Dot::Left>&, const Panel&, void*);
 
 template <class Codes, int... kRow>
-constexpr std::array<SumTile, kTileRows> tiles_of(std::integer_sequence<int, kRow...>) {
+constexpr std::array<SumTile, sizeof...(kRow)> tiles_of(std::integer_sequence<int, kRow...>) {
   return {sum_tile<Codes, kRow + 1>...};
 }
 
+// Of panels of 8, 4, 2 or 1 bits; the latter two of up to kFewRows rows.
 inline SumTile tile_for(int bits, std::int64_t rows) {
   using Rows = std::make_integer_sequence<int, kTileRows>;
-  static constexpr std::array<SumTile, kTileRows> kWhole = tiles_of<WholeBytes>(Rows());
-  static constexpr std::array<SumTile, kTileRows> kHalf = tiles_of<HalfBytes>(Rows());
-  return (bits == 8 ? kWhole : kHalf)[static_cast<std::size_t>(rows - 1)];
+  using FewRows = std::make_integer_sequence<int, std::min<int>(kFewRows, kTileRows)>;
+  static constexpr auto kWhole = tiles_of<WholeBytes>(Rows());
+  static constexpr auto kHalf = tiles_of<PartBytes<4>>(Rows());
+  static constexpr auto kQuarter = tiles_of<PartBytes<2>>(FewRows());
+  static constexpr auto kBit = tiles_of<PartBytes<1>>(FewRows());
+  const auto row = static_cast<std::size_t>(rows - 1);
+  return bits == 8 ? kWhole[row] : bits == 4 ? kHalf[row] : bits == 2 ? kQuarter[row] : kBit[row];
 }

@@ -1,15 +1,36 @@
 #pragma once
 
-#include "hone/kernels/int8_product.h"
+#include <cstdint>
 
-/// Products of float activations with packed weights of integers: what is saved is memory and the
-/// reading of it, nothing is rounded but the weights.
+#include "hone/base/thread_pool.h"
+#include "hone/kernels/epilogue.h"
+
+/// Products of float activations with packed weights: what is saved is memory and the reading of it, nothing is rounded
+/// but the weights.
 ///
-/// The bits are those of `gemm` with the weights as floats, value(code) of `Int8Weight` rounded once:
-/// (values[code] - 128) times the scale of its row, or times 2^(e-127) · unit. So a model gives what
-/// its simulation with the same weights gives. Few rows take the weights as they are decoded; many
-/// multiply by panels that were decoded once for all of them.
+/// The bits are those of `gemm` with the weights as floats, so a model gives what its simulation with the same weights
+/// gives. Few rows take the weights as they are decoded; many multiply by panels that were decoded once for all of them.
 namespace hone::kernels {
+
+/// W (N,K): w = (values[code] + offsets[n]) · scale, either operation rounded once.
+struct CodedWeight {
+  std::int64_t rows = 0;     ///< N
+  std::int64_t columns = 0;  ///< K
+  int bits = 8;              ///< of a code, 1 to 8
+  /// In panels (see packed_matrix.h), aligned to a line of the cache for best speed.
+  const std::uint8_t* codes = nullptr;
+  /// (2^bits) what codes stand for. Whole numbers are fastest: those that follow each other for codes of 5 and more bits,
+  /// any of -128 to 127 for fewer.
+  const float* values = nullptr;
+  const float* offsets = nullptr;  ///< (N) whole numbers, as values then are, or null: none
+  /// One scale for every row (N), or else one byte e for every row and `block` columns, in panels, which stands for
+  /// 2^(e + scale_shift - 127) · `unit`; e + scale_shift = 0 makes a block zero, and with 255 results are infinite or NaN.
+  const float* scales = nullptr;
+  const std::uint8_t* block_scales = nullptr;
+  std::int64_t block = 0;
+  int scale_shift = 0;
+  float unit = 1;
+};
 
 /// X (M,K), rows `stride` apart.
 struct FloatRows {
@@ -18,10 +39,8 @@ struct FloatRows {
   std::int64_t stride = 0;
 };
 
-/// y[m * y_stride + n], through `epilogue`, whose residual must not overlap y. `block` is the number of
-/// columns that share a scale where the weight has scales per block.
-void weight_only_product(ThreadPool& pool, const FloatRows& x, const Int8Weight& weight,
-                         std::int64_t block, const Epilogue& epilogue, float* y,
-                         std::int64_t y_stride);
+/// y[m * y_stride + n], through `epilogue`, whose residual must not overlap y.
+void weight_only_product(ThreadPool& pool, const FloatRows& x, const CodedWeight& weight,
+                         const Epilogue& epilogue, float* y, std::int64_t y_stride);
 
 }  // namespace hone::kernels

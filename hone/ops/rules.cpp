@@ -31,6 +31,18 @@ void expect_equal(const Dim& got, const Dim& expected, std::string_view what) {
   user_check(got == expected, "{}: expected {}, got {}", what, to_string(expected), to_string(got));
 }
 
+Sizes constant_sizes(const Shape& shape) {
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
+  std::int64_t count = 1;
+  for (const Dim& dim : shape) {
+    user_check(dim.symbol == 0 && dim.size >= 1 && dim.size <= kMostElements / count,
+               "shape must be of numbers of at least 1, and of 2^48 elements at most, got {}",
+               to_string(shape));
+    count *= dim.size;
+  }
+  return resolve(shape, {});
+}
+
 std::vector<Type> same_as_first(const TypeContext& context) {
   for (const Type& input : context.inputs) {
     expect_dtype(input, DType::f32, "input");

@@ -16,6 +16,10 @@ void expect_dtype(const Type& type, DType dtype, std::string_view what);
 void expect_rank(const Type& type, std::int64_t rank, std::string_view what);
 void expect_equal(const Dim& got, const Dim& expected, std::string_view what);
 
+/// The extents of what a file says the shape of. Throws `UserError` for symbols, for extents below 1, and for more elements
+/// than anybody has (2^48), so that what is counted from them stays a number.
+Sizes constant_sizes(const Shape& shape);
+
 /// Type rules of whole families.
 std::vector<Type> same_as_first(const TypeContext& context);     ///< f32 of one shape in and out
 std::vector<Type> broadcast_of_two(const TypeContext& context);  ///< f32 and f32, broadcast

@@ -23,7 +23,7 @@ PackedLayout layout_of(const TypeContext& context) {
              "or damaged",
              kPackingVersion);
   parse_parameter_role(context.attributes.get<std::string>("role"));
-  return packed_layout(std::get<Format>(format), resolve(std::get<Shape>(shape), {}),
+  return packed_layout(std::get<Format>(format), constant_sizes(std::get<Shape>(shape)),
                        parse_arrangement(std::get<std::string>(arrangement)));
 }
 

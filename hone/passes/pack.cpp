@@ -60,6 +60,7 @@ struct Standing {
   std::string codes, shared;
   std::vector<std::string> states;
 
+  /// Throws `UserError` where the graph was written by nobody who packs.
   explicit Standing(const Node& node)
       : format(node.attributes().get<Format>("format")),
         sizes(resolve(node.types()[0].shape, {})),
@@ -69,6 +70,20 @@ struct Standing {
         shared(node.inputs()[1].node->name()) {
     for (std::size_t i = 2; i < node.inputs().size(); ++i)
       states.push_back(node.inputs()[i].node->name());
+    for (const Value& input : node.inputs())
+      user_check(input.node->kind() == NodeKind::parameter,
+                 "{}: reads {}, which is no parameter; the graph is damaged", node.name(),
+                 input.node->name());
+    user_check(codes == parameter() + std::string(kCodes) &&
+                   shared == parameter() + std::string(kShared) &&
+                   node.inputs()[0].node->users().size() == 1 &&
+                   node.inputs()[1].node->users().size() == 1,
+               "{}: expected NAME{} and NAME{} that it alone reads, got {} and {}; the graph is "
+               "damaged",
+               node.name(), kCodes, kShared, codes, shared);
+  }
+  std::string parameter() const {
+    return codes.substr(0, codes.size() - std::min(codes.size(), kCodes.size()));
   }
   std::vector<Tensor> state(const ParameterStore& parameters) const {
     std::vector<Tensor> tensors;

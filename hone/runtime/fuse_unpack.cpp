@@ -12,6 +12,7 @@ namespace {
 // Of `linear` and `fused_linear`.
 constexpr std::size_t kInput = 0, kWeight = 1, kBias = 2, kResidual = 3;
 constexpr std::size_t kIds = 0, kTable = 1;  // of `embedding`
+constexpr std::size_t kSliced = 0;           // of `slice`
 
 // What may stand in a node's place, with all of its attributes.
 struct Replacement {
@@ -47,6 +48,16 @@ Replacement of_embedding(const Node& embedding) {
            {"shape", table.attributes().get<Shape>("shape")}}};
 }
 
+Replacement of_slice(const Node& slice) {
+  const Node& table = *slice.inputs()[kSliced].node;
+  return {"packed_rows",
+          table.inputs(),
+          {{"format", table.attributes().get<Format>("format")},
+           {"shape", table.attributes().get<Shape>("shape")},
+           {"begin", *slice.attributes().find("begin")},
+           {"size", *slice.attributes().find("size")}}};
+}
+
 // `rounded`: takes the quantizer of its input on.
 Replacement of_product(const Node& linear, bool rounded) {
   const Node& weight = *linear.inputs()[kWeight].node;
@@ -73,6 +84,8 @@ Replacement of_product(const Node& linear, bool rounded) {
 std::vector<Replacement> replacements(const Graph& graph, const Node& node) {
   if (node.is("embedding") && reads_packed(graph, node, kTable, Arrangement::rows))
     return {of_embedding(node)};
+  const bool of_rows = node.is("slice") && node.attributes().get<std::int64_t>("axis") == 0;
+  if (of_rows && reads_packed(graph, node, kSliced, Arrangement::rows)) return {of_slice(node)};
   const bool is_product =
       (node.is("linear") || node.is("fused_linear")) && node.inputs().size() > kBias;
   if (!is_product || !reads_packed(graph, node, kWeight, Arrangement::panels)) return {};
@@ -107,7 +120,7 @@ bool fuse_unpack(Graph& graph, const Session& session) {
 
 PassDef fuse_unpack_pass() {
   return {.name = "fuse_unpack",
-          .summary = "let linears and embeddings read packed weights themselves",
+          .summary = "let linears, embeddings and slices of tables read packed weights themselves",
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session& session) {
             return fuse_unpack(graph, session);
           }};

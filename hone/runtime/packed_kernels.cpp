@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "hone/formats/packing.h"
-#include "hone/kernels/gemm.h"
 #include "hone/kernels/grain.h"
 #include "hone/kernels/int8_product.h"
 #include "hone/kernels/weight_only_product.h"
@@ -21,6 +20,8 @@ using kernels::Int8Weight;
 // Of `packed_linear` and `native_linear`, and of `packed_embedding`; the states of the weight's format follow.
 constexpr std::size_t kLinearCodes = 1, kBias = 3, kLinearStates = 4;
 constexpr std::size_t kTableCodes = 1, kTableStates = 3;
+// Of `packed_rows`.
+constexpr std::size_t kRowsCodes = 0, kRowsStates = 2;
 
 const Format& format_of(const Attributes& attributes) { return attributes.get<Format>("format"); }
 const Format& input_format_of(const Attributes& attributes) {
@@ -70,64 +71,65 @@ PackedRows rows_in(const PreparedWeight& weight, const Call& call, std::size_t c
           call.input(codes + 1).data<std::uint8_t>()};
 }
 
-// Calls body(the weight), prepared before or for this call alone.
-template <PreparedWeight (*kPrepare)(const Call&), typename Body>
-void with_weight(const Call& call, Body&& body) {
-  if (call.prepared != nullptr) return body(*static_cast<const PreparedWeight*>(call.prepared));
+// Calls body(what kPrepare makes), prepared before or for this call alone.
+template <typename Prepared, Prepared (*kPrepare)(const Call&), typename Body>
+void with_prepared(const Call& call, Body&& body) {
+  if (call.prepared != nullptr) return body(*static_cast<const Prepared*>(call.prepared));
   body(kPrepare(call));
 }
+template <PreparedWeight (*kPrepare)(const Call&), typename Body>
+void with_weight(const Call& call, Body&& body) {
+  with_prepared<PreparedWeight, kPrepare>(call, body);
+}
 
-template <PreparedWeight (*kPrepare)(const Call&)>
+template <typename Prepared, Prepared (*kPrepare)(const Call&)>
 std::shared_ptr<const void> prepare_once(const Call& call) {
-  return std::make_shared<PreparedWeight>(kPrepare(call));
+  return std::make_shared<Prepared>(kPrepare(call));
 }
 
 // ---- tables
 
+template <std::size_t kFirstState>
 PreparedWeight prepare_table(const Call& call) {
-  return prepare_weight(call, kTableStates, Arrangement::rows);
+  return prepare_weight(call, kFirstState, Arrangement::rows);
+}
+
+// y[i] = row row_of(i) of a table.
+template <typename RowOf>
+void gather_rows(const Call& call, const PackedRows& table, std::int64_t count, float* y,
+                 RowOf&& row_of) {
+  const std::int64_t width = table.layout.matrix.columns;
+  parallel_ranges(call.pool(), count, kernels::rows_per_chunk(width),
+                  [&](std::int64_t begin, std::int64_t end) {
+                    std::vector<std::uint8_t> codes(static_cast<std::size_t>(width));
+                    for (std::int64_t i = begin; i < end; ++i)
+                      table.gather(row_of(i), codes, y + i * width);
+                  });
 }
 
 void packed_embedding(Call& call) {
-  with_weight<prepare_table>(call, [&](const PreparedWeight& table) {
-    const PackedRows rows = rows_in(table, call, kTableCodes);
-    const std::int64_t width = table.layout.matrix.columns, count = table.layout.matrix.rows;
+  with_weight<prepare_table<kTableStates>>(call, [&](const PreparedWeight& table) {
     const std::span<const std::int64_t> ids = call.input(0).values<std::int64_t>();
+    const std::int64_t count = table.layout.matrix.rows;
     if (!std::ranges::all_of(ids, [&](std::int64_t id) { return id >= 0 && id < count; }))
       return call.op.reference(call);
-    float* const y = call.output().data<float>();
-    parallel_ranges(call.pool(), std::ssize(ids), kernels::rows_per_chunk(width),
-                    [&](std::int64_t begin, std::int64_t end) {
-                      std::vector<std::uint8_t> codes(static_cast<std::size_t>(width));
-                      for (std::int64_t i = begin; i < end; ++i)
-                        rows.gather(ids[static_cast<std::size_t>(i)], codes, y + i * width);
-                    });
+    gather_rows(call, rows_in(table, call, kTableCodes), std::ssize(ids),
+                call.output().data<float>(),
+                [&](std::int64_t i) { return ids[static_cast<std::size_t>(i)]; });
   });
 }
 
-// ---- products of floats with the values of some panels at a time
-
-constexpr std::int64_t kPartFloats = std::int64_t{1} << 18;
-
-// Rows of the weight, whole panels, whose values are held at a time.
-std::int64_t part_rows(const Sizes& weight) {
-  constexpr std::int64_t kPanel = kernels::kPackedRows;
-  const std::int64_t fit = kPartFloats / std::max<std::int64_t>(1, weight[1]) / kPanel * kPanel;
-  return std::min(std::max(fit, kPanel), (weight[0] + kPanel - 1) / kPanel * kPanel);
+void packed_rows(Call& call) {
+  with_weight<prepare_table<kRowsStates>>(call, [&](const PreparedWeight& table) {
+    const std::int64_t begin = call.attributes.get<std::int64_t>("begin");
+    const std::int64_t count = call.output().size(0);
+    if (begin + count > table.layout.matrix.rows) return call.op.reference(call);
+    gather_rows(call, rows_in(table, call, kRowsCodes), count, call.output().data<float>(),
+                [&](std::int64_t i) { return begin + i; });
+  });
 }
 
-std::int64_t part_bytes(const Sizes& weight) {
-  return part_rows(weight) * weight[1] * static_cast<std::int64_t>(sizeof(float));
-}
-
-// Multiples of a line of the cache.
-std::int64_t lines(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
-
-std::int64_t product_bytes(const Sizes& x, const Sizes& weight) {
-  const kernels::GemmShape part{rows_of(x), part_rows(weight), weight[1]};
-  return lines(part_bytes(weight)) +
-         static_cast<std::int64_t>(kernels::gemm_workspace_floats(part) * sizeof(float));
-}
+// ---- products of floats with codes as they are decoded
 
 kernels::Epilogue epilogue_of(const Call& call) {
   const bool adds = call.attributes.get<bool>("residual");
@@ -137,41 +139,96 @@ kernels::Epilogue epilogue_of(const Call& call) {
           .residual_stride = weight_sizes(call.attributes)[0]};
 }
 
-// That of the columns from `first` on.
-kernels::Epilogue columns_from(kernels::Epilogue epilogue, std::int64_t first) {
-  epilogue.bias += first;
-  if (epilogue.residual != nullptr) epilogue.residual += first;
-  return epilogue;
-}
-
 PreparedWeight prepare_panels(const Call& call) {
   return prepare_weight(call, kLinearStates, Arrangement::panels);
 }
 
-std::int64_t packed_linear_bytes(const CallSite& site, const Bindings& bindings) {
-  return product_bytes(resolve(site.inputs[0].shape, bindings), weight_sizes(site.attributes));
+/// What the bytes of blocks stand for: 2^(e + shift - 127) `unit`.
+struct BlockScales {
+  int shift = 0;
+  float unit = 1;
+};
+
+// None where shared codes stand for anything but powers of two, one after the other.
+std::optional<BlockScales> block_scales_of(const CodeUnits& units) {
+  const std::vector<float>& scales = units.scales;
+  if (scales.size() < 2) return std::nullopt;
+  // Exponents that begin with 0 mean a block of zeros to kernels, which is as good as what 8 bits begin with.
+  BlockScales found{.shift = scales.size() < 256 ? 64 : 0};
+  found.unit = std::ldexp(scales[1], 126 - found.shift);
+  for (std::size_t e = found.shift == 0 ? 1 : 0; e < scales.size(); ++e)
+    if (!std::isnan(scales[e]) &&
+        scales[e] != std::ldexp(found.unit, static_cast<int>(e) + found.shift - 127))
+      return std::nullopt;
+  return std::isnormal(found.unit) ? std::optional(found) : std::nullopt;
 }
 
-void multiply_parts(Call& call, const PreparedWeight& weight) {
-  const Sizes sizes = weight_sizes(call.attributes);
-  const std::int64_t m = rows_of(call.input(0).sizes()), n = sizes[0], k = sizes[1];
-  const PackedRows rows = rows_in(weight, call, kLinearCodes);
-  auto* const memory = static_cast<std::byte*>(call.workspace);
-  auto* const values = reinterpret_cast<float*>(memory);
-  auto* const rest = reinterpret_cast<float*>(memory + lines(part_bytes(sizes)));
-  const float* const x = call.input(0).data<float>();
-  float* const y = call.output().data<float>();
-  for (std::int64_t first = 0; first < n; first += part_rows(sizes)) {
-    const std::int64_t count = std::min(part_rows(sizes), n - first);
-    rows.read(call.pool(), first, count, values);
-    kernels::gemm(call.pool(), {m, count, k}, {x, k, 1}, {values, 1, k}, y + first, n,
-                  columns_from(epilogue_of(call), first), rest);
+/// A weight as `weight_only_product` reads it.
+struct CodedProduct {
+  PreparedWeight weight;
+  std::vector<float> values = {}, offsets = {}, row_scales = {};
+  kernels::CodedWeight coded = {};  ///< its pointers to codes and scales are not set
+};
+
+std::string_view has_scales_of_rows_or_blocks(const CallSite& site) {
+  const Format& format = format_of(site.attributes);
+  const Sizes sizes = weight_sizes(site.attributes);
+  const std::optional<CodeUnits> units = units_for_any_state(format, sizes);
+  if (!units) return "values of the format are no products of a code and a scale";
+  const bool by_row = units->group == 0 || units->group >= sizes.back();
+  const bool in_panels = packed_layout(format, sizes, Arrangement::panels).scale_blocks > 0;
+  return (in_panels ? block_scales_of(*units).has_value() : by_row)
+             ? ""
+             : "scales are neither of rows nor powers of two of blocks";
+}
+
+CodedProduct prepare_codes(const Call& call) {
+  CodedProduct product{.weight = prepare_panels(call)};
+  const PackedLayout& layout = product.weight.layout;
+  const CodeUnits& units = product.weight.units;
+  const kernels::PackedMatrix& m = layout.matrix;
+  product.coded = {.rows = m.rows, .columns = m.columns, .bits = m.bits};
+  // Whole numbers are fastest: the smallest value may be their unit, where to divide by it is exact.
+  float unit = std::numeric_limits<float>::infinity();
+  for (const float value : units.units)
+    if (value != 0) unit = std::fmin(unit, std::fabs(value));
+  int exponent = 0;
+  if (!units.offsets.empty() || !std::isfinite(unit) || std::frexp(unit, &exponent) != 0.5f)
+    unit = 1;
+  product.values.resize(units.units.size());
+  for (std::size_t code = 0; code < units.units.size(); ++code)
+    product.values[code ^ m.flip] = units.units[code] / unit;
+  product.offsets = units.offsets;
+  if (layout.scale_blocks > 0) {
+    const BlockScales scales = block_scales_of(units).value();
+    product.coded.block = units.group;
+    product.coded.scale_shift = scales.shift;
+    product.coded.unit = scales.unit * unit;
+    return product;
   }
+  const PackedRows rows = rows_in(product.weight, call, kLinearCodes);
+  for (std::int64_t row = 0; row < m.rows; ++row)
+    product.row_scales.push_back(rows.scale(row, 0) * unit);
+  if (units.offsets.size() == 1)
+    product.offsets.assign(static_cast<std::size_t>(m.rows), units.offsets[0]);
+  return product;
 }
 
-void packed_linear(Call& call) {
-  with_weight<prepare_panels>(call,
-                              [&](const PreparedWeight& weight) { multiply_parts(call, weight); });
+void coded_linear(Call& call) {
+  with_prepared<CodedProduct, prepare_codes>(call, [&](const CodedProduct& product) {
+    kernels::CodedWeight weight = product.coded;
+    weight.codes = call.input(kLinearCodes).data<std::uint8_t>();
+    weight.values = product.values.data();
+    if (!product.offsets.empty()) weight.offsets = product.offsets.data();
+    if (product.row_scales.empty())
+      weight.block_scales = call.input(kLinearCodes + 1).data<std::uint8_t>();
+    else
+      weight.scales = product.row_scales.data();
+    const Tensor& x = call.input(0);
+    kernels::weight_only_product(call.pool(), {x.data<float>(), rows_of(x.sizes()), weight.columns},
+                                 weight, epilogue_of(call), call.output().data<float>(),
+                                 weight.rows);
+  });
 }
 
 // ---- products of integers: the formats that fit each other
@@ -185,10 +242,17 @@ bool has_blocks_along_rows(const Format& format, std::int64_t rank) {
   return format.is("mode", "fixed") && (format["axis"] == -1 || format["axis"] == rank - 1);
 }
 
+// Two or three values around 0.
+bool is_signs(const Format& format) {
+  return (format.def->name == "binary" || format.def->name == "ternary") &&
+         format.is("mode", "fixed");
+}
+
 // Weights with a scale per row or one for all, inputs rounded to `int` with a scale per token or one for all.
 bool fits_per_row(const CallSite& site) {
   const Format &weight = format_of(site.attributes), &input = input_format_of(site.attributes);
-  if (!is_symmetric_int(weight) || !is_symmetric_int(input)) return false;
+  if (!is_symmetric_int(weight) && !is_signs(weight)) return false;
+  if (!is_symmetric_int(input)) return false;
   return !input.is("scale", "dynamic") || input.is("per", "token");
 }
 
@@ -208,13 +272,6 @@ bool fits_per_block(const CallSite& site) {
          has_blocks_along_rows(input, site.inputs[0].rank()) && weight["block"] == input["block"];
 }
 
-std::string_view weights_are_integers(const CallSite& site) {
-  const Format& weight = format_of(site.attributes);
-  return is_symmetric_int(weight) || is_integer_in_blocks(weight)
-             ? ""
-             : "weights are no whole numbers times scales of rows or blocks";
-}
-
 std::string_view sums_of_codes(const CallSite& site) {
   if (weight_sizes(site.attributes)[1] > kernels::kMostInt8Columns)
     return "more columns than integers can sum up";
@@ -226,7 +283,7 @@ std::string_view sums_of_codes(const CallSite& site) {
 Int8Shape int8_shape(const Sizes& x, const Attributes& attributes) {
   const Format& format = format_of(attributes);
   const std::int64_t columns = x.back();
-  const bool blocks = format.def->name != "int";
+  const bool blocks = !is_symmetric_int(format) && !is_signs(format);
   return {rows_of(x), columns, blocks ? format["block"] : columns};
 }
 
@@ -235,12 +292,14 @@ void set_integers(const PreparedWeight& weight, Int8Weight& integers) {
   const std::vector<float>& units = weight.units.units;
   float unit = std::numeric_limits<float>::infinity();
   for (const float value : units)
-    if (value != 0) unit = std::min(unit, std::fabs(value));
+    if (value != 0) unit = std::fmin(unit, std::fabs(value));
   integers.unit = unit;
   if (integers.bits > 4) return;
   const std::uint8_t flip = weight.layout.matrix.flip;
   for (std::size_t code = 0; code < units.size(); ++code)
-    integers.values[code ^ flip] = static_cast<std::uint8_t>(128 + std::lround(units[code] / unit));
+    if (!std::isnan(units[code]))
+      integers.values[code ^ flip] =
+          static_cast<std::uint8_t>(128 + std::lround(units[code] / unit));
 }
 
 PreparedWeight prepare_integers(const Call& call) {
@@ -299,23 +358,14 @@ void native_linear(Call& call) {
   });
 }
 
-void weight_only_linear(Call& call) {
-  with_weight<prepare_integers>(call, [&](const PreparedWeight& prepared) {
-    const Int8Shape shape = int8_shape(call.input(0).sizes(), call.attributes);
-    kernels::weight_only_product(call.pool(),
-                                 {call.input(0).data<float>(), shape.rows, shape.columns},
-                                 weight_of(call, prepared), shape.block, epilogue_of(call),
-                                 call.output().data<float>(), prepared.integers.rows);
-  });
-}
-
 }  // namespace
 
 Format native_input(const Format& weight, const FormatTable& formats) {
-  if (is_symmetric_int(weight)) return parse_format("int(bits=8,per=token)", formats);
+  if (is_symmetric_int(weight) || is_signs(weight))
+    return parse_format("int(bits=8,per=token)", formats);
   user_check(is_integer_in_blocks(weight),
              "products of weights in {} and rounded inputs are not of codes on this version; those "
-             "of int(bits=2 to 8), "
+             "of int(bits=2 to 8), binary, ternary, "
              "mxint(bits=2 to 8) in blocks of 16 to 256, and mxfp(element=e2m1) are",
              to_string(weight));
   return parse_format(fmt::format("mxint(bits=8,block={})", weight["block"]), formats);
@@ -324,13 +374,13 @@ Format native_input(const Format& weight, const FormatTable& formats) {
 KernelTable packed_kernels() {
   return {
       {"native_linear", "cpu", "integers", sums_of_codes, native_linear, Layout::dense,
-       prepare_once<prepare_integers>, native_linear_bytes, /*native=*/true},
+       prepare_once<PreparedWeight, prepare_integers>, native_linear_bytes, /*native=*/true},
       {"packed_embedding", "cpu", "rows", has_fast_values, packed_embedding, Layout::dense,
-       prepare_once<prepare_table>},
-      {"packed_linear", "cpu", "integers", weights_are_integers, weight_only_linear, Layout::dense,
-       prepare_once<prepare_integers>},
-      {"packed_linear", "cpu", "panels", has_fast_values, packed_linear, Layout::dense,
-       prepare_once<prepare_panels>, packed_linear_bytes},
+       prepare_once<PreparedWeight, prepare_table<kTableStates>>},
+      {"packed_rows", "cpu", "rows", has_fast_values, packed_rows, Layout::dense,
+       prepare_once<PreparedWeight, prepare_table<kRowsStates>>},
+      {"packed_linear", "cpu", "codes", has_scales_of_rows_or_blocks, coded_linear, Layout::dense,
+       prepare_once<CodedProduct, prepare_codes>},
   };
 }
 

@@ -105,7 +105,9 @@ TEST(Packing, TakesTheBytesThatTheFormatSays) {
 
 TEST(Packing, RefusesFormatsOfLargeCodes) {
   expect_user_error("bf16 has no packed form: its codes have 16 bits, packed are those of up to 8",
-                    [] { packed_layout(format_of("bf16"), {4, 4}, Arrangement::rows); });
+                    [] {
+                      packed_layout(format_of("bf16"), {4, 4}, Arrangement::rows);
+                    });
   expect_user_error("unknown arrangement 'tiles' of packed codes; they lie in panels or in rows",
                     [] { parse_arrangement("tiles"); });
 }
@@ -127,6 +129,19 @@ TEST(Packing, FindsCodesThatStandForNoNumber) {
         check(format_of("mxint(bits=8)"), {40, 64},
               [](PackedCodes& packed) { packed.shared.data<std::uint8_t>()[32 + 5] = 255; });
       });
+  expect_user_error(
+      "nan; the file is damaged, or was packed from weights that are no numbers", [&] {
+        check(format_of("int(bits=4,per=row,mode=mase)"), {4, 32}, [](PackedCodes& packed) {
+          std::fill_n(packed.shared.data<std::uint8_t>() + 12, 4, std::uint8_t{255});
+        });
+      });
+  // Of 2^127 the code -128 is beyond fp32.
+  expect_user_error("row 0, column 1: the value is -inf; the file is damaged", [&] {
+    check(format_of("mxint(bits=8)"), {1, 32}, [](PackedCodes& packed) {
+      packed.codes.data<std::uint8_t>()[1] = 0;
+      packed.shared.data<std::uint8_t>()[0] = 254;
+    });
+  });
   // Columns 0 to 3 of 16 neighbouring rows lie in bits 0 and 1 of 64 bytes; 0 is -2 in offset binary.
   expect_user_error(
       "row 2, column 1: ternary has no value for the code 2; the file is "

@@ -188,7 +188,7 @@ const std::vector<Int8Shape> kShapes = {{1, 4, 4},     {1, 768, 768}, {2, 31, 31
 
 TEST(Int8Product, OfRowsWithOneScaleHasTheBitsOfTheFormula) {
   for (const Int8Shape& shape : kShapes) {
-    for (const int bits : {8, 4}) {
+    for (const int bits : {8, 4, 3, 2, 1}) {
       for (const std::int64_t n : {1, 31, 32, 70}) {
         SCOPED_TRACE(fmt::format("{}x{}x{} of {} bits", shape.rows, n, shape.columns, bits));
         Weights weights = random_weights(n, shape.columns, bits);
@@ -243,12 +243,20 @@ TEST(Int8Product, OfExtremeCodesSaturatesNowhere) {
   }
 }
 
-TEST(Int8Product, OfOtherWidthsUnpacksPanels) {
+TEST(Int8Product, OfOtherWidthsHasTheBitsOfTheFormula) {
   for (const int bits : {7, 6, 5, 3, 2, 1}) {
-    // 16 and 48 columns are padded by a block that is not there
-    for (const std::int64_t columns : {16, 20, 48, 96, 130}) {
-      SCOPED_TRACE(fmt::format("{} bits, {} columns", bits, columns));
-      const Int8Shape shape{7, columns, 16};
+    // 16 and 48 columns are padded by a block that is not there; blocks of 16 cut bytes of 1 bit
+    for (const Int8Shape& shape : {Int8Shape{7, 16, 16},
+                                   {7, 20, 16},
+                                   {1, 48, 16},
+                                   {7, 96, 16},
+                                   {8, 130, 16},
+                                   {1, 96, 32},
+                                   {7, 130, 32},
+                                   {7, 200, 64},
+                                   {7, 100, 48}}) {
+      const std::int64_t columns = shape.columns;
+      SCOPED_TRACE(fmt::format("{} bits, {} columns, blocks of {}", bits, columns, shape.block));
       Weights weights = random_weights(70, columns, bits);
       weights.weight.values = {128, 127, 131, 120, 129, 140, 100, 200};
       weights.take_block_scales(random_bytes(70 * shape.blocks(), 110, 30, 2), shape.blocks());

@@ -7,15 +7,19 @@
 namespace hone::kernels {
 namespace {
 
+// What codes stand for: whole numbers that follow each other, any whole numbers, any bfloat16, or any numbers.
+enum class Values { counted, whole, bfloat16, any };
+
 // A packed weight and the floats that it stands for.
 struct FloatWeights {
   PackedMatrix matrix;
   std::int64_t block;
   std::vector<std::uint8_t> packed, packed_scales;
-  std::vector<float> scales, floats;  // (N), (N,K)
-  Int8Weight weight;
+  std::vector<float> values, offsets, scales, floats;  // (2^bits), (N), (N), (N,K)
+  CodedWeight weight;
 
-  FloatWeights(std::int64_t rows, std::int64_t columns, int bits, std::int64_t block_)
+  FloatWeights(std::int64_t rows, std::int64_t columns, int bits, std::int64_t block_,
+               Values kind = Values::counted, bool with_offsets = false)
       : matrix{rows, columns, bits}, block(block_) {
     ThreadPool pool(1);
     RandomSequence random(5, static_cast<std::uint64_t>(bits));
@@ -26,21 +30,30 @@ struct FloatWeights {
     for (std::uint8_t& code : codes) code = byte(1u << bits);
     packed.resize(packed_bytes(matrix));
     arrange(pool, matrix, codes.data(), packed.data());
-    weight.rows = rows;
-    weight.columns = columns;
-    weight.bits = bits;
-    weight.codes = packed.data();
-    if (bits <= 4) {
-      for (std::uint8_t& value : weight.values) value = byte(256);
+    for (int code = 0; code < 1 << bits; ++code) {
+      const int drawn = byte(255) - 127;
+      values.push_back(kind == Values::counted ? static_cast<float>(code - (1 << (bits - 1)))
+                       : kind == Values::whole ? static_cast<float>(drawn)
+                       : kind == Values::bfloat16
+                           ? std::ldexp(static_cast<float>(drawn), code % 5 - 9)
+                           : static_cast<float>(drawn) / 3);
     }
+    for (std::int64_t n = 0; n < rows; ++n) offsets.push_back(static_cast<float>(n % 7 - 4));
     const std::int64_t blocks = block == 0 ? 0 : (columns + block - 1) / block;
     std::vector<std::uint8_t> block_scales(static_cast<std::size_t>(rows * blocks));
     for (std::uint8_t& scale : block_scales) scale = static_cast<std::uint8_t>(110 + byte(30));
     if (!block_scales.empty()) block_scales[0] = 0;
     scales = random_floats(rows, 7, 0.001, 0.1);
+    weight = {.rows = rows,
+              .columns = columns,
+              .bits = bits,
+              .codes = packed.data(),
+              .values = values.data(),
+              .offsets = with_offsets ? offsets.data() : nullptr};
     if (block == 0) {
       weight.scales = scales.data();
     } else {
+      weight.block = block;
       weight.unit = 0x1p-6f;
       packed_scales.resize(packed_scale_bytes(rows, blocks));
       arrange_scales(pool, rows, blocks, block_scales.data(), packed_scales.data());
@@ -48,10 +61,8 @@ struct FloatWeights {
     }
     for (std::int64_t n = 0; n < rows; ++n) {
       for (std::int64_t k = 0; k < columns; ++k) {
-        const int code = codes[n * columns + k];
-        const int value = bits > 4 ? code - (1 << (bits - 1))
-                                   : weight.values[static_cast<std::size_t>(code)] - 128;
-        floats.push_back(static_cast<float>(value) *
+        const float value = values[codes[n * columns + k]] + (with_offsets ? offsets[n] : 0.0f);
+        floats.push_back(value *
                          (block == 0 ? scales[n] : scale_of(block_scales[n * blocks + k / block])));
       }
     }
@@ -74,8 +85,8 @@ void expect_product(std::int64_t rows, const FloatWeights& weights, bool accumul
          stride, {.bias = bias.data(), .accumulate = accumulate});
     const auto got = same_for_any_threads([&](ThreadPool& threads) {
       auto y = before;
-      weight_only_product(threads, {x.data(), rows, k + 5}, weights.weight, weights.block, epilogue,
-                          y.data(), stride);
+      weight_only_product(threads, {x.data(), rows, k + 5}, weights.weight, epilogue, y.data(),
+                          stride);
       return y;
     });
     ASSERT_TRUE(same_bits(got, expected));
@@ -84,8 +95,7 @@ void expect_product(std::int64_t rows, const FloatWeights& weights, bool accumul
     whole.residual = residual.data();
     whole.residual_stride = n;
     auto y = before;
-    weight_only_product(pool, {x.data(), rows, k + 5}, weights.weight, weights.block, whole,
-                        y.data(), stride);
+    weight_only_product(pool, {x.data(), rows, k + 5}, weights.weight, whole, y.data(), stride);
     for (std::int64_t i = 0; i < rows; ++i) {
       for (std::int64_t j = 0; j < n; ++j)
         ASSERT_EQ(y[i * stride + j],
@@ -117,12 +127,25 @@ TEST(WeightOnlyProduct, TakesEveryWidth) {
   }
 }
 
+// Of 64 columns and more words are read whole, between them and at blocks that do not end with words alone.
+TEST(WeightOnlyProduct, TakesAnyValuesAndOffsetsOfRows) {
+  for (int bits = 1; bits <= 8; ++bits) {
+    for (const Values kind : {Values::counted, Values::whole, Values::bfloat16, Values::any}) {
+      for (const std::int64_t rows : {1, 3, 33}) {
+        SCOPED_TRACE(fmt::format("{} rows, {} bits, {}", rows, bits, static_cast<int>(kind)));
+        expect_product(rows, FloatWeights(100, 130, bits, 0, kind, rows != 3), false);
+        expect_product(rows, FloatWeights(70, 90, bits, 20, kind, rows == 3), false);
+      }
+    }
+  }
+}
+
 TEST(WeightOnlyProduct, RefusesWeightsWithoutScales) {
   ThreadPool pool(1);
   FloatWeights weights(32, 64, 8, 0);
   weights.weight.scales = nullptr;
   std::vector<float> x(64), y(32);
-  EXPECT_THROW(weight_only_product(pool, {x.data(), 1, 64}, weights.weight, 0, {}, y.data(), 32),
+  EXPECT_THROW(weight_only_product(pool, {x.data(), 1, 64}, weights.weight, {}, y.data(), 32),
                InternalError);
 }
 

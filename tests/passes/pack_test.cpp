@@ -2,6 +2,7 @@
 
 #include "hone/base/random.h"
 #include "tests/passes/before_after.h"
+#include "tests/support/expect.h"
 #include "tests/support/refusal.h"
 
 namespace hone::testing {
@@ -124,6 +125,45 @@ TEST(Unpack, RefusesCodesThatDoNotFit) {
   EXPECT_NE(refused(node("u8[32]", "arrangement=\"rows\", format=bf16, shape=[1, 32]"))
                 .find("bf16 has no packed form"),
             std::string::npos);
+  for (const char* shape : {"[B, 32]", "[0, 32]", "[4611686018427387904, 4]"})
+    EXPECT_NE(
+        refused(node("u8[32]",
+                     fmt::format("arrangement=\"rows\", format=mxint(bits=8), shape={}", shape)))
+            .find("shape must be of numbers of at least 1, and of 2^48 elements at most"),
+        std::string::npos)
+        << shape;
+}
+
+// What no packer writes: the codes of another weight, of two, or of none.
+TEST(CheckPackedWeights, RefusesCodesThatAreNoWeightsOwn) {
+  const auto check = [](std::string_view inputs, std::string_view more = "") {
+    const Graph graph = parse(fmt::format(R"(%x = input : u8[1]
+%w.codes = parameter codes frozen : u8[32]
+%w.shared = parameter codes frozen : u8[1]
+%v.shared = parameter codes frozen : u8[1]
+%y = unpack({}) {{arrangement="rows", format=mxint(bits=8), shape=[1, 32]}} : f32[1, 32]
+{}output y = %y
+)",
+                                          inputs, more));
+    ParameterStore store;
+    store.set("w.codes", Tensor::zeros(DType::u8, {32}));
+    for (const char* name : {"w.shared", "v.shared"})
+      store.set(name, Tensor::zeros(DType::u8, {1}));
+    ThreadPool pool(1);
+    check_packed_weights(graph, store, pool);
+  };
+  check("%w.codes, %w.shared");
+  expect_user_error("y: reads x, which is no parameter; the graph is damaged",
+                    [&] { check("%w.codes, %x"); });
+  expect_user_error(
+      "y: expected NAME.codes and NAME.shared that it alone reads, got w.codes and v.shared",
+      [&] { check("%w.codes, %v.shared"); });
+  expect_user_error(
+      "y: expected NAME.codes and NAME.shared that it alone reads, got w.codes and w.shared", [&] {
+        check("%w.codes, %w.shared",
+              "%z = unpack(%w.codes, %v.shared) {arrangement=\"rows\", format=mxint(bits=8), "
+              "shape=[1, 32]} : f32[1, 32]\noutput z = %z\n");
+      });
 }
 
 }  // namespace

@@ -44,6 +44,34 @@ output z = %z
 )");
 }
 
+// As positions are read; other axes need all rows.
+TEST(FuseUnpack, LetsSlicesOfRowsReadTheirCodesAlone) {
+  constexpr std::string_view
+      kTables = R"(%t.codes = parameter codes frozen : u8[1280]
+%t.shared = parameter codes frozen : u8[40]
+%u.codes = parameter codes frozen : u8[1280]
+%u.shared = parameter codes frozen : u8[40]
+)",
+      kOther =
+          R"(%u = unpack(%u.codes, %u.shared) {format=mxint(bits=8,block=32,axis=-1), shape=[40, 32], arrangement="rows", role="weight", packing=1} : f32[40, 32]
+)",
+      kEnd = R"(%z = slice(%u) {axis=1, begin=0, size=[8]} : f32[40, 8]
+output y = %y
+output z = %z
+)";
+  expect_after(
+      fmt::format(
+          R"({}%t = unpack(%t.codes, %t.shared) {{format=mxint(bits=8,block=32,axis=-1), shape=[40, 32], arrangement="rows", role="weight", packing=1}} : f32[40, 32]
+{}%y = slice(%t) {{axis=0, begin=2, size=[S]}} : f32[S, 32]
+{})",
+          kTables, kOther, kEnd),
+      fuse,
+      fmt::format(
+          R"({}{}%y = packed_rows(%t.codes, %t.shared) {{format=mxint(bits=8,block=32,axis=-1), shape=[40, 32], begin=2, size=[S]}} : f32[S, 32]
+{})",
+          kTables, kOther, kEnd));
+}
+
 TEST(FuseUnpack, LeavesRoundingToTheQuantizerWhereNoKernelTakesIt) {
   expect_after(R"(%x = input : f32[B, 32]
 %u.codes = parameter codes frozen : u8[1024]

@@ -334,6 +334,13 @@ std::vector<KernelCase> packed_cases() {
              given.at("codes").count(), given.at("shared").count(), of_weight, kColumns),
          .integers_below = kRows,
          .given = given});
+    cases.push_back(
+        {.text = fmt::format("%codes = input : u8[{}]\n%shared = input : u8[{}]\n"
+                             "%y = packed_rows(%codes, %shared) {{{}, begin=2, size=[5]}} : "
+                             "f32[5, {}]\noutput y = %y\n",
+                             given.at("codes").count(), given.at("shared").count(), of_weight,
+                             kColumns),
+         .given = given});
   }
   return cases;
 }

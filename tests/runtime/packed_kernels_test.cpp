@@ -29,12 +29,19 @@ struct Case {
 };
 
 constexpr Case kCases[] = {
-    {"mxint(bits=8,block=32)", "", "packed_linear / integers", true},
-    {"mxint(bits=4,block=16)", "", "packed_linear / integers", true},
-    {"ternary", "", "packed_linear / panels", true},
-    {"minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", "", "packed_linear / panels",
-     true},
-    {"int(bits=5,per=row)", "", "packed_linear / integers", true},
+    {"mxint(bits=8,block=32)", "", "packed_linear / codes", true},
+    {"mxint(bits=4,block=16)", "", "packed_linear / codes", true},
+    {"mxint(bits=3,block=20)", "", "packed_linear / codes", true},
+    {"mxfp(element=e4m3,block=32)", "", "packed_linear / codes", true},
+    {"mxfp(element=e2m1,block=32)", "", "packed_linear / codes", true},
+    {"block_fp(width=6,exponent_width=4,block=16)", "", "packed_linear / codes", true},
+    {"ternary", "", "packed_linear / codes", true},
+    {"binary", "", "packed_linear / codes", true},
+    {"minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", "", "packed_linear / codes", true},
+    {"log(width=8,exponent_bias=7)", "", "packed_linear / codes", true},
+    {"int(bits=5,per=row)", "", "packed_linear / codes", true},
+    {"int(bits=4,per=row,range=affine)", "", "packed_linear / codes", true},
+    {"int(bits=8,range=affine)", "", "packed_linear / codes", true},
     {"mxint(bits=8,block=32)", "mxint(bits=8,block=32)", "native_linear / integers", false},
     {"mxint(bits=4,block=64)", "mxint(bits=8,block=64)", "native_linear / integers", false},
     {"mxint(bits=6,block=32)", "mxint(bits=7,block=32,scale=ceil)", "native_linear / integers",
@@ -43,9 +50,11 @@ constexpr Case kCases[] = {
     {"int(bits=8,per=row)", "int(bits=8,per=token)", "native_linear / integers", false},
     {"int(bits=4,per=row,scale=dynamic)", "int(bits=8,per=token)", "native_linear / integers",
      false},
+    {"ternary", "int(bits=8,per=token)", "native_linear / integers", false},
+    {"binary", "int(bits=8,per=token)", "native_linear / integers", false},
     {"int(bits=8)", "int(bits=8,scale=static)", "native_linear / integers", false},
-    {"int(bits=8,per=row)", "mxint(bits=8,block=32)", "packed_linear / integers", true},
-    {"mxint(bits=8,block=32)", "mxint(bits=8,block=16)", "packed_linear / integers", true},
+    {"int(bits=8,per=row)", "mxint(bits=8,block=32)", "packed_linear / codes", true},
+    {"mxint(bits=8,block=32)", "mxint(bits=8,block=16)", "packed_linear / codes", true},
 };
 
 class PackedProducts : public ::testing::TestWithParam<Case> {};
@@ -144,6 +153,49 @@ output x = %x
     EXPECT_TRUE(executable->profile().contains("packed_embedding / rows"));
     const NamedTensors outside = {{"ids", Tensor::of<std::int64_t>({1}, {50})}};
     EXPECT_THROW(executable->run(outside, store), UserError);
+  }
+}
+
+TEST(PackedRows, AreTheRowsOfTheTable) {
+  const Library library = builtin_library();
+  ThreadPool pool(2);
+  const Session session{library, pool};
+  for (const char* format : {"mxint(bits=8,block=32)", "int(bits=4,per=row,range=affine)"}) {
+    const Format parsed = parse_format(format, library.formats);
+    const bool states = !states_of(parsed).empty();
+    Graph graph = parse_graph(
+        fmt::format(R"(%x = input : f32[S, 40]
+%t = parameter weight trainable : f32[50, 40]
+{}%q = quantize(%t{}) {{format={}}} : f32[50, 40]
+%p = slice(%q) {{axis=0, begin=2, size=[S]}} : f32[S, 40]
+%y = add(%x, %p) : f32[S, 40]
+output y = %y
+)",
+                    states ? "%s = parameter format_state frozen : f32[50]\n%z = parameter "
+                             "format_state frozen : f32[50]\n"
+                           : "",
+                    states ? ", %s, %z" : "", to_string(parsed)),
+        library.ops, library.formats);
+    ParameterStore store;
+    const Tensor table = drawn({50, 40}, 5);
+    store.set("t", table);
+    if (states) {
+      const std::vector<Tensor> state = calibrate_tensor(parsed, {50, 40}, table.values<float>());
+      store.set("s", state[0]);
+      store.set("z", state[1]);
+    }
+    const NamedTensors inputs = {{"x", drawn({7, 40}, 6)}};
+    ParameterStore plain = store;
+    const Tensor expected = session.executable(graph)->run(inputs, plain).at("y");
+    pack_weights(graph, store, pool);
+    prepare_for_inference(graph, store, session);
+    const auto executable = session.executable(graph);
+    executable->start_profile();
+    const Tensor got = executable->run(inputs, store).at("y");
+    EXPECT_TRUE(std::ranges::equal(got.values<float>(), expected.values<float>())) << format;
+    EXPECT_TRUE(executable->profile().contains("packed_rows / rows"));
+    const NamedTensors longer = {{"x", drawn({49, 40}, 6)}};
+    EXPECT_THROW(executable->run(longer, store), UserError);
   }
 }
 

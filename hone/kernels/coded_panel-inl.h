@@ -1,0 +1,361 @@
+// A panel of packed weights (packed_matrix.h) as floats, compiled once per Highway target: a way to read codes for every
+// width and kind of values, of which `with_way` chooses.
+#if defined(HONE_KERNELS_CODED_PANEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HONE_KERNELS_CODED_PANEL_INL_H_
+#undef HONE_KERNELS_CODED_PANEL_INL_H_
+#else
+#define HONE_KERNELS_CODED_PANEL_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "hone/kernels/unpack-inl.h"
+#include "hone/kernels/vector_loop-inl.h"
+#include "hone/kernels/weight_only_product.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace hone::kernels {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using FloatLanes = hn::Vec<Floats>;
+using Words = hn::RebindToSigned<Floats>;
+using WordLanes = hn::Vec<Words>;
+
+constexpr std::int64_t kLanes = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
+
+// What follows are the ways. `load` gives the codes of kColumns columns, from `column` on, of a vector of rows from row `at` of
+// a panel on, `value<kPlace>` what one column of them stands for, and `value_at` any. To it comes `first`, and what else is
+// added to all codes of a row, where kAdds says so.
+
+// Codes as bytes.
+template <int kBits>
+struct CodeBytes {
+  static constexpr int kColumns = 4;
+  using Loaded = WordLanes;
+  PanelCodes<kBits> codes;
+
+  explicit CodeBytes(const CodedWeight& weight)
+      : codes{packed_columns({weight.rows, weight.columns, kBits})} {}
+  HWY_INLINE WordLanes load(const std::uint8_t* panel, std::int64_t column, std::int64_t at) const {
+    const hn::Repartition<std::uint8_t, Floats> d;
+    return hn::BitCast(Words(), codes.load(d, panel, column / 4, at * 4));
+  }
+};
+
+template <int kPlace>
+HWY_INLINE WordLanes byte_of(WordLanes words) {
+  const hn::RebindToUnsigned<Words> d;
+  return hn::BitCast(Words(),
+                     hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * kPlace>(hn::BitCast(d, words))));
+}
+
+// Values that follow each other.
+template <int kBits>
+struct Counted : CodeBytes<kBits> {
+  static constexpr bool kAdds = true;
+  float first;
+
+#if HWY_TARGET == HWY_AVX3
+  // A byte in the lowest bits of 2^23, a step of whose floats is 1.
+  static constexpr float kAbove = 0x1p23f;
+  template <int kPlace>
+  HWY_INLINE FloatLanes value(WordLanes words) const {
+    const __m512i from = _mm512_set4_epi32(12 + kPlace, 8 + kPlace, 4 + kPlace, kPlace);
+    return FloatLanes{_mm512_castsi512_ps(_mm512_mask_shuffle_epi8(
+        _mm512_set1_epi32(0x4b000000), 0x1111111111111111, words.raw, from))};
+  }
+#else
+  static constexpr float kAbove = 0;
+  template <int kPlace>
+  HWY_INLINE FloatLanes value(WordLanes words) const {
+    return hn::ConvertTo(Floats(), byte_of<kPlace>(words));
+  }
+#endif
+  explicit Counted(const CodedWeight& weight)
+      : CodeBytes<kBits>(weight), first(weight.values[0] - kAbove) {}
+  HWY_INLINE FloatLanes value_at(WordLanes words, int place) const {
+    return value<0>(hn::ShiftRightSame(words, 8 * place));
+  }
+};
+
+// Any values of any width: looked up in memory.
+struct Any {
+  static constexpr int kColumns = 4;
+  static constexpr bool kAdds = true;
+  static constexpr float first = 0;
+  using Loaded = WordLanes;
+  const float* values;
+  std::int64_t columns;
+  int bits;
+
+  explicit Any(const CodedWeight& weight)
+      : values(weight.values),
+        columns(packed_columns({weight.rows, weight.columns, weight.bits})),
+        bits(weight.bits) {}
+  HWY_INLINE WordLanes load(const std::uint8_t* panel, std::int64_t column, std::int64_t at) const {
+    const hn::Repartition<std::uint8_t, Floats> d;
+    auto codes = hn::Zero(d);
+    with_bits(bits, [&]<int kBits>() HWY_ATTR {
+      codes = PanelCodes<kBits>{columns}.load(d, panel, column / 4, at * 4);
+    });
+    return hn::BitCast(Words(), codes);
+  }
+  template <int kPlace>
+  HWY_INLINE FloatLanes value(WordLanes words) const {
+    return hn::GatherIndex(Floats(), values, byte_of<kPlace>(words));
+  }
+  HWY_INLINE FloatLanes value_at(WordLanes words, int place) const {
+    return value<0>(hn::ShiftRightSame(words, 8 * place));
+  }
+};
+
+#if HWY_TARGET == HWY_AVX3
+// A vector of 16 floats is a table of them. What stands above a code in the index does not count: it is other codes, and
+// the table repeats itself.
+template <int kBits>
+struct Table {
+  static constexpr int kColumns = 32 / kBits;
+  using Loaded = WordLanes;
+  static constexpr bool kAdds = false;
+  static constexpr float first = 0;
+  FloatLanes table;
+
+  explicit Table(const CodedWeight& weight) {
+    HWY_ALIGN float floats[16];
+    for (int code = 0; code < 16; ++code) floats[code] = weight.values[code % (1 << kBits)];
+    table = hn::Load(Floats(), floats);
+  }
+  static HWY_INLINE WordLanes load(const std::uint8_t* codes, std::int64_t column,
+                                   std::int64_t at) {
+    const hn::Repartition<std::uint8_t, Floats> bytes;
+    return hn::BitCast(Words(), hn::LoadU(bytes, codes + column / kColumns * kQuadBytes + at * 4));
+  }
+  static constexpr int shift(int place) { return place % 4 * 8 + place / 4 * kBits; }
+  HWY_INLINE FloatLanes look_up(WordLanes words) const {
+    return FloatLanes{_mm512_permutexvar_ps(words.raw, table.raw)};
+  }
+  template <int kPlace>
+  HWY_INLINE FloatLanes value(WordLanes words) const {
+    return look_up(hn::ShiftRight<shift(kPlace)>(words));
+  }
+  HWY_INLINE FloatLanes value_at(WordLanes words, int place) const {
+    return look_up(hn::ShiftRightSame(words, shift(place)));
+  }
+};
+
+// Codes whose values are bfloat16: two tables of their bytes, of 256 for codes of 8 bits and 128 for others, in registers.
+// For processors with instructions for that (AVX-512 VBMI), which are written out: all else needs none of theirs.
+template <int kBits>
+struct HalfTables : CodeBytes<kBits> {
+  static constexpr bool kAdds = true;
+  static constexpr float first = 0;
+  static constexpr int kTables = kBits == 8 ? 4 : 2;
+  struct Loaded {
+    __m512i high, low;
+  };
+  __m512i high[kTables], low[kTables];
+
+  explicit HalfTables(const CodedWeight& weight) : CodeBytes<kBits>(weight) {
+    HWY_ALIGN std::uint8_t bytes[2][64 * kTables] = {};
+    for (int code = 0; code < 1 << kBits; ++code) {
+      std::uint32_t value;
+      std::memcpy(&value, weight.values + code, sizeof(value));
+      bytes[0][code] = static_cast<std::uint8_t>(value >> 24);
+      bytes[1][code] = static_cast<std::uint8_t>(value >> 16);
+    }
+    for (int t = 0; t < kTables; ++t) {
+      high[t] = _mm512_load_si512(bytes[0] + 64 * t);
+      low[t] = _mm512_load_si512(bytes[1] + 64 * t);
+    }
+  }
+  HWY_INLINE Loaded load(const std::uint8_t* panel, std::int64_t column, std::int64_t at) const {
+    const __m512i code = CodeBytes<kBits>::load(panel, column, at).raw;
+    return {look_up(code, high), look_up(code, low)};
+  }
+  template <int kPlace>
+  HWY_INLINE FloatLanes value(const Loaded& loaded) const {
+    constexpr int kByte = kPlace * 0x01010101;
+    const __m512i from =
+        _mm512_set4_epi32(0x0c0c0c0c + kByte, 0x08080808 + kByte, 0x04040404 + kByte, kByte);
+    const __m512i top = _mm512_maskz_shuffle_epi8(0x8888888888888888, loaded.high, from);
+    return FloatLanes{
+        _mm512_castsi512_ps(_mm512_mask_shuffle_epi8(top, 0x4444444444444444, loaded.low, from))};
+  }
+  HWY_INLINE FloatLanes value_at(const Loaded& loaded, int place) const {
+    const __m128i down = _mm_cvtsi32_si128(8 * place);
+    return value<0>({_mm512_srl_epi32(loaded.high, down), _mm512_srl_epi32(loaded.low, down)});
+  }
+
+ private:
+  // The byte of two tables at the lowest 7 bits of each index.
+  static HWY_INLINE __m512i look_up_128(__m512i index, __m512i first_half, __m512i second_half) {
+    asm("vpermi2b %2, %1, %0" : "+v"(index) : "v"(first_half), "v"(second_half));
+    return index;
+  }
+  static HWY_INLINE __m512i look_up(__m512i code, const __m512i (&tables)[kTables]) {
+    const __m512i found = look_up_128(code, tables[0], tables[1]);
+    if constexpr (kTables == 2) {
+      return found;
+    } else {
+      return _mm512_mask_blend_epi8(_mm512_movepi8_mask(code), found,
+                                    look_up_128(code, tables[2], tables[3]));
+    }
+  }
+};
+#else
+// Codes of 4 bits and values from -128 to 127: a vector of bytes is a table of those, 128 above.
+struct WholeTable : CodeBytes<4> {
+  static constexpr bool kAdds = true;
+  static constexpr float first = -128;
+  hn::Vec<hn::Repartition<std::uint8_t, Floats> > table;
+
+  explicit WholeTable(const CodedWeight& weight) : CodeBytes<4>(weight) {
+    HWY_ALIGN std::uint8_t bytes[16];
+    for (int code = 0; code < 16; ++code)
+      bytes[code] = static_cast<std::uint8_t>(128 + static_cast<int>(weight.values[code]));
+    table = hn::LoadDup128(hn::Repartition<std::uint8_t, Floats>(), bytes);
+  }
+  HWY_INLINE WordLanes load(const std::uint8_t* codes, std::int64_t column, std::int64_t at) const {
+    const hn::Repartition<std::uint8_t, Floats> bytes;
+    const auto code = hn::BitCast(bytes, CodeBytes<4>::load(codes, column, at));
+    return hn::BitCast(Words(), hn::TableLookupBytes(table, code));
+  }
+  template <int kPlace>
+  HWY_INLINE FloatLanes value(WordLanes words) const {
+    return hn::ConvertTo(Floats(), byte_of<kPlace>(words));
+  }
+  HWY_INLINE FloatLanes value_at(WordLanes words, int place) const {
+    return value<0>(hn::ShiftRightSame(words, 8 * place));
+  }
+};
+#endif
+
+inline bool are_whole(const CodedWeight& weight) {
+  for (int code = 0; code < 1 << weight.bits; ++code) {
+    const float value = weight.values[code];
+    if (!(value >= -128 && value <= 127) || value != static_cast<float>(static_cast<int>(value)))
+      return false;
+  }
+  return true;
+}
+
+inline bool are_counted(const CodedWeight& weight) {
+  const float first = weight.values[0];
+  if (!(first >= -65536 && first <= 65536) || first != static_cast<float>(static_cast<int>(first)))
+    return false;
+  for (int code = 0; code < 1 << weight.bits; ++code)
+    if (weight.values[code] != first + static_cast<float>(code)) return false;
+  return true;
+}
+
+inline bool are_bfloat16(const CodedWeight& weight) {
+  for (int code = 0; code < 1 << weight.bits; ++code) {
+    std::uint32_t bits;
+    std::memcpy(&bits, weight.values + code, sizeof(bits));
+    if ((bits & 0xffff) != 0) return false;
+  }
+  return true;
+}
+
+// Calls body(way) with the best one.
+template <class Body>
+void with_way(const CodedWeight& weight, Body&& body) {
+#if HWY_TARGET == HWY_AVX3
+  if (weight.offsets == nullptr) {
+    if (weight.bits == 4) return body(Table<4>(weight));
+    if (weight.bits == 2) return body(Table<2>(weight));
+    if (weight.bits == 1) return body(Table<1>(weight));
+  }
+#else
+  if (weight.bits == 4 && are_whole(weight)) return body(WholeTable(weight));
+#endif
+  if (are_counted(weight))
+    return with_bits(weight.bits, [&]<int kBits>() { body(Counted<kBits>(weight)); });
+#if HWY_TARGET == HWY_AVX3
+  if (__builtin_cpu_supports("avx512vbmi") && are_bfloat16(weight)) {
+    if (weight.bits == 3) return body(HalfTables<3>(weight));
+    if (weight.bits == 5) return body(HalfTables<5>(weight));
+    if (weight.bits == 6) return body(HalfTables<6>(weight));
+    if (weight.bits == 7) return body(HalfTables<7>(weight));
+    if (weight.bits == 8) return body(HalfTables<8>(weight));
+  }
+#endif
+  body(Any(weight));
+}
+
+// Where the codes and scales of a panel lie.
+struct CodedPanel {
+  const CodedWeight& weight;
+  std::int64_t row;  // the first
+  const std::uint8_t* codes;
+  const std::uint8_t* scales = nullptr;  // of blocks
+
+  CodedPanel(const CodedWeight& coded, std::int64_t panel)
+      : weight(coded),
+        row(panel * kPackedRows),
+        codes(coded.codes + panel * kPackedRows * row_bytes(coded)) {
+    if (coded.block_scales != nullptr)
+      scales = coded.block_scales + row * ((coded.columns + coded.block - 1) / coded.block);
+  }
+  static std::int64_t row_bytes(const CodedWeight& coded) {
+    return packed_columns({coded.rows, coded.columns, coded.bits}) * coded.bits / 8;
+  }
+
+  // Of the vector of rows from `at` on: what exists of an array of rows.
+  HWY_INLINE FloatLanes of_rows(const float* array, std::int64_t at) const {
+    const std::int64_t left = weight.rows - row - at;
+    if (left >= kLanes) return hn::LoadU(Floats(), array + row + at);
+    return left > 0 ? load(Floats(), array + row + at, Partial{left}) : hn::Zero(Floats());
+  }
+  HWY_INLINE FloatLanes scale(std::int64_t column, std::int64_t at) const {
+    if (scales == nullptr) return of_rows(weight.scales, at);
+    const hn::Rebind<std::uint8_t, Floats> bytes;
+    const WordLanes exponent =
+        hn::PromoteTo(Words(), hn::LoadU(bytes, scales + column / weight.block * kPackedRows + at));
+    const auto power = hn::ShiftLeft<23>(hn::Add(exponent, hn::Set(Words(), weight.scale_shift)));
+    return hn::Mul(hn::BitCast(Floats(), power), hn::Set(Floats(), weight.unit));
+  }
+  // What is added to the values of a way.
+  HWY_INLINE FloatLanes offset(float first, std::int64_t at) const {
+    const FloatLanes value = hn::Set(Floats(), first);
+    return weight.offsets == nullptr ? value : hn::Add(of_rows(weight.offsets, at), value);
+  }
+  // Columns before which the scale is another one.
+  std::int64_t scale_end(std::int64_t column) const {
+    return scales == nullptr ? weight.columns : (column / weight.block + 1) * weight.block;
+  }
+};
+
+// Calls whole(k) for every kColumns columns of [begin, end) whose codes lie in the same words, and single(k) for others.
+template <int kColumns, class WholeBody, class SingleBody>
+HWY_INLINE void for_words(std::int64_t begin, std::int64_t end, WholeBody&& whole,
+                          SingleBody&& single) {
+  for (std::int64_t k = begin; k < end;) {
+    if (k % kColumns == 0 && k + kColumns <= end) {
+      whole(k);
+      k += kColumns;
+    } else {
+      single(k++);
+    }
+  }
+}
+
+// Calls body<kPlace>() for kPlace = 0, 1, … kCount - 1.
+template <int kCount, int kPlace = 0, class Body>
+HWY_INLINE void for_places(Body&& body) {
+  if constexpr (kPlace < kCount) {
+    body.template operator()<kPlace>();
+    for_places<kCount, kPlace + 1>(body);
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace hone::kernels
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
