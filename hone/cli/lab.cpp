@@ -48,28 +48,32 @@ void lab(LabArguments& a, const CLI::App& app) {
 }  // namespace
 
 Command lab_command() {
-  return {"lab", "run an experiment by its name, and report it", "hone lab 4.3 -o mxint8",
-          [](CLI::App& app) -> std::function<void()> {
-            auto a = std::make_shared<LabArguments>();
-            app.add_option("NAME", a->name, "the lab; without one they are listed");
-            app.add_flag("--list", a->list, "list the labs and what they take");
-            app.add_option("--fidelity", a->fidelity,
-                           "quick: a first look; paper: what reports of it have run; full: more "
-                           "training and texts")
-                ->check(one_of({"quick", "paper", "full"}));
-            app.add_option(
-                "--model", a->job.model,
-                "model folder, not quantized; without one a model of bert-tiny's shape is "
-                "trained on the data");
-            declare(app, a->job.data, /*required=*/false);
-            declare_train_samples(app, a->job.data);
-            app.add_flag("--resume", a->job.resume.resume,
-                         "go on behind the last stage that an interrupted run of the same command "
-                         "had finished; begin where there is none");
-            declare(app, a->job.output, /*required=*/false);
-            declare(app, a->run);
-            return [a, &app] { lab(*a, app); };
-          }};
+  return {
+      "lab", "run an experiment by its name, and report it", "hone lab 4.3 -o mxint8",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<LabArguments>();
+        app.add_option("NAME", a->name, "the lab; without one they are listed");
+        app.add_flag("--list", a->list, "list the labs and what they take");
+        app.add_option("--fidelity", a->fidelity,
+                       "quick: a first look; paper: what reports of it have run; full: more "
+                       "training and texts")
+            ->check(one_of({"quick", "paper", "full"}));
+        app.add_option("--model", a->job.model,
+                       "model folder, not quantized; without one a model of bert-tiny's shape is "
+                       "trained on the data");
+        declare(app, a->job.data, /*required=*/false);
+        app.get_option("--max_eval_samples")
+            ->description(
+                "most texts of each part that is measured, drawn by --seed; 0: 2 000 for quick, "
+                "10 000 for paper, all for full");
+        declare_train_samples(app, a->job.data);
+        app.add_flag("--resume", a->job.resume.resume,
+                     "go on behind the last stage that an interrupted run of the same command "
+                     "had finished; begin where there is none");
+        declare(app, a->job.output, /*required=*/false);
+        declare(app, a->run);
+        return [a, &app] { lab(*a, app); };
+      }};
 }
 
 }  // namespace hone

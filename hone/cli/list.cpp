@@ -38,11 +38,12 @@ const std::vector<CommandGroup>& command_groups() {
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Smaller",
-       {quantize_command(), pack_command(), unpack_command(), compare_formats_command(),
-        suggest_command(), widths_command(), plan_command(), formats_command()}},
+       {quantize_command(), pack_command(), compare_formats_command(), suggest_command(),
+        widths_command(), plan_command(), formats_command()}},
       {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
       {"Also",
-       {convert_command(), passes_command(), schema_command(), completion_command(), man_command()},
+       {unpack_command(), convert_command(), passes_command(), schema_command(),
+        completion_command(), man_command()},
        /*brief=*/true},
   };
   return groups;

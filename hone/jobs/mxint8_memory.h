@@ -22,6 +22,11 @@ ModelShape made_up_shape(const std::string& name);
 /// A stage for the shape of the run's model, and one for each of `shapes` that fits into memory; what does not is said.
 std::vector<LabStage> memory_stages(const LabRun& run, const std::vector<std::string>& shapes);
 
+/// What the names of these stages begin with.
+inline constexpr std::string_view kMemoryStages = "memory-";
+/// What is packed, for people, by a rule as the stages call it.
+std::string_view packing_rule_name(std::string_view key);
+
 /// What the stages have found, told; figures and tables lie in the folder of the run.
 LabPart memory_part(const LabRun& run);
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "hone/analysis/cost.h"
 #include "hone/base/interrupt.h"
@@ -13,6 +12,7 @@
 #include "hone/jobs/choice.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/mxint8_memory.h"
+#include "hone/jobs/race.h"
 #include "hone/models/memory_account.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
@@ -26,7 +26,6 @@ namespace {
 constexpr std::int64_t kEvalBatch = 32;
 // Linears whose errors make this share of all leave their inputs in fp32.
 constexpr double kSensitiveShare = 0.5;
-constexpr const char *kSensitivity = "sensitivity", *kProducts = "products";
 
 // ---- how a linear multiplies
 
@@ -67,58 +66,6 @@ Model packed_as(const Model& model, const LinearWays& ways, Context& context) {
 }
 
 // ---- time
-
-/// Models that take turns, so that all see the same machine.
-class Race {
- public:
-  Race(Context& context) : session_(context.session()) {}
-
-  void add(Graph graph, ParameterStore parameters) {
-    Runner& runner = *runners_.emplace_back(
-        std::make_unique<Runner>(Runner{std::move(graph), std::move(parameters), nullptr, {}}));
-    prepare_for_inference(runner.graph, runner.parameters, session_);
-    runner.executable = session_.executable(runner.graph);
-  }
-
-  /// The times of each in milliseconds, rising: after two that are not counted, at least `runs` and for `least_seconds`.
-  std::vector<std::vector<double>> run(const NamedTensors& inputs, std::int64_t runs) {
-    for (const auto& runner : runners_)
-      for (int i = 0; i < 2; ++i) time(*runner, inputs);
-    for (std::int64_t i = 0; i < runs; ++i) {
-      for (const auto& runner : runners_) runner->times.push_back(time(*runner, inputs));
-      stop_if_interrupted();
-    }
-    std::vector<std::vector<double>> all;
-    for (const auto& runner : runners_) {
-      std::ranges::sort(runner->times);
-      all.push_back(runner->times);
-    }
-    return all;
-  }
-
- private:
-  struct Runner {
-    Graph graph;
-    ParameterStore parameters;
-    std::unique_ptr<Executable> executable;
-    std::vector<double> times;
-  };
-  double time(Runner& runner, const NamedTensors& inputs) {
-    const auto start = std::chrono::steady_clock::now();
-    runner.executable->run(inputs, runner.parameters);
-    session_.device.wait();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-        .count();
-  }
-
-  Session session_;
-  std::vector<std::unique_ptr<Runner>> runners_;  // graphs must not move
-};
-
-double middle(const std::vector<double>& rising) {
-  const std::size_t half = rising.size() / 2;
-  return rising.size() % 2 == 1 ? rising[half] : (rising[half - 1] + rising[half]) / 2;
-}
 
 NamedTensors timed_texts(const Model& model, const ProductSizes& sizes, EncodedSet& texts) {
   RandomSequence random(0, stream_of("lab 4.3"));
@@ -353,7 +300,7 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
   Race race(context);
   Json rows = Json::array();
   std::optional<Measurement> parent;
-  for (const auto& [name, ways] : variants_of(graph, run.found.at(kSensitivity))) {
+  for (const auto& [name, ways] : variants_of(graph, run.found.at(kSensitivityStage))) {
     const Model variant = packed_as(model, ways, context);
     Measurement measured = measure(variant, texts, kEvalBatch, context, name);
     const std::string_view arithmetic =
@@ -389,203 +336,13 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
   const std::vector<std::vector<double>> times =
       race.run(timed_texts(model, sizes, timed), sizes.runs);
   for (std::size_t i = 0; i < times.size(); ++i)
-    rows[i].update({{"min_ms", times[i].front()}, {"median_ms", middle(times[i])}});
+    rows[i].update({{"min_ms", times[i].front()}, {"median_ms", median_of(times[i])}});
   return {{"batch", sizes.batch},
           {"tokens", sizes.tokens},
           {"timed_runs", sizes.runs},
           {"threads", context.pool.threads()},
           {"other_multiply_adds", static_cast<std::int64_t>(std::max(0.0, all_macs - linear_macs))},
           {"models", rows}};
-}
-
-// ---- what is told
-
-std::string run_text(const Json& found) {
-  return fmt::format("{} texts of {} tokens", found.at("batch").get<std::int64_t>(),
-                     found.at("tokens").get<std::int64_t>());
-}
-
-double at_number(const Json& json, const char* key) {
-  const Json& value = json.at(key);
-  return value.is_number() ? value.get<double>() : std::nan("");
-}
-
-Estimate interval_at(const Json& json, const std::string& key, Quantity of) {
-  const Json& ends = json.at(key + "_interval");
-  if (ends.is_null()) return {std::nan(""), std::nan(""), std::nan(""), of};
-  return {at_number(json, key.c_str()), ends[0].is_number() ? ends[0].get<double>() : std::nan(""),
-          ends[1].is_number() ? ends[1].get<double>() : std::nan(""), of};
-}
-
-Table answers_table(const Json& found) {
-  const FigureName figure = figure_of(found.at("models")[0]);
-  Table table({{"model", "Model"},
-               {std::string(figure.key), figure_title(figure), false},
-               {change_key(figure), "Change", false},
-               {"flips", "Flips", false},
-               {"verdict", "Verdict", false},
-               {"margin_snr_db", "Margin SNR (dB)"},
-               {"max_error", "Logits: largest error"},
-               {"rms_error", "RMS error"},
-               {"rms", "RMS in fp32", false},
-               {"arithmetic", "Arithmetic", false}});
-  for (const Json& model : found.at("models")) {
-    const Json& logits = model.at("logits");
-    std::vector<Cell> row = {model.at("model").get<std::string>(), figure_estimate(model)};
-    if (model.contains("comparison")) {
-      const Json& c = model.at("comparison");
-      row.push_back(interval_at(c, change_key(figure), Quantity::points));
-      row.push_back(c.contains("flip_share")
-                        ? Cell(Estimate{at_number(c, "flip_share"), c["flip_interval"][0],
-                                        c["flip_interval"][1], Quantity::flips})
-                        : Cell(absent));
-      row.push_back(c.at("verdict").get<std::string>());
-      row.push_back(real(at_number(c, "margin_snr_db"), 1));
-      row.push_back(real(at_number(logits, "max_error"), 4));
-      row.push_back(real(at_number(logits, "rms_error"), 4));
-    } else {
-      for (int i = 0; i < 6; ++i) row.emplace_back(absent);
-    }
-    row.push_back(real(at_number(logits, "rms"), 3));
-    row.push_back(model.at("arithmetic").get<std::string>());
-    table.add_row(std::move(row));
-  }
-  return table;
-}
-
-Table work_table(const Json& found) {
-  const auto millions = [](const Json& model, const char* key) {
-    return real(1e-6 * model.at(key).get<double>(), 2);
-  };
-  Table table({{"model", "Model"},
-               {"linears_fp32", "fp32 linears", false},
-               {"linears_w8a16", "W8A16 linears", false},
-               {"linears_w8a8", "W8A8 linears", false},
-               {"memory_bytes", "Weights"},
-               {"moved_bytes", "Moved by linears"},
-               {"integer_multiply_adds", "Integer multiply-adds (10^6)", false},
-               {"float_multiply_adds", "Float multiply-adds (10^6)", false},
-               {"scale_operations", "Scale operations (10^6)", false},
-               {"conversions", "Conversions (10^6)", false},
-               {"min_ms", "Minimum (ms)"},
-               {"median_ms", "Median (ms)"}});
-  for (const Json& model : found.at("models")) {
-    const Json& linears = model.at("linears");
-    table.add_row({model.at("model").get<std::string>(), linears.at("fp32").get<std::int64_t>(),
-                   linears.at("W8A16").get<std::int64_t>(), linears.at("W8A8").get<std::int64_t>(),
-                   bytes(model.at("memory_bytes").get<std::int64_t>()),
-                   bytes(static_cast<std::int64_t>(model.at("moved_bytes").get<double>())),
-                   millions(model, "integer_multiply_adds"), millions(model, "float_multiply_adds"),
-                   millions(model, "scale_operations"), millions(model, "conversions"),
-                   real(model.at("min_ms").get<double>(), 3),
-                   real(model.at("median_ms").get<double>(), 3)});
-  }
-  return table;
-}
-
-Table linears_table(const Json& sensitivity) {
-  const LinearWays mixed = mixed_ways(sensitivity);
-  Table table({{"layer", "Linear", false},
-               {"product", "Rows x outputs x inputs", false},
-               {"margin_snr_db", "Margin SNR alone in W8A8 (dB)"},
-               {"fp32_us", "fp32 (µs)"},
-               {"w8a16_us", "W8A16 (µs)"},
-               {"w8a8_us", "W8A8 (µs)"},
-               {"mixed", "In the mixed model", false}});
-  for (const Json& layer : sensitivity.at("layers")) {
-    const std::string name = layer.at("layer");
-    const auto microseconds = [&](const char* key) {
-      return real(1e3 * layer.at(key).get<double>(), 1);
-    };
-    table.add_row({name,
-                   fmt::format("{} x {} x {}", layer.at("rows").get<std::int64_t>(),
-                               layer.at("outputs").get<std::int64_t>(),
-                               layer.at("inputs").get<std::int64_t>()),
-                   real(at_number(layer, "margin_snr_db"), 1), microseconds("fp32_ms"),
-                   microseconds("w8a16_ms"), microseconds("w8a8_ms"), to_string(mixed.at(name))});
-  }
-  return table;
-}
-
-Figure work_figure(const Json& found, const LabRun& run) {
-  constexpr int kHeight = 260;
-  const Json& models = found.at("models");
-  const auto panel = [&](const char* title, const char* label, auto&& value, int digits) {
-    Panel bars{.title = title, .x = {.label = label}};
-    Series series{.draw = Draw::bars, .with_names = true};
-    double most = 0;
-    for (std::size_t i = 0; i < models.size(); ++i) {
-      const double x = value(models[i]);
-      const double y = -static_cast<double>(i);
-      bars.y.ticks.push_back({y, models[i].at("model")});
-      if (!std::isfinite(x)) continue;
-      most = std::max(most, x);
-      series.points.push_back({.x = x, .y = y, .name = fmt::format("{:.{}f}", x, digits)});
-    }
-    bars.x.range = Range{0, 1.25 * most};
-    bars.y.range = Range{0.6 - static_cast<double>(models.size()), 0.6};
-    bars.series.push_back(std::move(series));
-    return bars;
-  };
-  const EncodedSet& test = run.subject.data.test;
-  return {
-      .title = fmt::format(
-          "{}, in fp32, packed and native; {}; one seed", run_text(found),
-          fmt::format("{}, n = {}", run.subject.data.measured.facts.part, grouped(test.size()))),
-      .panels = {panel(
-                     "Time of a run", "Minimum (ms)",
-                     [](const Json& m) { return m.at("min_ms").get<double>(); }, 2),
-                 panel(
-                     "Weights in memory", "MiB",
-                     [](const Json& m) { return m.at("memory_bytes").get<double>() / 0x1p20; }, 2),
-                 panel(
-                     "Answers against fp32", "Margin SNR (dB)",
-                     [](const Json& m) {
-                       return m.contains("comparison")
-                                  ? at_number(m.at("comparison"), "margin_snr_db")
-                                  : std::nan("");
-                     },
-                     1)},
-      .width = 1100,
-      .height = kHeight};
-}
-
-std::string rule_text(const Json& sensitivity) {
-  return fmt::format(
-      "Mixed: each linear was tried alone in W8A8 on the first {} texts of the {} part. Those "
-      "whose errors "
-      "of the margin make half of the sum, the largest first, keep inputs in fp32 (W8A16); one "
-      "whose W8A8 "
-      "product was measured slower than that of fp32 stays in fp32; all others are W8A8. The "
-      "reported part "
-      "was not looked at.",
-      grouped(sensitivity.at("texts").get<std::int64_t>()),
-      sensitivity.at("part").get<std::string>());
-}
-
-// "W8A16 takes 1.05 of fp32's time, W8A8 0.80, mixed 0.78": so a slower one is seen at once.
-std::string speed_sentence(const Json& found) {
-  const Json& models = found.at("models");
-  const double whole = models[0].at("min_ms");
-  std::string text;
-  for (std::size_t i = 1; i < models.size(); ++i)
-    text += fmt::format(fmt::runtime(i == 1 ? "{} takes {:.2f} of fp32's time" : ", {} {:.2f}"),
-                        models[i].at("model").get<std::string>(),
-                        models[i].at("min_ms").get<double>() / whole);
-  return text;
-}
-
-// Nobody is to believe that few bits are faster where they are not.
-std::vector<std::string> slower_ones(const Json& found) {
-  const Json& models = found.at("models");
-  const double whole = models[0].at("min_ms");
-  std::vector<std::string> lines;
-  for (const Json& model : models)
-    if (model.at("min_ms").get<double>() > whole)
-      lines.push_back(fmt::format("{} is slower than fp32 here: {:.2f} of its time for {}",
-                                  model.at("model").get<std::string>(),
-                                  model.at("min_ms").get<double>() / whole, run_text(found)));
-  return lines;
 }
 
 }  // namespace
@@ -611,7 +368,7 @@ std::vector<LabStage> product_stages(const LabRun& run, const ProductSizes& give
   const double memory = 3 * static_cast<double>(timed.parameter_bytes) +
                         4 * static_cast<double>(timed.peak_value_bytes);
   return {
-      {.name = kSensitivity,
+      {.name = kSensitivityStage,
        .what = fmt::format("tries each of {} linears alone in W8A8 on the {} part, and times its "
                            "product",
                            linears, choice_part(data).name),
@@ -620,62 +377,11 @@ std::vector<LabStage> product_stages(const LabRun& run, const ProductSizes& give
                                rates.flops,
                 .memory_bytes = memory},
        .run = [sizes](LabRun& r) { return study_linears(r, sizes); }},
-      {.name = kProducts,
+      {.name = kProductsStage,
        .what = "measures and times fp32, W8A16, W8A8 and mixed",
        .cost = {.seconds = 0.5 + 4 * (race + flops_of(data.test, 0) / rates.flops),
                 .memory_bytes = memory},
        .run = [sizes](LabRun& r) { return study_models(r, sizes); }}};
-}
-
-LabPart product_part(const LabRun& run) {
-  const Json &found = run.found.at(kProducts), &sensitivity = run.found.at(kSensitivity);
-  const fs::path& folder = run.folder();
-  LabPart part;
-  const Table answers = answers_table(found), work = work_table(found),
-              linears = linears_table(sensitivity);
-  write_file(folder / "products.csv", to_csv(work));
-  write_file(folder / "products_answers.csv", to_csv(answers));
-  write_file(folder / "products_linears.csv", to_csv(linears));
-  part.tables = {answers, work};
-  const std::string measured_on = describe(run.subject.data.measured);
-  Section section{"fp32, W8A16, W8A8, and mixed", {}};
-  section.blocks = {
-      figure_block(
-          work_figure(found, run), folder / "products",
-          "Time, bytes of the weights and what is left of the answers, a bar for each model",
-          part.notes),
-      PageTable{answers,
-                fmt::format("On {}. W8A16: packed weights, inputs in fp32 (the A16 of others is "
-                            "bfloat16); W8A8: weights and inputs in MXINT8, products of codes.",
-                            measured_on)},
-      PageTable{
-          work,
-          fmt::format(
-              "Measured: times, best and median of {} runs of {} on {} threads that took turns, "
-              "and "
-              "bytes of the weights. Counted, for the linears of one such run: moved is every "
-              "operand "
-              "once; scale operations are products with the scale of a block, of a weight as it is "
-              "decoded (W8A16) or of a sum over a block (W8A8); conversions are elements that go "
-              "from "
-              "codes to floats (weights) or from floats to codes (inputs). {} million float "
-              "multiply-adds of attention and the rest come on top in all of them. No energy was "
-              "measured, and none is claimed.",
-              found.at("timed_runs").get<std::int64_t>(), run_text(found),
-              found.at("threads").get<int>(),
-              fmt::format("{:.1f}", 1e-6 * found.at("other_multiply_adds").get<double>()))},
-      Paragraph{rule_text(sensitivity)}};
-  part.sections.push_back(std::move(section));
-  part.sections.push_back(
-      {"Each linear alone",
-       {PageTable{linears,
-                  fmt::format("Products of {}: the best of {} runs each, which took turns.",
-                              run_text(found), found.at("timed_runs").get<std::int64_t>())}},
-       true});
-  part.results = {{"sensitivity", sensitivity}, {"products", found}};
-  part.sentence = speed_sentence(found);
-  for (std::string& line : slower_ones(found)) part.notes.push_back(std::move(line));
-  return part;
 }
 
 }  // namespace hone

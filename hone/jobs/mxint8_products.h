@@ -17,6 +17,9 @@ using LinearWays = std::map<std::string, LinearWay>;  ///< by the names of linea
 /// sum, the largest first, keep inputs in fp32; one whose product is slower in codes stays in fp32; all others are in codes.
 LinearWays mixed_ways(const Json& sensitivity);
 
+/// The names of the two stages.
+inline constexpr const char *kSensitivityStage = "sensitivity", *kProductsStage = "products";
+
 struct ProductSizes {
   std::int64_t batch = 8;  ///< texts of a timed run
   std::int64_t tokens = 128;

@@ -402,5 +402,24 @@ TEST_F(Resume, LongManyKillsGiveTheSameBits) {
   }
 }
 
+TEST_F(Resume, OfALabGoesOnBehindItsLastStage) {
+  const std::vector<std::string> line = {
+      "lab", "4.3", "--model", "whole", "--data", "synth:lookup?n=300", "-o", "lab"};
+  const fs::path stage = folder() / "lab.partial/stages/decode.json";
+  const Ending ending = run_hone_until(line, folder(), SIGINT, [&] { return fs::exists(stage); });
+  ASSERT_EQ(ending.code, 130) << ending.messages;
+  EXPECT_NE(ending.messages.find("To go on:\n  hone lab 4.3 --model whole "), std::string::npos)
+      << ending.messages;
+  EXPECT_FALSE(fs::exists(folder() / "lab"));
+  const Json times = read_json(stage)["found"]["times"];
+  std::vector<std::string> again = line;
+  again.emplace_back("--resume");
+  const Ending resumed = run_well(again, folder());
+  EXPECT_NE(resumed.messages.find("1 decode: times the decoder on 9 arrays"), std::string::npos);
+  EXPECT_NE(resumed.messages.find(", done before"), std::string::npos) << resumed.messages;
+  EXPECT_EQ(read_json(folder() / "lab/results.json")["decode"]["times"], times);
+  EXPECT_FALSE(fs::exists(folder() / "lab/stages"));
+}
+
 }  // namespace
 }  // namespace hone::testing
