@@ -94,6 +94,9 @@ std::vector<SchemaRun> runs_of_classes() {
        "--max_drop 0.5 --class_weights balanced --data reviews.csv -o qat",
        "qat"},
       {"compare qat qat --data reviews.csv --max_drop 0"},
+      {"quantize learnt --native int(bits=8) --static --keep_slower --max_drop 100 --data "
+       "reviews.csv -o native",
+       "native"},
       {"formats"},
       {"formats int(bits=4,scale=learned)"},
       {"formats bf16 0.3 inf -7"},
