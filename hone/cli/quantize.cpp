@@ -14,6 +14,7 @@ struct QuantizeArguments {
   FormatArguments formats;
   std::string native;  ///< format of weights
   bool calibrated_inputs = false, keep_slower = false;
+  bool no_smooth_scales = false, no_bias_correction = false;
   CalibrationArguments calibration;
   RunArguments run;
 };
@@ -24,7 +25,9 @@ void check_native(const QuantizeArguments& a, const CLI::App& app) {
     for (const char* flag : flags)
       if (app.count(flag) > 0) throw UsageError(fmt::format("hone quantize: {} {}", flag, why));
   };
-  if (a.native.empty()) return refuse({"--static", "--keep_slower"}, "is of --native FORMAT");
+  if (a.native.empty())
+    return refuse({"--static", "--keep_slower", "--no_smooth_scales", "--no_bias_correction"},
+                  "is of --native FORMAT");
   refuse({"--format", "--input_format", "--weight_format", "--bias_format", "--output_format",
           "--recipe", "--rule"},
          "and --native both say which formats the model takes; give one of them");
@@ -38,6 +41,7 @@ QuantizeResult quantize_native(const QuantizeArguments& a, Context& context) {
       .weight = value_of_flag("--native",
                               [&] { return parse_format(a.native, context.library.formats); }),
       .input_scales = a.calibrated_inputs ? InputScales::calibrated : InputScales::dynamic,
+      .methods = {.smooth_scales = !a.no_smooth_scales, .bias_correction = !a.no_bias_correction},
       .max_drop_points = a.job.max_drop_points,
       .calibration = a.job.calibration,
       .split = a.job.split,
@@ -95,6 +99,12 @@ Command quantize_command() {
             app.add_flag("--keep_slower", a->keep_slower,
                          "with --native: layers whose product of codes is slower than that of fp32 "
                          "on this machine are native all the same");
+            app.add_flag("--no_smooth_scales", a->no_smooth_scales,
+                         "with --native: do not move large channels of inputs into weights where "
+                         "that makes outputs more exact");
+            app.add_flag("--no_bias_correction", a->no_bias_correction,
+                         "with --native: do not take back in biases what rounding weights adds to "
+                         "outputs on average");
             app.add_flag("--explain", a->job.explain,
                          "say where the accuracy is lost and what would do better; without it only "
                          "when half a point or more is lost");

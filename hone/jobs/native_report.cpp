@@ -77,6 +77,37 @@ std::vector<std::string> layer_lines(const NativeFindings& found) {
   return lines;
 }
 
+// "Smooth scales at 2 of 6 places where they could be: …"
+std::string smooth_text(const NativeFindings& found) {
+  const auto applied = std::ranges::count_if(found.smooth, &SmoothScales::applies);
+  std::string text = fmt::format("Smooth scales stand at {} of {} places where they could", applied,
+                                 found.smooth.size());
+  if (applied == 0) return text + ": at the others outputs do not gain enough by them.";
+  double least = 1e9, most = 0;
+  for (const SmoothScales& one : found.smooth)
+    if (one.applies()) {
+      least = std::min(least, one.snr_after_db - one.snr_before_db);
+      most = std::max(most, one.snr_after_db - one.snr_before_db);
+    }
+  return text + fmt::format(": there the outputs gain {:.1f} to {:.1f} dB on calibration texts.",
+                            least, most);
+}
+
+Table smooth_table(const NativeFindings& found) {
+  Table table({{"value", "What linears read"},
+               {"linears", "Linears"},
+               {"where", "Where it is divided"},
+               {"snr_before_db", "Outputs without (dB)"},
+               {"snr_after_db", "With the best (dB)"},
+               {"alpha", "α"}});
+  for (const SmoothScales& one : found.smooth)
+    table.add_row({one.group.value, std::ssize(one.group.linears),
+                   one.group.free() ? one.group.rows.front() : "a product in front",
+                   real(one.snr_before_db, 1), real(one.snr_after_db, 1),
+                   one.applies() ? real(one.alpha, 2) : Cell(absent)});
+  return table;
+}
+
 Json to_json(const RoundTimes& times) {
   return {{"min_ms", times.min_ms}, {"median_ms", times.median_ms}};
 }
@@ -144,6 +175,9 @@ std::vector<std::string> lines_of(const NativeFindings& found) {
   std::vector<std::string> lines;
   for (const ModelTimes& times : found.times) lines.push_back(times_text(times, found.threads));
   lines.push_back(bytes_text(found));
+  if (found.methods.smooth_scales) lines.push_back(smooth_text(found));
+  if (found.methods.bias_correction)
+    lines.push_back("Biases take back what rounding the weights adds to outputs on average.");
   for (std::string& line : layer_lines(found)) lines.push_back(std::move(line));
   return lines;
 }
@@ -162,13 +196,24 @@ std::vector<Section> sections_of(const NativeFindings& found) {
   for (const NativeLayer& layer : found.layers)
     layers.add_row({layer.name, formats_text(layer.formats),
                     layer.reason.empty() ? Cell(absent) : Cell(layer.reason)});
-  return {{"Products",
-           {PageTable{products_table(found),
-                      fmt::format("Each product alone, its input rounded, in turn with that of "
-                                  "fp32: {} rounds. Where native is slower the layer stays in fp32 "
-                                  "unless it was told otherwise.",
-                                  kTimedRounds)}}},
-          {"Layers", {PageTable{layers, ""}}}};
+  std::vector<Section> sections = {
+      {"Products",
+       {PageTable{products_table(found),
+                  fmt::format("Each product alone, its input rounded, in turn with that of "
+                              "fp32: {} rounds. Where native is slower the layer stays in fp32 "
+                              "unless it was told otherwise.",
+                              kTimedRounds)}}},
+      {"Layers", {PageTable{layers, ""}}}};
+  if (!found.smooth.empty())
+    sections.push_back(
+        {"Smooth scales",
+         {PageTable{
+             smooth_table(found),
+             fmt::format("Signal-to-noise ratio of what the linears give, weights and inputs "
+                         "rounded, on samples of calibration texts. Scales are put in where "
+                         "that gains {} dB, or {} dB where they take a product of their own.",
+                         kFreeGainDb, kPaidGainDb)}}});
+  return sections;
 }
 
 Block native_figure(const NativeFindings& found, const BeforeAndAfter& both,
@@ -221,7 +266,17 @@ Json to_json(const NativeFindings& found) {
                      {"texts", one.texts},
                      {"tokens_per_text", one.tokens},
                      {"times", to_json(one.times)}});
-  return {{"products", products}, {"layers", layers}, {"times", times}, {"threads", found.threads}};
+  Json smooth = Json::array();
+  for (const SmoothScales& one : found.smooth)
+    smooth.push_back({{"value", one.group.value},
+                      {"linears", one.group.linears},
+                      {"free", one.group.free()},
+                      {"alpha", one.applies() ? Json(one.alpha) : Json()},
+                      {"snr_before_db", one.snr_before_db},
+                      {"snr_after_db", one.snr_after_db}});
+  return {{"smooth_scales", smooth}, {"bias_correction", found.methods.bias_correction},
+          {"products", products},    {"layers", layers},
+          {"times", times},          {"threads", found.threads}};
 }
 
 }  // namespace hone

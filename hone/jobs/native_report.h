@@ -6,6 +6,7 @@
 
 #include "hone/formats/plan.h"
 #include "hone/jobs/before_and_after.h"
+#include "hone/jobs/native_model.h"
 #include "hone/jobs/native_times.h"
 #include "hone/jobs/run_report.h"
 #include "hone/models/model_size.h"
@@ -25,6 +26,8 @@ struct NativeFindings {
   std::string_view arithmetic = kNative;  ///< as `arithmetic_of_run` says
   std::vector<ProductTimes> products = {};
   std::vector<NativeLayer> layers = {};
+  NativeMethods methods = {};
+  std::vector<SmoothScales> smooth = {};  ///< of all groups that could have scales
   std::vector<ModelTimes> times = {};
   int threads = 1;  ///< that all of it was timed with
   ModelSize size_before = {}, size = {};
@@ -48,7 +51,7 @@ Block native_figure(const NativeFindings& findings, const BeforeAndAfter& both,
                     const std::string& label, const fs::path& stem,
                     std::vector<std::string>& notes);
 
-/// `products`, `layers`, `times`, `threads`.
+/// `products`, `layers`, `smooth_scales`, `bias_correction`, `times`, `threads`.
 Json to_json(const NativeFindings& findings);
 
 }  // namespace hone

@@ -75,9 +75,9 @@ std::vector<ProductTimes> timed_products(const NativeRun& run) {
   CalibrationRun one_text = run.job.calibration;
   one_text.batch_size = one_text.batch_count = 1;
   one_text.heed_objections = false;
-  const Model trial =
-      NativeCopies(run.parent.model, run.asked, run.data.train, one_text, run.context)
-          .make(run.asked);
+  const Model trial = NativeCopies(run.parent.model, run.asked, run.data.train, one_text,
+                                   {.smooth_scales = false, .bias_correction = false}, run.context)
+                          .make(run.asked);
   return time_products(run.parent.model, trial, run.asked,
                        usual_batch(run.data, run.job.eval_batch_size), run.context);
 }
@@ -88,7 +88,9 @@ NativeCopy make_copy(const NativeRun& run) {
   const QuantizationPlan plan =
       plan_worth_it(run.job, run.asked, findings.products, findings.layers);
   const NativeCopies copies(run.parent.model, plan, run.data.train, run.job.calibration,
-                            run.context);
+                            run.job.methods, run.context);
+  findings.methods = run.job.methods;
+  findings.smooth = copies.smooth_scales();
   return {copies.make(plan), std::move(findings)};
 }
 
@@ -104,6 +106,8 @@ std::optional<TrainedOn> record_of(const NativeRun& run, std::size_t calibration
 }
 
 std::size_t calibration_texts(const NativeRun& run) {
+  if (run.job.methods.smooth_scales || run.job.methods.bias_correction)
+    return calibration_rows(run.data.train.size(), run.job.calibration).size();
   CompressOptions options;
   options.plan = run.asked;
   options.calibration = run.job.calibration;

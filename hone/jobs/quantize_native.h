@@ -6,6 +6,7 @@
 
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
+#include "hone/jobs/native_model.h"
 #include "hone/jobs/native_times.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/run_report.h"
@@ -25,6 +26,7 @@ struct NativeQuantizeJob {
   std::function<bool(const ProductTimes&)> stays_for_speed = [](const ProductTimes& product) {
     return product.times.slower();
   };
+  NativeMethods methods = {};
   std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
   CalibrationRun calibration = {.batch_size = 32};
   std::string split = {};  ///< the part to measure on, see `measured_texts`

@@ -108,6 +108,76 @@ TEST(QuantizeNative, LeavesLayersInFp32ThatWouldBeSlower) {
     EXPECT_TRUE(!formats.input || layer.ends_with("intermediate.dense")) << layer;
 }
 
+// One channel of what an attention gives is 256 times the others, made so without changing any answer.
+std::string model_with_outlier(const fs::path& folder, Context& context) {
+  TextModel source = open_model("tiny", context, 1);
+  constexpr std::size_t kWidth = 128, kChannel = 5;
+  const auto change = [&](const std::string& name, auto&& is_meant, float factor) {
+    Tensor& tensor = source.model.parameters.writable(name);
+    const std::span<float> values = tensor.values<float>();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (is_meant(i)) values[i] *= factor;
+  };
+  for (const char* layer : {"bert.encoder.layer.0.attention", "bert.encoder.layer.1.attention"}) {
+    change(
+        fmt::format("{}.self.value.weight", layer),
+        [](std::size_t i) { return i / kWidth == kChannel; }, 256);
+    change(
+        fmt::format("{}.self.value.bias", layer), [](std::size_t i) { return i == kChannel; }, 256);
+    change(
+        fmt::format("{}.output.dense.weight", layer),
+        [](std::size_t i) { return i % kWidth == kChannel; }, 1.0f / 256);
+  }
+  fs::create_directory(folder);
+  write_model(source, folder);
+  return folder.string();
+}
+
+TEST(QuantizeNative, WinsBackWhatAnOutlierTakesBySmoothScales) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  const std::string model = model_with_outlier(folder.path() / "model", context);
+  for (const InputScales scales : {InputScales::dynamic, InputScales::calibrated}) {
+    double snr_db[2] = {};
+    for (const bool smooth : {false, true}) {
+      NativeQuantizeJob job = native_job(
+          "int(bits=8,per=row)",
+          (folder.path() / fmt::format("{} {}", static_cast<int>(scales), smooth)).string());
+      job.model = model;
+      job.input_scales = scales;
+      job.methods.smooth_scales = smooth;
+      const QuantizeResult made = quantize_native_job(job, context);
+      snr_db[smooth ? 1 : 0] = made.fields["comparison"]["margin_snr_db"];
+      EXPECT_EQ(made.fields["smooth_scales"].empty(), !smooth);
+      for (const Json& group : made.fields["smooth_scales"]) {
+        if (group["free"].get<bool>()) {
+          EXPECT_TRUE(group["alpha"].is_number()) << group;
+        }
+      }
+    }
+    EXPECT_GT(snr_db[1], snr_db[0] + 3) << static_cast<int>(scales);
+  }
+}
+
+// Biases of layers that round their weights alone: not of the head, which stays in fp32.
+TEST(QuantizeNative, CorrectsBiasesUnlessToldNotTo) {
+  const TemporaryFolder folder;
+  Context& context = testing::quiet_context();
+  for (const bool correct : {false, true}) {
+    const std::string out = (folder.path() / (correct ? "corrected" : "not")).string();
+    NativeQuantizeJob job = native_job("int(bits=4,per=row)", out);
+    job.methods.bias_correction = correct;
+    const QuantizeResult made = quantize_native_job(job, context);
+    EXPECT_EQ(made.fields["bias_correction"], correct);
+    const Model model = open_model(out, context, 42).model;
+    for (const std::string layer : {"bert.encoder.layer.1.output.dense", "classifier"}) {
+      const bool zeros = std::ranges::all_of(
+          testing::floats_of(model.parameters.at(layer + ".bias")), [](float b) { return b == 0; });
+      EXPECT_EQ(zeros, !correct || layer == "classifier") << layer;
+    }
+  }
+}
+
 TEST(QuantizeNative, RefusesWhatCannotBeNative) {
   const TemporaryFolder folder;
   Context& context = testing::quiet_context();

@@ -1,0 +1,108 @@
+#include "hone/study/smooth_scales.h"
+
+#include <gtest/gtest.h>
+
+#include "hone/ir/verify.h"
+#include "tests/support/tiny_jobs.h"
+
+namespace hone::testing {
+namespace {
+
+constexpr const char* kLayer = "bert.encoder.layer.1.attention";
+
+// Channel 3 of what the attention gives is 64 times what it was; nothing else changes.
+Model with_outlier(Model model) {
+  const std::string value = fmt::format("{}.self.value", kLayer);
+  const auto change = [&](const std::string& name, auto&& factor) {
+    Tensor& tensor = model.parameters.writable(name);
+    const std::span<float> values = tensor.values<float>();
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= factor(i);
+  };
+  change(value + ".weight", [](std::size_t i) { return i / 32 == 3 ? 64.0f : 1.0f; });
+  change(value + ".bias", [](std::size_t i) { return i == 3 ? 64.0f : 1.0f; });
+  change(fmt::format("{}.output.dense.weight", kLayer),
+         [](std::size_t i) { return i % 32 == 3 ? 1 / 64.0f : 1.0f; });
+  return model;
+}
+
+std::vector<SmoothScales> scales_of(const Model& model, std::string_view input) {
+  const QuantizationPlan plan =
+      uniform_plan(plain_graph(model),
+                   {.input = format_called(input), .weight = format_called("int(bits=8,per=row)")});
+  std::vector<std::string> layers;
+  for (const auto& [name, formats] : plan) layers.push_back(name);
+  const std::map<std::string, LayerInput> inputs =
+      look_at_inputs(model, layers, tiny_splits().train, {}, quiet_context());
+  return choose_smooth_scales(model, plan, inputs, {}, quiet_context());
+}
+
+TEST(SmoothScales, WinBackWhatAnOutlierTakes) {
+  const std::string name = fmt::format("{}.self.join_heads", kLayer);
+  int found = 0;
+  for (const char* input : {"int(bits=8,per=token)", "int(bits=8)"}) {
+    SCOPED_TRACE(input);
+    double plain_db = 0;
+    for (const SmoothScales& one : scales_of(tiny_model(), input))
+      if (one.group.value == name) plain_db = one.snr_before_db;
+    for (const SmoothScales& one : scales_of(with_outlier(tiny_model()), input)) {
+      if (one.group.value != name) continue;
+      EXPECT_LT(one.snr_before_db, plain_db - 10);
+      EXPECT_GT(one.snr_after_db, one.snr_before_db + 10);
+      ASSERT_TRUE(one.applies());
+      // That channel more than any other, by powers of two.
+      EXPECT_EQ(std::ranges::max_element(one.scales) - one.scales.begin(), 3);
+      for (const float scale : one.scales) EXPECT_EQ(std::exp2(std::log2(scale)), scale);
+      ++found;
+    }
+  }
+  EXPECT_EQ(found, 2);
+}
+
+// Without outliers what weights lose is more than what inputs gain: nothing is put in, and nobody pays for it.
+TEST(SmoothScales, AreLeftOutWhereOutputsDoNotGain) {
+  for (const SmoothScales& one : scales_of(tiny_model(), "int(bits=8,per=token)")) {
+    const double least = one.group.free() ? kFreeGainDb : kPaidGainDb;
+    EXPECT_EQ(one.applies(), one.snr_after_db - one.snr_before_db >= least) << one.group.value;
+    EXPECT_GE(one.snr_after_db, one.snr_before_db);
+  }
+}
+
+std::vector<float> answers(const Model& model) {
+  Graph graph = forward_graph(model);
+  remove_dropout(graph);
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, builtin(), pool);
+  ParameterStore parameters = model.parameters;
+  const EncodedSet texts = tiny_texts(6);
+  const std::vector<std::int64_t> rows = {0, 1, 2, 3, 4, 5};
+  return floats_of(interpreter.run(text_examples(texts).batch(rows, 0), parameters).at("logits"));
+}
+
+// Of BERT: what a normalization gives is read by the residual too; what an attention gives comes from its values.
+TEST(SmoothScales, KeepEveryBitOfAModelsAnswers) {
+  Model model = tiny_model();
+  std::set<std::string> linears;
+  for (const Node* node : model.graph.of_kind(NodeKind::operation))
+    if (node->is("linear")) linears.insert(node->name());
+  const std::vector<SmoothGroup> groups = smooth_groups(model.graph, linears);
+  std::vector<std::string> writers;
+  std::int64_t paid = 0;
+  for (const SmoothGroup& group : groups) {
+    if (group.free()) writers.push_back(group.writer);
+    paid += group.free() ? 0 : 1;
+  }
+  EXPECT_EQ(paid, 4) << "in front of query, key and value, and of the intermediate, in two layers";
+  EXPECT_EQ(writers, (std::vector<std::string>{"bert.encoder.layer.0.attention.self.value",
+                                               "bert.encoder.layer.1.attention.self.value"}));
+  const std::vector<float> before = answers(model);
+  for (const SmoothGroup& group : groups) {
+    std::vector<float> scales;
+    for (int k = 0; k < 32; ++k) scales.push_back(std::ldexp(1.0f, k % 7 - 3));
+    smooth(model.graph, model.parameters, group, scales);
+  }
+  verify(model.graph);
+  EXPECT_EQ(answers(model), before);
+}
+
+}  // namespace
+}  // namespace hone::testing
