@@ -235,6 +235,9 @@ const std::vector<Document>& documents() {
           {"smooth_scales", "smooth_group[]", "places where linears could have them"},
           {"bias_correction", "boolean",
            "whether biases take back what rounding weights adds on average"},
+          {"widening", "widening?",
+           "which layers are left wider for --max_drop, and how that was chosen; null: without "
+           "--max_drop"},
           {"times", "native_times[]", "of the whole model: some texts at a time, then one"},
           kThreads}},
         {kManySeeds,

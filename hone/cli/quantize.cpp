@@ -111,7 +111,9 @@ Command quantize_command() {
             app.add_flag("--qat", a->job.qat, "train with the quantizers in place");
             app.add_option(
                    "--max_drop", a->job.max_drop_points,
-                   "points of accuracy, or of what else the task is judged by, that may be lost: "
+                   "points of accuracy, or of what else the task is judged by, that may be lost; "
+                   "with --native layers are left wider, the costliest first, until no more is "
+                   "lost where choices are made: "
                    "exit code 3 unless the verdict is kept, "
                    "which means that the whole 95 % interval of the change lies above minus "
                    "them; docs/output.md and `hone schema` define kept, lost and unclear")

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "hone/base/text.h"
@@ -66,7 +67,9 @@ std::vector<std::string> layer_lines(const NativeFindings& found) {
     const std::string what = fmt::format("in {}: {}", formats_text(layer.formats), layer.reason);
     auto at = std::ranges::find(others, what, [](const auto& other) { return other.first; });
     if (at == others.end()) at = others.insert(at, {what, {}});
-    at->second.push_back(layer.name);
+    at->second.push_back(
+        layer.widened ? fmt::format("{} (alone {:.1f} dB)", layer.name, layer.snr_db.value_or(0))
+                      : layer.name);
   }
   std::vector<std::string> lines = {
       fmt::format("{} of {} layers and tables are in the format that was asked for.", as_asked,
@@ -80,9 +83,12 @@ std::vector<std::string> layer_lines(const NativeFindings& found) {
 // "Smooth scales at 2 of 6 places where they could be: …"
 std::string smooth_text(const NativeFindings& found) {
   const auto applied = std::ranges::count_if(found.smooth, &SmoothScales::applies);
-  std::string text = fmt::format("Smooth scales stand at {} of {} places where they could", applied,
-                                 found.smooth.size());
-  if (applied == 0) return text + ": at the others outputs do not gain enough by them.";
+  if (applied == 0)
+    return fmt::format(
+        "Smooth scales are put in nowhere: at none of {} places do outputs gain enough.",
+        found.smooth.size());
+  const std::string text =
+      fmt::format("Smooth scales are put in at {} of {} places", applied, found.smooth.size());
   double least = 1e9, most = 0;
   for (const SmoothScales& one : found.smooth)
     if (one.applies()) {
@@ -91,6 +97,32 @@ std::string smooth_text(const NativeFindings& found) {
     }
   return text + fmt::format(": there the outputs gain {:.1f} to {:.1f} dB on calibration texts.",
                             least, most);
+}
+
+// "On validation, n = 2 000, where that is chosen, 3 of 15 steps to wider formats are needed, the costliest layers first …"
+std::string widening_text(const Widening& widening) {
+  const std::string part = fmt::format("On {}, n = {}", widening.part, grouped(widening.texts));
+  if (widening.steps == 0)
+    return part + ", where that is chosen, nothing has to be wider than asked for.";
+  return fmt::format(
+      "{}, where that is chosen, {} of {} steps to wider formats are needed, the costliest layers "
+      "first; {} plans were tried.",
+      part, widening.steps, widening.all_steps, widening.tried.size());
+}
+
+Json to_json(const Widening& widening) {
+  Json tried = Json::array();
+  for (const TriedWidening& one : widening.tried)
+    tried.push_back(
+        {{"steps", one.steps},
+         {"verdict", to_string(one.verdict.conclusion)},
+         {"change", std::isfinite(one.verdict.change) ? Json(one.verdict.change) : Json()}});
+  return {{"part", widening.part},
+          {"n", widening.texts},
+          {"all_steps", widening.all_steps},
+          {"steps", widening.steps},
+          {"too_few_texts", widening.too_few_texts},
+          {"tried", tried}};
 }
 
 Table smooth_table(const NativeFindings& found) {
@@ -178,23 +210,32 @@ std::vector<std::string> lines_of(const NativeFindings& found) {
   if (found.methods.smooth_scales) lines.push_back(smooth_text(found));
   if (found.methods.bias_correction)
     lines.push_back("Biases take back what rounding the weights adds to outputs on average.");
+  if (found.widening && !found.widening->too_few_texts)
+    lines.push_back(widening_text(*found.widening));
   for (std::string& line : layer_lines(found)) lines.push_back(std::move(line));
   return lines;
 }
 
-std::vector<std::string> speed_concerns(const NativeFindings& found) {
+std::vector<std::string> native_concerns(const NativeFindings& found) {
   std::vector<std::string> concerns;
   for (const ModelTimes& one : found.times)
     if (one.times.shown_slower())
       concerns.push_back(fmt::format("on this machine, {}, the model is {}", at_a_time_text(one),
                                      speedup_text(one.times)));
+  if (found.widening && found.widening->too_few_texts)
+    concerns.push_back(fmt::format(
+        "{} texts to choose on ({}) would not show that even fp32 keeps to itself: no layer was "
+        "left wider; more texts or a larger `max_drop` would do",
+        grouped(found.widening->texts), found.widening->part));
   return concerns;
 }
 
 std::vector<Section> sections_of(const NativeFindings& found) {
-  Table layers({{"layer", "Layer"}, {"format", "Format"}, {"reason", "Why"}});
+  Table layers(
+      {{"layer", "Layer"}, {"format", "Format"}, {"snr_db", "Alone (dB)"}, {"reason", "Why"}});
   for (const NativeLayer& layer : found.layers)
     layers.add_row({layer.name, formats_text(layer.formats),
+                    layer.snr_db ? real(*layer.snr_db, 1) : Cell(absent),
                     layer.reason.empty() ? Cell(absent) : Cell(layer.reason)});
   std::vector<Section> sections = {
       {"Products",
@@ -203,7 +244,10 @@ std::vector<Section> sections_of(const NativeFindings& found) {
                               "fp32: {} rounds. Where native is slower the layer stays in fp32 "
                               "unless it was told otherwise.",
                               kTimedRounds)}}},
-      {"Layers", {PageTable{layers, ""}}}};
+      {"Layers",
+       {PageTable{layers,
+                  "Alone: signal-to-noise ratio of the model's outputs on calibration texts "
+                  "with this layer in the format that was asked for and all others in fp32."}}}};
   if (!found.smooth.empty())
     sections.push_back(
         {"Smooth scales",
@@ -260,6 +304,7 @@ Json to_json(const NativeFindings& found) {
         {{"layer", layer.name},
          {"format", formats_text(layer.formats)},
          {"input_format", layer.formats.input ? Json(to_string(*layer.formats.input)) : Json()},
+         {"snr_db", layer.snr_db ? Json(*layer.snr_db) : Json()},
          {"reason", layer.reason.empty() ? Json() : Json(layer.reason)}});
   for (const ModelTimes& one : found.times)
     times.push_back({{"texts_at_a_time", one.at_a_time},
@@ -274,9 +319,13 @@ Json to_json(const NativeFindings& found) {
                       {"alpha", one.applies() ? Json(one.alpha) : Json()},
                       {"snr_before_db", one.snr_before_db},
                       {"snr_after_db", one.snr_after_db}});
-  return {{"smooth_scales", smooth}, {"bias_correction", found.methods.bias_correction},
-          {"products", products},    {"layers", layers},
-          {"times", times},          {"threads", found.threads}};
+  return {{"smooth_scales", smooth},
+          {"bias_correction", found.methods.bias_correction},
+          {"widening", found.widening ? to_json(*found.widening) : Json()},
+          {"products", products},
+          {"layers", layers},
+          {"times", times},
+          {"threads", found.threads}};
 }
 
 }  // namespace hone

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "hone/jobs/native_model.h"
 #include "hone/jobs/native_times.h"
 #include "hone/jobs/run_report.h"
+#include "hone/jobs/widening.h"
 #include "hone/models/model_size.h"
 #include "hone/study/comparison_table.h"
 
@@ -18,7 +20,10 @@ namespace hone {
 /// What became of a layer that could have been native.
 struct NativeLayer {
   std::string name;
-  LayerFormats formats;     ///< none: it stays in fp32
+  LayerFormats formats;  ///< none: it stays in fp32
+  /// What it leaves of the outputs alone, in the format that was asked for (jobs/widening.h); none: not measured.
+  std::optional<double> snr_db = {};
+  bool widened = false;     ///< for that
   std::string reason = {};  ///< why its formats are not those that were asked for; empty: they are
 };
 
@@ -28,6 +33,7 @@ struct NativeFindings {
   std::vector<NativeLayer> layers = {};
   NativeMethods methods = {};
   std::vector<SmoothScales> smooth = {};  ///< of all groups that could have scales
+  std::optional<Widening> widening = {};  ///< where a gate asks for it
   std::vector<ModelTimes> times = {};
   int threads = 1;  ///< that all of it was timed with
   ModelSize size_before = {}, size = {};
@@ -41,8 +47,8 @@ Table products_table(const NativeFindings& findings);
 
 /// Sentences: how fast it is, what it takes, what stays in fp32 and why.
 std::vector<std::string> lines_of(const NativeFindings& findings);
-/// That the model is slower than in fp32, where it is.
-std::vector<std::string> speed_concerns(const NativeFindings& findings);
+/// That the model is slower than in fp32, where it is, and that there were too few texts to choose by.
+std::vector<std::string> native_concerns(const NativeFindings& findings);
 
 /// Sections of a page beside that of the result: speed, layers.
 std::vector<Section> sections_of(const NativeFindings& findings);
@@ -51,7 +57,7 @@ Block native_figure(const NativeFindings& findings, const BeforeAndAfter& both,
                     const std::string& label, const fs::path& stem,
                     std::vector<std::string>& notes);
 
-/// `products`, `layers`, `smooth_scales`, `bias_correction`, `times`, `threads`.
+/// `products`, `layers`, `smooth_scales`, `bias_correction`, `widening`, `times`, `threads`.
 Json to_json(const NativeFindings& findings);
 
 }  // namespace hone

@@ -82,6 +82,37 @@ std::vector<ProductTimes> timed_products(const NativeRun& run) {
                        usual_batch(run.data, run.job.eval_batch_size), run.context);
 }
 
+// What became of a layer that was left wider.
+void widen(NativeLayer& layer, const QuantizationPlan& chosen) {
+  const auto stands =
+      std::ranges::find(chosen, layer.name, [](const auto& one) { return one.first; });
+  const LayerFormats formats = stands == chosen.end() ? LayerFormats{} : stands->second;
+  if (!layer.reason.empty() || formats == layer.formats) return;
+  layer.formats = formats;
+  layer.reason = "left wider to keep what the model is judged by";
+  layer.widened = true;
+}
+
+// The plan with the layers that have to be wider, and in `findings` what each costs where that is asked for or cheap.
+QuantizationPlan chosen_plan(const NativeRun& run, const NativeCopies& copies,
+                             const QuantizationPlan& plan, NativeFindings& findings) {
+  const NativeQuantizeJob& job = run.job;
+  const Model& model = run.parent.model;
+  if (!job.max_drop_points && !costs_are_cheap(model, plan, run.data.train, job.calibration))
+    return plan;
+  const std::vector<LayerCost> costs =
+      layer_costs(model, copies, plan, run.data.train, job.calibration, run.context);
+  for (NativeLayer& layer : findings.layers)
+    for (const LayerCost& cost : costs)
+      if (cost.layer == layer.name && cost.formats == layer.formats) layer.snr_db = cost.snr_db;
+  if (!job.max_drop_points) return plan;
+  findings.widening = choose_widening(model, copies, plan, costs, run.data, job.eval_batch_size,
+                                      job.margin(), run.context);
+  const QuantizationPlan chosen = widened(plan, costs, findings.widening->steps);
+  for (NativeLayer& layer : findings.layers) widen(layer, chosen);
+  return chosen;
+}
+
 NativeCopy make_copy(const NativeRun& run) {
   NativeFindings findings;
   findings.products = timed_products(run);
@@ -91,7 +122,7 @@ NativeCopy make_copy(const NativeRun& run) {
                             run.job.methods, run.context);
   findings.methods = run.job.methods;
   findings.smooth = copies.smooth_scales();
-  return {copies.make(plan), std::move(findings)};
+  return {copies.make(chosen_plan(run, copies, plan, findings)), std::move(findings)};
 }
 
 // What the copy has learnt from: calibration looked at these texts.
@@ -173,7 +204,7 @@ QuantizeResult finish(const NativeRun& run, NativeCopy copy, RunReport report) {
                                    found);
   const std::string caption = figures_caption(
       run.before, run.data, {random.empty() ? "" : fmt::format("Note that {}.", random)});
-  std::vector<std::string> doubts = speed_concerns(found);
+  std::vector<std::string> doubts = native_concerns(found);
   const auto& labels = model.model.facts.labels;
   for (const std::string& concern : concerns(both.after.evaluation, labels))
     doubts.push_back(fmt::format("after quantizing, {}", concern));
@@ -223,6 +254,7 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
     return {.was_finished = true, .fields = finished_results(output)};
   user_check(data.train.size() > 0,
              "there are no training texts to calibrate on; give data with such a part");
+  if (job.max_drop_points) check_choice_part(data);
   const Measurement before =
       measure_before(parent, data, job.eval_batch_size, context, report.notes);
   const NativeRun run{.job = job,

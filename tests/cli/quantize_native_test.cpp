@@ -79,12 +79,39 @@ TEST(QuantizeNative, IsToldApartFromOtherWaysToQuantize) {
   EXPECT_FALSE(fs::exists(folder.path() / "native"));
 }
 
-// A gate holds for it, too.
+// A gate holds for it, too. What is left wider for it is chosen on texts that are not those that are reported.
 TEST(QuantizeNative, IsHeldToItsGate) {
   const TemporaryFolder folder;
-  const Ending ending = run_hone(native(folder, {"--keep_slower", "--max_drop", "0"}), workshop());
+  fs::create_directory(folder.path() / "parts");
+  for (const char* part : {"parts/train.csv", "parts/test.csv"})
+    fs::copy(workshop() / "reviews.csv", folder.path() / part);
+  std::vector<std::string> words = {"quantize",
+                                    workshop() / "model",
+                                    "--native",
+                                    "int(bits=8)",
+                                    "--keep_slower",
+                                    "--max_drop",
+                                    "0",
+                                    "-o",
+                                    "native",
+                                    "--data",
+                                    "parts"};
+  const Ending ending = run_hone(words, folder.path());
   EXPECT_EQ(ending.code, 3) << ending.messages;
-  EXPECT_FALSE(read_json(folder.path() / "native/results.json")["gate"]["passed"].get<bool>());
+  const Json result = read_json(folder.path() / "native/results.json");
+  EXPECT_FALSE(result["gate"]["passed"].get<bool>());
+  EXPECT_TRUE(result["widening"]["too_few_texts"].get<bool>());
+  EXPECT_NE(ending.messages.find("would not show that even fp32 keeps to itself"),
+            std::string::npos)
+      << ending.messages;
+  words.back() = workshop() / "reviews.csv";
+  words.emplace_back("--overwrite");
+  const Ending refused = run_hone(words, folder.path());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("--max_drop: which layers are left wider would be chosen on the "
+                                  "texts that are reported (validation, n = 4"),
+            std::string::npos)
+      << refused.messages;
 }
 
 }  // namespace
