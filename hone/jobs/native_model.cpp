@@ -109,6 +109,7 @@ Model NativeCopies::make(const QuantizationPlan& plan) const {
   std::set<std::string> settled;
   for (const Node* quantizer : input_quantizers(graph)) settled.insert(quantizer->name());
   calibrate(graph, copy.parameters, text_examples(texts_), run_, session, settled);
+  copy.parameters = copy.parameters.on(cpu());  // where they are packed
   if (methods_.bias_correction) correct(copy);
   transform(copy, "pack", session);
   return copy;

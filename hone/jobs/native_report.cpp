@@ -153,6 +153,13 @@ Json to_json(const TimesInTurn& times) {
 
 }  // namespace
 
+std::string format_text(const NativeFindings& found, const Format& asked) {
+  const auto wider = std::ranges::count_if(found.layers, &NativeLayer::widened);
+  return wider == 0
+             ? to_string(asked)
+             : fmt::format("{}, {} of {} wider", to_string(asked), wider, found.layers.size());
+}
+
 Table native_table(const std::vector<ComparedModel>& models, const NativeFindings& found) {
   const Table compared = comparison_table(models);
   std::vector<Column> columns = compared.columns();
@@ -222,6 +229,15 @@ std::vector<std::string> native_concerns(const NativeFindings& found) {
     if (one.times.shown_slower())
       concerns.push_back(fmt::format("on this machine, {}, the model is {}", at_a_time_text(one),
                                      speedup_text(one.times)));
+  for (const ProductTimes& one : found.products) {
+    std::vector<std::string> kept;
+    for (const NativeLayer& layer : found.layers)
+      if (layer.formats.input && std::ranges::find(one.layers, layer.name) != one.layers.end())
+        kept.push_back(layer.name);
+    if (one.of_codes && one.times.slower() && !kept.empty())
+      concerns.push_back(fmt::format("native all the same, though the product is {}: {}",
+                                     speedup_text(one.times), names_text(kept)));
+  }
   if (found.widening && found.widening->too_few_texts)
     concerns.push_back(fmt::format(
         "{} texts to choose on ({}) would not show that even fp32 keeps to itself: no layer was "

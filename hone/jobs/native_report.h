@@ -39,6 +39,9 @@ struct NativeFindings {
   ModelSize size_before = {}, size = {};
 };
 
+/// The format that was asked for, and how many layers have a wider one: "int(bits=4,per=row,scale=static), 3 of 17 wider".
+std::string format_text(const NativeFindings& findings, const Format& asked);
+
 /// `comparison_table` of fp32 and native, in this order, with bytes in memory and on disk and the median time of a text.
 Table native_table(const std::vector<ComparedModel>& models, const NativeFindings& findings);
 
@@ -47,7 +50,7 @@ Table products_table(const NativeFindings& findings);
 
 /// Sentences: how fast it is, what it takes, what stays in fp32 and why.
 std::vector<std::string> lines_of(const NativeFindings& findings);
-/// That the model is slower than in fp32, where it is, and that there were too few texts to choose by.
+/// That the model, or a layer that is native all the same, is slower than in fp32, where it is, and that there were too few texts to choose by.
 std::vector<std::string> native_concerns(const NativeFindings& findings);
 
 /// Sections of a page beside that of the result: speed, layers.

@@ -37,8 +37,8 @@ QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationP
     if (formats.input) {
       const ProductTimes& product = *product_of.at(name);
       if (!product.of_codes) {
-        layer.reason = fmt::format("no product of codes for {} inputs and {} outputs",
-                                   product.inputs, product.outputs);
+        layer.reason = fmt::format("there is no product of codes for a weight of {} x {}",
+                                   product.outputs, product.inputs);
       } else if (job.stays_for_speed(product)) {
         layer.reason = "its product is " + speedup_text(product.times);
       }
@@ -151,7 +151,7 @@ Json results_of(const NativeRun& run, const NativeCopy& copy, const BeforeAndAft
   Json result = subject_of(run.job.model, run.data.identity, run.data.measured);
   const QuantizationPlan plan =
       copy.model.quantization ? copy.model.quantization->plan : QuantizationPlan{};
-  result.update({{"format", to_string(run.job.weight)},
+  result.update({{"format", format_text(found, run.job.weight)},
                  {"parent_format", Json()},
                  {"method", "ptq"},
                  {"arithmetic", found.arithmetic},
@@ -193,7 +193,7 @@ QuantizeResult finish(const NativeRun& run, NativeCopy copy, RunReport report) {
                    model.model, folder);
 
   const std::string random = headless_remark(run.parent.model, /*trained=*/false);
-  const std::string label = fmt::format("{} {}", found.arithmetic, to_string(job.weight));
+  const std::string label = fmt::format("{} {}", found.arithmetic, format_text(found, job.weight));
   report.headline = random.empty()
                         ? fmt::format("{}, {}: {}.", label, name_and_size(run.data.measured),
                                       both.verdict.summary)

@@ -51,6 +51,7 @@ double median_of_sorted(std::span<const double> sorted) {
 }
 
 TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,
+                         const std::function<void()>& on_round,
                          const std::function<double()>& now_seconds) {
   const std::function<double()> clock = now_seconds ? now_seconds : steady_seconds;
   Work first{before, clock}, second{after, clock};
@@ -63,6 +64,7 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
     begins.ms.push_back(begins.time_once());
     follows.ms.push_back(follows.time_once());
     ratios.push_back(first.ms.back() / std::max(second.ms.back(), 1e-9));
+    if (on_round) on_round();
     stop_if_interrupted();
   }
   std::ranges::sort(ratios);

@@ -31,8 +31,10 @@ struct TimesInTurn {
 };
 
 /// Runs both once, uncounted, then in `kTimedRounds` rounds, each of them first in every other one. What takes less than a
-/// millisecond is run many times a round. `now_seconds` is the clock: any origin, never backwards. Throws `Interrupted`.
+/// millisecond is run many times a round. `on_round` is told of each round that is done. `now_seconds` is the clock: any
+/// origin, never backwards; by default the steady one. Throws `Interrupted`.
 TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,
+                         const std::function<void()>& on_round = {},
                          const std::function<double()>& now_seconds = {});
 
 /// The middle of sorted values, of which there is one at least; the mean of the middle two of an even number.

@@ -59,7 +59,7 @@ TEST(QuantizeNative, MakesAModelThatMultipliesCodesAndSaysWhatItComputes) {
     // Too narrow for panels.
     const Json head = layer_called(made.fields, "classifier");
     EXPECT_EQ(head["format"], "fp32");
-    EXPECT_EQ(head["reason"].get<std::string>().find("no product of codes for 128 inputs and "), 0u)
+    EXPECT_EQ(head["reason"].get<std::string>().find("there is no product of codes for a weight of "), 0u)
         << head["reason"];
     // What is reported is what the folder computes.
     EvaluateJob again{.model = out, .data = short_texts()};

@@ -18,7 +18,10 @@ struct FakeClock {
 
 TEST(TimesInTurn, AreThoseOfTheClock) {
   FakeClock clock;
-  const TimesInTurn times = time_in_turn(clock.work_of(3), clock.work_of(2), clock.now());
+  int rounds = 0;
+  const TimesInTurn times = time_in_turn(
+      clock.work_of(3), clock.work_of(2), [&] { ++rounds; }, clock.now());
+  EXPECT_EQ(rounds, kTimedRounds);
   EXPECT_NEAR(times.before.min_ms, 3, 1e-9);
   EXPECT_NEAR(times.before.median_ms, 3, 1e-9);
   EXPECT_NEAR(times.after.median_ms, 2, 1e-9);
@@ -35,7 +38,7 @@ TEST(TimesInTurn, RunShortWorkManyTimesARound) {
     ++runs;
     clock.seconds += 1.3e-5;
   };
-  const TimesInTurn times = time_in_turn(clock.work_of(5), count, clock.now());
+  const TimesInTurn times = time_in_turn(clock.work_of(5), count, {}, clock.now());
   EXPECT_EQ(runs, 2 + 77 * kTimedRounds);
   EXPECT_NEAR(times.after.min_ms, 0.013, 1e-9);
 }
@@ -45,7 +48,7 @@ TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
   FakeClock clock;
   int run = 0;
   const auto jittery = [&] { clock.seconds += ++run % 3 == 0 ? 8e-3 : 4e-3; };
-  const TimesInTurn times = time_in_turn(clock.work_of(5), jittery, clock.now());
+  const TimesInTurn times = time_in_turn(clock.work_of(5), jittery, {}, clock.now());
   EXPECT_NEAR(times.speedup, 1.25, 1e-9);
   EXPECT_NEAR(times.speedup_interval.low, 0.625, 1e-9);
   EXPECT_NEAR(times.speedup_interval.high, 1.25, 1e-9);
@@ -56,7 +59,7 @@ TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
 
 TEST(TimesInTurn, SayWhatIsSlower) {
   FakeClock clock;
-  const TimesInTurn times = time_in_turn(clock.work_of(2), clock.work_of(4), clock.now());
+  const TimesInTurn times = time_in_turn(clock.work_of(2), clock.work_of(4), {}, clock.now());
   EXPECT_TRUE(times.slower());
   EXPECT_TRUE(times.shown_slower());
   EXPECT_EQ(speedup_text(times), "slower: 0.50 times as fast (96 %: 0.50 to 0.50)");
