@@ -105,22 +105,6 @@ void packed_embedding(Call& call) {
   });
 }
 
-// ---- whole weights, for what has no kernel that reads codes
-
-constexpr std::size_t kWholeCodes = 0, kWholeStates = 2;  // of `unpack`
-
-PreparedWeight prepare_whole(const Call& call) {
-  return prepare_weight(call, kWholeStates,
-                        parse_arrangement(call.attributes.get<std::string>("arrangement")));
-}
-
-void unpack_whole(Call& call) {
-  with_weight<prepare_whole>(call, [&](const PreparedWeight& weight) {
-    rows_in(weight, call, kWholeCodes)
-        .read(call.pool(), 0, weight.layout.matrix.rows, call.output().data<float>());
-  });
-}
-
 // ---- products of floats with the values of some panels at a time
 
 constexpr std::int64_t kPartFloats = std::int64_t{1} << 18;
@@ -368,8 +352,6 @@ KernelTable packed_kernels() {
        prepare_once<prepare_panels>, rounded_linear_bytes},
       {"packed_embedding", "cpu", "rows", has_fast_values, packed_embedding, Layout::dense,
        prepare_once<prepare_table>},
-      {"unpack", "cpu", "rows", has_fast_values, unpack_whole, Layout::dense,
-       prepare_once<prepare_whole>},
       {"packed_linear", "cpu", "integers", weights_are_integers, weight_only_linear, Layout::dense,
        prepare_once<prepare_integers>},
       {"packed_linear", "cpu", "panels", has_fast_values, packed_linear, Layout::dense,

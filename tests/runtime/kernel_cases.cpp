@@ -325,17 +325,6 @@ std::vector<KernelCase> packed_cases() {
                          inputs, of_weight, input, kRows),
                      .given = given,
                      .absolute = absolute});
-    for (const Arrangement arrangement : kArrangements) {
-      given = packed_codes(format, {kRows, kColumns}, arrangement);
-      cases.push_back(
-          {.text = fmt::format(
-               "%codes = input : u8[{}]\n%shared = input : u8[{}]\n%y = unpack(%codes, %shared) "
-               "{{{}, arrangement=\"{}\", role=\"weight\", packing=1}} : f32[{}, {}]\noutput y = "
-               "%y\n",
-               given.at("codes").count(), given.at("shared").count(), of_weight,
-               to_string(arrangement), kRows, kColumns),
-           .given = given});
-    }
     given = packed_codes(format, {kRows, kColumns}, Arrangement::rows);
     cases.push_back(
         {.text = fmt::format(
