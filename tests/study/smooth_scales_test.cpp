@@ -78,30 +78,72 @@ std::vector<float> answers(const Model& model) {
   return floats_of(interpreter.run(text_examples(texts).batch(rows, 0), parameters).at("logits"));
 }
 
-// Of BERT: what a normalization gives is read by the residual too; what an attention gives comes from its values.
-TEST(SmoothScales, KeepEveryBitOfAModelsAnswers) {
-  Model model = tiny_model();
+std::set<std::string> linears_of(const Graph& graph) {
   std::set<std::string> linears;
-  for (const Node* node : model.graph.of_kind(NodeKind::operation))
+  for (const Node* node : graph.of_kind(NodeKind::operation))
     if (node->is("linear")) linears.insert(node->name());
-  const std::vector<SmoothGroup> groups = smooth_groups(model.graph, linears);
-  std::vector<std::string> writers;
-  std::int64_t paid = 0;
-  for (const SmoothGroup& group : groups) {
-    if (group.free()) writers.push_back(group.writer);
-    paid += group.free() ? 0 : 1;
-  }
-  EXPECT_EQ(paid, 4) << "in front of query, key and value, and of the intermediate, in two layers";
+  return linears;
+}
+
+// What a normalization gives is read by the residual too; what an attention gives comes from its values.
+TEST(SmoothScales, AreFreeForWhatAttentionsGive) {
+  const Model model = tiny_model();
+  std::vector<std::string> writers, paid;
+  for (const SmoothGroup& group : smooth_groups(model.graph, linears_of(model.graph)))
+    group.free() ? writers.push_back(group.writer) : paid.push_back(group.value);
   EXPECT_EQ(writers, (std::vector<std::string>{"bert.encoder.layer.0.attention.self.value",
                                                "bert.encoder.layer.1.attention.self.value"}));
-  const std::vector<float> before = answers(model);
-  for (const SmoothGroup& group : groups) {
-    std::vector<float> scales;
-    for (int k = 0; k < 32; ++k) scales.push_back(std::ldexp(1.0f, k % 7 - 3));
-    smooth(model.graph, model.parameters, group, scales);
+  EXPECT_EQ(paid, (std::vector<std::string>{"bert.embeddings.dropout",
+                                            "bert.encoder.layer.0.attention.output.LayerNorm",
+                                            "bert.encoder.layer.0.output.LayerNorm",
+                                            "bert.encoder.layer.1.attention.output.LayerNorm"}));
+}
+
+TEST(SmoothScales, KeepEveryBitOfAnswersInEveryArchitecture) {
+  const Json sizes[] = {{{"model_type", "bert"},
+                         {"hidden_size", 32},
+                         {"num_hidden_layers", 2},
+                         {"num_attention_heads", 2},
+                         {"intermediate_size", 64}},
+                        {{"model_type", "distilbert"},
+                         {"dim", 32},
+                         {"n_layers", 2},
+                         {"n_heads", 2},
+                         {"hidden_dim", 64}},
+                        {{"model_type", "electra"},
+                         {"embedding_size", 16},
+                         {"hidden_size", 32},
+                         {"num_hidden_layers", 2},
+                         {"num_attention_heads", 2},
+                         {"intermediate_size", 64}},
+                        {{"model_type", "roberta"},
+                         {"hidden_size", 32},
+                         {"num_hidden_layers", 2},
+                         {"num_attention_heads", 2},
+                         {"intermediate_size", 64},
+                         {"type_vocab_size", 1}}};
+  for (const Json& one : sizes) {
+    SCOPED_TRACE(one.dump());
+    Json config = {{"vocab_size", 40},
+                   {"max_position_embeddings", 25},
+                   {"initializer_range", 0.2},
+                   {"pad_token_id", 0}};
+    config.update(one);
+    Model model = new_model(model_facts(config, "config.json"), builtin().ops, /*seed=*/5);
+    const std::vector<float> before = answers(model);
+    std::size_t attentions = 0, paid = 0;
+    for (const SmoothGroup& group : smooth_groups(model.graph, linears_of(model.graph))) {
+      ++(group.free() ? attentions : paid);
+      std::vector<float> scales;
+      for (int k = 0; k < model.graph.find(group.value)->types()[0].dim(-1).size; ++k)
+        scales.push_back(std::ldexp(1.0f, k % 7 - 3));
+      smooth(model.graph, model.parameters, group, scales);
+    }
+    verify(model.graph);
+    EXPECT_GE(attentions, 2u);
+    EXPECT_GE(paid, 3u);
+    EXPECT_EQ(answers(model), before);
   }
-  verify(model.graph);
-  EXPECT_EQ(answers(model), before);
 }
 
 }  // namespace
