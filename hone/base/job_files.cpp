@@ -64,6 +64,8 @@ constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
                                          "products.png",      "products.tsv",
                                          "products.gp",       "fp32_parameters.csv",
                                          "modules.json",      "config_sentence_transformers.json",
+                                         "native.svg",        "native.png",
+                                         "native.tsv",        "native.gp",
                                          "pytorch_model.bin", "sentence_*_config.json"};
 /// What is needed only to go on.
 constexpr std::string_view kMoments = "optimizer.safetensors";

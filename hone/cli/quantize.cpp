@@ -4,6 +4,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/jobs/quantize_native.h"
 
 namespace hone {
 namespace {
@@ -11,17 +12,61 @@ namespace {
 struct QuantizeArguments {
   QuantizeJob job;
   FormatArguments formats;
+  std::string native;  ///< format of weights
+  bool calibrated_inputs = false, keep_slower = false;
+  bool no_smooth_scales = false, no_bias_correction = false;
   CalibrationArguments calibration;
   RunArguments run;
 };
 
+// Flags that say something else than --native, or nothing beside it; and those that say nothing without.
+void check_native(const QuantizeArguments& a, const CLI::App& app) {
+  const auto refuse = [&](std::initializer_list<const char*> flags, std::string_view why) {
+    for (const char* flag : flags)
+      if (app.count(flag) > 0) throw UsageError(fmt::format("hone quantize: {} {}", flag, why));
+  };
+  if (a.native.empty())
+    return refuse({"--static", "--keep_slower", "--no_smooth_scales", "--no_bias_correction"},
+                  "is of --native FORMAT");
+  refuse({"--format", "--input_format", "--weight_format", "--bias_format", "--output_format",
+          "--recipe", "--rule"},
+         "and --native both say which formats the model takes; give one of them");
+  refuse({"--qat", "--seeds", "--explain", "--resume"},
+         "is of quantizing without --native; train through quantizers first, then `hone pack`");
+}
+
+QuantizeResult quantize_native(const QuantizeArguments& a, Context& context) {
+  NativeQuantizeJob job{
+      .model = a.job.model,
+      .weight = value_of_flag("--native",
+                              [&] { return parse_format(a.native, context.library.formats); }),
+      .input_scales = a.calibrated_inputs ? InputScales::calibrated : InputScales::dynamic,
+      .methods = {.smooth_scales = !a.no_smooth_scales, .bias_correction = !a.no_bias_correction},
+      .max_drop_points = a.job.max_drop_points,
+      .calibration = a.job.calibration,
+      .split = a.job.split,
+      .data = a.job.data,
+      .eval_batch_size = a.job.training.eval_batch_size,
+      .seed = a.job.seed,
+      .row_hashes = a.job.row_hashes,
+      .output = a.job.output,
+      .invocation = a.job.invocation};
+  value_of_flag("--native", [&] {
+    return native_input(job.weight, context.library.formats, job.input_scales);
+  });
+  if (a.keep_slower) job.stays_for_speed = [](const ProductTimes&) { return false; };
+  return quantize_native_job(job, context);
+}
+
 void quantize(QuantizeArguments& a, const CLI::App& app) {
+  check_native(a, app);
   Context context = make_context(a.run);
-  a.job.recipe = recipe_from(a.formats, context.library.formats);
+  if (a.native.empty()) a.job.recipe = recipe_from(a.formats, context.library.formats);
   a.job.calibration = a.calibration.parsed(a.run.seed);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const QuantizeResult result = quantize_job(a.job, context);
+  const QuantizeResult result =
+      a.native.empty() ? quantize_job(a.job, context) : quantize_native(a, context);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
   if (a.run.json) {
     print_result("quantize", result.fields);
@@ -43,13 +88,32 @@ Command quantize_command() {
                            "model folder; of one that is quantized already, what is not yet")
                 ->required();
             declare(app, a->formats);
+            app.add_option("--native", a->native,
+                           "make a packed model that multiplies codes: the format of weights, such "
+                           "as int(bits=8,per=row) or mxint(bits=4); inputs take the format that "
+                           "fits it, tables of embeddings that of the weights; time is measured "
+                           "too, and layers that would be slower than fp32 stay in fp32");
+            app.add_flag("--static", a->calibrated_inputs,
+                         "with --native int(...): inputs have one scale each, from calibration, "
+                         "not one for every token");
+            app.add_flag("--keep_slower", a->keep_slower,
+                         "with --native: layers whose product of codes is slower than that of fp32 "
+                         "on this machine are native all the same");
+            app.add_flag("--no_smooth_scales", a->no_smooth_scales,
+                         "with --native: do not move large channels of inputs into weights where "
+                         "that makes outputs more exact");
+            app.add_flag("--no_bias_correction", a->no_bias_correction,
+                         "with --native: do not take back in biases what rounding weights adds to "
+                         "outputs on average");
             app.add_flag("--explain", a->job.explain,
                          "say where the accuracy is lost and what would do better; without it only "
                          "when half a point or more is lost");
             app.add_flag("--qat", a->job.qat, "train with the quantizers in place");
             app.add_option(
                    "--max_drop", a->job.max_drop_points,
-                   "points of accuracy, or of what else the task is judged by, that may be lost: "
+                   "points of accuracy, or of what else the task is judged by, that may be lost; "
+                   "with --native layers are left wider, the costliest first, until no more is "
+                   "lost where choices are made: "
                    "exit code 3 unless the verdict is kept, "
                    "which means that the whole 95 % interval of the change lies above minus "
                    "them; docs/output.md and `hone schema` define kept, lost and unclear")

@@ -9,6 +9,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/native_copy.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/table.h"
@@ -216,8 +217,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   }
   std::ranges::sort(times);
   result.min_ms = times.front();
-  const std::size_t half = times.size() / 2;
-  result.median_ms = times.size() % 2 == 1 ? times[half] : (times[half - 1] + times[half]) / 2;
+  result.median_ms = median_of_sorted(times);
   result.kernels = executable->profile();
   result.threads = context.pool.threads();
   result.peak = keep_highest(PeakKind::fp32_gflops, result.threads,

@@ -9,6 +9,7 @@
 #include "hone/analysis/tile_drawing.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/report/table.h"
 #include "hone/train/memory_check.h"
 
@@ -109,11 +110,6 @@ double milliseconds(std::int64_t times, Body&& body) {
          static_cast<double>(times);
 }
 
-double median(std::vector<double> sorted) {
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
-
 DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, std::uint8_t* values,
                            ThreadPool& pool) {
   const std::int64_t value_bytes = value_bytes_of(job);
@@ -143,9 +139,9 @@ DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, st
   std::ranges::sort(decoded);
   std::ranges::sort(moved);
   result.min_ms = decoded.front();
-  result.median_ms = median(decoded);
+  result.median_ms = median_of_sorted(decoded);
   result.move_min_ms = moved.front();
-  result.move_median_ms = median(moved);
+  result.move_median_ms = median_of_sorted(moved);
   return result;
 }
 

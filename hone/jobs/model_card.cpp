@@ -9,6 +9,7 @@
 #include "hone/data/synthetic.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
+#include "hone/passes/pack.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/measure.h"
 #include "hone/study/result.h"
@@ -112,7 +113,8 @@ std::string base_model(const ModelCard& card) {
 }
 
 std::string metadata(const ModelCard& card, const Model& model) {
-  std::string text = "---\nlibrary_name: transformers\npipeline_tag: text-classification\n";
+  std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: text-classification\n",
+                                 has_packed_weights(model.graph) ? "hone" : "transformers");
   const std::string base = base_model(card);
   if (!base.empty())
     text += fmt::format("base_model: {}\nbase_model_relation: {}\n", yaml(base),
@@ -359,7 +361,13 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
           lines.push_back(
               fmt::format("It has seen {} texts of {} in training.", to_line(rows), code(label)));
   if (own_rows(card).empty()) lines.push_back("How well it does was not measured.");
-  if (model.quantization) {
+  if (has_packed_weights(model.graph)) {
+    lines.push_back(
+        "Its weights are packed, in the codes of their formats: `hone` runs it; other programs "
+        "load "
+        "what `hone unpack` writes of it. How fast it is depends on the processor: `hone bench` "
+        "tells.");
+  } else if (model.quantization) {
     lines.push_back(
         "It is not smaller or faster yet: weights are stored in 32 bits, as the values they take "
         "in "

@@ -6,6 +6,11 @@
 
 namespace hone {
 
+/// The plan of low precision as it is run: linears with weights in `weight` and inputs in `input`, the format that makes
+/// products of codes (`native_input`), and tables of embeddings and positions with weights in `weight`, for they are only
+/// read. In the order of the graph, which is an unquantized one.
+QuantizationPlan native_plan(const Graph& graph, const Format& weight, const Format& input);
+
 /// A copy of the model whose linears have weights in `weight`, packed, and inputs in the format that makes products of codes
 /// (`native_input`), by rounding alone. Throws `UserError` for a model that is quantized already, and where there is no such
 /// format.

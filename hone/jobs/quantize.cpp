@@ -4,6 +4,7 @@
 
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/other_programs.h"
+#include "hone/jobs/before_and_after.h"
 #include "hone/jobs/explanation.h"
 #include "hone/jobs/layer_figure.h"
 #include "hone/jobs/learning_curve.h"
@@ -45,12 +46,6 @@ struct QuantizeRun {
   std::string parent_format() const {
     return goes_on() ? summary(parent.model.quantization->plan) : "";
   }
-  /// What is measured of every seed.
-  std::vector<NamedFigures> figures() const {
-    const std::string& measured = data.measured.facts.part;
-    const std::vector<std::string> doubts = cautions(data.measured);
-    return {{"before", "before, " + measured, doubts}, {"after", "after, " + measured, doubts}};
-  }
   Json subject() const {
     Json subject = subject_of(job.model, data.identity, data.measured);
     subject["format"] = summary(plan);
@@ -59,25 +54,18 @@ struct QuantizeRun {
   }
   std::string part() const { return name_and_size(data.measured); }
   /// What its accuracies are where its files have no head; else empty.
-  std::string without_head() const {
-    if (!parent.model.fresh_head) return "";
-    return options.qat ? "the model before has no classification head: its figures are those of "
-                         "one drawn at random, which the training began with"
-                       : "the model has no classification head: all figures are those of one drawn "
-                         "at random, and say nothing of its embeddings";
-  }
+  std::string without_head() const { return headless_remark(parent.model, options.qat); }
   /// `caveat`: of what was trained, see `caveat_of`.
   std::string caption(const std::string& caveat) const {
     const std::string twice =
         goes_on() ? fmt::format(
-                        " The model before is quantized already ({}): what that has cost "
+                        "The model before is quantized already ({}): what that has cost "
                         "is no part of the change.",
                         parent_format())
                   : "";
     const std::string random = without_head();
-    return fmt::format("On {}; {}.{}{}{}{}", part(), baseline_text(before.evaluation), twice,
-                       caveat.empty() ? "" : " ", caveat,
-                       random.empty() ? "" : fmt::format(" Note that {}.", random));
+    return figures_caption(
+        before, data, {twice, caveat, random.empty() ? "" : fmt::format("Note that {}.", random)});
   }
   Graph graph() const { return plain_graph(parent.model); }
 };
@@ -143,17 +131,16 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   Quantized quantized;
   const Model unrounded = quantized_copy(run, options, folder, quantized);
   model.model = round_weights(unrounded, run.context);
-  const Measurement after =
-      measure(model.model, run.data.test, options.fine_tune.eval_batch_size, run.context, "after");
-  const Truth truth = truth_of(run.data.test);
-  const TaskComparison comparison = compare(run.before.view(), after.view(), truth);
-  quantized.change = comparison.change;
-  quantized.verdict = verdict(comparison.change, job.margin());
+  const std::int64_t batch = options.fine_tune.eval_batch_size;
+  const BeforeAndAfter both =
+      measure_after(model.model, run.before, run.data, batch, job.margin(), run.context);
+  quantized.change = both.comparison.change;
+  quantized.verdict = both.verdict;
   const double weight_bits = average_weight_bits(model.model);
   std::vector<ComparedModel> compared = {
       {"before", average_weight_bits(run.parent.model), run.before, std::nullopt,
        arithmetic_of(run.parent.model.graph)},
-      {run.label(), weight_bits, after, comparison, kSimulated, quantized.verdict}};
+      {run.label(), weight_bits, both.after, both.comparison, kSimulated, both.verdict}};
   const auto& labels = model.model.facts.labels;
   quantized.result = run.subject();
   quantized.result.update({{"method", job.qat ? "qat" : "ptq"},
@@ -161,12 +148,10 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
                            {"average_weight_bits", weight_bits},
                            {"quantized_modules", run.plan.size()},
                            {"protocol", to_string(run.data.protocol)},
-                           {"before", to_json(run.before, labels)},
-                           {"after", to_json(after, labels)},
-                           {"comparison", to_json(comparison, quantized.verdict)},
                            {"seed", seed},
                            {"seeds", 1},
                            {"calibration_texts", run.calibration_texts}});
+  quantized.result.update(to_json(both, labels));
   if (job.qat) {
     quantized.result["steps"] = quantized.steps;
     quantized.result["caveat"] = caveat_of({quantized.result});
@@ -179,22 +164,19 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
       quantized.result["class_weights"][labels[c]] = weights[c];
   }
   if (job.max_drop_points) quantized.result["gate"] = gate_json(quantized.verdict);
-  for (const std::string& concern : concerns(after.evaluation, labels))
+  for (const std::string& concern : concerns(both.after.evaluation, labels))
     quantized.doubts.push_back(fmt::format("after quantizing, {}", concern));
-  const std::vector<NamedFigures> figures = run.figures();
-  quantized.measured = {{figures[0].name, run.before.evaluation, figures[0].cautions},
-                        {figures[1].name, after.evaluation, figures[1].cautions}};
+  quantized.measured = named_evaluations(both, run.data);
   quantized.sections.push_back(details_section(quantized.measured, labels));
   if (!notice_for_other_programs(run.plan).empty()) {
-    const Measurement elsewhere =
-        measure(without_quantizers(model.model, run.context.session()), run.data.test,
-                options.fine_tune.eval_batch_size, run.context, "as transformers");
-    const TaskComparison there = compare(run.before.view(), elsewhere.view(), truth);
-    const Verdict verdict_there = verdict(there.change, job.margin());
-    quantized.result["as_transformers"] = to_json(elsewhere, labels);
-    quantized.result["as_transformers"]["comparison"] = to_json(there, verdict_there);
-    compared.push_back(
-        {"as transformers computes it", weight_bits, elsewhere, there, kSimulated, verdict_there});
+    const BeforeAndAfter elsewhere =
+        measure_after(without_quantizers(model.model, run.context.session()), run.before, run.data,
+                      batch, job.margin(), run.context, "as transformers");
+    quantized.result["as_transformers"] = to_json(elsewhere.after, labels);
+    quantized.result["as_transformers"]["comparison"] =
+        to_json(elsewhere.comparison, elsewhere.verdict);
+    compared.push_back({"as transformers computes it", weight_bits, elsewhere.after,
+                        elsewhere.comparison, kSimulated, elsewhere.verdict});
   }
   quantized.table = comparison_table(compared);
   quantized.layers = layer_bars(unrounded, model.model, options.plan, run.graph());
@@ -318,7 +300,8 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
   const fs::path& folder = run.output.path();
   const std::vector<Json> results = results_of_seeds(run);
   const SeedChanges changes = seed_changes(results);
-  const std::vector<NamedFigures> figures = run.figures(), after = {figures[1]};
+  const std::vector<NamedFigures> figures = before_and_after_figures(run.data),
+                                  after = {figures[1]};
   const Table table = seed_table(results, figures);
   const Verdict change = verdict_of_seeds(changes, job.margin());
   const std::string spread =
@@ -409,13 +392,8 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
                                           FiguresOf::one_model, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return {.was_finished = true, .fields = finished_results(output)};
-  const Measurement before = measure(parent.model, data.test, options.fine_tune.eval_batch_size,
-                                     context, "before, " + data.measured.facts.part);
-  std::vector<std::string> doubts;
-  for (const std::string& concern : concerns(before.evaluation, parent.model.facts.labels))
-    doubts.push_back(fmt::format("before quantizing, {}", concern));
-  tell_warnings(context, doubts);
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  const Measurement before =
+      measure_before(parent, data, options.fine_tune.eval_batch_size, context, report.notes);
   const std::size_t calibration_texts = calibration_rows(parent.model, data, options).size();
   if (calibration_texts > 0) {
     report.notes.push_back(fmt::format("calibrated on {} of {} training texts, drawn by seed {}",

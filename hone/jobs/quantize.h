@@ -14,6 +14,11 @@
 
 namespace hone {
 
+/// What may be lost for the verdict to be "kept", as a share of 1; usually `kUsualMargin`.
+inline double margin_of(const std::optional<double>& max_drop_points) {
+  return max_drop_points ? *max_drop_points / 100 : kUsualMargin;
+}
+
 /// How a model is to be quantized.
 struct QuantizeJob {
   std::string model;  ///< as `open_model` takes it
@@ -34,8 +39,7 @@ struct QuantizeJob {
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run
 
-  /// What may be lost, as a share of 1, for the verdict to be "kept".
-  double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
+  double margin() const { return margin_of(max_drop_points); }
 };
 
 struct QuantizeResult {

@@ -24,6 +24,11 @@ void transform(Model& model, std::string_view text, const Session& session) {
   change_for_good(model, pass.def->name, {to_string(pass)}, change, session);
 }
 
+void change_model(Model& model, std::string_view name, const std::function<bool()>& change,
+                  const Session& session, const std::string& text) {
+  change_for_good(model, name, {text.empty() ? std::string(name) : text}, change, session);
+}
+
 void quantize_model(Model& model, const QuantizationPlan& plan, const Session& session) {
   const std::vector<std::string> texts = quantize_passes(model.graph, plan);
   change_for_good(

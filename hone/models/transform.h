@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 
 #include "hone/frontends/huggingface/model.h"
@@ -11,6 +13,11 @@ namespace hone {
 
 /// Runs a pass, as text (see passes/pass.h). Throws `UserError` as `run_passes`, and where the pass is to be left out.
 void transform(Model& model, std::string_view pass, const Session& session);
+
+/// Makes a change that no pass of the tables makes, and that is left out and shown as one called `name`; the history tells it
+/// as `text`, or by the name. `change` says whether it changed anything.
+void change_model(Model& model, std::string_view name, const std::function<bool()>& change,
+                  const Session& session, const std::string& text = {});
 
 /// Puts the quantizers of the plan into the graph, in one go; the history tells it as the passes `quantize(…)` that would do
 /// the same. Their states come from calibration. Throws `UserError` as `quantize` does.

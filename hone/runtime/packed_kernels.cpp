@@ -360,13 +360,18 @@ void native_linear(Call& call) {
 
 }  // namespace
 
-Format native_input(const Format& weight, const FormatTable& formats) {
+Format native_input(const Format& weight, const FormatTable& formats, InputScales scales) {
+  const bool calibrated = scales == InputScales::calibrated;
   if (is_symmetric_int(weight) || is_signs(weight))
-    return parse_format("int(bits=8,per=token)", formats);
+    return parse_format(calibrated ? "int(bits=8,scale=static)" : "int(bits=8,per=token)", formats);
   user_check(is_integer_in_blocks(weight),
              "products of weights in {} and rounded inputs are not of codes on this version; those "
              "of int(bits=2 to 8), binary, ternary, "
              "mxint(bits=2 to 8) in blocks of 16 to 256, and mxfp(element=e2m1) are",
+             to_string(weight));
+  user_check(!calibrated,
+             "inputs of products with weights in {} take the scales of their blocks from their own "
+             "values; leave `static` out, or give weights in int",
              to_string(weight));
   return parse_format(fmt::format("mxint(bits=8,block={})", weight["block"]), formats);
 }

@@ -9,8 +9,16 @@ namespace hone {
 /// formats that fit each other, are the one place that knows formats by name.
 KernelTable packed_kernels();
 
-/// The format of inputs with which products of weights in `weight` are of codes: `int` per token and dynamic for `int`, `mxint` in
-/// the same blocks for formats in blocks. Throws `UserError` where there is none.
-Format native_input(const Format& weight, const FormatTable& formats);
+/// Where the scales of rounded inputs come from.
+enum class InputScales : std::uint8_t {
+  dynamic,    ///< from the values, each time
+  calibrated  ///< one for all of them, from texts beforehand
+};
+
+/// The format of inputs with which products of weights in `weight` are of codes: `int` per token and dynamic for `int`, or per
+/// tensor where scales are calibrated; `mxint` in the same blocks for formats in blocks, which have no calibrated scales. Throws
+/// `UserError` where there is none.
+Format native_input(const Format& weight, const FormatTable& formats,
+                    InputScales scales = InputScales::dynamic);
 
 }  // namespace hone

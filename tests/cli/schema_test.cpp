@@ -94,6 +94,9 @@ std::vector<SchemaRun> runs_of_classes() {
        "--max_drop 0.5 --class_weights balanced --data reviews.csv -o qat",
        "qat"},
       {"compare qat qat --data reviews.csv --max_drop 0"},
+      {"quantize learnt --native int(bits=8) --static --keep_slower --max_drop 100 --data parts "
+       "-o native",
+       "native"},
       {"formats"},
       {"formats int(bits=4,scale=learned)"},
       {"formats bf16 0.3 inf -7"},
@@ -225,6 +228,9 @@ TEST(Schema, HoldsForWhatEveryCommandPrintsAndWrites) {
   const TemporaryFolder folder;
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
   fs::copy(workshop() / "reviews.csv", folder.path());
+  fs::create_directory(folder.path() / "parts");
+  for (const char* part : {"parts/train.csv", "parts/test.csv"})
+    fs::copy(workshop() / "reviews.csv", folder.path() / part);
   folder.file("good.csv", "text,label\nfine,good\nvery fine,good\n");
   folder.file("good_too.csv", "text,label\nas fine,good\n");
   std::string topics = "text,label\n";

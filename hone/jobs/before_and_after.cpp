@@ -1,0 +1,68 @@
+#include "hone/jobs/before_and_after.h"
+
+#include "hone/train/text_examples.h"
+
+namespace hone {
+
+Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
+                           std::int64_t batch_size, Context& context,
+                           std::vector<std::string>& notes) {
+  Measurement before =
+      measure(parent.model, data.test, batch_size, context, "before, " + data.measured.facts.part);
+  std::vector<std::string> doubts;
+  for (const std::string& concern : concerns(before.evaluation, parent.model.facts.labels))
+    doubts.push_back(fmt::format("before quantizing, {}", concern));
+  tell_warnings(context, doubts);
+  notes.insert(notes.end(), doubts.begin(), doubts.end());
+  return before;
+}
+
+BeforeAndAfter measure_after(const Model& model, const Measurement& before,
+                             const EncodedSplits& data, std::int64_t batch_size, double margin,
+                             Context& context, const std::string& title) {
+  BeforeAndAfter both{.before = before,
+                      .after = measure(model, data.test, batch_size, context, title),
+                      .comparison = {},
+                      .verdict = {}};
+  both.comparison = compare(before.view(), both.after.view(), truth_of(data.test));
+  both.verdict = verdict(both.comparison.change, margin);
+  return both;
+}
+
+Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels) {
+  return {{"before", to_json(both.before, labels)},
+          {"after", to_json(both.after, labels)},
+          {"comparison", to_json(both.comparison, both.verdict)}};
+}
+
+std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data) {
+  const std::string& measured = data.measured.facts.part;
+  const std::vector<std::string> doubts = cautions(data.measured);
+  return {{"before", "before, " + measured, doubts}, {"after", "after, " + measured, doubts}};
+}
+
+std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
+                                               const EncodedSplits& data) {
+  const std::vector<NamedFigures> figures = before_and_after_figures(data);
+  return {{figures[0].name, both.before.evaluation, figures[0].cautions},
+          {figures[1].name, both.after.evaluation, figures[1].cautions}};
+}
+
+std::string headless_remark(const Model& parent, bool trained) {
+  if (!parent.fresh_head) return "";
+  return trained ? "the model before has no classification head: its figures are those of "
+                   "one drawn at random, which the training began with"
+                 : "the model has no classification head: all figures are those of one drawn "
+                   "at random, and say nothing of its embeddings";
+}
+
+std::string figures_caption(const Measurement& before, const EncodedSplits& data,
+                            const std::vector<std::string>& remarks) {
+  std::string text =
+      fmt::format("On {}; {}.", name_and_size(data.measured), baseline_text(before.evaluation));
+  for (const std::string& remark : remarks)
+    if (!remark.empty()) text += " " + remark;
+  return text;
+}
+
+}  // namespace hone

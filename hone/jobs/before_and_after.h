@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/models/encoding.h"
+#include "hone/study/evaluation_details.h"
+#include "hone/study/measure.h"
+
+/// What every job that quantizes a model shows: the model as it was beside what was made of it, on the part that is reported.
+namespace hone {
+
+/// The model that a job begins with, measured on `data.test`. What is doubtful about its figures is told, and added to
+/// `notes`.
+Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
+                           std::int64_t batch_size, Context& context,
+                           std::vector<std::string>& notes);
+
+/// What was made of it, beside it.
+struct BeforeAndAfter {
+  const Measurement& before;
+  Measurement after;
+  TaskComparison comparison;
+  Verdict verdict;
+};
+
+/// `margin`: what may be lost, a share.
+BeforeAndAfter measure_after(const Model& model, const Measurement& before,
+                             const EncodedSplits& data, std::int64_t batch_size, double margin,
+                             Context& context, const std::string& title = "after");
+
+/// `before`, `after`, `comparison`.
+Json to_json(const BeforeAndAfter& both, const std::vector<std::string>& labels);
+
+/// What is measured, with its names: "before, test" and "after, test".
+std::vector<NamedFigures> before_and_after_figures(const EncodedSplits& data);
+/// The same with what was measured.
+std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
+                                               const EncodedSplits& data);
+
+/// What the figures of a model whose files have no head are worth, and of what was made of it; `trained`: after its head was
+/// drawn. Empty where it has one.
+std::string headless_remark(const Model& parent, bool trained);
+
+/// "On test, n = 2 000; the most frequent class alone makes 50.1 %. …": what table and page say of the figures; `remarks` are
+/// sentences, empty ones left out.
+std::string figures_caption(const Measurement& before, const EncodedSplits& data,
+                            const std::vector<std::string>& remarks);
+
+}  // namespace hone

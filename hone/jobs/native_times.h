@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/data/encoded_set.h"
+#include "hone/formats/plan.h"
+#include "hone/frontends/huggingface/model.h"
+#include "hone/jobs/times_in_turn.h"
+#include "hone/runtime/context.h"
+
+/// How fast a native model is beside the fp32 model it was made of: layer by layer, to say which are worth it, and as a whole.
+namespace hone {
+
+/// How much a batch holds.
+struct BatchSize {
+  std::int64_t texts = 1, tokens = 1;
+};
+
+/// The layers whose product is of one kind and shape, each alone: rounding of its input and product against that of fp32.
+struct ProductTimes {
+  std::vector<std::string> layers;
+  std::int64_t rows = 0;  ///< of the input, in the batch that was timed
+  std::int64_t inputs = 0, outputs = 0;
+  bool of_codes =
+      false;  ///< false: this version has no product of codes for it, and nothing was timed
+  TimesInTurn times = {};
+};
+
+/// Of the layers of `plan` whose inputs have a format. `native` is `model` with the plan's formats, packed. Inputs are drawn at
+/// random. Throws `Interrupted`.
+std::vector<ProductTimes> time_products(const Model& model, const Model& native,
+                                        const QuantizationPlan& plan, const BatchSize& batch,
+                                        Context& context);
+
+/// Both models on texts as they come; times are of one text.
+struct ModelTimes {
+  std::int64_t at_a_time = 1;  ///< texts in a batch, padded to the longest of them
+  std::int64_t texts = 0;      ///< that a round classifies
+  double tokens = 0;           ///< of a text, on average, without padding
+  TimesInTurn times = {};
+};
+
+/// The first texts of `set`, as many as take some seconds at most: `batch_size` at a time, then one after the other.
+std::vector<ModelTimes> time_models(const Model& model, const Model& native, const EncodedSet& set,
+                                    std::int64_t batch_size, Context& context);
+
+}  // namespace hone

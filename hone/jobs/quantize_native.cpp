@@ -1,0 +1,272 @@
+#include "hone/jobs/quantize_native.h"
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "hone/jobs/before_and_after.h"
+#include "hone/jobs/compress.h"
+#include "hone/jobs/model_card.h"
+#include "hone/jobs/native_copy.h"
+#include "hone/jobs/native_model.h"
+#include "hone/jobs/native_report.h"
+#include "hone/jobs/run_identity.h"
+#include "hone/models/model_size.h"
+
+namespace hone {
+namespace {
+
+// The texts of a batch as it is when the data is measured.
+BatchSize usual_batch(const EncodedSplits& data, std::int64_t batch_size) {
+  const EncodedSet& set = data.test;
+  std::int64_t tokens = 0;
+  for (const std::int64_t length : lengths_of(set)) tokens += length;
+  const std::int64_t texts = std::max<std::int64_t>(1, set.size());
+  return {std::min(batch_size, texts), std::max<std::int64_t>(1, tokens / texts)};
+}
+
+// The plan without layers of which products of codes are none or not worth it, and in `layers` what became of each.
+QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationPlan& plan,
+                               const std::vector<ProductTimes>& products,
+                               std::vector<NativeLayer>& layers) {
+  std::map<std::string, const ProductTimes*> product_of;
+  for (const ProductTimes& product : products)
+    for (const std::string& layer : product.layers) product_of[layer] = &product;
+  QuantizationPlan worth_it;
+  for (const auto& [name, formats] : plan) {
+    NativeLayer layer{.name = name, .formats = formats};
+    if (formats.input) {
+      const ProductTimes& product = *product_of.at(name);
+      if (!product.of_codes) {
+        layer.reason = fmt::format("there is no product of codes for a weight of {} x {}",
+                                   product.outputs, product.inputs);
+      } else if (job.stays_for_speed(product)) {
+        layer.reason = "its product is " + speedup_text(product.times);
+      }
+    }
+    if (layer.reason.empty()) {
+      worth_it.emplace_back(name, formats);
+    } else {
+      layer.formats = {};
+    }
+    layers.push_back(std::move(layer));
+  }
+  return worth_it;
+}
+
+/// What is known before anything is chosen.
+struct NativeRun {
+  const NativeQuantizeJob& job;
+  const TextModel& parent;
+  const EncodedSplits& data;
+  const Measurement& before;
+  QuantizationPlan asked;  ///< all layers
+  OutputFolder& output;
+  Context& context;
+};
+
+/// The model that was made, and what is said of it.
+struct NativeCopy {
+  Model model;
+  NativeFindings findings;
+};
+
+// The products that are worth it, timed with a copy that was calibrated on one text.
+std::vector<ProductTimes> timed_products(const NativeRun& run) {
+  CalibrationRun one_text = run.job.calibration;
+  one_text.batch_size = one_text.batch_count = 1;
+  one_text.heed_objections = false;
+  const Model trial = NativeCopies(run.parent.model, run.asked, run.data.train, one_text,
+                                   {.smooth_scales = false, .bias_correction = false}, run.context)
+                          .make(run.asked);
+  return time_products(run.parent.model, trial, run.asked,
+                       usual_batch(run.data, run.job.eval_batch_size), run.context);
+}
+
+// What became of a layer that was left wider.
+void widen(NativeLayer& layer, const QuantizationPlan& chosen) {
+  const auto stands =
+      std::ranges::find(chosen, layer.name, [](const auto& one) { return one.first; });
+  const LayerFormats formats = stands == chosen.end() ? LayerFormats{} : stands->second;
+  if (!layer.reason.empty() || formats == layer.formats) return;
+  layer.formats = formats;
+  layer.reason = "left wider to keep what the model is judged by";
+  layer.widened = true;
+}
+
+// The plan with the layers that have to be wider, and in `findings` what each costs where that is asked for or cheap.
+QuantizationPlan chosen_plan(const NativeRun& run, const NativeCopies& copies,
+                             const QuantizationPlan& plan, NativeFindings& findings) {
+  const NativeQuantizeJob& job = run.job;
+  const Model& model = run.parent.model;
+  if (!job.max_drop_points && !costs_are_cheap(model, plan, run.data.train, job.calibration))
+    return plan;
+  const std::vector<LayerCost> costs =
+      layer_costs(model, copies, plan, run.data.train, job.calibration, run.context);
+  for (NativeLayer& layer : findings.layers)
+    for (const LayerCost& cost : costs)
+      if (cost.layer == layer.name && cost.formats == layer.formats) layer.snr_db = cost.snr_db;
+  if (!job.max_drop_points) return plan;
+  findings.widening = choose_widening(model, copies, plan, costs, run.data, job.eval_batch_size,
+                                      job.margin(), run.context);
+  const QuantizationPlan chosen = widened(plan, costs, findings.widening->steps);
+  for (NativeLayer& layer : findings.layers) widen(layer, chosen);
+  return chosen;
+}
+
+NativeCopy make_copy(const NativeRun& run) {
+  NativeFindings findings;
+  findings.products = timed_products(run);
+  const QuantizationPlan plan =
+      plan_worth_it(run.job, run.asked, findings.products, findings.layers);
+  const NativeCopies copies(run.parent.model, plan, run.data.train, run.job.calibration,
+                            run.job.methods, run.context);
+  findings.methods = run.job.methods;
+  findings.smooth = copies.smooth_scales();
+  return {copies.make(chosen_plan(run, copies, plan, findings)), std::move(findings)};
+}
+
+// What the copy has learnt from: calibration looked at these texts.
+std::optional<TrainedOn> record_of(const NativeRun& run, std::size_t calibration_texts) {
+  std::optional<TrainedOn> record = run.parent.trained_on;
+  std::vector<std::uint64_t> rows;
+  if (calibration_texts > 0)
+    for (const std::int64_t row : calibration_rows(run.data.train.size(), run.job.calibration))
+      rows.push_back(run.data.train_rows[static_cast<std::size_t>(row)]);
+  if (!rows.empty()) record = after_calibration(record, run.data.identity.hash, std::move(rows));
+  return run.job.row_hashes ? record : without_rows(record);
+}
+
+std::size_t calibration_texts(const NativeRun& run) {
+  if (run.job.methods.smooth_scales || run.job.methods.bias_correction)
+    return calibration_rows(run.data.train.size(), run.job.calibration).size();
+  CompressOptions options;
+  options.plan = run.asked;
+  options.calibration = run.job.calibration;
+  return calibration_rows(run.parent.model, run.data, options).size();
+}
+
+Json results_of(const NativeRun& run, const NativeCopy& copy, const BeforeAndAfter& both,
+                std::size_t texts) {
+  const NativeFindings& found = copy.findings;
+  Json result = subject_of(run.job.model, run.data.identity, run.data.measured);
+  const QuantizationPlan plan =
+      copy.model.quantization ? copy.model.quantization->plan : QuantizationPlan{};
+  result.update({{"format", format_text(found, run.job.weight)},
+                 {"parent_format", Json()},
+                 {"method", "ptq"},
+                 {"arithmetic", found.arithmetic},
+                 {"average_weight_bits", average_weight_bits(copy.model)},
+                 {"quantized_modules", plan.size()},
+                 {"protocol", to_string(run.data.protocol)},
+                 {"seed", run.job.seed},
+                 {"seeds", 1},
+                 {"calibration_texts", texts},
+                 {"size", to_json(found.size)},
+                 {"size_before", to_json(found.size_before)}});
+  result.update(to_json(both, copy.model.facts.labels));
+  result.update(to_json(found));
+  if (run.job.max_drop_points) result["gate"] = gate_json(both.verdict);
+  return result;
+}
+
+QuantizeResult finish(const NativeRun& run, NativeCopy copy, RunReport report) {
+  const NativeQuantizeJob& job = run.job;
+  const fs::path& folder = run.output.path();
+  const std::size_t texts = calibration_texts(run);
+  TextModel model = run.parent;
+  model.model = std::move(copy.model);
+  model.trained_on = record_of(run, texts);
+  NativeFindings& found = copy.findings;
+  found.arithmetic = arithmetic_of_run(forward_graph(model.model), run.context.session());
+  const BeforeAndAfter both = measure_after(model.model, run.before, run.data, job.eval_batch_size,
+                                            job.margin(), run.context);
+  found.times =
+      time_models(run.parent.model, model.model, run.data.test, job.eval_batch_size, run.context);
+  found.threads = run.context.pool.threads();
+  write_model(model, folder);
+  found.size_before = model_size(run.parent.model, run.parent.folder);
+  found.size = model_size(model.model, folder);
+  copy.model = model.model;
+  report.results = results_of(run, copy, both, texts);
+  write_model_card({job.output.name_of(folder, run.output.path()), job.invocation.command,
+                    result_of("quantize", report.results)},
+                   model.model, folder);
+
+  const std::string random = headless_remark(run.parent.model, /*trained=*/false);
+  const std::string label = fmt::format("{} {}", found.arithmetic, format_text(found, job.weight));
+  report.headline = random.empty()
+                        ? fmt::format("{}, {}: {}.", label, name_and_size(run.data.measured),
+                                      both.verdict.summary)
+                        : fmt::format("{}: {}.", label, random);
+  const Table table = native_table({{"fp32", 32, run.before, std::nullopt, kFloat},
+                                    {label, average_weight_bits(model.model), both.after,
+                                     both.comparison, found.arithmetic, both.verdict}},
+                                   found);
+  const std::string caption = figures_caption(
+      run.before, run.data, {random.empty() ? "" : fmt::format("Note that {}.", random)});
+  std::vector<std::string> doubts = native_concerns(found);
+  const auto& labels = model.model.facts.labels;
+  for (const std::string& concern : concerns(both.after.evaluation, labels))
+    doubts.push_back(fmt::format("after quantizing, {}", concern));
+  const std::vector<NamedEvaluation> measured = named_evaluations(both, run.data);
+  report.basis.arithmetic = label;
+  Section result{"Result", {PageTable{table, caption}}};
+  if (job.max_drop_points)
+    result.blocks.push_back(Paragraph{gate_text(both.verdict, name_and_size(run.data.measured))});
+  for (const std::string& line : lines_of(found)) result.blocks.push_back(Paragraph{line});
+  result.blocks.push_back(native_figure(found, both, label, folder / "native", doubts));
+  report.sections.push_back(std::move(result));
+  for (Section& section : sections_of(found)) report.sections.push_back(std::move(section));
+  report.sections.push_back(details_section(measured, labels));
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  write_run_report(report, folder, run.context);
+  run.output.commit();
+  tell_warnings(run.context, doubts);
+  return {.fields = report.results,
+          .verdict = both.verdict,
+          .part = name_and_size(run.data.measured),
+          .text = [=, headline = report.headline, verdict = both.verdict,
+                   folder = job.output.folder](const TextStyle& style) {
+            std::string text =
+                fmt::format("{}\n\n{}\n\n{}\n{}", toned(headline, tone_of(verdict), style), caption,
+                            to_text(table, style), details_text(measured, labels, style));
+            for (const std::string& line : lines_of(found)) text += line + "\n";
+            return text + fmt::format("\n{}\nwritten to {}\n",
+                                      to_text(products_table(found), style), folder);
+          }};
+}
+
+}  // namespace
+
+QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& context) {
+  RunReport report;
+  report.invocation = job.invocation;
+  OutputFolder output(job.output.folder, job.output.options());
+  TextModel parent = open_model(job.model, context, job.seed);
+  with_context(job.model, [&] {
+    check_not_packed(parent.model, job.model);
+    check_unquantized(parent.model);
+  });
+  const Format input = native_input(job.weight, context.library.formats, job.input_scales);
+  const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
+                                          FiguresOf::one_model, context, report.notes);
+  if (!begin_run(report.invocation, parent.model.parameters, data, output))
+    return {.was_finished = true, .fields = finished_results(output)};
+  user_check(data.train.size() > 0,
+             "there are no training texts to calibrate on; give data with such a part");
+  if (job.max_drop_points) check_choice_part(data);
+  const Measurement before =
+      measure_before(parent, data, job.eval_batch_size, context, report.notes);
+  const NativeRun run{.job = job,
+                      .parent = parent,
+                      .data = data,
+                      .before = before,
+                      .asked = native_plan(plain_graph(parent.model), job.weight, input),
+                      .output = output,
+                      .context = context};
+  report.title = fmt::format("{} quantized: native {}", job.model, to_string(job.weight));
+  report.basis = basis_of(job.data.options.source, data, "native");
+  return finish(run, make_copy(run), std::move(report));
+}
+
+}  // namespace hone

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "hone/jobs/job_data.h"
+#include "hone/jobs/job_output.h"
+#include "hone/jobs/native_model.h"
+#include "hone/jobs/native_times.h"
+#include "hone/jobs/quantize.h"
+#include "hone/jobs/run_report.h"
+#include "hone/metrics/verdict.h"
+#include "hone/runtime/packed_kernels.h"
+#include "hone/train/calibration.h"
+
+/// Low precision as it is run: weights packed, products of codes, measured beside fp32.
+namespace hone {
+
+/// Which model is to be made native, and how.
+struct NativeQuantizeJob {
+  std::string model;  ///< as `open_model` takes it
+  Format weight;      ///< of linears and of tables
+  InputScales input_scales = InputScales::dynamic;
+  /// Whether a layer stays in fp32 for its speed, told of what was timed.
+  std::function<bool(const ProductTimes&)> stays_for_speed = [](const ProductTimes& product) {
+    return product.times.slower();
+  };
+  NativeMethods methods = {};
+  std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
+  CalibrationRun calibration = {.batch_size = 32};
+  std::string split = {};  ///< the part to measure on, see `measured_texts`
+  JobData data = {};
+  std::int64_t eval_batch_size = 32;
+  std::uint64_t seed = 42;
+  bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
+  JobOutput output;
+  Invocation invocation = {};  ///< for the report, the card and the record of the run
+
+  double margin() const { return margin_of(max_drop_points); }
+};
+
+/// Makes a packed copy of a model whose linears multiply codes and whose tables are in the format of weights too, measures it
+/// beside the model it was made of, its time included, and writes it with its report into `output`. Layers of which the
+/// product of codes is slower than that of fp32 on this machine stay in fp32, and the report says which.
+///
+/// Throws `UserError`, as `native_input`, `load_encoded`, `calibrate` and `begin_run` do, and for a model that is quantized
+/// already; `Interrupted`.
+QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& context);
+
+}  // namespace hone

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "hone/metrics/proportion.h"
+
+/// Which of two pieces of work is faster on this machine, however loud it is: they take turns, so that both see the same of it.
+///
+///     const TimesInTurn times = time_in_turn([&] { fp32.run(); }, [&] { native.run(); });
+///     times.speedup, times.speedup_interval   // 1.84, [1.79, 1.90]
+namespace hone {
+
+/// Milliseconds of one run over several rounds.
+struct RoundTimes {
+  double min_ms = 0, median_ms = 0;
+};
+
+inline constexpr int kTimedRounds = 12;
+
+struct TimesInTurn {
+  RoundTimes before, after;
+  double speedup = 1;  ///< median over the rounds of the time before by that after; above 1: faster
+  /// 96 %, by the third and the tenth of the twelve ratios in order, as the sign test has it, whatever their distribution.
+  Interval speedup_interval = {1, 1};
+
+  bool shown_faster() const { return speedup_interval.low > 1; }
+  bool shown_slower() const { return speedup_interval.high < 1; }
+  bool slower() const { return speedup < 1; }
+};
+
+/// Runs both once, uncounted, then in `kTimedRounds` rounds, each of them first in every other one. What takes less than a
+/// millisecond is run many times a round. `on_round` is told of each round that is done. `now_seconds` is the clock: any
+/// origin, never backwards; by default the steady one. Throws `Interrupted`.
+TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,
+                         const std::function<void()>& on_round = {},
+                         const std::function<double()>& now_seconds = {});
+
+/// The middle of sorted values, of which there is one at least; the mean of the middle two of an even number.
+double median_of_sorted(std::span<const double> sorted);
+
+/// "1.84 times as fast (96 %: 1.79 to 1.90)", "as fast, as far as can be told (…)", "slower: 0.81 times as fast (…)".
+std::string speedup_text(const TimesInTurn& times);
+
+}  // namespace hone

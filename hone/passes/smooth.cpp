@@ -1,0 +1,165 @@
+#include "hone/passes/smooth.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "hone/base/error.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kInput = 0, kWeight = 1;  // of `linear`
+
+bool is_own_parameter(const Node& node) {
+  return node.kind() == NodeKind::parameter && node.users().size() == 1;
+}
+
+/// Where the channels of a value are made.
+struct Source {
+  std::vector<std::string> rows;
+  std::string writer;
+};
+
+// Of an operation that multiplies and adds parameters which it alone reads.
+std::optional<Source> own_source(const Node& node) {
+  Source source;
+  for (std::size_t i = 1; i < node.inputs().size(); ++i) {
+    if (!is_own_parameter(*node.inputs()[i].node)) return std::nullopt;
+    source.rows.push_back(node.inputs()[i].node->name());
+  }
+  if (node.is("linear")) source.writer = node.name();
+  return source;
+}
+
+// The operation `op` that gives a value which nothing else reads; null: there is none.
+const Node* only_step(const Graph& graph, Value value, std::string_view op) {
+  const Node* node = value.node;
+  return node->is(op) && node->users().size() == 1 && !graph.is_output(*node) ? node : nullptr;
+}
+
+bool swaps_heads_and_tokens(const Node& node) {
+  return node.attributes().get<Shape>("axes") == Shape{0, 2, 1, 3};
+}
+
+// The linear whose channels the joined heads (B, S, N D) of an attention are, in their order: each is a sum of its own over
+// the tokens.
+const Node* values_of_attention(const Graph& graph, const Node& joined) {
+  const Node* tokens = only_step(graph, joined.inputs()[0], "transpose");
+  if (tokens == nullptr || !swaps_heads_and_tokens(*tokens)) return nullptr;
+  const Node* context = only_step(graph, tokens->inputs()[0], "matmul");
+  if (context == nullptr) return nullptr;
+  const Node* heads = only_step(graph, context->inputs()[1], "transpose");
+  if (heads == nullptr || !swaps_heads_and_tokens(*heads)) return nullptr;
+  const Node* split = only_step(graph, heads->inputs()[0], "reshape");
+  if (split == nullptr || split->types()[0] != tokens->types()[0]) return nullptr;
+  const Node* values = only_step(graph, split->inputs()[0], "linear");
+  return values != nullptr && values->types()[0] == joined.types()[0] ? values : nullptr;
+}
+
+// Of a value that only those read who are to read it divided.
+std::optional<Source> source_of(const Graph& graph, const Node& node) {
+  if (node.is("layer_norm") || node.is("linear")) return own_source(node);
+  if (node.is("reshape")) {
+    const Node* values = values_of_attention(graph, node);
+    return values != nullptr ? own_source(*values) : std::nullopt;
+  }
+  if (!node.is("dropout") && !node.is("relu")) return std::nullopt;
+  const Node& before = *node.inputs()[0].node;
+  if (before.users().size() != 1 || graph.is_output(before)) return std::nullopt;
+  return source_of(graph, before);
+}
+
+bool comes_from_normalization(const Node& node) {
+  return node.is("layer_norm") ||
+         (node.is("dropout") && comes_from_normalization(*node.inputs()[0].node));
+}
+
+bool reads_as_input(const Node& node, const Node& value, const std::set<std::string>& linears) {
+  return node.is("linear") && linears.contains(node.name()) &&
+         node.inputs()[kInput].node == &value && is_own_parameter(*node.inputs()[kWeight].node);
+}
+
+// Rows, or elements, of a tensor (K) or (K, M) divided by `scales` (K).
+Tensor divided_rows(const Tensor& tensor, std::span<const float> scales) {
+  Tensor result = tensor.contiguous_copy();
+  const std::span<float> values = result.values<float>();
+  const std::size_t width = values.size() / scales.size();
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] /= scales[i / width];
+  return result;
+}
+
+// Columns of (N, K) multiplied by `scales` (K).
+Tensor multiplied_columns(const Tensor& tensor, std::span<const float> scales) {
+  Tensor result = tensor.contiguous_copy();
+  const std::span<float> values = result.values<float>();
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] *= scales[i % scales.size()];
+  return result;
+}
+
+template <typename Change>
+void change(ParameterStore& parameters, const std::string& name, Change&& changed) {
+  const Tensor& tensor = parameters.at(name);
+  Device& device = tensor.device();
+  parameters.set(name, changed(tensor.on(cpu())).on(device));
+}
+
+void put_product(Graph& graph, ParameterStore& parameters, const SmoothGroup& group,
+                 std::span<const float> scales) {
+  std::vector<float> inverse;
+  for (const float scale : scales) inverse.push_back(1 / scale);
+  const std::string name = group.value + ".smoothing";
+  const Value factors = graph.add_parameter(name, {DType::f32, {Dim(std::ssize(inverse))}},
+                                            ParameterRole::gain, /*trainable=*/true);
+  const Sizes sizes = {std::ssize(inverse)};
+  parameters.set(
+      name, Tensor::of<float>(sizes, inverse).on(parameters.at(group.columns.front()).device()));
+  const auto& nodes = graph.nodes();
+  const auto first = std::ranges::find_if(nodes, [&](const auto& node) {
+    return std::ranges::find(group.linears, node->name()) != group.linears.end();
+  });
+  const Value smoothed = graph.add("mul", {{graph.find(group.value), 0}, factors}, {},
+                                   smoothed_value(group), first->get());
+  for (const std::string& linear : group.linears)
+    graph.set_input(*graph.find(linear), kInput, smoothed);
+}
+
+}  // namespace
+
+std::vector<SmoothGroup> smooth_groups(const Graph& graph, const std::set<std::string>& linears) {
+  std::vector<SmoothGroup> groups;
+  for (const Node* value : graph.of_kind(NodeKind::operation)) {
+    SmoothGroup group{
+        .value = value->name(), .linears = {}, .columns = {}, .rows = {}, .writer = {}};
+    for (const Node* reader : value->users()) {
+      if (!reads_as_input(*reader, *value, linears)) continue;
+      group.linears.push_back(reader->name());
+      group.columns.push_back(reader->inputs()[kWeight].node->name());
+    }
+    if (group.linears.empty()) continue;
+    if (group.linears.size() == value->users().size() && !graph.is_output(*value)) {
+      if (std::optional<Source> source = source_of(graph, *value)) {
+        group.rows = std::move(source->rows);
+        group.writer = std::move(source->writer);
+      }
+    }
+    if (group.free() || comes_from_normalization(*value)) groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::string smoothed_value(const SmoothGroup& group) {
+  return group.free() ? group.value : group.value + ".smoothed";
+}
+
+void smooth(Graph& graph, ParameterStore& parameters, const SmoothGroup& group,
+            std::span<const float> scales) {
+  for (const std::string& name : group.columns)
+    change(parameters, name,
+           [&](const Tensor& tensor) { return multiplied_columns(tensor, scales); });
+  for (const std::string& name : group.rows)
+    change(parameters, name, [&](const Tensor& tensor) { return divided_rows(tensor, scales); });
+  if (!group.free()) put_product(graph, parameters, group, scales);
+}
+
+}  // namespace hone

@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include "hone/base/text.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+std::vector<std::string> native(const TemporaryFolder& folder,
+                                const std::vector<std::string>& more) {
+  std::vector<std::string> words = {
+      "quantize", "model",       "--native", "int(bits=8,per=row)",
+      "--data",   "reviews.csv", "-o",       folder.path() / "native"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(QuantizeNative, LeavesAFolderThatCommandsTakeWithAReport) {
+  const TemporaryFolder folder;
+  const Ending ending = run_well(native(folder, {"--keep_slower"}), workshop());
+  for (const char* said :
+       {"native int(bits=8,per=row,scale=static), ", "Memory", "ms, one text",
+        "Weights: ", "texts at a time: ", "One text at a time: ", "classifier stays in fp32: "})
+    EXPECT_NE(ending.output.find(said), std::string::npos) << said << "\n" << ending.output;
+  const fs::path out = folder.path() / "native";
+  EXPECT_EQ(entries(out),
+            (std::vector<std::string>{
+                "README.md", "config.json", "graph.hone", "machine.json", "native.gp", "native.png",
+                "native.svg", "native.tsv", "parameters.safetensors", "record.json", "report.html",
+                "results.json", "run.log", "settings.json", "tokenizer_config.json",
+                "trained_on.safetensors", "vocab.txt"}));
+  const Json result = read_json(out / "results.json");
+  EXPECT_EQ(result["arithmetic"], "native");
+  const Json evaluated = run_json({"eval", out, "--data", "reviews.csv"}, workshop());
+  EXPECT_EQ(evaluated["eval_loss"], result["after"]["eval_loss"]);
+  EXPECT_EQ(run_json({"bench", out, "--batch", "2", "--tokens", "8", "--runs", "1"},
+                     workshop())["arithmetic"],
+            "native");
+  const std::string page = read_page(out / "report.html"), card = read_file(out / "README.md");
+  EXPECT_NE(page.find("fp32 beside native"), std::string::npos);
+  EXPECT_NE(page.find("Its median"), std::string::npos);
+  EXPECT_NE(card.find("other programs load what `hone unpack` writes"), std::string::npos) << card;
+  EXPECT_EQ(card.find("not smaller or faster"), std::string::npos);
+}
+
+TEST(QuantizeNative, IsToldApartFromOtherWaysToQuantize) {
+  const TemporaryFolder folder;
+  struct Case {
+    std::vector<std::string> flags;
+    const char* message;
+  };
+  for (const Case& c :
+       {Case{{"--format", "bf16"}, "--format and --native both say which formats the model takes"},
+        Case{{"--recipe", "none.toml"}, "--recipe and --native both say which formats"},
+        Case{{"--qat"}, "--qat is of quantizing without --native"},
+        Case{{"--seeds", "2"}, "--seeds is of quantizing without --native"}}) {
+    const Ending ending = run_hone(native(folder, c.flags), workshop());
+    EXPECT_EQ(ending.code, 2) << c.message;
+    EXPECT_NE(ending.messages.find(c.message), std::string::npos) << ending.messages;
+  }
+  for (const char* flag : {"--static", "--keep_slower"}) {
+    const Ending ending = run_hone({"quantize", "model", "--format", "bf16", flag, "--data",
+                                    "reviews.csv", "-o", folder.path() / "out"},
+                                   workshop());
+    EXPECT_EQ(ending.code, 2) << flag;
+    EXPECT_NE(ending.messages.find(fmt::format("{} is of --native FORMAT", flag)),
+              std::string::npos)
+        << ending.messages;
+  }
+  const Ending blocks = run_hone({"quantize", "model", "--native", "mxint(bits=8)", "--static",
+                                  "--data", "reviews.csv", "-o", folder.path() / "out"},
+                                 workshop());
+  EXPECT_EQ(blocks.code, 2);
+  EXPECT_NE(blocks.messages.find("--native: inputs of products with weights in mxint(bits=8"),
+            std::string::npos)
+      << blocks.messages;
+  EXPECT_NE(blocks.messages.find("leave --static out"), std::string::npos) << blocks.messages;
+  EXPECT_FALSE(fs::exists(folder.path() / "native"));
+}
+
+// A gate holds for it, too. What is left wider for it is chosen on texts that are not those that are reported.
+TEST(QuantizeNative, IsHeldToItsGate) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "parts");
+  for (const char* part : {"parts/train.csv", "parts/test.csv"})
+    fs::copy(workshop() / "reviews.csv", folder.path() / part);
+  std::vector<std::string> words = {"quantize",
+                                    workshop() / "model",
+                                    "--native",
+                                    "int(bits=8)",
+                                    "--keep_slower",
+                                    "--max_drop",
+                                    "0",
+                                    "-o",
+                                    "native",
+                                    "--data",
+                                    "parts"};
+  const Ending ending = run_hone(words, folder.path());
+  EXPECT_EQ(ending.code, 3) << ending.messages;
+  const Json result = read_json(folder.path() / "native/results.json");
+  EXPECT_FALSE(result["gate"]["passed"].get<bool>());
+  EXPECT_TRUE(result["widening"]["too_few_texts"].get<bool>());
+  EXPECT_NE(ending.messages.find("would not show that even fp32 keeps to itself"),
+            std::string::npos)
+      << ending.messages;
+  words.back() = workshop() / "reviews.csv";
+  words.emplace_back("--overwrite");
+  const Ending refused = run_hone(words, folder.path());
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("--max_drop: which layers are left wider would be chosen on the "
+                                  "texts that are reported (validation, n = 4"),
+            std::string::npos)
+      << refused.messages;
+}
+
+}  // namespace
+}  // namespace hone::testing

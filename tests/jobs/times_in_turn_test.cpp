@@ -1,0 +1,69 @@
+#include "hone/jobs/times_in_turn.h"
+
+#include <gtest/gtest.h>
+
+namespace hone {
+namespace {
+
+/// A clock that work moves on.
+struct FakeClock {
+  double seconds = 0;
+  std::function<void()> work_of(double ms) {
+    return [this, ms] { seconds += ms / 1e3; };
+  }
+  std::function<double()> now() {
+    return [this] { return seconds; };
+  }
+};
+
+TEST(TimesInTurn, AreThoseOfTheClock) {
+  FakeClock clock;
+  int rounds = 0;
+  const TimesInTurn times = time_in_turn(
+      clock.work_of(3), clock.work_of(2), [&] { ++rounds; }, clock.now());
+  EXPECT_EQ(rounds, kTimedRounds);
+  EXPECT_NEAR(times.before.min_ms, 3, 1e-9);
+  EXPECT_NEAR(times.before.median_ms, 3, 1e-9);
+  EXPECT_NEAR(times.after.median_ms, 2, 1e-9);
+  EXPECT_NEAR(times.speedup, 1.5, 1e-9);
+  EXPECT_TRUE(times.shown_faster());
+  EXPECT_FALSE(times.slower());
+  EXPECT_EQ(speedup_text(times), "1.50 times as fast (96 %: 1.50 to 1.50)");
+}
+
+TEST(TimesInTurn, RunShortWorkManyTimesARound) {
+  FakeClock clock;
+  int runs = 0;
+  const auto count = [&] {
+    ++runs;
+    clock.seconds += 1.3e-5;
+  };
+  const TimesInTurn times = time_in_turn(clock.work_of(5), count, {}, clock.now());
+  EXPECT_EQ(runs, 2 + 77 * kTimedRounds);
+  EXPECT_NEAR(times.after.min_ms, 0.013, 1e-9);
+}
+
+// A machine that is busy now and then: the third and the tenth of twelve ratios are what is claimed.
+TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
+  FakeClock clock;
+  int run = 0;
+  const auto jittery = [&] { clock.seconds += ++run % 3 == 0 ? 8e-3 : 4e-3; };
+  const TimesInTurn times = time_in_turn(clock.work_of(5), jittery, {}, clock.now());
+  EXPECT_NEAR(times.speedup, 1.25, 1e-9);
+  EXPECT_NEAR(times.speedup_interval.low, 0.625, 1e-9);
+  EXPECT_NEAR(times.speedup_interval.high, 1.25, 1e-9);
+  EXPECT_FALSE(times.shown_faster());
+  EXPECT_FALSE(times.shown_slower());
+  EXPECT_EQ(speedup_text(times), "as fast, as far as can be told: 1.25 times (96 %: 0.62 to 1.25)");
+}
+
+TEST(TimesInTurn, SayWhatIsSlower) {
+  FakeClock clock;
+  const TimesInTurn times = time_in_turn(clock.work_of(2), clock.work_of(4), {}, clock.now());
+  EXPECT_TRUE(times.slower());
+  EXPECT_TRUE(times.shown_slower());
+  EXPECT_EQ(speedup_text(times), "slower: 0.50 times as fast (96 %: 0.50 to 0.50)");
+}
+
+}  // namespace
+}  // namespace hone
