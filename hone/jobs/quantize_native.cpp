@@ -40,7 +40,10 @@ QuantizationPlan plan_worth_it(const NativeQuantizeJob& job, const QuantizationP
         layer.reason = fmt::format("there is no product of codes for a weight of {} x {}",
                                    product.outputs, product.inputs);
       } else if (job.stays_for_speed(product)) {
-        layer.reason = "its product is " + speedup_text(product.times);
+        const TimesInTurn& times = product.times;
+        layer.reason =
+            fmt::format("a product takes {:.3g} ms of codes and {:.3g} ms in fp32: {}",
+                        times.after.median_ms, times.before.median_ms, speedup_text(times));
       }
     }
     if (layer.reason.empty()) {
@@ -145,95 +148,139 @@ std::size_t calibration_texts(const NativeRun& run) {
   return calibration_rows(run.parent.model, run.data, options).size();
 }
 
-Json results_of(const NativeRun& run, const NativeCopy& copy, const BeforeAndAfter& both,
-                std::size_t texts) {
-  const NativeFindings& found = copy.findings;
+/// What was made, written and measured.
+struct NativeOutcome {
+  Model model;
+  NativeFindings found;
+  BeforeAndAfter both;
+  std::size_t calibration_texts = 0;
+  std::string label;         ///< "native int(bits=8,per=row,scale=static)"
+  std::string without_head;  ///< what its figures are worth then; empty: it has one
+};
+
+NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
+  const NativeQuantizeJob& job = run.job;
+  const fs::path& folder = run.output.path();
+  NativeOutcome outcome{.model = copy.model,
+                        .found = std::move(copy.findings),
+                        .both = measure_after(copy.model, run.before, run.data, job.eval_batch_size,
+                                              job.margin(), run.context),
+                        .calibration_texts = calibration_texts(run),
+                        .label = {},
+                        .without_head = headless_remark(run.parent.model, /*trained=*/false)};
+  NativeFindings& found = outcome.found;
+  found.arithmetic = arithmetic_of_run(forward_graph(copy.model), run.context.session());
+  found.times =
+      time_models(run.parent.model, copy.model, run.data.test, job.eval_batch_size, run.context);
+  found.threads = run.context.pool.threads();
+  TextModel model = run.parent;
+  model.model = std::move(copy.model);
+  model.trained_on = record_of(run, outcome.calibration_texts);
+  write_model(model, folder);
+  found.size_before = model_size(run.parent.model, run.parent.folder);
+  found.size = model_size(model.model, folder);
+  outcome.label = fmt::format("{} {}", found.arithmetic, format_text(found, job.weight));
+  return outcome;
+}
+
+Json results_of(const NativeRun& run, const NativeOutcome& outcome) {
+  const NativeFindings& found = outcome.found;
+  const Model& model = outcome.model;
   Json result = subject_of(run.job.model, run.data.identity, run.data.measured);
-  const QuantizationPlan plan =
-      copy.model.quantization ? copy.model.quantization->plan : QuantizationPlan{};
   result.update({{"format", format_text(found, run.job.weight)},
                  {"parent_format", Json()},
                  {"method", "ptq"},
                  {"arithmetic", found.arithmetic},
-                 {"average_weight_bits", average_weight_bits(copy.model)},
-                 {"quantized_modules", plan.size()},
+                 {"average_weight_bits", average_weight_bits(model)},
+                 {"quantized_modules", model.quantization ? model.quantization->plan.size() : 0},
                  {"protocol", to_string(run.data.protocol)},
                  {"seed", run.job.seed},
                  {"seeds", 1},
-                 {"calibration_texts", texts},
+                 {"calibration_texts", outcome.calibration_texts},
                  {"size", to_json(found.size)},
                  {"size_before", to_json(found.size_before)}});
-  result.update(to_json(both, copy.model.facts.labels));
+  result.update(to_json(outcome.both, model.facts.labels));
   result.update(to_json(found));
-  if (run.job.max_drop_points) result["gate"] = gate_json(both.verdict);
+  if (run.job.max_drop_points) result["gate"] = gate_json(outcome.both.verdict);
   return result;
 }
 
-QuantizeResult finish(const NativeRun& run, NativeCopy copy, RunReport report) {
-  const NativeQuantizeJob& job = run.job;
-  const fs::path& folder = run.output.path();
-  const std::size_t texts = calibration_texts(run);
-  TextModel model = run.parent;
-  model.model = std::move(copy.model);
-  model.trained_on = record_of(run, texts);
-  NativeFindings& found = copy.findings;
-  found.arithmetic = arithmetic_of_run(forward_graph(model.model), run.context.session());
-  const BeforeAndAfter both = measure_after(model.model, run.before, run.data, job.eval_batch_size,
-                                            job.margin(), run.context);
-  found.times =
-      time_models(run.parent.model, model.model, run.data.test, job.eval_batch_size, run.context);
-  found.threads = run.context.pool.threads();
-  write_model(model, folder);
-  found.size_before = model_size(run.parent.model, run.parent.folder);
-  found.size = model_size(model.model, folder);
-  copy.model = model.model;
-  report.results = results_of(run, copy, both, texts);
-  write_model_card({job.output.name_of(folder, run.output.path()), job.invocation.command,
-                    result_of("quantize", report.results)},
-                   model.model, folder);
+std::string headline(const NativeRun& run, const NativeOutcome& outcome) {
+  return outcome.without_head.empty()
+             ? fmt::format("{}, {}: {}.", outcome.label, name_and_size(run.data.measured),
+                           outcome.both.verdict.summary)
+             : fmt::format("{}: {}.", outcome.label, outcome.without_head);
+}
 
-  const std::string random = headless_remark(run.parent.model, /*trained=*/false);
-  const std::string label = fmt::format("{} {}", found.arithmetic, format_text(found, job.weight));
-  report.headline = random.empty()
-                        ? fmt::format("{}, {}: {}.", label, name_and_size(run.data.measured),
-                                      both.verdict.summary)
-                        : fmt::format("{}: {}.", label, random);
-  const Table table = native_table({{"fp32", 32, run.before, std::nullopt, kFloat},
-                                    {label, average_weight_bits(model.model), both.after,
-                                     both.comparison, found.arithmetic, both.verdict}},
-                                   found);
-  const std::string caption = figures_caption(
-      run.before, run.data, {random.empty() ? "" : fmt::format("Note that {}.", random)});
+Table result_table(const NativeOutcome& outcome) {
+  const BeforeAndAfter& both = outcome.both;
+  return native_table({{"fp32", 32, both.before, std::nullopt, kFloat},
+                       {outcome.label, average_weight_bits(outcome.model), both.after,
+                        both.comparison, outcome.found.arithmetic, both.verdict}},
+                      outcome.found);
+}
+
+std::string result_caption(const NativeRun& run, const NativeOutcome& outcome) {
+  return figures_caption(
+      run.before, run.data,
+      {outcome.without_head.empty() ? "" : fmt::format("Note that {}.", outcome.without_head)});
+}
+
+// The page, `results.json` and all that goes with them. Returns what is to be known before figures are believed.
+std::vector<std::string> write_report(const NativeRun& run, const NativeOutcome& outcome,
+                                      RunReport report) {
+  const NativeFindings& found = outcome.found;
+  const fs::path& folder = run.output.path();
   std::vector<std::string> doubts = native_concerns(found);
-  const auto& labels = model.model.facts.labels;
-  for (const std::string& concern : concerns(both.after.evaluation, labels))
+  const auto& labels = outcome.model.facts.labels;
+  for (const std::string& concern : concerns(outcome.both.after.evaluation, labels))
     doubts.push_back(fmt::format("after quantizing, {}", concern));
-  const std::vector<NamedEvaluation> measured = named_evaluations(both, run.data);
-  report.basis.arithmetic = label;
-  Section result{"Result", {PageTable{table, caption}}};
-  if (job.max_drop_points)
-    result.blocks.push_back(Paragraph{gate_text(both.verdict, name_and_size(run.data.measured))});
+  Section result{"Result", {PageTable{result_table(outcome), result_caption(run, outcome)}}};
+  if (run.job.max_drop_points)
+    result.blocks.push_back(
+        Paragraph{gate_text(outcome.both.verdict, name_and_size(run.data.measured))});
   for (const std::string& line : lines_of(found)) result.blocks.push_back(Paragraph{line});
-  result.blocks.push_back(native_figure(found, both, label, folder / "native", doubts));
+  result.blocks.push_back(
+      native_figure(found, outcome.both, outcome.label, folder / "native", doubts));
+  report.results = results_of(run, outcome);
+  report.headline = headline(run, outcome);
+  report.basis.arithmetic = outcome.label;
   report.sections.push_back(std::move(result));
   for (Section& section : sections_of(found)) report.sections.push_back(std::move(section));
-  report.sections.push_back(details_section(measured, labels));
+  report.sections.push_back(details_section(named_evaluations(outcome.both, run.data), labels));
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  write_model_card({run.job.output.name_of(folder, folder), run.job.invocation.command,
+                    result_of("quantize", report.results)},
+                   outcome.model, folder);
   write_run_report(report, folder, run.context);
+  return doubts;
+}
+
+// For people; it outlives the run.
+std::function<std::string(const TextStyle&)> text_of(const NativeRun& run,
+                                                     const NativeOutcome& outcome) {
+  return [headline = headline(run, outcome), verdict = outcome.both.verdict,
+          caption = result_caption(run, outcome), table = result_table(outcome),
+          measured = named_evaluations(outcome.both, run.data), labels = outcome.model.facts.labels,
+          found = outcome.found, folder = run.job.output.folder](const TextStyle& style) {
+    std::string text =
+        fmt::format("{}\n\n{}\n\n{}\n{}", toned(headline, tone_of(verdict), style), caption,
+                    to_text(table, style), details_text(measured, labels, style));
+    for (const std::string& line : lines_of(found)) text += line + "\n";
+    return text +
+           fmt::format("\n{}\nwritten to {}\n", to_text(products_table(found), style), folder);
+  };
+}
+
+QuantizeResult finish(const NativeRun& run, NativeCopy copy, RunReport report) {
+  const NativeOutcome outcome = write_and_measure(run, std::move(copy));
+  const std::vector<std::string> doubts = write_report(run, outcome, std::move(report));
   run.output.commit();
   tell_warnings(run.context, doubts);
-  return {.fields = report.results,
-          .verdict = both.verdict,
+  return {.fields = results_of(run, outcome),
+          .verdict = outcome.both.verdict,
           .part = name_and_size(run.data.measured),
-          .text = [=, headline = report.headline, verdict = both.verdict,
-                   folder = job.output.folder](const TextStyle& style) {
-            std::string text =
-                fmt::format("{}\n\n{}\n\n{}\n{}", toned(headline, tone_of(verdict), style), caption,
-                            to_text(table, style), details_text(measured, labels, style));
-            for (const std::string& line : lines_of(found)) text += line + "\n";
-            return text + fmt::format("\n{}\nwritten to {}\n",
-                                      to_text(products_table(found), style), folder);
-          }};
+          .text = text_of(run, outcome)};
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ std::string speedup_text(const TimesInTurn& times) {
   if (times.shown_faster()) return fmt::format("{:.2f} times as fast {}", times.speedup, interval);
   if (times.shown_slower())
     return fmt::format("slower: {:.2f} times as fast {}", times.speedup, interval);
-  return fmt::format("as fast, as far as can be told: {:.2f} times {}", times.speedup, interval);
+  return fmt::format("no difference is shown: {:.2f} times as fast {}", times.speedup, interval);
 }
 
 }  // namespace hone

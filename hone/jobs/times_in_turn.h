@@ -40,7 +40,7 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
 /// The middle of sorted values, of which there is one at least; the mean of the middle two of an even number.
 double median_of_sorted(std::span<const double> sorted);
 
-/// "1.84 times as fast (96 %: 1.79 to 1.90)", "as fast, as far as can be told (…)", "slower: 0.81 times as fast (…)".
+/// "1.84 times as fast (96 %: 1.79 to 1.90)", "no difference is shown: 0.98 times as fast (…)", "slower: 0.81 times as fast (…)".
 std::string speedup_text(const TimesInTurn& times);
 
 }  // namespace hone

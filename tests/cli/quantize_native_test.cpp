@@ -42,6 +42,11 @@ TEST(QuantizeNative, LeavesAFolderThatCommandsTakeWithAReport) {
   EXPECT_NE(page.find("Its median"), std::string::npos);
   EXPECT_NE(card.find("other programs load what `hone unpack` writes"), std::string::npos) << card;
   EXPECT_EQ(card.find("not smaller or faster"), std::string::npos);
+  const Ending again = run_hone({"quantize", out, "--native", "int(bits=4)", "--data",
+                                 "reviews.csv", "-o", folder.path() / "again"},
+                                workshop());
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.messages.find("its weights are packed"), std::string::npos) << again.messages;
 }
 
 TEST(QuantizeNative, IsToldApartFromOtherWaysToQuantize) {

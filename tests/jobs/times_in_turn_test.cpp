@@ -54,7 +54,7 @@ TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
   EXPECT_NEAR(times.speedup_interval.high, 1.25, 1e-9);
   EXPECT_FALSE(times.shown_faster());
   EXPECT_FALSE(times.shown_slower());
-  EXPECT_EQ(speedup_text(times), "as fast, as far as can be told: 1.25 times (96 %: 0.62 to 1.25)");
+  EXPECT_EQ(speedup_text(times), "no difference is shown: 1.25 times as fast (96 %: 0.62 to 1.25)");
 }
 
 TEST(TimesInTurn, SayWhatIsSlower) {
