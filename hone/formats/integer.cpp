@@ -11,9 +11,13 @@ namespace {
 
 bool calibrated(const Format& format) { return format["frac"] == kAuto; }
 
+// Within the range a parameter may have, whatever a file says.
 int fraction(const QuantizerInput& input) {
-  return calibrated(input.format) ? static_cast<int>(*input.state[0].data<float>())
-                                  : static_cast<int>(input.format["frac"]);
+  if (!calibrated(input.format)) return static_cast<int>(input.format["frac"]);
+  const FormatParameterDef& range = input.format.def->parameters[1];
+  return static_cast<int>(std::clamp(*input.state[0].data<float>(),
+                                     static_cast<float>(range.minimum),
+                                     static_cast<float>(range.maximum)));
 }
 
 bool is_signed(const Format& format) { return format.is("sign", "signed"); }

@@ -241,10 +241,26 @@ void check_values(const QuantizerInput& input, const PackedLayout& layout,
       at / columns, at % columns, *odd);
 }
 
+// Whole bytes have room for more shared codes than a format has.
+void check_shared(const QuantizerInput& input, const PackedLayout& layout,
+                  const PackedCodes& packed, ThreadPool& pool) {
+  const int bits = layout.codes.shared_bits;
+  if (layout.codes.shared_count == 0 || bits == 8 || bits == 16 || bits == 32) return;
+  const auto shared = shared_codes(layout, packed.shared.data<std::uint8_t>(), pool);
+  const auto odd =
+      std::ranges::find_if(shared, [&](std::uint32_t code) { return code >> bits != 0; });
+  if (odd == shared.end()) return;
+  const std::int64_t at = odd - shared.begin();
+  const std::int64_t per_row = std::max<std::int64_t>(1, std::ssize(shared) / layout.matrix.rows);
+  fail("row {}, block {}: {} has no shared code {}; the file is damaged", at / per_row,
+       at % per_row, to_string(input.format), *odd);
+}
+
 }  // namespace
 
 void check_codes(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,
                  ThreadPool& pool) {
+  check_shared(input, layout, packed, pool);
   const std::optional<CodeUnits> units = units_of(input);
   if (!units) return check_values(input, layout, packed, pool);
   const std::int64_t columns = layout.matrix.columns;

@@ -107,7 +107,16 @@ struct Any {
   }
   template <int kPlace>
   HWY_INLINE FloatLanes value(WordLanes words) const {
-    return hn::GatherIndex(Floats(), values, byte_of<kPlace>(words));
+    const WordLanes index = byte_of<kPlace>(words);
+#if HWY_TARGET == HWY_AVX3
+    return hn::GatherIndex(Floats(), values, index);
+#else  // gathers of AVX2 are no faster than this
+    HWY_ALIGN std::int32_t from[kLanes];
+    HWY_ALIGN float found[kLanes];
+    hn::Store(index, Words(), from);
+    for (std::int64_t i = 0; i < kLanes; ++i) found[i] = values[from[i]];
+    return hn::Load(Floats(), found);
+#endif
   }
   HWY_INLINE FloatLanes value_at(WordLanes words, int place) const {
     return value<0>(hn::ShiftRightSame(words, 8 * place));

@@ -118,5 +118,19 @@ TEST(Integer, TakesItsWidthInBits) {
   EXPECT_EQ(average_bits(format_of("integer(width=6,frac=4)"), {1000}), 6);
 }
 
+// A file may say anything.
+TEST(Integer, TakesNoFractionBeyondItsRange) {
+  const std::vector<float> x = {1, -1};
+  std::vector<float> y(2), highest(2);
+  const auto round = [&](float frac, std::vector<float>& to) {
+    const std::vector<Tensor> state = {Tensor::scalar(frac)};
+    const Format format = testing::format_of("integer(width=8)");
+    format.def->quantize_reference({format, {2}, x, state}, to);
+  };
+  round(1e37f, y);
+  round(64, highest);
+  EXPECT_EQ(y, highest);
+}
+
 }  // namespace
 }  // namespace hone::testing

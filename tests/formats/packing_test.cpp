@@ -142,6 +142,14 @@ TEST(Packing, FindsCodesThatStandForNoNumber) {
       packed.shared.data<std::uint8_t>()[0] = 254;
     });
   });
+  // 6 bits of a byte.
+  expect_user_error(
+      "row 2, block 1: block_fp(width=6,exponent_width=6,exponent_bias=31,block=8,rows=1,axis=-1) "
+      "has no shared code 90; the file is damaged",
+      [&] {
+        check(format_of("block_fp(width=6,exponent_width=6,block=8)"), {4, 16},
+              [](PackedCodes& packed) { packed.shared.data<std::uint8_t>()[32 + 2] = 90; });
+      });
   // Columns 0 to 3 of 16 neighbouring rows lie in bits 0 and 1 of 64 bytes; 0 is -2 in offset binary.
   expect_user_error(
       "row 2, column 1: ternary has no value for the code 2; the file is "
