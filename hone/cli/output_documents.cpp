@@ -51,6 +51,7 @@ const std::vector<Document>& documents() {
           kSubject,
           {"bag_of_words_accuracy", "share", "of a bag of words on the test part",
            "of one class of several"},
+          {"native", "native_copy", "the trained model, packed, its products of codes"},
           {"", "width_study"}}}}},
       {"lab",
        "An experiment.",

@@ -7,6 +7,7 @@
 #include "hone/data/synthetic_words.h"
 #include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
+#include "hone/jobs/quantize_native.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/widths.h"
 #include "hone/study/answers.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr const char* kModel = "tiny";
 constexpr std::int64_t kBatch = 32;
+constexpr std::string_view kNativeFormat = "int(bits=8,per=row)";
 // So many that formats which flip a few of a hundred predictions can be shown to keep the accuracy.
 constexpr std::size_t kTestTexts = 12000;
 
@@ -99,6 +101,22 @@ void write_trained(const DemoJob& job, const TextModel& source, const EncodedSpl
                    source.model, folder / "model");
 }
 
+// What people come for at last: the trained model, really small and really fast, beside itself in fp32.
+NativeQuantized native_end(const DemoJob& job, const TextModel& source, const EncodedSplits& data,
+                           const WidthStudy& study, const fs::path& folder, Context& context) {
+  NativeQuantizeJob native{.model = kModel,
+                           .weight = parse_format(kNativeFormat, context.library.formats),
+                           .output = job.output,
+                           .invocation = job.invocation};
+  native.seed = job.seed;
+  native.eval_batch_size = kBatch;
+  fs::create_directory(folder / "native");
+  const Measurement before = study.choice.reported.empty()
+                                 ? measure(source.model, data.test, kBatch, context, "fp32")
+                                 : study.choice.reported.front().measurement;
+  return quantize_native(native, source, data, before, folder / "native", context);
+}
+
 }  // namespace
 
 JobData demo_data() {
@@ -142,6 +160,7 @@ DemoResult run_demo(const DemoJob& job, Context& context) {
   report.results = subject_of(kModel, data.identity, data.measured_choice());
   if (baseline) report.results["bag_of_words_accuracy"] = *baseline;
   report.basis = basis_of(job.data.options.source, data, "simulated fixed point");
+  const NativeQuantized native = native_end(job, source, data, study, output.path(), context);
   const std::string words = against_baseline(study, baseline);
   std::vector<std::string> undrawn;
   report.sections = {width_section(study, output.path() / "fixed_point", undrawn),
@@ -149,11 +168,21 @@ DemoResult run_demo(const DemoJob& job, Context& context) {
                                             output.path() / "learning_curve", undrawn)};
   report.sections[0].blocks.insert(report.sections[0].blocks.begin(), Paragraph{words});
   report.notes = warnings;
+  for (const char* key : {"format", "arithmetic", "before", "after", "comparison", "size",
+                          "size_before", "layers", "times", "threads"})
+    report.results["native"][key] = native.fields[key];
+  for (Section section : native.sections) {
+    section.heading = fmt::format("Native: {}", section.heading);
+    report.sections.push_back(std::move(section));
+  }
+  undrawn.insert(undrawn.end(), native.doubts.begin(), native.doubts.end());
   finish_width_report(study, labels, undrawn, report, output, context);
   DemoResult result{.fields = report.results, .study = study, .bag_of_words_accuracy = baseline};
-  result.text = [study, words, folder = job.output.folder](const TextStyle& style) {
-    return fmt::format("{}{} One seed. In {}: report.html, model/, results.txt\n",
-                       to_text(study, style), words, folder);
+  result.text = [study, words, native = native.text,
+                 folder = job.output.folder](const TextStyle& style) {
+    return fmt::format(
+        "{}{} One seed.\n\n{}\nIn {}: report.html, model/, native/ (packed), results.txt\n",
+        to_text(study, style), words, native(style), folder);
   };
   return result;
 }

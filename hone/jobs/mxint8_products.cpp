@@ -13,6 +13,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/jobs/mxint8_memory.h"
 #include "hone/jobs/race.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/models/memory_account.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
@@ -336,7 +337,7 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
   const std::vector<std::vector<double>> times =
       race.run(timed_texts(model, sizes, timed), sizes.runs);
   for (std::size_t i = 0; i < times.size(); ++i)
-    rows[i].update({{"min_ms", times[i].front()}, {"median_ms", median_of(times[i])}});
+    rows[i].update({{"min_ms", times[i].front()}, {"median_ms", median_of_sorted(times[i])}});
   return {{"batch", sizes.batch},
           {"tokens", sizes.tokens},
           {"timed_runs", sizes.runs},

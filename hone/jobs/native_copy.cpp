@@ -5,6 +5,7 @@
 #include "hone/analysis/precision.h"
 #include "hone/jobs/compress.h"
 #include "hone/models/transform.h"
+#include "hone/passes/quantize.h"
 #include "hone/runtime/packed_kernels.h"
 
 namespace hone {

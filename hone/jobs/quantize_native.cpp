@@ -63,7 +63,7 @@ struct NativeRun {
   const EncodedSplits& data;
   const Measurement& before;
   QuantizationPlan asked;  ///< all layers
-  OutputFolder& output;
+  const fs::path& folder;
   Context& context;
 };
 
@@ -160,7 +160,7 @@ struct NativeOutcome {
 
 NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
   const NativeQuantizeJob& job = run.job;
-  const fs::path& folder = run.output.path();
+  const fs::path& folder = run.folder;
   NativeOutcome outcome{.model = copy.model,
                         .found = std::move(copy.findings),
                         .both = measure_after(copy.model, run.before, run.data, job.eval_batch_size,
@@ -226,34 +226,31 @@ std::string result_caption(const NativeRun& run, const NativeOutcome& outcome) {
       {outcome.without_head.empty() ? "" : fmt::format("Note that {}.", outcome.without_head)});
 }
 
-// The page, `results.json` and all that goes with them. Returns what is to be known before figures are believed.
-std::vector<std::string> write_report(const NativeRun& run, const NativeOutcome& outcome,
-                                      RunReport report) {
-  const NativeFindings& found = outcome.found;
-  const fs::path& folder = run.output.path();
-  std::vector<std::string> doubts = native_concerns(found);
-  const auto& labels = outcome.model.facts.labels;
-  for (const std::string& concern : concerns(outcome.both.after.evaluation, labels))
+// What is to be known before figures are believed.
+std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
+  std::vector<std::string> doubts = native_concerns(outcome.found);
+  for (const std::string& concern :
+       concerns(outcome.both.after.evaluation, outcome.model.facts.labels))
     doubts.push_back(fmt::format("after quantizing, {}", concern));
+  return doubts;
+}
+
+// Of a page; a figure that cannot be drawn is a doubt.
+std::vector<Section> sections_with_result(const NativeRun& run, const NativeOutcome& outcome,
+                                          std::vector<std::string>& doubts) {
+  const NativeFindings& found = outcome.found;
   Section result{"Result", {PageTable{result_table(outcome), result_caption(run, outcome)}}};
   if (run.job.max_drop_points)
     result.blocks.push_back(
         Paragraph{gate_text(outcome.both.verdict, name_and_size(run.data.measured))});
   for (const std::string& line : lines_of(found)) result.blocks.push_back(Paragraph{line});
   result.blocks.push_back(
-      native_figure(found, outcome.both, outcome.label, folder / "native", doubts));
-  report.results = results_of(run, outcome);
-  report.headline = headline(run, outcome);
-  report.basis.arithmetic = outcome.label;
-  report.sections.push_back(std::move(result));
-  for (Section& section : sections_of(found)) report.sections.push_back(std::move(section));
-  report.sections.push_back(details_section(named_evaluations(outcome.both, run.data), labels));
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  write_model_card({run.job.output.name_of(folder, folder), run.job.invocation.command,
-                    result_of("quantize", report.results)},
-                   outcome.model, folder);
-  write_run_report(report, folder, run.context);
-  return doubts;
+      native_figure(found, outcome.both, outcome.label, run.folder / "native", doubts));
+  std::vector<Section> sections = {std::move(result)};
+  for (Section& section : sections_of(found)) sections.push_back(std::move(section));
+  sections.push_back(
+      details_section(named_evaluations(outcome.both, run.data), outcome.model.facts.labels));
+  return sections;
 }
 
 // For people; it outlives the run.
@@ -262,28 +259,44 @@ std::function<std::string(const TextStyle&)> text_of(const NativeRun& run,
   return [headline = headline(run, outcome), verdict = outcome.both.verdict,
           caption = result_caption(run, outcome), table = result_table(outcome),
           measured = named_evaluations(outcome.both, run.data), labels = outcome.model.facts.labels,
-          found = outcome.found, folder = run.job.output.folder](const TextStyle& style) {
+          found = outcome.found](const TextStyle& style) {
     std::string text =
         fmt::format("{}\n\n{}\n\n{}\n{}", toned(headline, tone_of(verdict), style), caption,
                     to_text(table, style), details_text(measured, labels, style));
     for (const std::string& line : lines_of(found)) text += line + "\n";
-    return text +
-           fmt::format("\n{}\nwritten to {}\n", to_text(products_table(found), style), folder);
+    return text + fmt::format("\n{}", to_text(products_table(found), style));
   };
 }
 
-QuantizeResult finish(const NativeRun& run, NativeCopy copy, RunReport report) {
-  const NativeOutcome outcome = write_and_measure(run, std::move(copy));
-  const std::vector<std::string> doubts = write_report(run, outcome, std::move(report));
-  run.output.commit();
-  tell_warnings(run.context, doubts);
-  return {.fields = results_of(run, outcome),
-          .verdict = outcome.both.verdict,
-          .part = name_and_size(run.data.measured),
-          .text = text_of(run, outcome)};
-}
-
 }  // namespace
+
+NativeQuantized quantize_native(const NativeQuantizeJob& job, const TextModel& parent,
+                                const EncodedSplits& data, const Measurement& before,
+                                const fs::path& folder, Context& context) {
+  user_check(data.train.size() > 0,
+             "there are no training texts to calibrate on; give data with such a part");
+  if (job.max_drop_points) check_choice_part(data);
+  const Format input = native_input(job.weight, context.library.formats, job.input_scales);
+  const NativeRun run{.job = job,
+                      .parent = parent,
+                      .data = data,
+                      .before = before,
+                      .asked = native_plan(plain_graph(parent.model), job.weight, input),
+                      .folder = folder,
+                      .context = context};
+  const NativeOutcome outcome = write_and_measure(run, make_copy(run));
+  NativeQuantized made{.fields = results_of(run, outcome),
+                       .label = outcome.label,
+                       .headline = headline(run, outcome),
+                       .verdict = outcome.both.verdict};
+  made.doubts = doubts_of(outcome);
+  made.sections = sections_with_result(run, outcome, made.doubts);
+  made.text = text_of(run, outcome);
+  write_model_card({job.output.name_of(folder, folder), job.invocation.command,
+                    result_of("quantize", made.fields)},
+                   outcome.model, folder);
+  return made;
+}
 
 QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& context) {
   RunReport report;
@@ -294,26 +307,30 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
     check_not_packed(parent.model, job.model);
     check_unquantized(parent.model);
   });
-  const Format input = native_input(job.weight, context.library.formats, job.input_scales);
+  // Before anything is read: whether there is such a product.
+  native_input(job.weight, context.library.formats, job.input_scales);
   const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
                                           FiguresOf::one_model, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return {.was_finished = true, .fields = finished_results(output)};
-  user_check(data.train.size() > 0,
-             "there are no training texts to calibrate on; give data with such a part");
-  if (job.max_drop_points) check_choice_part(data);
   const Measurement before =
       measure_before(parent, data, job.eval_batch_size, context, report.notes);
-  const NativeRun run{.job = job,
-                      .parent = parent,
-                      .data = data,
-                      .before = before,
-                      .asked = native_plan(plain_graph(parent.model), job.weight, input),
-                      .output = output,
-                      .context = context};
+  const NativeQuantized made = quantize_native(job, parent, data, before, output.path(), context);
   report.title = fmt::format("{} quantized: native {}", job.model, to_string(job.weight));
-  report.basis = basis_of(job.data.options.source, data, "native");
-  return finish(run, make_copy(run), std::move(report));
+  report.basis = basis_of(job.data.options.source, data, made.label);
+  report.headline = made.headline;
+  report.results = made.fields;
+  report.sections = made.sections;
+  report.notes.insert(report.notes.end(), made.doubts.begin(), made.doubts.end());
+  write_run_report(report, output.path(), context);
+  output.commit();
+  tell_warnings(context, made.doubts);
+  return {.fields = made.fields,
+          .verdict = made.verdict,
+          .part = name_and_size(data.measured),
+          .text = [text = made.text, folder = job.output.folder](const TextStyle& style) {
+            return fmt::format("{}\nwritten to {}\n", text(style), folder);
+          }};
 }
 
 }  // namespace hone

@@ -7,7 +7,7 @@
 
 namespace hone {
 
-/// Graphs whose runs take turns, so that all of them see the same machine.
+/// Graphs whose runs take turns (times_in_turn.h).
 ///
 ///     Race race(context);
 ///     race.add(forward_graph(model), model.parameters);
@@ -21,23 +21,18 @@ class Race {
   /// Makes a forward graph ready for inference.
   void add(Graph graph, ParameterStore parameters);
 
-  /// The times of `runs` runs of each in milliseconds, rising, after two that are not counted. Throws `Interrupted`.
-  std::vector<std::vector<double>> run(const NamedTensors& inputs, std::int64_t runs);
+  /// The times of one run of each in milliseconds, over `rounds` rounds, rising. Throws `Interrupted`.
+  std::vector<std::vector<double>> run(const NamedTensors& inputs, std::int64_t rounds);
 
  private:
   struct Runner {
     Graph graph;
     ParameterStore parameters;
     std::unique_ptr<Executable> executable = nullptr;
-    std::vector<double> times = {};
   };
-  double time(Runner& runner, const NamedTensors& inputs);
 
   Session session_;
   std::vector<std::unique_ptr<Runner>> runners_;  // what an executable refers to must not move
 };
-
-/// Of times that rise, one at least.
-double median_of(const std::vector<double>& rising);
 
 }  // namespace hone

@@ -24,7 +24,6 @@ struct Work {
   const std::function<void()>& run;
   const std::function<double()>& now_seconds;
   int runs = 1;
-  std::vector<double> ms = {};  ///< of one run, in each round
 
   double time_once() const {
     const double start = now_seconds();
@@ -36,12 +35,12 @@ struct Work {
     runs = static_cast<int>(std::clamp(std::ceil(kShortMs / std::max(time_once(), 1e-6)), 1.0,
                                        static_cast<double>(kMostRuns)));
   }
-  RoundTimes times() const {
-    std::vector<double> sorted = ms;
-    std::ranges::sort(sorted);
-    return {sorted.front(), median_of_sorted(sorted)};
-  }
 };
+
+RoundTimes times_of(std::vector<double> rounds) {
+  std::ranges::sort(rounds);
+  return {rounds.front(), median_of_sorted(rounds)};
+}
 
 }  // namespace
 
@@ -50,26 +49,37 @@ double median_of_sorted(std::span<const double> sorted) {
   return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
-TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,
-                         const std::function<void()>& on_round,
-                         const std::function<double()>& now_seconds) {
+std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<void()>> works,
+                                                std::int64_t rounds,
+                                                const std::function<void()>& on_round,
+                                                const std::function<double()>& now_seconds) {
   const std::function<double()> clock = now_seconds ? now_seconds : steady_seconds;
-  Work first{before, clock}, second{after, clock};
-  first.warm_up();
-  second.warm_up();
-  std::vector<double> ratios;
-  for (int round = 0; round < kTimedRounds; ++round) {
-    Work& begins = round % 2 == 0 ? first : second;
-    Work& follows = round % 2 == 0 ? second : first;
-    begins.ms.push_back(begins.time_once());
-    follows.ms.push_back(follows.time_once());
-    ratios.push_back(first.ms.back() / std::max(second.ms.back(), 1e-9));
+  std::vector<Work> all;
+  for (const std::function<void()>& run : works) all.push_back({run, clock});
+  for (Work& work : all) work.warm_up();
+  std::vector<std::vector<double>> ms(all.size());
+  for (std::int64_t round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::size_t turn = (static_cast<std::size_t>(round) + i) % all.size();
+      ms[turn].push_back(all[turn].time_once());
+    }
     if (on_round) on_round();
     stop_if_interrupted();
   }
+  return ms;
+}
+
+TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,
+                         const std::function<void()>& on_round,
+                         const std::function<double()>& now_seconds) {
+  const std::function<void()> works[] = {before, after};
+  const auto ms = rounds_in_turn(works, kTimedRounds, on_round, now_seconds);
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < ms[0].size(); ++round)
+    ratios.push_back(ms[0][round] / std::max(ms[1][round], 1e-9));
   std::ranges::sort(ratios);
-  return {.before = first.times(),
-          .after = second.times(),
+  return {.before = times_of(ms[0]),
+          .after = times_of(ms[1]),
           .speedup = median_of_sorted(ratios),
           .speedup_interval = {ratios[2], ratios[kTimedRounds - 3]}};
 }

@@ -3,10 +3,12 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "hone/metrics/proportion.h"
 
-/// Which of two pieces of work is faster on this machine, however loud it is: they take turns, so that both see the same of it.
+/// Which of several pieces of work is faster on this machine, however loud it is: they take turns, so that all see the same of
+/// it.
 ///
 ///     const TimesInTurn times = time_in_turn([&] { fp32.run(); }, [&] { native.run(); });
 ///     times.speedup, times.speedup_interval   // 1.84, [1.79, 1.90]
@@ -27,12 +29,21 @@ struct TimesInTurn {
 
   bool shown_faster() const { return speedup_interval.low > 1; }
   bool shown_slower() const { return speedup_interval.high < 1; }
-  bool slower() const { return speedup < 1; }
+  /// Shown, or, where the interval tells neither, in the fastest rounds: whatever else runs only adds time.
+  bool slower() const {
+    return shown_slower() || (!shown_faster() && after.min_ms > before.min_ms);
+  }
 };
 
-/// Runs both once, uncounted, then in `kTimedRounds` rounds, each of them first in every other one. What takes less than a
-/// millisecond is run many times a round. `on_round` is told of each round that is done. `now_seconds` is the clock: any
-/// origin, never backwards; by default the steady one. Throws `Interrupted`.
+/// Milliseconds of one run of each piece of work, in each of `rounds` rounds, of which every one begins with the next. Before
+/// them each runs twice, uncounted; what takes less than a millisecond is run many times a round. `on_round` is told of each
+/// round that is done. `now_seconds` is the clock: any origin, never backwards; by default the steady one. Throws `Interrupted`.
+std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<void()>> works,
+                                                std::int64_t rounds,
+                                                const std::function<void()>& on_round = {},
+                                                const std::function<double()>& now_seconds = {});
+
+/// Both in `kTimedRounds` rounds, as `rounds_in_turn`.
 TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,
                          const std::function<void()>& on_round = {},
                          const std::function<double()>& now_seconds = {});

@@ -25,8 +25,6 @@ TEST(Race, TimesEveryGraphAsOftenAsAsked) {
       EXPECT_GT(one.front(), 0);
     }
   }
-  EXPECT_EQ(median_of({1, 2, 4}), 2);
-  EXPECT_EQ(median_of({1, 2, 4, 9}), 3);
 }
 
 }  // namespace

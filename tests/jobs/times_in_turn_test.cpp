@@ -65,5 +65,17 @@ TEST(TimesInTurn, SayWhatIsSlower) {
   EXPECT_EQ(speedup_text(times), "slower: 0.50 times as fast (96 %: 0.50 to 0.50)");
 }
 
+// Where medians tell neither, the fastest rounds do: something else that runs only adds time.
+TEST(TimesInTurn, GoByTheFastestRoundsWhereNoneIsShown) {
+  FakeClock clock;
+  int run = 0;
+  const auto disturbed = [&] { clock.seconds += ++run % 2 == 0 ? 40e-3 : 4e-3; };
+  const TimesInTurn times = time_in_turn(clock.work_of(5), disturbed, {}, clock.now());
+  EXPECT_FALSE(times.shown_faster());
+  EXPECT_FALSE(times.shown_slower());
+  EXPECT_LT(times.speedup, 1);
+  EXPECT_FALSE(times.slower());
+}
+
 }  // namespace
 }  // namespace hone
