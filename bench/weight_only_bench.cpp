@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "bench/kernels_bench.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/weight_only_product.h"
@@ -11,7 +13,7 @@ struct CodeKind {
   const char* name;
   int bits;
   std::int64_t block;  // 0: a scale for every row
-  bool counted;        // values follow each other; else they are any
+  bool counted;        // values follow each other; else they are small floats
   bool offsets;
 };
 constexpr CodeKind kKinds[] = {{"int8", 8, 0, true, false},        {"int7", 7, 0, true, false},
@@ -40,7 +42,8 @@ struct CodedLayers {
     scales = random_floats(shape.n);
     offsets.resize(static_cast<std::size_t>(shape.n), -7.0f);
     for (int code = 0; code < 1 << kind.bits; ++code)
-      values.push_back(static_cast<float>(code) / (kind.counted ? 1.0f : 3.0f));
+      values.push_back(kind.counted ? static_cast<float>(code)
+                                    : std::ldexp(static_cast<float>(16 + code % 16), code / 16));
     code_bytes = static_cast<std::int64_t>(packed_bytes({shape.n, shape.k, kind.bits}));
     if (kind.block > 0)
       scale_bytes = static_cast<std::int64_t>(packed_scale_bytes(shape.n, shape.k / kind.block));

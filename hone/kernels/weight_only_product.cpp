@@ -1,8 +1,6 @@
 #include "hone/kernels/weight_only_product.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 #include "hone/base/error.h"
 #include "hone/kernels/gemm.h"

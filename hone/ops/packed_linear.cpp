@@ -37,8 +37,8 @@ std::vector<Type> infer(const TypeContext& context) {
   expect_dtype(x, DType::f32, "x");
   user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
   expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
-  const PackedLayout layout =
-      packed_layout(format_in(context, "format"), constant_sizes(weight.shape), Arrangement::panels);
+  const PackedLayout layout = packed_layout(format_in(context, "format"),
+                                            constant_sizes(weight.shape), Arrangement::panels);
   const auto expect = [&](std::size_t index, const Type& type, std::string_view what) {
     user_check(context.inputs[index] == type, "{} must be {}, got {}", what, to_string(type),
                to_string(context.inputs[index]));
