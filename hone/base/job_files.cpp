@@ -74,7 +74,7 @@ constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};
 /// Folders that jobs make, and the beginnings of those with a number behind.
 constexpr std::string_view kTrainings = "trainings";  // on the way to the result of a study
 constexpr std::string_view kStages = "stages";        // what those of a lab have found
-constexpr std::string_view kFolders[] = {kTrainings, "model", "fp32"};
+constexpr std::string_view kFolders[] = {kTrainings, "model", "native", "fp32"};
 constexpr std::string_view kCheckpoint = "checkpoint-", kSeed = "seed-";
 constexpr std::string_view kNumberedFolders[] = {kCheckpoint, kSeed, "qat-"};
 
