@@ -17,7 +17,8 @@ struct Counted {
 
 // In the graph's order; packed ones are as many as they were.
 std::vector<Counted> counted_parameters(const Graph& graph) {
-  std::map<const Node*, const Node*> unpacked_by;  // the codes of a parameter, which come first among what is read
+  std::map<const Node*, const Node*>
+      unpacked_by;  // the codes of a parameter, which come first among what is read
   for (const Node* node : graph.of_kind(NodeKind::operation))
     if (is_unpacked(*node)) unpacked_by.emplace(node->inputs()[0].node, node);
   std::vector<Counted> all;

@@ -96,8 +96,7 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
   const bool has_sign = is_signed(input.format);
   for (std::size_t i = 0; i < y.size(); ++i) {
     const std::uint32_t code = codes.elements[i];
-    const double whole =
-        has_sign ? static_cast<double>(signed_value(code, width)) : code;
+    const double whole = has_sign ? static_cast<double>(signed_value(code, width)) : code;
     y[i] = static_cast<float>(std::ldexp(whole, -frac));
   }
 }

@@ -109,16 +109,17 @@ Table profile_table(const BenchTimes& result) {
 }
 
 Table times_table(const BenchTimes& times) {
-  Table table({{"what", "What"},
-               {"first_ms", "First (ms)"},
-               {"min_ms", "Minimum (ms)"},
-               {"median_ms", "Median (ms)"},
-               {"runs", "Runs"},
-               {"gflop", "GFLOP"},
-               times.int8_peak ? Column{"share_of_int8_peak", fmt::format("At best, of {:.0f} GOP/s",
-                                                                          times.int8_peak->value)}
-                               : Column{"share_of_peak",
-                                        fmt::format("At best, of {:.0f} GFLOP/s", times.peak.value)}});
+  Table table(
+      {{"what", "What"},
+       {"first_ms", "First (ms)"},
+       {"min_ms", "Minimum (ms)"},
+       {"median_ms", "Median (ms)"},
+       {"runs", "Runs"},
+       {"gflop", "GFLOP"},
+       times.int8_peak
+           ? Column{"share_of_int8_peak",
+                    fmt::format("At best, of {:.0f} GOP/s", times.int8_peak->value)}
+           : Column{"share_of_peak", fmt::format("At best, of {:.0f} GFLOP/s", times.peak.value)}});
   std::vector<Cell> row = {
       times.what, real(times.first_ms, 2), real(times.min_ms, 2), real(times.median_ms, 2),
       times.runs, real(times.gflop, 2)};
@@ -249,7 +250,8 @@ BenchResult bench(const BenchJob& job, Context& context) {
           times.int8_peak->value, provenance(*times.int8_peak), times.native_gflop, times.gflop);
     if (times.median_ms > kBusy * times.min_ms)
       text += fmt::format(
-          "The median is {:.1f} times the minimum: something else was running, and shares are those "
+          "The median is {:.1f} times the minimum: something else was running, and shares are "
+          "those "
           "of the fastest run.\n",
           times.median_ms / times.min_ms);
     if (profile) text += "\n" + to_text(profile_table(times), style);

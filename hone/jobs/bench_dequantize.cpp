@@ -249,7 +249,7 @@ std::vector<DequantizeTimes> times_of(const Json& fields) {
                                         .block_elements = ours.at("block_elements"),
                                         .vector_elements = ours.at("vector_elements"),
                                         .around_caches = ours.at("around_caches")},
-        .tiling = {}};
+                          .tiling = {}};
     if (!row.at("tiles").is_null())
       times.tiling = mase_cuda_tiling(times.codes.count, times.codes.group);
     all.push_back(std::move(times));
