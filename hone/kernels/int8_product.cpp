@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "hone/base/error.h"
-#include "hone/kernels/grain.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
 
@@ -265,33 +264,11 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   }
 }
 
-void run_chunks(ThreadPool* pool, std::int64_t chunks, FunctionRef<void(std::int64_t)> compute) {
-  if (pool != nullptr) return pool->run(chunks, compute);
-  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) compute(chunk);
-}
-
-// All rows whole, when the sums of all are there: lines of a residual come from far away, and a tile takes so few of each row
-// that it would wait for every one. That costs more than another pass does.
-void add_residual(ThreadPool* pool, std::int64_t rows, std::int64_t columns, const Int8Target& to) {
-  if (to.epilogue.residual == nullptr) return;
-  const Epilogue added{.residual = to.epilogue.residual,
-                       .residual_stride = to.epilogue.residual_stride};
-  const std::int64_t together = rows_per_chunk(columns);
-  run_chunks(pool, ceil_div(rows, together), [&](std::int64_t chunk) {
-    const std::int64_t first = chunk * together;
-    finish_piece({to.y + first * to.y_stride, to.y_stride, first, 0,
-                  std::min(together, rows - first), columns},
-                 added);
-  });
-}
-
-void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
-              const Int8Target& whole) {
-  Int8Target to = whole;
-  to.epilogue.residual = nullptr;
+void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight, const Int8Target& to) {
   const auto run = [&](const Int8Plan& plan, auto&& compute) {
-    run_chunks(pool, plan.row_tiles * plan.column_tiles, compute);
-    add_residual(pool, x.shape.rows, weight.rows, whole);
+    const std::int64_t chunks = plan.row_tiles * plan.column_tiles;
+    if (pool != nullptr) return pool->run(chunks, compute);
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) compute(chunk);
   };
 #ifdef HONE_QUAD_TARGET
   if (quads_allowed && processor_has_quads()) {

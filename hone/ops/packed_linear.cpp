@@ -4,10 +4,9 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]) + residual[..., n], w the values of packed codes in panels
-// (hone/formats/packing.h); in `native_linear` x is rounded to a format as well, for which kernels sum codes instead of
-// values. For graphs without gradients. Behind the bias stand the states of the weight's format, then those of the input's,
-// then the residual where the attribute of this name says that there is one.
+// y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]), w the values of packed codes in panels (hone/formats/packing.h);
+// in `native_linear` x is rounded to a format as well, for which kernels sum codes instead of values. For graphs without
+// gradients. Behind the bias stand the states of the weight's format, then those of the input's.
 namespace hone::ops {
 namespace {
 
@@ -17,8 +16,6 @@ const Format& format_in(const TypeContext& context, std::string_view name) {
              "{} must be a number format such as mxint(bits=8)", name);
   return std::get<Format>(attribute);
 }
-
-bool adds_residual(const Attributes& attributes) { return attributes.get<bool>("residual"); }
 
 bool rounds_input(const Attributes& attributes) {
   return attributes.find("input_format") != nullptr;
@@ -50,14 +47,11 @@ std::vector<Type> infer(const TypeContext& context) {
   if (rounds_input(context.attributes))
     for (const Type& state : state_types(format_in(context, "input_format"), x))
       states.push_back(state);
-  const std::size_t residuals = adds_residual(context.attributes) ? 1 : 0;
-  user_check(context.inputs.size() == 4 + states.size() + residuals,
-             "expected {} states{}, got {} operands behind the bias", states.size(),
-             residuals == 1 ? " and a residual" : "", context.inputs.size() - 4);
+  user_check(context.inputs.size() == 4 + states.size(), "expected {} states, got {}",
+             states.size(), context.inputs.size() - 4);
   for (std::size_t i = 0; i < states.size(); ++i) expect(4 + i, states[i], "state");
   Type y{DType::f32, Shape(x.shape.begin(), x.shape.end() - 1)};
   y.shape.push_back(weight.dim(0));
-  if (residuals == 1) expect(4 + states.size(), y, "residual");
   return {y};
 }
 
@@ -66,9 +60,7 @@ void forward(Call& call) {
   const Sizes sizes = resolve(call.attributes.get<Shape>("shape"), {});
   const std::size_t weight_states = states_of(format).size();
   std::vector<Tensor> state, input_state;
-  const bool adds = adds_residual(call.attributes);
-  const std::size_t behind_states = call.inputs.size() - (adds ? 1 : 0);
-  for (std::size_t i = 4; i < behind_states; ++i)
+  for (std::size_t i = 4; i < call.inputs.size(); ++i)
     (i < 4 + weight_states ? state : input_state).push_back(reference::dense(call.input(i)));
   Tensor weight = Tensor::empty(DType::f32, sizes), x = reference::dense(call.input(0));
   unpack({format, sizes, {}, state}, packed_layout(format, sizes, Arrangement::panels),
@@ -82,7 +74,6 @@ void forward(Call& call) {
     x = rounded;
   }
   const Tensor bias = reference::dense(call.input(3));
-  const Tensor residual = adds ? reference::dense(call.input(behind_states)) : Tensor();
   const auto activation = activation_of(call.attributes).function;
   const reference::Rows rows(x), columns(weight);
   for (std::int64_t row = 0; row < rows.count; ++row) {
@@ -91,17 +82,14 @@ void forward(Call& call) {
       double sum = static_cast<double>(bias.data<float>()[n]);
       for (std::size_t k = 0; k < rows[row].size(); ++k)
         sum += static_cast<double>(rows[row][k]) * static_cast<double>(columns[n][k]);
-      sum = activation(sum);
-      if (adds) sum += static_cast<double>(residual.data<float>()[row * columns.count + n]);
-      out[static_cast<std::size_t>(n)] = static_cast<float>(sum);
+      out[static_cast<std::size_t>(n)] = static_cast<float>(activation(sum));
     }
   }
 }
 
 double flops(const TypeContext& context, const Bindings& bindings) {
   const double columns = static_cast<double>(resolve(weight_type(context).dim(1), bindings));
-  const int steps = (activation_of(context.attributes).name == "none" ? 0 : 1) +
-                    (adds_residual(context.attributes) ? 1 : 0);
+  const int steps = activation_of(context.attributes).name == "none" ? 0 : 1;
   return elements(infer(context)[0], bindings) * (2 * columns + steps);
 }
 
@@ -113,10 +101,7 @@ OpDef packed(std::string_view name, std::string_view summary) {
                      {"shared", OperandRole::state},
                      {"bias", OperandRole::bias},
                      {"state...", OperandRole::state}},
-          .attributes = {{"format", {}},
-                         {"shape", {}},
-                         {"activation", std::string("none")},
-                         {"residual", false}},
+          .attributes = {{"format", {}}, {"shape", {}}, {"activation", std::string("none")}},
           .trait = Trait::contraction,
           .infer = infer,
           .reference = forward,
@@ -128,11 +113,11 @@ OpDef packed(std::string_view name, std::string_view summary) {
 std::vector<OpDef> packed_linear() {
   OpDef native = packed("native_linear",
                         "y (rows..., N) = activation(x (rows..., K), rounded, times packed weights "
-                        "(N, K)^T + bias (N)) + residual (rows..., N)");
+                        "(N, K)^T + bias (N))");
   native.attributes.set("input_format", {});
   return {packed("packed_linear",
                  "y (rows..., N) = activation(x (rows..., K) times packed weights (N, K)^T + bias "
-                 "(N)) + residual (rows..., N)"),
+                 "(N))"),
           native};
 }
 

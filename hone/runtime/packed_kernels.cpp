@@ -132,11 +132,8 @@ void packed_rows(Call& call) {
 // ---- products of floats with codes as they are decoded
 
 kernels::Epilogue epilogue_of(const Call& call) {
-  const bool adds = call.attributes.get<bool>("residual");
   return {.bias = call.input(kBias).data<float>(),
-          .activation = activation_called(call.attributes.get<std::string>("activation")),
-          .residual = adds ? call.inputs.back()->data<float>() : nullptr,
-          .residual_stride = weight_sizes(call.attributes)[0]};
+          .activation = activation_called(call.attributes.get<std::string>("activation"))};
 }
 
 PreparedWeight prepare_panels(const Call& call) {
