@@ -3,12 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "hone/analysis/cost.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
 #include "hone/jobs/run_identity.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
 #include "hone/study/result.h"
 #include "hone/train/memory_check.h"
@@ -24,10 +24,6 @@ constexpr double kUsualShare = 0.25;
 
 void announce(const Context& context, const std::string& text) {
   if (context.say && !context.progress.quiet) context.say(text);
-}
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 LabRates measured_rates(Context& context) {
@@ -136,9 +132,9 @@ void work_through(LabRun& run, const std::vector<LabStage>& stages, Json& second
     announce(run.context,
              fmt::format("{} of {}: {}; about {} left", i + 1, stages.size(), stage.what,
                          about(seconds_left(stages, i, taken, estimated))));
-    const double start = now_seconds();
+    const double start = steady_seconds();
     Json found = with_context(fmt::format("stage {}", stage.name), [&] { return stage.run(run); });
-    const double took = now_seconds() - start;
+    const double took = steady_seconds() - start;
     seconds[stage.name] = took;
     write_file(stage_file(run, stage), to_document({{"found", found}, {"seconds", took}}));
     run.found[stage.name] = std::move(found);

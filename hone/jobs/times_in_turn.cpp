@@ -15,10 +15,6 @@ namespace {
 constexpr double kShortMs = 1;
 constexpr int kMostRuns = 10000;
 
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 /// A piece of work, and how many runs make a round of it.
 struct Work {
   const std::function<void()>& run;
@@ -43,6 +39,10 @@ RoundTimes times_of(std::vector<double> rounds) {
 }
 
 }  // namespace
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 double median_of_sorted(std::span<const double> sorted) {
   const std::size_t half = sorted.size() / 2;

@@ -19,6 +19,9 @@ struct RoundTimes {
   double min_ms = 0, median_ms = 0;
 };
 
+/// Of a clock that never goes backwards; the origin is any.
+double steady_seconds();
+
 inline constexpr int kTimedRounds = 12;
 
 struct TimesInTurn {
