@@ -16,6 +16,12 @@ std::vector<std::string> names_of(const Items& items, Name&& name) {
   return names;
 }
 
+// The word that was meant, or where none is near, all that there are.
+std::string meant(std::string_view word, const std::vector<std::string>& known) {
+  const std::string hint = did_you_mean(word, known);
+  return hint.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : hint;
+}
+
 std::int64_t parse_word(std::string_view text, const FormatParameterDef& parameter,
                         std::string_view where) {
   const auto found = std::ranges::find(parameter.words, text);
@@ -86,7 +92,7 @@ Format parse_format(std::string_view text, const FormatTable& formats) {
   const std::string_view name = trim(text.substr(0, open));
   const auto found = formats.find(name);
   user_check(found != formats.end(), "unknown format '{}'{}", name,
-             did_you_mean(name, names_of(formats, [](const auto& row) { return row.first; })));
+             meant(name, names_of(formats, [](const auto& row) { return row.first; })));
   Format format;
   format.def = &found->second;
   for (const FormatParameterDef& parameter : format.def->parameters)
@@ -101,7 +107,7 @@ Format parse_format(std::string_view text, const FormatTable& formats) {
       const auto parameter = std::find_if(parameters.begin(), parameters.end(),
                                           [&](const auto& p) { return p.name == key; });
       user_check(parameter != parameters.end(), "format {} has no parameter '{}'{}", name, key,
-                 did_you_mean(key, names_of(parameters, [](const auto& p) { return p.name; })));
+                 meant(key, names_of(parameters, [](const auto& p) { return p.name; })));
       format.values[static_cast<std::size_t>(parameter - parameters.begin())] =
           parse_value(trim(std::string_view(piece).substr(equals + 1)), *parameter, text);
     }

@@ -80,6 +80,25 @@ std::vector<std::string> layer_lines(const NativeFindings& found) {
   return lines;
 }
 
+// "Products round their inputs to int(bits=8,per=token,scale=dynamic): query, key and 14 others."
+std::vector<std::string> input_lines(const NativeFindings& found) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> formats;
+  for (const NativeLayer& layer : found.layers) {
+    if (!layer.formats.input) continue;
+    const std::string text = to_string(*layer.formats.input);
+    auto at = std::ranges::find(formats, text, [](const auto& one) { return one.first; });
+    if (at == formats.end()) at = formats.insert(at, {text, {}});
+    at->second.push_back(layer.name);
+  }
+  std::vector<std::string> lines;
+  for (const auto& [format, names] : formats)
+    lines.push_back(formats.size() == 1
+                        ? fmt::format("Products of codes round their inputs to {}.", format)
+                        : fmt::format("Products of codes round their inputs to {}: {}.", format,
+                                      names_text(names)));
+  return lines;
+}
+
 // "Smooth scales at 2 of 6 places where they could be: …"
 std::string smooth_text(const NativeFindings& found) {
   const auto applied = std::ranges::count_if(found.smooth, &SmoothScales::applies);
@@ -220,6 +239,7 @@ std::vector<std::string> lines_of(const NativeFindings& found) {
   if (found.widening && !found.widening->too_few_texts)
     lines.push_back(widening_text(*found.widening));
   for (std::string& line : layer_lines(found)) lines.push_back(std::move(line));
+  for (std::string& line : input_lines(found)) lines.push_back(std::move(line));
   return lines;
 }
 

@@ -63,9 +63,16 @@ TEST(Format, FindsParametersByName) {
 
 TEST(Format, NamesTheNearestKnownWord) {
   EXPECT_EQ(refusal("intger(width=8)"), "unknown format 'intger'; did you mean 'integer'?");
-  EXPECT_EQ(refusal("bfloat"), "unknown format 'bfloat'");
   EXPECT_EQ(refusal("integer(wdth=8)"),
             "format integer has no parameter 'wdth'; did you mean 'width'?");
+}
+
+TEST(Format, ListsWhatThereIsWhereNoWordIsNear) {
+  EXPECT_EQ(refusal("integer(group=8)"),
+            "format integer has no parameter 'group'; there are width, frac");
+  const std::string unknown = refusal("bfloat");
+  EXPECT_TRUE(unknown.starts_with("unknown format 'bfloat'; there are ")) << unknown;
+  EXPECT_NE(unknown.find(", integer, "), std::string::npos) << unknown;
 }
 
 TEST(Format, RefusesMalformedText) {
