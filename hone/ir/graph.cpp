@@ -11,18 +11,18 @@ void remove_one(std::vector<Node*>& users, const Node* user) {
   users.erase(std::find(users.begin(), users.end(), user));
 }
 
-void check_input_count(const OpDef& op, std::size_t given) {
+void check_input_count(const std::vector<OperandDef>& operands, std::size_t given) {
   std::size_t required = 0;
   bool any = false;
   std::vector<std::string_view> names;
-  for (const OperandDef& input : op.inputs) {
+  for (const OperandDef& input : operands) {
     names.push_back(input.name);
     if (input.name.ends_with("..."))
       any = true;
     else if (!input.name.ends_with("?"))
       ++required;
   }
-  user_check(given >= required && (any || given <= op.inputs.size()), "takes {} inputs, got {}",
+  user_check(given >= required && (any || given <= operands.size()), "takes {} inputs, got {}",
              fmt::join(names, ", "), given);
 }
 
@@ -49,8 +49,13 @@ const OpDef& find_op(const OpTable& ops, std::string_view name) {
   return found->second;
 }
 
-OperandRole operand_role(const OpDef& op, std::size_t index) {
-  return op.inputs[std::min(index, op.inputs.size() - 1)].role;  // the last one may be any number
+std::vector<OperandDef> operands_of(const OpDef& op, const Attributes& attributes) {
+  return op.inputs_of == nullptr ? op.inputs : op.inputs_of(attributes);
+}
+
+OperandRole operand_role(const Node& node, std::size_t index) {
+  const std::vector<OperandDef> operands = operands_of(node.op(), node.attributes());
+  return operands[std::min(index, operands.size() - 1)].role;  // the last one may be any number
 }
 
 const Type& Value::type() const {
@@ -169,8 +174,8 @@ Node& Graph::add_node(std::string_view op, std::vector<Value> inputs, Attributes
   node->inputs_ = std::move(inputs);
   with_context(fmt::format("at node %{} ({})", node->name_, op), [&] {
     for (const Value& input : node->inputs_) HONE_ASSERT(input, "empty input value");
-    check_input_count(def, node->inputs_.size());
     node->attributes_ = complete_attributes(def, attributes);
+    check_input_count(operands_of(def, node->attributes_), node->inputs_.size());
     node->types_ = def.infer({node->input_types(), node->attributes_});
   });
   return insert(std::move(node), before == nullptr ? nodes_.end() : before->position_);

@@ -43,6 +43,8 @@ struct OpDef {
   std::string_view name;
   std::string_view summary;  ///< formula with shapes
   std::vector<OperandDef> inputs = {};
+  /// Of operations whose attributes decide which operands there are. Null: they are `inputs`.
+  std::vector<OperandDef> (*inputs_of)(const Attributes&) = nullptr;
   /// With defaults; `std::monostate` for those that must be given.
   Attributes attributes = {};
   Trait trait = Trait::other;
@@ -65,8 +67,11 @@ struct OpDef {
   double (*flops)(const TypeContext&, const Bindings&) = nullptr;
 };
 
-/// What an operation reads its input `index` as.
-OperandRole operand_role(const OpDef& op, std::size_t index);
+/// The operands of an operation with these attributes.
+std::vector<OperandDef> operands_of(const OpDef& op, const Attributes& attributes);
+
+/// What a node reads its input `index` as.
+OperandRole operand_role(const Node& node, std::size_t index);
 
 /// The known operations by name. Addresses of the records stay valid while the table lives; graphs
 /// point to them.

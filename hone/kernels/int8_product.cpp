@@ -231,12 +231,16 @@ Panel readable_panel(const Int8Weight& weight, Panel panel, int bits) {
   return panel;
 }
 
-// The results of a tile are needed only after its sums, time enough to fetch their memory.
+// The results of a tile and its residual are needed only after its sums, time enough to fetch their memory.
 void prefetch(const Int8Target& to, const FinishedTile& tile) {
   constexpr std::int64_t kLineFloats = 16;
-  for (std::int64_t i = 0; i < tile.rows; ++i) {
-    const float* const y = to.y + (tile.row + i) * to.y_stride + tile.column;
+  const Epilogue& epilogue = to.epilogue;
+  for (std::int64_t i = tile.row; i < tile.row + tile.rows; ++i) {
+    const float* const y = to.y + i * to.y_stride + tile.column;
     for (std::int64_t j = 0; j < tile.columns; j += kLineFloats) __builtin_prefetch(y + j, 1);
+    if (epilogue.residual == nullptr) continue;
+    const float* const residual = epilogue.residual + i * epilogue.residual_stride + tile.column;
+    for (std::int64_t j = 0; j < tile.columns; j += kLineFloats) __builtin_prefetch(residual + j);
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 // The operand of a role that the layer reads; null: it has none, or several operations read it.
 const Node* own_operand(const Node& layer, OperandRole role) {
   for (std::size_t i = 0; i < layer.inputs().size(); ++i)
-    if (operand_role(layer.op(), i) == role && layer.inputs()[i].node->users().size() == 1)
+    if (operand_role(layer, i) == role && layer.inputs()[i].node->users().size() == 1)
       return layer.inputs()[i].node;
   return nullptr;
 }

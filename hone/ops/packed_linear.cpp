@@ -4,9 +4,10 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]), w the values of packed codes in panels (hone/formats/packing.h);
-// in `native_linear` x is rounded to a format as well, for which kernels sum codes instead of values. For graphs without
-// gradients. Behind the bias stand the states of the weight's format, then those of the input's.
+// y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]) + residual[..., n], w the values of packed codes in panels
+// (hone/formats/packing.h); in `native_linear` x is rounded to a format as well, for which kernels sum codes instead of
+// values. For graphs without gradients. Behind the bias stands the residual, where the attribute of this name says that there
+// is one, then the states of the weight's format, then those of the input's.
 namespace hone::ops {
 namespace {
 
@@ -15,6 +16,18 @@ const Format& format_in(const TypeContext& context, std::string_view name) {
   user_check(std::holds_alternative<Format>(attribute),
              "{} must be a number format such as mxint(bits=8)", name);
   return std::get<Format>(attribute);
+}
+
+bool adds_residual(const Attributes& attributes) { return attributes.get<bool>("residual"); }
+
+std::vector<OperandDef> operands(const Attributes& attributes) {
+  std::vector<OperandDef> all = {"x",
+                                 {"codes", OperandRole::state},
+                                 {"shared", OperandRole::state},
+                                 {"bias", OperandRole::bias}};
+  if (adds_residual(attributes)) all.emplace_back("residual");
+  all.emplace_back("state...", OperandRole::state);
+  return all;
 }
 
 bool rounds_input(const Attributes& attributes) {
@@ -47,11 +60,13 @@ std::vector<Type> infer(const TypeContext& context) {
   if (rounds_input(context.attributes))
     for (const Type& state : state_types(format_in(context, "input_format"), x))
       states.push_back(state);
-  user_check(context.inputs.size() == 4 + states.size(), "expected {} states, got {}",
-             states.size(), context.inputs.size() - 4);
-  for (std::size_t i = 0; i < states.size(); ++i) expect(4 + i, states[i], "state");
   Type y{DType::f32, Shape(x.shape.begin(), x.shape.end() - 1)};
   y.shape.push_back(weight.dim(0));
+  const std::size_t first_state = adds_residual(context.attributes) ? 5 : 4;
+  if (first_state == 5) expect(4, y, "residual");
+  user_check(context.inputs.size() == first_state + states.size(), "expected {} states, got {}",
+             states.size(), context.inputs.size() - first_state);
+  for (std::size_t i = 0; i < states.size(); ++i) expect(first_state + i, states[i], "state");
   return {y};
 }
 
@@ -60,8 +75,10 @@ void forward(Call& call) {
   const Sizes sizes = resolve(call.attributes.get<Shape>("shape"), {});
   const std::size_t weight_states = states_of(format).size();
   std::vector<Tensor> state, input_state;
-  for (std::size_t i = 4; i < call.inputs.size(); ++i)
-    (i < 4 + weight_states ? state : input_state).push_back(reference::dense(call.input(i)));
+  const bool adds = adds_residual(call.attributes);
+  const std::size_t first_state = adds ? 5 : 4;
+  for (std::size_t i = first_state; i < call.inputs.size(); ++i)
+    (i < first_state + weight_states ? state : input_state).push_back(reference::dense(call.input(i)));
   Tensor weight = Tensor::empty(DType::f32, sizes), x = reference::dense(call.input(0));
   unpack({format, sizes, {}, state}, packed_layout(format, sizes, Arrangement::panels),
          {reference::dense(call.input(1)), reference::dense(call.input(2))}, call.pool(),
@@ -74,6 +91,7 @@ void forward(Call& call) {
     x = rounded;
   }
   const Tensor bias = reference::dense(call.input(3));
+  const Tensor residual = adds ? reference::dense(call.input(4)) : Tensor();
   const auto activation = activation_of(call.attributes).function;
   const reference::Rows rows(x), columns(weight);
   for (std::int64_t row = 0; row < rows.count; ++row) {
@@ -82,26 +100,28 @@ void forward(Call& call) {
       double sum = static_cast<double>(bias.data<float>()[n]);
       for (std::size_t k = 0; k < rows[row].size(); ++k)
         sum += static_cast<double>(rows[row][k]) * static_cast<double>(columns[n][k]);
-      out[static_cast<std::size_t>(n)] = static_cast<float>(activation(sum));
+      sum = activation(sum);
+      if (adds) sum += static_cast<double>(residual.data<float>()[row * columns.count + n]);
+      out[static_cast<std::size_t>(n)] = static_cast<float>(sum);
     }
   }
 }
 
 double flops(const TypeContext& context, const Bindings& bindings) {
   const double columns = static_cast<double>(resolve(weight_type(context).dim(1), bindings));
-  const int steps = activation_of(context.attributes).name == "none" ? 0 : 1;
+  const int steps = (activation_of(context.attributes).name == "none" ? 0 : 1) +
+                    (adds_residual(context.attributes) ? 1 : 0);
   return elements(infer(context)[0], bindings) * (2 * columns + steps);
 }
 
 OpDef packed(std::string_view name, std::string_view summary) {
   return {.name = name,
           .summary = summary,
-          .inputs = {"x",
-                     {"codes", OperandRole::state},
-                     {"shared", OperandRole::state},
-                     {"bias", OperandRole::bias},
-                     {"state...", OperandRole::state}},
-          .attributes = {{"format", {}}, {"shape", {}}, {"activation", std::string("none")}},
+          .inputs_of = operands,
+          .attributes = {{"format", {}},
+                         {"shape", {}},
+                         {"activation", std::string("none")},
+                         {"residual", false}},
           .trait = Trait::contraction,
           .infer = infer,
           .reference = forward,
@@ -113,11 +133,11 @@ OpDef packed(std::string_view name, std::string_view summary) {
 std::vector<OpDef> packed_linear() {
   OpDef native = packed("native_linear",
                         "y (rows..., N) = activation(x (rows..., K), rounded, times packed weights "
-                        "(N, K)^T + bias (N))");
+                        "(N, K)^T + bias (N)) + residual (rows..., N)");
   native.attributes.set("input_format", {});
   return {packed("packed_linear",
                  "y (rows..., N) = activation(x (rows..., K) times packed weights (N, K)^T + bias "
-                 "(N))"),
+                 "(N)) + residual (rows..., N)"),
           native};
 }
 

@@ -22,7 +22,7 @@ InputAxes axes_of_broadcast(const Node& node, std::int64_t axis) {
     const Type& type = input.type();
     const std::int64_t own = axis - node.types()[0].rank() + type.rank();
     const bool varies = own >= 0 && !(type.dim(own) == Dim(1)) &&
-                        operand_role(node.op(), axes.size()) != OperandRole::state;
+                        operand_role(node, axes.size()) != OperandRole::state;
     axes.push_back(varies ? std::optional(own) : std::nullopt);
   }
   return axes;

@@ -18,7 +18,7 @@ Arrangement arrangement_for(const Node& quantizer) {
   for (const Node* user : quantizer.users())
     for (std::size_t i = 0; i < user->inputs().size(); ++i)
       if (user->inputs()[i].node == &quantizer &&
-          operand_role(user->op(), i) == OperandRole::weight &&
+          operand_role(*user, i) == OperandRole::weight &&
           user->op().trait == Trait::contraction)
         return Arrangement::panels;
   return Arrangement::rows;

@@ -251,7 +251,7 @@ std::optional<Operand> operand_of(const Node& node, std::size_t index) {
   Value value = node.inputs()[index];
   if (value.type().dtype != DType::f32) return std::nullopt;
   while (is_quantizer(*value.node)) value = value.node->inputs()[0];
-  switch (operand_role(node.op(), index)) {
+  switch (operand_role(node, index)) {
     case OperandRole::weight:
       return Operand::weight;
     case OperandRole::bias:

@@ -64,12 +64,15 @@ Replacement of_product(const Node& linear, bool rounded) {
   const Node& input = *linear.inputs()[kInput].node;
   std::vector<Value> inputs = {rounded ? input.inputs()[0] : linear.inputs()[kInput],
                                weight.inputs()[0], weight.inputs()[1], linear.inputs()[kBias]};
+  const bool adds = linear.inputs().size() > kResidual;
+  if (adds) inputs.push_back(linear.inputs()[kResidual]);
   inputs.insert(inputs.end(), weight.inputs().begin() + 2, weight.inputs().end());
   const std::string activation =
       linear.is("fused_linear") ? linear.attributes().get<std::string>("activation") : "none";
   Attributes attributes = {{"format", weight.attributes().get<Format>("format")},
                            {"shape", weight.attributes().get<Shape>("shape")},
-                           {"activation", activation}};
+                           {"activation", activation},
+                           {"residual", adds}};
   if (rounded) {
     attributes.set("input_format", input.attributes().get<Format>("format"));
     inputs.insert(inputs.end(), input.inputs().begin() + 1, input.inputs().end());
@@ -92,19 +95,6 @@ std::vector<Replacement> replacements(const Graph& graph, const Node& node) {
   return all;
 }
 
-// An operation of its own: what is prepared of weights is so where all states behind a bias are parameters, and a residual
-// among them would be none.
-void add_behind(Graph& graph, Node& product, Value residual) {
-  const auto& nodes = graph.nodes();
-  auto next = std::ranges::find(nodes, &product, [](const auto& node) { return node.get(); });
-  ++next;
-  const Value sums = {&product, 0};
-  Node& added = graph.add_node("add", {sums, residual}, {}, product.name() + ".residual",
-                               next == nodes.end() ? nullptr : next->get());
-  graph.replace_uses(sums, {&added, 0});
-  graph.set_input(added, 0, sums);
-}
-
 // What the replacement reads in its place.
 void erase_unread(Graph& graph, Node& node) {
   const bool taken_on = is_unpacked(node) || is_quantizer(node);
@@ -121,12 +111,7 @@ bool fuse_unpack(Graph& graph, const Session& session) {
         all, [&](const Replacement& r) { return has_fast_kernel(r, *node, session); });
     if (fast == all.end()) continue;
     const std::vector<Value> read_before = node->inputs();
-    const Value residual = node->is("fused_linear") && read_before.size() > kResidual
-                               ? read_before[kResidual]
-                               : Value{};
-    Node& product =
-        graph.replace_operation(*node, fast->op, std::move(fast->inputs), fast->attributes);
-    if (residual) add_behind(graph, product, residual);
+    graph.replace_operation(*node, fast->op, std::move(fast->inputs), fast->attributes);
     for (const Value& value : read_before) erase_unread(graph, *value.node);
     changed = true;
   }

@@ -16,7 +16,7 @@ namespace {
 std::vector<const Node*> constant_weights(const Node& node, const std::set<const Node*>& updated) {
   std::vector<const Node*> weights;
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
-    const OperandRole role = operand_role(node.op(), i);
+    const OperandRole role = operand_role(node, i);
     if (role != OperandRole::weight && role != OperandRole::state) continue;
     const Node* weight = node.inputs()[i].node;
     if (weight->kind() != NodeKind::parameter || updated.contains(weight)) return {};

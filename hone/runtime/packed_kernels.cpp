@@ -18,7 +18,7 @@ using kernels::Int8Shape;
 using kernels::Int8Weight;
 
 // Of `packed_linear` and `native_linear`, and of `packed_embedding`; the states of the weight's format follow.
-constexpr std::size_t kLinearCodes = 1, kBias = 3, kLinearStates = 4;
+constexpr std::size_t kLinearCodes = 1, kBias = 3, kResidual = 4;
 constexpr std::size_t kTableCodes = 1, kTableStates = 3;
 // Of `packed_rows`.
 constexpr std::size_t kRowsCodes = 0, kRowsStates = 2;
@@ -26,6 +26,10 @@ constexpr std::size_t kRowsCodes = 0, kRowsStates = 2;
 const Format& format_of(const Attributes& attributes) { return attributes.get<Format>("format"); }
 const Format& input_format_of(const Attributes& attributes) {
   return attributes.get<Format>("input_format");
+}
+bool adds_residual(const Attributes& attributes) { return attributes.get<bool>("residual"); }
+std::size_t linear_states(const Attributes& attributes) {
+  return adds_residual(attributes) ? kResidual + 1 : kResidual;
 }
 Sizes weight_sizes(const Attributes& attributes) {
   return resolve(attributes.get<Shape>("shape"), {});
@@ -133,11 +137,13 @@ void packed_rows(Call& call) {
 
 kernels::Epilogue epilogue_of(const Call& call) {
   return {.bias = call.input(kBias).data<float>(),
-          .activation = activation_called(call.attributes.get<std::string>("activation"))};
+          .activation = activation_called(call.attributes.get<std::string>("activation")),
+          .residual = adds_residual(call.attributes) ? call.input(kResidual).data<float>() : nullptr,
+          .residual_stride = weight_sizes(call.attributes)[0]};
 }
 
 PreparedWeight prepare_panels(const Call& call) {
-  return prepare_weight(call, kLinearStates, Arrangement::panels);
+  return prepare_weight(call, linear_states(call.attributes), Arrangement::panels);
 }
 
 /// What the bytes of blocks stand for: 2^(e + shift - 127) `unit`.
@@ -328,7 +334,7 @@ void round_input(Call& call, const Int8Rows& rows) {
     return kernels::round_rows_in_blocks(call.pool(), x.data<float>(), blocks, rows);
   }
   kernels::Int8Grid grid{.bits = bits};
-  const std::size_t first = kLinearStates + states_of(format_of(call.attributes)).size();
+  const std::size_t first = linear_states(call.attributes) + states_of(format_of(call.attributes)).size();
   const std::vector<Tensor> state = states_from(call, first, format);
   if (!state.empty()) grid.scale = units_of({format, x.sizes(), {}, state})->scales.at(0);
   kernels::round_rows(call.pool(), x.data<float>(), grid, rows);

@@ -236,11 +236,43 @@ TEST(Graph, AChangeThatDoesNotFitLeavesItAsItWas) {
 }
 
 TEST(OperandRole, IsWhatTheOperationSays) {
-  const OpDef& linear = ops().at("linear");
+  Graph graph(ops());
+  const Value x = graph.add_input("x", {DType::f32, {3, 2}});
+  const Value w = graph.add_parameter("w", {DType::f32, {4, 2}}, ParameterRole::weight, true);
+  const Value b = graph.add_parameter("b", {DType::f32, {4}}, ParameterRole::bias, true);
+  const Node& linear = graph.add_node("linear", {x, w, b});
   EXPECT_EQ(operand_role(linear, 0), OperandRole::input);
   EXPECT_EQ(operand_role(linear, 1), OperandRole::weight);
   EXPECT_EQ(operand_role(linear, 2), OperandRole::bias);
-  EXPECT_EQ(operand_role(ops().at("quantize"), 3), OperandRole::state) << "of any number";
+  static const FormatTable formats = builtin_formats();
+  const Node& quantizer =
+      graph.add_node("quantize", {x}, {{"format", parse_format("mxint", formats)}});
+  EXPECT_EQ(operand_role(quantizer, 3), OperandRole::state) << "of any number";
+}
+
+TEST(OperandRole, FollowsFromAttributesWhereTheseDecideWhatIsRead) {
+  OpTable table;
+  table.emplace("sum", OpDef{.name = "sum",
+                             .summary = "",
+                             .inputs_of =
+                                 [](const Attributes& attributes) -> std::vector<OperandDef> {
+                               if (attributes.get<bool>("more"))
+                                 return {"x", "more", {"state", OperandRole::state}};
+                               return {"x", {"state", OperandRole::state}};
+                             },
+                             .attributes = {{"more", false}},
+                             .infer = [](const TypeContext& context) -> std::vector<Type> {
+                               return {context.inputs[0]};
+                             },
+                             .reference = nullptr});
+  Graph graph(table);
+  const Value x = graph.add_input("x", {DType::f32, {3}});
+  EXPECT_EQ(operand_role(graph.add_node("sum", {x, x}), 1), OperandRole::state);
+  const Node& more = graph.add_node("sum", {x, x, x}, {{"more", true}});
+  EXPECT_EQ(operand_role(more, 1), OperandRole::input);
+  EXPECT_EQ(operand_role(more, 2), OperandRole::state);
+  EXPECT_EQ(message_of([&] { graph.add("sum", {x, x}, {{"more", true}}, "y"); }),
+            "at node %y (sum): takes x, more, state inputs, got 2");
 }
 
 TEST(ParameterRole, OfEveryNameIsFoundAgain) {

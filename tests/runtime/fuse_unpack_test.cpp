@@ -38,9 +38,8 @@ output z = %z
 %b = parameter bias trainable : f32[32]
 %s = parameter format_state frozen : f32[32]
 %x = packed_embedding(%ids, %t.codes, %t.shared) {format=mxint(bits=8,block=32,axis=-1), shape=[40, 32]} : f32[B, 32]
-%y = native_linear(%x, %w.codes, %w.shared, %b, %s) {format=int(bits=8,per=row,scale=static), shape=[32, 32], activation="gelu", input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
-%y.residual = add(%y, %r) : f32[B, 32]
-%z = relu(%y.residual) : f32[B, 32]
+%y = native_linear(%x, %w.codes, %w.shared, %b, %r, %s) {format=int(bits=8,per=row,scale=static), shape=[32, 32], activation="gelu", residual=true, input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
+%z = relu(%y) : f32[B, 32]
 output z = %z
 )");
 }
@@ -95,8 +94,8 @@ output z = %z
 %w.shared = parameter codes frozen : u8[32]
 %b = parameter bias trainable : f32[32]
 %q = quantize(%x) {format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
-%y = packed_linear(%q, %u.codes, %u.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], activation="none"} : f32[B, 32]
-%z = packed_linear(%q, %w.codes, %w.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], activation="none"} : f32[B, 32]
+%y = packed_linear(%q, %u.codes, %u.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], activation="none", residual=false} : f32[B, 32]
+%z = packed_linear(%q, %w.codes, %w.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], activation="none", residual=false} : f32[B, 32]
 output y = %y
 output z = %z
 )");

@@ -306,16 +306,16 @@ std::vector<KernelCase> packed_cases() {
     const Format format = parse_format(weight, references().formats);
     NamedTensors given = packed_codes(format, {kRows, kColumns}, Arrangement::panels);
     const std::string inputs = fmt::format(
-        "%x = input : f32[3, 13, {}]\n%b = input : f32[{}]\n%codes = input : u8[{}]\n%shared = "
-        "input : u8[{}]\n",
+        "%x = input : f32[3, 13, {0}]\n%r = input : f32[3, 13, {1}]\n%b = input : f32[{1}]\n"
+        "%codes = input : u8[{2}]\n%shared = input : u8[{3}]\n",
         kColumns, kRows, given.at("codes").count(), given.at("shared").count());
     const std::string of_weight = fmt::format("format={}, shape=[{}, {}]", weight, kRows, kColumns);
     // Terms below 4, some of them rounded in another order.
     const double absolute = 4 * sum_of(kColumns);
     cases.push_back(
         {.text = fmt::format(
-             "{}%y = packed_linear(%x, %codes, %shared, %b) {{{}, activation=\"gelu\"}} : "
-             "f32[3, 13, {}]\noutput y = %y\n",
+             "{}%y = packed_linear(%x, %codes, %shared, %b, %r) {{{}, activation=\"gelu\", "
+             "residual=true}} : f32[3, 13, {}]\noutput y = %y\n",
              inputs, of_weight, kRows),
          .given = given,
          .absolute = absolute});

@@ -107,11 +107,14 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
   const bool is_native = std::string_view(kernel) == "native_linear / integers";
   EXPECT_EQ(arithmetic_of_run(graph, session), is_native ? "native" : "packed");
   prepare_for_inference(graph, store, session);
-  // Else nothing is prepared of them once: weights, biases and states are parameters, what is computed stands outside.
+  // Else nothing is prepared of them once.
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     if (!node->is("native_linear") && !node->is("packed_linear")) continue;
-    for (std::size_t i = 1; i < node->inputs().size(); ++i)
-      EXPECT_EQ(node->inputs()[i].node->kind(), NodeKind::parameter) << node->name();
+    EXPECT_TRUE(node->attributes().get<bool>("residual"));
+    for (std::size_t i = 0; i < node->inputs().size(); ++i) {
+      const bool is_computed = operand_role(*node, i) == OperandRole::input;
+      EXPECT_TRUE(is_computed || node->inputs()[i].node->kind() == NodeKind::parameter);
+    }
   }
   const auto executable = session.executable(graph);
   executable->start_profile();
@@ -127,6 +130,45 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
     }
   }
   EXPECT_TRUE(executable->profile().contains(kernel));
+}
+
+int preparations = 0;
+
+// With a residual, which is no parameter, among its operands.
+TEST(PackedProductsWithResiduals, PrepareTheirWeightsOnce) {
+  static Library library = builtin_library();
+  for (Kernel& kernel : library.kernels) {
+    if (kernel.op != "native_linear") continue;
+    static const auto prepare = kernel.prepare;
+    kernel.prepare = [](const Call& call) {
+      ++preparations;
+      return prepare(call);
+    };
+  }
+  ThreadPool pool(1);
+  const Session session{library, pool};
+  Graph graph = parse_graph(R"(%x = input : f32[B, 32]
+%r = input : f32[B, 32]
+%w = parameter weight trainable : f32[32, 32]
+%b = parameter bias trainable : f32[32]
+%s = parameter format_state frozen : f32[32]
+%q = quantize(%x) {format=int(bits=8,per=token)} : f32[B, 32]
+%v = quantize(%w, %s) {format=int(bits=8,per=row,scale=static)} : f32[32, 32]
+%y = linear(%q, %v, %b) : f32[B, 32]
+%z = add(%y, %r) : f32[B, 32]
+output z = %z
+)",
+                            library.ops, library.formats);
+  ParameterStore store;
+  store.set("w", drawn({32, 32}, 1));
+  store.set("b", drawn({32}, 2));
+  store.set("s", Tensor::of<float>({32}, std::vector<float>(32, 0.03f)));
+  pack_weights(graph, store, pool);
+  prepare_for_inference(graph, store, session);
+  const auto executable = session.executable(graph);
+  for (int run = 0; run < 4; ++run)
+    executable->run({{"x", drawn({5, 32}, 3)}, {"r", drawn({5, 32}, 4)}}, store);
+  EXPECT_EQ(preparations, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PackedProducts, ::testing::ValuesIn(kCases));
