@@ -191,7 +191,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   if (options.train) {
     add_optimizer_state(graph, parameters);
   } else {
-    run_passes(graph, parameters, session, {"fold_parameters"});
+    compute_once(graph, parameters, session);
   }
   std::vector<std::int64_t> rows(static_cast<std::size_t>(options.batch));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i);

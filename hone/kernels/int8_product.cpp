@@ -32,6 +32,7 @@ struct TileRows {
   const Left* codes;
   std::int64_t stride;         // in quads
   const std::int32_t* starts;  // those of `Int8Rows`, from the first row on
+  std::int64_t group;          // rows that they stand together for
 };
 
 // Where results go.
@@ -262,7 +263,8 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
       const std::int64_t together = std::min<std::int64_t>(kTileRows, rows - i);
       const FinishedTile tile{sums, first + i, together, p * kPackedRows, columns};
       prefetch(to, tile);
-      tile_for(bits, together)({codes + i * stride, stride, &x.start(first + i, 0)}, panel, sums);
+      tile_for(bits, together)(
+          {codes + i * stride, stride, &x.start(first + i, 0), x.group(first + i)}, panel, sums);
       finish(x, weight, to, tile);
     }
   }

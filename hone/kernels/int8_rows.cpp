@@ -103,12 +103,13 @@ HWY_INLINE void for_blocks(const Int8Shape& shape, Body&& body) {
 // Where the blocks of a row begin: what `Int8Rows` gives out one by one.
 class RowStarts {
  public:
-  RowStarts(const Int8Rows& rows, std::int64_t row) : first_(&rows.start(row, 0)) {}
+  RowStarts(const Int8Rows& rows, std::int64_t row)
+      : first_(&rows.start(row, 0)), group_(rows.group(row)) {}
   HWY_INLINE std::int32_t& origin(std::int64_t block) const {
-    return first_[block * 2 * Int8Rows::kGroup + Int8Rows::kGroup];
+    return first_[(block * 2 + 1) * group_];
   }
   HWY_INLINE void set(std::int64_t block, std::int32_t start, std::int32_t origin_bits) const {
-    first_[block * 2 * Int8Rows::kGroup] = start;
+    first_[block * 2 * group_] = start;
     origin(block) = origin_bits;
   }
   // Of a block whose codes have this sum and whose scale is 2^fall of the row's.
@@ -119,6 +120,7 @@ class RowStarts {
 
  private:
   std::int32_t* first_;
+  std::int64_t group_;
 };
 
 HWY_INLINE void clear_behind(const Int8Shape& shape, std::int8_t* codes) {
@@ -285,17 +287,6 @@ namespace {
 HWY_EXPORT(round_row);
 HWY_EXPORT(round_row_in_blocks);
 
-constexpr std::size_t kCacheLine = 64;
-
-std::size_t lines_of(std::int64_t count, std::size_t element) {
-  return (static_cast<std::size_t>(count) * element + kCacheLine - 1) / kCacheLine * kCacheLine;
-}
-
-std::int64_t starts_of(const Int8Shape& shape) {
-  const std::int64_t groups = (shape.rows + Int8Rows::kGroup - 1) / Int8Rows::kGroup;
-  return groups * shape.blocks() * 2 * Int8Rows::kGroup;
-}
-
 void check(const Int8Shape& shape, int bits) {
   HONE_ASSERT(shape.columns >= 0 && shape.columns <= kMostInt8Columns, "rows of {} integers",
               shape.columns);
@@ -308,21 +299,17 @@ void check(const Int8Shape& shape, int bits) {
 }  // namespace
 
 std::size_t int8_rows_bytes(const Int8Shape& shape) {
-  return lines_of(shape.rows * shape.stride(), 1) + lines_of(shape.rows, sizeof(float)) +
-         lines_of(starts_of(shape), sizeof(std::int32_t));
+  const std::int64_t starts = 2 * shape.blocks();
+  return static_cast<std::size_t>(shape.rows) *
+         (static_cast<std::size_t>(shape.stride()) + sizeof(float) +
+          static_cast<std::size_t>(starts) * sizeof(std::int32_t));
 }
 
 Int8Rows int8_rows(const Int8Shape& shape, void* memory) {
-  auto* at = static_cast<std::byte*>(memory);
-  const auto take = [&](std::int64_t count, std::size_t element) {
-    std::byte* const begin = at;
-    at += lines_of(count, element);
-    return static_cast<void*>(begin);
-  };
   Int8Rows rows{.shape = shape};
-  rows.codes = static_cast<std::int8_t*>(take(shape.rows * shape.stride(), 1));
-  rows.scales = static_cast<float*>(take(shape.rows, sizeof(float)));
-  rows.starts = static_cast<std::int32_t*>(take(starts_of(shape), sizeof(std::int32_t)));
+  rows.codes = static_cast<std::int8_t*>(memory);
+  rows.scales = reinterpret_cast<float*>(rows.codes + shape.rows * shape.stride());
+  rows.starts = reinterpret_cast<std::int32_t*>(rows.scales + shape.rows);
   return rows;
 }
 

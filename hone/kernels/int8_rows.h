@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -35,25 +36,30 @@ struct Int8Shape {
 /// Views of memory that somebody else keeps. Element (m,k) of block b is
 /// codes[m * stride + k] · 2^d · scales[m], with 2^d = 1 where a row has one scale.
 struct Int8Rows {
-  /// What products begin the sums of a block with stands together for so many rows.
+  /// What products begin the sums of a block with stands together for so many rows, the last ones perhaps fewer.
   static constexpr std::int64_t kGroup = 6;
 
   Int8Shape shape;
   std::int8_t* codes = nullptr;  ///< (M, stride); zero behind a row
   float* scales = nullptr;       ///< (M); NaN where the row holds NaN or a block of it is NaN
-  /// (M / kGroup, blocks, 2, kGroup): the bits of the float 1.5 · 2^(23 + d) less 128 times the sum
+  /// (M / kGroup, blocks, 2, rows of the group): the bits of the float 1.5 · 2^(23 + d) less 128 times the sum
   /// of the codes, and those bits alone.
   std::int32_t* starts = nullptr;
 
   /// The two of block b of row m.
   std::int32_t& start(std::int64_t m, std::int64_t b) const {
-    return starts[(m / kGroup * shape.blocks() + b) * 2 * kGroup + m % kGroup];
+    const std::int64_t first = m / kGroup * kGroup;
+    return starts[(first * shape.blocks() + b * group(m)) * 2 + m - first];
   }
-  std::int32_t& origin(std::int64_t m, std::int64_t b) const { return (&start(m, b))[kGroup]; }
+  std::int32_t& origin(std::int64_t m, std::int64_t b) const { return (&start(m, b))[group(m)]; }
+  /// The rows of the group of row m.
+  std::int64_t group(std::int64_t m) const {
+    return std::min(kGroup, shape.rows - m / kGroup * kGroup);
+  }
 };
 
-/// The bytes that rows of this shape take, and the rows in memory of as many, which is aligned to a
-/// line of the cache.
+/// The bytes that rows of this shape take, the same for each of them, and the rows in memory of as many, which is aligned
+/// to a line of the cache.
 std::size_t int8_rows_bytes(const Int8Shape& shape);
 Int8Rows int8_rows(const Int8Shape& shape, void* memory);
 

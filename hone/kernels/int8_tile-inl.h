@@ -64,6 +64,12 @@ struct PartBytes {
 template <int kRows>
 constexpr int kChains = kRows == 1 ? 2 : 1;
 
+// Rows that starts stand together for: those of the tile, where it is a whole group.
+template <int kRows>
+HWY_INLINE std::int64_t group_of(const TileRows<Dot::Left>& left) {
+  return kTileRows == Int8Rows::kGroup ? kRows : left.group;
+}
+
 template <int kRows>
 struct TileSums {
   Dot::Sum of[kChains<kRows>][kRows][kTileVectors<kRows>];
@@ -182,7 +188,7 @@ HWY_INLINE void sum_whole_rows(const TileRows<Dot::Left>& left, const Panel& pan
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
-      const auto origin = hn::Set(Sums(), left.starts[Int8Rows::kGroup + i]);
+      const auto origin = hn::Set(Sums(), left.starts[group_of<kRows>(left) + i]);
       hn::StoreU(hn::Sub(sums.of[0][i][v], origin), Sums(),
                  to + i * kPackedRows + (vector + v) * kLanes);
     }
@@ -197,7 +203,7 @@ struct TileTotals {
 
 // Takes the origins off the sums of a block and adds them times their scales.
 template <int kRows>
-HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* starts,
+HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* origins,
                           const std::uint8_t* scales, TileTotals<kRows>& totals) {
   constexpr int kVectors = kTileVectors<kRows>;
   const Floats32 d;
@@ -206,7 +212,7 @@ HWY_INLINE void add_block(const TileSums<kRows>& sums, const std::int32_t* start
   for (int v = 0; v < kVectors; ++v) scale[v] = powers(scales + v * kLanes);
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {
-    const auto origin = hn::BitCast(d, hn::Set(Sums(), starts[Int8Rows::kGroup + i]));
+    const auto origin = hn::BitCast(d, hn::Set(Sums(), origins[i]));
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const auto sum = hn::Sub(hn::BitCast(d, sums.of[0][i][v]), origin);
@@ -228,6 +234,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
   const std::uint8_t* unit = panel.codes + vector * kLanes * kQuad;
   const std::uint8_t* scales = panel.scales + vector * kLanes;
   const std::int32_t* starts = left.starts;
+  const std::int64_t group = group_of<kRows>(left);
   MovingRows<kRows> rows(left);
   TileTotals<kRows> totals;
 #pragma GCC unroll 6
@@ -246,8 +253,8 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
       add_quads<kBlockQuads>(codes, unit, rows, sums);
     }
     sums.join();
-    add_block(sums, starts, scales, totals);
-    starts += 2 * Int8Rows::kGroup;
+    add_block(sums, starts + group, scales, totals);
+    starts += 2 * group;
     scales += kPackedRows;
   }
   if (quads > 0) {
@@ -255,7 +262,7 @@ HWY_INLINE void sum_blocks(const TileRows<Dot::Left>& left, const Panel& panel, 
     begin(starts, sums);
     add_quads(codes, quads, unit, rows, sums);
     sums.join();
-    add_block(sums, starts, scales, totals);
+    add_block(sums, starts + group, scales, totals);
   }
 #pragma GCC unroll 6
   for (int i = 0; i < kRows; ++i) {

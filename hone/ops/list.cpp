@@ -13,6 +13,7 @@ std::vector<OpDef> concat();
 std::vector<OpDef> cross_entropy();
 std::vector<OpDef> dropout();
 std::vector<OpDef> embedding();
+std::vector<OpDef> encode_rows();
 std::vector<OpDef> full();
 std::vector<OpDef> fused_linear();
 std::vector<OpDef> gelu();
@@ -50,6 +51,7 @@ OpTable builtin_ops() {
                            ops::cross_entropy,
                            ops::dropout,
                            ops::embedding,
+                           ops::encode_rows,
                            ops::full,
                            ops::fused_linear,
                            ops::gelu,

@@ -1,3 +1,4 @@
+#include "hone/formats/coded_rows.h"
 #include "hone/formats/packing.h"
 #include "hone/ops/following_activation.h"
 #include "hone/ops/list.h"
@@ -5,9 +6,9 @@
 #include "hone/ops/rules.h"
 
 // y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]) + residual[..., n], w the values of packed codes in panels
-// (hone/formats/packing.h); in `native_linear` x is rounded to a format as well, for which kernels sum codes instead of
+// (hone/formats/packing.h); in `native_linear` x are codes, too, those of `encode_rows`, for which kernels sum codes instead of
 // values. For graphs without gradients. Behind the bias stands the residual, where the attribute of this name says that there
-// is one, then the states of the weight's format, then those of the input's.
+// is one, then the states of the weight's format.
 namespace hone::ops {
 namespace {
 
@@ -30,7 +31,7 @@ std::vector<OperandDef> operands(const Attributes& attributes) {
   return all;
 }
 
-bool rounds_input(const Attributes& attributes) {
+bool reads_codes(const Attributes& attributes) {
   return attributes.find("input_format") != nullptr;
 }
 
@@ -41,12 +42,24 @@ Type weight_type(const TypeContext& context) {
   return {DType::f32, std::get<Shape>(shape)};
 }
 
+void expect_input(const TypeContext& context, const Type& weight) {
+  const Type& x = context.inputs[0];
+  user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
+  if (!reads_codes(context.attributes)) {
+    expect_dtype(x, DType::f32, "x");
+    return expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
+  }
+  Type values{DType::f32, x.shape};
+  values.shape.back() = weight.dim(1);
+  const Type codes = coded_rows_type(format_in(context, "input_format"), values);
+  user_check(x == codes, "x must be {}, the codes of {}, got {}", to_string(codes),
+             to_string(values), to_string(x));
+}
+
 std::vector<Type> infer(const TypeContext& context) {
   const Type &x = context.inputs[0], weight = weight_type(context);
   activation_of(context.attributes);
-  expect_dtype(x, DType::f32, "x");
-  user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
-  expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
+  expect_input(context, weight);
   const PackedLayout layout = packed_layout(format_in(context, "format"),
                                             constant_sizes(weight.shape), Arrangement::panels);
   const auto expect = [&](std::size_t index, const Type& type, std::string_view what) {
@@ -56,10 +69,7 @@ std::vector<Type> infer(const TypeContext& context) {
   expect(1, {DType::u8, {Dim(layout.code_bytes)}}, "codes");
   expect(2, {DType::u8, {Dim(layout.shared_bytes)}}, "shared");
   expect(3, {DType::f32, {weight.dim(0)}}, "bias");
-  std::vector<Type> states = state_types(format_in(context, "format"), weight);
-  if (rounds_input(context.attributes))
-    for (const Type& state : state_types(format_in(context, "input_format"), x))
-      states.push_back(state);
+  const std::vector<Type> states = state_types(format_in(context, "format"), weight);
   Type y{DType::f32, Shape(x.shape.begin(), x.shape.end() - 1)};
   y.shape.push_back(weight.dim(0));
   const std::size_t first_state = adds_residual(context.attributes) ? 5 : 4;
@@ -70,26 +80,29 @@ std::vector<Type> infer(const TypeContext& context) {
   return {y};
 }
 
+Tensor decoded_input(const Call& call) {
+  const Tensor codes = reference::dense(call.input(0));
+  Sizes sizes = codes.sizes();
+  sizes.back() = resolve(call.attributes.get<Shape>("shape"), {})[1];
+  Tensor x = Tensor::empty(DType::f32, sizes);
+  const Format& format = call.attributes.get<Format>("input_format");
+  decode_rows(kernels::int8_rows(coded_rows_shape(format, sizes), codes.data<std::uint8_t>()),
+              x.values<float>());
+  return x;
+}
+
 void forward(Call& call) {
   const Format& format = call.attributes.get<Format>("format");
   const Sizes sizes = resolve(call.attributes.get<Shape>("shape"), {});
-  const std::size_t weight_states = states_of(format).size();
-  std::vector<Tensor> state, input_state;
+  std::vector<Tensor> state;
   const bool adds = adds_residual(call.attributes);
-  const std::size_t first_state = adds ? 5 : 4;
-  for (std::size_t i = first_state; i < call.inputs.size(); ++i)
-    (i < first_state + weight_states ? state : input_state).push_back(reference::dense(call.input(i)));
-  Tensor weight = Tensor::empty(DType::f32, sizes), x = reference::dense(call.input(0));
+  for (std::size_t i = adds ? 5 : 4; i < call.inputs.size(); ++i)
+    state.push_back(reference::dense(call.input(i)));
+  Tensor weight = Tensor::empty(DType::f32, sizes);
   unpack({format, sizes, {}, state}, packed_layout(format, sizes, Arrangement::panels),
          {reference::dense(call.input(1)), reference::dense(call.input(2))}, call.pool(),
          weight.values<float>());
-  if (rounds_input(call.attributes)) {
-    const Format& input_format = call.attributes.get<Format>("input_format");
-    Tensor rounded = Tensor::empty(DType::f32, x.sizes());
-    input_format.def->quantize_reference({input_format, x.sizes(), x.values<float>(), input_state},
-                                         rounded.values<float>());
-    x = rounded;
-  }
+  const Tensor x = reads_codes(call.attributes) ? decoded_input(call) : call.input(0);
   const Tensor bias = reference::dense(call.input(3));
   const Tensor residual = adds ? reference::dense(call.input(4)) : Tensor();
   const auto activation = activation_of(call.attributes).function;
@@ -132,7 +145,7 @@ OpDef packed(std::string_view name, std::string_view summary) {
 
 std::vector<OpDef> packed_linear() {
   OpDef native = packed("native_linear",
-                        "y (rows..., N) = activation(x (rows..., K), rounded, times packed weights "
+                        "y (rows..., N) = activation(codes of x (rows..., K) times packed weights "
                         "(N, K)^T + bias (N)) + residual (rows..., N)");
   native.attributes.set("input_format", {});
   return {packed("packed_linear",

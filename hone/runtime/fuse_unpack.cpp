@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/formats/packing.h"
+#include "hone/ops/list.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/kernel.h"
 
@@ -13,20 +14,47 @@ namespace {
 constexpr std::size_t kInput = 0, kWeight = 1, kBias = 2, kResidual = 3;
 constexpr std::size_t kIds = 0, kTable = 1;  // of `embedding`
 constexpr std::size_t kSliced = 0;           // of `slice`
+constexpr std::string_view kEncoder = "encode_rows";
 
 // What may stand in a node's place, with all of its attributes.
 struct Replacement {
   std::string_view op;
   std::vector<Value> inputs;
   Attributes attributes;
+  const Node* quantizer = nullptr;  // of the first input, which is encoded in its stead; null: none
 };
 
-bool has_fast_kernel(const Replacement& replacement, const Node& node, const Session& session) {
-  std::vector<Type> inputs;
-  for (const Value& input : replacement.inputs) inputs.push_back(input.type());
-  const OpDef& op = find_op(session.library.ops, replacement.op);
-  return fast_kernel(session.library.kernels, {op, replacement.attributes, inputs, node.types()},
+bool is_fast(std::string_view op, const Attributes& attributes, const std::vector<Type>& inputs,
+             const std::vector<Type>& outputs, const Session& session) {
+  return fast_kernel(session.library.kernels,
+                     {find_op(session.library.ops, op), attributes, inputs, outputs},
                      session.device) != nullptr;
+}
+
+std::vector<Type> types_of(const std::vector<Value>& values) {
+  std::vector<Type> types;
+  for (const Value& value : values) types.push_back(value.type());
+  return types;
+}
+
+bool has_fast_kernel(const Replacement& replacement, const Node& node, const Session& session) {
+  std::vector<Type> inputs = types_of(replacement.inputs);
+  if (const Node* quantizer = replacement.quantizer) {
+    const std::vector<Type> values = quantizer->input_types();
+    if (!is_fast(kEncoder, quantizer->attributes(), values, quantizer->types(), session))
+      return false;
+    inputs[kInput] = coded_rows_type(quantizer->attributes().get<Format>("format"), values[0]);
+  }
+  return is_fast(replacement.op, replacement.attributes, inputs, node.types(), session);
+}
+
+// Puts the replacement into the place of the node, behind what encodes its input.
+void replace(Graph& graph, Node& node, Replacement replacement) {
+  if (const Node* quantizer = replacement.quantizer)
+    replacement.inputs[kInput] = graph.add(kEncoder, quantizer->inputs(), quantizer->attributes(),
+                                           quantizer->name() + ".codes", &node);
+  graph.replace_operation(node, replacement.op, std::move(replacement.inputs),
+                          replacement.attributes);
 }
 
 // Whether the node alone reads packed codes, in this arrangement, as its input `index`.
@@ -58,12 +86,11 @@ Replacement of_slice(const Node& slice) {
            {"size", *slice.attributes().find("size")}}};
 }
 
-// `rounded`: takes the quantizer of its input on.
-Replacement of_product(const Node& linear, bool rounded) {
+// With the quantizer of its input, if there is one, or with the values that it gives.
+Replacement of_product(const Node& linear, const Node* quantizer) {
   const Node& weight = *linear.inputs()[kWeight].node;
-  const Node& input = *linear.inputs()[kInput].node;
-  std::vector<Value> inputs = {rounded ? input.inputs()[0] : linear.inputs()[kInput],
-                               weight.inputs()[0], weight.inputs()[1], linear.inputs()[kBias]};
+  std::vector<Value> inputs = {linear.inputs()[kInput], weight.inputs()[0], weight.inputs()[1],
+                               linear.inputs()[kBias]};
   const bool adds = linear.inputs().size() > kResidual;
   if (adds) inputs.push_back(linear.inputs()[kResidual]);
   inputs.insert(inputs.end(), weight.inputs().begin() + 2, weight.inputs().end());
@@ -73,11 +100,9 @@ Replacement of_product(const Node& linear, bool rounded) {
                            {"shape", weight.attributes().get<Shape>("shape")},
                            {"activation", activation},
                            {"residual", adds}};
-  if (rounded) {
-    attributes.set("input_format", input.attributes().get<Format>("format"));
-    inputs.insert(inputs.end(), input.inputs().begin() + 1, input.inputs().end());
-  }
-  return {rounded ? "native_linear" : "packed_linear", std::move(inputs), std::move(attributes)};
+  if (quantizer == nullptr) return {"packed_linear", std::move(inputs), std::move(attributes)};
+  attributes.set("input_format", quantizer->attributes().get<Format>("format"));
+  return {"native_linear", std::move(inputs), std::move(attributes), quantizer};
 }
 
 // Fastest first.
@@ -90,8 +115,9 @@ std::vector<Replacement> replacements(const Graph& graph, const Node& node) {
       (node.is("linear") || node.is("fused_linear")) && node.inputs().size() > kBias;
   if (!is_product || !reads_packed(graph, node, kWeight, Arrangement::panels)) return {};
   std::vector<Replacement> all;
-  if (is_quantizer(*node.inputs()[kInput].node)) all.push_back(of_product(node, true));
-  all.push_back(of_product(node, false));
+  const Node* input = node.inputs()[kInput].node;
+  if (is_quantizer(*input)) all.push_back(of_product(node, input));
+  all.push_back(of_product(node, nullptr));
   return all;
 }
 
@@ -111,7 +137,7 @@ bool fuse_unpack(Graph& graph, const Session& session) {
         all, [&](const Replacement& r) { return has_fast_kernel(r, *node, session); });
     if (fast == all.end()) continue;
     const std::vector<Value> read_before = node->inputs();
-    graph.replace_operation(*node, fast->op, std::move(fast->inputs), fast->attributes);
+    replace(graph, *node, std::move(*fast));
     for (const Value& value : read_before) erase_unread(graph, *value.node);
     changed = true;
   }

@@ -136,10 +136,11 @@ void packed_rows(Call& call) {
 // ---- products of floats with codes as they are decoded
 
 kernels::Epilogue epilogue_of(const Call& call) {
-  return {.bias = call.input(kBias).data<float>(),
-          .activation = activation_called(call.attributes.get<std::string>("activation")),
-          .residual = adds_residual(call.attributes) ? call.input(kResidual).data<float>() : nullptr,
-          .residual_stride = weight_sizes(call.attributes)[0]};
+  return {
+      .bias = call.input(kBias).data<float>(),
+      .activation = activation_called(call.attributes.get<std::string>("activation")),
+      .residual = adds_residual(call.attributes) ? call.input(kResidual).data<float>() : nullptr,
+      .residual_stride = weight_sizes(call.attributes)[0]};
 }
 
 PreparedWeight prepare_panels(const Call& call) {
@@ -245,18 +246,30 @@ bool has_blocks_along_rows(const Format& format, std::int64_t rank) {
   return format.is("mode", "fixed") && (format["axis"] == -1 || format["axis"] == rank - 1);
 }
 
+bool is_block_of_sums(std::int64_t block) {
+  return block % 16 == 0 && block <= kernels::kMostInt8Block;
+}
+
 // Two or three values around 0.
 bool is_signs(const Format& format) {
   return (format.def->name == "binary" || format.def->name == "ternary") &&
          format.is("mode", "fixed");
 }
 
+// With a scale per token or one for all.
+bool is_int_of_rows(const Format& format) {
+  return is_symmetric_int(format) && (!format.is("scale", "dynamic") || format.is("per", "token"));
+}
+
+bool is_mxint_along_rows(const Format& format, std::int64_t rank) {
+  return format.def->name == "mxint" && format["bits"] <= 8 &&
+         has_blocks_along_rows(format, rank) && is_block_of_sums(format["block"]);
+}
+
 // Weights with a scale per row or one for all, inputs rounded to `int` with a scale per token or one for all.
 bool fits_per_row(const CallSite& site) {
   const Format &weight = format_of(site.attributes), &input = input_format_of(site.attributes);
-  if (!is_symmetric_int(weight) && !is_signs(weight)) return false;
-  if (!is_symmetric_int(input)) return false;
-  return !input.is("scale", "dynamic") || input.is("per", "token");
+  return (is_symmetric_int(weight) || is_signs(weight)) && is_int_of_rows(input);
 }
 
 // Whole numbers in blocks with powers of two for scales.
@@ -264,15 +277,19 @@ bool is_integer_in_blocks(const Format& weight) {
   const bool is_mxint = weight.def->name == "mxint" && weight["bits"] <= 8;
   const bool is_mxfp4 = weight.def->name == "mxfp" && weight.is("element", "e2m1");
   if (!is_mxint && !is_mxfp4) return false;
-  const std::int64_t block = weight["block"];
-  return has_blocks_along_rows(weight, 2) && block % 16 == 0 && block <= kernels::kMostInt8Block;
+  return has_blocks_along_rows(weight, 2) && is_block_of_sums(weight["block"]);
 }
 
 // Weights and inputs in blocks of one size.
 bool fits_per_block(const CallSite& site) {
   const Format &weight = format_of(site.attributes), &input = input_format_of(site.attributes);
-  return is_integer_in_blocks(weight) && input.def->name == "mxint" && input["bits"] <= 8 &&
-         has_blocks_along_rows(input, site.inputs[0].rank()) && weight["block"] == input["block"];
+  return is_integer_in_blocks(weight) && is_mxint_along_rows(input, site.inputs[0].rank()) &&
+         weight["block"] == input["block"];
+}
+
+// How rows of so many columns in a format of inputs lie: mxint has blocks.
+Int8Shape int8_shape(std::int64_t rows, std::int64_t columns, const Format& input) {
+  return {rows, columns, input.def->name == "mxint" ? input["block"] : columns};
 }
 
 std::string_view sums_of_codes(const CallSite& site) {
@@ -281,13 +298,6 @@ std::string_view sums_of_codes(const CallSite& site) {
   return fits_per_row(site) || fits_per_block(site)
              ? ""
              : "no product of integers for these formats of weight and input";
-}
-
-Int8Shape int8_shape(const Sizes& x, const Attributes& attributes) {
-  const Format& format = format_of(attributes);
-  const std::int64_t columns = x.back();
-  const bool blocks = !is_symmetric_int(format) && !is_signs(format);
-  return {rows_of(x), columns, blocks ? format["block"] : columns};
 }
 
 // The whole numbers that units are multiples of, and what of.
@@ -318,26 +328,43 @@ PreparedWeight prepare_integers(const Call& call) {
   return weight;
 }
 
-std::int64_t native_linear_bytes(const CallSite& site, const Bindings& bindings) {
-  return static_cast<std::int64_t>(kernels::int8_rows_bytes(
-      int8_shape(resolve(site.inputs[0].shape, bindings), site.attributes)));
+// Formats of inputs that products sum codes of.
+std::string_view has_fast_codes(const CallSite& site) {
+  const Format& format = format_of(site.attributes);
+  const std::int64_t rank = site.inputs[0].rank();
+  const bool fits = is_int_of_rows(format) || is_mxint_along_rows(format, rank);
+  return fits && site.inputs[0].dim(-1).size <= kernels::kMostInt8Columns
+             ? ""
+             : "products do not read codes of the format as bytes of rows";
 }
 
-void round_input(Call& call, const Int8Rows& rows) {
+kernels::Int8Blocks int8_blocks(const Format& mxint) {
+  const int bits = static_cast<int>(mxint["bits"]);
+  kernels::Int8Blocks blocks{.bits = bits};
+  // The smallest power of two that makes nothing saturate, see formats/mxint.cpp.
+  if (mxint.is("scale", "ceil")) blocks.next_from = (1u << 23) - (1u << (25 - bits)) + 1;
+  return blocks;
+}
+
+kernels::Int8Grid prepare_grid(const Call& call) {
+  const Format& format = format_of(call.attributes);
+  kernels::Int8Grid grid{.bits = static_cast<int>(format["bits"])};
+  const std::vector<Tensor> state = states_from(call, 1, format);
+  if (!state.empty())
+    grid.scale = units_of({format, call.input(0).sizes(), {}, state})->scales.at(0);
+  return grid;
+}
+
+void encode_rows(Call& call) {
   const Tensor& x = call.input(0);
-  const Format& format = input_format_of(call.attributes);
-  const int bits = static_cast<int>(format["bits"]);
-  if (format.def->name == "mxint") {
-    kernels::Int8Blocks blocks{.bits = bits};
-    // The smallest power of two that makes nothing saturate, see formats/mxint.cpp.
-    if (format.is("scale", "ceil")) blocks.next_from = (1u << 23) - (1u << (25 - bits)) + 1;
-    return kernels::round_rows_in_blocks(call.pool(), x.data<float>(), blocks, rows);
-  }
-  kernels::Int8Grid grid{.bits = bits};
-  const std::size_t first = linear_states(call.attributes) + states_of(format_of(call.attributes)).size();
-  const std::vector<Tensor> state = states_from(call, first, format);
-  if (!state.empty()) grid.scale = units_of({format, x.sizes(), {}, state})->scales.at(0);
-  kernels::round_rows(call.pool(), x.data<float>(), grid, rows);
+  const Format& format = format_of(call.attributes);
+  const Int8Rows rows = kernels::int8_rows(int8_shape(rows_of(x.sizes()), x.size(-1), format),
+                                           call.output().data<std::uint8_t>());
+  if (format.def->name == "mxint")
+    return kernels::round_rows_in_blocks(call.pool(), x.data<float>(), int8_blocks(format), rows);
+  with_prepared<kernels::Int8Grid, prepare_grid>(call, [&](const kernels::Int8Grid& grid) {
+    kernels::round_rows(call.pool(), x.data<float>(), grid, rows);
+  });
 }
 
 // With where codes and scales of this call lie.
@@ -353,9 +380,11 @@ Int8Weight weight_of(const Call& call, const PreparedWeight& prepared) {
 
 void native_linear(Call& call) {
   with_weight<prepare_integers>(call, [&](const PreparedWeight& prepared) {
-    const Int8Rows rows =
-        kernels::int8_rows(int8_shape(call.input(0).sizes(), call.attributes), call.workspace);
-    round_input(call, rows);
+    const Tensor& codes = call.input(0);
+    const std::int64_t columns = prepared.integers.columns;
+    const Int8Rows rows = kernels::int8_rows(
+        int8_shape(rows_of(codes.sizes()), columns, input_format_of(call.attributes)),
+        codes.data<std::uint8_t>());
     kernels::int8_product(call.pool(), rows, weight_of(call, prepared), epilogue_of(call),
                           call.output().data<float>(), prepared.integers.rows);
   });
@@ -382,7 +411,9 @@ Format native_input(const Format& weight, const FormatTable& formats, InputScale
 KernelTable packed_kernels() {
   return {
       {"native_linear", "cpu", "integers", sums_of_codes, native_linear, Layout::dense,
-       prepare_once<PreparedWeight, prepare_integers>, native_linear_bytes, /*native=*/true},
+       prepare_once<PreparedWeight, prepare_integers>, nullptr, /*native=*/true},
+      {"encode_rows", "cpu", "rows", has_fast_codes, encode_rows, Layout::dense,
+       prepare_once<kernels::Int8Grid, prepare_grid>},
       {"packed_embedding", "cpu", "rows", has_fast_values, packed_embedding, Layout::dense,
        prepare_once<PreparedWeight, prepare_table<kTableStates>>},
       {"packed_rows", "cpu", "rows", has_fast_values, packed_rows, Layout::dense,

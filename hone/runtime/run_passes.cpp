@@ -54,12 +54,16 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
 bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session& session) {
   return run_passes(graph, parameters, session,
                     {"remove_dropout", "remove_dead_code", "hoist_slices", "fuse_attention",
-                     "fuse_linear", "fuse_unpack"});
+                     "fuse_linear", "fuse_unpack", "merge_equal"});
+}
+
+bool compute_once(Graph& graph, ParameterStore& parameters, const Session& session) {
+  return run_passes(graph, parameters, session, {"fold_parameters", "merge_equal_states"});
 }
 
 bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Session& session) {
   const bool fused = fuse_for_inference(graph, parameters, session);
-  return run_passes(graph, parameters, session, {"fold_parameters"}) || fused;
+  return compute_once(graph, parameters, session) || fused;
 }
 
 std::string_view arithmetic_of_run(const Graph& graph, const Session& session) {

@@ -44,7 +44,10 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
 /// stay as they are. Returns whether anything changed.
 bool fuse_for_inference(Graph& graph, ParameterStore& parameters, const Session& session);
 
-/// The same, and computes once what depends on parameters alone: the passes that all jobs run before they predict.
+/// Computes once what depends on parameters alone, and what depends on equal ones. Returns whether anything changed.
+bool compute_once(Graph& graph, ParameterStore& parameters, const Session& session);
+
+/// Both: the passes that all jobs run before they predict.
 bool prepare_for_inference(Graph& graph, ParameterStore& parameters, const Session& session);
 
 /// How a graph computes when it is run: `arithmetic_of`, or kNative where products of packed weights sum codes of few bits.

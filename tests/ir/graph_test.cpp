@@ -252,26 +252,28 @@ TEST(OperandRole, IsWhatTheOperationSays) {
 
 TEST(OperandRole, FollowsFromAttributesWhereTheseDecideWhatIsRead) {
   OpTable table;
-  table.emplace("sum", OpDef{.name = "sum",
-                             .summary = "",
-                             .inputs_of =
-                                 [](const Attributes& attributes) -> std::vector<OperandDef> {
-                               if (attributes.get<bool>("more"))
-                                 return {"x", "more", {"state", OperandRole::state}};
-                               return {"x", {"state", OperandRole::state}};
-                             },
-                             .attributes = {{"more", false}},
-                             .infer = [](const TypeContext& context) -> std::vector<Type> {
-                               return {context.inputs[0]};
-                             },
-                             .reference = nullptr});
+  table.emplace("sum",
+                OpDef{.name = "sum",
+                      .summary = "",
+                      .inputs_of = [](const Attributes& attributes) -> std::vector<OperandDef> {
+                        if (attributes.get<bool>("more"))
+                          return {"x", "more", {"state", OperandRole::state}};
+                        return {"x", {"state", OperandRole::state}};
+                      },
+                      .attributes = {{"more", false}},
+                      .infer = [](const TypeContext& context) -> std::vector<Type> {
+                        return {context.inputs[0]};
+                      },
+                      .reference = nullptr});
   Graph graph(table);
   const Value x = graph.add_input("x", {DType::f32, {3}});
   EXPECT_EQ(operand_role(graph.add_node("sum", {x, x}), 1), OperandRole::state);
   const Node& more = graph.add_node("sum", {x, x, x}, {{"more", true}});
   EXPECT_EQ(operand_role(more, 1), OperandRole::input);
   EXPECT_EQ(operand_role(more, 2), OperandRole::state);
-  EXPECT_EQ(message_of([&] { graph.add("sum", {x, x}, {{"more", true}}, "y"); }),
+  EXPECT_EQ(message_of([&] {
+              graph.add("sum", {x, x}, {{"more", true}}, "y");
+            }),
             "at node %y (sum): takes x, more, state inputs, got 2");
 }
 

@@ -38,7 +38,8 @@ output z = %z
 %b = parameter bias trainable : f32[32]
 %s = parameter format_state frozen : f32[32]
 %x = packed_embedding(%ids, %t.codes, %t.shared) {format=mxint(bits=8,block=32,axis=-1), shape=[40, 32]} : f32[B, 32]
-%y = native_linear(%x, %w.codes, %w.shared, %b, %r, %s) {format=int(bits=8,per=row,scale=static), shape=[32, 32], activation="gelu", residual=true, input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
+%q.codes = encode_rows(%x) {format=int(bits=8,per=token,scale=dynamic)} : u8[B, 76]
+%y = native_linear(%q.codes, %w.codes, %w.shared, %b, %r, %s) {format=int(bits=8,per=row,scale=static), shape=[32, 32], activation="gelu", residual=true, input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
 %z = relu(%y) : f32[B, 32]
 output z = %z
 )");

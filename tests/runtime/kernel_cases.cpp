@@ -5,6 +5,7 @@
 #include "hone/base/random.h"
 #include "hone/formats/calibrate.h"
 #include "hone/formats/packing.h"
+#include "hone/ops/list.h"
 
 namespace hone::testing {
 namespace {
@@ -302,7 +303,8 @@ std::vector<KernelCase> packed_cases() {
        {std::pair("mxint(bits=8,block=32)", "mxint(bits=8,block=32)"),
         std::pair("int(bits=4,per=row,scale=dynamic)", "int(bits=8,per=token)"),
         std::pair("ternary", "mxint(bits=8)"),
-        std::pair("minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", "bf16")}) {
+        std::pair("minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)",
+                  "mxfp(element=e2m1)")}) {
     const Format format = parse_format(weight, references().formats);
     NamedTensors given = packed_codes(format, {kRows, kColumns}, Arrangement::panels);
     const std::string inputs = fmt::format(
@@ -319,10 +321,13 @@ std::vector<KernelCase> packed_cases() {
              inputs, of_weight, kRows),
          .given = given,
          .absolute = absolute});
+    const Type rows =
+        coded_rows_type(parse_format(input, references().formats), {DType::f32, {3, 13, kColumns}});
     cases.push_back({.text = fmt::format(
-                         "{}%y = native_linear(%x, %codes, %shared, %b) {{{}, input_format={}}} : "
-                         "f32[3, 13, {}]\noutput y = %y\n",
-                         inputs, of_weight, input, kRows),
+                         "{0}%q = encode_rows(%x) {{format={2}}} : {3}\n"
+                         "%y = native_linear(%q, %codes, %shared, %b) {{{1}, input_format={2}}} : "
+                         "f32[3, 13, {4}]\noutput y = %y\n",
+                         inputs, of_weight, input, to_string(rows), kRows),
                      .given = given,
                      .absolute = absolute});
     given = packed_codes(format, {kRows, kColumns}, Arrangement::rows);

@@ -104,7 +104,7 @@ TEST_P(PackedProducts, AreThoseOfTheSimulation) {
   const Tensor expected = session.executable(simulated)->run({{"x", x}, {"r", r}}, plain).at("y");
 
   ASSERT_TRUE(pack_weights(graph, store, pool));
-  const bool is_native = std::string_view(kernel) == "native_linear / integers";
+  const bool is_native = std::string_view(kernel).starts_with("native_linear");
   EXPECT_EQ(arithmetic_of_run(graph, session), is_native ? "native" : "packed");
   prepare_for_inference(graph, store, session);
   // Else nothing is prepared of them once.
@@ -172,6 +172,78 @@ output z = %z
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, PackedProducts, ::testing::ValuesIn(kCases));
+
+// Query, key and value of an attention, whose inputs are calibrated alike.
+TEST(NativeProducts, ShareTheCodesOfWhatTheyRead) {
+  const Library library = builtin_library();
+  ThreadPool pool(2);
+  const Session session{library, pool};
+  for (const char* input : {"int(bits=8,per=token)", "int(bits=8,scale=static)"}) {
+    const bool states = std::string_view(input).ends_with("static)");
+    Graph graph(library.ops);
+    ParameterStore store;
+    const Value x = graph.add_input("x", {DType::f32, {Dim::of_symbol('B'), Dim(32)}});
+    for (const std::string name : {"q", "k", "v"}) {
+      const Value w = graph.add_parameter(name + ".w", {DType::f32, {Dim(32), Dim(32)}},
+                                          ParameterRole::weight, true);
+      const Value b =
+          graph.add_parameter(name + ".b", {DType::f32, {Dim(32)}}, ParameterRole::bias, true);
+      store.set(name + ".w", drawn({32, 32}, 1));
+      store.set(name + ".b", drawn({32}, 2));
+      std::vector<Value> read = {x};
+      if (states) {
+        read.push_back(
+            graph.add_parameter(name + ".s", {DType::f32, {}}, ParameterRole::format_state, false));
+        store.set(name + ".s", Tensor::scalar(0.02f));
+      }
+      const Value rounded =
+          graph.add("quantize", read, {{"format", parse_format(input, library.formats)}});
+      const Value weight = graph.add(
+          "quantize", {w},
+          {{"format", parse_format("int(bits=8,per=row,scale=dynamic)", library.formats)}});
+      graph.set_output(name, graph.add("linear", {rounded, weight, b}, {}, name));
+    }
+    const NamedTensors inputs = {{"x", drawn({19, 32}, 3)}};
+    ParameterStore plain = store;
+    const NamedTensors expected = session.executable(graph)->run(inputs, plain);
+    ASSERT_TRUE(pack_weights(graph, store, pool));
+    prepare_for_inference(graph, store, session);
+    const auto executable = session.executable(graph);
+    executable->start_profile();
+    const NamedTensors got = executable->run(inputs, store);
+    EXPECT_EQ(executable->profile().at("encode_rows / rows").calls, 1) << input;
+    EXPECT_EQ(executable->profile().at("native_linear / integers").calls, 3) << input;
+    for (const auto& [name, tensor] : expected)
+      for (std::int64_t i = 0; i < tensor.count(); ++i)
+        ASSERT_NEAR(got.at(name).data<float>()[i], tensor.data<float>()[i], 1e-4) << name;
+  }
+}
+
+// The bytes of ordinary values; what NaN and zeros are kept as is the kernel's own.
+TEST(EncodeRows, HasTheBytesOfItsReference) {
+  const Library library = builtin_library();
+  ThreadPool pool(2);
+  for (const char* format : {"int(bits=8,per=token)", "int(bits=5,per=token)", "mxint(block=32)",
+                             "mxint(bits=6,block=64)", "mxint(block=16,scale=ceil)"}) {
+    for (const std::int64_t rows : {1, 3, 6, 20}) {
+      Graph graph(library.ops);
+      const Value x = graph.add_input("x", {DType::f32, {Dim(rows), Dim(100)}});
+      graph.set_output(
+          "y", graph.add("encode_rows", {x}, {{"format", parse_format(format, library.formats)}}));
+      const NamedTensors inputs = {{"x", drawn({rows, 100}, 3)}};
+      ParameterStore none;
+      Library references = library;
+      references.kernels.clear();
+      const auto run = [&](const Library& with) {
+        const Session session{with, pool};
+        return session.executable(graph)->run(inputs, none).at("y");
+      };
+      const Tensor expected = run(references), got = run(library);
+      EXPECT_TRUE(std::ranges::equal(got.values<std::uint8_t>(), expected.values<std::uint8_t>()))
+          << format << " of " << rows;
+    }
+  }
+}
 
 TEST(PackedEmbedding, GivesTheRowsOfTheTable) {
   const Library library = builtin_library();

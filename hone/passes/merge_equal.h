@@ -1,0 +1,20 @@
+#pragma once
+
+#include "hone/passes/pass.h"
+
+namespace hone {
+
+/// Lets one operation stand for all that compute the same of the same values: the roundings of what query, key and value
+/// read.
+/// Requires a verified graph, for inference. Returns whether the graph changed.
+bool merge_equal(Graph& graph);
+
+/// The same where states of formats that have the same bits count as one, which holds for as long as they do: of calibrated
+/// formats.
+bool merge_equal_states(Graph& graph, const ParameterStore& parameters);
+
+/// Their records.
+PassDef merge_equal_pass();
+PassDef merge_equal_states_pass();
+
+}  // namespace hone
