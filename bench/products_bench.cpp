@@ -3,6 +3,8 @@
 #include "bench/kernels_bench.h"
 #include "hone/kernels/elementwise.h"
 #include "hone/kernels/gemm_bf16.h"
+#include "hone/kernels/half_conversion.h"
+#include "hone/kernels/packed_matrix.h"
 #include "hone/tensor/tensor.h"
 
 namespace hone::kernels {
@@ -30,12 +32,14 @@ void gemm_of_pairs(benchmark::State& state, GemmShape shape, int threads) {
   ThreadPool& pool = pool_of(threads);
   const auto [m, n, k] = shape;
   const auto a = random_floats(m * k), w = random_floats(n * k);
-  const Tensor packed =
-      Tensor::empty(DType::f32, {static_cast<std::int64_t>(gemm_bf16_packed_words(n, k))});
-  auto* const words = reinterpret_cast<std::uint32_t*>(packed.data<float>());
-  gemm_bf16_pack(pool, n, k, w.data(), words);
+  std::vector<std::uint16_t> halves(w.size());
+  float_to_bfloat16(pool, n * k, w.data(), halves.data());
+  const PackedMatrix matrix{n, k, 16};
+  const Tensor packed = Tensor::empty(DType::u8, {static_cast<std::int64_t>(packed_bytes(matrix))});
+  arrange(pool, matrix, halves.data(), packed.data<std::uint8_t>());
   std::vector<float> c(static_cast<std::size_t>(m * n));
-  for (auto _ : state) gemm_bf16(pool, shape, a.data(), k, words, c.data(), n);
+  for (auto _ : state)
+    gemm_bf16(pool, shape, a.data(), k, packed.data<std::uint8_t>(), c.data(), n);
   report_bf16(state, 2.0 * static_cast<double>(m * n * k), threads);
 }
 

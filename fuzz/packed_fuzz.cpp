@@ -117,11 +117,8 @@ void expect_rows(const Node& unpack, const ParameterStore& all, const Tensor& w)
 }
 
 std::optional<Format> native_input_for(const Format& weight) {
-  try {
-    return native_input(weight, library().formats);
-  } catch (const UserError&) {
-    return std::nullopt;
-  }
+  if (!native_objection(weight).empty()) return std::nullopt;
+  return native_input(weight, library().formats);
 }
 
 }  // namespace

@@ -99,22 +99,15 @@ std::string list_values(const std::vector<float>& values) {
   return fmt::format("{} … {} … {}", part(0, 3), part(from, 9), part(values.size() - 3, 3));
 }
 
-bool has_packed_form(const Format& format) {
-  try {
-    packed_layout(format, {768, 768}, Arrangement::panels);
-    return true;
-  } catch (const UserError&) {
-    return false;
-  }
+// Of a usual weight.
+std::string packing_objection(const Format& format) {
+  return packing_objection(format, {768, 768});
 }
 
 // The format of inputs with which products of weights in this one are of codes.
 std::optional<std::string> native_input_text(const Format& format, const Context& context) {
-  try {
-    return to_string(native_input(format, context.library.formats));
-  } catch (const UserError&) {
-    return std::nullopt;
-  }
+  if (!native_objection(format).empty()) return std::nullopt;
+  return to_string(native_input(format, context.library.formats));
 }
 
 Json native_input_json(const Format& format, const Context& context) {
@@ -149,10 +142,11 @@ void show_format(const Format& format, const Context& context, const RunArgument
                                     {"smallest_step", grid.smallest_step},
                                     {"gradient", straight ? "straight through" : "own"},
                                     {"kernels", kernels},
-                                    {"packed", has_packed_form(format)},
+                                    {"packed", packing_objection(format).empty()},
                                     {"native_input", native_input_json(format, context)},
                                     {"exporters", {"huggingface"}}});
   }
+  const std::string objection = packing_objection(format);
   print_text(run, "{}: {}\n", to_string(format), format.def->summary);
   if (!format.def->source.empty()) print_text(run, "source: {}\n", format.def->source);
   if (!format.def->parameters.empty())
@@ -175,8 +169,8 @@ void show_format(const Format& format, const Context& context, const RunArgument
              "exporters      Hugging Face folder (weights as the values they take)\n",
              grid.average_bits, straight ? "straight through" : "the format's own rule",
              fmt::join(kernels, ", "),
-             has_packed_form(format) ? "yes: `hone pack` keeps weights in its codes"
-                                     : "no: its codes have more than 8 bits",
+             objection.empty() ? "yes: `hone pack` keeps weights in its codes"
+                               : fmt::format("no: {}", objection),
              native_text(format, context));
 }
 

@@ -234,10 +234,12 @@ void decode_by_coding(const BlockLayout& layout, const BlockCoding& coding, cons
 
 std::optional<CodeUnits> units_by_coding(const BlockLayout& layout, const BlockCoding& coding) {
   constexpr int kMostSharedBits = 8;
+  const bool end_with_rows =
+      layout.extent == layout.grid.columns || layout.extent % layout.grid.block_columns == 0;
   const bool of_one_row = layout.distance == 1 &&
-                          (layout.grid.block_rows == 1 || layout.grid.rows == 1) &&
-                          layout.extent == layout.grid.columns;
-  if (!of_one_row || coding.shared_bits > kMostSharedBits) return std::nullopt;
+                          (layout.grid.block_rows == 1 || layout.grid.rows == 1) && end_with_rows;
+  if (!of_one_row || coding.shared_bits > kMostSharedBits || coding.element_bits > kMostUnitBits)
+    return std::nullopt;
   CodeUnits units{
       .units = {}, .group = std::min(layout.grid.block_columns, layout.grid.columns), .scales = {}};
   for (std::uint32_t code = 0; code < 1u << coding.element_bits; ++code) {

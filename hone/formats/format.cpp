@@ -169,11 +169,10 @@ Rows rows_of(const Sizes& sizes) {
 }
 
 std::optional<CodeUnits> units_of(const QuantizerInput& input) {
-  constexpr int kMostBits = 8;
   const Format& format = input.format;
-  const CodeLayout layout = format.def->layout(format, input.sizes);
-  if (layout.element_bits > kMostBits) return std::nullopt;
   if (format.def->units != nullptr) return format.def->units(input);
+  const CodeLayout layout = format.def->layout(format, input.sizes);
+  if (layout.element_bits > kMostUnitBits) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(input.sizes.size());
   if (locality_of(format, rank) != Locality::element || layout.shared_count > 0)
     return std::nullopt;

@@ -11,6 +11,7 @@
 
 #include "hone/base/thread_pool.h"
 #include "hone/formats/observation.h"
+#include "hone/kernels/half_conversion.h"
 #include "hone/tensor/tensor.h"
 
 /// Number formats. A format is one record (`FormatDef`); nothing outside its own file knows it by
@@ -88,7 +89,11 @@ struct CodeLayout {
   bool twos_complement = false;
 };
 
-/// How codes become values where that is one product in fp32: value = (units[code] + offset of its group) * scale of its group.
+/// Codes of more bits have no units but those that are halves: a table for each weight would be as large as small weights are.
+inline constexpr int kMostUnitBits = 8;
+
+/// How codes become values where that is one product in fp32: value = (units[code] + offset of its group) * scale of its
+/// group.
 struct CodeUnits {
   std::vector<float> units;  ///< of the element codes from 0 on; NaN for one that no value has
   /// Neighbours along the last axis that share a scale, the last of a row perhaps fewer; 0: the whole tensor.
@@ -98,6 +103,11 @@ struct CodeUnits {
   std::vector<float> scales;
   std::vector<float> offsets =
       {};  ///< of each group, whole numbers, as units then are; empty: none
+  /// Every group has two shared codes of 32 bits: the scale, and a whole number that is taken from its units.
+  bool shared_zero_points = false;
+  bool divides = false;  ///< by the scale, instead of multiplying by it
+  /// Codes are such numbers, and their own units; `units` is empty then.
+  std::optional<kernels::Half> half = std::nullopt;
 };
 
 /// A part of an element's code, for people: "sign", "exponent", "fraction", "integer", "index".
@@ -195,7 +205,7 @@ Locality element_alone(const Format& format, std::int64_t rank);
 /// Bits per element of a tensor, shared codes and state included.
 double average_bits(const Format& format, const Sizes& sizes);
 
-/// `FormatDef::units` of a format of codes of up to 8 bits; none where it has none.
+/// `FormatDef::units`; none where a format has none.
 std::optional<CodeUnits> units_of(const QuantizerInput& input);
 
 /// A tensor seen as rows along its last axis: (rows, columns). A scalar is one row of one.

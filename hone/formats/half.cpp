@@ -33,6 +33,11 @@ void decode(const QuantizerInput&, const Codes& codes, std::span<float> y) {
 
 CodeLayout layout(const Format&, const Sizes&) { return {.element_bits = 16}; }
 
+template <kernels::Half kHalf>
+std::optional<CodeUnits> units(const QuantizerInput&) {
+  return CodeUnits{.units = {}, .group = 0, .scales = {1}, .half = kHalf};
+}
+
 template <int kExponentBits>
 std::vector<CodeField> fields(const Format&) {
   return {{"sign", 1},
@@ -55,7 +60,8 @@ FormatDef bf16_format() {
               },
           .locality = element_alone,
           .encode = encode<kernels::float_to_bfloat16>,
-          .decode = decode<kernels::bfloat16_to_float>};
+          .decode = decode<kernels::bfloat16_to_float>,
+          .units = units<kernels::Half::bfloat16>};
 }
 
 FormatDef fp16_format() {
@@ -72,7 +78,8 @@ FormatDef fp16_format() {
               },
           .locality = element_alone,
           .encode = encode<kernels::float_to_float16>,
-          .decode = decode<kernels::float16_to_float>};
+          .decode = decode<kernels::float16_to_float>,
+          .units = units<kernels::Half::float16>};
 }
 
 }  // namespace hone

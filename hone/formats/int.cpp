@@ -262,10 +262,15 @@ void decode(const QuantizerInput& input, const Codes& codes, std::span<float> y)
 
 std::optional<CodeUnits> units(const QuantizerInput& input) {
   const Format& format = input.format;
+  if (bits_of(format) > kMostUnitBits) return std::nullopt;
   const Rows groups = groups_of(format, input.sizes);
   const std::optional<std::int64_t> group = unit_group(groups, input.sizes);
-  if (is_mase(format) || (affine(format) && dynamic(format)) || !group) return std::nullopt;
-  CodeUnits units{.units = {}, .group = *group, .scales = {}};
+  if (!group) return std::nullopt;
+  CodeUnits units{.units = {},
+                  .group = *group,
+                  .scales = {},
+                  .shared_zero_points = affine(format) && dynamic(format),
+                  .divides = is_mase(format)};
   for (std::uint32_t code = 0; code < 1u << bits_of(format); ++code)
     units.units.push_back(
         static_cast<float>(affine(format) ? code : signed_value(code, bits_of(format))));

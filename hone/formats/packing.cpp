@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr int kMostElementBits = 8, kMostSharedBits = 32;
+constexpr int kMostElementBits = 16;
 
 std::int64_t bytes_of_bits(std::int64_t bits) { return (bits + 7) / 8; }
 
@@ -56,10 +56,10 @@ void store_shared(const PackedLayout& layout, const std::vector<std::uint32_t>& 
       packed[i * width + byte] = static_cast<std::uint8_t>(shared[i] >> (8 * byte));
 }
 
-std::vector<std::uint8_t> element_codes(const PackedLayout& layout, const std::uint8_t* packed,
-                                        ThreadPool& pool) {
+std::vector<std::uint16_t> element_codes(const PackedLayout& layout, const std::uint8_t* packed,
+                                         ThreadPool& pool) {
   const kernels::PackedMatrix& m = layout.matrix;
-  std::vector<std::uint8_t> codes(static_cast<std::size_t>(m.rows * m.columns));
+  std::vector<std::uint16_t> codes(static_cast<std::size_t>(m.rows * m.columns));
   if (layout.arrangement == Arrangement::panels) {
     kernels::restore(pool, m, packed, codes.data());
   } else {
@@ -96,15 +96,21 @@ std::int64_t PackedLayout::bytes_without_padding() const {
   return code_bytes_without_padding() + bytes_of_bits(codes.shared_count * codes.shared_bits);
 }
 
+std::string packing_objection(const Format& format, const Sizes& sizes) {
+  const int bits = format.def->layout(format, sizes).element_bits;
+  if (bits <= kMostElementBits) return "";
+  return fmt::format("{} has no packed form: its codes have {} bits, packed are those of up to {}",
+                     to_string(format), bits, kMostElementBits);
+}
+
 PackedLayout packed_layout(const Format& format, const Sizes& sizes, Arrangement arrangement) {
+  const std::string objection = packing_objection(format, sizes);
+  user_check(objection.empty(), "{}", objection);
   const CodeLayout codes = format.def->layout(format, sizes);
-  user_check(codes.element_bits <= kMostElementBits && codes.shared_bits <= kMostSharedBits,
-             "{} has no packed form: its codes have {} bits, packed are those of up to {}",
-             to_string(format), codes.element_bits, kMostElementBits);
   const Rows rows = rows_of(sizes);
   const int sign = codes.twos_complement ? 1 << (codes.element_bits - 1) : 0;
   PackedLayout layout{
-      .matrix = {rows.count, rows.columns, codes.element_bits, static_cast<std::uint8_t>(sign)},
+      .matrix = {rows.count, rows.columns, codes.element_bits, static_cast<std::uint16_t>(sign)},
       .arrangement = arrangement,
       .codes = codes};
   const bool panels = arrangement == Arrangement::panels;
@@ -126,7 +132,7 @@ PackedCodes pack(const QuantizerInput& input, const PackedLayout& layout, Thread
   const Codes codes = input.format.def->encode(input);
   PackedCodes packed{Tensor::empty(DType::u8, {layout.code_bytes}),
                      Tensor::empty(DType::u8, {layout.shared_bytes})};
-  const std::vector<std::uint8_t> elements(codes.elements.begin(), codes.elements.end());
+  const std::vector<std::uint16_t> elements(codes.elements.begin(), codes.elements.end());
   auto* const to = packed.codes.data<std::uint8_t>();
   if (layout.arrangement == Arrangement::panels)
     kernels::arrange(pool, layout.matrix, elements.data(), to);
@@ -141,8 +147,9 @@ void unpack(const QuantizerInput& input, const PackedLayout& layout, const Packe
   const auto* const bytes = packed.codes.data<std::uint8_t>();
   const auto* const shared = packed.shared.data<std::uint8_t>();
   if (const std::optional<CodeUnits> units = units_of(input))
-    return PackedRows{layout, *units, bytes, shared}.read(pool, 0, layout.matrix.rows, y.data());
-  const std::vector<std::uint8_t> elements = element_codes(layout, bytes, pool);
+    return PackedRows{input, layout, &*units, bytes, shared}.read(pool, 0, layout.matrix.rows,
+                                                                  y.data());
+  const std::vector<std::uint16_t> elements = element_codes(layout, bytes, pool);
   const Codes codes{{elements.begin(), elements.end()}, shared_codes(layout, shared, pool)};
   input.format.def->decode(input, codes, y);
 }
@@ -157,46 +164,101 @@ std::optional<CodeUnits> units_for_any_state(const Format& format, const Sizes& 
   return units_of({format, sizes, {}, state});
 }
 
-bool has_units(const Format& format, const Sizes& sizes) {
-  return units_for_any_state(format, sizes).has_value();
+namespace {
+
+bool is_decoded_by_rows(const Format& format, std::int64_t rank) {
+  return format.def->locality != nullptr && format.def->locality(format, rank) != Locality::tensor;
+}
+
+}  // namespace
+
+bool has_rows(const Format& format, const Sizes& sizes) {
+  return units_for_any_state(format, sizes) ||
+         is_decoded_by_rows(format, static_cast<std::int64_t>(sizes.size()));
 }
 
 float PackedRows::scale(std::int64_t row, std::int64_t block) const {
-  if (layout.scale_blocks > 0) {
-    constexpr std::int64_t kRows = kernels::kPackedRows;
-    return units.scales[shared[kRows * (row / kRows * layout.scale_blocks + block) + row % kRows]];
-  }
-  const std::int64_t group = group_of(row, block);
-  if (layout.codes.shared_count == 0) return units.scales[static_cast<std::size_t>(group)];
-  const std::uint32_t code = shared_code(layout.codes, shared, group);
-  return units.scales.empty() ? float_value(code) : units.scales[code];
+  if (layout.codes.shared_count == 0)
+    return units->scales[static_cast<std::size_t>(group_of(row, block))];
+  const std::uint32_t code = shared_of(row, units->shared_zero_points ? 2 * block : block);
+  return units->scales.empty() ? float_value(code) : units->scales[code];
 }
 
 float PackedRows::offset(std::int64_t row, std::int64_t block) const {
-  return units.offsets.empty() ? 0 : units.offsets[static_cast<std::size_t>(group_of(row, block))];
+  if (units->shared_zero_points) {
+    // A damaged one must be a code, too.
+    const auto last = static_cast<float>(units->units.size() - 1);
+    return -std::clamp(std::nearbyint(float_value(shared_of(row, 2 * block + 1))), 0.0f, last);
+  }
+  return units->offsets.empty() ? 0
+                                : units->offsets[static_cast<std::size_t>(group_of(row, block))];
+}
+
+// Of those of a row, or, with a group of all, of all.
+std::uint32_t PackedRows::shared_of(std::int64_t row, std::int64_t index) const {
+  if (layout.scale_blocks > 0) {
+    constexpr std::int64_t kRows = kernels::kPackedRows;
+    return shared[kRows * (row / kRows * layout.scale_blocks + index) + row % kRows];
+  }
+  const bool of_all = units != nullptr && units->group == 0;
+  const std::int64_t each = of_all ? 0 : layout.codes.shared_count / layout.matrix.rows;
+  return shared_code(layout.codes, shared, row * each + index);
 }
 
 std::int64_t PackedRows::group_of(std::int64_t row, std::int64_t block) const {
-  return units.group == 0 ? 0 : row * groups_in_row(units, layout.matrix.columns) + block;
+  return units->group == 0 ? 0 : row * groups_in_row(*units, layout.matrix.columns) + block;
 }
 
-void PackedRows::multiply(std::int64_t row, const std::uint8_t* row_codes, float* y) const {
+void PackedRows::multiply(std::int64_t row, const std::uint16_t* row_codes, float* y) const {
   const std::int64_t columns = layout.matrix.columns;
-  const std::int64_t group = units.group == 0 ? columns : units.group;
-  const float* const values = units.units.data();
+  if (units->half) return kernels::half_to_float(*units->half, columns, row_codes, y);
+  const std::int64_t group = units->group == 0 ? columns : units->group;
+  const float* const values = units->units.data();
+  const bool adds = units->shared_zero_points || !units->offsets.empty();
   for (std::int64_t first = 0, block = 0; first < columns; first += group, ++block) {
     const float by = scale(row, block), more = offset(row, block);
     const std::int64_t end = std::min(first + group, columns);
     for (std::int64_t column = first; column < end; ++column) {
-      const float value = values[row_codes[column]];
-      y[column] = (units.offsets.empty() ? value : value + more) * by;
+      const float unit = values[row_codes[column]], value = adds ? unit + more : unit;
+      y[column] = units->divides ? value / by : value * by;
     }
   }
 }
 
-void PackedRows::gather(std::int64_t row, std::span<std::uint8_t> row_codes, float* y) const {
+// The format sees them as a tensor of their own.
+void PackedRows::decode(std::int64_t begin, std::int64_t count,
+                        std::span<const std::uint16_t> row_codes, float* y) const {
+  const Format& format = input.format;
+  const std::int64_t rows = layout.matrix.rows, columns = layout.matrix.columns;
+  Codes some{{row_codes.begin(), row_codes.end()}, {}};
+  const std::int64_t each = layout.codes.shared_count / rows;
+  for (std::int64_t row = begin; row < begin + count; ++row)
+    for (std::int64_t i = 0; i < each; ++i) some.shared.push_back(shared_of(row, i));
+  const std::vector<FormatStateDef> defs = states_of(format);
+  std::vector<Tensor> state;
+  for (std::size_t i = 0; i < defs.size(); ++i) {
+    const Tensor& all = input.state[i];
+    if (!defs[i].per_row) {
+      state.push_back(all);
+      continue;
+    }
+    Sizes own = all.sizes();
+    const std::int64_t width = all.count() / own[0];
+    own[0] = count;
+    const auto values = all.values<float>().subspan(static_cast<std::size_t>(begin * width),
+                                                    static_cast<std::size_t>(count * width));
+    state.push_back(Tensor::of<float>(own, {values.begin(), values.end()}));
+  }
+  format.def->decode({format, {count, columns}, {}, state}, some,
+                     {y, static_cast<std::size_t>(count * columns)});
+}
+
+void PackedRows::gather(std::int64_t row, std::span<std::uint16_t> row_codes, float* y) const {
   kernels::gather_packed_row(layout.matrix, codes, row, row_codes.data());
-  multiply(row, row_codes.data(), y);
+  if (units != nullptr)
+    multiply(row, row_codes.data(), y);
+  else
+    decode(row, 1, row_codes, y);
 }
 
 void PackedRows::read(ThreadPool& pool, std::int64_t begin, std::int64_t count, float* y) const {
@@ -206,7 +268,7 @@ void PackedRows::read(ThreadPool& pool, std::int64_t begin, std::int64_t count, 
                              kernels::kPackedRows * kernels::kPackedRows;
   parallel_ranges(pool, count, chunk, [&](std::int64_t from, std::int64_t to) {
     ThreadPool alone(1);
-    std::vector<std::uint8_t> elements(static_cast<std::size_t>((to - from) * columns));
+    std::vector<std::uint16_t> elements(static_cast<std::size_t>((to - from) * columns));
     if (layout.arrangement == Arrangement::panels) {
       kernels::PackedMatrix part = layout.matrix;
       part.rows = to - from;
@@ -218,6 +280,7 @@ void PackedRows::read(ThreadPool& pool, std::int64_t begin, std::int64_t count, 
         kernels::gather_packed_row(layout.matrix, codes, begin + row,
                                    elements.data() + (row - from) * columns);
     }
+    if (units == nullptr) return decode(begin + from, to - from, elements, y + from * columns);
     for (std::int64_t row = from; row < to; ++row)
       multiply(begin + row, elements.data() + (row - from) * columns, y + row * columns);
   });
@@ -263,6 +326,12 @@ void check_codes(const QuantizerInput& input, const PackedLayout& layout, const 
   check_shared(input, layout, packed, pool);
   const std::optional<CodeUnits> units = units_of(input);
   if (!units) return check_values(input, layout, packed, pool);
+  if (units->half) {
+    // What pads is 0.
+    const auto* const bytes = packed.codes.data<std::uint8_t>();
+    if (kernels::all_finite(pool, *units->half, layout.code_bytes / 2, bytes)) return;
+    return check_values(input, layout, packed, pool);
+  }
   const std::int64_t columns = layout.matrix.columns;
   float largest = 0;
   bool any_nan = false;
@@ -279,7 +348,7 @@ void check_codes(const QuantizerInput& input, const PackedLayout& layout, const 
                  to_string(input.format), codes[i]);
   }
   // A scale for all stands in the first row.
-  const PackedRows rows{layout, *units, packed.codes.data<std::uint8_t>(),
+  const PackedRows rows{input, layout, &*units, packed.codes.data<std::uint8_t>(),
                         packed.shared.data<std::uint8_t>()};
   const std::int64_t row_count =
       units->group == 0 ? std::min<std::int64_t>(layout.matrix.rows, 1) : layout.matrix.rows;
@@ -293,7 +362,8 @@ void check_codes(const QuantizerInput& input, const PackedLayout& layout, const 
                  "weights that are no numbers",
                  row, block, scale);
       const float most = largest + std::fabs(rows.offset(row, block));
-      may_be_infinite = may_be_infinite || !std::isfinite(most * scale);
+      may_be_infinite =
+          may_be_infinite || !std::isfinite(units->divides ? most / scale : most * scale);
     }
   }
   if (may_be_infinite) check_values(input, layout, packed, pool);

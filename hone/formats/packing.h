@@ -41,7 +41,10 @@ struct PackedLayout {
   std::int64_t bytes_without_padding() const;
 };
 
-/// Throws `UserError` for a format that has no packed form: codes of more than 8 bits, shared ones of more than 32.
+/// Why tensors of this format have no packed form, codes of more than 16 bits; "" where they have.
+std::string packing_objection(const Format& format, const Sizes& sizes);
+
+/// Throws `UserError` where there is a `packing_objection`.
 PackedLayout packed_layout(const Format& format, const Sizes& sizes, Arrangement arrangement);
 
 struct PackedCodes {
@@ -58,27 +61,32 @@ void unpack(const QuantizerInput& input, const PackedLayout& layout, const Packe
 
 /// `units_of` codes of a tensor of these sizes with states of zeros: what does not depend on those.
 std::optional<CodeUnits> units_for_any_state(const Format& format, const Sizes& sizes);
-bool has_units(const Format& format, const Sizes& sizes);
 
-/// Packed codes of a format whose values are products (`units_of`), of which some rows are read at a time. What it refers to
-/// must outlive it.
+/// Whether `PackedRows` reads rows of such a matrix: values are products (`units_of`), or depend on nothing but their row.
+bool has_rows(const Format& format, const Sizes& sizes);
+
+/// Packed codes of a matrix of which some rows are read at a time. What it refers to must outlive it.
 struct PackedRows {
+  const QuantizerInput& input;  ///< `x` is not read
   const PackedLayout& layout;
-  const CodeUnits& units;
+  const CodeUnits* units;  ///< null: the format decodes rows itself, which is slow
   const std::uint8_t* codes;
   const std::uint8_t* shared;
 
-  /// The scale of block `block` of a row, and what is added to its units.
+  /// The scale of block `block` of a row, and what is added to its units, which there must be.
   float scale(std::int64_t row, std::int64_t block) const;
   float offset(std::int64_t row, std::int64_t block) const;
   /// y (count, columns) = the values of rows from `begin` on; in panels `begin` is the first row of one.
   void read(ThreadPool& pool, std::int64_t begin, std::int64_t count, float* y) const;
   /// y (columns) = the values of one row of what lies in rows; `row_codes` has room for as many codes.
-  void gather(std::int64_t row, std::span<std::uint8_t> row_codes, float* y) const;
+  void gather(std::int64_t row, std::span<std::uint16_t> row_codes, float* y) const;
 
  private:
   std::int64_t group_of(std::int64_t row, std::int64_t block) const;
-  void multiply(std::int64_t row, const std::uint8_t* row_codes, float* y) const;
+  std::uint32_t shared_of(std::int64_t row, std::int64_t block) const;
+  void multiply(std::int64_t row, const std::uint16_t* row_codes, float* y) const;
+  void decode(std::int64_t begin, std::int64_t count, std::span<const std::uint16_t> row_codes,
+              float* y) const;
 };
 
 /// Throws `UserError`, naming row and column or block, for codes that stand for no number: element codes that the format does

@@ -71,14 +71,33 @@ std::string describe(const BenchTimes& result, const std::string& name,
                      options.tokens);
 }
 
-double native_flops(const Graph& graph, const Bindings& bindings, const Session& session) {
+// How products of codes are spoken of.
+struct NativeKind {
+  PeakKind kind;
+  std::string_view name;  // in keys
+  std::string_view products, unit;
+  double (*measure)(ThreadPool&);
+};
+
+// Where the processor has no products of bfloat16, they are multiply-adds of fp32.
+double measure_bf16_products(ThreadPool& pool) {
+  const double gflops = kernels::measure_bf16_gflops(pool);
+  return gflops > 0 ? gflops : kernels::measure_fma_gflops(pool);
+}
+
+constexpr NativeKind kNativeKinds[] = {
+    {PeakKind::int8_gops, "int8", "products of bytes", "GOP/s", kernels::measure_int8_gops},
+    {PeakKind::bf16_gflops, "bf16", "products of bfloat16", "GFLOP/s", measure_bf16_products}};
+
+double native_gop(const Graph& graph, const Bindings& bindings, const Session& session,
+                  PeakKind kind) {
   double flops = 0;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
-    if (kernel != nullptr && kernel->native)
+    if (kernel != nullptr && kernel->native == kind)
       flops += node->op().flops({node->input_types(), node->attributes()}, bindings);
   }
-  return flops;
+  return flops / 1e9;
 }
 
 // The model called so.
@@ -109,21 +128,24 @@ Table profile_table(const BenchTimes& result) {
 }
 
 Table times_table(const BenchTimes& times) {
-  Table table(
-      {{"what", "What"},
-       {"first_ms", "First (ms)"},
-       {"min_ms", "Minimum (ms)"},
-       {"median_ms", "Median (ms)"},
-       {"runs", "Runs"},
-       {"gflop", "GFLOP"},
-       times.int8_peak
-           ? Column{"share_of_int8_peak",
-                    fmt::format("At best, of {:.0f} GOP/s", times.int8_peak->value)}
-           : Column{"share_of_peak", fmt::format("At best, of {:.0f} GFLOP/s", times.peak.value)}});
+  std::vector<Column> columns = {{"what", "What"},           {"first_ms", "First (ms)"},
+                                 {"min_ms", "Minimum (ms)"}, {"median_ms", "Median (ms)"},
+                                 {"runs", "Runs"},           {"gflop", "GFLOP"}};
   std::vector<Cell> row = {
       times.what, real(times.first_ms, 2), real(times.min_ms, 2), real(times.median_ms, 2),
       times.runs, real(times.gflop, 2)};
-  row.push_back(percent(times.int8_peak ? times.share_of_int8_peak() : times.share_of_peak()));
+  const auto add = [&](std::string_view name, const Peak& peak, std::string_view unit,
+                       double share) {
+    columns.push_back({fmt::format("share_of_{}peak", name),
+                       fmt::format("At best, of {:.0f} {}", peak.value, unit)});
+    row.push_back(percent(share));
+  };
+  if (times.native.empty()) add("", times.peak, "GFLOP/s", times.share_of_peak());
+  for (const NativeKind& kind : kNativeKinds)
+    if (const auto some = times.native.find(kind.kind); some != times.native.end())
+      add(fmt::format("{}_", kind.name), some->second.peak, kind.unit,
+          times.share_of(some->second));
+  Table table(columns);
   table.add_row(std::move(row));
   return table;
 }
@@ -144,12 +166,16 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
                  {"peak_date", times.peak.date},
                  {"threads", times.threads}};
   if (!times.format.empty()) fields["format"] = times.format;
-  if (times.int8_peak)
-    fields.update({{"native_gop", times.native_gflop},
-                   {"peak_int8_gops", times.int8_peak->value},
-                   {"share_of_int8_peak", times.share_of_int8_peak()}});
-  else
-    fields["share_of_peak"] = times.share_of_peak();
+  if (times.native.empty()) fields["share_of_peak"] = times.share_of_peak();
+  double all = 0;
+  for (const NativeKind& kind : kNativeKinds) {
+    const auto some = times.native.find(kind.kind);
+    if (some == times.native.end()) continue;
+    all += some->second.gop;
+    fields["native_gop"] = all;
+    fields[fmt::format("peak_{}", to_string(kind.kind))] = some->second.peak.value;
+    fields[fmt::format("share_of_{}_peak", kind.name)] = times.share_of(some->second);
+  }
   if (job.profile) fields["kernels"] = to_json(profile_table(times));
   return fields;
 }
@@ -204,7 +230,6 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
       options.format ? kSimulated : arithmetic_of_run(forward_graph(model), session);
   result.what = describe(result, name, options);
   result.gflop = cost(graph, bindings).flops / 1e9;
-  result.native_gflop = native_flops(graph, bindings, session) / 1e9;
   const double peak_before = kernels::measure_fma_gflops(context.pool);
   const std::unique_ptr<Executable> executable = session.executable(graph);
   result.first_ms = run_ms(*executable, session.device, inputs, parameters, 1);
@@ -224,10 +249,13 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   result.peak = keep_highest(PeakKind::fp32_gflops, result.threads,
                              std::max(peak_before, kernels::measure_fma_gflops(context.pool)),
                              peaks_file(), result.notes);
-  if (result.arithmetic == kNative)
-    result.int8_peak =
-        keep_highest(PeakKind::int8_gops, result.threads, kernels::measure_int8_gops(context.pool),
-                     peaks_file(), result.notes);
+  for (const NativeKind& kind : kNativeKinds) {
+    const double gop = native_gop(graph, bindings, session, kind.kind);
+    if (gop > 0)
+      result.native[kind.kind] = {
+          gop, keep_highest(kind.kind, result.threads, kind.measure(context.pool), peaks_file(),
+                            result.notes)};
+  }
   return result;
 }
 
@@ -243,11 +271,15 @@ BenchResult bench(const BenchJob& job, Context& context) {
                     to_text(times_table(times), style), times.peak.value,
                     times.threads == 1 ? "one thread" : fmt::format("{} threads", times.threads),
                     provenance(times.peak));
-    if (times.int8_peak)
+    for (const NativeKind& kind : kNativeKinds) {
+      const auto some = times.native.find(kind.kind);
+      if (some == times.native.end()) continue;
+      const auto& [gop, peak] = some->second;
       text += fmt::format(
-          "Of products of bytes, {:.0f} GOP/s, {}; {:.2f} of the {:.2f} GFLOP are such products, "
-          "the others count in the time alone.\n",
-          times.int8_peak->value, provenance(*times.int8_peak), times.native_gflop, times.gflop);
+          "Of {}, {:.0f} {}, {}; {:.2f} of the {:.2f} GFLOP are such products, the others count in "
+          "the time alone.\n",
+          kind.products, peak.value, kind.unit, provenance(peak), gop, times.gflop);
+    }
     if (times.median_ms > kBusy * times.min_ms)
       text += fmt::format(
           "The median is {:.1f} times the minimum: something else was running, and shares are "

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -24,6 +25,12 @@ struct BenchOptions {
   std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
 };
 
+/// Products of codes of one kind of arithmetic.
+struct NativeProducts {
+  double gop = 0;  ///< of one run, 10^9 operations
+  Peak peak = {};  ///< what this machine does of them
+};
+
 /// Times of one piece of work, in milliseconds: the first run apart, one not counted, then `runs` runs.
 struct BenchTimes {
   std::string what;
@@ -32,20 +39,21 @@ struct BenchTimes {
   double min_ms = 0;
   double median_ms = 0;
   std::int64_t runs = 0;
-  double gflop = 0;         ///< of one run
-  double native_gflop = 0;  ///< of that, in products of codes
+  double gflop = 0;  ///< of one run
   /// Of fp32 multiply-adds, in GFLOP/s, on as many threads: the highest of what was measured before the runs, after them,
   /// and ever.
   Peak peak;
-  /// Of products of bytes and their sums, in 10^9 operations per second; none where no product is native.
-  std::optional<Peak> int8_peak = {};
+  /// Of `gflop`, what is in products of codes.
+  std::map<PeakKind, NativeProducts> native = {};
   int threads = 0;
   std::map<std::string, KernelTime> kernels;  ///< of the counted runs
   std::vector<std::string> notes;             ///< on the peak
   std::string_view arithmetic = kFloat;       ///< as `arithmetic_of` says
   double share_of_peak() const { return gflop / (min_ms / 1e3) / peak.value; }
   /// What is no product of codes counts in the time alone.
-  double share_of_int8_peak() const { return native_gflop / (min_ms / 1e3) / int8_peak->value; }
+  double share_of(const NativeProducts& some) const {
+    return some.gop / (min_ms / 1e3) / some.peak.value;
+  }
 };
 
 /// Times the interpreter on random ids without padding. Throws `UserError` as `native_copy`, and when `options.format` is given for a model that is

@@ -17,36 +17,47 @@ namespace {
 
 HONE_BF16_TARGET inline __m512bh pairs_of(__m512i bits) { return reinterpret_cast<__m512bh>(bits); }
 
-template <int kVectors>
-HONE_BF16_TARGET void multiply(const std::uint32_t* __restrict rows,
-                               const std::uint32_t* __restrict columns, std::int64_t pairs,
-                               float* __restrict sums) {
-  __m512 sum[kPairRows][kVectors];
+template <int kRows, int kVectors>
+HONE_BF16_TARGET void multiply(const std::uint32_t* __restrict rows, const PairVectors& columns,
+                               std::int64_t pairs, float* __restrict sums) {
+  __m512 sum[kRows][kVectors];
+  const std::uint32_t* column[kVectors];
 #pragma GCC unroll 8
-  for (int i = 0; i < kPairRows; ++i) {
+  for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j) sum[i][j] = _mm512_setzero_ps();
   }
+#pragma GCC unroll 3
+  for (int j = 0; j < kVectors; ++j) column[j] = columns.data[j];
   for (std::int64_t l = 0; l < pairs; ++l) {
     __m512bh right[kVectors];
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j)
-      right[j] = pairs_of(_mm512_load_si512(columns + j * kPairColumns));
+      right[j] = pairs_of(_mm512_loadu_si512(column[j] + l * kPairStride));
 #pragma GCC unroll 8
-    for (int i = 0; i < kPairRows; ++i) {
+    for (int i = 0; i < kRows; ++i) {
       const __m512bh left = pairs_of(_mm512_set1_epi32(static_cast<int>(rows[i])));
 #pragma GCC unroll 3
       for (int j = 0; j < kVectors; ++j) sum[i][j] = _mm512_dpbf16_ps(sum[i][j], left, right[j]);
     }
     rows += kPairRows;
-    columns += kVectors * kPairColumns;
   }
 #pragma GCC unroll 8
-  for (int i = 0; i < kPairRows; ++i) {
+  for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 3
     for (int j = 0; j < kVectors; ++j)
       _mm512_store_ps(sums + i * kPieceStride + j * kPairColumns, sum[i][j]);
   }
+}
+
+// As many rows as there are, or more of the zeros behind them.
+template <int kVectors>
+void multiply_rows(const PairRows& rows, const PairVectors& columns, std::int64_t pairs,
+                   float* sums) {
+  if (rows.count == 1) return multiply<1, kVectors>(rows.data, columns, pairs, sums);
+  if (rows.count == 2) return multiply<2, kVectors>(rows.data, columns, pairs, sums);
+  if (rows.count <= 4) return multiply<4, kVectors>(rows.data, columns, pairs, sums);
+  multiply<kPairRows, kVectors>(rows.data, columns, pairs, sums);
 }
 
 HONE_BF16_TARGET float run(std::int64_t rounds, float start, double* operations) {
@@ -76,11 +87,11 @@ bool has_bf16_products() {
   return has;
 }
 
-void multiply_bf16_pairs(const std::uint32_t* rows, const std::uint32_t* columns,
-                         std::int64_t pairs, std::int64_t vectors, float* sums) {
-  if (vectors == 3) return multiply<3>(rows, columns, pairs, sums);
-  if (vectors == 2) return multiply<2>(rows, columns, pairs, sums);
-  multiply<1>(rows, columns, pairs, sums);
+void multiply_bf16_pairs(const PairRows& rows, const PairVectors& columns, std::int64_t pairs,
+                         float* sums) {
+  if (columns.count == 3) return multiply_rows<3>(rows, columns, pairs, sums);
+  if (columns.count == 2) return multiply_rows<2>(rows, columns, pairs, sums);
+  multiply_rows<1>(rows, columns, pairs, sums);
 }
 
 float run_bf16_products(std::int64_t rounds, float start, double* operations) {
@@ -91,8 +102,7 @@ float run_bf16_products(std::int64_t rounds, float start, double* operations) {
 
 bool has_bf16_products() { return false; }
 
-void multiply_bf16_pairs(const std::uint32_t*, const std::uint32_t*, std::int64_t, std::int64_t,
-                         float*) {
+void multiply_bf16_pairs(const PairRows&, const PairVectors&, std::int64_t, float*) {
   HONE_ASSERT(false, "this processor has no products of bfloat16");
 }
 

@@ -11,14 +11,27 @@ inline constexpr std::int64_t kPairRows = 8;
 inline constexpr std::int64_t kPairColumns = 16;
 inline constexpr std::int64_t kMostPairVectors = 3;
 inline constexpr std::int64_t kPieceStride = kPairColumns * kMostPairVectors;
+/// From a pair of a column to its next one: two vectors of columns lie side by side (packed_matrix.h).
+inline constexpr std::int64_t kPairStride = 2 * kPairColumns;
 
 bool has_bf16_products();
 
-/// sums[i * kPieceStride + j] = sum over l < pairs of rows[l * kPairRows + i] times columns[l * width + j], pairs whose lower
-/// half is a0; for i < kPairRows and j < width = vectors * kPairColumns. `columns` and `sums` lie on lines of the cache. Only
-/// where `has_bf16_products()`.
-void multiply_bf16_pairs(const std::uint32_t* rows, const std::uint32_t* columns,
-                         std::int64_t pairs, std::int64_t vectors, float* sums);
+/// Up to kPairRows rows of pairs, value l of row i at data[l * kPairRows + i], zeros for those that are not there.
+struct PairRows {
+  const std::uint32_t* data;
+  std::int64_t count;
+};
+
+/// Up to kMostPairVectors vectors of columns, value l of column j of each at data[l * kPairStride + j].
+struct PairVectors {
+  const std::uint32_t* data[kMostPairVectors];
+  std::int64_t count;
+};
+
+/// sums[i * kPieceStride + v * kPairColumns + j] = sum over l < pairs of value l of row i times that of column j of vector v,
+/// pairs whose lower half is a0. `sums` lies on a line of the cache. Only where `has_bf16_products()`.
+void multiply_bf16_pairs(const PairRows& rows, const PairVectors& columns, std::int64_t pairs,
+                         float* sums);
 
 /// `rounds` products on registers alone, for the peak: returns a sum of them that begins with `start`, and sets `operations`
 /// to the number of multiplications and additions. Only where `has_bf16_products()`.

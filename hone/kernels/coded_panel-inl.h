@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "hone/kernels/half-inl.h"
 #include "hone/kernels/unpack-inl.h"
 #include "hone/kernels/vector_loop-inl.h"
 #include "hone/kernels/weight_only_product.h"
@@ -53,6 +54,34 @@ HWY_INLINE WordLanes byte_of(WordLanes words) {
   return hn::BitCast(Words(),
                      hn::ShiftRight<24>(hn::ShiftLeft<24 - 8 * kPlace>(hn::BitCast(d, words))));
 }
+
+// Numbers of 16 bits, two columns in a word.
+template <Half kHalf>
+struct Halves16 {
+  static constexpr int kColumns = 2;
+  static constexpr bool kAdds = false;
+  static constexpr float first = 0;
+  using Loaded = BitsVec;
+
+  static HWY_INLINE BitsVec load(const std::uint8_t* codes, std::int64_t column, std::int64_t at) {
+    const hn::Repartition<std::uint8_t, Floats> bytes;
+    return hn::BitCast(Bits(), hn::LoadU(bytes, codes + column / kColumns * kQuadBytes + at * 4));
+  }
+  template <int kPlace>
+  static HWY_INLINE FloatLanes value(BitsVec words) {
+    const Bits d;
+    BitsVec bits;
+    if constexpr (kHalf == Half::bfloat16)
+      bits = kPlace == 0 ? hn::ShiftLeft<16>(words) : hn::And(words, hn::Set(d, 0xffff0000u));
+    else
+      bits = from_float16(
+          d, kPlace == 0 ? hn::And(words, hn::Set(d, 0xffffu)) : hn::ShiftRight<16>(words));
+    return hn::BitCast(Floats(), bits);
+  }
+  static HWY_INLINE FloatLanes value_at(BitsVec words, int place) {
+    return place == 0 ? value<0>(words) : value<1>(words);
+  }
+};
 
 // Values that follow each other.
 template <int kBits>
@@ -274,6 +303,8 @@ inline bool are_bfloat16(const CodedWeight& weight) {
 // Calls body(way) with the best one.
 template <class Body>
 void with_way(const CodedWeight& weight, Body&& body) {
+  if (weight.half == Half::bfloat16) return body(Halves16<Half::bfloat16>());
+  if (weight.half == Half::float16) return body(Halves16<Half::float16>());
 #if HWY_TARGET == HWY_AVX3
   if (weight.offsets == nullptr) {
     if (weight.bits == 4) return body(Table<4>(weight));

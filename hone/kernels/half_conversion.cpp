@@ -1,5 +1,7 @@
 #include "hone/kernels/half_conversion.h"
 
+#include <atomic>
+
 #include "hone/kernels/grain.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -7,7 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "hone/kernels/bfloat16-inl.h"
+#include "hone/kernels/half-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace hone::kernels {
@@ -36,20 +38,6 @@ HWY_INLINE BitsVec to_float16(Bits d, BitsVec v) {
   return hn::Or(result, sign);
 }
 
-HWY_INLINE BitsVec from_bfloat16(Bits, BitsVec v) { return hn::ShiftLeft<16>(v); }
-
-HWY_INLINE BitsVec from_float16(Bits d, BitsVec v) {
-  const Floats df;
-  const BitsVec magnitude = hn::ShiftLeft<13>(hn::And(v, hn::Set(d, 0x7fffu)));
-  const BitsVec sign = hn::ShiftLeft<16>(hn::And(v, hn::Set(d, 0x8000u)));
-  // 2^112 moves the exponent from bias 15 to bias 127 and makes subnormals normal, exactly.
-  const BitsVec finite = hn::BitCast(d, hn::Mul(hn::BitCast(df, magnitude), hn::Set(df, 0x1p112f)));
-  const auto is_special =
-      hn::Gt(magnitude, hn::Set(d, (0x7bffu << 13) | 0x1fffu));  // infinity or NaN
-  return hn::Or(hn::IfThenElse(is_special, hn::Or(magnitude, hn::Set(d, 0x7f800000u)), finite),
-                sign);
-}
-
 template <class Widen>
 HWY_INLINE void widen_range(std::int64_t n, const std::uint16_t* x, float* y, Widen&& widen) {
   const Floats d;
@@ -72,6 +60,24 @@ void float16_to_float_range(std::int64_t n, const std::uint16_t* x, float* y) {
   widen_range(n, x, y, [](Bits d, BitsVec v) HWY_ATTR { return from_float16(d, v); });
 }
 
+// Whether one of the n halves has all of these bits.
+bool has_exponent(std::uint16_t all_ones, std::int64_t n, const std::uint8_t* bytes) {
+  const hn::ScalableTag<std::uint16_t> d;
+  const hn::Repartition<std::uint8_t, decltype(d)> as_bytes;
+  const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
+  const auto mask = hn::Set(d, all_ones);
+  auto most = hn::Zero(d);
+  std::int64_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    most = hn::Max(most, hn::And(hn::BitCast(d, hn::LoadU(as_bytes, bytes + 2 * i)), mask));
+  bool found = !hn::AllFalse(d, hn::Eq(most, mask));
+  for (; i < n; ++i) {
+    const int half = bytes[2 * i] | bytes[2 * i + 1] << 8;
+    found = found || (half & all_ones) == all_ones;
+  }
+  return found;
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace hone::kernels
@@ -81,6 +87,7 @@ HWY_AFTER_NAMESPACE();
 namespace hone::kernels {
 namespace {
 
+HWY_EXPORT(has_exponent);
 HWY_EXPORT(float_to_bfloat16_range);
 HWY_EXPORT(bfloat16_to_float_range);
 HWY_EXPORT(float_to_float16_range);
@@ -107,6 +114,22 @@ void float_to_float16(ThreadPool& pool, std::int64_t n, const float* x, std::uin
 }
 void float16_to_float(ThreadPool& pool, std::int64_t n, const std::uint16_t* x, float* y) {
   run(pool, n, x, y, &HWY_DYNAMIC_DISPATCH(float16_to_float_range));
+}
+
+void half_to_float(Half half, std::int64_t n, const std::uint16_t* x, float* y) {
+  if (half == Half::bfloat16)
+    HWY_DYNAMIC_DISPATCH(bfloat16_to_float_range)(n, x, y);
+  else
+    HWY_DYNAMIC_DISPATCH(float16_to_float_range)(n, x, y);
+}
+
+bool all_finite(ThreadPool& pool, Half half, std::int64_t n, const std::uint8_t* bytes) {
+  const std::uint16_t infinity = half == Half::bfloat16 ? 0x7f80 : 0x7c00;
+  std::atomic<bool> odd = false;
+  parallel_ranges(pool, n, kChunkElements, [&](std::int64_t begin, std::int64_t end) {
+    if (HWY_DYNAMIC_DISPATCH(has_exponent)(infinity, end - begin, bytes + 2 * begin)) odd = true;
+  });
+  return !odd;
 }
 
 }  // namespace hone::kernels

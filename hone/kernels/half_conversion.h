@@ -12,10 +12,18 @@
 /// the same on every processor.
 namespace hone::kernels {
 
+enum class Half : std::uint8_t { bfloat16, float16 };
+
 void float_to_bfloat16(ThreadPool& pool, std::int64_t n, const float* x, std::uint16_t* y);
 void bfloat16_to_float(ThreadPool& pool, std::int64_t n, const std::uint16_t* x, float* y);
 
 void float_to_float16(ThreadPool& pool, std::int64_t n, const float* x, std::uint16_t* y);
 void float16_to_float(ThreadPool& pool, std::int64_t n, const std::uint16_t* x, float* y);
+
+/// The same on the calling thread.
+void half_to_float(Half half, std::int64_t n, const std::uint16_t* x, float* y);
+
+/// Whether none of the n numbers at `bytes`, lowest byte first, is infinite or NaN.
+bool all_finite(ThreadPool& pool, Half half, std::int64_t n, const std::uint8_t* bytes);
 
 }  // namespace hone::kernels

@@ -9,14 +9,16 @@ namespace hone::kernels {
 namespace {
 
 constexpr std::int64_t kUnitBytes = 128;
-constexpr std::int64_t kTogether = 4;  // neighbouring columns of a row in a unit
+constexpr std::int64_t kTogether = 4;  // neighbouring bytes of a row in a unit
+constexpr int kMostBits = 16;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 void check(const PackedMatrix& matrix) {
   HONE_ASSERT(matrix.rows >= 0 && matrix.columns >= 0, "a packed matrix of {} x {}", matrix.rows,
               matrix.columns);
-  HONE_ASSERT(matrix.bits >= 1 && matrix.bits <= 8, "a packed matrix of {} bits", matrix.bits);
+  HONE_ASSERT(matrix.bits >= 1 && matrix.bits <= kMostBits, "a packed matrix of {} bits",
+              matrix.bits);
   HONE_ASSERT(matrix.flip >> matrix.bits == 0, "{} inverts more than {} bits", matrix.flip,
               matrix.bits);
 }
@@ -37,49 +39,62 @@ void for_planes(const PackedMatrix& matrix, Byte* panel, Body&& body) {
   }
 }
 
-// Calls body(byte, first of its bits, column) for the columns of the row of a plane whose first byte
-// is `row_begin`.
+// Calls body(first byte, first of its bits, column) for the columns of the row of a plane whose first byte is `row_begin`.
 template <typename Byte, typename Body>
 void for_columns(const BitPlane& plane, std::int64_t columns, Byte* row_begin, Body&& body) {
+  if (plane.bits == 16) {
+    for (std::int64_t column = 0; column < columns; ++column)
+      body(row_begin + column / 2 * kUnitBytes + column % 2 * 2, 0, column);
+    return;
+  }
   const std::int64_t parts = 8 / plane.bits;
   for (std::int64_t column = 0; column < columns; ++column) {
     const std::int64_t quad = column / kTogether;
-    Byte& byte = row_begin[quad / parts * kUnitBytes + column % kTogether];
-    body(byte, static_cast<int>(quad % parts) * plane.bits, column);
+    body(row_begin + quad / parts * kUnitBytes + column % kTogether,
+         static_cast<int>(quad % parts) * plane.bits, column);
   }
 }
 
+// `part` of a plane in the bits of `bytes` from `shift` on, which are 0.
+void put(const BitPlane& plane, int part, int shift, std::uint8_t* bytes) {
+  bytes[0] = static_cast<std::uint8_t>(bytes[0] | part << shift);
+  if (plane.bits == 16) bytes[1] = static_cast<std::uint8_t>(part >> 8);
+}
+
+int part_of(const BitPlane& plane, int shift, const std::uint8_t* bytes) {
+  if (plane.bits == 16) return bytes[0] | bytes[1] << 8;
+  return bytes[0] >> shift & ((1 << plane.bits) - 1);
+}
+
 // Columns and rows that are not there have the code 0.
-void arrange_panel(const PackedMatrix& matrix, std::int64_t first, const std::uint8_t* codes,
+void arrange_panel(const PackedMatrix& matrix, std::int64_t first, const std::uint16_t* codes,
                    std::uint8_t* panel) {
   std::fill_n(panel, panel_bytes(matrix), std::uint8_t{0});
   for_planes(matrix, panel, [&](const BitPlane& plane, std::uint8_t* bytes) {
     const int mask = (1 << plane.bits) - 1;
     for (std::int64_t r = 0; r < kPackedRows; ++r) {
       const bool exists = first + r < matrix.rows;
-      const std::uint8_t* const row = codes + (first + r) * matrix.columns;
+      const std::uint16_t* const row = codes + (first + r) * matrix.columns;
       for_columns(plane, packed_columns(matrix), bytes + r * kTogether,
-                  [&](std::uint8_t& byte, int shift, std::int64_t column) {
+                  [&](std::uint8_t* at, int shift, std::int64_t column) {
                     const int code = exists && column < matrix.columns ? row[column] : 0;
-                    const int part = (code ^ matrix.flip) >> plane.shift & mask;
-                    byte = static_cast<std::uint8_t>(byte | part << shift);
+                    put(plane, (code ^ matrix.flip) >> plane.shift & mask, shift, at);
                   });
     }
   });
 }
 
 void restore_panel(const PackedMatrix& matrix, std::int64_t first, const std::uint8_t* panel,
-                   std::uint8_t* codes) {
+                   std::uint16_t* codes) {
   const std::int64_t rows = std::min(kPackedRows, matrix.rows - first);
   std::fill_n(codes + first * matrix.columns, rows * matrix.columns, matrix.flip);
   for_planes(matrix, panel, [&](const BitPlane& plane, const std::uint8_t* bytes) {
-    const int mask = (1 << plane.bits) - 1;
     for (std::int64_t r = 0; r < rows; ++r) {
-      std::uint8_t* const row = codes + (first + r) * matrix.columns;
+      std::uint16_t* const row = codes + (first + r) * matrix.columns;
       for_columns(plane, matrix.columns, bytes + r * kTogether,
-                  [&](const std::uint8_t& byte, int shift, std::int64_t column) {
-                    const int part = byte >> shift & mask;
-                    row[column] = static_cast<std::uint8_t>(row[column] ^ part << plane.shift);
+                  [&](const std::uint8_t* at, int shift, std::int64_t column) {
+                    const int part = part_of(plane, shift, at);
+                    row[column] = static_cast<std::uint16_t>(row[column] ^ part << plane.shift);
                   });
     }
   });
@@ -101,10 +116,10 @@ std::int64_t bytes_of_row(const BitPlane& plane, std::int64_t columns) {
 // Puts what a row has in a plane of kBits bits into its codes. Widths are known to the compiler, for
 // a model looks up a row for every token.
 template <int kBits>
-void take_plane(int shift, std::int64_t columns, const std::uint8_t* plane, std::uint8_t* codes) {
+void take_plane(int shift, std::int64_t columns, const std::uint8_t* plane, std::uint16_t* codes) {
   constexpr int kParts = 8 / kBits, kMask = (1 << kBits) - 1;
   const auto take = [&](std::int64_t column, int part) {
-    codes[column] = static_cast<std::uint8_t>(codes[column] ^ (part & kMask) << shift);
+    codes[column] = static_cast<std::uint16_t>(codes[column] ^ (part & kMask) << shift);
   };
   const std::int64_t whole = columns / kParts;
   for (std::int64_t i = 0; i < whole; ++i) {
@@ -113,13 +128,21 @@ void take_plane(int shift, std::int64_t columns, const std::uint8_t* plane, std:
   for (std::int64_t column = whole * kParts; column < columns; ++column)
     take(column, plane[whole] >> column % kParts * kBits);
 }
+template <>
+void take_plane<16>(int /*shift*/, std::int64_t columns, const std::uint8_t* plane,
+                    std::uint16_t* codes) {
+  for (std::int64_t column = 0; column < columns; ++column) {
+    const int code = plane[2 * column] | plane[2 * column + 1] << 8;
+    codes[column] = static_cast<std::uint16_t>(codes[column] ^ code);
+  }
+}
 
 }  // namespace
 
 std::vector<BitPlane> bit_planes(int bits) {
-  HONE_ASSERT(bits >= 1 && bits <= 8, "planes of {} bits", bits);
+  HONE_ASSERT(bits >= 1 && bits <= kMostBits, "planes of {} bits", bits);
   std::vector<BitPlane> planes;
-  for (int width = 8; width >= 1; width /= 2) {
+  for (int width = kMostBits; width >= 1; width /= 2) {
     if ((bits & width) != 0) planes.push_back({width, bits & (width - 1)});
   }
   return planes;
@@ -135,7 +158,7 @@ std::size_t packed_bytes(const PackedMatrix& matrix) {
   return static_cast<std::size_t>(panels_of(matrix.rows) * panel_bytes(matrix));
 }
 
-void arrange(ThreadPool& pool, const PackedMatrix& matrix, const std::uint8_t* codes,
+void arrange(ThreadPool& pool, const PackedMatrix& matrix, const std::uint16_t* codes,
              std::uint8_t* packed) {
   check(matrix);
   for_panels(pool, matrix.rows, matrix.columns, [&](std::int64_t panel, std::int64_t first) {
@@ -144,7 +167,7 @@ void arrange(ThreadPool& pool, const PackedMatrix& matrix, const std::uint8_t* c
 }
 
 void restore(ThreadPool& pool, const PackedMatrix& matrix, const std::uint8_t* packed,
-             std::uint8_t* codes) {
+             std::uint16_t* codes) {
   check(matrix);
   for_panels(pool, matrix.rows, matrix.columns, [&](std::int64_t panel, std::int64_t first) {
     restore_panel(matrix, first, packed + panel * panel_bytes(matrix), codes);
@@ -188,19 +211,19 @@ std::size_t packed_rows_bytes(const PackedMatrix& matrix) {
   return static_cast<std::size_t>(matrix.rows) * packed_row_bytes(matrix);
 }
 
-void arrange_rows(ThreadPool& pool, const PackedMatrix& matrix, const std::uint8_t* codes,
+void arrange_rows(ThreadPool& pool, const PackedMatrix& matrix, const std::uint16_t* codes,
                   std::uint8_t* packed) {
   check(matrix);
   const std::vector<BitPlane> planes = bit_planes(matrix.bits);
   const auto row_bytes = static_cast<std::int64_t>(packed_row_bytes(matrix));
-  const auto arrange_row = [&](const std::uint8_t* from, std::uint8_t* to) {
+  const auto arrange_row = [&](const std::uint16_t* from, std::uint8_t* to) {
     std::fill_n(to, row_bytes, std::uint8_t{0});
     for (const BitPlane& plane : planes) {
       const int mask = (1 << plane.bits) - 1;
       for (std::int64_t column = 0; column < matrix.columns; ++column) {
         const int part = (from[column] ^ matrix.flip) >> plane.shift & mask;
         const std::int64_t bit = column * plane.bits;
-        to[bit / 8] = static_cast<std::uint8_t>(to[bit / 8] | part << bit % 8);
+        put(plane, part, static_cast<int>(bit % 8), to + bit / 8);
       }
       to += bytes_of_row(plane, matrix.columns);
     }
@@ -213,10 +236,11 @@ void arrange_rows(ThreadPool& pool, const PackedMatrix& matrix, const std::uint8
 }
 
 void gather_packed_row(const PackedMatrix& matrix, const std::uint8_t* packed, std::int64_t row,
-                       std::uint8_t* codes) {
+                       std::uint16_t* codes) {
   const std::uint8_t* from = packed + row * static_cast<std::int64_t>(packed_row_bytes(matrix));
   std::fill_n(codes, matrix.columns, matrix.flip);
   for (const BitPlane& plane : bit_planes(matrix.bits)) {
+    if (plane.bits == 16) take_plane<16>(plane.shift, matrix.columns, from, codes);
     if (plane.bits == 8) take_plane<8>(plane.shift, matrix.columns, from, codes);
     if (plane.bits == 4) take_plane<4>(plane.shift, matrix.columns, from, codes);
     if (plane.bits == 2) take_plane<2>(plane.shift, matrix.columns, from, codes);

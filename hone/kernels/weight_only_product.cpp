@@ -286,8 +286,8 @@ HWY_EXPORT(multiply);
 
 void weight_only_product(ThreadPool& pool, const FloatRows& x, const CodedWeight& weight,
                          const Epilogue& epilogue, float* y, std::int64_t y_stride) {
-  HONE_ASSERT(weight.bits >= 1 && weight.bits <= 8, "a product with weights of {} bits",
-              weight.bits);
+  HONE_ASSERT(weight.half ? weight.bits == 16 : weight.bits >= 1 && weight.bits <= 8,
+              "a product with weights of {} bits", weight.bits);
   HONE_ASSERT((weight.scales == nullptr) != (weight.block_scales == nullptr),
               "a product needs scales per row or scales per block");
   HONE_ASSERT(weight.scales != nullptr || weight.block > 0, "blocks of {} columns", weight.block);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "hone/base/thread_pool.h"
 #include "hone/kernels/epilogue.h"
+#include "hone/kernels/half_conversion.h"
 
 /// Products of float activations with packed weights: what is saved is memory and the reading of it, nothing is rounded
 /// but the weights.
@@ -16,12 +18,14 @@ namespace hone::kernels {
 struct CodedWeight {
   std::int64_t rows = 0;     ///< N
   std::int64_t columns = 0;  ///< K
-  int bits = 8;              ///< of a code, 1 to 8
+  int bits = 8;              ///< of a code, 1 to 8, or 16 of a half
   /// In panels (see packed_matrix.h), aligned to a line of the cache for best speed.
   const std::uint8_t* codes = nullptr;
   /// (2^bits) what codes stand for. Whole numbers are fastest: those that follow each other for codes of 5 and more bits,
   /// any of -128 to 127 for fewer.
   const float* values = nullptr;
+  /// Codes are such numbers themselves; there are no `values` and `offsets` then.
+  std::optional<Half> half = std::nullopt;
   const float* offsets = nullptr;  ///< (N) whole numbers, as values then are, or null: none
   /// One scale for every row (N), or else one byte e for every row and `block` columns, in panels, which stands for
   /// 2^(e + scale_shift - 127) · `unit`; e + scale_shift = 0 makes a block zero, and with 255 results are infinite or NaN.

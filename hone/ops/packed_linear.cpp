@@ -5,10 +5,11 @@
 #include "hone/ops/reference.h"
 #include "hone/ops/rules.h"
 
-// y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]) + residual[..., n], w the values of packed codes in panels
-// (hone/formats/packing.h); in `native_linear` x are codes, too, those of `encode_rows`, for which kernels sum codes instead of
-// values. For graphs without gradients. Behind the bias stands the residual, where the attribute of this name says that there
-// is one, then the states of the weight's format.
+// y[..., n] = activation(sum_k x[..., k] w[n, k] + bias[n]) + residual[..., n], w the values of packed codes
+// (hone/formats/packing.h), in panels or rows. In `native_linear` x is rounded, too: it is the codes of `encode_rows`, for which
+// kernels sum codes instead of values, or values that the product rounds to a format without states. For graphs without
+// gradients. Behind the bias stands the residual, where the attribute of this name says that there is one, then the states of
+// the weight's format.
 namespace hone::ops {
 namespace {
 
@@ -31,8 +32,14 @@ std::vector<OperandDef> operands(const Attributes& attributes) {
   return all;
 }
 
-bool reads_codes(const Attributes& attributes) {
+bool rounds_input(const Attributes& attributes) {
   return attributes.find("input_format") != nullptr;
+}
+
+PackedLayout layout_of(const Attributes& attributes) {
+  return packed_layout(attributes.get<Format>("format"),
+                       constant_sizes(attributes.get<Shape>("shape")),
+                       parse_arrangement(attributes.get<std::string>("arrangement")));
 }
 
 Type weight_type(const TypeContext& context) {
@@ -45,23 +52,28 @@ Type weight_type(const TypeContext& context) {
 void expect_input(const TypeContext& context, const Type& weight) {
   const Type& x = context.inputs[0];
   user_check(x.rank() >= 2, "x must have at least 2 dimensions, got {}", to_string(x));
-  if (!reads_codes(context.attributes)) {
-    expect_dtype(x, DType::f32, "x");
-    return expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
+  const bool rounds = rounds_input(context.attributes);
+  if (rounds && x.dtype == DType::u8) {
+    Type values{DType::f32, x.shape};
+    values.shape.back() = weight.dim(1);
+    const Type codes = coded_rows_type(format_in(context, "input_format"), values);
+    return user_check(x == codes, "x must be {}, the codes of {}, got {}", to_string(codes),
+                      to_string(values), to_string(x));
   }
-  Type values{DType::f32, x.shape};
-  values.shape.back() = weight.dim(1);
-  const Type codes = coded_rows_type(format_in(context, "input_format"), values);
-  user_check(x == codes, "x must be {}, the codes of {}, got {}", to_string(codes),
-             to_string(values), to_string(x));
+  expect_dtype(x, DType::f32, "x");
+  expect_equal(x.dim(-1), weight.dim(1), "columns of x against those of the weight");
+  user_check(!rounds || states_of(format_in(context, "input_format")).empty(),
+             "x must be codes where its format has states");
 }
 
 std::vector<Type> infer(const TypeContext& context) {
   const Type &x = context.inputs[0], weight = weight_type(context);
   activation_of(context.attributes);
   expect_input(context, weight);
-  const PackedLayout layout = packed_layout(format_in(context, "format"),
-                                            constant_sizes(weight.shape), Arrangement::panels);
+  format_in(context, "format");
+  user_check(std::holds_alternative<std::string>(*context.attributes.find("arrangement")),
+             "arrangement must be \"panels\" or \"rows\"");
+  const PackedLayout layout = layout_of(context.attributes);
   const auto expect = [&](std::size_t index, const Type& type, std::string_view what) {
     user_check(context.inputs[index] == type, "{} must be {}, got {}", what, to_string(type),
                to_string(context.inputs[index]));
@@ -80,14 +92,19 @@ std::vector<Type> infer(const TypeContext& context) {
   return {y};
 }
 
-Tensor decoded_input(const Call& call) {
-  const Tensor codes = reference::dense(call.input(0));
-  Sizes sizes = codes.sizes();
+// The values that are multiplied.
+Tensor input_values(const Call& call) {
+  const Tensor given = reference::dense(call.input(0));
+  if (!rounds_input(call.attributes)) return given;
+  const Format& format = call.attributes.get<Format>("input_format");
+  Sizes sizes = given.sizes();
   sizes.back() = resolve(call.attributes.get<Shape>("shape"), {})[1];
   Tensor x = Tensor::empty(DType::f32, sizes);
-  const Format& format = call.attributes.get<Format>("input_format");
-  decode_rows(kernels::int8_rows(coded_rows_shape(format, sizes), codes.data<std::uint8_t>()),
-              x.values<float>());
+  if (given.dtype() == DType::u8)
+    decode_rows(kernels::int8_rows(coded_rows_shape(format, sizes), given.data<std::uint8_t>()),
+                x.values<float>());
+  else
+    format.def->quantize_reference({format, sizes, given.values<float>(), {}}, x.values<float>());
   return x;
 }
 
@@ -99,10 +116,10 @@ void forward(Call& call) {
   for (std::size_t i = adds ? 5 : 4; i < call.inputs.size(); ++i)
     state.push_back(reference::dense(call.input(i)));
   Tensor weight = Tensor::empty(DType::f32, sizes);
-  unpack({format, sizes, {}, state}, packed_layout(format, sizes, Arrangement::panels),
+  unpack({format, sizes, {}, state}, layout_of(call.attributes),
          {reference::dense(call.input(1)), reference::dense(call.input(2))}, call.pool(),
          weight.values<float>());
-  const Tensor x = reads_codes(call.attributes) ? decoded_input(call) : call.input(0);
+  const Tensor x = input_values(call);
   const Tensor bias = reference::dense(call.input(3));
   const Tensor residual = adds ? reference::dense(call.input(4)) : Tensor();
   const auto activation = activation_of(call.attributes).function;
@@ -133,6 +150,7 @@ OpDef packed(std::string_view name, std::string_view summary) {
           .inputs_of = operands,
           .attributes = {{"format", {}},
                          {"shape", {}},
+                         {"arrangement", std::string(to_string(Arrangement::panels))},
                          {"activation", std::string("none")},
                          {"residual", false}},
           .trait = Trait::contraction,
@@ -145,7 +163,7 @@ OpDef packed(std::string_view name, std::string_view summary) {
 
 std::vector<OpDef> packed_linear() {
   OpDef native = packed("native_linear",
-                        "y (rows..., N) = activation(codes of x (rows..., K) times packed weights "
+                        "y (rows..., N) = activation(x (rows..., K), rounded, times packed weights "
                         "(N, K)^T + bias (N)) + residual (rows..., N)");
   native.attributes.set("input_format", {});
   return {packed("packed_linear",

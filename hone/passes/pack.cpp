@@ -28,13 +28,8 @@ Arrangement arrangement_for(const Node& quantizer) {
 std::string objection(const Node& quantizer) {
   const Node& parameter = *quantizer.inputs()[0].node;
   if (parameter.users().size() > 1) return "something else reads it as it is, too";
-  try {
-    packed_layout(quantizer.attributes().get<Format>("format"),
-                  resolve(parameter.types()[0].shape, {}), Arrangement::rows);
-  } catch (const UserError& error) {
-    return error.what();
-  }
-  return "";
+  return packing_objection(quantizer.attributes().get<Format>("format"),
+                           resolve(parameter.types()[0].shape, {}));
 }
 
 std::vector<Node*> quantizers_of_parameters(const Graph& graph) {

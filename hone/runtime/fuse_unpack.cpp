@@ -57,13 +57,16 @@ void replace(Graph& graph, Node& node, Replacement replacement) {
                           replacement.attributes);
 }
 
-// Whether the node alone reads packed codes, in this arrangement, as its input `index`.
-bool reads_packed(const Graph& graph, const Node& node, std::size_t index,
-                  Arrangement arrangement) {
+// Whether the node alone reads a packed matrix as its input `index`.
+bool reads_packed(const Graph& graph, const Node& node, std::size_t index) {
   const Node& weight = *node.inputs()[index].node;
   return is_unpacked(weight) && weight.users().size() == 1 && !graph.is_output(weight) &&
-         weight.types()[0].rank() == 2 &&
-         weight.attributes().get<std::string>("arrangement") == to_string(arrangement);
+         weight.types()[0].rank() == 2;
+}
+
+bool lies_in(Arrangement arrangement, const Node& node, std::size_t index) {
+  return node.inputs()[index].node->attributes().get<std::string>("arrangement") ==
+         to_string(arrangement);
 }
 
 Replacement of_embedding(const Node& embedding) {
@@ -86,8 +89,12 @@ Replacement of_slice(const Node& slice) {
            {"size", *slice.attributes().find("size")}}};
 }
 
-// With the quantizer of its input, if there is one, or with the values that it gives.
-Replacement of_product(const Node& linear, const Node* quantizer) {
+enum class RoundedBy { encoder, product };
+
+// With the quantizer of its input, whose work is done by an operation of its own or by the product; null: with the values that
+// it gives.
+Replacement of_product(const Node& linear, const Node* quantizer = nullptr,
+                       RoundedBy by = RoundedBy::encoder) {
   const Node& weight = *linear.inputs()[kWeight].node;
   std::vector<Value> inputs = {linear.inputs()[kInput], weight.inputs()[0], weight.inputs()[1],
                                linear.inputs()[kBias]};
@@ -98,26 +105,36 @@ Replacement of_product(const Node& linear, const Node* quantizer) {
       linear.is("fused_linear") ? linear.attributes().get<std::string>("activation") : "none";
   Attributes attributes = {{"format", weight.attributes().get<Format>("format")},
                            {"shape", weight.attributes().get<Shape>("shape")},
+                           {"arrangement", weight.attributes().get<std::string>("arrangement")},
                            {"activation", activation},
                            {"residual", adds}};
   if (quantizer == nullptr) return {"packed_linear", std::move(inputs), std::move(attributes)};
   attributes.set("input_format", quantizer->attributes().get<Format>("format"));
+  if (by == RoundedBy::product) {
+    inputs[kInput] = quantizer->inputs()[0];
+    quantizer = nullptr;
+  }
   return {"native_linear", std::move(inputs), std::move(attributes), quantizer};
 }
 
 // Fastest first.
 std::vector<Replacement> replacements(const Graph& graph, const Node& node) {
-  if (node.is("embedding") && reads_packed(graph, node, kTable, Arrangement::rows))
-    return {of_embedding(node)};
+  const auto is_table = [&](std::size_t index) {
+    return reads_packed(graph, node, index) && lies_in(Arrangement::rows, node, index);
+  };
+  if (node.is("embedding") && is_table(kTable)) return {of_embedding(node)};
   const bool of_rows = node.is("slice") && node.attributes().get<std::int64_t>("axis") == 0;
-  if (of_rows && reads_packed(graph, node, kSliced, Arrangement::rows)) return {of_slice(node)};
+  if (of_rows && is_table(kSliced)) return {of_slice(node)};
   const bool is_product =
       (node.is("linear") || node.is("fused_linear")) && node.inputs().size() > kBias;
-  if (!is_product || !reads_packed(graph, node, kWeight, Arrangement::panels)) return {};
+  if (!is_product || !reads_packed(graph, node, kWeight)) return {};
   std::vector<Replacement> all;
   const Node* input = node.inputs()[kInput].node;
-  if (is_quantizer(*input)) all.push_back(of_product(node, input));
-  all.push_back(of_product(node, nullptr));
+  if (is_quantizer(*input) && lies_in(Arrangement::panels, node, kWeight)) {
+    all.push_back(of_product(node, input, RoundedBy::encoder));
+    if (input->inputs().size() == 1) all.push_back(of_product(node, input, RoundedBy::product));
+  }
+  all.push_back(of_product(node));
   return all;
 }
 

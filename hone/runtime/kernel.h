@@ -1,11 +1,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "hone/ir/call.h"
 #include "hone/ir/graph.h"
+#include "hone/runtime/peaks.h"
 
 namespace hone {
 
@@ -45,8 +47,8 @@ struct Kernel {
   /// What a call works in beside its results, in bytes, with the symbols bound: `call.workspace`, which calls use one after
   /// the other. Never more for smaller extents. Null: nothing that is worth being counted.
   std::int64_t (*workspace_bytes)(const CallSite&, const Bindings&) = nullptr;
-  bool native =
-      false;  ///< computes with codes of few bits, not with the values that they stand for
+  /// Computes with codes of few bits, not with the values that they stand for: what such arithmetic reaches at best.
+  std::optional<PeakKind> native = std::nullopt;
 };
 
 /// Fastest first among the rows of one operation.

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "hone/formats/packing.h"
+#include "hone/kernels/gemm.h"
+#include "hone/kernels/gemm_bf16.h"
 #include "hone/kernels/grain.h"
 #include "hone/kernels/int8_product.h"
 #include "hone/kernels/weight_only_product.h"
@@ -34,6 +36,9 @@ std::size_t linear_states(const Attributes& attributes) {
 Sizes weight_sizes(const Attributes& attributes) {
   return resolve(attributes.get<Shape>("shape"), {});
 }
+Arrangement arrangement_of(const Attributes& attributes) {
+  return parse_arrangement(attributes.get<std::string>("arrangement"));
+}
 std::int64_t rows_of(const Sizes& x) { return x.back() == 0 ? 0 : element_count(x) / x.back(); }
 
 std::vector<Tensor> states_from(const Call& call, std::size_t first, const Format& format) {
@@ -44,17 +49,19 @@ std::vector<Tensor> states_from(const Call& call, std::size_t first, const Forma
 
 // ---- how the codes of a weight become values
 
-std::string_view has_fast_values(const CallSite& site) {
-  return has_units(format_of(site.attributes), weight_sizes(site.attributes))
+std::string_view reads_rows(const CallSite& site) {
+  return has_rows(format_of(site.attributes), weight_sizes(site.attributes))
              ? ""
-             : "values of the format are no products of a code and a scale";
+             : "values of the format depend on those of other rows";
 }
 
 /// Made once for as long as codes and states stay.
 struct PreparedWeight {
+  Format format = {};
+  Sizes sizes = {};
   std::vector<Tensor> state = {};
   PackedLayout layout = {};
-  CodeUnits units = {};
+  std::optional<CodeUnits> units = {};
   std::vector<float> row_scales = {};  ///< (N), for products of integers with a scale per row
   Int8Weight integers = {};  ///< for products of integers; its pointers to codes are not set
 };
@@ -62,17 +69,21 @@ struct PreparedWeight {
 PreparedWeight prepare_weight(const Call& call, std::size_t first_state, Arrangement arrangement) {
   const Format& format = format_of(call.attributes);
   const Sizes sizes = weight_sizes(call.attributes);
-  PreparedWeight weight{.state = states_from(call, first_state, format),
+  PreparedWeight weight{.format = format,
+                        .sizes = sizes,
+                        .state = states_from(call, first_state, format),
                         .layout = packed_layout(format, sizes, arrangement)};
-  std::optional<CodeUnits> units = units_of({format, sizes, {}, weight.state});
-  HONE_ASSERT(units.has_value(), "values of {} are no products", to_string(format));
-  weight.units = std::move(*units);
+  weight.units = units_of({format, sizes, {}, weight.state});
   return weight;
 }
 
-PackedRows rows_in(const PreparedWeight& weight, const Call& call, std::size_t codes) {
-  return {weight.layout, weight.units, call.input(codes).data<std::uint8_t>(),
-          call.input(codes + 1).data<std::uint8_t>()};
+// Calls body(rows of the codes that begin with this input).
+template <typename Body>
+void with_rows(const PreparedWeight& weight, const Call& call, std::size_t codes, Body&& body) {
+  const QuantizerInput input{weight.format, weight.sizes, {}, weight.state};
+  body(PackedRows{input, weight.layout, weight.units ? &*weight.units : nullptr,
+                  call.input(codes).data<std::uint8_t>(),
+                  call.input(codes + 1).data<std::uint8_t>()});
 }
 
 // Calls body(what kPrepare makes), prepared before or for this call alone.
@@ -105,7 +116,7 @@ void gather_rows(const Call& call, const PackedRows& table, std::int64_t count, 
   const std::int64_t width = table.layout.matrix.columns;
   parallel_ranges(call.pool(), count, kernels::rows_per_chunk(width),
                   [&](std::int64_t begin, std::int64_t end) {
-                    std::vector<std::uint8_t> codes(static_cast<std::size_t>(width));
+                    std::vector<std::uint16_t> codes(static_cast<std::size_t>(width));
                     for (std::int64_t i = begin; i < end; ++i)
                       table.gather(row_of(i), codes, y + i * width);
                   });
@@ -117,9 +128,10 @@ void packed_embedding(Call& call) {
     const std::int64_t count = table.layout.matrix.rows;
     if (!std::ranges::all_of(ids, [&](std::int64_t id) { return id >= 0 && id < count; }))
       return call.op.reference(call);
-    gather_rows(call, rows_in(table, call, kTableCodes), std::ssize(ids),
-                call.output().data<float>(),
-                [&](std::int64_t i) { return ids[static_cast<std::size_t>(i)]; });
+    with_rows(table, call, kTableCodes, [&](const PackedRows& rows) {
+      gather_rows(call, rows, std::ssize(ids), call.output().data<float>(),
+                  [&](std::int64_t i) { return ids[static_cast<std::size_t>(i)]; });
+    });
   });
 }
 
@@ -128,8 +140,10 @@ void packed_rows(Call& call) {
     const std::int64_t begin = call.attributes.get<std::int64_t>("begin");
     const std::int64_t count = call.output().size(0);
     if (begin + count > table.layout.matrix.rows) return call.op.reference(call);
-    gather_rows(call, rows_in(table, call, kRowsCodes), count, call.output().data<float>(),
-                [&](std::int64_t i) { return begin + i; });
+    with_rows(table, call, kRowsCodes, [&](const PackedRows& rows) {
+      gather_rows(call, rows, count, call.output().data<float>(),
+                  [&](std::int64_t i) { return begin + i; });
+    });
   });
 }
 
@@ -179,6 +193,8 @@ std::string_view has_scales_of_rows_or_blocks(const CallSite& site) {
   const Sizes sizes = weight_sizes(site.attributes);
   const std::optional<CodeUnits> units = units_for_any_state(format, sizes);
   if (!units) return "values of the format are no products of a code and a scale";
+  if (arrangement_of(site.attributes) != Arrangement::panels) return "codes do not lie in panels";
+  if (units->divides) return "scales are divided by";
   const bool by_row = units->group == 0 || units->group >= sizes.back();
   const bool in_panels = packed_layout(format, sizes, Arrangement::panels).scale_blocks > 0;
   return (in_panels ? block_scales_of(*units).has_value() : by_row)
@@ -186,23 +202,26 @@ std::string_view has_scales_of_rows_or_blocks(const CallSite& site) {
              : "scales are neither of rows nor powers of two of blocks";
 }
 
-CodedProduct prepare_codes(const Call& call) {
-  CodedProduct product{.weight = prepare_panels(call)};
-  const PackedLayout& layout = product.weight.layout;
-  const CodeUnits& units = product.weight.units;
-  const kernels::PackedMatrix& m = layout.matrix;
-  product.coded = {.rows = m.rows, .columns = m.columns, .bits = m.bits};
-  // Whole numbers are fastest: the smallest value may be their unit, where to divide by it is exact.
+// Whole numbers are fastest: the smallest value may be their unit, where to divide by it is exact.
+float unit_of_values(const CodeUnits& units) {
   float unit = std::numeric_limits<float>::infinity();
   for (const float value : units.units)
     if (value != 0) unit = std::fmin(unit, std::fabs(value));
   int exponent = 0;
-  if (!units.offsets.empty() || !std::isfinite(unit) || std::frexp(unit, &exponent) != 0.5f)
-    unit = 1;
+  const bool adds = units.shared_zero_points || !units.offsets.empty();
+  return adds || !std::isfinite(unit) || std::frexp(unit, &exponent) != 0.5f ? 1 : unit;
+}
+
+CodedProduct prepare_codes(const Call& call) {
+  CodedProduct product{.weight = prepare_panels(call)};
+  const PackedLayout& layout = product.weight.layout;
+  const CodeUnits& units = product.weight.units.value();
+  const kernels::PackedMatrix& m = layout.matrix;
+  product.coded = {.rows = m.rows, .columns = m.columns, .bits = m.bits, .half = units.half};
+  const float unit = unit_of_values(units);
   product.values.resize(units.units.size());
   for (std::size_t code = 0; code < units.units.size(); ++code)
     product.values[code ^ m.flip] = units.units[code] / unit;
-  product.offsets = units.offsets;
   if (layout.scale_blocks > 0) {
     const BlockScales scales = block_scales_of(units).value();
     product.coded.block = units.group;
@@ -210,11 +229,13 @@ CodedProduct prepare_codes(const Call& call) {
     product.coded.unit = scales.unit * unit;
     return product;
   }
-  const PackedRows rows = rows_in(product.weight, call, kLinearCodes);
-  for (std::int64_t row = 0; row < m.rows; ++row)
-    product.row_scales.push_back(rows.scale(row, 0) * unit);
-  if (units.offsets.size() == 1)
-    product.offsets.assign(static_cast<std::size_t>(m.rows), units.offsets[0]);
+  with_rows(product.weight, call, kLinearCodes, [&](const PackedRows& rows) {
+    for (std::int64_t row = 0; row < m.rows; ++row) {
+      product.row_scales.push_back(rows.scale(row, 0) * unit);
+      if (units.shared_zero_points || !units.offsets.empty())
+        product.offsets.push_back(rows.offset(row, 0));
+    }
+  });
   return product;
 }
 
@@ -233,6 +254,59 @@ void coded_linear(Call& call) {
                                  weight, epilogue_of(call), call.output().data<float>(),
                                  weight.rows);
   });
+}
+
+// ---- products of floats with some rows of a weight after the other, whatever its format
+
+template <Arrangement kArrangement>
+PreparedWeight prepare_arranged(const Call& call) {
+  return prepare_weight(call, linear_states(call.attributes), kArrangement);
+}
+
+// As many rows of a weight as stay in a cache near the processor while they are multiplied.
+template <Arrangement kArrangement>
+void linear_by_rows(Call& call) {
+  with_weight<prepare_arranged<kArrangement>>(call, [&](const PreparedWeight& weight) {
+    constexpr std::int64_t kChunkElements = 64 << 10;
+    const Tensor& x = call.input(0);
+    const std::int64_t outputs = weight.layout.matrix.rows, columns = weight.layout.matrix.columns,
+                       count = rows_of(x.sizes());
+    const std::int64_t panels = std::max<std::int64_t>(
+        1, kChunkElements / (kernels::kPackedRows * std::max<std::int64_t>(1, columns)));
+    const kernels::Epilogue epilogue = epilogue_of(call);
+    float* const y = call.output().data<float>();
+    with_rows(weight, call, kLinearCodes, [&](const PackedRows& rows) {
+      parallel_ranges(
+          call.pool(), outputs, panels * kernels::kPackedRows,
+          [&](std::int64_t begin, std::int64_t end) {
+            std::vector<float> values(static_cast<std::size_t>((end - begin) * columns));
+            ThreadPool alone(1);
+            rows.read(alone, begin, end - begin, values.data());
+            kernels::Epilogue part = epilogue;
+            part.bias += begin;
+            if (part.residual != nullptr) part.residual += begin;
+            kernels::gemm(alone, {count, end - begin, columns}, {x.data<float>(), columns, 1},
+                          {values.data(), 1, columns}, y + begin, outputs, part);
+          });
+    });
+  });
+}
+
+template <Arrangement kArrangement>
+std::string_view reads_arranged_rows(const CallSite& site) {
+  if (arrangement_of(site.attributes) != kArrangement) return "codes are arranged otherwise";
+  return reads_rows(site);
+}
+
+template <Arrangement kArrangement>
+Kernel linear_by_rows_kernel() {
+  return {"packed_linear",
+          "cpu",
+          "rows",
+          reads_arranged_rows<kArrangement>,
+          linear_by_rows<kArrangement>,
+          Layout::dense,
+          prepare_once<PreparedWeight, prepare_arranged<kArrangement>>};
 }
 
 // ---- products of integers: the formats that fit each other
@@ -293,6 +367,7 @@ Int8Shape int8_shape(std::int64_t rows, std::int64_t columns, const Format& inpu
 }
 
 std::string_view sums_of_codes(const CallSite& site) {
+  if (site.inputs[0].dtype != DType::u8) return "inputs are no codes";
   if (weight_sizes(site.attributes)[1] > kernels::kMostInt8Columns)
     return "more columns than integers can sum up";
   return fits_per_row(site) || fits_per_block(site)
@@ -302,13 +377,13 @@ std::string_view sums_of_codes(const CallSite& site) {
 
 // The whole numbers that units are multiples of, and what of.
 void set_integers(const PreparedWeight& weight, Int8Weight& integers) {
-  const std::vector<float>& units = weight.units.units;
+  const std::vector<float>& units = weight.units->units;
   float unit = std::numeric_limits<float>::infinity();
   for (const float value : units)
     if (value != 0) unit = std::fmin(unit, std::fabs(value));
   integers.unit = unit;
   if (integers.bits > 4) return;
-  const std::uint8_t flip = weight.layout.matrix.flip;
+  const std::uint16_t flip = weight.layout.matrix.flip;
   for (std::size_t code = 0; code < units.size(); ++code)
     if (!std::isnan(units[code]))
       integers.values[code ^ flip] =
@@ -321,9 +396,10 @@ PreparedWeight prepare_integers(const Call& call) {
   weight.integers = {.rows = m.rows, .columns = m.columns, .bits = m.bits};
   set_integers(weight, weight.integers);
   if (weight.layout.scale_blocks > 0) return weight;
-  const PackedRows rows = rows_in(weight, call, kLinearCodes);
-  for (std::int64_t row = 0; row < m.rows; ++row)
-    weight.row_scales.push_back(rows.scale(row, 0) * weight.integers.unit);
+  with_rows(weight, call, kLinearCodes, [&](const PackedRows& rows) {
+    for (std::int64_t row = 0; row < m.rows; ++row)
+      weight.row_scales.push_back(rows.scale(row, 0) * weight.integers.unit);
+  });
   weight.integers.unit = 1;
   return weight;
 }
@@ -390,36 +466,76 @@ void native_linear(Call& call) {
   });
 }
 
+// ---- products of bfloat16
+
+bool is_bfloat16(const Format& format) { return format.def->name == "bf16"; }
+
+std::string_view are_bfloat16(const CallSite& site) {
+  if (site.inputs[0].dtype != DType::f32) return "inputs are codes";
+  return is_bfloat16(format_of(site.attributes)) && is_bfloat16(input_format_of(site.attributes))
+             ? ""
+             : "weight and input are not both bfloat16";
+}
+
+void bfloat16_linear(Call& call) {
+  const Tensor &x = call.input(0), &y = call.output();
+  const std::int64_t columns = x.sizes().back(), outputs = y.sizes().back();
+  kernels::gemm_bf16(call.pool(), {rows_of(x.sizes()), outputs, columns}, x.data<float>(), columns,
+                     call.input(kLinearCodes).data<std::uint8_t>(), call.output().data<float>(),
+                     outputs, epilogue_of(call), static_cast<std::uint32_t*>(call.workspace));
+}
+
+std::int64_t bfloat16_linear_bytes(const CallSite& site, const Bindings& bindings) {
+  const Sizes x = resolve(site.inputs[0].shape, bindings);
+  return static_cast<std::int64_t>(kernels::gemm_bf16_workspace_words(rows_of(x), x.back()) *
+                                   sizeof(std::uint32_t));
+}
+
 }  // namespace
 
+std::string native_objection(const Format& weight, InputScales scales) {
+  const bool calibrated = scales == InputScales::calibrated;
+  if (is_symmetric_int(weight) || is_signs(weight)) return "";
+  if (!is_bfloat16(weight) && !is_integer_in_blocks(weight))
+    return fmt::format(
+        "products of weights in {} and rounded inputs are not of codes on this version; those of "
+        "int(bits=2 to 8), binary, ternary, bf16, mxint(bits=2 to 8) in blocks of 16 to 256, and "
+        "mxfp(element=e2m1) are",
+        to_string(weight));
+  if (!calibrated) return "";
+  return fmt::format(
+      "inputs of products with weights in {} {}; leave `static` out, or give weights in int",
+      to_string(weight),
+      is_bfloat16(weight) ? "have no scales"
+                          : "take the scales of their blocks from their own values");
+}
+
 Format native_input(const Format& weight, const FormatTable& formats, InputScales scales) {
+  const std::string objection = native_objection(weight, scales);
+  user_check(objection.empty(), "{}", objection);
+  if (is_bfloat16(weight)) return weight;
   const bool calibrated = scales == InputScales::calibrated;
   if (is_symmetric_int(weight) || is_signs(weight))
     return parse_format(calibrated ? "int(bits=8,scale=static)" : "int(bits=8,per=token)", formats);
-  user_check(is_integer_in_blocks(weight),
-             "products of weights in {} and rounded inputs are not of codes on this version; those "
-             "of int(bits=2 to 8), binary, ternary, "
-             "mxint(bits=2 to 8) in blocks of 16 to 256, and mxfp(element=e2m1) are",
-             to_string(weight));
-  user_check(!calibrated,
-             "inputs of products with weights in {} take the scales of their blocks from their own "
-             "values; leave `static` out, or give weights in int",
-             to_string(weight));
   return parse_format(fmt::format("mxint(bits=8,block={})", weight["block"]), formats);
 }
 
 KernelTable packed_kernels() {
   return {
       {"native_linear", "cpu", "integers", sums_of_codes, native_linear, Layout::dense,
-       prepare_once<PreparedWeight, prepare_integers>, nullptr, /*native=*/true},
+       prepare_once<PreparedWeight, prepare_integers>, nullptr, PeakKind::int8_gops},
+      {"native_linear", "cpu", "bf16", are_bfloat16, bfloat16_linear, Layout::dense, nullptr,
+       bfloat16_linear_bytes, PeakKind::bf16_gflops},
       {"encode_rows", "cpu", "rows", has_fast_codes, encode_rows, Layout::dense,
        prepare_once<kernels::Int8Grid, prepare_grid>},
-      {"packed_embedding", "cpu", "rows", has_fast_values, packed_embedding, Layout::dense,
+      {"packed_embedding", "cpu", "rows", reads_rows, packed_embedding, Layout::dense,
        prepare_once<PreparedWeight, prepare_table<kTableStates>>},
-      {"packed_rows", "cpu", "rows", has_fast_values, packed_rows, Layout::dense,
+      {"packed_rows", "cpu", "rows", reads_rows, packed_rows, Layout::dense,
        prepare_once<PreparedWeight, prepare_table<kRowsStates>>},
       {"packed_linear", "cpu", "codes", has_scales_of_rows_or_blocks, coded_linear, Layout::dense,
        prepare_once<CodedProduct, prepare_codes>},
+      linear_by_rows_kernel<Arrangement::panels>(),
+      linear_by_rows_kernel<Arrangement::rows>(),
   };
 }
 

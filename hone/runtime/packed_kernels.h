@@ -15,9 +15,11 @@ enum class InputScales : std::uint8_t {
   calibrated  ///< one for all of them, from texts beforehand
 };
 
-/// The format of inputs with which products of weights in `weight` are of codes: `int` per token and dynamic for `int`, or per
-/// tensor where scales are calibrated; `mxint` in the same blocks for formats in blocks, which have no calibrated scales. Throws
-/// `UserError` where there is none.
+/// Why there is no format of inputs with which products of weights in `weight` are of codes; "" where there is one.
+std::string native_objection(const Format& weight, InputScales scales = InputScales::dynamic);
+
+/// That format: `int` per token and dynamic for `int`, or per tensor where scales are calibrated; `mxint` in the same blocks for
+/// formats in blocks; `bf16` for itself. Those two have no calibrated scales. Throws `UserError` where there is an objection.
 Format native_input(const Format& weight, const FormatTable& formats,
                     InputScales scales = InputScales::dynamic);
 

@@ -71,7 +71,7 @@ std::string_view arithmetic_of_run(const Graph& graph, const Session& session) {
   if (!fuse_unpack(fused, session)) return arithmetic_of(graph);
   const auto is_native = [&](const Node* node) {
     const Kernel* kernel = find_kernel(session.library.kernels, *node, session.device);
-    return kernel != nullptr && kernel->native;
+    return kernel != nullptr && kernel->native.has_value();
   };
   return std::ranges::any_of(fused.of_kind(NodeKind::operation), is_native) ? kNative
                                                                             : arithmetic_of(graph);

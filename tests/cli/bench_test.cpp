@@ -232,11 +232,18 @@ TEST(Bench, TimesProductsOfCodes) {
   EXPECT_EQ(times["arithmetic"], "native");
   EXPECT_GT(times["peak_int8_gops"].get<double>(), 0);
   EXPECT_NE(times["kernels"].dump().find("native_linear / integers"), std::string::npos);
-  const Ending bf16 = run_hone({"bench", "model", "--native", "bf16"}, workshop());
-  EXPECT_EQ(bf16.code, 1);
-  EXPECT_NE(bf16.messages.find("products of weights in bf16 and rounded inputs are not of codes"),
+  const Json bf16 = run_json({"bench", "model", "--batch", "2", "--tokens", "8", "--runs", "1",
+                              "--native", "bf16", "--profile"},
+                             workshop());
+  EXPECT_EQ(bf16["arithmetic"], "native");
+  EXPECT_NE(bf16["kernels"].dump().find("native_linear / bf16"), std::string::npos);
+  EXPECT_GT(bf16["share_of_bf16_peak"].get<double>(), 0);
+  EXPECT_FALSE(bf16.contains("share_of_int8_peak"));
+  const Ending fp16 = run_hone({"bench", "model", "--native", "fp16"}, workshop());
+  EXPECT_EQ(fp16.code, 1);
+  EXPECT_NE(fp16.messages.find("products of weights in fp16 and rounded inputs are not of codes"),
             std::string::npos)
-      << bf16.messages;
+      << fp16.messages;
   const Ending both =
       run_hone({"bench", "model", "--native", "int(bits=8)", "--train"}, workshop());
   EXPECT_EQ(both.code, 2);

@@ -122,6 +122,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench model --batch 2 --tokens 8 --runs 1 --profile"},
       {"bench model --batch 2 --tokens 8 --runs 1 --qat int(bits=8)"},
       {"bench model --batch 2 --tokens 8 --runs 1 --native int(bits=8,per=row)"},
+      {"bench model --batch 2 --tokens 8 --runs 1 --native bf16"},
       {"bench dequantize --elements 1000,4096 --group 40 --runs 2"},
       {"doctor"},
       {"convert model -o converted"},

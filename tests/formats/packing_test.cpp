@@ -23,7 +23,7 @@ std::vector<Format> packable_variants() {
       for (const std::string_view word : parameter.words)
         texts.push_back(fmt::format("{}({}={})", name, parameter.name, word));
       if (parameter.name == "bits" || parameter.name == "width")
-        for (int bits = 2; bits <= 8; ++bits)
+        for (int bits = 2; bits <= 17; ++bits)
           texts.push_back(fmt::format("{}({}={})", name, parameter.name, bits));
       if (parameter.name == "axis") texts.push_back(fmt::format("{}(axis=0)", name));
       if (parameter.name == "rows") texts.push_back(fmt::format("{}(rows=2)", name));
@@ -56,14 +56,15 @@ void expect_same_bits(const std::vector<float>& y, const std::vector<float>& exp
 
 TEST(Packing, KeepsTheBitsOfEveryFormatThatHasAPackedForm) {
   ThreadPool pool(3);
-  int packed_count = 0, by_units = 0;
+  int packed_count = 0, by_units = 0, by_rows = 0;
   for (const Format& format : packable_variants()) {
     for (const Sizes& sizes : {Sizes{33, 96}, Sizes{96}, Sizes{3, 2, 32}}) {
       for (const Arrangement arrangement : kArrangements) {
         const std::vector<float> x = drawn(element_count(sizes));
         const std::vector<Tensor> state = calibrate_tensor(format, sizes, x);
         const CodeLayout codes = format.def->layout(format, sizes);
-        if (codes.element_bits > 8) continue;
+        EXPECT_EQ(packing_objection(format, sizes).empty(), codes.element_bits <= 16);
+        if (codes.element_bits > 16) continue;
         const std::string what = fmt::format("{} of ({}) in {}", to_string(format),
                                              fmt::join(sizes, ","), to_string(arrangement));
         const PackedLayout layout = packed_layout(format, sizes, arrangement);
@@ -77,12 +78,28 @@ TEST(Packing, KeepsTheBitsOfEveryFormatThatHasAPackedForm) {
         expect_same_bits(y, expected, what);
         check_codes({format, sizes, {}, state}, layout, packed, pool);
         ++packed_count;
-        by_units += units_of({format, sizes, {}, state}) ? 1 : 0;
+        const std::optional<CodeUnits> units = units_of({format, sizes, {}, state});
+        by_units += units ? 1 : 0;
+        if (sizes.size() != 2 || !has_rows(format, sizes)) continue;
+        const QuantizerInput unread{format, sizes, {}, state};
+        const PackedRows rows{unread, layout, units ? &*units : nullptr,
+                              packed.codes.data<std::uint8_t>(),
+                              packed.shared.data<std::uint8_t>()};
+        std::vector<float> last(expected.end() - sizes[1], expected.end()), row(last.size());
+        rows.read(pool, 32, 1, row.data());
+        expect_same_bits(row, last, what + ", the last row");
+        by_rows += units ? 0 : 1;
+        if (arrangement == Arrangement::panels) continue;
+        std::vector<std::uint16_t> row_codes(row.size());
+        std::ranges::fill(row, 0);
+        rows.gather(32, row_codes, row.data());
+        expect_same_bits(row, last, what + ", the last row gathered");
       }
     }
   }
   EXPECT_GT(packed_count, 500);
   EXPECT_GT(by_units, 300) << "formats that fast kernels read";
+  EXPECT_GT(by_rows, 30) << "formats that decode rows themselves";
 }
 
 // 768 x 768 in MXINT8 of 32: 8 bits an element, a byte for 32 of them, and nothing that pads.
@@ -97,6 +114,12 @@ TEST(Packing, TakesTheBytesThatTheFormatSays) {
   EXPECT_EQ(four.code_bytes, 32 * 768 / 2) << "rows are padded to a panel";
   EXPECT_EQ(four.shared_bytes, 32 * 24);
   EXPECT_EQ(four.bytes_without_padding(), 2 * 768 / 2 + 2 * 24);
+  const PackedLayout half = packed_layout(format_of("bf16"), {768, 768}, Arrangement::panels);
+  EXPECT_EQ(half.code_bytes, 768 * 768 * 2);
+  EXPECT_EQ(half.shared_bytes, 0);
+  const PackedLayout twelve =
+      packed_layout(format_of("int(bits=12)"), {768, 768}, Arrangement::panels);
+  EXPECT_EQ(twelve.code_bytes, 768 * 768 * 12 / 8);
   const PackedLayout table =
       packed_layout(format_of("int(bits=8,per=row)"), {30522, 128}, Arrangement::rows);
   EXPECT_EQ(table.code_bytes, 30522 * 128);
@@ -104,10 +127,10 @@ TEST(Packing, TakesTheBytesThatTheFormatSays) {
 }
 
 TEST(Packing, RefusesFormatsOfLargeCodes) {
-  expect_user_error("bf16 has no packed form: its codes have 16 bits, packed are those of up to 8",
-                    [] {
-                      packed_layout(format_of("bf16"), {4, 4}, Arrangement::rows);
-                    });
+  expect_user_error("its codes have 17 bits, packed are those of up to 16", [] {
+    packed_layout(format_of("minifloat_ieee(width=17,exponent_width=5)"), {4, 4},
+                  Arrangement::rows);
+  });
   expect_user_error("unknown arrangement 'tiles' of packed codes; they lie in panels or in rows",
                     [] { parse_arrangement("tiles"); });
 }
@@ -141,6 +164,24 @@ TEST(Packing, FindsCodesThatStandForNoNumber) {
       packed.codes.data<std::uint8_t>()[1] = 0;
       packed.shared.data<std::uint8_t>()[0] = 254;
     });
+  });
+  expect_user_error("row 33, column 2: the value is inf; the file is damaged", [&] {
+    check(format_of("bf16"), {40, 3}, [](PackedCodes& packed) {
+      // Pair 1 of row 1 in the second panel of 2 pairs.
+      std::uint8_t* const at = packed.codes.data<std::uint8_t>() + (2 + 1) * 128 + 4;
+      at[0] = 0x80, at[1] = 0x7f;
+    });
+  });
+  expect_user_error("row 0, column 2: the value is -nan; the file is damaged", [&] {
+    check(format_of("fp16"), {4, 40}, [](PackedCodes& packed) {
+      std::fill_n(packed.codes.data<std::uint8_t>() + 128, 2, std::uint8_t{255});
+    });
+  });
+  expect_user_error("row 1, column 0: the value is nan; the file is damaged", [&] {
+    check(format_of("int(bits=4,per=row,range=affine,scale=dynamic)"), {2, 32},
+          [](PackedCodes& packed) {
+            std::fill_n(packed.shared.data<std::uint8_t>() + 12, 4, std::uint8_t{255});
+          });
   });
   // 6 bits of a byte.
   expect_user_error(

@@ -40,7 +40,7 @@ TEST(QuantizeNative, MakesAModelThatMultipliesCodesAndSaysWhatItComputes) {
   for (const auto& [format, input] :
        {std::pair{"int(bits=8,per=row)", "int(bits=8,per=token,scale=dynamic)"},
         std::pair{"int(bits=4,per=row)", "int(bits=8,per=token,scale=dynamic)"},
-        std::pair{"mxint(bits=8)", "mxint(bits=8,block=32,axis=-1)"},
+        std::pair{"bf16", "bf16"}, std::pair{"mxint(bits=8)", "mxint(bits=8,block=32,axis=-1)"},
         std::pair{"mxint(bits=4,block=16)", "mxint(bits=8,block=16,axis=-1)"}}) {
     SCOPED_TRACE(format);
     const std::string out = (folder.path() / format).string();
@@ -67,8 +67,8 @@ TEST(QuantizeNative, MakesAModelThatMultipliesCodesAndSaysWhatItComputes) {
     const EvaluateResult evaluated = evaluate_model(again, context);
     EXPECT_EQ(evaluated.fields["eval_loss"], made.fields["after"]["eval_loss"]);
     EXPECT_EQ(made.fields["size"]["disk_bytes"], *weight_file_bytes(out));
-    EXPECT_LT(4 * made.fields["size"]["memory_bytes"].get<std::int64_t>(),
-              2 * made.fields["size_before"]["memory_bytes"].get<std::int64_t>());
+    EXPECT_LT(made.fields["size"]["memory_bytes"].get<std::int64_t>(),
+              0.51 * made.fields["size_before"]["memory_bytes"].get<double>());
   }
 }
 
@@ -183,8 +183,8 @@ TEST(QuantizeNative, RefusesWhatCannotBeNative) {
   const TemporaryFolder folder;
   Context& context = testing::quiet_context();
   const std::string out = (folder.path() / "out").string();
-  expect_user_error("products of weights in bf16 and rounded inputs are not of codes",
-                    [&] { quantize_native_job(native_job("bf16", out), context); });
+  expect_user_error("products of weights in fp16 and rounded inputs are not of codes",
+                    [&] { quantize_native_job(native_job("fp16", out), context); });
   NativeQuantizeJob job = native_job("mxint(bits=8)", out);
   job.input_scales = InputScales::calibrated;
   expect_user_error("take the scales of their blocks from their own values; leave `static` out",

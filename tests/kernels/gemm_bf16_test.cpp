@@ -2,19 +2,33 @@
 
 #include "hone/kernels/bf16_products.h"
 #include "hone/kernels/half_conversion.h"
-#include "hone/kernels/scratch.h"
+#include "hone/kernels/packed_matrix.h"
 #include "tests/kernels/kernel_testing.h"
 
 namespace hone::kernels {
 namespace {
 
-std::vector<float> rounded_to_bf16(const std::vector<float>& x) {
+std::vector<std::uint16_t> halves_of(const std::vector<float>& x) {
   ThreadPool pool(1);
   std::vector<std::uint16_t> halves(x.size());
-  std::vector<float> y(x.size());
   float_to_bfloat16(pool, static_cast<std::int64_t>(x.size()), x.data(), halves.data());
-  bfloat16_to_float(pool, static_cast<std::int64_t>(x.size()), halves.data(), y.data());
+  return halves;
+}
+
+std::vector<float> rounded_to_bf16(const std::vector<float>& x) {
+  std::vector<float> y(x.size());
+  half_to_float(Half::bfloat16, static_cast<std::int64_t>(x.size()), halves_of(x).data(), y.data());
   return y;
+}
+
+// W (N,K) as products read it.
+std::vector<std::uint8_t> packed_weight(const std::vector<float>& w, std::int64_t n,
+                                        std::int64_t k) {
+  ThreadPool pool(1);
+  const PackedMatrix matrix{n, k, 16};
+  std::vector<std::uint8_t> packed(packed_bytes(matrix));
+  arrange(pool, matrix, halves_of(w).data(), packed.data());
+  return packed;
 }
 
 struct PairOperands {
@@ -30,18 +44,16 @@ struct PairOperands {
         bias(random_floats(sizes.n, 3)) {}
 
   std::vector<float> product(ThreadPool& pool, const Epilogue& epilogue) const {
-    Scratch scratch;
-    auto* const packed = reinterpret_cast<std::uint32_t*>(
-        scratch.floats(gemm_bf16_packed_words(shape.n, shape.k) + 1));
-    gemm_bf16_pack(pool, shape.n, shape.k, w.data(), packed);
+    const std::vector<std::uint8_t> packed = packed_weight(w, shape.n, shape.k);
     std::vector<float> c(static_cast<std::size_t>(shape.m * (shape.n + 2)), 7.0f);
-    gemm_bf16(pool, shape, a.data(), a_stride, packed, c.data(), shape.n + 2, epilogue);
+    gemm_bf16(pool, shape, a.data(), a_stride, packed.data(), c.data(), shape.n + 2, epilogue);
     return c;
   }
 };
 
-constexpr GemmShape kPairShapes[] = {{1, 1, 1},    {1, 49, 2},      {8, 48, 64},   {9, 17, 33},
-                                     {130, 65, 7}, {20, 100, 1601}, {140, 400, 20}};
+constexpr GemmShape kPairShapes[] = {{1, 1, 1},    {1, 49, 2},      {8, 48, 64},    {9, 17, 33},
+                                     {130, 65, 7}, {20, 100, 1601}, {140, 400, 20}, {2, 200, 900},
+                                     {3, 96, 50},  {5, 33, 10}};
 
 // Rounded operands, the sum over blocks of at most 768 of K, the odd element of each pair first.
 float expected_at(const PairOperands& o, const std::vector<float>& a, const std::vector<float>& w,
@@ -122,18 +134,23 @@ TEST(GemmBf16, GoesThroughTheEpilogue) {
   });
 }
 
+// Operands, products and sums around 2^-126.
 TEST(GemmBf16, TakesWhatIsBelowTheSmallestNormalNumberForZero) {
-  for_each_target([] {
+  const std::vector<float> w = {1e-39f, 1}, a = {1e30f, 1e-39f};
+  const std::vector<std::uint8_t> packed = packed_weight(w, 1, 2);
+  for_each_target([&] {
     ThreadPool pool(1);
-    Scratch scratch;
-    auto* const packed =
-        reinterpret_cast<std::uint32_t*>(scratch.floats(gemm_bf16_packed_words(1, 2)));
-    const float w[] = {1e-39f, 1}, a[] = {1e30f, 1e-39f};
-    gemm_bf16_pack(pool, 1, 2, w, packed);
     float c = 1;
-    gemm_bf16(pool, {1, 1, 2}, a, 2, packed, &c, 1);
+    gemm_bf16(pool, {1, 1, 2}, a.data(), 2, packed.data(), &c, 1);
     EXPECT_EQ(c, 0);
   });
+  PairOperands o({9, 70, 200});
+  for (float& value : o.a) value *= 0x1p-64f;
+  for (float& value : o.w) value *= 0x1p-61f;
+  const std::vector<float> c =
+      same_for_any_target([&](ThreadPool& pool) { return o.product(pool, {}); }, kFusedTargets);
+  EXPECT_NE(std::ranges::count(c, 0.0f), 0);
+  for (const float value : c) EXPECT_TRUE(value == 0 || std::isnormal(value)) << value;
 }
 
 TEST(GemmBf16, OfNothingIsTheBias) {

@@ -74,7 +74,8 @@ struct Weights {
   Weights(const PackedMatrix& matrix_, Bytes codes_) : matrix(matrix_), codes(std::move(codes_)) {
     ThreadPool pool(1);
     packed.resize(packed_bytes(matrix));
-    arrange(pool, matrix, codes.data(), packed.data());
+    const std::vector<std::uint16_t> words(codes.begin(), codes.end());
+    arrange(pool, matrix, words.data(), packed.data());
     weight.rows = matrix.rows;
     weight.columns = matrix.columns;
     weight.bits = matrix.bits;

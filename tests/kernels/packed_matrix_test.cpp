@@ -6,15 +6,16 @@ namespace hone::kernels {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
+using Words = std::vector<std::uint16_t>;
 
-Bytes random_codes(std::int64_t count, int bits, std::uint64_t stream) {
+Words random_codes(std::int64_t count, int bits, std::uint64_t stream) {
   RandomSequence random(5, stream);
-  Bytes codes(static_cast<std::size_t>(count));
-  for (std::uint8_t& code : codes) code = static_cast<std::uint8_t>(random.below(1u << bits));
+  Words codes(static_cast<std::size_t>(count));
+  for (std::uint16_t& code : codes) code = static_cast<std::uint16_t>(random.below(1u << bits));
   return codes;
 }
 
-Bytes arranged(const PackedMatrix& matrix, const Bytes& codes) {
+Bytes arranged(const PackedMatrix& matrix, const Words& codes) {
   return same_for_any_threads([&](ThreadPool& pool) {
     Bytes packed(packed_bytes(matrix), 0xaa);
     arrange(pool, matrix, codes.data(), packed.data());
@@ -22,15 +23,15 @@ Bytes arranged(const PackedMatrix& matrix, const Bytes& codes) {
   });
 }
 
-std::uint8_t sign_bit(int bits) { return static_cast<std::uint8_t>(1 << (bits - 1)); }
+std::uint16_t sign_bit(int bits) { return static_cast<std::uint16_t>(1 << (bits - 1)); }
 
 // All widths, sizes around those of units and panels.
 template <typename Body>
 void for_matrices(Body&& body) {
-  for (int bits = 1; bits <= 8; ++bits) {
+  for (int bits = 1; bits <= 16; ++bits) {
     for (const std::int64_t rows : {1, 31, 32, 33, 70}) {
       for (const std::int64_t columns : {1, 4, 7, 32, 33, 100}) {
-        for (const std::uint8_t flip : {std::uint8_t{0}, sign_bit(bits)}) {
+        for (const std::uint16_t flip : {std::uint16_t{0}, sign_bit(bits)}) {
           SCOPED_TRACE(fmt::format("{} x {} of {} bits, flip {}", rows, columns, bits, flip));
           body(PackedMatrix{rows, columns, bits, flip});
         }
@@ -46,6 +47,8 @@ TEST(PackedMatrix, PlanesHoldTheHighestBitsInTheWidest) {
       planes += fmt::format("{}<<{} ", plane.bits, plane.shift);
     return planes;
   };
+  EXPECT_EQ(text(16), "16<<0 ");
+  EXPECT_EQ(text(13), "8<<5 4<<1 1<<0 ");
   EXPECT_EQ(text(8), "8<<0 ");
   EXPECT_EQ(text(7), "4<<3 2<<1 1<<0 ");
   EXPECT_EQ(text(6), "4<<2 2<<0 ");
@@ -57,7 +60,7 @@ TEST(PackedMatrix, PlanesHoldTheHighestBitsInTheWidest) {
 TEST(PackedMatrix, BytesOfEightBitsLieAsQuadsOfColumns) {
   // byte (n/32 K/4 + k/4) 128 + n%32 4 + k%4
   const PackedMatrix matrix{40, 8, 8, 0x80};
-  const Bytes codes = random_codes(40 * 8, 8, 1);
+  const Words codes = random_codes(40 * 8, 8, 1);
   const Bytes packed = arranged(matrix, codes);
   ASSERT_EQ(packed.size(), 64u * 8);
   for (int n = 0; n < 64; ++n) {
@@ -69,9 +72,23 @@ TEST(PackedMatrix, BytesOfEightBitsLieAsQuadsOfColumns) {
   }
 }
 
+TEST(PackedMatrix, WordsOfSixteenBitsLieAsPairsOfColumns) {
+  // byte (n/32 K/2 + k/2) 128 + n%32 4 + k%2 2, lowest byte first
+  const PackedMatrix matrix{40, 5, 16};
+  const Words codes = random_codes(40 * 5, 16, 1);
+  const Bytes packed = arranged(matrix, codes);
+  ASSERT_EQ(packed.size(), 64u * 6 * 2);
+  for (int n = 0; n < 64; ++n) {
+    for (int k = 0; k < 6; ++k) {
+      const std::uint8_t* const at = &packed[(n / 32 * 3 + k / 2) * 128 + n % 32 * 4 + k % 2 * 2];
+      ASSERT_EQ(at[0] | at[1] << 8, n < 40 && k < 5 ? codes[n * 5 + k] : 0) << n << "," << k;
+    }
+  }
+}
+
 TEST(PackedMatrix, HalfBytesHoldTheFirstFourOfEightColumnsLow) {
   const PackedMatrix matrix{32, 16, 4};
-  const Bytes codes = random_codes(32 * 16, 4, 1);
+  const Words codes = random_codes(32 * 16, 4, 1);
   const Bytes packed = arranged(matrix, codes);
   ASSERT_EQ(packed.size(), 32u * 8);
   for (int n = 0; n < 32; ++n) {
@@ -85,7 +102,7 @@ TEST(PackedMatrix, HalfBytesHoldTheFirstFourOfEightColumnsLow) {
 TEST(PackedMatrix, PlanesOfAPanelFollowEachOther) {
   // 5 bits: 32 columns in units of 8 for the upper four bits, then one unit for the lowest
   const PackedMatrix matrix{1, 32, 5};
-  const Bytes codes = random_codes(32, 5, 1);
+  const Words codes = random_codes(32, 5, 1);
   const Bytes packed = arranged(matrix, codes);
   ASSERT_EQ(packed.size(), 32u * 32 * 5 / 8);
   for (int k = 0; k < 32; ++k) {
@@ -97,10 +114,10 @@ TEST(PackedMatrix, PlanesOfAPanelFollowEachOther) {
 
 TEST(PackedMatrix, IsRestoredFromPanels) {
   for_matrices([](const PackedMatrix& matrix) {
-    const Bytes codes = random_codes(matrix.rows * matrix.columns, matrix.bits, 2);
+    const Words codes = random_codes(matrix.rows * matrix.columns, matrix.bits, 2);
     const Bytes packed = arranged(matrix, codes);
     EXPECT_EQ(same_for_any_threads([&](ThreadPool& pool) {
-                Bytes back(codes.size(), 0xaa);
+                Words back(codes.size(), 0xaaaa);
                 restore(pool, matrix, packed.data(), back.data());
                 return back;
               }),
@@ -112,6 +129,8 @@ TEST(PackedMatrix, TakesTheBytesOfWholeUnits) {
   const auto bytes = [](std::int64_t rows, std::int64_t columns, int bits) {
     return packed_bytes({rows, columns, bits});
   };
+  EXPECT_EQ(bytes(768, 768, 16), 768u * 768 * 2);
+  EXPECT_EQ(bytes(33, 5, 16), 64u * 6 * 2);
   EXPECT_EQ(bytes(768, 768, 8), 768u * 768);
   EXPECT_EQ(bytes(768, 768, 6), 768u * 768 * 6 / 8);
   EXPECT_EQ(bytes(2, 768, 4), 32u * 768 / 2);
@@ -125,7 +144,8 @@ TEST(PackedMatrix, TakesTheBytesOfWholeUnits) {
 
 TEST(PackedMatrix, ScalesLieByBlockWithinAPanel) {
   const std::int64_t rows = 40, blocks = 3;
-  const Bytes scales = random_codes(rows * blocks, 8, 3);
+  const Words drawn = random_codes(rows * blocks, 8, 3);
+  const Bytes scales(drawn.begin(), drawn.end());
   const Bytes packed = same_for_any_threads([&](ThreadPool& pool) {
     Bytes result(packed_scale_bytes(rows, blocks), 0xaa);
     arrange_scales(pool, rows, blocks, scales.data(), result.data());
@@ -143,14 +163,14 @@ TEST(PackedMatrix, ScalesLieByBlockWithinAPanel) {
 
 TEST(PackedRows, EveryRowIsGatheredFromItsOwnBytes) {
   for_matrices([](const PackedMatrix& matrix) {
-    const Bytes codes = random_codes(matrix.rows * matrix.columns, matrix.bits, 4);
+    const Words codes = random_codes(matrix.rows * matrix.columns, matrix.bits, 4);
     const Bytes packed = same_for_any_threads([&](ThreadPool& pool) {
       Bytes result(packed_rows_bytes(matrix), 0xaa);
       arrange_rows(pool, matrix, codes.data(), result.data());
       return result;
     });
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
-      Bytes got(static_cast<std::size_t>(matrix.columns));
+      Words got(static_cast<std::size_t>(matrix.columns));
       gather_packed_row(matrix, packed.data(), row, got.data());
       ASSERT_TRUE(std::equal(got.begin(), got.end(), codes.begin() + row * matrix.columns)) << row;
     }
@@ -158,6 +178,7 @@ TEST(PackedRows, EveryRowIsGatheredFromItsOwnBytes) {
 }
 
 TEST(PackedRows, PlanesOfARowEndWithWholeBytes) {
+  EXPECT_EQ(packed_row_bytes({9, 5, 16}), 10u);
   EXPECT_EQ(packed_row_bytes({9, 128, 8}), 128u);
   EXPECT_EQ(packed_row_bytes({9, 5, 4}), 3u);
   EXPECT_EQ(packed_row_bytes({9, 5, 6}), 3u + 2u);
@@ -165,7 +186,7 @@ TEST(PackedRows, PlanesOfARowEndWithWholeBytes) {
   EXPECT_EQ(packed_rows_bytes({9, 9, 3}), 9u * 5);
   // 6 bits: the upper four of three codes in two bytes, the lower two in one
   ThreadPool pool(1);
-  const Bytes codes = {0b010101, 0b111110, 0b000011};
+  const Words codes = {0b010101, 0b111110, 0b000011};
   Bytes packed(packed_rows_bytes({1, 3, 6}));
   arrange_rows(pool, {1, 3, 6}, codes.data(), packed.data());
   EXPECT_EQ(packed, (Bytes{0b1111'0101, 0b0000'0000, 0b00'11'10'01}));
@@ -173,10 +194,11 @@ TEST(PackedRows, PlanesOfARowEndWithWholeBytes) {
 
 TEST(PackedMatrix, RefusesWidthsThatAreNone) {
   ThreadPool pool(1);
+  Words code(1);
   Bytes byte(1);
   EXPECT_THROW(bit_planes(0), InternalError);
-  EXPECT_THROW(bit_planes(9), InternalError);
-  EXPECT_THROW(arrange(pool, {1, 1, 4, 0x80}, byte.data(), byte.data()), InternalError);
+  EXPECT_THROW(bit_planes(17), InternalError);
+  EXPECT_THROW(arrange(pool, {1, 1, 4, 0x80}, code.data(), byte.data()), InternalError);
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ struct FloatWeights {
     const auto byte = [&](std::uint32_t count) {
       return static_cast<std::uint8_t>(random.below(count));
     };
-    std::vector<std::uint8_t> codes(static_cast<std::size_t>(rows * columns));
-    for (std::uint8_t& code : codes) code = byte(1u << bits);
+    std::vector<std::uint16_t> codes(static_cast<std::size_t>(rows * columns));
+    for (std::uint16_t& code : codes) code = byte(1u << bits);
     packed.resize(packed_bytes(matrix));
     arrange(pool, matrix, codes.data(), packed.data());
     for (int code = 0; code < 1 << bits; ++code) {
@@ -135,6 +135,38 @@ TEST(WeightOnlyProduct, TakesAnyValuesAndOffsetsOfRows) {
         SCOPED_TRACE(fmt::format("{} rows, {} bits, {}", rows, bits, static_cast<int>(kind)));
         expect_product(rows, FloatWeights(100, 130, bits, 0, kind, rows != 3), false);
         expect_product(rows, FloatWeights(70, 90, bits, 20, kind, rows == 3), false);
+      }
+    }
+  }
+}
+
+// Normal numbers, those below them, both zeros.
+TEST(WeightOnlyProduct, TakesHalvesAsTheyAre) {
+  ThreadPool pool(1);
+  for (const Half half : {Half::bfloat16, Half::float16}) {
+    for (const std::int64_t rows : {1, 2, 7, 40}) {
+      for (const std::int64_t columns : {7, 96, 770}) {
+        SCOPED_TRACE(
+            fmt::format("half {}, {} rows, {} columns", static_cast<int>(half), rows, columns));
+        FloatWeights weights(70, columns, 8, 0);
+        const std::int64_t count = 70 * columns;
+        std::vector<float> drawn = random_floats(count, 9, -0.2, 0.2);
+        for (std::size_t i = 0; i < drawn.size(); i += 5)
+          drawn[i] *= half == Half::bfloat16 ? 0x1p-130f : 0x1p-20f;
+        drawn[1] = -0.0f;
+        std::vector<std::uint16_t> codes(drawn.size());
+        (half == Half::bfloat16 ? float_to_bfloat16 : float_to_float16)(pool, count, drawn.data(),
+                                                                        codes.data());
+        half_to_float(half, count, codes.data(), weights.floats.data());
+        weights.matrix.bits = weights.weight.bits = 16;
+        weights.packed.resize(packed_bytes(weights.matrix));
+        arrange(pool, weights.matrix, codes.data(), weights.packed.data());
+        weights.weight.codes = weights.packed.data();
+        weights.weight.values = nullptr;
+        weights.weight.half = half;
+        weights.scales.assign(70, 1);
+        weights.weight.scales = weights.scales.data();
+        expect_product(rows, weights, rows == 2);
       }
     }
   }

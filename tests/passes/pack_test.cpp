@@ -82,7 +82,7 @@ TEST(PackWeights, LeavesWhatOthersReadAndWhatHasNoPackedForm) {
 %w.quantizer = quantize(%w) {format=mxint(bits=8,block=32,axis=-1)} : f32[2, 2]
 %h = linear(%x, %w.quantizer) : f32[B, 2]
 %t = linear(%h, %w) : f32[B, 2]
-%v.quantizer = quantize(%v) {format=bf16} : f32[2, 2]
+%v.quantizer = quantize(%v) {format=minifloat_ieee(width=20,exponent_width=5,exponent_bias=15)} : f32[2, 2]
 %y = linear(%t, %v.quantizer) : f32[B, 2]
 output y = %y
 )";
@@ -95,7 +95,8 @@ output y = %y
   EXPECT_EQ(left[0].parameter, "w");
   EXPECT_EQ(left[0].reason, "something else reads it as it is, too");
   EXPECT_EQ(left[1].reason,
-            "bf16 has no packed form: its codes have 16 bits, packed are those of up to 8");
+            "minifloat_ieee(width=20,exponent_width=5,exponent_bias=15) has no packed form: its "
+            "codes have 20 bits, packed are those of up to 16");
 }
 
 TEST(Unpack, RefusesCodesThatDoNotFit) {
@@ -122,8 +123,8 @@ TEST(Unpack, RefusesCodesThatDoNotFit) {
   EXPECT_NE(refused(node("u8[32]", "arrangement=\"tiles\", format=mxint(bits=8), shape=[1, 32]"))
                 .find("unknown arrangement 'tiles'"),
             std::string::npos);
-  EXPECT_NE(refused(node("u8[32]", "arrangement=\"rows\", format=bf16, shape=[1, 32]"))
-                .find("bf16 has no packed form"),
+  EXPECT_NE(refused(node("u8[32]", "arrangement=\"rows\", format=integer(width=17), shape=[1, 32]"))
+                .find("its codes have 17 bits"),
             std::string::npos);
   for (const char* shape : {"[B, 32]", "[0, 32]", "[4611686018427387904, 4]"})
     EXPECT_NE(

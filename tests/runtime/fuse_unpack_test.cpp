@@ -39,7 +39,7 @@ output z = %z
 %s = parameter format_state frozen : f32[32]
 %x = packed_embedding(%ids, %t.codes, %t.shared) {format=mxint(bits=8,block=32,axis=-1), shape=[40, 32]} : f32[B, 32]
 %q.codes = encode_rows(%x) {format=int(bits=8,per=token,scale=dynamic)} : u8[B, 76]
-%y = native_linear(%q.codes, %w.codes, %w.shared, %b, %r, %s) {format=int(bits=8,per=row,scale=static), shape=[32, 32], activation="gelu", residual=true, input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
+%y = native_linear(%q.codes, %w.codes, %w.shared, %b, %r, %s) {format=int(bits=8,per=row,scale=static), shape=[32, 32], arrangement="panels", activation="gelu", residual=true, input_format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
 %z = relu(%y) : f32[B, 32]
 output z = %z
 )");
@@ -95,29 +95,49 @@ output z = %z
 %w.shared = parameter codes frozen : u8[32]
 %b = parameter bias trainable : f32[32]
 %q = quantize(%x) {format=int(bits=8,per=token,scale=dynamic)} : f32[B, 32]
-%y = packed_linear(%q, %u.codes, %u.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], activation="none", residual=false} : f32[B, 32]
-%z = packed_linear(%q, %w.codes, %w.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], activation="none", residual=false} : f32[B, 32]
+%y = packed_linear(%q, %u.codes, %u.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], arrangement="panels", activation="none", residual=false} : f32[B, 32]
+%z = packed_linear(%q, %w.codes, %w.shared, %b) {format=mxint(bits=8,block=32,axis=-1), shape=[32, 32], arrangement="panels", activation="none", residual=false} : f32[B, 32]
 output y = %y
 output z = %z
 )");
 }
 
-TEST(FuseUnpack, LeavesWhatOthersReadTooAndWhatIsNoProductOfCodesAndScales) {
+TEST(FuseUnpack, LeavesWhatOthersReadTooAndWhatHasNoRowsOfItsOwn) {
   for (const std::string_view format :
-       {"mxint(bits=8,block=32,axis=-1)", "int(bits=8,range=affine,scale=dynamic)"}) {
-    const bool affine = format.starts_with("int");
+       {"mxint(bits=8,block=32,axis=-1)", "mxint(bits=8,block=32,axis=0)"}) {
+    const bool by_columns = format.ends_with("axis=0)");
     const std::string text = to_string(parse(fmt::format(
         R"(%x = input : f32[B, 32]
 %c = parameter codes frozen : u8[1024]
-%h = parameter codes frozen : u8[{}]
+%h = parameter codes frozen : u8[32]
 %b = parameter bias trainable : f32[32]
 %w = unpack(%c, %h) {{format={}, shape=[32, 32], arrangement="panels"}} : f32[32, 32]
 %y = linear(%x, %w, %b) : f32[B, 32]
 output y = %y
 {})",
-        affine ? 8 : 32, format, affine ? "" : "output w = %w\n")));
+        format, by_columns ? "" : "output w = %w\n")));
     expect_after(text, fuse, text);
   }
+}
+
+TEST(FuseUnpack, LetsLinearsReadCodesThatLieInRows) {
+  expect_after(R"(%x = input : f32[B, 32]
+%c = parameter codes frozen : u8[192]
+%h = parameter codes frozen : u8[0]
+%b = parameter bias trainable : f32[3]
+%w = unpack(%c, %h) {format=bf16, shape=[3, 32], arrangement="rows", role="weight", packing=1} : f32[3, 32]
+%q = quantize(%x) {format=bf16} : f32[B, 32]
+%y = linear(%q, %w, %b) : f32[B, 3]
+output y = %y
+)",
+               fuse, R"(%x = input : f32[B, 32]
+%c = parameter codes frozen : u8[192]
+%h = parameter codes frozen : u8[0]
+%b = parameter bias trainable : f32[3]
+%q = quantize(%x) {format=bf16} : f32[B, 32]
+%y = packed_linear(%q, %c, %h, %b) {format=bf16, shape=[3, 32], arrangement="rows", activation="none"} : f32[B, 3]
+output y = %y
+)");
 }
 
 }  // namespace

@@ -302,7 +302,7 @@ std::vector<KernelCase> packed_cases() {
   for (const auto& [weight, input] :
        {std::pair("mxint(bits=8,block=32)", "mxint(bits=8,block=32)"),
         std::pair("int(bits=4,per=row,scale=dynamic)", "int(bits=8,per=token)"),
-        std::pair("ternary", "mxint(bits=8)"),
+        std::pair("ternary", "mxint(bits=8)"), std::pair("bf16", "bf16"),
         std::pair("minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)",
                   "mxfp(element=e2m1)")}) {
     const Format format = parse_format(weight, references().formats);
@@ -321,16 +321,31 @@ std::vector<KernelCase> packed_cases() {
              inputs, of_weight, kRows),
          .given = given,
          .absolute = absolute});
-    const Type rows =
-        coded_rows_type(parse_format(input, references().formats), {DType::f32, {3, 13, kColumns}});
-    cases.push_back({.text = fmt::format(
-                         "{0}%q = encode_rows(%x) {{format={2}}} : {3}\n"
-                         "%y = native_linear(%q, %codes, %shared, %b) {{{1}, input_format={2}}} : "
-                         "f32[3, 13, {4}]\noutput y = %y\n",
-                         inputs, of_weight, input, to_string(rows), kRows),
-                     .given = given,
-                     .absolute = absolute});
+    // Rounded by an operation of its own, or by the product.
+    std::string encoder, x = "x";
+    if (const std::string_view name = input; name != "bf16") {
+      x = "q";
+      encoder = fmt::format("%q = encode_rows(%x) {{format={}}} : {}\n", input,
+                            to_string(coded_rows_type(parse_format(input, references().formats),
+                                                      {DType::f32, {3, 13, kColumns}})));
+    }
+    cases.push_back(
+        {.text = fmt::format(
+             "{}{}%y = native_linear(%{}, %codes, %shared, %b) {{{}, input_format={}}} : "
+             "f32[3, 13, {}]\noutput y = %y\n",
+             inputs, encoder, x, of_weight, input, kRows),
+         .given = given,
+         .absolute = absolute});
     given = packed_codes(format, {kRows, kColumns}, Arrangement::rows);
+    cases.push_back(
+        {.text = fmt::format(
+             "%x = input : f32[3, 13, {}]\n%b = input : f32[{}]\n%codes = input : u8[{}]\n"
+             "%shared = input : u8[{}]\n%y = packed_linear(%x, %codes, %shared, %b) {{{}, "
+             "arrangement=\"rows\"}} : f32[3, 13, {}]\noutput y = %y\n",
+             kColumns, kRows, given.at("codes").count(), given.at("shared").count(), of_weight,
+             kRows),
+         .given = given,
+         .absolute = absolute});
     cases.push_back(
         {.text = fmt::format(
              "%ids = input : i64[5, 31]\n%codes = input : u8[{}]\n%shared = input : u8[{}]\n"

@@ -42,6 +42,17 @@ constexpr Case kCases[] = {
     {"int(bits=5,per=row)", "", "packed_linear / codes", true},
     {"int(bits=4,per=row,range=affine)", "", "packed_linear / codes", true},
     {"int(bits=8,range=affine)", "", "packed_linear / codes", true},
+    {"bf16", "", "packed_linear / codes", true},
+    {"fp16", "", "packed_linear / codes", true},
+    {"int(bits=8,per=row,range=affine,scale=dynamic)", "", "packed_linear / codes", true},
+    {"int(bits=5,range=affine,scale=dynamic)", "", "packed_linear / codes", true},
+    {"int(bits=8,mode=mase)", "", "packed_linear / rows", true},
+    {"mxint(bits=8,block=32,mode=mase)", "", "packed_linear / rows", true},
+    {"minifloat_ieee(width=12,exponent_width=5)", "", "packed_linear / rows", true},
+    {"int(bits=12,per=row)", "", "packed_linear / rows", true},
+    {"mxint(bits=16,block=32)", "", "packed_linear / rows", true},
+    {"bf16", "bf16", "native_linear / bf16", false},
+    {"bf16", "fp16", "packed_linear / codes", true},
     {"mxint(bits=8,block=32)", "mxint(bits=8,block=32)", "native_linear / integers", false},
     {"mxint(bits=4,block=64)", "mxint(bits=8,block=64)", "native_linear / integers", false},
     {"mxint(bits=6,block=32)", "mxint(bits=7,block=32,scale=ceil)", "native_linear / integers",
@@ -245,12 +256,50 @@ TEST(EncodeRows, HasTheBytesOfItsReference) {
   }
 }
 
+// As the heads of classifiers, which lie in rows.
+TEST(PackedProducts, OfFewerRowsThanAPanelAreThoseOfTheSimulation) {
+  const Library library = builtin_library();
+  ThreadPool pool(2);
+  const Session session{library, pool};
+  for (const char* format : {"mxint(bits=8,block=32)", "bf16", "int(bits=4,per=row,scale=dynamic)",
+                             "minifloat_ieee(width=11)"}) {
+    Graph graph = parse_graph(fmt::format(R"(%x = input : f32[B, 40]
+%w = parameter weight trainable : f32[3, 40]
+%b = parameter bias trainable : f32[3]
+%q = quantize(%w) {{format={}}} : f32[3, 40]
+%y = linear(%x, %q, %b) : f32[B, 3]
+output y = %y
+)",
+                                          to_string(parse_format(format, library.formats))),
+                              library.ops, library.formats);
+    ParameterStore store;
+    store.set("w", drawn({3, 40}, 5));
+    store.set("b", drawn({3}, 6));
+    const NamedTensors inputs = {{"x", drawn({7, 40}, 7)}};
+    Graph simulated = graph;
+    ParameterStore plain = store;
+    prepare_for_inference(simulated, plain, session);
+    const Tensor expected = session.executable(simulated)->run(inputs, plain).at("y");
+    pack_weights(graph, store, pool);
+    prepare_for_inference(graph, store, session);
+    const auto executable = session.executable(graph);
+    executable->start_profile();
+    for (int run = 0; run < 3; ++run) {
+      const Tensor got = executable->run(inputs, store).at("y");
+      EXPECT_TRUE(std::ranges::equal(got.values<float>(), expected.values<float>())) << format;
+    }
+    EXPECT_TRUE(executable->profile().contains("packed_linear / rows")) << format;
+  }
+}
+
 TEST(PackedEmbedding, GivesTheRowsOfTheTable) {
   const Library library = builtin_library();
   ThreadPool pool(2);
   const Session session{library, pool};
   for (const char* format :
-       {"mxint(bits=8,block=32)", "int(bits=3,per=row,scale=dynamic)", "mxfp(element=e2m1)"}) {
+       {"mxint(bits=8,block=32)", "int(bits=3,per=row,scale=dynamic)", "mxfp(element=e2m1)", "bf16",
+        "fp16", "minifloat_ieee(width=11)", "int(bits=8,mode=mase)",
+        "int(bits=4,per=row,range=affine,scale=dynamic)"}) {
     Graph graph = parse_graph(fmt::format(R"(%ids = input : i64[B]
 %t = parameter weight trainable : f32[50, 40]
 %q = quantize(%t) {{format={}}} : f32[50, 40]
@@ -280,7 +329,8 @@ TEST(PackedRows, AreTheRowsOfTheTable) {
   const Library library = builtin_library();
   ThreadPool pool(2);
   const Session session{library, pool};
-  for (const char* format : {"mxint(bits=8,block=32)", "int(bits=4,per=row,range=affine)"}) {
+  for (const char* format : {"mxint(bits=8,block=32)", "int(bits=4,per=row,range=affine)", "bf16",
+                             "minifloat_ieee(width=14)"}) {
     const Format parsed = parse_format(format, library.formats);
     const bool states = !states_of(parsed).empty();
     Graph graph = parse_graph(
@@ -316,6 +366,25 @@ output y = %y
     EXPECT_TRUE(executable->profile().contains("packed_rows / rows"));
     const NamedTensors longer = {{"x", drawn({49, 40}, 6)}};
     EXPECT_THROW(executable->run(longer, store), UserError);
+  }
+}
+
+TEST(NativeInput, SaysWhyThereIsNone) {
+  const Library library = builtin_library();
+  const auto of = [&](const char* text) { return parse_format(text, library.formats); };
+  EXPECT_EQ(to_string(native_input(of("bf16"), library.formats)), "bf16");
+  EXPECT_EQ(native_objection(of("bf16")), "");
+  EXPECT_EQ(native_objection(of("bf16"), InputScales::calibrated),
+            "inputs of products with weights in bf16 have no scales; leave `static` out, or give "
+            "weights in int");
+  const std::string objection = native_objection(of("fp16"));
+  EXPECT_NE(objection.find("products of weights in fp16 and rounded inputs are not of codes"),
+            std::string::npos);
+  try {
+    native_input(of("fp16"), library.formats);
+    FAIL() << "fp16 has no such products";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.what(), objection);
   }
 }
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def planes(bits):
-    return [width for width in (8, 4, 2, 1) if bits & width]
+    return [width for width in (16, 8, 4, 2, 1) if bits & width]
 
 
 def code_bytes(rows, columns, bits, panels):
@@ -66,6 +66,13 @@ SEEDS = {
     "binary": seed("binary", 4, 32, 1, "panels", FOUR_FLOATS, scale=60),
     "minifloat": seed("minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)", 2, 8, 6, "rows", 0, code=0x11),
     "log": seed("log(width=5,exponent_bias=3)", 2, 8, 5, "rows", 0, code=0x11),
+    "bf16": seed("bf16", 2, 8, 16, "panels", 0, code=0x3C),
+    "bf16_rows": seed("bf16", 2, 5, 16, "rows", 0, code=0x3C),
+    "fp16": seed("fp16", 2, 8, 16, "panels", 0, code=0x3C),
+    "int12": seed("int(bits=12,per=row)", 2, 8, 12, "panels", 0, [("scale", [0.5, 0.25])]),
+    "mxint16": seed("mxint(bits=16,block=16)", 2, 16, 16, "panels", 32),
+    "affine_dynamic_panels": seed("int(bits=4,per=row,range=affine,scale=dynamic)", 2, 8, 4, "panels", 16, scale=60),
+    "mxint_mase": seed("mxint(bits=8,block=16,mode=mase)", 2, 32, 8, "panels", 4),
     "block_fp": seed("block_fp(width=6,exponent_width=8,block=8)", 2, 16, 6, "panels", 64),
 }
 

@@ -1,9 +1,9 @@
-// Rounding of float vectors to bfloat16, compiled once per Highway target.
-#if defined(HONE_KERNELS_BFLOAT16_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef HONE_KERNELS_BFLOAT16_INL_H_
-#undef HONE_KERNELS_BFLOAT16_INL_H_
+// Vectors of floats to bfloat16, and of bfloat16 and binary16 to floats, compiled once per Highway target.
+#if defined(HONE_KERNELS_HALF_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef HONE_KERNELS_HALF_INL_H_
+#undef HONE_KERNELS_HALF_INL_H_
 #else
-#define HONE_KERNELS_BFLOAT16_INL_H_
+#define HONE_KERNELS_HALF_INL_H_
 #endif
 
 #include <hwy/highway.h>
@@ -32,6 +32,21 @@ HWY_INLINE BitsVec to_bfloat16(Bits d, BitsVec v) {
   const auto is_nan = hn::Gt(hn::And(v, hn::Set(d, 0x7fffffffu)), hn::Set(d, 0x7f800000u));
   const BitsVec rounded = hn::ShiftRight<16>(biased_for_rounding<16>(d, v));
   return hn::IfThenElse(is_nan, hn::Or(hn::ShiftRight<16>(v), hn::Set(d, 0x40u)), rounded);
+}
+
+// The bits of a float with the value of the 16 bits that stand in the lower half of each lane.
+HWY_INLINE BitsVec from_bfloat16(Bits, BitsVec v) { return hn::ShiftLeft<16>(v); }
+
+HWY_INLINE BitsVec from_float16(Bits d, BitsVec v) {
+  const Floats df;
+  const BitsVec magnitude = hn::ShiftLeft<13>(hn::And(v, hn::Set(d, 0x7fffu)));
+  const BitsVec sign = hn::ShiftLeft<16>(hn::And(v, hn::Set(d, 0x8000u)));
+  // 2^112 moves the exponent from bias 15 to bias 127 and makes subnormals normal, exactly.
+  const BitsVec finite = hn::BitCast(d, hn::Mul(hn::BitCast(df, magnitude), hn::Set(df, 0x1p112f)));
+  const auto is_special =
+      hn::Gt(magnitude, hn::Set(d, (0x7bffu << 13) | 0x1fffu));  // infinity or NaN
+  return hn::Or(hn::IfThenElse(is_special, hn::Or(magnitude, hn::Set(d, 0x7f800000u)), finite),
+                sign);
 }
 
 // y[0, n) = f(bits of x[0, n)), of which the lower half counts.
