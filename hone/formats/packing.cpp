@@ -218,10 +218,13 @@ void PackedRows::multiply(std::int64_t row, const std::uint16_t* row_codes, floa
   for (std::int64_t first = 0, block = 0; first < columns; first += group, ++block) {
     const float by = scale(row, block), more = offset(row, block);
     const std::int64_t end = std::min(first + group, columns);
-    for (std::int64_t column = first; column < end; ++column) {
-      const float unit = values[row_codes[column]], value = adds ? unit + more : unit;
-      y[column] = units->divides ? value / by : value * by;
-    }
+    for (std::int64_t column = first; column < end; ++column) y[column] = values[row_codes[column]];
+    if (adds)
+      for (std::int64_t column = first; column < end; ++column) y[column] += more;
+    if (units->divides)
+      for (std::int64_t column = first; column < end; ++column) y[column] /= by;
+    else
+      for (std::int64_t column = first; column < end; ++column) y[column] *= by;
   }
 }
 

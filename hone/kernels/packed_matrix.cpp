@@ -61,11 +61,6 @@ void put(const BitPlane& plane, int part, int shift, std::uint8_t* bytes) {
   if (plane.bits == 16) bytes[1] = static_cast<std::uint8_t>(part >> 8);
 }
 
-int part_of(const BitPlane& plane, int shift, const std::uint8_t* bytes) {
-  if (plane.bits == 16) return bytes[0] | bytes[1] << 8;
-  return bytes[0] >> shift & ((1 << plane.bits) - 1);
-}
-
 // Columns and rows that are not there have the code 0.
 void arrange_panel(const PackedMatrix& matrix, std::int64_t first, const std::uint16_t* codes,
                    std::uint8_t* panel) {
@@ -84,19 +79,52 @@ void arrange_panel(const PackedMatrix& matrix, std::int64_t first, const std::ui
   });
 }
 
+// Puts what rows of a panel have in a plane of kBits bits into their codes. Widths are known to the compiler, for products
+// of some formats restore weights for every call.
+template <int kBits>
+void restore_plane(int shift, std::int64_t rows, std::int64_t columns, const std::uint8_t* plane,
+                   std::uint16_t* codes) {
+  constexpr int kParts = 8 / kBits, kMask = (1 << kBits) - 1;
+  const auto restore_quad = [&](const std::uint8_t* bytes, int part, std::int64_t count,
+                                std::uint16_t* to) {
+    for (std::int64_t j = 0; j < count; ++j)
+      to[j] = static_cast<std::uint16_t>(to[j] ^ (bytes[j] >> part * kBits & kMask) << shift);
+  };
+  for (std::int64_t column = 0; column < columns; plane += kUnitBytes) {
+    for (int part = 0; part < kParts && column < columns; ++part, column += kTogether) {
+      std::uint16_t* const to = codes + column;
+      if (column + kTogether <= columns) {
+        for (std::int64_t r = 0; r < rows; ++r)
+          restore_quad(plane + r * kTogether, part, kTogether, to + r * columns);
+      } else {
+        for (std::int64_t r = 0; r < rows; ++r)
+          restore_quad(plane + r * kTogether, part, columns - column, to + r * columns);
+      }
+    }
+  }
+}
+template <>
+void restore_plane<16>(int /*shift*/, std::int64_t rows, std::int64_t columns,
+                       const std::uint8_t* plane, std::uint16_t* codes) {
+  for (std::int64_t r = 0; r < rows; ++r, plane += kTogether, codes += columns) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      const std::uint8_t* const at = plane + column / 2 * kUnitBytes + column % 2 * 2;
+      codes[column] = static_cast<std::uint16_t>(codes[column] ^ (at[0] | at[1] << 8));
+    }
+  }
+}
+
 void restore_panel(const PackedMatrix& matrix, std::int64_t first, const std::uint8_t* panel,
                    std::uint16_t* codes) {
-  const std::int64_t rows = std::min(kPackedRows, matrix.rows - first);
-  std::fill_n(codes + first * matrix.columns, rows * matrix.columns, matrix.flip);
+  const std::int64_t rows = std::min(kPackedRows, matrix.rows - first), columns = matrix.columns;
+  std::uint16_t* const to = codes + first * columns;
+  std::fill_n(to, rows * columns, matrix.flip);
   for_planes(matrix, panel, [&](const BitPlane& plane, const std::uint8_t* bytes) {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      std::uint16_t* const row = codes + (first + r) * matrix.columns;
-      for_columns(plane, matrix.columns, bytes + r * kTogether,
-                  [&](const std::uint8_t* at, int shift, std::int64_t column) {
-                    const int part = part_of(plane, shift, at);
-                    row[column] = static_cast<std::uint16_t>(row[column] ^ part << plane.shift);
-                  });
-    }
+    if (plane.bits == 16) restore_plane<16>(plane.shift, rows, columns, bytes, to);
+    if (plane.bits == 8) restore_plane<8>(plane.shift, rows, columns, bytes, to);
+    if (plane.bits == 4) restore_plane<4>(plane.shift, rows, columns, bytes, to);
+    if (plane.bits == 2) restore_plane<2>(plane.shift, rows, columns, bytes, to);
+    if (plane.bits == 1) restore_plane<1>(plane.shift, rows, columns, bytes, to);
   });
 }
 

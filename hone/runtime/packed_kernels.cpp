@@ -263,31 +263,37 @@ PreparedWeight prepare_arranged(const Call& call) {
   return prepare_weight(call, linear_states(call.attributes), kArrangement);
 }
 
-// As many rows of a weight as stay in a cache near the processor while they are multiplied.
+// Rows of a weight at a time: a MiB of them, whole panels of packed codes and of float products.
+std::int64_t rows_at_a_time(const Sizes& weight) {
+  constexpr std::int64_t kElements = 256 << 10, kPanels = 96;
+  const std::int64_t panels = kElements / std::max<std::int64_t>(1, kPanels * weight[1]);
+  return std::min(weight[0], std::max<std::int64_t>(1, panels) * kPanels);
+}
+
+std::int64_t linear_by_rows_bytes(const CallSite& site, const Bindings& /*bindings*/) {
+  const Sizes weight = weight_sizes(site.attributes);
+  return rows_at_a_time(weight) * weight[1] * static_cast<std::int64_t>(sizeof(float));
+}
+
 template <Arrangement kArrangement>
 void linear_by_rows(Call& call) {
   with_weight<prepare_arranged<kArrangement>>(call, [&](const PreparedWeight& weight) {
-    constexpr std::int64_t kChunkElements = 64 << 10;
     const Tensor& x = call.input(0);
-    const std::int64_t outputs = weight.layout.matrix.rows, columns = weight.layout.matrix.columns,
-                       count = rows_of(x.sizes());
-    const std::int64_t panels = std::max<std::int64_t>(
-        1, kChunkElements / (kernels::kPackedRows * std::max<std::int64_t>(1, columns)));
-    const kernels::Epilogue epilogue = epilogue_of(call);
+    const std::int64_t outputs = weight.sizes[0], columns = weight.sizes[1],
+                       together = rows_at_a_time(weight.sizes);
+    auto* const values = static_cast<float*>(call.workspace);
     float* const y = call.output().data<float>();
     with_rows(weight, call, kLinearCodes, [&](const PackedRows& rows) {
-      parallel_ranges(
-          call.pool(), outputs, panels * kernels::kPackedRows,
-          [&](std::int64_t begin, std::int64_t end) {
-            std::vector<float> values(static_cast<std::size_t>((end - begin) * columns));
-            ThreadPool alone(1);
-            rows.read(alone, begin, end - begin, values.data());
-            kernels::Epilogue part = epilogue;
-            part.bias += begin;
-            if (part.residual != nullptr) part.residual += begin;
-            kernels::gemm(alone, {count, end - begin, columns}, {x.data<float>(), columns, 1},
-                          {values.data(), 1, columns}, y + begin, outputs, part);
-          });
+      kernels::Epilogue epilogue = epilogue_of(call);
+      for (std::int64_t begin = 0; begin < outputs; begin += together) {
+        const std::int64_t count = std::min(together, outputs - begin);
+        rows.read(call.pool(), begin, count, values);
+        kernels::gemm(call.pool(), {rows_of(x.sizes()), count, columns},
+                      {x.data<float>(), columns, 1}, {values, 1, columns}, y + begin, outputs,
+                      epilogue);
+        epilogue.bias += count;
+        if (epilogue.residual != nullptr) epilogue.residual += count;
+      }
     });
   });
 }
@@ -306,7 +312,8 @@ Kernel linear_by_rows_kernel() {
           reads_arranged_rows<kArrangement>,
           linear_by_rows<kArrangement>,
           Layout::dense,
-          prepare_once<PreparedWeight, prepare_arranged<kArrangement>>};
+          prepare_once<PreparedWeight, prepare_arranged<kArrangement>>,
+          linear_by_rows_bytes};
 }
 
 // ---- products of integers: the formats that fit each other

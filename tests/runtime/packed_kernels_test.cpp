@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "hone/base/random.h"
 #include "hone/formats/calibrate.h"
@@ -149,7 +150,7 @@ int preparations = 0;
 TEST(PackedProductsWithResiduals, PrepareTheirWeightsOnce) {
   static Library library = builtin_library();
   for (Kernel& kernel : library.kernels) {
-    if (kernel.op != "native_linear") continue;
+    if (kernel.op != "native_linear" || kernel.prepare == nullptr) continue;
     static const auto prepare = kernel.prepare;
     kernel.prepare = [](const Call& call) {
       ++preparations;
@@ -256,26 +257,30 @@ TEST(EncodeRows, HasTheBytesOfItsReference) {
   }
 }
 
-// As the heads of classifiers, which lie in rows.
-TEST(PackedProducts, OfFewerRowsThanAPanelAreThoseOfTheSimulation) {
+// As the heads of classifiers, which lie in rows; and of more than are decoded at a time.
+TEST(PackedProducts, ByRowsAreThoseOfTheSimulation) {
   const Library library = builtin_library();
   ThreadPool pool(2);
   const Session session{library, pool};
-  for (const char* format : {"mxint(bits=8,block=32)", "bf16", "int(bits=4,per=row,scale=dynamic)",
-                             "minifloat_ieee(width=11)"}) {
-    Graph graph = parse_graph(fmt::format(R"(%x = input : f32[B, 40]
-%w = parameter weight trainable : f32[3, 40]
-%b = parameter bias trainable : f32[3]
-%q = quantize(%w) {{format={}}} : f32[3, 40]
-%y = linear(%x, %q, %b) : f32[B, 3]
+  for (const auto& [format, rows, columns] :
+       {std::tuple("mxint(bits=8,block=32)", 3, 40), std::tuple("bf16", 3, 40),
+        std::tuple("int(bits=4,per=row,scale=dynamic)", 3, 40),
+        std::tuple("minifloat_ieee(width=11)", 3, 40),
+        std::tuple("minifloat_ieee(width=11)", 200, 4000)}) {
+    Graph graph =
+        parse_graph(fmt::format(R"(%x = input : f32[B, {1}]
+%w = parameter weight trainable : f32[{0}, {1}]
+%b = parameter bias trainable : f32[{0}]
+%q = quantize(%w) {{format={2}}} : f32[{0}, {1}]
+%y = linear(%x, %q, %b) : f32[B, {0}]
 output y = %y
 )",
-                                          to_string(parse_format(format, library.formats))),
-                              library.ops, library.formats);
+                                rows, columns, to_string(parse_format(format, library.formats))),
+                    library.ops, library.formats);
     ParameterStore store;
-    store.set("w", drawn({3, 40}, 5));
-    store.set("b", drawn({3}, 6));
-    const NamedTensors inputs = {{"x", drawn({7, 40}, 7)}};
+    store.set("w", drawn({rows, columns}, 5));
+    store.set("b", drawn({rows}, 6));
+    const NamedTensors inputs = {{"x", drawn({7, columns}, 7)}};
     Graph simulated = graph;
     ParameterStore plain = store;
     prepare_for_inference(simulated, plain, session);
