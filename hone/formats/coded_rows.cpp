@@ -31,7 +31,9 @@ float step_of(const CodeUnits& units) {
   return step;
 }
 
+// Times a scale, with nothing added.
 bool are_whole_numbers(const CodeUnits& units) {
+  if (units.half || units.shared_zero_points || !units.offsets.empty()) return false;
   const float step = step_of(units);
   return std::ranges::all_of(units.units, [&](float unit) {
     const float code = unit / step;
@@ -57,13 +59,13 @@ EncodedRow encoded_row(const QuantizerInput& row, std::int64_t blocks) {
   const PackedLayout layout = packed_layout(row.format, row.sizes, Arrangement::rows);
   const PackedCodes packed = pack(row, layout, alone);
   const CodeUnits units = units_of(row).value();
-  const PackedRows read{layout, units, packed.codes.data<std::uint8_t>(),
+  const PackedRows read{row, layout, &units, packed.codes.data<std::uint8_t>(),
                         packed.shared.data<std::uint8_t>()};
-  std::vector<std::uint8_t> codes(static_cast<std::size_t>(row.sizes.back()));
+  std::vector<std::uint16_t> codes(static_cast<std::size_t>(row.sizes.back()));
   kernels::gather_packed_row(layout.matrix, read.codes, 0, codes.data());
   const float step = step_of(units);
   EncodedRow encoded;
-  for (const std::uint8_t code : codes)
+  for (const std::uint16_t code : codes)
     encoded.codes.push_back(static_cast<std::int8_t>(std::lround(units.units[code] / step)));
   for (std::int64_t block = 0; block < blocks; ++block)
     encoded.scales.push_back(read.scale(0, block) * step);
@@ -116,7 +118,7 @@ Int8Shape coded_rows_shape(const Format& format, const Sizes& sizes) {
   Int8Shape shape{rows_of(sizes).count, columns, whole || !units ? columns : units->group};
   const bool blocks = units && !whole && shape.block % 16 == 0 &&
                       shape.block <= kernels::kMostInt8Block && are_powers_of_two(units->scales);
-  user_check(units && units->offsets.empty() && are_whole_numbers(*units) && (whole || blocks),
+  user_check(units && are_whole_numbers(*units) && (whole || blocks),
              "values of {} along rows of {} are not whole numbers of a byte times a scale per row, "
              "or powers of two per block of 16 to {}",
              to_string(format), columns, kernels::kMostInt8Block);
