@@ -1,7 +1,6 @@
 #include "hone/jobs/bench.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "hone/analysis/cost.h"
 #include "hone/base/interrupt.h"
@@ -50,11 +49,10 @@ double run_ms(Executable& executable, Device& device, NamedTensors& inputs,
               ParameterStore& parameters, std::int64_t number) {
   inputs["step"] = Tensor::scalar(number);
   inputs["random_key"] = Tensor::scalar(number);
-  const auto start = std::chrono::steady_clock::now();
+  const double start = steady_seconds();
   executable.run(inputs, parameters);
   device.wait();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
+  return 1e3 * (steady_seconds() - start);
 }
 
 std::string format_of(const Model& model, const BenchOptions& options) {
@@ -87,7 +85,8 @@ double measure_bf16_products(ThreadPool& pool) {
 
 constexpr NativeKind kNativeKinds[] = {
     {PeakKind::int8_gops, "int8", "products of bytes", "GOP/s", kernels::measure_int8_gops},
-    {PeakKind::bf16_gflops, "bf16", "products of bfloat16", "GFLOP/s", measure_bf16_products}};
+    {PeakKind::bf16_gflops, "bf16", "products of bfloat16", "GFLOP/s", measure_bf16_products},
+    {PeakKind::sign_gops, "sign", "products of signs", "GOP/s", kernels::measure_sign_gops}};
 
 double native_gop(const Graph& graph, const Bindings& bindings, const Session& session,
                   PeakKind kind) {

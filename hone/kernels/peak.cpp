@@ -8,6 +8,7 @@
 
 #include "hone/base/error.h"
 #include "hone/kernels/bf16_products.h"
+#include "hone/kernels/sign_product.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "hone/kernels/peak.cpp"
@@ -138,6 +139,8 @@ double measure_int8_gops(ThreadPool& pool) {
 double measure_bf16_gflops(ThreadPool& pool) {
   return has_bf16_products() ? measure_gops(pool, run_bf16_products) : 0;
 }
+
+double measure_sign_gops(ThreadPool& pool) { return measure_gops(pool, run_sign_products); }
 
 double measure_copy_gbps(ThreadPool& pool) {
   std::vector<char> from(kBytes, 1);

@@ -17,6 +17,9 @@ double measure_int8_gops(ThreadPool& pool);
 /// The same of products of bfloat16 pairs (four operations for each pair of a sum); 0 where the processor has none.
 double measure_bf16_gflops(ThreadPool& pool);
 
+/// The same of the products of signs and their sums that products of signs count (sign_product.h).
+double measure_sign_gops(ThreadPool& pool);
+
 /// A copy of 64 MiB by all threads of the pool, in 10^9 bytes per second, bytes read plus bytes
 /// written. The best of several runs; takes about 100 milliseconds and 128 MiB of memory.
 double measure_copy_gbps(ThreadPool& pool);

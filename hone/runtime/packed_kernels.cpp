@@ -9,6 +9,7 @@
 #include "hone/kernels/gemm_bf16.h"
 #include "hone/kernels/grain.h"
 #include "hone/kernels/int8_product.h"
+#include "hone/kernels/sign_product.h"
 #include "hone/kernels/weight_only_product.h"
 #include "hone/runtime/activation_name.h"
 
@@ -473,6 +474,45 @@ void native_linear(Call& call) {
   });
 }
 
+// ---- products of signs
+
+bool is_binary(const Format& format) { return format.def->name == "binary" && is_signs(format); }
+
+std::string_view are_binary(const CallSite& site) {
+  if (site.inputs[0].dtype != DType::f32) return "inputs are codes";
+  return is_binary(format_of(site.attributes)) && is_binary(input_format_of(site.attributes))
+             ? ""
+             : "weight and input are not both signs";
+}
+
+PreparedWeight prepare_signs(const Call& call) {
+  PreparedWeight weight = prepare_panels(call);
+  with_rows(weight, call, kLinearCodes, [&](const PackedRows& rows) {
+    for (std::int64_t row = 0; row < weight.sizes[0]; ++row)
+      weight.row_scales.push_back(rows.scale(row, 0));
+  });
+  return weight;
+}
+
+void binary_linear(Call& call) {
+  with_weight<prepare_signs>(call, [&](const PreparedWeight& weight) {
+    const Tensor& x = call.input(0);
+    const std::int64_t outputs = weight.sizes[0], columns = weight.sizes[1];
+    const kernels::SignRows rows = kernels::sign_rows(rows_of(x.sizes()), columns, call.workspace);
+    kernels::take_signs(call.pool(), x.data<float>(),
+                        input_format_of(call.attributes).is("scale", "row"), rows);
+    kernels::sign_product(
+        call.pool(), rows,
+        {outputs, columns, call.input(kLinearCodes).data<std::uint8_t>(), weight.row_scales.data()},
+        epilogue_of(call), call.output().data<float>(), outputs);
+  });
+}
+
+std::int64_t binary_linear_bytes(const CallSite& site, const Bindings& bindings) {
+  const Sizes x = resolve(site.inputs[0].shape, bindings);
+  return static_cast<std::int64_t>(kernels::sign_rows_bytes(rows_of(x), x.back()));
+}
+
 // ---- products of bfloat16
 
 bool is_bfloat16(const Format& format) { return format.def->name == "bf16"; }
@@ -533,6 +573,8 @@ KernelTable packed_kernels() {
        prepare_once<PreparedWeight, prepare_integers>, nullptr, PeakKind::int8_gops},
       {"native_linear", "cpu", "bf16", are_bfloat16, bfloat16_linear, Layout::dense, nullptr,
        bfloat16_linear_bytes, PeakKind::bf16_gflops},
+      {"native_linear", "cpu", "signs", are_binary, binary_linear, Layout::dense,
+       prepare_once<PreparedWeight, prepare_signs>, binary_linear_bytes, PeakKind::sign_gops},
       {"encode_rows", "cpu", "rows", has_fast_codes, encode_rows, Layout::dense,
        prepare_once<kernels::Int8Grid, prepare_grid>},
       {"packed_embedding", "cpu", "rows", reads_rows, packed_embedding, Layout::dense,

@@ -68,8 +68,8 @@ void write(const Json& document, const fs::path& file, std::vector<std::string>&
 }  // namespace
 
 std::string_view to_string(PeakKind kind) {
-  constexpr std::string_view kNames[] = {"fp32_gflops", "copy_gbps", "read_gbps", "int8_gops",
-                                         "bf16_gflops"};
+  constexpr std::string_view kNames[] = {"fp32_gflops", "copy_gbps",   "read_gbps",
+                                         "int8_gops",   "bf16_gflops", "sign_gops"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -18,6 +18,7 @@ enum class PeakKind : std::uint8_t {
   read_gbps,    ///< memory read, 10^9 bytes per second
   int8_gops,    ///< products of bytes and their sums, 10^9 operations per second
   bf16_gflops,  ///< products of bfloat16 pairs and their sums, 10^9 operations per second
+  sign_gops,    ///< products of signs and their sums, 10^9 operations per second
 };
 std::string_view to_string(PeakKind kind);
 

@@ -17,6 +17,9 @@ TEST(Peak, MeasuresPlausibleRates) {
     const double int8_gops = measure_int8_gops(pool);
     EXPECT_GT(int8_gops, 1.0);
     EXPECT_LT(int8_gops, 4000.0);
+    const double sign_gops = measure_sign_gops(pool);
+    EXPECT_GT(sign_gops, 1.0);
+    EXPECT_LT(sign_gops, 40'000.0);
   });
   ThreadPool pool(1);
   const double pairs = measure_bf16_gflops(pool);

@@ -303,6 +303,7 @@ std::vector<KernelCase> packed_cases() {
        {std::pair("mxint(bits=8,block=32)", "mxint(bits=8,block=32)"),
         std::pair("int(bits=4,per=row,scale=dynamic)", "int(bits=8,per=token)"),
         std::pair("ternary", "mxint(bits=8)"), std::pair("bf16", "bf16"),
+        std::pair("binary", "binary"),
         std::pair("minifloat_ieee(width=6,exponent_width=3,exponent_bias=3)",
                   "mxfp(element=e2m1)")}) {
     const Format format = parse_format(weight, references().formats);
@@ -323,7 +324,7 @@ std::vector<KernelCase> packed_cases() {
          .absolute = absolute});
     // Rounded by an operation of its own, or by the product.
     std::string encoder, x = "x";
-    if (const std::string_view name = input; name != "bf16") {
+    if (const std::string_view name = input; name != "bf16" && name != "binary") {
       x = "q";
       encoder = fmt::format("%q = encode_rows(%x) {{format={}}} : {}\n", input,
                             to_string(coded_rows_type(parse_format(input, references().formats),

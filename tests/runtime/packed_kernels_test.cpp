@@ -54,6 +54,8 @@ constexpr Case kCases[] = {
     {"mxint(bits=16,block=32)", "", "packed_linear / rows", true},
     {"bf16", "bf16", "native_linear / bf16", false},
     {"bf16", "fp16", "packed_linear / codes", true},
+    {"binary", "binary", "native_linear / signs", false},
+    {"binary(scale=none)", "binary(scale=none)", "native_linear / signs", false},
     {"mxint(bits=8,block=32)", "mxint(bits=8,block=32)", "native_linear / integers", false},
     {"mxint(bits=4,block=64)", "mxint(bits=8,block=64)", "native_linear / integers", false},
     {"mxint(bits=6,block=32)", "mxint(bits=7,block=32,scale=ceil)", "native_linear / integers",
