@@ -54,6 +54,9 @@ Command inspect_command() {
                "tokens per text, for the costs; by default 128, or the model's positions if fewer")
             ->check(number_from(1));
         declare_freeze(app, a->job.freeze);
+        app.add_flag("--verify", a->job.verify,
+                     "first compare every file of the folder with the fingerprint that was taken "
+                     "when it was written; an error names those that differ");
         app.add_flag("--no_graph", a->no_graph, "leave the graph text out");
         declare(app, a->run);
         return [a] { inspect(*a); };

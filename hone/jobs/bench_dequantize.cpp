@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cmath>
 
 #include "hone/analysis/draw.h"
@@ -103,11 +102,9 @@ void decode(ThreadPool& pool, const MxintCodes& codes, bool to_float, std::uint8
 
 template <typename Body>
 double milliseconds(std::int64_t times, Body&& body) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = steady_seconds();
   for (std::int64_t i = 0; i < times; ++i) body();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-             .count() /
-         static_cast<double>(times);
+  return 1e3 * (steady_seconds() - start) / static_cast<double>(times);
 }
 
 DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, std::uint8_t* values,

@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include "hone/base/changed_files.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/ir/print.h"
@@ -114,9 +115,29 @@ Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t to
           {"training_peak_value_bytes", result.training_step.peak_value_bytes}};
 }
 
+// Returns how many files the folder's record lists.
+std::size_t verify_files(const std::string& folder) {
+  const std::optional<FolderRecord> record = read_record(folder);
+  user_check(record.has_value() && !record->files.empty(),
+             "`verify`: {} has no record of finished work that says which files were written; give "
+             "a folder that hone made{}",
+             folder, record_fault(folder).empty() ? "" : " (" + record_fault(folder) + ")");
+  std::string list;
+  const std::vector<ChangedFile> changed = changed_files(folder, *record);
+  for (const ChangedFile& file : changed)
+    list += fmt::format("{}{} {}", list.empty() ? "" : ", ", printable(file.path), file.change);
+  user_check(
+      changed.empty(),
+      "{}: {} of {} files are not as they were written: {}; copy the folder again from where "
+      "it is whole, or make it again",
+      folder, changed.size(), record->files.size(), list);
+  return record->files.size();
+}
+
 }  // namespace
 
 InspectResult inspect_model(const InspectJob& job, Context& context) {
+  const std::size_t verified = job.verify ? verify_files(job.model) : 0;
   const TextModel source = open_model(job.model, context, job.seed);
   tell_warnings(context, source.model.warnings);
   const ModelFacts& facts = source.model.facts;
@@ -136,10 +157,13 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   if (result.totals.trainable > 0) add_training_step(training, {});
   result.training_step = cost(training, bindings);
   result.fields = to_json(result, job, tokens, source.model);
+  if (job.verify) result.fields["verified_files"] = verified;
   Table counts = parameter_table(result.modules);
   counts.add_row({"all", result.totals.all(), result.totals.trainable, result.totals.frozen});
-  result.text = [about = facts_text(source.model), history = graph_history_text(facts.history),
-                 counts, costs = cost_table(result, job, tokens)](const TextStyle& style) {
+  std::string about = facts_text(source.model);
+  if (job.verify) about += fmt::format("\nAll of its {} files are as they were written.", verified);
+  result.text = [about, history = graph_history_text(facts.history), counts,
+                 costs = cost_table(result, job, tokens)](const TextStyle& style) {
     return fmt::format("{}\n{}\n\n{}\n{}", about, history, to_text(counts, style),
                        to_text(costs, style));
   };

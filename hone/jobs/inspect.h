@@ -20,6 +20,7 @@ struct InspectJob {
       tokens = 0;  ///< texts of a run and tokens of a text, for the costs; 0: see `tokens_of_run`
   std::vector<std::string> freeze =
       {};  ///< globs of parameters that training would leave as they are
+  bool verify = false;  ///< first compare every file of the folder with what its record says was written
   std::uint64_t seed = 42;
 };
 
@@ -35,7 +36,7 @@ struct InspectResult {
 };
 
 /// Tells what a model is: its graph and history, parameters, operations and memory. Throws `UserError`, as `open_model` and
-/// `freeze` do.
+/// `freeze` do, and where a file is not as it was written.
 InspectResult inspect_model(const InspectJob& job, Context& context);
 
 }  // namespace hone

@@ -3,7 +3,6 @@
 #include <malloc.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "hone/analysis/cost.h"
 #include "hone/analysis/parameters.h"
@@ -14,6 +13,7 @@
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/recipe.h"
+#include "hone/jobs/times_in_turn.h"
 #include "hone/models/memory_account.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
@@ -65,9 +65,9 @@ NamedTensors one_text(const Model& model, std::int64_t tokens, EncodedSet& text)
 
 double seconds_of_run(Executable& executable, const NamedTensors& inputs,
                       ParameterStore& parameters) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = steady_seconds();
   executable.run(inputs, parameters);
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return steady_seconds() - start;
 }
 
 // Loads the model of `folder` as any process would and reads a text. `unpack_whole`: each weight that is packed is unpacked as

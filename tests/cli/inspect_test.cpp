@@ -126,5 +126,28 @@ TEST(Inspect, AndPlanShowNoRunThatTheModelCannotTake) {
   }
 }
 
+TEST(Inspect, VerifiesThatFilesAreAsTheyWereWritten) {
+  const TemporaryFolder folder;
+  const std::string packed = (folder.path() / "packed").string();
+  run_json({"pack", "tiny", "--weight_format", "int(bits=8,per=row)", "-o", packed}, workshop());
+  const Json facts = run_json({"inspect", packed, "--verify"}, workshop());
+  EXPECT_GT(facts["verified_files"].get<int>(), 3);
+  const fs::path file = fs::path(packed) / "parameters.safetensors";
+  std::string bytes = read_file(file);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);  // still a number
+  write_file(file, bytes);
+  EXPECT_FALSE(run_json({"inspect", packed}, workshop()).contains("verified_files"));
+  const Ending damaged = run_hone({"inspect", packed, "--verify"}, workshop());
+  EXPECT_EQ(damaged.code, 1);
+  EXPECT_NE(damaged.messages.find("files are not as they were written: parameters.safetensors has "
+                                  "other bytes; copy the folder again"),
+            std::string::npos)
+      << damaged.messages;
+  const Ending fresh = run_hone({"inspect", "tiny", "--verify"}, workshop());
+  EXPECT_EQ(fresh.code, 1);
+  EXPECT_NE(fresh.messages.find("tiny has no record of finished work"), std::string::npos)
+      << fresh.messages;
+}
+
 }  // namespace
 }  // namespace hone::testing
