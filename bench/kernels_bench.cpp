@@ -43,6 +43,7 @@ double peak_gflops(int threads) { return once(measure_fma_gflops, threads); }
 double peak_gbps(int threads) { return once(measure_copy_gbps, threads); }
 double peak_read_gbps(int threads) { return once(measure_read_gbps, threads); }
 double peak_int8_gops(int threads) { return once(measure_int8_gops, threads); }
+double peak_sign_gops(int threads) { return once(measure_sign_gops, threads); }
 double peak_bf16_gflops(int threads) {
   const double peak = once(measure_bf16_gflops, threads);
   return peak > 0 ? peak : peak_gflops(threads);
@@ -63,6 +64,9 @@ void report_bf16(benchmark::State& state, double operations, int threads) {
 }
 void report_integers(benchmark::State& state, double operations, int threads) {
   report(state, "GOP/s", operations, peak_int8_gops(threads));
+}
+void report_signs(benchmark::State& state, double operations, int threads) {
+  report(state, "GOP/s", operations, peak_sign_gops(threads));
 }
 void report_bytes(benchmark::State& state, double bytes, int threads) {
   report(state, "GB/s", bytes, peak_gbps(threads));

@@ -19,6 +19,7 @@ double peak_gflops(int threads);
 double peak_gbps(int threads);  ///< copied
 double peak_read_gbps(int threads);
 double peak_int8_gops(int threads);
+double peak_sign_gops(int threads);
 double peak_bf16_gflops(int threads);  ///< of multiply-adds where there are no products of pairs
 
 std::vector<float> random_floats(std::int64_t count);
@@ -27,6 +28,7 @@ std::vector<float> random_floats(std::int64_t count);
 void report_flops(benchmark::State& state, double operations, int threads);
 void report_bf16(benchmark::State& state, double operations, int threads);
 void report_integers(benchmark::State& state, double operations, int threads);
+void report_signs(benchmark::State& state, double operations, int threads);
 void report_bytes(benchmark::State& state, double bytes, int threads);
 void report_read(benchmark::State& state, double bytes, int threads);
 

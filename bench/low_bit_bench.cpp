@@ -3,6 +3,7 @@
 #include "hone/kernels/int8_product.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
+#include "hone/kernels/sign_product.h"
 #include "hone/tensor/tensor.h"
 
 namespace hone::kernels {
@@ -97,6 +98,20 @@ void low_bit_rounding(benchmark::State& state, std::int64_t block, int threads) 
   report_bytes(state, 5.0 * 1024 * 768, threads);
 }
 
+// With the rounding of activations to signs.
+void sign_products(benchmark::State& state, GemmShape shape, int threads) {
+  LowBit work(shape, 0, 1, 1);
+  Scratch memory;
+  const SignRows rows =
+      sign_rows(shape.m, shape.k, memory.floats(sign_rows_bytes(shape.m, shape.k) / sizeof(float)));
+  const SignWeight weight{shape.n, shape.k, work.codes[0].data<std::uint8_t>(), work.scales.data()};
+  for (auto _ : state) {
+    take_signs(pool_of(threads), work.x.data(), true, rows);
+    sign_product(pool_of(threads), rows, weight, {}, work.y.data(), shape.n);
+  }
+  report_signs(state, 2.0 * static_cast<double>(shape.m * shape.n * shape.k), threads);
+}
+
 }  // namespace
 
 void register_low_bit() {
@@ -119,6 +134,15 @@ void register_low_bit() {
           add("low_bit/gelu/" + name, low_bit_product, shape, block, bits, LowBitPart::gelu,
               threads);
         }
+      }
+    }
+    for (const std::int64_t rows : {1, 16, 1024}) {
+      for (const std::int64_t outputs : {768, 3072}) {
+        const GemmShape shape{rows, outputs, 768};
+        add("low_bit/rounded/" + low_bit_name(0, 1, threads, shape), low_bit_product, shape,
+            std::int64_t{0}, 1, LowBitPart::rounded, threads);
+        add("low_bit/signs/" + std::to_string(threads) + "/" + name_of({shape, false, true}),
+            sign_products, shape, threads);
       }
     }
     for (const std::int64_t block : {0, 32}) {
