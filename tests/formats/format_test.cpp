@@ -69,7 +69,7 @@ TEST(Format, NamesTheNearestKnownWord) {
 
 TEST(Format, ListsWhatThereIsWhereNoWordIsNear) {
   EXPECT_EQ(refusal("integer(group=8)"),
-            "format integer has no parameter 'group'; there are width, frac");
+            "format integer has no parameter 'group'; there are width, frac, rounding, sign");
   const std::string unknown = refusal("bfloat");
   EXPECT_TRUE(unknown.starts_with("unknown format 'bfloat'; there are ")) << unknown;
   EXPECT_NE(unknown.find(", integer, "), std::string::npos) << unknown;

@@ -135,7 +135,7 @@ output y = %y
 %h = parameter codes frozen : u8[0]
 %b = parameter bias trainable : f32[3]
 %q = quantize(%x) {format=bf16} : f32[B, 32]
-%y = packed_linear(%q, %c, %h, %b) {format=bf16, shape=[3, 32], arrangement="rows", activation="none"} : f32[B, 3]
+%y = packed_linear(%q, %c, %h, %b) {format=bf16, shape=[3, 32], arrangement="rows", activation="none", residual=false} : f32[B, 3]
 output y = %y
 )");
 }
