@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hone/base/error.h"
+#include "hone/kernels/grain.h"
 #include "hone/kernels/packed_matrix.h"
 #include "hone/kernels/scratch.h"
 
@@ -156,6 +157,11 @@ struct FinishedTile {
   std::int64_t column, columns;
 };
 
+// Whether nothing stands between sums and residual, which is added while they are in registers.
+bool adds_at_once(const Epilogue& epilogue) {
+  return epilogue.activation == Activation::none && epilogue.residual != nullptr;
+}
+
 // `sum_of(i, j, part)` is the sum of row i at column j, times what belongs to the column.
 template <class SumOf>
 HWY_INLINE void store_tile(const Int8Rows& x, const Int8Target& to, const FinishedTile& tile,
@@ -164,6 +170,10 @@ HWY_INLINE void store_tile(const Int8Rows& x, const Int8Target& to, const Finish
   const float* const scales = x.scales + tile.row;
   const float* const bias = to.epilogue.bias == nullptr ? nullptr : to.epilogue.bias + tile.column;
   const bool accumulate = to.epilogue.accumulate;
+  const float* const residual =
+      adds_at_once(to.epilogue)
+          ? to.epilogue.residual + tile.row * to.epilogue.residual_stride + tile.column
+          : nullptr;
   const std::int64_t stride = to.y_stride;
   float* const y = to.y + tile.row * stride + tile.column;
   for_vectors(d, tile.columns, [&](std::int64_t j, auto part) HWY_ATTR {
@@ -172,6 +182,8 @@ HWY_INLINE void store_tile(const Int8Rows& x, const Int8Target& to, const Finish
       float* const at = y + i * stride + j;
       V value = hn::MulAdd(sum_of(i, j, part), hn::Set(d, scales[i]), term);
       if (accumulate) value = hn::Add(load(d, at, part), value);
+      if (residual != nullptr)
+        value = hn::Add(value, load(d, residual + i * to.epilogue.residual_stride + j, part));
       store(value, d, at, part);
     }
   });
@@ -195,7 +207,7 @@ HWY_NOINLINE void finish(const Int8Rows& x, const Int8Weight& weight, const Int8
       return hn::Mul(sum, load(d, scales + j, part));
     });
   }
-  if (!to.epilogue.goes_on()) return;
+  if (!to.epilogue.goes_on() || adds_at_once(to.epilogue)) return;
   float* const y = to.y + tile.row * to.y_stride + tile.column;
   finish_piece({y, to.y_stride, tile.row, tile.column, tile.rows, tile.columns}, to.epilogue);
 }
@@ -270,11 +282,39 @@ void compute_chunk(const Int8Rows& x, const Int8Weight& weight, const Int8Target
   }
 }
 
-void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight, const Int8Target& to) {
+void run_chunks(ThreadPool* pool, std::int64_t chunks, FunctionRef<void(std::int64_t)> compute) {
+  if (pool != nullptr) return pool->run(chunks, compute);
+  for (std::int64_t chunk = 0; chunk < chunks; ++chunk) compute(chunk);
+}
+
+// To all rows whole, when the sums of all are there.
+void add_residual(ThreadPool* pool, std::int64_t rows, std::int64_t columns, const Int8Target& to) {
+  const Epilogue added{.residual = to.epilogue.residual,
+                       .residual_stride = to.epilogue.residual_stride};
+  const std::int64_t together = rows_per_chunk(columns);
+  run_chunks(pool, ceil_div(rows, together), [&](std::int64_t chunk) {
+    const std::int64_t first = chunk * together;
+    finish_piece({to.y + first * to.y_stride, to.y_stride, first, 0,
+                  std::min(together, rows - first), columns},
+                 added);
+  });
+}
+
+// A residual that does not stay in a cache near the processor: a tile takes so few of each of its rows that it would wait for
+// every one, which costs more than another pass over all of it does.
+bool is_far(const Int8Rows& x, const Int8Weight& weight, const Epilogue& epilogue) {
+  constexpr std::int64_t kNearFloats = 256 << 10;
+  return epilogue.residual != nullptr && x.shape.rows * weight.rows > kNearFloats;
+}
+
+void multiply(ThreadPool* pool, const Int8Rows& x, const Int8Weight& weight,
+              const Int8Target& whole) {
+  const bool adds_later = is_far(x, weight, whole.epilogue);
+  Int8Target to = whole;
+  if (adds_later) to.epilogue.residual = nullptr;
   const auto run = [&](const Int8Plan& plan, auto&& compute) {
-    const std::int64_t chunks = plan.row_tiles * plan.column_tiles;
-    if (pool != nullptr) return pool->run(chunks, compute);
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) compute(chunk);
+    run_chunks(pool, plan.row_tiles * plan.column_tiles, compute);
+    if (adds_later) add_residual(pool, x.shape.rows, weight.rows, whole);
   };
 #ifdef HONE_QUAD_TARGET
   if (quads_allowed && processor_has_quads()) {

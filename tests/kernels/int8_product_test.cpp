@@ -325,15 +325,20 @@ TEST(Int8Product, ARowWithoutNumbersIsNaNAlone) {
   });
 }
 
-TEST(Int8Product, EndsWithActivationsAndResidualsOfTheFloatKernels) {
-  const Int8Shape shape{13, 64, 64};
+// Residuals that lie near, and far ones.
+class Int8Endings : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(Int8Endings, AreActivationsAndResidualsOfTheFloatKernels) {
+  const Int8Shape shape{GetParam(), 64, 64};
   const std::int64_t n = 45, count = shape.rows * n;
   const Activations x = random_rows(shape);
   Weights weights = random_weights(n, 64, 8);
   weights.take_scales(random_floats(n, 5, 0.001, 0.02));
   const auto bias = random_floats(n, 6), residual = random_floats(count, 7);
   using Map = void (*)(ThreadPool&, std::int64_t, const float*, float*);
-  const std::vector<std::pair<Activation, Map>> activations = {{Activation::relu, relu},
+  const Map none = [](ThreadPool&, std::int64_t, const float*, float*) {};
+  const std::vector<std::pair<Activation, Map>> activations = {{Activation::none, none},
+                                                               {Activation::relu, relu},
                                                                {Activation::gelu_erf, gelu_erf},
                                                                {Activation::gelu_tanh, gelu_tanh},
                                                                {Activation::tanh, tanh}};
@@ -351,6 +356,8 @@ TEST(Int8Product, EndsWithActivationsAndResidualsOfTheFloatKernels) {
     });
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(OfRows, Int8Endings, ::testing::Values(13, 6000));
 
 TEST(Int8Product, AddsToWhatIsThere) {
   const Int8Shape shape{13, 64, 32};
