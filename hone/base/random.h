@@ -25,17 +25,18 @@ struct RandomStream {
   std::uint32_t word(std::uint64_t index) const { return block(index / 4)[index % 4]; }
 };
 
-/// Reads a stream from its beginning, one number after the other.
+/// Reads a stream from its beginning, or from block `first` on, one number after the other.
 class RandomSequence {
  public:
-  RandomSequence(std::uint64_t seed, std::uint64_t stream) : stream_{seed, stream} {}
+  RandomSequence(std::uint64_t seed, std::uint64_t stream, std::uint64_t first = 0)
+      : stream_{seed, stream}, next_(4 * first) {}
 
   std::uint32_t next_word();
   /// Uniform in [0, 1), 53 bits.
   double uniform();
   /// Uniform in [0, bound), without bias. `bound` must be positive.
   std::uint64_t below(std::uint64_t bound);
-  /// Normal with mean 0 and standard deviation 1 (Box-Muller).
+  /// Normal with mean 0 and standard deviation 1 (Box-Muller), of four words: number i of nothing else is that of block i.
   double normal();
   /// A random order of `items` (Fisher-Yates).
   template <typename T>

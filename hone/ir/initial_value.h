@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "hone/base/thread_pool.h"
 #include "hone/ir/graph.h"
 #include "hone/tensor/parameter_store.h"
 
@@ -11,8 +12,8 @@
 namespace hone {
 
 /// A parameter before any training, by its role: gains and masks are 1, biases 0, and all else is drawn from N(0, deviation²) by
-/// `seed` and its name. Its shape has no symbols.
-Tensor initial_value(const Node& parameter, double deviation, std::uint64_t seed);
+/// `seed` and its name, the same by any number of threads. Its shape has no symbols.
+Tensor initial_value(const Node& parameter, double deviation, std::uint64_t seed, ThreadPool& pool);
 
 /// Those of a graph's parameters that begin without anything known of them: weights, gains, biases and masks. A weight's
 /// deviation is sqrt(2 / columns), by which values keep their size through layers with relu (He, Zhang, Ren and Sun, "Delving

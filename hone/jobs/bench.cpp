@@ -100,10 +100,10 @@ double native_gop(const Graph& graph, const Bindings& bindings, const Session& s
 }
 
 // The model called so.
-Model bench_model(const std::string& source, std::uint64_t seed, const Context& context) {
+Model bench_model(const std::string& source, std::uint64_t seed, Context& context) {
   // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
   // step.
-  return is_fresh(source) ? new_model(fresh_facts(source), context.library.ops, seed)
+  return is_fresh(source) ? new_model(fresh_facts(source), context.library.ops, seed, &context.pool)
                           : open_model(source, context, seed).model;
 }
 

@@ -116,7 +116,7 @@ struct ModelPair {
 };
 
 ModelPair open_pair(const CompareJob& job, const std::vector<std::int64_t>& seeds,
-                    std::size_t index, const Context& context) {
+                    std::size_t index, Context& context) {
   const auto name = [&](const std::string& given) {
     return seeds.empty() ? given : seed_folder(given, seeds[index]);
   };

@@ -57,7 +57,7 @@ Splits demo_splits(const DemoJob& job, Context& context) {
 }
 
 // Every text is seen once: there is nothing that dropout could keep from being learnt by heart.
-TextModel untrained_model(const DemoJob& job, const Splits& splits, const Context& context) {
+TextModel untrained_model(const DemoJob& job, const Splits& splits, Context& context) {
   TextModel source =
       make_model(kModel, synthetic_tokenizer(), context, job.seed, splits.source.scheme(),
                  {{"hidden_dropout_prob", 0}, {"attention_probs_dropout_prob", 0}});

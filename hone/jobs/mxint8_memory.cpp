@@ -179,7 +179,7 @@ Json study_shape(const ModelShape& shape, LabRun& run) {
   Progress progress(shape.name, kSteps,
                     {.unit = "steps", .end = ProgressEnd::vanishes, .output = context.progress});
   {
-    const Model fresh = new_model(shape.facts, context.library.ops, run.job.seed);
+    const Model fresh = new_model(shape.facts, context.library.ops, run.job.seed, &context.pool);
     found["parameters"] = total_parameters(fresh.graph).all();
     save_model(fresh, scratch.path() / kFloatFolder);
   }

@@ -380,7 +380,7 @@ std::string modules_text(const TextModel& source, const std::string& name) {
 }
 
 TextModel open_for_training(const TrainJob& job, const std::optional<LearntVocabulary>& vocabulary,
-                            const Splits& splits, std::uint64_t seed, const Context& context) {
+                            const Splits& splits, std::uint64_t seed, Context& context) {
   const LabelScheme labels = splits.source.scheme();
   if (vocabulary) return make_model(job.model, vocabulary->tokenizer, context, seed, labels);
   const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;

@@ -156,7 +156,7 @@ HWY_NOINLINE void multiply_vector(const std::uint32_t* rows, const std::uint32_t
 void multiply_pairs_plainly(const PairRows& rows, const PairVectors& columns, std::int64_t pairs,
                             float* sums) {
   constexpr std::int64_t kTogether = 4;
-  const WithoutSubnormals as_pairs_have_it;
+  [[maybe_unused]] const WithoutSubnormals as_pairs_have_it{};
   for (std::int64_t v = 0; v < columns.count; ++v) {
     float* const at = sums + v * kPairColumns;
     if (rows.count == 1) {

@@ -3,8 +3,7 @@
 #include "hone/base/printable.h"
 
 namespace hone {
-EmbeddingModel open_embedding_model(const std::string& name, const Context& context,
-                                    std::uint64_t seed) {
+EmbeddingModel open_embedding_model(const std::string& name, Context& context, std::uint64_t seed) {
   if (is_fresh(name)) return {open_model(name, context, seed), {.encoder = {.is_listed = false}}};
   SentenceModules modules = read_sentence_modules(find_model(name));
   TextModel source = open_model(name, context, seed, {}, HeadFit::unused);

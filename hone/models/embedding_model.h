@@ -18,8 +18,7 @@ struct EmbeddingModel {
 /// Opens the model called `name` (see open_model) for the embeddings of texts: a folder of sentence-transformers, or any
 /// other, whose tokens' mean is taken then. A classification head may be there or not. Throws as `open_model` and
 /// `read_sentence_modules` do.
-EmbeddingModel open_embedding_model(const std::string& name, const Context& context,
-                                    std::uint64_t seed);
+EmbeddingModel open_embedding_model(const std::string& name, Context& context, std::uint64_t seed);
 
 /// Where its texts are cut: `max_seq_length` if positive, else what its folder says, but never more than its positions.
 TextLimit text_limit(std::int64_t max_seq_length, const EmbeddingModel& model);

@@ -161,7 +161,7 @@ fs::path find_encoder(const std::string& name) {
   return read_sentence_encoder(find_model(name)).folder;
 }
 
-TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
+TextModel open_model(const std::string& source, Context& context, std::uint64_t seed,
                      const LabelScheme& labels, HeadFit head) {
   if (!is_fresh(source)) {
     const fs::path whole = find_model(source);
@@ -187,7 +187,7 @@ TextModel open_model(const std::string& source, const Context& context, std::uin
   ModelFacts facts = fresh_facts(source);
   if (!labels.names.empty()) take_labels(facts, labels);
   const SentenceEncoder encoder = read_sentence_encoder(beside);
-  TextModel made{new_model(facts, context.library.ops, seed),
+  TextModel made{new_model(facts, context.library.ops, seed, &context.pool),
                  read_tokenizer({.folder = beside, .limit = encoder.limit}, facts),
                  {},
                  TrainedOn{},
@@ -205,7 +205,7 @@ Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts
   return tokenizer;
 }
 
-TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
+TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& context,
                      std::uint64_t seed, const LabelScheme& labels, const Json& keys) {
   const Json said = fresh_config(name);
   Json config = said;
@@ -214,8 +214,10 @@ TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context
   config.update(keys);
   ModelFacts facts = model_facts(config, name);
   if (!labels.names.empty()) take_labels(facts, labels);
-  TextModel made{
-      new_model(facts, context.library.ops, seed), std::move(tokenizer), {}, TrainedOn{}};
+  TextModel made{new_model(facts, context.library.ops, seed, &context.pool),
+                 std::move(tokenizer),
+                 {},
+                 TrainedOn{}};
   if (is_config_file(name))
     made.model.warnings = changes(name, config_of(model_facts(said, name)), config_of(facts),
                                   find_architecture(facts.architecture, name).tokenizer_class);

@@ -50,7 +50,7 @@ fs::path folder_with_tokenizer(const std::string& name);
 /// Opens the model called `source` (see find_model), or makes a fresh one (see is_fresh). Of a sentence model it is the
 /// encoder, whose tokenizer writes small where its files ask for it. `labels` and `head`: see load_model. Throws `UserError`
 /// as `load_model`, `load_tokenizer` and `read_sentence_encoder` do, and for a vocabulary that is not that of the weights.
-TextModel open_model(const std::string& source, const Context& context, std::uint64_t seed,
+TextModel open_model(const std::string& source, Context& context, std::uint64_t seed,
                      const LabelScheme& labels = {}, HeadFit head = HeadFit::must_fit);
 
 /// The tokenizer beside such an encoder, for a model with these facts, as `open_model` gives it. Throws `UserError` as
@@ -60,7 +60,7 @@ Tokenizer read_tokenizer(const SentenceEncoder& encoder, const ModelFacts& facts
 /// A fresh model of the config called `name`, with weights drawn by `seed`, for the vocabulary of `tokenizer`, of word
 /// pieces that were not made for it: its warnings tell what is other than in a config.json.
 /// `labels`: its task and what it says; without names: as the config says. `keys`: of its config.json that are other than there.
-TextModel make_model(const std::string& name, Tokenizer tokenizer, const Context& context,
+TextModel make_model(const std::string& name, Tokenizer tokenizer, Context& context,
                      std::uint64_t seed, const LabelScheme& labels,
                      const Json& keys = Json::object());
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "hone/base/random.h"
 #include "hone/ops/list.h"
 
 namespace hone {
@@ -50,6 +51,20 @@ TEST(InitialParameters, DrawWeightsWithTwoOverTheirColumnsForVariance) {
       std::inner_product(weight.begin(), weight.end(), weight.begin(), 0.0) / count;
   EXPECT_NEAR(mean, 0, 0.05 * std::sqrt(variance));
   EXPECT_NEAR(square, variance, 0.071 * variance);
+}
+
+TEST(InitialValue, IsTheSameByAnyNumberOfThreads) {
+  OpTable ops = builtin_ops();
+  Graph graph(ops);
+  graph.add_parameter("weight", {DType::f32, {Dim(300), Dim(201)}}, ParameterRole::weight, true);
+  const Node& weight = *graph.find("weight");
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    const Tensor tensor = initial_value(weight, 0.02, 7, pool);
+    RandomSequence random(7, stream_of("weight"));
+    for (const float value : tensor.values<float>())
+      ASSERT_EQ(value, static_cast<float>(random.normal() * 0.02));
+  }
 }
 
 TEST(InitialParameters, AreAFunctionOfSeedAndName) {

@@ -49,6 +49,6 @@ Graph build_graph(const OpTable& ops, const Architecture& architecture, const En
 /// A parameter of such a graph before any training: N(0, initializer_range), drawn by `seed` and its name; biases are 0,
 /// gains 1, rows of embeddings for padding 0, and sinusoidal positions are what they are.
 Tensor initial_value(const Node& parameter, const Architecture& architecture,
-                     const EncoderConfig& config, std::uint64_t seed);
+                     const EncoderConfig& config, std::uint64_t seed, ThreadPool& pool);
 
 }  // namespace hone

@@ -35,8 +35,8 @@ std::optional<std::int64_t> padding_row(const Node& parameter) {
 }  // namespace
 
 Tensor initial_value(const Node& parameter, const Architecture& architecture,
-                     const EncoderConfig& config, std::uint64_t seed) {
-  Tensor tensor = initial_value(parameter, config.initializer_range, seed);
+                     const EncoderConfig& config, std::uint64_t seed, ThreadPool& pool) {
+  Tensor tensor = initial_value(parameter, config.initializer_range, seed, pool);
   if (config.sinusoidal_positions && parameter.name() == position_table(architecture.encoder))
     fill_with_sines(tensor);
   if (const std::optional<std::int64_t> row = padding_row(parameter))

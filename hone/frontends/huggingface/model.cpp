@@ -287,15 +287,15 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
       folder.string(), kGraphFile, kOwnWeightsFile);
   user_check(missing.empty(), "{}: {} weights that {} asks for are not there: {}", folder.string(),
              missing.size(), graph_file, list_some(missing));
+  ThreadPool alone(1);
   if (has_packed_weights(model.graph)) {
-    ThreadPool alone(1);
     with_context(folder.string(),
                  [&] { check_packed_weights(model.graph, model.parameters, alone); });
   }
   // Only now: without the weights, config.json alone vouches for sizes that may be beyond all memory.
   const EncoderConfig config = config_of(model.facts);
   for (const std::string& name : initialised)
-    model.parameters.set(name, initial_value(*model.graph.find(name), arch, config, seed));
+    model.parameters.set(name, initial_value(*model.graph.find(name), arch, config, seed, alone));
   model.fresh_head = !initialised.empty();
   if (head == HeadFit::unused) initialised.clear();
   warn(initialised, dropped_head, weights.unused(), model.warnings);
@@ -306,12 +306,14 @@ ModelFacts model_facts(const Json& config, std::string_view where) {
   return facts_of(find_architecture(model_type(config, where), where), config, where);
 }
 
-Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed) {
+Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed, ThreadPool* pool) {
+  ThreadPool alone(1);
   const Architecture& arch = architecture_of(facts);
   const EncoderConfig config = config_of(facts);
   Model model{.graph = built_graph(ops, arch, facts), .parameters = {}, .facts = facts};
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
-    model.parameters.set(parameter->name(), initial_value(*parameter, arch, config, seed));
+    model.parameters.set(parameter->name(),
+                         initial_value(*parameter, arch, config, seed, pool ? *pool : alone));
   return model;
 }
 

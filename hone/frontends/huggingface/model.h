@@ -61,8 +61,10 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
 /// What a config.json says of its model. `where` (a path, usually) opens the messages of the `UserError`s.
 ModelFacts model_facts(const Json& config, std::string_view where);
 
-/// A model with fresh weights: N(0, initializer_range), zero biases, unit layer norms, a zero padding row.
-Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed);
+/// A model with fresh weights: N(0, initializer_range), zero biases, unit layer norms, a zero padding row. They are the same
+/// whatever threads draw them; null: the calling one.
+Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed,
+                ThreadPool* pool = nullptr);
 
 /// Writes config.json and the weights into an existing folder, and graph.hone where the config builds another graph. Unknown
 /// keys of the config are kept; a quantized model has a `quantization_config`, one that passes were run on a `hone_history`.
