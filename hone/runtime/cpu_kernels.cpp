@@ -308,15 +308,39 @@ void fused_linear(Call& call) {
                     .residual_stride = call.input(1).size(0)});
 }
 
+// Of few inputs, as those of low-rank adapters, a product gives the transpose: rows of dy are read as they lie.
+bool is_narrow(std::int64_t inputs, std::int64_t outputs) {
+  constexpr std::int64_t kFewInputs = 32;
+  return inputs <= kFewInputs && inputs < outputs;
+}
+
 std::int64_t linear_weight_gradient_workspace(const CallSite& site, const Bindings& bindings) {
   const Sizes x = sizes_of(site, 0, bindings), dy = sizes_of(site, 1, bindings);
-  return bytes_of(kernels::gemm_workspace_floats({dy.back(), x.back(), rows_of(x)}));
+  const std::int64_t inputs = x.back(), outputs = dy.back(), rows = rows_of(x);
+  if (!is_narrow(inputs, outputs))
+    return bytes_of(kernels::gemm_workspace_floats({outputs, inputs, rows}));
+  return bytes_of(kernels::gemm_workspace_floats({inputs, outputs, rows}) +
+                  static_cast<std::size_t>(inputs * outputs));
+}
+
+// dweight (N, K) = (x (T, K)^T dy (T, N))^T
+void narrow_weight_gradient(Call& call) {
+  const Tensor &x = call.input(0), &dy = call.input(1);
+  const std::int64_t inputs = row_length(x), outputs = row_length(dy);
+  const kernels::GemmShape shape{inputs, outputs, row_count(x)};
+  float* const packed = workspace(call);
+  float* const transposed = packed + kernels::gemm_workspace_floats(shape);
+  kernels::gemm(call.pool(), shape, {floats(call, 0), 1, inputs}, {floats(call, 1), outputs, 1},
+                transposed, outputs, {}, packed);
+  kernels::copy(call.pool(), Sizes{outputs, inputs}, {transposed, Sizes{1, outputs}},
+                call.output().data<float>());
 }
 
 // dweight (N, K) = dy (T, N)^T x (T, K)
 void linear_weight_gradient(Call& call) {
   const Tensor &x = call.input(0), &dy = call.input(1);
   const std::int64_t inputs = row_length(x), outputs = row_length(dy);
+  if (is_narrow(inputs, outputs) && call.workspace != nullptr) return narrow_weight_gradient(call);
   kernels::gemm(call.pool(), {outputs, inputs, row_count(x)}, {floats(call, 1), 1, outputs},
                 {floats(call, 0), inputs, 1}, call.output().data<float>(), inputs, {},
                 workspace(call));

@@ -199,7 +199,8 @@ output d = %d
 
 std::vector<KernelCase> product_cases() {
   std::vector<KernelCase> cases;
-  for (const auto& [m, n, k] : {std::array<int, 3>{1, 1, 1}, {7, 17, 33}, {131, 67, 259}}) {
+  for (const auto& [m, n, k] :
+       {std::array<int, 3>{1, 1, 1}, {7, 17, 33}, {131, 67, 259}, {300, 67, 8}}) {
     cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}, {2}]
 %w = input : f32[{1}, {2}]
 %b = input : f32[{1}]
