@@ -12,7 +12,7 @@ namespace hone {
 namespace {
 
 // What the operation reads as weights and states, where all of it are parameters that the graph does not write: what is
-// prepared may be made of any of them.
+// prepared may be made of any of them. Not where others read a float weight as it is, as gradients do: memory would hold both.
 std::vector<const Node*> constant_weights(const Node& node, const std::set<const Node*>& updated) {
   std::vector<const Node*> weights;
   for (std::size_t i = 0; i < node.inputs().size(); ++i) {
@@ -20,6 +20,7 @@ std::vector<const Node*> constant_weights(const Node& node, const std::set<const
     if (role != OperandRole::weight && role != OperandRole::state) continue;
     const Node* weight = node.inputs()[i].node;
     if (weight->kind() != NodeKind::parameter || updated.contains(weight)) return {};
+    if (weight->users().size() > 1 && weight->types()[0].dtype == DType::f32) return {};
     weights.push_back(weight);
   }
   return weights;

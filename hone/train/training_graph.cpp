@@ -2,6 +2,7 @@
 
 #include "hone/autodiff/gradients.h"
 #include "hone/passes/dead_code.h"
+#include "hone/passes/fuse_linear.h"
 
 namespace hone {
 namespace {
@@ -46,6 +47,7 @@ void add_training_step(Graph& graph, const AdamWOptions& options) {
   }
   graph.set_output("grad_norm", norm);
   remove_dead_code(graph);
+  fuse_linear(graph);  // now that gradients are taken
 }
 
 void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters) {

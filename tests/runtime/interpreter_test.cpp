@@ -453,6 +453,27 @@ output p = %new:0
   EXPECT_EQ(preparations(), 0);
 }
 
+// A frozen weight that gradients read, too, is in memory as it is.
+TEST(Interpreter, PreparesNothingOfAWeightThatOthersReadAsItIs) {
+  const Graph graph = parse(R"(%x = input : f32[B, 2]
+%w = parameter weight frozen : f32[2, 2]
+%y = linear(%x, %w) : f32[B, 2]
+%dx = matmul(%y, %w) : f32[B, 2]
+output y = %dx
+)");
+  Library library = references();
+  library.kernels.push_back({"linear", "cpu", "prepares",
+                             [](const CallSite&) -> std::string_view { return ""; }, look,
+                             Layout::dense, count_preparations});
+  ParameterStore parameters;
+  parameters.set("w", Tensor::zeros(DType::f32, {2, 2}));
+  ThreadPool pool(1);
+  Interpreter interpreter(graph, library, pool);
+  preparations() = 0;
+  for (int i = 0; i < 3; ++i) interpreter.run({{"x", rows(1)}}, parameters);
+  EXPECT_EQ(preparations(), 0);
+}
+
 // A bias that stays says nothing of a weight that is computed.
 TEST(Interpreter, PreparesNothingOfAWeightThatIsNoParameter) {
   const Graph graph = parse(R"(%x = input : f32[B, 2]

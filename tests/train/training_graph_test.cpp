@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/ir/print.h"
 #include "hone/ir/verify.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/expect.h"
@@ -63,6 +64,25 @@ TEST(TrainingGraph, UpdatesTrainableParametersInPlace) {
   // Moments after one step: 0.1 g and 0.001 g^2.
   EXPECT_NEAR(elements_of(parameters.at("adamw.m.head.weight"))[0], -0.3, 1e-5);
   EXPECT_NEAR(elements_of(parameters.at("adamw.v.head.weight"))[0], 0.009, 1e-7);
+}
+
+// Where no gradient reads a linear without what is added to it.
+TEST(TrainingGraph, ComputesLinearsTogetherWithWhatIsAddedToThem) {
+  Graph graph = testing::parse(R"(%x = input : f32[B, 2]
+%labels = input : i64[B]
+%w = parameter weight frozen : f32[2, 2]
+%b = parameter bias frozen : f32[2]
+%head = parameter weight trainable : f32[2, 2]
+%below = linear(%x, %w, %b) : f32[B, 2]
+%beside = linear(%x, %head) : f32[B, 2]
+%logits = add(%below, %beside) : f32[B, 2]
+%loss = cross_entropy(%logits, %labels) : f32[]
+output loss = %loss
+)");
+  add_training_step(graph, {});
+  verify(graph);
+  EXPECT_NE(to_string(graph).find("fused_linear(%x, %w, %b, %beside)"), std::string::npos)
+      << to_string(graph);
 }
 
 TEST(TrainingGraph, KeepsMomentsThatAreThereAndTakesThemOutAgain) {
