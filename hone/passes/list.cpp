@@ -4,6 +4,7 @@
 #include "hone/passes/fuse_linear.h"
 #include "hone/passes/hoist_slices.h"
 #include "hone/passes/keep_outputs.h"
+#include "hone/passes/lora.h"
 #include "hone/passes/merge_equal.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
@@ -13,10 +14,11 @@ namespace hone {
 
 PassTable graph_passes() {
   PassTable table;
-  for (const PassDef& def : {freeze_pass(), fuse_attention_pass(), fuse_linear_pass(),
-                             hoist_slices_pass(), keep_outputs_pass(), merge_equal_pass(),
-                             merge_equal_states_pass(), quantize_pass(), remove_dead_code_pass(),
-                             remove_dropout_pass(), remove_quantizers_pass(), weigh_classes_pass()})
+  for (const PassDef& def :
+       {freeze_pass(), fuse_attention_pass(), fuse_linear_pass(), fuse_lora_pass(),
+        hoist_slices_pass(), insert_lora_pass(), keep_outputs_pass(), merge_equal_pass(),
+        merge_equal_states_pass(), quantize_pass(), remove_dead_code_pass(), remove_dropout_pass(),
+        remove_quantizers_pass(), weigh_classes_pass()})
     table.emplace(def.name, def);
   return table;
 }

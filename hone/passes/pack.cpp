@@ -131,6 +131,19 @@ void replace_by_codes(Graph& graph, ParameterStore& parameters, Node& quantizer,
   parameters.erase(name);
 }
 
+// The quantizer that an `unpack` was, of a parameter in place of its codes.
+void put_quantizer_back(Graph& graph, Node& node) {
+  const Standing standing(node);
+  Node &codes = *node.inputs()[0].node, &shared = *node.inputs()[1].node;
+  const ParameterRole role = parse_parameter_role(node.attributes().get<std::string>("role"));
+  std::vector<Value> inputs = {
+      graph.add_parameter(packed_parameter(node), node.types()[0], role, true, &codes)};
+  inputs.insert(inputs.end(), node.inputs().begin() + 2, node.inputs().end());
+  graph.replace_operation(node, kQuantizer, std::move(inputs), {{"format", standing.format}});
+  graph.erase(codes);
+  graph.erase(shared);
+}
+
 }  // namespace
 
 std::string packed_parameter(const Node& unpack) {
@@ -163,22 +176,18 @@ bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
 
 bool unpack_weights(Graph& graph) {
   const std::vector<Node*> nodes = unpacked_nodes(graph);
-  for (Node* node : nodes) {
-    const Standing standing(*node);
-    Node &codes = *node->inputs()[0].node, &shared = *node->inputs()[1].node;
-    const ParameterRole role = parse_parameter_role(node->attributes().get<std::string>("role"));
-    std::vector<Value> inputs = {
-        graph.add_parameter(packed_parameter(*node), node->types()[0], role, true, &codes)};
-    inputs.insert(inputs.end(), node->inputs().begin() + 2, node->inputs().end());
-    graph.replace_operation(*node, kQuantizer, std::move(inputs), {{"format", standing.format}});
-    graph.erase(codes);
-    graph.erase(shared);
-  }
+  for (Node* node : nodes) put_quantizer_back(graph, *node);
   return !nodes.empty();
 }
 
-bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
-  for (const Node* node : unpacked_nodes(graph)) {
+bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool,
+                    const std::vector<std::string>& names) {
+  std::vector<Node*> nodes = unpacked_nodes(graph);
+  std::erase_if(nodes, [&](const Node* node) {
+    return std::ranges::none_of(
+        names, [&](const std::string& glob) { return glob_match(glob, packed_parameter(*node)); });
+  });
+  for (Node* node : nodes) {
     const Standing standing(*node);
     Tensor values = Tensor::empty(DType::f32, standing.sizes);
     const std::vector<Tensor> state = standing.state(parameters);
@@ -187,8 +196,9 @@ bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) 
     parameters.set(packed_parameter(*node), std::move(values));
     parameters.erase(standing.codes);
     parameters.erase(standing.shared);
+    put_quantizer_back(graph, *node);
   }
-  return unpack_weights(graph);
+  return !nodes.empty();
 }
 
 void check_packed_weights(const Graph& graph, const ParameterStore& parameters, ThreadPool& pool) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "hone/base/thread_pool.h"
 #include "hone/ir/graph.h"
 #include "hone/tensor/parameter_store.h"
@@ -25,8 +28,10 @@ std::vector<LeftUnpacked> unpackable(const Graph& graph);
 /// graph changed.
 bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool);
 
-/// The inverse: every `unpack` becomes the quantizer that it was, of a parameter with the values of the codes.
-bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool);
+/// The inverse: every `unpack` of a parameter that the globs name becomes the quantizer that it was, of a parameter with the
+/// values of the codes.
+bool unpack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool,
+                    const std::vector<std::string>& names = {"*"});
 /// The same to the graph alone.
 bool unpack_weights(Graph& graph);
 

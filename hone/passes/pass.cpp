@@ -64,7 +64,9 @@ const PassOptionDef& option_called(const PassDef& def, std::string_view name) {
   fail("has no option '{}'{}; it has {}", name, did_you_mean(name, names), fmt::join(names, ", "));
 }
 
-Attributes read_options(const PassDef& def, std::string_view text, const FormatTable& formats) {
+}  // namespace
+
+Attributes given_options(const PassDef& def, std::string_view text, const FormatTable& formats) {
   Attributes given;
   for (std::string_view rest = trim(text); !rest.empty(); rest = trim(rest)) {
     const std::size_t equals = rest.find('=');
@@ -81,8 +83,6 @@ Attributes read_options(const PassDef& def, std::string_view text, const FormatT
   }
   return given;
 }
-
-}  // namespace
 
 const PassDef& find_pass(const PassTable& passes, std::string_view name) {
   const auto found = passes.find(name);
@@ -103,7 +103,7 @@ Pass parse_pass(std::string_view text, const PassTable& passes, const FormatTabl
       user_check(whole.ends_with(')'), "the bracket after {} is not closed", name);
       inner = whole.substr(open + 1, whole.size() - open - 2);
     }
-    const Attributes given = read_options(def, inner, formats);
+    const Attributes given = given_options(def, inner, formats);
     Pass pass{&def, {}};
     for (const PassOptionDef& option : def.options) {
       const Attribute* value = given.find(option.name);

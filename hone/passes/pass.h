@@ -55,6 +55,9 @@ struct Pass {
 /// left out.
 Pass parse_pass(std::string_view text, const PassTable& passes, const FormatTable& formats);
 
+/// What a text "option=value, …" gives of a pass's options, and no others. Throws `UserError` as `parse_pass`.
+Attributes given_options(const PassDef& def, std::string_view text, const FormatTable& formats);
+
 /// The canonical text: options that have their default are left out.
 std::string to_string(const Pass& pass);
 

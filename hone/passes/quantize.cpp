@@ -241,6 +241,14 @@ Attributes options_of(const Graph& graph, const Group& group) {
           {"operands", fmt::format("{}", fmt::join(operands, ","))}};
 }
 
+// Adapters are trained beside what is quantized, in full precision.
+bool reads_adapter(const Node& node) {
+  return std::ranges::any_of(node.inputs(), [](const Value& input) {
+    return input.node->kind() == NodeKind::parameter &&
+           input.node->role() == ParameterRole::adapter;
+  });
+}
+
 }  // namespace
 
 bool is_quantizer(const Node& node) { return node.is(kQuantizer); }
@@ -249,7 +257,7 @@ bool is_unpacked(const Node& node) { return node.is(kUnpack); }
 
 std::optional<Operand> operand_of(const Node& node, std::size_t index) {
   Value value = node.inputs()[index];
-  if (value.type().dtype != DType::f32) return std::nullopt;
+  if (value.type().dtype != DType::f32 || reads_adapter(node)) return std::nullopt;
   while (is_quantizer(*value.node)) value = value.node->inputs()[0];
   switch (operand_role(node, index)) {
     case OperandRole::weight:
@@ -268,7 +276,6 @@ std::optional<Operand> operand_of(const Node& node, std::size_t index) {
                  : value.node->role()) {
     case ParameterRole::weight:
     case ParameterRole::gain:
-    case ParameterRole::adapter:
       return Operand::weight;
     case ParameterRole::bias:
       return Operand::bias;
@@ -278,7 +285,8 @@ std::optional<Operand> operand_of(const Node& node, std::size_t index) {
 }
 
 bool has_operand(const Node& node, Operand operand) {
-  if (operand == Operand::output) return node.types()[0].dtype == DType::f32;
+  if (operand == Operand::output)
+    return node.types()[0].dtype == DType::f32 && !reads_adapter(node);
   for (std::size_t i = 0; i < node.inputs().size(); ++i)
     if (operand_of(node, i) == operand) return true;
   return false;

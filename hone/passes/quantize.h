@@ -10,7 +10,8 @@
 namespace hone {
 
 /// What input `index` of an operation is to a plan, quantized or not: the role that the operation gives it (role.h); where
-/// that is a plain input and a parameter stands there, the parameter's own. None for what is not f32, for states and masks.
+/// that is a plain input and a parameter stands there, the parameter's own. None for what is not f32, for states and masks, and
+/// for operations of adapters, which stay in full precision.
 std::optional<Operand> operand_of(const Node& node, std::size_t index);
 
 /// Whether an operation has such an operand; an output is one where it is f32.

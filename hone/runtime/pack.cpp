@@ -1,5 +1,6 @@
 #include "hone/runtime/pack.h"
 
+#include "hone/base/text.h"
 #include "hone/passes/pack.h"
 #include "hone/runtime/session.h"
 
@@ -14,12 +15,15 @@ PassDef pack_pass() {
 }
 
 PassDef unpack_pass() {
-  return {.name = "unpack",
-          .summary = "keep packed weights in fp32 again, behind the quantizers they had",
-          .run = [](Graph& graph, ParameterStore& parameters, const Attributes&,
-                    const Session& session) {
-            return unpack_weights(graph, parameters, session.pool);
-          }};
+  return {
+      .name = "unpack",
+      .summary = "keep packed weights in fp32 again, behind the quantizers they had",
+      .options = {{"parameters", "globs of those to unpack, apart by commas", std::string("*")}},
+      .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
+                const Session& session) {
+        return unpack_weights(graph, parameters, session.pool,
+                              split(options.get<std::string>("parameters"), ','));
+      }};
 }
 
 }  // namespace hone

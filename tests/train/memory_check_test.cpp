@@ -8,6 +8,7 @@
 #include "hone/base/cpu.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/keep_outputs.h"
+#include "hone/passes/lora.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/runtime/interpreter.h"
 #include "hone/train/text_examples.h"
@@ -58,6 +59,42 @@ TEST(MemoryCheck, IsAnUpperBoundThatIsNear) {
   EXPECT_GT(estimate, 100e6) << "too small to be told from the rest of the process";
   EXPECT_LT(taken, 1.1 * estimate);
   EXPECT_GT(taken, 0.8 * estimate);
+}
+
+// What is frozen has no gradient and no moments, and no copy beside it.
+TEST(MemoryCheck, OfAdaptersIsThatOfWhatIsTrained) {
+  Model model = tiny_model();
+  const Bindings bindings{{'B', 8}, {'S', 24}};
+  ThreadPool pool(1);
+  const Session session{builtin(), pool};
+  const double all = needed_bytes(step_graph(), bindings, session);
+  insert_lora(model.graph, model.parameters, {.rank = 2, .modules_to_save = {"classifier"}});
+  Graph graph = model.graph;
+  add_training_step(graph, {});
+  EXPECT_LT(needed_bytes(graph, bindings, session), all);
+  std::int64_t trained = 0, moments = 0;
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+    const std::int64_t count = element_count(resolve(parameter->types()[0].shape, {}));
+    if (parameter->role() == ParameterRole::moment) moments += count;
+    if (parameter->trainable()) trained += count;
+  }
+  EXPECT_EQ(moments, 2 * trained);
+  ParameterStore parameters = model.parameters;
+  add_optimizer_state(graph, parameters);
+  Interpreter interpreter(graph, builtin(), pool);
+  const EncodedSet texts = tiny_texts(64);
+  std::vector<std::int64_t> rows(64);
+  std::iota(rows.begin(), rows.end(), 0);
+  NamedTensors inputs = text_examples(texts).batch(rows, 0);
+  inputs["learning_rate"] = Tensor::scalar(1e-3f);
+  inputs["step"] = inputs["random_key"] = Tensor::scalar(std::int64_t{1});
+  interpreter.run(inputs, parameters);
+  const Bindings run{{'B', 64}, {'S', longest_text(texts)}};
+  const double estimate =
+      needed_bytes(graph, run, session) - static_cast<double>(cost(graph, run).parameter_bytes);
+  const auto peak = static_cast<double>(interpreter.peak_reserved_bytes());
+  EXPECT_GE(peak, estimate);
+  EXPECT_LT(peak, 1.1 * estimate);
 }
 
 // What an interpreter holds beside the parameters, after batches of many shapes.

@@ -83,11 +83,12 @@ void quantize_some(Model& model) {
   const std::string query = std::string(kLayer0) + ".attention.self.query",
                     dense = std::string(kLayer0) + ".intermediate.dense";
   ThreadPool pool(1);
-  quantize_model(model,
-                 {{query, LayerFormats::reads(format("int(bits=8)"))},
-                  {query + ".lora_A", {.weight = format("integer(width=8)")}},
-                  {dense, LayerFormats::reads(format("mxint(bits=6,block=16)"))}},
-                 {builtin(), pool});
+  quantize_model(
+      model,
+      {{query, LayerFormats::reads(format("int(bits=8)"))},
+       {std::string(kLayer0) + ".attention.self.key", {.weight = format("integer(width=8)")}},
+       {dense, LayerFormats::reads(format("mxint(bits=6,block=16)"))}},
+      {builtin(), pool});
   calibrate(forward_graph(model), model.parameters, text_examples(testing::tiny_texts(16)),
             {.batch_size = 8, .batch_count = 2}, {builtin(), pool});
 }
