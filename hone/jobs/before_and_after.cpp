@@ -49,7 +49,7 @@ std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
 }
 
 std::string headless_remark(const Model& parent, bool trained) {
-  if (!parent.fresh_head) return "";
+  if (!parent.fresh_head()) return "";
   return trained ? "the model before has no classification head: its figures are those of "
                    "one drawn at random, which the training began with"
                  : "the model has no classification head: all figures are those of one drawn "

@@ -28,7 +28,7 @@ Table parameter_table(const std::vector<ModuleParameters>& modules) {
 
 // What the model says of texts, by name; nothing without a head of its own.
 std::vector<std::string> labels_of(const Model& model) {
-  return model.fresh_head ? std::vector<std::string>() : model.facts.labels;
+  return model.fresh_head() ? std::vector<std::string>() : model.facts.labels;
 }
 
 // "tells 2 classes apart: bad, good"

@@ -41,7 +41,7 @@ class Asked {
   /// What the model tells; no names without a head.
   LabelScheme scheme() const {
     const auto& facts = model().model.facts;
-    return {facts.task(), model().model.fresh_head ? std::vector<std::string>() : facts.labels};
+    return {facts.task(), model().model.fresh_head() ? std::vector<std::string>() : facts.labels};
   }
   const EmbeddingModel* embedder() const { return embedder_ ? &*embedder_ : nullptr; }
   TextLimit limit(const PredictJob& job) const {

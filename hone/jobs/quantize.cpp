@@ -381,7 +381,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   check_not_packed(parent.model, job.model);
   // What training through its quantizers left beside the rounded weights computes the same, and goes on with more.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
-  user_check(!parent.model.fresh_head || !job.max_drop_points,
+  user_check(!parent.model.fresh_head() || !job.max_drop_points,
              "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
              "out, or train a head first with `hone train`",
              job.model);

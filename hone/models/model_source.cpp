@@ -9,6 +9,7 @@
 #include "hone/data/synthetic_words.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
+#include "hone/models/adapter.h"
 #include "hone/passes/quantize.h"
 #include "hone/text/tokenizer_files.h"
 
@@ -83,6 +84,18 @@ void check_not_seeds(const fs::path& folder) {
              folder.string(), fmt::join(seeds, ", "));
 }
 
+// What was learnt beside a model is none.
+void check_not_adapter(const fs::path& folder) {
+  if (path_exists(folder / "config.json") || !path_exists(folder / kAdapterConfig)) return;
+  const Json config = read_json(folder / kAdapterConfig);
+  const Json base = config.is_object() ? config.value("base_model_name_or_path", Json()) : Json();
+  fail(
+      "{}: is an adapter, not a model: give the model that it was trained on{}, and the adapter by "
+      "`adapter`",
+      folder.string(),
+      base.is_string() ? fmt::format(" ({})", shown_name(base.get<std::string>())) : "");
+}
+
 Tokenizer in_lower_case(const Tokenizer& tokenizer, const fs::path& folder) {
   TokenizerDefinition definition = tokenizer.definition();
   auto* const model = std::get_if<WordPieceModel>(&definition.model);
@@ -137,6 +150,7 @@ ModelFacts fresh_facts(const std::string& name) { return model_facts(fresh_confi
 fs::path find_model(const std::string& name) {
   if (path_exists(name)) {
     check_not_seeds(name);
+    check_not_adapter(name);
     return name;
   }
   const std::optional<HubName> on_hub = parse_hub_name(name);
@@ -176,7 +190,7 @@ TextModel open_model(const std::string& source, Context& context, std::uint64_t 
     check_vocabulary(opened);
     if (std::string reason = disbelief(folder); !reason.empty())
       opened.model.warnings.push_back(std::move(reason));
-    if (opened.model.fresh_head) {
+    if (opened.model.fresh_head()) {
       if (!opened.trained_on) opened.trained_on = TrainedOn{.complete = false};
       opened.trained_on->untrained_head = true;
     }
@@ -233,7 +247,7 @@ void write_tokenizer(const TextModel& source, const fs::path& folder) {
 
 void check_has_head(const TextModel& source, const std::string& name) {
   user_check(
-      !source.model.fresh_head,
+      !source.model.fresh_head(),
       "{}: the model has no classification head, so it tells no classes apart; `hone predict "
       "--embed` gives the embeddings of texts, `hone train` trains a head",
       name);

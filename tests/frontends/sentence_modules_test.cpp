@@ -218,7 +218,7 @@ TEST(EmbeddingGraph, NeedsNoHeadInTheCheckpoint) {
   save_checkpoint(folder.path(), encoder);
   const Model model =
       load_model(folder.path(), builtin().ops, builtin().formats, 1, {}, HeadFit::unused);
-  EXPECT_TRUE(model.fresh_head);
+  EXPECT_TRUE(model.fresh_head());
   EXPECT_EQ(model.warnings, std::vector<std::string>{});
   EXPECT_EQ(to_string(embedding_graph(model, {})), to_string(embedding_graph(whole, {})));
 }

@@ -122,7 +122,7 @@ TEST(EmbeddingModel, LeavesAHeadAside) {
   const std::string base = (kEmbeddings / "mean").string();
   write_model(open_model(base, quiet_context(), /*seed=*/3), folder.path());
   const EmbeddingModel with_head = open(folder.path());
-  EXPECT_FALSE(with_head.source.model.fresh_head);
+  EXPECT_FALSE(with_head.source.model.fresh_head());
   EXPECT_EQ(untrained_warning(with_head.source, "it"), "");
   EXPECT_EQ(embeddings(with_head, texts_of("mean"), 3),
             embeddings(open(base), texts_of("mean"), 3));

@@ -147,7 +147,8 @@ std::vector<std::string> adopt_labels(ModelFacts& facts, const LabelScheme& labe
   std::vector<std::string> dropped;
   if (labels.names.empty()) return dropped;
   const bool fits = labels.task == facts.task() && labels.names.size() == facts.labels.size();
-  if (weights.has_head() && head == HeadFit::may_be_fresh && is_of_other_labels(facts, labels)) {
+  const bool gives_way = head == HeadFit::may_be_fresh || head == HeadFit::replaced;
+  if (weights.has_head() && gives_way && is_of_other_labels(facts, labels)) {
     user_check(!own_graph,
                "{}: a quantized model cannot have a fresh head; start from the model it was made "
                "from",
@@ -157,10 +158,10 @@ std::vector<std::string> adopt_labels(ModelFacts& facts, const LabelScheme& labe
         labels.task == facts.task()
             ? ""
             : fmt::format(" ({} in place of {})", to_string(labels.task), to_string(facts.task()));
-    warnings.push_back(fmt::format(
-        "the model's labels are {}, the data's are {}{}: {} begin at random; train before "
-        "use",
-        list_some(facts.labels), list_some(labels.names), task, list_some(dropped)));
+    if (head == HeadFit::may_be_fresh)
+      warnings.push_back(fmt::format(
+          "the model's labels are {}, the data's are {}{}: {} begin at random; train before use",
+          list_some(facts.labels), list_some(labels.names), task, list_some(dropped)));
     take_labels(facts, labels);
   }
   user_check(fits || !weights.has_head(),
@@ -296,8 +297,8 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
   const EncoderConfig config = config_of(model.facts);
   for (const std::string& name : initialised)
     model.parameters.set(name, initial_value(*model.graph.find(name), arch, config, seed, alone));
-  model.fresh_head = !initialised.empty();
-  if (head == HeadFit::unused) initialised.clear();
+  model.drawn = initialised;
+  if (head == HeadFit::unused || head == HeadFit::replaced) initialised.clear();
   warn(initialised, dropped_head, weights.unused(), model.warnings);
   return model;
 }

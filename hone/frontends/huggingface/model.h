@@ -34,7 +34,10 @@ struct Model {
   std::optional<Quantization> quantization = {};
   /// What a user should know: initialised heads, dropped tensors.
   std::vector<std::string> warnings = {};
-  bool fresh_head = false;  ///< the head was not in the checkpoint: it is as it was drawn
+  /// Parameters of the head that were not in the checkpoint: they are as they were drawn.
+  std::vector<std::string> drawn = {};
+
+  bool fresh_head() const { return !drawn.empty(); }
 };
 
 /// What to do where the classes of the data are not those of a trained head.
@@ -42,7 +45,8 @@ enum class HeadFit {
   must_fit,  ///< refuse
   may_be_fresh,  ///< leave the head out and begin with one for the data's classes, as transformers does with
                  ///< ignore_mismatched_sizes
-  unused  ///< what is missing of it begins at random without a warning, for nothing reads it
+  replaced,  ///< make room without a word for one that comes from elsewhere
+  unused     ///< what is missing of it begins at random without a warning, for nothing reads it
 };
 
 /// Reads a model folder: config.json, graph.hone where there is one (else the graph is the one that the config builds, with

@@ -1,0 +1,405 @@
+#include "hone/models/adapter.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "hone/analysis/parameters.h"
+#include "hone/base/hash.h"
+#include "hone/base/json.h"
+#include "hone/base/percentage.h"
+#include "hone/base/text.h"
+#include "hone/frontends/huggingface/architecture.h"
+#include "hone/models/model_size.h"
+#include "hone/models/transform.h"
+#include "hone/passes/pack.h"
+#include "hone/passes/quantize.h"
+#include "hone/tensor/dense.h"
+#include "hone/tensor/safetensors.h"
+
+namespace hone {
+namespace {
+
+// In front of the names that a model has, in PEFT's files.
+constexpr std::string_view kPrefix = "base_model.model.";
+constexpr std::string_view kLowName = ".lora_A.weight", kHighName = ".lora_B.weight";
+
+bool is_adapter(const Node& parameter) { return parameter.role() == ParameterRole::adapter; }
+
+const Architecture& architecture_of(const Model& model) {
+  return find_architecture(model.facts.architecture, "a model");
+}
+
+// "bert.pooler" of "bert.pooler.dense"; empty: there is nothing around it.
+std::string around(const std::string& module) {
+  const std::size_t dot = module.rfind('.');
+  return dot == std::string::npos ? "" : module.substr(0, dot);
+}
+
+// The modules beside the encoder: "pre_classifier" and "classifier".
+std::vector<std::string> head_modules(const Architecture& architecture) {
+  std::vector<std::string> modules;
+  for (const std::string_view name : {architecture.head.dense, architecture.head.classes}) {
+    const std::string module(name.substr(0, name.find('.')));
+    const bool known = std::ranges::find(modules, module) != modules.end();
+    if (!module.empty() && module != architecture.encoder.name && !known) modules.push_back(module);
+  }
+  return modules;
+}
+
+// A negative zero counts as zero: packing may make that of it.
+void add_values(const Tensor& tensor, Fingerprint& hash) {
+  Tensor values = dense_on(tensor, cpu());
+  if (values.dtype() == DType::f32) {
+    values = values.contiguous_copy();
+    for (float& value : values.values<float>()) value += 0.0f;
+  }
+  hash.add(host_bytes(values));
+}
+
+// Of what adapters leave as it is: all parameters but those that were trained. Packed weights count as the values they are.
+std::string base_fingerprint(const Model& adapted, const Session& session) {
+  const auto is_trained = [&](const std::string& name) {
+    const Node* parameter = adapted.graph.find(name);
+    return parameter != nullptr && parameter->trainable();
+  };
+  ParameterStore parameters = adapted.parameters;
+  if (has_packed_weights(adapted.graph)) {
+    Model plain = adapted;
+    transform(plain, "unpack", session);
+    parameters = plain.parameters;
+  }
+  Fingerprint hash;
+  for (const auto& [name, tensor] : parameters.tensors()) {
+    if (is_trained(name)) continue;
+    hash.add(name);
+    add_values(tensor, hash);
+  }
+  return hash.text();
+}
+
+// ---- as PEFT writes them
+
+TensorMap trained_tensors(const Model& model) {
+  TensorMap tensors;
+  for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
+    if (parameter->trainable())
+      tensors.emplace(fmt::format("{}{}", kPrefix, parameter->name()),
+                      dense_on(model.parameters.at(parameter->name()), cpu()));
+  return tensors;
+}
+
+// The largest modules all of whose parameters are trained themselves: "classifier" for "classifier.dense" and
+// "classifier.out_proj".
+std::vector<std::string> saved_modules(const Graph& graph) {
+  const std::vector<Node*> parameters = graph.of_kind(NodeKind::parameter);
+  const auto is_saved = [&](const std::string& module) {
+    return std::ranges::all_of(parameters, [&](const Node* parameter) {
+      return !parameter->name().starts_with(module + ".") ||
+             (parameter->trainable() && !is_adapter(*parameter));
+    });
+  };
+  std::set<std::string> modules;
+  for (const Node* parameter : parameters) {
+    std::string module = around(parameter->name());
+    if (!is_saved(module)) continue;
+    for (std::string next = around(module); !next.empty() && is_saved(next); next = around(next))
+      module = next;
+    modules.insert(module);
+  }
+  return {modules.begin(), modules.end()};
+}
+
+Json config_of(const Model& model, const AdapterOrigin& origin) {
+  const LoraOptions& options = origin.options;
+  std::vector<std::string> linears;
+  for (const Adapter& adapter : adapters(model.graph)) linears.push_back(adapter.linear->name());
+  HONE_ASSERT(!linears.empty(), "a model without adapters");
+  const std::vector<std::string> saved = saved_modules(model.graph);
+  // PEFT keeps the head of what has this type, whatever the list says.
+  const bool with_head = std::ranges::any_of(saved, [&](const std::string& module) {
+    return module == head_modules(architecture_of(model)).back();
+  });
+  return {{"peft_type", "LORA"},
+          {"task_type", with_head ? Json("SEQ_CLS") : Json()},
+          {"base_model_name_or_path", origin.base},
+          {"r", options.rank},
+          {"lora_alpha", options.alpha},
+          {"lora_dropout", options.dropout},
+          {"use_rslora", options.rank_stabilized},
+          {"bias", "none"},
+          {"target_modules", shortest_targets(model.graph, linears)},
+          {"modules_to_save", saved.empty() ? Json() : Json(saved)},
+          {"inference_mode", true}};
+}
+
+// ---- as PEFT's are read
+
+// Of all keys but those that are read, and those that change nothing of how an adapter computes (which linears have one, and
+// which modules came along, the tensors say), only what switches them off is known.
+bool is_known(std::string_view key) {
+  constexpr std::string_view kRead[] = {"r", "lora_alpha", "lora_dropout", "use_rslora"};
+  constexpr std::string_view kTold[] = {
+      "auto_mapping",   "base_model_name_or_path", "exclude_modules", "inference_mode",
+      "layers_pattern", "layers_to_transform",     "megatron_core",   "modules_to_save",
+      "peft_version",   "qalora_group_size",       "revision",        "target_modules",
+      "task_type"};
+  return std::ranges::find(kRead, key) != std::end(kRead) ||
+         std::ranges::find(kTold, key) != std::end(kTold);
+}
+
+bool is_off(std::string_view key, const Json& value) {
+  if (key == "peft_type") return value == "LORA";
+  // What adapters begin with; by the other ways the base is changed, too.
+  if (key == "init_lora_weights")
+    return value.is_boolean() || value == "gaussian" || value == "orthogonal";
+  return value.is_null() || value == false || value == "none" ||
+         ((value.is_object() || value.is_array()) && value.empty());
+}
+
+double number_of(const Json& config, const char* key, double otherwise, const std::string& where) {
+  if (!config.contains(key)) return otherwise;
+  user_check(config[key].is_number(), "{}: {} must be a number, got {}", where, key,
+             to_line(config[key]));
+  return config[key].get<double>();
+}
+
+LoraOptions read_options(const Json& config, const std::string& where) {
+  user_check(config.is_object(), "{}: expected an object", where);
+  for (const auto& [key, value] : config.items())
+    user_check(is_known(key) || is_off(key, value),
+               "{}: {} is {}, which hone does not compute; it computes plain LoRA (and rsLoRA), "
+               "without biases of its own",
+               where, key, to_line(value));
+  const Json& rank = config.value("r", Json(8));
+  user_check(rank.is_number_integer(), "{}: r must be a whole number, got {}", where,
+             to_line(rank));
+  const Json& rank_stabilized = config.value("use_rslora", Json(false));
+  user_check(rank_stabilized.is_boolean(), "{}: use_rslora must be true or false, got {}", where,
+             to_line(rank_stabilized));
+  return {.target = {},
+          .rank = rank.get<std::int64_t>(),
+          .alpha = number_of(config, "lora_alpha", 8, where),
+          .dropout = number_of(config, "lora_dropout", 0, where),
+          .rank_stabilized = rank_stabilized.get<bool>()};
+}
+
+void read_tensor(const std::string& key, const Tensor& tensor, const std::string& where,
+                 AdapterFolder& adapter) {
+  user_check(key.starts_with(kPrefix), "{}: expected names that begin with {}, got {}", where,
+             kPrefix, key);
+  user_check(info(tensor.dtype()).floating, "{}: {} must be of floating point, got {}", where, key,
+             info(tensor.dtype()).name);
+  const std::string name = key.substr(kPrefix.size());
+  LoraOptions& options = adapter.options;
+  if (name.ends_with(kLowName)) {
+    user_check(tensor.rank() == 2 && tensor.size(0) == options.rank,
+               "{}: {} must have {} rows (r of {}), got {}", where, key, options.rank,
+               kAdapterConfig, to_string(tensor.sizes()));
+    options.target.push_back(name.substr(0, name.size() - kLowName.size()));
+  } else if (!name.ends_with(kHighName)) {
+    user_check(name.find(".lora_") == std::string::npos && name.find('.') != std::string::npos,
+               "{}: {} is a part of an adapter that hone does not compute", where, key);
+    const std::string module = around(name);
+    if (std::ranges::find(options.modules_to_save, module) == options.modules_to_save.end())
+      options.modules_to_save.push_back(module);
+  }
+  adapter.tensors.emplace(name, tensor.cast(DType::f32));
+}
+
+void read_base(const fs::path& file, AdapterFolder& adapter) {
+  if (!path_exists(file)) return;
+  const std::string where = file.string();
+  const Json base = read_json(file);
+  const auto is_text = [](const Json& value) { return value.is_string(); };
+  const bool whole = base.is_object() && is_text(base.value("fingerprint", Json())) &&
+                     is_text(base.value("problem_type", Json())) &&
+                     base.value("labels", Json()).is_array() &&
+                     std::ranges::all_of(base["labels"], is_text);
+  user_check(whole, "{}: expected the texts fingerprint and problem_type, and a list of labels",
+             where);
+  adapter.base_fingerprint = base["fingerprint"];
+  adapter.labels = with_context(where, [&] {
+    return LabelScheme{parse_task(base["problem_type"].get<std::string>()), base["labels"]};
+  });
+}
+
+// ---- on models
+
+void take_tensors(const AdapterFolder& adapter, Model& model) {
+  const std::string where = (adapter.path / kAdapterWeights).string();
+  for (const Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
+    if (!parameter->trainable()) continue;
+    const auto found = adapter.tensors.find(parameter->name());
+    user_check(found != adapter.tensors.end(), "{}: {}{} is missing", where, kPrefix,
+               parameter->name());
+    user_check(found->second.sizes() == resolve(parameter->types()[0].shape, {}),
+               "{}: {} must be {} for this model, got {}", where, parameter->name(),
+               to_string(parameter->types()[0].shape), to_string(found->second.sizes()));
+    model.parameters.set(parameter->name(), found->second);
+  }
+  for (const auto& [name, tensor] : adapter.tensors) {
+    const Node* parameter = model.graph.find(name);
+    user_check(parameter != nullptr && parameter->trainable(), "{}: the model has no place for {}",
+               where, name);
+    std::erase(model.drawn, name);
+  }
+}
+
+// The labels that a head of the adapter tells apart; without names, where it has none.
+LabelScheme labels_of(const AdapterFolder& adapter, const std::string& base) {
+  if (adapter.options.modules_to_save.empty() || !adapter.labels.names.empty())
+    return adapter.options.modules_to_save.empty() ? LabelScheme() : adapter.labels;
+  const fs::path file = find_encoder(base) / "config.json";
+  const ModelFacts facts = model_facts(read_json(file), file.string());
+  const Architecture& architecture = find_architecture(facts.architecture, file.string());
+  const auto found = adapter.tensors.find(fmt::format("{}.weight", architecture.head.classes));
+  // PEFT's folders do not name them, and the config of the base speaks of another head.
+  if (found == adapter.tensors.end() || found->second.rank() != 2 ||
+      found->second.size(0) == facts.class_count())
+    return {};
+  LabelScheme labels{facts.task(), {}};
+  for (std::int64_t i = 0; i < found->second.size(0); ++i)
+    labels.names.push_back(fmt::format("LABEL_{}", i));
+  return labels;
+}
+
+}  // namespace
+
+AdapterFolder read_adapter(const fs::path& folder) {
+  const fs::path config = folder / kAdapterConfig, weights = folder / kAdapterWeights;
+  user_check(path_exists(config),
+             "{}: no adapter; expected a folder with {} and {}, as `hone train --lora` and PEFT "
+             "write it",
+             folder.string(), kAdapterConfig, kAdapterWeights);
+  AdapterFolder adapter{.path = folder,
+                        .options = read_options(read_json(config), config.string())};
+  for (const auto& [key, tensor] : read_safetensors(weights).tensors)
+    read_tensor(key, tensor, weights.string(), adapter);
+  user_check(!adapter.options.target.empty(), "{}: there are no adapters in it", weights.string());
+  const std::string broken = ParameterStore(adapter.tensors).first_not_finite();
+  user_check(broken.empty(), "{}: {} holds values that are NaN or infinite", weights.string(),
+             broken);
+  read_base(folder / kAdapterBase, adapter);
+  return adapter;
+}
+
+void put_on(const AdapterFolder& adapter, Model& model, const std::string& base,
+            const Session& session) {
+  LoraOptions options = adapter.options;
+  with_context(adapter.path.string(), [&] {
+    options.target = shortest_targets(model.graph, options.target);
+    insert_adapters(model, options, session);
+  });
+  take_tensors(adapter, model);
+  if (adapter.base_fingerprint.empty() ||
+      adapter.base_fingerprint == base_fingerprint(model, session))
+    return;
+  model.warnings.push_back(
+      fmt::format("{} was trained on other weights than those of {}: what both are together was "
+                  "never trained",
+                  adapter.path.string(), base));
+}
+
+TextModel open_with_adapter(const std::string& base, const fs::path& folder, Context& context,
+                            std::uint64_t seed) {
+  if (folder.empty()) return open_model(base, context, seed);
+  user_check(!is_fresh(base), "`adapter`: {} has fresh weights, beside which nothing was trained",
+             base);
+  const AdapterFolder adapter = read_adapter(folder);
+  TextModel opened =
+      open_model(base, context, seed, labels_of(adapter, base),
+                 adapter.options.modules_to_save.empty() ? HeadFit::must_fit : HeadFit::replaced);
+  put_on(adapter, opened.model, base, context.session());
+  opened.trained_on = read_trained_on(folder);
+  return opened;
+}
+
+LoraOptions adapter_options(std::string_view text, std::uint64_t seed, const Model& model,
+                            const Library& library) {
+  const Pass pass =
+      parse_pass(fmt::format("insert_lora({})", text), library.passes, library.formats);
+  const Attributes given = given_options(*pass.def, text, library.formats);
+  LoraOptions options = lora_options(pass.options);
+  if (given.find("seed") == nullptr) options.seed = seed;
+  if (given.find("modules_to_save") == nullptr)
+    options.modules_to_save = head_modules(architecture_of(model));
+  for (const std::string& name : model.drawn) {
+    user_check(is_within(options.modules_to_save, name),
+               "{} is not in the model's files, begins at random and would not be kept with the "
+               "adapter; name its module in modules_to_save",
+               name);
+  }
+  return options;
+}
+
+void insert_adapters(Model& model, const LoraOptions& options, const Session& session) {
+  std::vector<std::string> unpacked;
+  for (const Node* node : model.graph.of_kind(NodeKind::operation)) {
+    const std::string name = is_unpacked(*node) ? packed_parameter(*node) : "";
+    if (!name.empty() && is_within(options.modules_to_save, name)) unpacked.push_back(name);
+  }
+  if (!unpacked.empty())
+    transform(model, fmt::format("unpack(parameters=\"{}\")", fmt::join(unpacked, ",")), session);
+  transform(model, insert_lora_text(options), session);
+}
+
+AdapterOrigin adapter_origin(const Model& adapted, const LoraOptions& options,
+                             const std::string& base, const Session& session) {
+  return {options, base, base_fingerprint(adapted, session)};
+}
+
+void write_adapter(const TextModel& adapted, const AdapterOrigin& origin, const fs::path& folder) {
+  const Model& model = adapted.model;
+  const std::string broken = model.parameters.first_not_finite();
+  user_check(broken.empty(),
+             "{}: '{}' has values that are NaN or infinite, so the adapter is of no use and is not "
+             "saved",
+             folder.string(), broken);
+  write_safetensors(folder / kAdapterWeights, trained_tensors(model), {{"format", "pt"}});
+  write_file(folder / kAdapterConfig, to_document(config_of(model, origin)));
+  const Json base = {{"fingerprint", origin.base_fingerprint},
+                     {"labels", model.facts.labels},
+                     {"problem_type", to_string(model.facts.task())}};
+  write_file(folder / kAdapterBase, to_document(base));
+  write_beside(adapted, folder);
+}
+
+AdapterSize adapter_size(const Model& adapted, const fs::path& folder) {
+  AdapterSize size{.linears = std::ssize(adapters(adapted.graph))};
+  size.parameters = model_size(adapted, {}).parameters;
+  size.trained = total_parameters(adapted.graph).trainable;
+  for (const auto& [name, tensor] : adapted.parameters.tensors())
+    if (const Node* parameter = adapted.graph.find(name); !parameter->trainable())
+      size.base_bytes += static_cast<std::int64_t>(tensor.size_bytes());
+  if (!folder.empty()) size.disk_bytes = weight_file_bytes(folder);
+  return size;
+}
+
+std::string to_text(const AdapterSize& size) {
+  std::string text = fmt::format(
+      "Trained: {} of {} parameters ({}), adapters of {} linear{}", grouped(size.trained),
+      grouped(size.parameters),
+      share_text(static_cast<double>(size.trained) / static_cast<double>(size.parameters)),
+      size.linears, size.linears == 1 ? "" : "s");
+  if (size.disk_bytes)
+    text += fmt::format("; {} on disk, beside the base's {} in memory",
+                        human_bytes(static_cast<double>(*size.disk_bytes)),
+                        human_bytes(static_cast<double>(size.base_bytes)));
+  return text + ".";
+}
+
+Json to_json(const AdapterSize& size) {
+  return {{"linears", size.linears},
+          {"trained", size.trained},
+          {"parameters", size.parameters},
+          {"base_bytes", size.base_bytes},
+          {"disk_bytes", size.disk_bytes ? Json(*size.disk_bytes) : Json()}};
+}
+
+std::string name_with_adapter(const std::string& model, const std::string& adapter) {
+  return adapter.empty() ? model : fmt::format("{} with {}", model, adapter);
+}
+
+}  // namespace hone
