@@ -66,7 +66,9 @@ constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
                                          "modules.json",      "config_sentence_transformers.json",
                                          "native.svg",        "native.png",
                                          "native.tsv",        "native.gp",
-                                         "pytorch_model.bin", "sentence_*_config.json"};
+                                         "pytorch_model.bin", "sentence_*_config.json",
+                                         "base.json",         "adapter_model.safetensors",
+                                         "adapter_*.json"};
 /// What is needed only to go on.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};

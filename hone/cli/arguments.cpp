@@ -163,6 +163,13 @@ void declare_train_samples(CLI::App& app, JobData& a) {
       ->check(number_from(0));
 }
 
+void declare_adapter(CLI::App& app, std::string& adapter, bool required) {
+  CLI::Option* option = app.add_option("--adapter", adapter,
+                                       "folder of a low-rank adapter, as `hone train --lora` and "
+                                       "PEFT write it, to put on the model");
+  if (required) option->required();
+}
+
 void declare_row_hashes(CLI::App& app, bool& row_hashes) {
   app.add_flag("!--no_row_hashes", row_hashes,
                "leave out trained_on.safetensors, which keeps fingerprints of the texts that were "

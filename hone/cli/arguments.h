@@ -126,6 +126,9 @@ void declare(CLI::App& app, JobOutput& arguments, bool required = true);
 /// when the job did not pass its gate.
 void print_finished(const JobOutput& output, const Json& results, bool json);
 
+/// `--adapter`, of commands that run models with one.
+void declare_adapter(CLI::App& app, std::string& adapter, bool required = false);
+
 /// `--no_row_hashes`, of commands that write models.
 void declare_row_hashes(CLI::App& app, bool& row_hashes);
 

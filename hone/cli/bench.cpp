@@ -15,14 +15,14 @@ namespace {
 
 // What is timed in place of a model.
 constexpr const char* kDequantize = "dequantize";
-const std::set<std::string> kOfModels = {"batch",  "tokens", "train",  "qat",
-                                         "format", "native", "profile"};
+const std::set<std::string> kOfModels = {"batch",  "tokens", "train", "qat",
+                                         "format", "native", "lora",  "profile"};
 const std::set<std::string> kOfDequantize = {"elements", "group",  "bits",
                                              "to",       "figure", "overwrite"};
 
 struct BenchArguments {
   BenchJob job;
-  std::string qat, format, native;
+  std::string qat, format, native, lora;
   DequantizeJob dequantize;
   std::string elements, groups;
   std::string to = "bf16";
@@ -87,6 +87,11 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
     a.job.options.native =
         value_of_flag("--native", [&] { return parse_format(a.native, context.library.formats); });
   }
+  if (!a.lora.empty()) {
+    if (a.job.options.native)
+      throw UsageError("hone bench: --lora times training; give it without --native");
+    a.job.options.lora = a.lora;
+  }
   a.job.seed = a.run.seed;
   const BenchResult result = bench(a.job, context);
   if (a.run.json) return print_result("bench", result.fields);
@@ -106,6 +111,7 @@ Command bench_command() {
                "model folder, tiny or base (with BERT's vocabulary); or dequantize, for decoding "
                "MXINT to memory")
             ->required();
+        declare_adapter(app, a->job.adapter);
         app.add_option("--batch", a->job.options.batch, "texts per run")->check(number_from(1));
         app.add_option("--tokens", a->job.options.tokens, "tokens per text")->check(number_from(1));
         app.add_flag("--train", a->job.options.train,
@@ -115,6 +121,9 @@ Command bench_command() {
         app.add_option("--native", a->native,
                        "pack the weights of linears in this format and multiply by codes, with "
                        "inputs rounded to what fits");
+        app.add_option("--lora", a->lora,
+                       "time a training step of low-rank adapters and the head alone: options of "
+                       "the pass insert_lora, such as r=8,alpha=16,dropout=0.1,target=query");
         app.add_option("--runs", a->job.options.runs,
                        "counted runs; 0: 60, or 12 when one takes over 200 ms")
             ->check(number_from(0));

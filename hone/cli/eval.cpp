@@ -32,6 +32,7 @@ Command eval_command() {
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<EvalArguments>();
             app.add_option("MODEL", a->job.model, "model folder")->required();
+            declare_adapter(app, a->job.adapter);
             declare(app, a->job.data, /*required=*/true);
             declare_split(app, a->job.split,
                           "part to measure on: train, validation, test or all; by default test, or "

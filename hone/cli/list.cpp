@@ -18,6 +18,7 @@ Command eval_command();
 Command formats_command();
 Command inspect_command();
 Command lab_command();
+Command lora_command();
 Command man_command();
 Command pack_command();
 Command passes_command();
@@ -42,7 +43,7 @@ const std::vector<CommandGroup>& command_groups() {
         widths_command(), plan_command(), formats_command()}},
       {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
       {"Also",
-       {unpack_command(), convert_command(), passes_command(), schema_command(),
+       {unpack_command(), lora_command(), convert_command(), passes_command(), schema_command(),
         completion_command(), man_command()},
        /*brief=*/true},
   };

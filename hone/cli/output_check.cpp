@@ -74,11 +74,12 @@ std::vector<Input> inputs_of(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const ValueKind* kind = value_kind(*option);
     if (kind == nullptr) continue;
-    const char* what = kind->access == Access::reads_model  ? "the model"
-                       : kind->access == Access::reads_data ? "the data"
-                       : kind->access == Access::reads_file ? "the file"
-                       : kind->access == Access::reads_runs ? "the run"
-                                                            : nullptr;
+    const char* what = kind->access == Access::reads_model     ? "the model"
+                       : kind->access == Access::reads_data    ? "the data"
+                       : kind->access == Access::reads_adapter ? "the adapter"
+                       : kind->access == Access::reads_file    ? "the file"
+                       : kind->access == Access::reads_runs    ? "the run"
+                                                               : nullptr;
     if (what == nullptr) continue;
     for (const std::string& value : option->results())
       for (const fs::path& path : paths_of(kind->access, value))

@@ -87,6 +87,7 @@ Command predict_command() {
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<PredictArguments>();
         app.add_option("MODEL", a->job.model, "model folder")->required();
+        declare_adapter(app, a->job.adapter);
         auto* text = app.add_option("TEXT", a->text,
                                     "the text to classify; -: the lines of standard input, each "
                                     "answered as it comes");

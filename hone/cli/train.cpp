@@ -37,6 +37,11 @@ Command train_command() {
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.training);
+            app.add_option(
+                "--lora", a->job.lora,
+                "train low-rank adapters and the head alone, and write them as an adapter: options "
+                "of the pass insert_lora, such as r=8,alpha=16,dropout=0.1,target=query; `hone "
+                "passes` lists them");
             declare_report_to(app, a->job.report_to);
             declare_problem_type(app, a->job.problem_type);
             app.add_flag(

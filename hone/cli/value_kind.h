@@ -8,7 +8,7 @@
 namespace hone {
 
 /// What the command does with the file or folder that an argument names.
-enum class Access { none, reads_model, reads_data, reads_file, reads_runs, writes };
+enum class Access { none, reads_model, reads_data, reads_adapter, reads_file, reads_runs, writes };
 
 /// What an argument takes: how help calls it and how shells complete it.
 struct ValueKind {

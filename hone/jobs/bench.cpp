@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/analysis/cost.h"
+#include "hone/base/cpu.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/random.h"
 #include "hone/base/text.h"
@@ -10,6 +11,8 @@
 #include "hone/jobs/native_copy.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
+#include "hone/models/adapter.h"
+#include "hone/passes/lora.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/table.h"
 #include "hone/train/calibration.h"
@@ -22,28 +25,6 @@ namespace {
 
 // Times of a quiet machine differ by less than this factor.
 constexpr double kBusy = 1.25;
-
-EncodedSet random_texts(const Model& model, const BenchOptions& options) {
-  const Task task = model.facts.task();
-  EncodedSet set{.ids = {},
-                 .labels = {},
-                 .task = task,
-                 .target_width = task == Task::single_label ? 0 : model.facts.class_count()};
-  RandomSequence random(0, stream_of("bench"));
-  const auto choose = [&](std::int64_t below) {
-    return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below)));
-  };
-  for (std::int64_t row = 0; row < options.batch; ++row) {
-    std::vector<std::int32_t> ids;
-    for (std::int64_t token = 0; token < options.tokens; ++token)
-      ids.push_back(choose(model.facts.limits.vocabulary));
-    set.ids.push_back(std::move(ids));
-    set.labels.push_back(choose(model.facts.class_count()));
-    for (std::int64_t i = 0; i < set.target_width; ++i)
-      set.targets.push_back(static_cast<float>(choose(2)));
-  }
-  return set;
-}
 
 double run_ms(Executable& executable, Device& device, NamedTensors& inputs,
               ParameterStore& parameters, std::int64_t number) {
@@ -61,12 +42,12 @@ std::string format_of(const Model& model, const BenchOptions& options) {
 }
 
 // "hone interpreter inference, simulated mxint(bits=8), my-model 8x128"
-std::string describe(const BenchTimes& result, const std::string& name,
-                     const BenchOptions& options) {
-  return fmt::format("hone interpreter {}, {}{}{}, {} {}x{}",
+std::string describe(const BenchTimes& result, const std::string& name, const BenchOptions& options,
+                     bool adapted) {
+  return fmt::format("hone interpreter {}, {}{}{}, {}{} {}x{}",
                      options.train ? "training step" : "inference", result.arithmetic,
-                     result.format.empty() ? "" : " ", result.format, name, options.batch,
-                     options.tokens);
+                     result.format.empty() ? "" : " ", result.format, name,
+                     adapted ? " with adapters" : "", options.batch, options.tokens);
 }
 
 // How products of codes are spoken of.
@@ -100,11 +81,14 @@ double native_gop(const Graph& graph, const Bindings& bindings, const Session& s
 }
 
 // The model called so.
-Model bench_model(const std::string& source, std::uint64_t seed, Context& context) {
+Model bench_model(const std::string& source, const std::string& adapter, std::uint64_t seed,
+                  Context& context) {
   // Unlike `train tiny`, with BERT's vocabulary: the embeddings are most of a small model's training
   // step.
+  user_check(!is_fresh(source) || adapter.empty(),
+             "`adapter`: {} has fresh weights, on which nothing was trained", source);
   return is_fresh(source) ? new_model(fresh_facts(source), context.library.ops, seed, &context.pool)
-                          : open_model(source, context, seed).model;
+                          : open_with_adapter(source, adapter, context, seed).model;
 }
 
 Table profile_table(const BenchTimes& result) {
@@ -163,7 +147,10 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
                  {"peak_gflops", times.peak.value},
                  {"peak_gflops_now", times.peak.measured_now},
                  {"peak_date", times.peak.date},
+                 {"needed_bytes", static_cast<std::int64_t>(times.needed_bytes)},
+                 {"resident_bytes", times.resident_bytes},
                  {"threads", times.threads}};
+  if (!job.adapter.empty()) fields["adapter"] = job.adapter;
   if (!times.format.empty()) fields["format"] = times.format;
   if (times.native.empty()) fields["share_of_peak"] = times.share_of_peak();
   double all = 0;
@@ -181,6 +168,28 @@ Json to_json(const BenchTimes& times, const BenchJob& job) {
 
 }  // namespace
 
+EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens) {
+  const Task task = model.facts.task();
+  EncodedSet set{.ids = {},
+                 .labels = {},
+                 .task = task,
+                 .target_width = task == Task::single_label ? 0 : model.facts.class_count()};
+  RandomSequence random(0, stream_of("bench"));
+  const auto choose = [&](std::int64_t below) {
+    return static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(below)));
+  };
+  for (std::int64_t row = 0; row < count; ++row) {
+    std::vector<std::int32_t> ids;
+    for (std::int64_t token = 0; token < tokens; ++token)
+      ids.push_back(choose(model.facts.limits.vocabulary));
+    set.ids.push_back(std::move(ids));
+    set.labels.push_back(choose(model.facts.class_count()));
+    for (std::int64_t i = 0; i < set.target_width; ++i)
+      set.targets.push_back(static_cast<float>(choose(2)));
+  }
+  return set;
+}
+
 BenchTimes bench(const Model& model, const std::string& name, const BenchOptions& options,
                  Context& context) {
   user_check(options.tokens <= model.facts.limits.tokens,
@@ -190,6 +199,17 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
     BenchOptions rest = options;
     rest.native.reset();
     return bench(native_copy(model, *options.native, context), name, rest, context);
+  }
+  if (options.lora) {
+    Model adapted = model;
+    const LoraOptions lora = with_context("`lora`", [&] {
+      return adapter_options(*options.lora, LoraOptions().seed, model, context.library);
+    });
+    insert_adapters(adapted, lora, context.session());
+    BenchOptions rest = options;
+    rest.lora.reset();
+    rest.train = true;
+    return bench(adapted, name, rest, context);
   }
   if (options.format) check_unquantized(model);
   const Session session = context.session();
@@ -210,7 +230,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   check_memory(graph, bindings, session,
                fmt::format("a {} of {} texts of {} tokens", options.train ? "training step" : "run",
                            options.batch, options.tokens));
-  const EncodedSet texts = random_texts(model, options);
+  const EncodedSet texts = random_texts(model, options.batch, options.tokens);
   if (options.format)
     calibrate(calibrated, parameters, text_examples(texts), {options.batch, 1}, session);
   if (options.train) {
@@ -227,8 +247,9 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   result.format = format_of(model, options);
   result.arithmetic =
       options.format ? kSimulated : arithmetic_of_run(forward_graph(model), session);
-  result.what = describe(result, name, options);
+  result.what = describe(result, name, options, !adapters(model.graph).empty());
   result.gflop = cost(graph, bindings).flops / 1e9;
+  result.needed_bytes = needed_bytes(graph, bindings, session);
   const double peak_before = kernels::measure_fma_gflops(context.pool);
   const std::unique_ptr<Executable> executable = session.executable(graph);
   result.first_ms = run_ms(*executable, session.device, inputs, parameters, 1);
@@ -244,6 +265,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   result.min_ms = times.front();
   result.median_ms = median_of_sorted(times);
   result.kernels = executable->profile();
+  result.resident_bytes = peak_resident_bytes();
   result.threads = context.pool.threads();
   result.peak = keep_highest(PeakKind::fp32_gflops, result.threads,
                              std::max(peak_before, kernels::measure_fma_gflops(context.pool)),
@@ -259,7 +281,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
 }
 
 BenchResult bench(const BenchJob& job, Context& context) {
-  const Model model = bench_model(job.model, job.seed, context);
+  const Model model = bench_model(job.model, job.adapter, job.seed, context);
   BenchResult result{
       .times = bench(model, job.model, job.options, context), .fields = {}, .text = {}};
   tell_notes(context, result.times.notes);
@@ -279,6 +301,9 @@ BenchResult bench(const BenchJob& job, Context& context) {
           "the time alone.\n",
           kind.products, peak.value, kind.unit, provenance(peak), gop, times.gflop);
     }
+    text += fmt::format("Memory: {} foretold; the process has held {} at most.\n",
+                        human_bytes(times.needed_bytes),
+                        human_bytes(static_cast<double>(times.resident_bytes)));
     if (times.median_ms > kBusy * times.min_ms)
       text += fmt::format(
           "The median is {:.1f} times the minimum: something else was running, and shares are "

@@ -22,6 +22,8 @@ struct BenchOptions {
   std::optional<Format> format = {};
   /// The format of weights, packed, for products of codes (jobs/native_copy.h).
   std::optional<Format> native = {};
+  /// Of low-rank adapters that alone are trained, with the head (models/adapter.h).
+  std::optional<std::string> lora = {};
   std::int64_t runs = 0;  ///< counted runs; 0: 60, or 12 when one takes over 200 ms
 };
 
@@ -45,6 +47,9 @@ struct BenchTimes {
   Peak peak;
   /// Of `gflop`, what is in products of codes.
   std::map<PeakKind, NativeProducts> native = {};
+  /// What the run was foretold to need in memory, its parameters included.
+  double needed_bytes = 0;
+  std::uint64_t resident_bytes = 0;  ///< the most that the process has held until its end
   int threads = 0;
   std::map<std::string, KernelTime> kernels;  ///< of the counted runs
   std::vector<std::string> notes;             ///< on the peak
@@ -61,10 +66,14 @@ struct BenchTimes {
 BenchTimes bench(const Model& model, const std::string& name, const BenchOptions& options,
                  Context& context);
 
+/// Texts of random tokens of the model's, without padding, with labels of its task.
+EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tokens);
+
 /// Which model is to be timed, and at what.
 struct BenchJob {
   std::string
       model;  ///< as `open_model` takes it; of fresh weights with the vocabulary of their config
+  std::string adapter = {};  ///< folder, see models/adapter.h; empty: none
   BenchOptions options = {};
   bool profile = false;  ///< tell where the time went, by kernel
   std::uint64_t seed = 42;

@@ -5,6 +5,7 @@
 
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
+#include "hone/models/adapter.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/result.h"
 
@@ -20,7 +21,8 @@ std::string arithmetic_text(const Json& result) {
 
 void write_report(const EvaluateJob& job, const EvaluateResult& result, const DataIdentity& data,
                   RunReport report, const OutputFolder& output, const Context& context) {
-  report.title = fmt::format("{} measured on {}", job.model, job.data.options.source);
+  report.title = fmt::format("{} measured on {}", name_with_adapter(job.model, job.adapter),
+                             job.data.options.source);
   report.headline = result.headline();
   report.basis = {arithmetic_text(result.fields), 0, data_text(job.data.options.source, data),
                   describe(result.part), "nothing was chosen on these texts by this command"};
@@ -60,8 +62,9 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   report.invocation = job.invocation;
   std::optional<OutputFolder> output;
   if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
-  const TextModel source = open_model(job.model, context, job.seed);
-  check_has_head(source, job.model);
+  const TextModel source = open_with_adapter(job.model, job.adapter, context, job.seed);
+  const std::string name = name_with_adapter(job.model, job.adapter);
+  check_has_head(source, name);
   DataIdentity identity;
   const MeasuredTexts texts = load_measured(job.data, job.split, job.seed, source.model.facts,
                                             source.trained_on, context, identity);
@@ -69,20 +72,21 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   result.part = texts.part;
   result.labels = source.model.facts.labels;
   report.notes = source.model.warnings;
-  report.notes.push_back(untrained_warning(source, job.model));
+  report.notes.push_back(untrained_warning(source, name));
   const EncodedSet data = encode_part(source, texts.examples, texts.part.facts.part,
                                       job.data.max_seq_length, context, report.notes);
   for (const std::string& warning : warnings_of(texts.part, result.labels))
     report.notes.push_back(warning);
   std::erase(report.notes, "");
   tell_warnings(context, report.notes);
-  tell_measured(texts.part, {unknown_texts(job.model, source.trained_on)}, context, report.notes);
+  tell_measured(texts.part, {unknown_texts(name, source.trained_on)}, context, report.notes);
   result.measured = measure(source.model, data, job.batch_size, context, "evaluate");
   const std::vector<std::string> doubts = concerns(result.measured.evaluation, result.labels);
   tell_warnings(context, doubts);
   report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
   Json& fields = result.fields;
   fields = subject_of(job.model, identity, texts.part);
+  if (!job.adapter.empty()) fields["adapter"] = job.adapter;
   fields["average_weight_bits"] = average_weight_bits(source.model);
   fields["arithmetic"] = arithmetic_of_run(forward_graph(source.model), context.session());
   if (source.model.quantization) fields["format"] = summary(source.model.quantization->plan);

@@ -14,7 +14,8 @@ namespace hone {
 
 /// How a model is to be measured.
 struct EvaluateJob {
-  std::string model;  ///< as `open_model` takes it
+  std::string model;         ///< as `open_model` takes it
+  std::string adapter = {};  ///< folder, see models/adapter.h; empty: none
   JobData data = {};
   std::string split = {};  ///< the part to measure on, see `measured_texts`
   std::int64_t batch_size = 32;

@@ -35,6 +35,8 @@ std::string text_at(const Json& value, const std::string& key) {
 
 bool is_quantized(const ModelCard& card) { return text_at(card.result, "command") == "quantize"; }
 
+bool is_adapter(const ModelCard& card) { return card.result.contains("lora"); }
+
 // A name that was given on the command line, or a label, as code.
 std::string code(const std::string& name) {
   const std::string text = shown_name(name, name.size());  // in one line, all of it
@@ -114,12 +116,17 @@ std::string base_model(const ModelCard& card) {
 
 std::string metadata(const ModelCard& card, const Model& model) {
   std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: text-classification\n",
-                                 has_packed_weights(model.graph) ? "hone" : "transformers");
+                                 is_adapter(card)                  ? "peft"
+                                 : has_packed_weights(model.graph) ? "hone"
+                                                                   : "transformers");
   const std::string base = base_model(card);
   if (!base.empty())
     text += fmt::format("base_model: {}\nbase_model_relation: {}\n", yaml(base),
-                        is_quantized(card) ? "quantized" : "finetune");
+                        is_quantized(card) ? "quantized"
+                        : is_adapter(card) ? "adapter"
+                                           : "finetune");
   text += fmt::format("tags:\n- hone\n- {}\n- text-classification\n", model.facts.architecture);
+  if (is_adapter(card)) text += "- lora\n";
   if (model.quantization)
     text += fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
   const std::vector<Row> own = own_rows(card);
@@ -172,6 +179,7 @@ std::string introduction(const ModelCard& card, const Model& model) {
                         code(text_at(card.result, "format")),
                         text_at(card.result, "method") == "qat" ? "trained through the quantizers"
                                                                 : "rounded after training")
+      : is_adapter(card) ? fmt::format("an adapter (LoRA) of {}", code(parent))
       : is_fresh(parent) ? fmt::format("trained from fresh weights ({})", code(parent))
                          : fmt::format("{} fine-tuned", code(parent));
   return fmt::format("# {}\n\nA {} {} of texts: {}. It {}.\n\n", card.name,
@@ -361,7 +369,13 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
           lines.push_back(
               fmt::format("It has seen {} texts of {} in training.", to_line(rows), code(label)));
   if (own_rows(card).empty()) lines.push_back("How well it does was not measured.");
-  if (has_packed_weights(model.graph)) {
+  if (is_adapter(card)) {
+    lines.push_back(fmt::format(
+        "It is of use beside the model that it was trained on alone, {}, which base.json knows by "
+        "a fingerprint of its weights: `hone predict MODEL --adapter FOLDER`, or PEFT; `hone lora "
+        "merge` makes one model of both.",
+        code(text_at(r, "model"))));
+  } else if (has_packed_weights(model.graph)) {
     lines.push_back(
         "Its weights are packed, in the codes of their formats: `hone` runs it; other programs "
         "load "

@@ -6,6 +6,7 @@
 #include "hone/base/output_folder.h"
 #include "hone/base/text.h"
 #include "hone/jobs/prediction_lines.h"
+#include "hone/models/adapter.h"
 #include "hone/models/encoding.h"
 
 namespace hone {
@@ -31,10 +32,13 @@ class Asked {
  public:
   Asked(const PredictJob& job, Context& context) {
     if (job.question == Question::embedding) {
+      user_check(job.adapter.empty(),
+                 "`adapter`: adapters come with a head and answer with its labels; merge it for "
+                 "embeddings (`hone lora merge`)");
       embedder_ = open_embedding_model(job.model, context, job.seed);
       return;
     }
-    classifier_ = open_model(job.model, context, job.seed);
+    classifier_ = open_with_adapter(job.model, job.adapter, context, job.seed);
     check_has_head(*classifier_, job.model);
   }
   const TextModel& model() const { return embedder_ ? embedder_->source : *classifier_; }
@@ -77,7 +81,7 @@ PredictionSubject subject_for(const PredictJob& job, const Asked& asked, const T
                               std::int64_t width) {
   const bool from_data = !job.data.source.empty();
   PredictionSubject subject{.question = job.question,
-                            .model = job.model,
+                            .model = name_with_adapter(job.model, job.adapter),
                             .data = job.data.source,
                             .part = rows.part,
                             .pairs = rows.pairs,

@@ -17,7 +17,8 @@ using PredictionSink = std::function<void(std::vector<Prediction>)>;
 
 /// What a model is to be asked, and about which texts: those of a data set, of a stream, or given ones.
 struct PredictJob {
-  std::string model;  ///< as `open_model` takes it, or `open_embedding_model`
+  std::string model;         ///< as `open_model` takes it, or `open_embedding_model`
+  std::string adapter = {};  ///< folder, see models/adapter.h; empty: none. Of labels alone.
   Question question = Question::label;
   DataOptions data = {};            ///< see `read_text_rows`; without a source, not these
   std::string split = {};           ///< part of the data

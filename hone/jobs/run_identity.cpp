@@ -7,6 +7,7 @@
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
 #include "hone/base/text.h"
+#include "hone/tensor/dense.h"
 
 namespace hone {
 namespace {
@@ -22,10 +23,9 @@ std::string describe(const ParameterStore& parameters) {
   Fingerprint hash;
   std::int64_t elements = 0;
   for (const auto& [name, tensor] : parameters.tensors()) {
-    const Tensor host = tensor.on(cpu());
+    const Tensor host = dense_on(tensor, cpu());
     add_piece(hash, std::as_bytes(std::span(name)));
-    add_piece(hash,
-              std::as_bytes((host.contiguous() ? host : host.contiguous_copy()).values<float>()));
+    add_piece(hash, host_bytes(host));
     elements += host.count();
   }
   return fmt::format("{} parameters, fingerprint {}", elements, hash.text());

@@ -12,6 +12,7 @@
 #include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/run_identity.h"
+#include "hone/models/adapter.h"
 #include "hone/models/model_size.h"
 #include "hone/models/unrounded.h"
 #include "hone/models/vocabulary.h"
@@ -122,6 +123,12 @@ Json loss_fell_json(const TrainingLog& log) {
   return fell ? Json(*fell) : Json();
 }
 
+LoraOptions options_of_adapters(const TrainJob& job, std::uint64_t seed, const Model& model,
+                                const Context& context) {
+  return with_context("`lora`",
+                      [&] { return adapter_options(*job.lora, seed, model, context.library); });
+}
+
 Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
                    const fs::path& folder) {
   const TrainJob& job = run.job;
@@ -130,6 +137,19 @@ Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
   options.training.seed = seed;
   options.training.save_steps = job.resume.save_steps;
   options.checkpoints = checkpoints_in(folder, job.resume, source, run.output);
+  AdapterOrigin origin;
+  if (job.lora) {
+    origin = adapter_origin(source.model, options_of_adapters(job, seed, source.model, run.context),
+                            job.model, run.context.session());
+    options.checkpoints.write_model = [&](const Model& model, const fs::path& to) {
+      TextModel now = source;
+      now.model = model;
+      write_adapter(now, origin, to);
+    };
+    options.checkpoints.read_model = [](const fs::path& from) {
+      return read_adapter(from).tensors;
+    };
+  }
   if (job.seeds > 1) options.title = fmt::format("train seed {}", seed);
   TrainingLog log = training_log_in(folder, job.report_to);
   FineTuneResult tuned = fine_tune(source.model, run.data, options, log, run.context);
@@ -182,14 +202,21 @@ Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
   trained.curve = learning_curve_section(log, job.model + " trained; one seed",
                                          folder / "learning_curve", trained.notes);
   // Others read the weights as the values they take.
-  if (source.model.quantization) {
+  if (source.model.quantization && !job.lora) {
     const Model unrounded = source.model;
     source.model = round_weights(unrounded, run.context);
     write_unrounded(unrounded, source.model, folder);
   }
-  write_model(source, folder);
+  if (job.lora) {
+    write_adapter(source, origin, folder);
+    const AdapterSize size = adapter_size(source.model, folder);
+    trained.size = to_text(size);
+    trained.result["lora"] = to_json(size);
+  } else {
+    write_model(source, folder);
+  }
   const ModelSize size = model_size(source.model, folder);
-  trained.size = to_text(size);
+  if (!job.lora) trained.size = to_text(size);
   trained.result["size"] = to_json(size);
   write_results("train", trained.result, folder);
   write_model_card({job.output.name_of(folder, run.output.path()), run.job.invocation.command,
@@ -284,7 +311,7 @@ void report_seeds(const TrainRun& run, TrainedSeeds& trained, RunReport report) 
   Json& summary = trained.summary;
   summary = run.subject();
   summary["protocol"] = to_string(run.data.protocol);
-  for (const char* key : {"size", "vocabulary", "class_weights"})
+  for (const char* key : {"size", "lora", "vocabulary", "class_weights"})
     if (results.front().contains(key)) summary[key] = results.front()[key];
   summary.update(runs_json(results, figures));
   report.results = summary;
@@ -379,12 +406,22 @@ std::string modules_text(const TextModel& source, const std::string& name) {
       name);
 }
 
+// The base stays as it is, rounded or packed.
+void put_adapters(const TrainJob& job, std::uint64_t seed, TextModel& source, Context& context) {
+  const LoraOptions options = options_of_adapters(job, seed, source.model, context);
+  insert_adapters(source.model, options, context.session());
+}
+
 TextModel open_for_training(const TrainJob& job, const std::optional<LearntVocabulary>& vocabulary,
                             const Splits& splits, std::uint64_t seed, Context& context) {
   const LabelScheme labels = splits.source.scheme();
   if (vocabulary) return make_model(job.model, vocabulary->tokenizer, context, seed, labels);
   const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
   TextModel source = open_model(job.model, context, seed, labels, head);
+  if (job.lora) {
+    put_adapters(job, seed, source, context);
+    return source;
+  }
   check_not_packed(source.model, job.model);
   take_unrounded(source.model, source.folder);
   return source;
@@ -419,6 +456,10 @@ TrainResult train_model(const TrainJob& job, Context& context) {
   RunReport report;
   report.title = fmt::format("{} trained on {}", job.model, job.data.options.source);
   report.invocation = job.invocation;
+  user_check(!job.lora || !is_fresh(job.model),
+             "`lora`: {} has fresh weights, and adapters need a base that is trained and kept; "
+             "train without them first",
+             job.model);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   const std::optional<TrainedOn> before = known_record(job.model);
   const Splits splits = splits_to_train_on(job, before, context);
@@ -442,7 +483,7 @@ TrainResult train_model(const TrainJob& job, Context& context) {
       encode_splits(source, splits, test, after, job.data.max_seq_length, context, report.notes);
   tell_warnings(context, report.notes);
   std::vector<std::string> told = parts_told(splits);
-  if (path_exists(source.folder / kUnroundedFile) && !source.folder.empty())
+  if (!job.lora && path_exists(source.folder / kUnroundedFile) && !source.folder.empty())
     told.push_back(fmt::format("weights: {} goes on from those before rounding ({})", job.model,
                                kUnroundedFile));
   if (vocabulary) told.push_back(vocabulary_text(*vocabulary, data.train));
@@ -457,7 +498,9 @@ TrainResult train_model(const TrainJob& job, Context& context) {
     result.fields = finished_results(output);
     return result;
   }
-  report.basis = basis_of(job.data.options.source, data, "fp32");
+  report.basis =
+      basis_of(job.data.options.source, data,
+               std::string(arithmetic_of_run(forward_graph(source.model), context.session())));
   const TrainRun run{
       job,        splits, data,   job.row_hashes ? std::optional(after) : without_rows(after),
       vocabulary, output, context};

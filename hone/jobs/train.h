@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "hone/jobs/fine_tune.h"
@@ -16,6 +17,8 @@ struct TrainJob {
   std::string model;  ///< a folder, or fresh weights: as `open_model` takes it
   JobData data = {};
   FineTuneOptions training = {};  ///< its seed, checkpoints and `save_steps` come from what follows
+  /// Options of low-rank adapters, which alone are trained then, with the head, and written (models/adapter.h).
+  std::optional<std::string> lora = {};
   std::string report_to = "none";  ///< or "tensorboard"
   /// "regression", …: what the labels are for; empty: as the model's config says, else as they look.
   std::string problem_type = {};

@@ -169,6 +169,10 @@ std::optional<TrainingCheckpoint> load_training(const CheckpointOptions& options
 
 void load_weights(const CheckpointOptions& options, std::int64_t step, ParameterStore& parameters) {
   const fs::path folder = checkpoint_folder(options, step);
+  if (options.read_model) {
+    take_tensors(options.read_model(folder), folder, parameters, /*replace=*/true);
+    return;
+  }
   const Checkpoint weights = load_checkpoint(folder);
   take_tensors(weights.tensors, folder / weights.source, parameters, /*replace=*/true);
 }

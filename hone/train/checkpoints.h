@@ -31,6 +31,8 @@ struct CheckpointOptions {
   bool resume = false;    ///< go on from the newest, if there is one
   /// Writes all files of the model into an existing folder.
   std::function<void(const Model&, const fs::path&)> write_model = {};
+  /// The parameters in such a folder, all or those that training changes; null: they are those of a model (checkpoint.h).
+  std::function<TensorMap(const fs::path&)> read_model = {};
   /// The training has diverged, which the text says, and would again from any checkpoint.
   std::function<void(const std::string&)> on_diverged = {};
 };

@@ -84,6 +84,9 @@ TEST(Help, LongEveryExampleRuns) {
   }
   std::erase(names, "demo");
   fs::create_directory_symlink("my-model", folder.path() / "old-model");
+  run_well({"train", "my-model", "--lora", "r=2", "--data", "synth:negation?seed=7&n=300",
+            "--max_steps", "1", "-o", "my-adapter"},
+           folder.path());
   for (const std::string& name : names) run(name);
 }
 

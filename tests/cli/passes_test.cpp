@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
 
 namespace hone::testing {
 namespace {

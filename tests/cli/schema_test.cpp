@@ -64,6 +64,11 @@ std::vector<SchemaRun> runs_of_classes() {
       {"train tiny --data synth:lookup?n=300 --vocab_size 60 --max_steps 1 --seeds 5 "
        "--class_weights balanced -o seeds",
        "seeds"},
+      {"train model --lora r=2 --data reviews.csv --max_steps 1 -o adapter", "adapter"},
+      {"train model --lora r=2 --data reviews.csv --max_steps 1 --seeds 2 -o adapters", "adapters"},
+      {"lora merge model --adapter adapter -o merged", "merged"},
+      {"eval model --adapter adapter --data reviews.csv"},
+      {"bench model --adapter adapter --batch 2 --tokens 8 --runs 1"},
       {"eval model --data reviews.csv -o measured", "measured"},
       {"eval coarse --data reviews.csv --split all"},
       {"eval learnt --data reviews.csv --split all -o measured_all", "measured_all"},

@@ -1,0 +1,44 @@
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+#include "hone/jobs/merge_adapter.h"
+
+namespace hone {
+namespace {
+
+struct LoraArguments {
+  std::string action;
+  MergeJob job;
+  RunArguments run;
+};
+
+void lora(LoraArguments& a, const CLI::App& app) {
+  Context context = make_context(a.run);
+  a.job.invocation = invocation_of(app);
+  a.job.seed = a.run.seed;
+  const MergeResult result = merge_adapter(a.job, context);
+  if (a.run.json) return print_result("lora", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+}  // namespace
+
+Command lora_command() {
+  return {"lora", "merge an adapter into its model",
+          "hone lora merge my-model --adapter my-adapter -o my-merged-model",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<LoraArguments>();
+            app.add_option("ACTION", a->action, "merge: write the model that both are together")
+                ->required()
+                ->check(one_of({"merge"}));
+            app.add_option("MODEL", a->job.model, "model folder that the adapter was trained on")
+                ->required();
+            declare_adapter(app, a->job.adapter, /*required=*/true);
+            declare(app, a->job.output);
+            declare(app, a->run);
+            return [a, &app] { lora(*a, app); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,287 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <cmath>
+
+#include "hone/base/random.h"
+#include "hone/tensor/safetensors.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+#include "tests/support/test_data.h"
+
+// Adapters as people train, try and merge them.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const std::string kOptions = "r=4,alpha=8,dropout=0.1,target=\"query,value\"";
+
+/// A folder with a copy of the workshop, and `adapter`, trained on its model.
+class Lora : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    fs::copy(workshop(), folder_->path(), fs::copy_options::recursive);
+    run_well(training({"-o", "adapter"}), folder());
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+  static const fs::path& folder() { return folder_->path(); }
+
+  static Words training(const Words& more, const std::string& steps = "12",
+                        const std::string& save_steps = "3") {
+    Words words = {"train",       "model", "--lora",       kOptions,   "--data", "reviews.csv",
+                   "--max_steps", steps,   "--save_steps", save_steps, "--lr",   "1e-2",
+                   "--batch",     "4"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  static std::string weights(const fs::path& adapter) {
+    return read_file(folder() / adapter / "adapter_model.safetensors");
+  }
+  static std::vector<double> logits(const Words& model) {
+    Words words = {"predict"};
+    words.insert(words.end(), model.begin(), model.end());
+    words.emplace_back("a dull and slow film");
+    return run_json(words, folder())["logits"].get<std::vector<double>>();
+  }
+  static void expect_refusal(const std::string& fragment, const Words& words, int code = 1) {
+    const Ending ending = run_hone(words, folder());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos)
+        << "expected '" << fragment << "' in " << ending.messages;
+  }
+
+ private:
+  static std::unique_ptr<TemporaryFolder> folder_;
+};
+std::unique_ptr<TemporaryFolder> Lora::folder_;
+
+void expect_near(const std::vector<double>& a, const std::vector<double>& b, double tolerance) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_NEAR(a[i], b[i], tolerance * std::max(1.0, std::fabs(b[i])));
+}
+
+TEST_F(Lora, LeavesAnAdapterAndNoModel) {
+  const std::vector<std::string> files = entries(folder() / "adapter");
+  for (const char* file : {"adapter_config.json", "adapter_model.safetensors", "base.json",
+                           "vocab.txt", "README.md", "results.json"})
+    EXPECT_TRUE(std::ranges::find(files, file) != files.end()) << file;
+  for (const char* file : {"model.safetensors", "config.json", "graph.hone"})
+    EXPECT_TRUE(std::ranges::find(files, file) == files.end()) << file;
+  const Json config = read_json(folder() / "adapter/adapter_config.json");
+  EXPECT_EQ(config["target_modules"], (Json{"query", "value"}));
+  EXPECT_EQ(config["modules_to_save"], (Json{"classifier"}));
+  EXPECT_EQ(config["base_model_name_or_path"], "model");
+  EXPECT_EQ(config["lora_alpha"], 8);
+  const std::string card = read_file(folder() / "adapter/README.md");
+  for (const char* fragment : {"library_name: peft", "an adapter (LoRA) of `model`",
+                               "hone train model --data reviews.csv"})
+    EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
+}
+
+TEST_F(Lora, TellsWhatIsTrained) {
+  const Json results = read_json(folder() / "adapter/results.json");
+  // bert-tiny's shape: A and B of query and value in two layers, and the classifier.
+  EXPECT_EQ(results["lora"]["trained"], 2 * 2 * 4 * (128 + 128) + 2 * 128 + 2);
+  EXPECT_EQ(results["lora"]["linears"], 4);
+  EXPECT_EQ(results["lora"]["disk_bytes"],
+            fs::file_size(folder() / "adapter/adapter_model.safetensors"));
+  const std::string page = read_page(folder() / "adapter/report.html");
+  EXPECT_NE(page.find("Trained: 4 354 of "), std::string::npos);
+  EXPECT_NE(page.find(" parameters ("), std::string::npos);
+}
+
+TEST_F(Lora, AnswersAsItWasMeasured) {
+  const Json trained = read_json(folder() / "adapter/results.json")["validation"];
+  const Json again = run_json(
+      {"eval", "model", "--adapter", "adapter", "--data", "reviews.csv", "--split", "validation"},
+      folder());
+  EXPECT_EQ(again["eval_loss"], trained["eval_loss"]);
+  EXPECT_EQ(again["eval_accuracy"], trained["eval_accuracy"]);
+  EXPECT_EQ(again["adapter"], "adapter");
+  EXPECT_NE(logits({"model", "--adapter", "adapter"}), logits({"model"}));
+}
+
+TEST_F(Lora, IsTheSameMerged) {
+  const Json merged =
+      run_json({"lora", "merge", "model", "--adapter", "adapter", "-o", "merged"}, folder());
+  EXPECT_EQ(merged["rounded_again"], false);
+  EXPECT_EQ(merged["size"]["parameters"].get<std::int64_t>() + 2 * 2 * 4 * (128 + 128),
+            merged["lora"]["parameters"].get<std::int64_t>());
+  EXPECT_GT(merged["times"]["with_adapter"]["min_ms"].get<double>(), 0);
+  EXPECT_FALSE(fs::exists(folder() / "merged/graph.hone"));  // others load it
+  expect_near(logits({"merged"}), logits({"model", "--adapter", "adapter"}), 1e-6);
+  EXPECT_NE(read_page(folder() / "merged/report.html").find("4 adapters merged: "),
+            std::string::npos);
+}
+
+TEST_F(Lora, OfOneBaseThereAreSeveral) {
+  run_well(training({"-o", "other", "--seed", "7"}), folder());
+  EXPECT_NE(logits({"model", "--adapter", "other"}), logits({"model", "--adapter", "adapter"}));
+  EXPECT_EQ(read_json(folder() / "other/base.json"), read_json(folder() / "adapter/base.json"));
+  run_well(training({"-o", "seeds", "--seeds", "2"}, "2"), folder());
+  EXPECT_NE(weights("seeds/seed-42"), weights("seeds/seed-43"));
+  EXPECT_EQ(read_json(folder() / "seeds/results.json")["lora"]["linears"], 4);
+}
+
+TEST_F(Lora, AfterAKillGivesTheSameBits) {
+  const fs::path partial = folder() / "killed.partial";
+  const Ending ending = run_hone_until(training({"-o", "killed"}), folder(), SIGKILL,
+                                       [&] { return fs::exists(partial / "checkpoint-3"); });
+  if (ending.code != 0) {
+    EXPECT_EQ(ending.code, 128 + SIGKILL) << ending.messages;
+    run_well(training({"-o", "killed", "--resume"}), folder());
+  }
+  EXPECT_TRUE(weights("killed") == weights("adapter"));
+}
+
+TEST_F(Lora, AfterCtrlCGoesOnFromAnAdapter) {
+  const fs::path checkpoint = folder() / "stopped.partial/checkpoint-3";
+  const Ending ending = run_hone_until(training({"-o", "stopped"}), folder(), SIGINT,
+                                       [&] { return fs::exists(checkpoint); });
+  if (ending.code == 0) GTEST_SKIP() << "it was done before the signal came";
+  EXPECT_EQ(ending.code, 130) << ending.messages;
+  EXPECT_NE(ending.messages.find(" --resume\n"), std::string::npos) << ending.messages;
+  if (fs::exists(checkpoint)) {
+    EXPECT_FALSE(fs::exists(checkpoint / "model.safetensors"));
+    EXPECT_FALSE(fs::exists(checkpoint / "parameters.safetensors"));
+    run_well({"predict", "model", "--adapter", checkpoint, "fine"}, folder());
+  }
+  run_well(training({"-o", "stopped", "--resume"}), folder());
+  EXPECT_TRUE(weights("stopped") == weights("adapter"));
+}
+
+// 50 kills at random moments, as many runs as that takes.
+TEST_F(Lora, LongManyKillsGiveTheSameBits) {
+  const auto command = [](const std::string& output) {
+    return training({"--quiet", "-o", output}, "150", "2");
+  };
+  run_well(command("many-whole"), folder());
+  RandomSequence random(7, stream_of("kills"));
+  for (int run = 0, kills = 0; kills < 50; ++run) {
+    const std::string name = fmt::format("many-{}", run);
+    Words words = command(name);
+    while (!fs::exists(folder() / name)) {
+      const auto start = std::chrono::steady_clock::now();
+      const std::chrono::milliseconds wait(100 + random.below(500));
+      const Ending ending = run_hone_until(words, folder(), SIGKILL, [&] {
+        return std::chrono::steady_clock::now() - start > wait;
+      });
+      ASSERT_TRUE(ending.code == 0 || ending.code == 128 + SIGKILL) << ending.messages;
+      kills += ending.code != 0;
+      if (fs::exists(folder() / (name + ".partial")) && words.back() != "--resume")
+        words.push_back("--resume");
+    }
+    ASSERT_TRUE(weights(name) == weights("many-whole")) << "after " << kills << " kills";
+  }
+}
+
+TEST_F(Lora, SaysWhenItIsPutOnAnotherBase) {
+  run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "1", "-o", "another"},
+           folder());
+  const Words words = {"eval", "another", "--adapter", "adapter", "--data", "reviews.csv"};
+  const std::string warning =
+      "adapter was trained on other weights than those of another: what both are together was "
+      "never trained";
+  EXPECT_NE(run_well(words, folder()).messages.find(warning), std::string::npos);
+  EXPECT_EQ(run_well({"eval", "model", "--adapter", "adapter", "--data", "reviews.csv"}, folder())
+                .messages.find("other weights"),
+            std::string::npos);
+  run_well({"lora", "merge", "another", "--adapter", "adapter", "-o", "merged-there"}, folder());
+  EXPECT_NE(read_page(folder() / "merged-there/report.html").find("other weights"),
+            std::string::npos);
+}
+
+// Adapters stay in fp32 on what is rounded, packed or native, and belong to it whichever of them it is.
+TEST_F(Lora, IsTrainedOnAQuantizedBase) {
+  run_well({"quantize", "model", "--weight_format", "mxint(bits=8)", "--data", "reviews.csv", "-o",
+            "rounded"},
+           folder());
+  run_well({"pack", "rounded", "-o", "packed"}, folder());
+  for (const char* base : {"rounded", "packed"}) {
+    SCOPED_TRACE(base);
+    const std::string adapter = std::string("on-") + base;
+    Words words = training({"-o", adapter});
+    words[1] = base;
+    run_well(words, folder());
+    for (const char* used : {"rounded", "packed"})
+      EXPECT_EQ(run_well({"predict", used, "--adapter", adapter, "fine"}, folder())
+                    .messages.find("other weights"),
+                std::string::npos)
+          << used;
+    expect_near(logits({"rounded", "--adapter", adapter}), logits({"packed", "--adapter", adapter}),
+                1e-5);
+  }
+  EXPECT_TRUE(weights("on-rounded") == weights("on-packed"));
+  expect_refusal("is packed, and nothing can be added to its codes; unpack the model first",
+                 {"lora", "merge", "packed", "--adapter", "on-packed", "-o", "none"});
+  const Ending merged = run_well(
+      {"lora", "merge", "rounded", "--adapter", "on-packed", "-o", "merged-rounded"}, folder());
+  EXPECT_NE(merged.messages.find("rounded to the model's formats again"), std::string::npos);
+}
+
+TEST_F(Lora, TakesAFreshHeadAlong) {
+  std::string rows = "text,label\n";
+  for (const char* label : {"sad", "glad", "mad"})
+    for (int i = 0; i < 12; ++i) rows += fmt::format("a {} film number {},{}\n", label, i, label);
+  write_file(folder() / "moods.csv", rows);
+  const Words words = {"train",     "model",       "--lora", "r=2", "--data",
+                       "moods.csv", "--max_steps", "2",      "-o",  "moods"};
+  expect_refusal("--ignore_mismatched_sizes", words);
+  Words fresh = words;
+  fresh.emplace_back("--ignore_mismatched_sizes");
+  run_well(fresh, folder());
+  const Ending ending =
+      run_well({"predict", "model", "--adapter", "moods", "fine", "--json"}, folder());
+  EXPECT_EQ(parse_json(ending.output, "output")["labels"], (Json{"glad", "mad", "sad"}));
+  EXPECT_EQ(ending.messages.find("warning"), std::string::npos) << ending.messages;
+}
+
+TEST_F(Lora, SaysWhatCannotBe) {
+  const Words data = {"--data", "reviews.csv", "-o", "none"};
+  const auto with = [&](Words words) {
+    words.insert(words.end(), data.begin(), data.end());
+    return words;
+  };
+  expect_refusal(
+      "--lora: tiny has fresh weights, and adapters need a base that is trained and kept",
+      with({"train", "tiny", "--lora", "r=2"}));
+  expect_refusal("has no option 'rank'", with({"train", "model", "--lora", "rank=2"}));
+  expect_refusal("no linear matches 'dense2' of `target`",
+                 with({"train", "model", "--lora", "target=dense2"}));
+  expect_refusal(
+      "adapter: is an adapter, not a model: give the model that it was trained on (model), and the "
+      "adapter by --adapter",
+      {"eval", "adapter", "--data", "reviews.csv"});
+  expect_refusal("model: no adapter; expected a folder with adapter_config.json",
+                 {"eval", "model", "--adapter", "model", "--data", "reviews.csv"});
+  expect_refusal("--adapter: tiny has fresh weights",
+                 {"bench", "tiny", "--adapter", "adapter", "--runs", "1"});
+  expect_refusal("answer with its labels",
+                 {"predict", "model", "--adapter", "adapter", "--embed", "fine"});
+  expect_refusal("the adapter", {"lora", "merge", "model", "--adapter", "adapter", "-o", "adapter",
+                                 "--overwrite"});
+  expect_refusal("--lora times training",
+                 {"bench", "model", "--lora", "r=2", "--native", "int(bits=8)"}, 2);
+  expect_refusal("merge", {"lora", "fold", "model", "--adapter", "adapter", "-o", "none"}, 2);
+}
+
+TEST_F(Lora, IsTimedAsItIsTrained) {
+  const Words bench = {"bench", "model", "--batch", "2", "--tokens", "8", "--runs", "1"};
+  const auto with = [&](Words words) {
+    words.insert(words.begin(), bench.begin(), bench.end());
+    return run_json(words, folder());
+  };
+  const Json step = with({"--lora", kOptions}), full = with({"--train"});
+  EXPECT_NE(step["what"].get<std::string>().find("training step, fp32, model with adapters"),
+            std::string::npos);
+  // No moments of what is frozen: that is most of the memory of bert-tiny's step.
+  EXPECT_LT(step["needed_bytes"].get<double>(), 0.5 * full["needed_bytes"].get<double>());
+  EXPECT_GT(step["resident_bytes"].get<double>(), 0);
+  EXPECT_EQ(with({"--adapter", "adapter"})["adapter"], "adapter");
+}
+
+}  // namespace
+}  // namespace hone::testing
