@@ -221,6 +221,18 @@ void dropout_range(const RandomStream& stream, std::uint32_t threshold, float sc
   dropper.finish();
 }
 
+void drop_rows(const RandomStream& stream, std::uint32_t threshold, float scale,
+               std::span<const std::int64_t> first_words, std::int64_t columns, const float* x,
+               float* y) {
+  Dropper dropper(stream, threshold, scale, x, y);
+  std::int64_t element = 0;
+  for (const std::int64_t word : first_words) {
+    dropper.run(element, columns, word);
+    element += columns;
+  }
+  dropper.finish();
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace hone::kernels
@@ -231,6 +243,9 @@ namespace hone::kernels {
 namespace {
 
 HWY_EXPORT(dropout_range);
+HWY_EXPORT(drop_rows);
+
+float scale_of(double probability) { return static_cast<float>(1.0 / (1.0 - probability)); }
 
 }  // namespace
 
@@ -249,10 +264,21 @@ void dropout(ThreadPool& pool, double probability, const RandomStream& stream,
     return;
   }
   const std::uint32_t threshold = dropout_threshold(probability);
-  const auto scale = static_cast<float>(1.0 / (1.0 - probability));
+  const float scale = scale_of(probability);
   parallel_ranges(pool, n, kChunkElements, [&](std::int64_t begin, std::int64_t end) {
     HWY_DYNAMIC_DISPATCH(dropout_range)(stream, threshold, scale, nest, begin, end, x, y);
   });
+}
+
+void dropout_rows(double probability, const RandomStream& stream,
+                  std::span<const std::int64_t> first_words, std::int64_t columns, const float* x,
+                  float* y) {
+  if (probability == 1) {
+    std::fill_n(y, static_cast<std::int64_t>(first_words.size()) * columns, 0.0f);
+    return;
+  }
+  HWY_DYNAMIC_DISPATCH(drop_rows)
+  (stream, dropout_threshold(probability), scale_of(probability), first_words, columns, x, y);
 }
 
 }  // namespace hone::kernels

@@ -25,4 +25,10 @@ void dropout(ThreadPool& pool, double probability, const RandomStream& stream,
              std::span<const std::int64_t> shape, std::span<const std::int64_t> word_strides,
              const float* x, float* y);
 
+/// The same for rows of `columns` elements that lie one behind the other, on the calling thread: row i draws the words from
+/// `first_words[i]` on.
+void dropout_rows(double probability, const RandomStream& stream,
+                  std::span<const std::int64_t> first_words, std::int64_t columns, const float* x,
+                  float* y);
+
 }  // namespace hone::kernels

@@ -348,6 +348,14 @@ void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const 
   (threads, shape, a, b, c, c_stride, epilogue, threads == nullptr ? nullptr : workspace);
 }
 
+void gemm_alone(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b, float* c,
+                std::int64_t c_stride, const Epilogue& epilogue) {
+  check(a);
+  check(b);
+  if (shape.m == 0 || shape.n == 0) return;
+  HWY_DYNAMIC_DISPATCH(multiply)(nullptr, shape, a, b, c, c_stride, epilogue, nullptr);
+}
+
 std::size_t gemm_workspace_floats(const GemmShape& shape) {
   if (shape.m == 0 || shape.n == 0 || is_small(shape)) return 0;
   return HWY_DYNAMIC_DISPATCH(workspace_floats)(shape);

@@ -38,6 +38,10 @@ void gemm(ThreadPool& pool, const GemmShape& shape, const ConstMatrix& a, const 
           float* c, std::int64_t c_stride, const Epilogue& epilogue = {},
           float* workspace = nullptr);
 
+/// The same on the calling thread alone, for pieces of larger work: the same bits.
+void gemm_alone(const GemmShape& shape, const ConstMatrix& a, const ConstMatrix& b, float* c,
+                std::int64_t c_stride, const Epilogue& epilogue = {});
+
 /// What a product works in: all of B, packed, where several chunks read it; what a thread works in alone, up to some MiB,
 /// it keeps itself.
 std::size_t gemm_workspace_floats(const GemmShape& shape);

@@ -1,6 +1,7 @@
 #include "hone/passes/dead_code.h"
 #include "hone/passes/freeze.h"
 #include "hone/passes/fuse_attention.h"
+#include "hone/passes/fuse_dropout.h"
 #include "hone/passes/fuse_linear.h"
 #include "hone/passes/hoist_slices.h"
 #include "hone/passes/keep_outputs.h"
@@ -15,10 +16,10 @@ namespace hone {
 PassTable graph_passes() {
   PassTable table;
   for (const PassDef& def :
-       {freeze_pass(), fuse_attention_pass(), fuse_linear_pass(), fuse_lora_pass(),
-        hoist_slices_pass(), insert_lora_pass(), keep_outputs_pass(), merge_equal_pass(),
-        merge_equal_states_pass(), quantize_pass(), remove_dead_code_pass(), remove_dropout_pass(),
-        remove_quantizers_pass(), weigh_classes_pass()})
+       {freeze_pass(), fuse_attention_pass(), fuse_dropout_pass(), fuse_linear_pass(),
+        fuse_lora_pass(), hoist_slices_pass(), insert_lora_pass(), keep_outputs_pass(),
+        merge_equal_pass(), merge_equal_states_pass(), quantize_pass(), remove_dead_code_pass(),
+        remove_dropout_pass(), remove_quantizers_pass(), weigh_classes_pass()})
     table.emplace(def.name, def);
   return table;
 }

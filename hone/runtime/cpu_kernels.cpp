@@ -9,6 +9,7 @@
 #include "hone/kernels/binary_cross_entropy.h"
 #include "hone/kernels/cross_entropy.h"
 #include "hone/kernels/dropout.h"
+#include "hone/kernels/dropped_product.h"
 #include "hone/kernels/elementwise.h"
 #include "hone/kernels/embedding.h"
 #include "hone/kernels/gemm.h"
@@ -109,6 +110,51 @@ void dropout(Call& call) {
   const float* x = floats(call, 0);
   kernels::dropout(call.pool(), call.attributes.get<double>("p"), stream, sizes, words, x,
                    call.output().data<float>());
+}
+
+// The words that rows of x begin with.
+std::vector<std::int64_t> first_words(const Call& call) {
+  Sizes sizes = call.input(0).sizes(), strides = contiguous_strides(dropout_limits(call));
+  sizes.pop_back();
+  strides.pop_back();
+  std::vector<std::int64_t> words;
+  for_each_element<1>(sizes, {&strides}, [&](const auto& at) { words.push_back(at[0]); });
+  return words;
+}
+
+kernels::DroppedRows dropped_rows(const Call& call, std::span<const std::int64_t> words) {
+  const RandomStream stream{
+      static_cast<std::uint64_t>(*call.input(1).data<std::int64_t>()),
+      static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))};
+  return {call.attributes.get<double>("p"), stream, words, row_length(call.input(0))};
+}
+
+bool is_within_limits(const Call& call) {
+  return std::ranges::equal(call.input(0).sizes(), dropout_limits(call), std::less_equal<>());
+}
+
+void dropped_linear(Call& call) {
+  if (!is_within_limits(call)) return call.op.reference(call);
+  const std::vector<std::int64_t> words = first_words(call);
+  kernels::dropped_product(call.pool(), dropped_rows(call, words), call.input(2).size(0),
+                           floats(call, 0), floats(call, 2), call.output().data<float>());
+}
+
+std::int64_t dropped_linear_gradient_workspace(const CallSite& site, const Bindings& bindings) {
+  const Sizes x = resolve(site.inputs[0].shape, bindings);
+  const std::int64_t rows = x.back() == 0 ? 0 : element_count(x) / x.back();
+  return static_cast<std::int64_t>(sizeof(float)) *
+         kernels::dropped_product_workspace_floats(rows, x.back(),
+                                                   resolve(site.inputs[2].dim(0), bindings));
+}
+
+void dropped_linear_gradient(Call& call) {
+  if (!is_within_limits(call)) return call.op.reference(call);
+  const std::vector<std::int64_t> words = first_words(call);
+  kernels::dropped_product_gradient(call.pool(), dropped_rows(call, words), call.input(2).size(0),
+                                    floats(call, 0), floats(call, 2), floats(call, 3),
+                                    call.output().data<float>(), call.output(1).data<float>(),
+                                    static_cast<float*>(call.workspace));
 }
 
 void quantize(Call& call) {
@@ -461,6 +507,9 @@ KernelTable cpu_kernels() {
       {"cross_entropy", "cpu", "vector", anything, cross_entropy},
       {"cross_entropy_gradient", "cpu", "vector", anything, cross_entropy_gradient},
       {"dropout", "cpu", "vector", at_most_six_dimensions, dropout},
+      {"dropped_linear", "cpu", "blocks", anything, dropped_linear},
+      {"dropped_linear_gradient", "cpu", "blocks", anything, dropped_linear_gradient, Layout::dense,
+       nullptr, dropped_linear_gradient_workspace},
       {"embedding", "cpu", "rows", anything, embedding},
       {"embedding_gradient", "cpu", "rows", anything, embedding_gradient},
       {"full", "cpu", "vector", float_result, full},

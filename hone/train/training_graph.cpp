@@ -2,6 +2,7 @@
 
 #include "hone/autodiff/gradients.h"
 #include "hone/passes/dead_code.h"
+#include "hone/passes/fuse_dropout.h"
 #include "hone/passes/fuse_linear.h"
 
 namespace hone {
@@ -47,7 +48,9 @@ void add_training_step(Graph& graph, const AdamWOptions& options) {
   }
   graph.set_output("grad_norm", norm);
   remove_dead_code(graph);
-  fuse_linear(graph);  // now that gradients are taken
+  // Now that gradients are taken.
+  fuse_linear(graph);
+  fuse_dropout(graph);
 }
 
 void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters) {

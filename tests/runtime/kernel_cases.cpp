@@ -388,6 +388,21 @@ output d = %d
 output y = %y
 )",
                    .integers_below = 1000});
+  // Rows of one block, and of several in several chunks.
+  for (const auto& [tokens, columns] : {std::array<int, 2>{7, 33}, {1037, 65}, {40, 6001}})
+    cases.push_back({.text = fmt::format(R"(%x = input : f32[3, {0}, {1}]
+%key = input : i64[]
+%w = input : f32[5, {1}]
+%dy = input : f32[3, {0}, 5]
+%y = dropped_linear(%x, %key, %w) {{p=0.1, stream=5, limits=[3, {2}, {1}]}} : f32[3, {0}, 5]
+%d = dropped_linear_gradient(%x, %key, %w, %dy) {{p=0.1, stream=5, limits=[3, {2}, {1}]}} : f32[3, {0}, {1}], f32[5, {1}]
+output y = %y
+output dx = %d:0
+output dw = %d:1
+)",
+                                         tokens, columns, tokens + 4),
+                     .integers_below = 1000,
+                     .absolute = 2 * sum_of(std::max(3 * tokens, columns))});
   for (const char* shape : {"[13]", "[3, 1037, 33]"}) {
     cases.push_back({.text = fmt::format(R"(%x = input : f32{0}
 %key = input : i64[]

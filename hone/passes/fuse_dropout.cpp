@@ -1,0 +1,101 @@
+#include "hone/passes/fuse_dropout.h"
+
+#include <algorithm>
+
+namespace hone {
+namespace {
+
+// What reads `node` and is called so; null: none, or several.
+Node* user_called(const Node& node, std::string_view op) {
+  Node* found = nullptr;
+  for (Node* user : node.users()) {
+    if (!user->is(op)) continue;
+    if (found != nullptr) return nullptr;
+    found = user;
+  }
+  return found;
+}
+
+/// A dropout, the factor that reads what it leaves, and the gradients of both.
+struct Group {
+  Node *dropout, *product;
+  Node* weight_gradient;   // of what is left of x and of the product's gradient
+  Node* product_gradient;  // times the factor
+  Node* input_gradient;    // and dropped alike
+};
+
+bool is_alike(const Node& a, const Node& b) {
+  return a.attributes() == b.attributes() && a.inputs()[1] == b.inputs()[1];
+}
+
+// The group of a dropout; `product` null where there is none.
+Group group_of(const Graph& graph, Node& dropout) {
+  Group group{&dropout, user_called(dropout, "linear"),
+              user_called(dropout, "linear_weight_gradient"), nullptr, nullptr};
+  const Group none{};
+  if (group.product == nullptr || group.weight_gradient == nullptr || graph.is_output(dropout) ||
+      dropout.users().size() != 2 || group.product->inputs().size() != 2)
+    return none;
+  const Value factor = group.product->inputs()[1];
+  const bool is_adapter =
+      factor.node->kind() == NodeKind::parameter && factor.node->role() == ParameterRole::adapter;
+  if (!is_adapter || group.product->inputs()[0].node != &dropout ||
+      group.weight_gradient->inputs()[0].node != &dropout)
+    return none;
+  for (Node* user : factor.node->users())
+    if (user->is("matmul") && user->inputs()[0] == group.weight_gradient->inputs()[1] &&
+        user->users().size() == 1)
+      group.product_gradient = user;
+  if (group.product_gradient == nullptr || graph.is_output(*group.product_gradient)) return none;
+  group.input_gradient = group.product_gradient->users()[0];
+  return group.input_gradient->is("dropout") && is_alike(dropout, *group.input_gradient) ? group
+                                                                                         : none;
+}
+
+// The one of both that stands first.
+Node& first_of(const Graph& graph, Node& a, Node& b) {
+  const auto found = std::ranges::find_if(
+      graph.nodes(), [&](const auto& node) { return node.get() == &a || node.get() == &b; });
+  return **found;
+}
+
+void fuse(Graph& graph, const Group& group) {
+  Node& dropout = *group.dropout;
+  const Value x = dropout.inputs()[0], key = dropout.inputs()[1],
+              factor = group.product->inputs()[1];
+  const Value y = graph.add("dropped_linear", {x, key, factor}, dropout.attributes(),
+                            group.product->name() + ".dropped", group.product);
+  Node& gradient = graph.add_node("dropped_linear_gradient",
+                                  {x, key, factor, group.weight_gradient->inputs()[1]},
+                                  dropout.attributes(), group.product->name() + ".dropped.gradient",
+                                  &first_of(graph, *group.weight_gradient, *group.input_gradient));
+  graph.replace_uses({group.product, 0}, y);
+  graph.replace_uses({group.input_gradient, 0}, {&gradient, 0});
+  graph.replace_uses({group.weight_gradient, 0}, {&gradient, 1});
+  for (Node* node : {group.input_gradient, group.product_gradient, group.weight_gradient,
+                     group.product, group.dropout})
+    graph.erase(*node);
+}
+
+}  // namespace
+
+bool fuse_dropout(Graph& graph) {
+  std::vector<Group> groups;
+  for (Node* node : graph.of_kind(NodeKind::operation)) {
+    if (!node->is("dropout")) continue;
+    const Group group = group_of(graph, *node);
+    if (group.product != nullptr) groups.push_back(group);
+  }
+  for (const Group& group : groups) fuse(graph, group);
+  return !groups.empty();
+}
+
+PassDef fuse_dropout_pass() {
+  return {.name = "fuse_dropout",
+          .summary = "of training steps, drop what adapters read while they read it",
+          .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
+            return fuse_dropout(graph);
+          }};
+}
+
+}  // namespace hone
