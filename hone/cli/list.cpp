@@ -21,6 +21,7 @@ Command lab_command();
 Command lora_command();
 Command man_command();
 Command pack_command();
+Command pass_command();
 Command passes_command();
 Command plan_command();
 Command predict_command();
@@ -43,8 +44,8 @@ const std::vector<CommandGroup>& command_groups() {
         widths_command(), plan_command(), formats_command()}},
       {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
       {"Also",
-       {unpack_command(), lora_command(), convert_command(), passes_command(), schema_command(),
-        completion_command(), man_command()},
+       {unpack_command(), lora_command(), convert_command(), pass_command(), passes_command(),
+        schema_command(), completion_command(), man_command()},
        /*brief=*/true},
   };
   return groups;

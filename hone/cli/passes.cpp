@@ -52,8 +52,9 @@ void list_passes(const PassTable& passes, const RunArguments& run) {
     table.add_row({name, fmt::format("{}", fmt::join(options, ", ")), def.summary});
   }
   print_text(run,
-             "{}\n`hone passes PASS` tells its options. Commands run passes themselves: "
-             "--show_passes says which.\n",
+             "{}\n`hone passes PASS` tells its options, `hone pass MODEL PASS` runs it. Commands "
+             "run passes "
+             "themselves: --show_passes says which.\n",
              to_text(table, text_style(run)));
 }
 

@@ -95,6 +95,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"adapter"}, {.shown = "FOLDER", .folders = true, .access = Access::reads_adapter}},
       {{"ACTION"}, {.shown = "merge", .words = {"merge"}}},
       {{"lora"}, {.shown = "OPTIONS"}},
+      {{"OPTION"}, {.shown = "NAME=VALUE"}},
       {{"dump_passes"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
       {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
       {{"freeze", "tensor"}, {.shown = "GLOB"}},

@@ -9,6 +9,7 @@
 #include "hone/passes/merge_equal.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
+#include "hone/passes/replace_by_identity.h"
 #include "hone/passes/weigh_classes.h"
 
 namespace hone {
@@ -19,7 +20,8 @@ PassTable graph_passes() {
        {freeze_pass(), fuse_attention_pass(), fuse_dropout_pass(), fuse_linear_pass(),
         fuse_lora_pass(), hoist_slices_pass(), insert_lora_pass(), keep_outputs_pass(),
         merge_equal_pass(), merge_equal_states_pass(), quantize_pass(), remove_dead_code_pass(),
-        remove_dropout_pass(), remove_quantizers_pass(), weigh_classes_pass()})
+        remove_dropout_pass(), remove_quantizers_pass(), replace_by_identity_pass(),
+        weigh_classes_pass()})
     table.emplace(def.name, def);
   return table;
 }

@@ -67,7 +67,7 @@ bool merge_equal_states(Graph& graph, const ParameterStore& parameters) {
 
 PassDef merge_equal_pass() {
   return {.name = "merge_equal",
-          .summary = "compute once what several operations compute alike; for inference graphs",
+          .summary = "compute once what several operations compute alike (common subexpressions)",
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return merge_equal(graph);
           }};

@@ -4,9 +4,9 @@
 
 namespace hone {
 
-/// Lets one operation stand for all that compute the same of the same values: the roundings of what query, key and value
-/// read.
-/// Requires a verified graph, for inference. Returns whether the graph changed.
+/// Lets the first of all operations that compute the same of the same values (common subexpressions) stand for them: the
+/// roundings of what query, key and value read. Those that write stay.
+/// Requires a verified graph. Ensures that outputs keep their bits. Returns whether the graph changed.
 bool merge_equal(Graph& graph);
 
 /// The same where states of formats that have the same bits count as one, which holds for as long as they do: of calibrated

@@ -61,5 +61,52 @@ TEST(Passes, CanBeLeftOut) {
   }
 }
 
+TEST(Passes, AreRunForGood) {
+  const TemporaryFolder folder;
+  const fs::path model = workshop() / "model";
+  const Json run = run_json({"pass", model, "remove_dropout", "-o", "calm"}, folder.path());
+  EXPECT_EQ(run["pass"], "remove_dropout");
+  // bert-tiny's: of the embeddings, of the scores and both denses of two layers, and in front of the classifier.
+  EXPECT_EQ(run["before"]["operations"].get<int>() - run["after"]["operations"].get<int>(), 8);
+  EXPECT_EQ(run["before"]["parameters"], run["after"]["parameters"]);
+  EXPECT_EQ(run_json({"predict", "calm", "a fine film"}, folder.path())["logits"],
+            run_json({"predict", model, "a fine film"}, folder.path())["logits"]);
+  const Ending again = run_hone({"pass", "calm", "remove_dropout", "-o", "calmer"}, folder.path());
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.messages.find("pass remove_dropout: there is nothing in calm that it changes"),
+            std::string::npos)
+      << again.messages;
+  EXPECT_FALSE(fs::exists(folder.path() / "calmer"));
+  // Texts keep their commas, and other programs have no word for a model without a layer.
+  const std::string dense = "bert.encoder.layer.1.attention.output.dense";
+  const Json less = run_json(
+      {"pass", model, "replace_by_identity", "names=" + dense + ",bert.pooler.dense", "-o", "less"},
+      folder.path());
+  EXPECT_EQ(less["before"]["parameters"].get<int>() - less["after"]["parameters"].get<int>(),
+            2 * (128 * 128 + 128));
+  EXPECT_TRUE(fs::exists(folder.path() / "less/graph.hone"));
+  EXPECT_EQ(run_json({"inspect", "less"}, folder.path())["command"], "inspect");
+}
+
+TEST(Passes, SayWhatDoesNotFit) {
+  const TemporaryFolder folder;
+  const fs::path model = workshop() / "model";
+  const auto expect_refusal = [&](const std::string& fragment, std::vector<std::string> words,
+                                  int code = 1) {
+    words.insert(words.begin(), {"pass", model});
+    words.insert(words.end(), {"-o", "none"});
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
+    EXPECT_FALSE(fs::exists(folder.path() / "none"));
+  };
+  expect_refusal("there is no pass 'remove_dropouts'", {"remove_dropouts"});
+  expect_refusal("expected OPTION=VALUE, got 'bert.*'", {"freeze", "bert.*"}, 2);
+  expect_refusal("has no option 'name'", {"freeze", "name=bert.*"});
+  expect_refusal("leaves no output 'loss', which a model's folder needs",
+                 {"keep_outputs", "names=logits"});
+  expect_refusal("cannot stand in its place", {"replace_by_identity", "names=classifier"});
+}
+
 }  // namespace
 }  // namespace hone::testing

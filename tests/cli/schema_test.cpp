@@ -114,6 +114,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"compare-formats tiny --choice integer(width=24,frac=14) --data synth:lookup?n=2000 "
        "--validation_split 0.9 --max_seq_length 16 --calibration_batches 1"},
       {"suggest model --format int(bits=4) --data reviews.csv"},
+      {"pass model remove_dropout -o calm"},
       {"passes"},
       {"passes quantize"},
       {"plan model --format integer(width=8,frac=4)"},

@@ -32,6 +32,21 @@ output v = %v
 )");
 }
 
+TEST(MergeEqual, LeavesWhatReadsOtherValuesOrDrawsOtherWords) {
+  constexpr std::string_view kText = R"(%x = input : f32[B, 4]
+%key = input : i64[]
+%a = relu(%x) : f32[B, 4]
+%b = dropout(%a, %key) {p=0.5, stream=1, limits=[]} : f32[B, 4]
+%c = dropout(%a, %key) {p=0.5, stream=2, limits=[]} : f32[B, 4]
+%d = add(%a, %b) : f32[B, 4]
+%e = add(%a, %c) : f32[B, 4]
+output d = %d
+output e = %e
+)";
+  Graph graph = parse(kText);
+  EXPECT_FALSE(merge_equal(graph));
+}
+
 TEST(MergeEqual, LeavesUpdatesAlone) {
   constexpr std::string_view text = R"(%g = input : f32[2]
 %norm = input : f32[]

@@ -1,0 +1,62 @@
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/ir/quoted.h"
+#include "hone/jobs/apply_pass.h"
+
+namespace hone {
+namespace {
+
+struct PassCommandArguments {
+  PassJob job;
+  std::string name;
+  std::vector<std::string> options;
+  RunArguments run;
+};
+
+// "freeze(names="bert.*")" of the words `freeze` and `names=bert.*`: the shell has taken the quotes of texts.
+std::string pass_text(const PassDef& def, const std::vector<std::string>& words) {
+  std::string options;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos)
+      throw UsageError(fmt::format("hone pass: expected OPTION=VALUE, got '{}'", word));
+    const std::string name = word.substr(0, equals), value = word.substr(equals + 1);
+    const bool is_text = std::ranges::any_of(def.options, [&](const PassOptionDef& option) {
+      return option.name == name && std::holds_alternative<std::string>(option.default_value);
+    });
+    options += fmt::format("{}{}={}", options.empty() ? "" : ", ", name,
+                           is_text ? hone::quoted(value) : value);
+  }
+  return fmt::format("{}({})", def.name, options);
+}
+
+void pass(PassCommandArguments& a) {
+  Context context = make_context(a.run);
+  a.job.seed = a.run.seed;
+  a.job.pass = pass_text(find_pass(context.library.passes, a.name), a.options);
+  const PassJobResult result = apply_pass(a.job, context);
+  if (a.run.json) return print_result("pass", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+}  // namespace
+
+Command pass_command() {
+  return {"pass", "run a pass over a model for good",
+          "hone pass my-model replace_by_identity names=bert.pooler.dense -o my-smaller-model",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<PassCommandArguments>();
+            app.add_option("MODEL", a->job.model, "model folder")->required();
+            app.add_option("PASS", a->name, "its name; `hone passes` lists them")->required();
+            app.add_option("OPTION", a->options,
+                           "its options, as `hone passes PASS` tells them: "
+                           "NAME=VALUE");
+            declare(app, a->job.output);
+            declare(app, a->run);
+            return [a] { pass(*a); };
+          }};
+}
+
+}  // namespace hone
