@@ -20,7 +20,8 @@ struct InspectJob {
       tokens = 0;  ///< texts of a run and tokens of a text, for the costs; 0: see `tokens_of_run`
   std::vector<std::string> freeze =
       {};  ///< globs of parameters that training would leave as they are
-  bool verify = false;  ///< first compare every file of the folder with what its record says was written
+  bool verify =
+      false;  ///< first compare every file of the folder with what its record says was written
   std::uint64_t seed = 42;
 };
 

@@ -116,8 +116,8 @@ class WithoutSubnormals {
 
 // kRows rows by one vector of columns. A call of its own, for nothing of it may move to where subnormal numbers count.
 template <int kRows>
-HWY_NOINLINE void multiply_vector(const std::uint32_t* rows, const std::uint32_t* columns, std::int64_t pairs,
-                     float* sums) {
+HWY_NOINLINE void multiply_vector(const std::uint32_t* rows, const std::uint32_t* columns,
+                                  std::int64_t pairs, float* sums) {
   constexpr auto kWidth = static_cast<std::int64_t>(hn::MaxLanes(Floats()));
   constexpr std::int64_t kParts = kPairColumns / kWidth;
   const Floats d;

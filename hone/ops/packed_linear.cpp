@@ -94,7 +94,7 @@ std::vector<Type> infer(const TypeContext& context) {
 
 // The values that are multiplied.
 Tensor input_values(const Call& call) {
-  const Tensor given = reference::dense(call.input(0));
+  Tensor given = reference::dense(call.input(0));
   if (!rounds_input(call.attributes)) return given;
   const Format& format = call.attributes.get<Format>("input_format");
   Sizes sizes = given.sizes();

@@ -17,8 +17,7 @@ Arrangement arrangement_for(const Node& quantizer) {
     return Arrangement::rows;
   for (const Node* user : quantizer.users())
     for (std::size_t i = 0; i < user->inputs().size(); ++i)
-      if (user->inputs()[i].node == &quantizer &&
-          operand_role(*user, i) == OperandRole::weight &&
+      if (user->inputs()[i].node == &quantizer && operand_role(*user, i) == OperandRole::weight &&
           user->op().trait == Trait::contraction)
         return Arrangement::panels;
   return Arrangement::rows;
