@@ -135,13 +135,25 @@ FileRole job_file_role_with_moments(const fs::path& path) {
              : role;
 }
 
-bool holds_model(const FolderRecord& record, const fs::path& folder) {
-  const auto is_weights = [](const fs::path& path) {
-    return path.filename() == "model.safetensors" || path.filename() == "parameters.safetensors";
+namespace {
+
+bool holds_any(const FolderRecord& record, const fs::path& folder,
+               std::initializer_list<std::string_view> names) {
+  const auto is_one = [&](const fs::path& path) {
+    return std::ranges::find(names, path.filename().native()) != names.end();
   };
-  if (record.by_name) return std::ranges::any_of(files_below(folder), is_weights);
-  return std::ranges::any_of(record.files,
-                             [&](const auto& file) { return is_weights(file.first); });
+  if (record.by_name) return std::ranges::any_of(files_below(folder), is_one);
+  return std::ranges::any_of(record.files, [&](const auto& file) { return is_one(file.first); });
+}
+
+}  // namespace
+
+bool holds_model(const FolderRecord& record, const fs::path& folder) {
+  return holds_any(record, folder, {"model.safetensors", "parameters.safetensors"});
+}
+
+bool holds_adapter(const FolderRecord& record, const fs::path& folder) {
+  return holds_any(record, folder, {"adapter_model.safetensors"});
 }
 
 bool is_job_progress(const fs::path& path) {

@@ -17,6 +17,8 @@ FileRole earlier_job_file_role(const fs::path& path);
 
 /// Whether the weights of a model are among what the program wrote there.
 bool holds_model(const FolderRecord& record, const fs::path& folder);
+/// Whether those of an adapter are.
+bool holds_adapter(const FolderRecord& record, const fs::path& folder);
 
 /// Whether a job that did not finish can go on from the file: a checkpoint, or the result of one of its seeds.
 bool is_job_progress(const fs::path& path);

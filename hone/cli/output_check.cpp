@@ -116,19 +116,37 @@ std::vector<std::string> data_globs_of(const CLI::App& app) {
   return globs;
 }
 
-constexpr const char* kModelMakers[] = {"train", "quantize", "pack", "unpack", "convert", "demo"};
+constexpr std::string_view kWholeModel = "model", kAdapterAlone = "adapter";
+constexpr std::string_view kModelMakers[] = {"train",   "quantize", "pack", "unpack",
+                                             "convert", "demo",     "pass", "lora merge"};
 
-// A model is the work of hours, and no report takes its place.
-void check_keeps_model(const fs::path& output, const std::string& command) {
-  if (std::ranges::find(kModelMakers, command) != std::end(kModelMakers)) return;
+// What a person would miss in a folder, the work of hours; "" where there is nothing of it.
+std::string_view work_in(const FolderRecord& record, const fs::path& folder) {
+  if (holds_model(record, folder)) return kWholeModel;
+  return holds_adapter(record, folder) ? kAdapterAlone : "";
+}
+
+std::string_view work_of(const CLI::App& app) {
+  const std::string command = command_name(app);
+  if (std::ranges::find(kModelMakers, command) == std::end(kModelMakers)) return "";
+  const CLI::Option* lora = app.get_option_no_throw("--lora");
+  return lora != nullptr && lora->count() > 0 ? kAdapterAlone : kWholeModel;
+}
+
+// Neither a report nor work of another kind takes the place of a model or an adapter.
+void check_keeps_work(const fs::path& output, const CLI::App& app) {
   const std::optional<FolderRecord> record = read_record(output);
-  if (!record || !holds_model(*record, output)) return;
-  const std::string made_by = command_of(*record, output);
-  if (made_by == command) return;
+  if (!record) return;
+  const std::string_view there = work_in(*record, output), made = work_of(app);
+  if (there.empty() || there == made) return;
+  const std::string made_by = command_of(*record, output), command = command_name(app);
+  if (made.empty() && made_by == command) return;
   throw UsageError(fmt::format(
-      "{}: holds a model{}, and `hone {}` makes none that could take its place; write somewhere "
-      "else, or remove that folder first if its model is not needed any more",
-      output.string(), made_by.empty() ? "" : fmt::format(" made by `hone {}`", made_by), command));
+      "{}: holds {} {}{}, and `hone {}{}` makes none that could take its place; write somewhere "
+      "else, or remove that folder first if its {} is not needed any more",
+      output.string(), there == kAdapterAlone ? "an" : "a", there,
+      made_by.empty() ? "" : fmt::format(" made by `hone {}`", made_by), command,
+      made == kAdapterAlone ? " --lora" : "", there));
 }
 
 }  // namespace
@@ -154,7 +172,7 @@ void check_outputs(const CLI::App& app) {
     }
   }
   for (const fs::path& output : outputs)
-    if (fs::is_directory(output, error)) check_keeps_model(output, command_name(app));
+    if (fs::is_directory(output, error)) check_keeps_work(output, app);
 }
 
 }  // namespace hone

@@ -268,6 +268,18 @@ TEST_F(Lora, SaysWhatCannotBe) {
   expect_refusal("merge", {"lora", "fold", "model", "--adapter", "adapter", "-o", "none"}, 2);
 }
 
+TEST_F(Lora, ReplacesNoModelAndNoReportReplacesIt) {
+  run_well({"convert", "model", "-o", "whole"}, folder());
+  const std::string before = weights("adapter");
+  expect_refusal("adapter: holds an adapter made by `hone train`, and `hone eval` makes none",
+                 {"eval", "model", "--data", "reviews.csv", "-o", "adapter", "--overwrite"}, 2);
+  expect_refusal("adapter: holds an adapter made by `hone train`, and `hone train` makes none",
+                 {"train", "model", "--data", "reviews.csv", "-o", "adapter", "--overwrite"}, 2);
+  expect_refusal("whole: holds a model", training({"-o", "whole", "--overwrite"}), 2);
+  EXPECT_EQ(weights("adapter"), before);
+  EXPECT_TRUE(fs::exists(folder() / "whole" / "model.safetensors"));
+}
+
 TEST_F(Lora, IsTimedAsItIsTrained) {
   const Words bench = {"bench", "model", "--batch", "2", "--tokens", "8", "--runs", "1"};
   const auto with = [&](Words words) {
