@@ -31,8 +31,11 @@ void check_native(const QuantizeArguments& a, const CLI::App& app) {
   refuse({"--format", "--input_format", "--weight_format", "--bias_format", "--output_format",
           "--recipe", "--rule"},
          "and --native both say which formats the model takes; give one of them");
-  refuse({"--qat", "--seeds", "--explain", "--resume"},
+  refuse({"--qat"},
          "is of quantizing without --native; train through quantizers first, then `hone pack`");
+  refuse({"--seeds", "--explain", "--resume"},
+         "is of quantizing without --native, which trains nothing: it is done in one go, and what "
+         "each layer costs is in its report");
 }
 
 QuantizeResult quantize_native(const QuantizeArguments& a, Context& context) {
@@ -92,13 +95,15 @@ Command quantize_command() {
                            "make a packed model that multiplies codes: the format of weights, such "
                            "as int(bits=8,per=row) or mxint(bits=4); inputs take the format that "
                            "fits it, tables of embeddings that of the weights; time is measured "
-                           "too, and layers that would be slower than fp32 stay in fp32");
+                           "too, and layers shown to be slower than in fp32 stay in fp32");
             app.add_flag("--static", a->calibrated_inputs,
                          "with --native int(...): inputs have one scale each, from calibration, "
                          "not one for every token");
-            app.add_flag("--keep_slower", a->keep_slower,
-                         "with --native: layers whose product of codes is slower than that of fp32 "
-                         "on this machine are native all the same");
+            app.add_flag(
+                "--keep_slower", a->keep_slower,
+                "with --native: layers whose product of codes is shown to be slower than that "
+                "of fp32 on this machine are native all the same, so that any machine "
+                "makes the same model");
             app.add_flag("--no_smooth_scales", a->no_smooth_scales,
                          "with --native: do not move large channels of inputs into weights where "
                          "that makes outputs more exact");

@@ -83,6 +83,28 @@ bool Format::is(std::string_view parameter, std::string_view word) const {
   return words[static_cast<std::size_t>(values[index])] == word;
 }
 
+namespace {
+
+// "int8" as others write it: the format and its number of bits; "" where it is none of that kind.
+std::string with_bits(std::string_view name, const FormatTable& formats) {
+  const std::size_t letters = name.find_last_not_of("0123456789") + 1;
+  const auto found = formats.find(name.substr(0, letters));
+  if (letters == name.size() || found == formats.end()) return "";
+  for (const FormatParameterDef& parameter : found->second.parameters)
+    if (parameter.name == "bits" || parameter.name == "width")
+      return fmt::format("; did you mean '{}({}={})'?", found->first, parameter.name,
+                         name.substr(letters));
+  return "";
+}
+
+std::string format_meant(std::string_view name, const FormatTable& formats) {
+  const std::string spelled = with_bits(name, formats);
+  return spelled.empty() ? meant(name, names_of(formats, [](const auto& row) { return row.first; }))
+                         : spelled;
+}
+
+}  // namespace
+
 Format parse_format(std::string_view text, const FormatTable& formats) {
   text = trim(text);
   const std::size_t open = text.find('(');
@@ -91,8 +113,7 @@ Format parse_format(std::string_view text, const FormatTable& formats) {
              text);
   const std::string_view name = trim(text.substr(0, open));
   const auto found = formats.find(name);
-  user_check(found != formats.end(), "unknown format '{}'{}", name,
-             meant(name, names_of(formats, [](const auto& row) { return row.first; })));
+  user_check(found != formats.end(), "unknown format '{}'{}", name, format_meant(name, formats));
   Format format;
   format.def = &found->second;
   for (const FormatParameterDef& parameter : format.def->parameters)

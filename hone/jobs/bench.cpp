@@ -198,7 +198,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   if (options.native) {
     BenchOptions rest = options;
     rest.native.reset();
-    return bench(native_copy(model, *options.native, context), name, rest, context);
+    return bench(native_copy(model, name, *options.native, context), name, rest, context);
   }
   if (options.lora) {
     Model adapted = model;
@@ -211,7 +211,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
     rest.train = true;
     return bench(adapted, name, rest, context);
   }
-  if (options.format) check_unquantized(model);
+  if (options.format) check_unquantized(model, name);
   const Session session = context.session();
   Graph graph = options.train ? model.graph : forward_graph(model);
   if (options.format) {

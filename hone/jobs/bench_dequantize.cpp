@@ -334,7 +334,9 @@ std::string partition_text(const DequantizeTimes& times) {
   const kernels::DequantizePartition& ours = times.partition;
   return fmt::format(
       "Threads take chunks of {} elements, widen the scales of {} at a time and decode vectors of "
-      "{}. Results larger than the last level of the caches go around them.",
+      "{}. Results larger than the last level of the caches go around them. A share is a ratio of "
+      "two "
+      "measured minima, so it may lie above 100 % by what they are off.",
       grouped(ours.chunk_elements), grouped(ours.block_elements), ours.vector_elements);
 }
 

@@ -14,7 +14,7 @@ CompareFormatsResult compare_formats(const CompareFormatsJob& job, Context& cont
   if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
   check_not_packed(source.model, job.model);
-  check_unquantized(source.model);
+  check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
                                           FiguresOf::candidates, context, report.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;

@@ -195,8 +195,9 @@ const Lab& find_lab(std::string_view name) {
     if (lab.name == name) return lab;
     names.push_back(lab.name);
   }
-  fail("no lab is called '{}'{}; there are {}", name, did_you_mean(std::string(name), names),
-       fmt::join(names, ", "));
+  const std::string hint = did_you_mean(std::string(name), names);
+  fail("no lab is called '{}'{}", name,
+       hint.empty() ? fmt::format("; those there are: {}", fmt::join(names, ", ")) : hint);
 }
 
 LabResult run_lab(const Lab& lab, const LabJob& job, Context& context) {

@@ -41,7 +41,7 @@ LabSubject given_subject(const std::string& model, const JobData& data, std::uin
                          std::vector<std::string> notes, Context& context) {
   TextModel source = open_model(model, context, seed);
   check_not_packed(source.model, model);
-  check_unquantized(source.model);
+  check_unquantized(source.model, model);
   EncodedSplits encoded =
       load_encoded(source, model, data, "", seed, FiguresOf::candidates, context, notes);
   return {.name = model,
@@ -97,6 +97,10 @@ Fidelity parse_fidelity(std::string_view word) {
 
 LabSubject lab_subject(const std::string& model, const JobData& data, Fidelity fidelity,
                        std::uint64_t seed, Context& context) {
+  user_check(model.empty() || !data.options.source.empty(),
+             "{}: a lab on a model of yours wants texts of its task; give them by `data` (the "
+             "built-in ones that stand in for both are `data` synth:tail?seed=7&n={})",
+             model, stand_in(fidelity).texts);
   std::vector<std::string> notes;
   const JobData whole = data_of(data, fidelity, notes);
   tell_notes(context, notes);

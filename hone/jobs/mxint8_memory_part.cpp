@@ -213,7 +213,8 @@ std::string vocabulary_text(const Json& use) {
   return fmt::format(
       "Of the {} rows of {}, the training texts read {}. Without the others the model takes {} "
       "less in "
-      "fp32, {} less packed; of the {} tokens of the test texts {} would be unknown then.",
+      "fp32, {} less packed; of the {} tokens of the texts that were measured {} would be unknown "
+      "then.",
       grouped(count("rows")), use.at("table").get<std::string>(), grouped(count("used_rows")),
       size("unused_bytes"), size("unused_packed_bytes"), grouped(count("test_tokens")),
       grouped(count("unused_test_tokens")));

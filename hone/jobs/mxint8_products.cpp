@@ -102,8 +102,9 @@ Tensor normal_tensor(const Sizes& sizes, std::string_view stream) {
   return tensor;
 }
 
-// The best time of one product each way, in milliseconds.
-std::vector<double> product_times(const ProductShape& shape, std::int64_t runs, Context& context) {
+// Milliseconds of one product each way, round by round.
+std::vector<std::vector<double>> product_times(const ProductShape& shape, std::int64_t runs,
+                                               Context& context) {
   Graph graph(context.library.ops);
   const Value x = graph.add_input("x", {DType::f32, {Dim(shape.rows), Dim(shape.inputs)}});
   const Value w = graph.add_parameter("w", {DType::f32, {Dim(shape.outputs), Dim(shape.inputs)}},
@@ -124,11 +125,7 @@ std::vector<double> product_times(const ProductShape& shape, std::int64_t runs, 
     }
     race.add(std::move(own), std::move(parameters));
   }
-  std::vector<double> best;
-  for (const auto& times :
-       race.run({{"x", normal_tensor({shape.rows, shape.inputs}, "inputs of lab 4.3")}}, runs))
-    best.push_back(times.front());
-  return best;
+  return race.run({{"x", normal_tensor({shape.rows, shape.inputs}, "inputs of lab 4.3")}}, runs);
 }
 
 // ---- the first stage: each linear alone
@@ -149,6 +146,8 @@ EncodedSet first_texts(const EncodedSet& set, std::int64_t count) {
   return some;
 }
 
+Json interval_json(const Interval& interval) { return {interval.low, interval.high}; }
+
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 Json study_linears(LabRun& run, const ProductSizes& sizes) {
@@ -160,7 +159,7 @@ Json study_linears(LabRun& run, const ProductSizes& sizes) {
   const Measurement parent =
       measure(model, texts, kEvalBatch, context, "fp32", ProgressEnd::vanishes);
   const std::vector<const Node*> linears = linears_of(graph);
-  std::map<ProductShape, std::vector<double>> times;
+  std::map<ProductShape, std::vector<std::vector<double>>> times;
   Json layers = Json::array();
   Progress progress("linears", std::ssize(linears),
                     {.unit = "linears", .end = ProgressEnd::vanishes, .output = context.progress});
@@ -174,14 +173,18 @@ Json study_linears(LabRun& run, const ProductSizes& sizes) {
     const ProductShape shape = shape_of(*linear, {{'B', sizes.batch}, {'S', sizes.tokens}});
     auto [found, is_new] = times.try_emplace(shape);
     if (is_new) found->second = product_times(shape, sizes.runs, context);
+    const std::vector<std::vector<double>>& ms = found->second;
+    const TimesInTurn w8a16 = compare_rounds(ms[0], ms[1]), w8a8 = compare_rounds(ms[0], ms[2]);
     layers.push_back({{"layer", linear->name()},
                       {"rows", shape.rows},
                       {"outputs", shape.outputs},
                       {"inputs", shape.inputs},
                       {"margin_snr_db", number_json(comparison.snr_db)},
-                      {"fp32_ms", found->second[0]},
-                      {"w8a16_ms", found->second[1]},
-                      {"w8a8_ms", found->second[2]}});
+                      {"fp32_ms", w8a8.before.median_ms},
+                      {"w8a16_ms", w8a16.after.median_ms},
+                      {"w8a8_ms", w8a8.after.median_ms},
+                      {"w8a8_speedup", w8a8.speedup},
+                      {"w8a8_speedup_interval", interval_json(w8a8.speedup_interval)}});
     progress.update(std::ssize(layers));
   }
   progress.finish();
@@ -216,7 +219,7 @@ LinearWays mixed_ways(const Json& sensitivity) {
   double counted = 0;
   for (const Json* layer : layers) {
     const bool sensitive = counted < kSensitiveShare * whole;
-    const bool slower = layer->at("w8a8_ms") > layer->at("fp32_ms");
+    const bool slower = layer->at("w8a8_speedup_interval")[1] < 1.0;  // that is shown
     ways[layer->at("layer")] = slower      ? LinearWay::float32
                                : sensitive ? LinearWay::weight_only
                                            : LinearWay::codes;
@@ -336,8 +339,13 @@ Json study_models(LabRun& run, const ProductSizes& sizes) {
   EncodedSet timed;
   const std::vector<std::vector<double>> times =
       race.run(timed_texts(model, sizes, timed), sizes.runs);
-  for (std::size_t i = 0; i < times.size(); ++i)
-    rows[i].update({{"min_ms", times[i].front()}, {"median_ms", median_of_sorted(times[i])}});
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const TimesInTurn beside = compare_rounds(times[0], times[i]);
+    rows[i].update({{"min_ms", beside.after.min_ms},
+                    {"median_ms", beside.after.median_ms},
+                    {"speedup", beside.speedup},
+                    {"speedup_interval", interval_json(beside.speedup_interval)}});
+  }
   return {{"batch", sizes.batch},
           {"tokens", sizes.tokens},
           {"timed_runs", sizes.runs},

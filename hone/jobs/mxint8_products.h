@@ -14,7 +14,8 @@ std::string_view to_string(LinearWay way);            ///< "fp32", "W8A16", "W8A
 using LinearWays = std::map<std::string, LinearWay>;  ///< by the names of linears
 
 /// The mixed model that follows from what the first stage has found. The linears whose errors of the margin make half of their
-/// sum, the largest first, keep inputs in fp32; one whose product is slower in codes stays in fp32; all others are in codes.
+/// sum, the largest first, keep inputs in fp32; one whose product is shown to be slower in
+/// codes stays in fp32; all others are in codes.
 LinearWays mixed_ways(const Json& sensitivity);
 
 /// The names of the two stages.
@@ -23,7 +24,7 @@ inline constexpr const char *kSensitivityStage = "sensitivity", *kProductsStage 
 struct ProductSizes {
   std::int64_t batch = 8;  ///< texts of a timed run
   std::int64_t tokens = 128;
-  std::int64_t runs = 60;
+  std::int64_t runs = 60;  ///< in turn, `kFewestForMedianInterval` at least
   /// Texts of the validation part that each linear is tried on alone; 0: all.
   std::int64_t sensitivity_texts = 0;
 };

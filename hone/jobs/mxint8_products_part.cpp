@@ -61,6 +61,12 @@ Table answers_table(const Json& found) {
   return table;
 }
 
+// Times as fast, with its interval.
+Cell speedup_cell(const Json& times, const std::string& key) {
+  const Json& ends = times.at(key + "_interval");
+  return number_within(times.at(key), ends[0], ends[1]);
+}
+
 Table work_table(const Json& found) {
   const auto millions = [](const Json& model, const char* key) {
     return real(1e-6 * model.at(key).get<double>(), 2);
@@ -76,7 +82,8 @@ Table work_table(const Json& found) {
                {"scale_operations", "Scale operations (10^6)", false},
                {"conversions", "Conversions (10^6)", false},
                {"min_ms", "Minimum (ms)"},
-               {"median_ms", "Median (ms)"}});
+               {"median_ms", "Median (ms)"},
+               {"speedup", "Times as fast as fp32", false}});
   for (const Json& model : found.at("models")) {
     const Json& linears = model.at("linears");
     table.add_row({model.at("model").get<std::string>(), linears.at("fp32").get<std::int64_t>(),
@@ -86,7 +93,7 @@ Table work_table(const Json& found) {
                    millions(model, "integer_multiply_adds"), millions(model, "float_multiply_adds"),
                    millions(model, "scale_operations"), millions(model, "conversions"),
                    real(model.at("min_ms").get<double>(), 3),
-                   real(model.at("median_ms").get<double>(), 3)});
+                   real(model.at("median_ms").get<double>(), 3), speedup_cell(model, "speedup")});
   }
   return table;
 }
@@ -99,6 +106,7 @@ Table linears_table(const Json& sensitivity) {
                {"fp32_us", "fp32 (µs)"},
                {"w8a16_us", "W8A16 (µs)"},
                {"w8a8_us", "W8A8 (µs)"},
+               {"w8a8_speedup", "W8A8: times as fast as fp32", false},
                {"mixed", "In the mixed model", false}});
   for (const Json& layer : sensitivity.at("layers")) {
     const std::string name = layer.at("layer");
@@ -110,7 +118,8 @@ Table linears_table(const Json& sensitivity) {
                                layer.at("outputs").get<std::int64_t>(),
                                layer.at("inputs").get<std::int64_t>()),
                    real(at_number(layer, "margin_snr_db"), 1), microseconds("fp32_ms"),
-                   microseconds("w8a16_ms"), microseconds("w8a8_ms"), to_string(mixed.at(name))});
+                   microseconds("w8a16_ms"), microseconds("w8a8_ms"),
+                   speedup_cell(layer, "w8a8_speedup"), to_string(mixed.at(name))});
   }
   return table;
 }
@@ -141,8 +150,8 @@ Figure work_figure(const Json& found, const LabRun& run) {
           "{}, in fp32, packed and native; {}; one seed", run_text(found),
           fmt::format("{}, n = {}", run.subject.data.measured.facts.part, grouped(test.size()))),
       .panels = {panel(
-                     "Time of a run", "Minimum (ms)",
-                     [](const Json& m) { return m.at("min_ms").get<double>(); }, 2),
+                     "Time of a run", "Median (ms)",
+                     [](const Json& m) { return m.at("median_ms").get<double>(); }, 2),
                  panel(
                      "Weights in memory", "MiB",
                      [](const Json& m) { return m.at("memory_bytes").get<double>() / 0x1p20; }, 2),
@@ -165,7 +174,9 @@ std::string rule_text(const Json& sensitivity, const std::string& reported_part)
       "whose errors "
       "of the margin make half of the sum, the largest first, keep inputs in fp32 (W8A16); one "
       "whose W8A8 "
-      "product was measured slower than that of fp32 stays in fp32; all others are W8A8. {}",
+      "product is shown to be slower than that of fp32 (the 95 % interval of the ratio lies below "
+      "1) "
+      "stays in fp32; all others are W8A8. {}",
       grouped(sensitivity.at("texts").get<std::int64_t>()), part,
       part == reported_part
           ? "These texts are among those reported, which flatters the mixed model; data with a "
@@ -173,30 +184,34 @@ std::string rule_text(const Json& sensitivity, const std::string& reported_part)
           : "The reported part was not looked at.");
 }
 
-// "W8A16 takes 1.05 of fp32's time, W8A8 0.80, mixed 0.78": so a slower one is seen at once.
+// Whether a model is shown to be faster than fp32, or slower: the interval lies on one side of 1.
+bool shown_faster(const Json& model) { return model.at("speedup_interval")[0] > 1.0; }
+bool shown_slower(const Json& model) { return model.at("speedup_interval")[1] < 1.0; }
+
+// "W8A16 is 0.96 (95 %: 0.93 to 0.98) times as fast as fp32, W8A8 1.25 (…)": so a slower one is seen at once.
 std::string speed_sentence(const Json& found) {
   const Json& models = found.at("models");
-  const double whole = models[0].at("min_ms");
   std::string text;
-  for (std::size_t i = 1; i < models.size(); ++i)
-    text += fmt::format(fmt::runtime(i == 1 ? "{} takes {:.2f} of fp32's time" : ", {} {:.2f}"),
-                        models[i].at("model").get<std::string>(),
-                        models[i].at("min_ms").get<double>() / whole);
+  for (std::size_t i = 1; i < models.size(); ++i) {
+    const Json& ends = models[i].at("speedup_interval");
+    text += fmt::format(
+        fmt::runtime(i == 1 ? "{} is {:.2f} ({}{:.2f} to {:.2f}) times as fast as fp32{}"
+                            : ", {} {:.2f} ({}{:.2f} to {:.2f}){}"),
+        models[i].at("model").get<std::string>(), models[i].at("speedup").get<double>(),
+        i == 1 ? "95 %: " : "", ends[0].get<double>(), ends[1].get<double>(),
+        shown_faster(models[i]) || shown_slower(models[i]) ? "" : ", which shows neither");
+  }
   return text;
 }
 
-constexpr double kSlower = 1.01;  // of fp32's time; less is not told from as much
-
 // Nobody is to believe that few bits are faster where they are not.
 std::vector<std::string> slower_ones(const Json& found) {
-  const Json& models = found.at("models");
-  const double whole = models[0].at("min_ms");
   std::vector<std::string> lines;
-  for (const Json& model : models)
-    if (model.at("min_ms").get<double>() > kSlower * whole)
-      lines.push_back(fmt::format("{} is slower than fp32 here: {:.2f} of its time for {}",
+  for (const Json& model : found.at("models"))
+    if (shown_slower(model))
+      lines.push_back(fmt::format("{} is slower than fp32 here: {:.2f} times as fast for {}",
                                   model.at("model").get<std::string>(),
-                                  model.at("min_ms").get<double>() / whole, run_text(found)));
+                                  model.at("speedup").get<double>(), run_text(found)));
   return lines;
 }
 
@@ -227,8 +242,9 @@ LabPart product_part(const LabRun& run) {
           work,
           fmt::format(
               "Measured: times, best and median of {} runs of {} on {} threads that took turns, "
-              "and "
-              "bytes of the weights. Counted, for the linears of one such run: moved is every "
+              "the median of the ratios to fp32 of one turn each with its 95 % interval (sign "
+              "test), and bytes of the weights. Counted, for the linears of one such run: moved is "
+              "every "
               "operand "
               "once; scale operations are products with the scale of a block, of a weight as it is "
               "decoded (W8A16) or of a sum over a block (W8A8); conversions are elements that go "
@@ -244,7 +260,7 @@ LabPart product_part(const LabRun& run) {
   part.sections.push_back(
       {"Each linear alone",
        {PageTable{linears,
-                  fmt::format("Products of {}: the best of {} runs each, which took turns.",
+                  fmt::format("Products of {}: the median of {} runs each, which took turns.",
                               run_text(found), found.at("timed_runs").get<std::int64_t>())}},
        true});
   part.results = {{"sensitivity", sensitivity}, {"products", found}};

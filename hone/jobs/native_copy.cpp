@@ -25,13 +25,12 @@ QuantizationPlan native_plan(const Graph& graph, const Format& weight, const For
   return plan;
 }
 
-Model native_copy(const Model& model, const Format& weight, Context& context) {
-  check_unquantized(model);
-  LayerFormats formats;
-  formats.weight = weight;
-  formats.input = native_input(weight, context.library.formats);
+Model native_copy(const Model& model, const std::string& name, const Format& weight,
+                  Context& context) {
+  check_unquantized(model, name);
   CompressOptions options;
-  options.plan = uniform_plan(plain_graph(model), formats);
+  options.plan =
+      native_plan(plain_graph(model), weight, native_input(weight, context.library.formats));
   Model native = compress(model, {}, options, context);
   transform(native, "pack", context.session());
   return native;

@@ -11,9 +11,9 @@ namespace hone {
 /// read. In the order of the graph, which is an unquantized one.
 QuantizationPlan native_plan(const Graph& graph, const Format& weight, const Format& input);
 
-/// A copy of the model whose linears have weights in `weight`, packed, and inputs in the format that makes products of codes
-/// (`native_input`), by rounding alone. Throws `UserError` for a model that is quantized already, and where there is no such
+/// A packed copy of the model, called `name`, by that plan and by rounding alone. Throws `UserError` for a model that is quantized already, and where there is no such
 /// format.
-Model native_copy(const Model& model, const Format& weight, Context& context);
+Model native_copy(const Model& model, const std::string& name, const Format& weight,
+                  Context& context);
 
 }  // namespace hone

@@ -81,8 +81,8 @@ ShapeKey shape_key(const Graph& graph, const std::string& layer, const LayerForm
 /// Progress through the rounds of several timings.
 class Rounds {
  public:
-  Rounds(const char* title, std::int64_t timings, const Context& context)
-      : progress_(title, timings * kTimedRounds,
+  Rounds(const char* title, std::int64_t rounds, const Context& context)
+      : progress_(title, rounds,
                   {.unit = "rounds", .end = ProgressEnd::vanishes, .output = context.progress}) {}
   std::function<void()> count() {
     return [this] { progress_.update(++done_); };
@@ -108,7 +108,7 @@ std::vector<ProductTimes> time_products(const Model& model, const Model& native,
     all[found->second].layers.push_back(layer);
   }
   const Session session = context.session();
-  Rounds rounds("time products", std::ssize(all), context);
+  Rounds rounds("time products", std::ssize(all) * kProductRounds, context);
   for (ProductTimes& one : all) {
     LayerAlone before(model, one.layers.front(), session),
         after(native, one.layers.front(), session);
@@ -123,7 +123,8 @@ std::vector<ProductTimes> time_products(const Model& model, const Model& native,
         layer.run(x);
         session.device.wait();
       };
-      one.times = time_in_turn([&] { run(before); }, [&] { run(after); }, rounds.count());
+      one.times =
+          time_in_turn([&] { run(before); }, [&] { run(after); }, kProductRounds, rounds.count());
     }
   }
   return all;
@@ -179,7 +180,7 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
   };
   std::vector<Way> ways = {{std::min(batch_size, set.size()), kMostBatches}, {1, kMostTextsAlone}};
   if (ways[0].at_a_time == 1) ways.erase(ways.begin());
-  Rounds rounds("time models", std::ssize(ways), context);
+  Rounds rounds("time models", std::ssize(ways) * kTimedRounds, context);
   for (const Way& way : ways) {
     ModelTimes result{.at_a_time = way.at_a_time};
     const std::vector<NamedTensors> batches =
@@ -187,7 +188,8 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
     const auto run = [&](Predictor& predictor) {
       for (const NamedTensors& batch : batches) predictor.rows(batch);
     };
-    result.times = time_in_turn([&] { run(before); }, [&] { run(after); }, rounds.count());
+    result.times =
+        time_in_turn([&] { run(before); }, [&] { run(after); }, kTimedRounds, rounds.count());
     divide(result.times.before, static_cast<double>(result.texts));
     divide(result.times.after, static_cast<double>(result.texts));
     all.push_back(result);

@@ -17,6 +17,9 @@ struct BatchSize {
   std::int64_t texts = 1, tokens = 1;
 };
 
+/// In which each kind of product is timed: they are short, and what a busy machine does to some rounds must not decide.
+inline constexpr std::int64_t kProductRounds = 30;
+
 /// The layers whose product is of one kind and shape, each alone: rounding of its input and product against that of fp32.
 struct ProductTimes {
   std::vector<std::string> layers;

@@ -154,9 +154,17 @@ struct NativeOutcome {
   NativeFindings found;
   BeforeAndAfter both;
   std::size_t calibration_texts = 0;
-  std::string label;         ///< "native int(bits=8,per=row,scale=static)"
+  std::string label;         ///< "native int(bits=8,per=row,scale=static), inputs dynamic"
   std::string without_head;  ///< what its figures are worth then; empty: it has one
 };
+
+// "native int(bits=8,per=row,scale=static), inputs dynamic": what has a choice of scales says which.
+std::string label_of(const NativeQuantizeJob& job, const NativeFindings& found) {
+  const std::string text = fmt::format("{} {}", found.arithmetic, format_text(found, job.weight));
+  if (!native_objection(job.weight, InputScales::calibrated).empty()) return text;
+  return text +
+         (job.input_scales == InputScales::calibrated ? ", inputs static" : ", inputs dynamic");
+}
 
 NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
   const NativeQuantizeJob& job = run.job;
@@ -179,7 +187,7 @@ NativeOutcome write_and_measure(const NativeRun& run, NativeCopy copy) {
   write_model(model, folder);
   found.size_before = model_size(run.parent.model, run.parent.folder);
   found.size = model_size(model.model, folder);
-  outcome.label = fmt::format("{} {}", found.arithmetic, format_text(found, job.weight));
+  outcome.label = label_of(job, found);
   return outcome;
 }
 
@@ -229,6 +237,14 @@ std::string result_caption(const NativeRun& run, const NativeOutcome& outcome) {
 // What is to be known before figures are believed.
 std::vector<std::string> doubts_of(const NativeOutcome& outcome) {
   std::vector<std::string> doubts = native_concerns(outcome.found);
+  const std::optional<Widening>& widening = outcome.found.widening;
+  if (widening && !widening->too_few_texts && !outcome.both.verdict.kept())
+    doubts.push_back(fmt::format(
+        "what is kept on {} is no promise for other texts, and here it is not shown: {}",
+        widening->part,
+        outcome.both.verdict.conclusion == Conclusion::unclear
+            ? "more texts that are reported may tell; a larger `max_drop` allows more"
+            : "a wider format, or fewer points of `max_drop`, leaves more layers wider"));
   for (const std::string& concern :
        concerns(outcome.both.after.evaluation, outcome.model.facts.labels))
     doubts.push_back(fmt::format("after quantizing, {}", concern));
@@ -303,14 +319,13 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   report.invocation = job.invocation;
   OutputFolder output(job.output.folder, job.output.options());
   TextModel parent = open_model(job.model, context, job.seed);
-  with_context(job.model, [&] {
-    check_not_packed(parent.model, job.model);
-    check_unquantized(parent.model);
-  });
+  check_not_packed(parent.model, job.model);
+  check_unquantized(parent.model, job.model);
   // Before anything is read: whether there is such a product.
   native_input(job.weight, context.library.formats, job.input_scales);
   const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
                                           FiguresOf::one_model, context, report.notes);
+  if (job.max_drop_points) check_choice_part(data);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return {.was_finished = true, .fields = finished_results(output)};
   const Measurement before =

@@ -26,7 +26,7 @@ struct NativeQuantizeJob {
   InputScales input_scales = InputScales::dynamic;
   /// Whether a layer stays in fp32 for its speed, told of what was timed.
   std::function<bool(const ProductTimes&)> stays_for_speed = [](const ProductTimes& product) {
-    return product.times.slower();
+    return product.times.shown_slower();
   };
   NativeMethods methods = {};
   std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
@@ -44,10 +44,10 @@ struct NativeQuantizeJob {
 
 /// A native model that was made, and what is said of it beside the model it was made of.
 struct NativeQuantized {
-  Json fields;                           ///< what programs read
-  std::string label;                     ///< "native int(bits=8,per=row,scale=static)"
-  std::string headline;                  ///< the result in a sentence
-  Verdict verdict;                       ///< whether accuracy was kept
+  Json fields;           ///< what programs read
+  std::string label;     ///< "native int(bits=8,per=row,scale=static), inputs dynamic"
+  std::string headline;  ///< the result in a sentence
+  Verdict verdict;       ///< whether accuracy was kept
   std::vector<Section> sections = {};    ///< of a page
   std::vector<std::string> doubts = {};  ///< what is to be known before figures are believed
   std::function<std::string(const TextStyle&)> text = {};  ///< the same for people
@@ -62,7 +62,7 @@ NativeQuantized quantize_native(const NativeQuantizeJob& job, const TextModel& p
 
 /// Makes a packed copy of a model whose linears multiply codes and whose tables are in the format of weights too, measures it
 /// beside the model it was made of, its time included, and writes it with its report into `output`. Layers of which the
-/// product of codes is slower than that of fp32 on this machine stay in fp32, and the report says which.
+/// product of codes is shown to be slower than that of fp32 on this machine stay in fp32, and the report says which.
 ///
 /// Throws `UserError`, as `native_input`, `load_encoded`, `calibrate` and `begin_run` do, and for a model that is quantized
 /// already; `Interrupted`.

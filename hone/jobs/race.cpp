@@ -1,6 +1,5 @@
 #include "hone/jobs/race.h"
 
-#include <algorithm>
 #include <functional>
 
 #include "hone/jobs/times_in_turn.h"
@@ -21,9 +20,7 @@ std::vector<std::vector<double>> Race::run(const NamedTensors& inputs, std::int6
       one->executable->run(inputs, one->parameters);
       session_.device.wait();
     });
-  std::vector<std::vector<double>> times = rounds_in_turn(works, rounds);
-  for (std::vector<double>& of_one : times) std::ranges::sort(of_one);
-  return times;
+  return rounds_in_turn(works, rounds);
 }
 
 }  // namespace hone

@@ -12,7 +12,8 @@ namespace hone {
 ///     Race race(context);
 ///     race.add(forward_graph(model), model.parameters);
 ///     race.add(forward_graph(packed), packed.parameters);
-///     const auto times = race.run(inputs, 20);   // times[1].front() / times[0].front()
+///     const auto ms = race.run(inputs, 20);
+///     compare_rounds(ms[0], ms[1]).speedup
 class Race {
  public:
   /// The context must outlive it.
@@ -21,7 +22,7 @@ class Race {
   /// Makes a forward graph ready for inference.
   void add(Graph graph, ParameterStore parameters);
 
-  /// The times of one run of each in milliseconds, over `rounds` rounds, rising. Throws `Interrupted`.
+  /// The times of one run of each in milliseconds, round by round. Throws `Interrupted`.
   std::vector<std::vector<double>> run(const NamedTensors& inputs, std::int64_t rounds);
 
  private:

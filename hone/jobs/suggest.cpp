@@ -28,7 +28,7 @@ SuggestResult suggest_formats(const SuggestJob& job, Context& context) {
   std::vector<std::string> notes;
   TextModel source = open_model(job.model, context, job.seed);
   check_not_packed(source.model, job.model);
-  check_unquantized(source.model);
+  check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
                                           FiguresOf::candidates, context, notes);
   const Model& model = source.model;

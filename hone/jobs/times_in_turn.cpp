@@ -33,20 +33,21 @@ struct Work {
   }
 };
 
-RoundTimes times_of(std::vector<double> rounds) {
-  std::ranges::sort(rounds);
-  return {rounds.front(), median_of_sorted(rounds)};
+std::vector<double> in_order(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
+RoundTimes times_of(std::span<const double> rounds) {
+  const std::vector<double> sorted = in_order(rounds);
+  return {sorted.front(), median_of_sorted(sorted)};
 }
 
 }  // namespace
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double median_of_sorted(std::span<const double> sorted) {
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 }
 
 std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<void()>> works,
@@ -69,23 +70,27 @@ std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<vo
   return ms;
 }
 
+TimesInTurn compare_rounds(std::span<const double> before_ms, std::span<const double> after_ms) {
+  std::vector<double> ratios;
+  for (std::size_t round = 0; round < before_ms.size(); ++round)
+    ratios.push_back(before_ms[round] / std::max(after_ms[round], 1e-9));
+  std::ranges::sort(ratios);
+  return {.before = times_of(before_ms),
+          .after = times_of(after_ms),
+          .speedup = median_of_sorted(ratios),
+          .speedup_interval = median_interval(ratios)};
+}
+
 TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,
-                         const std::function<void()>& on_round,
+                         std::int64_t rounds, const std::function<void()>& on_round,
                          const std::function<double()>& now_seconds) {
   const std::function<void()> works[] = {before, after};
-  const auto ms = rounds_in_turn(works, kTimedRounds, on_round, now_seconds);
-  std::vector<double> ratios;
-  for (std::size_t round = 0; round < ms[0].size(); ++round)
-    ratios.push_back(ms[0][round] / std::max(ms[1][round], 1e-9));
-  std::ranges::sort(ratios);
-  return {.before = times_of(ms[0]),
-          .after = times_of(ms[1]),
-          .speedup = median_of_sorted(ratios),
-          .speedup_interval = {ratios[2], ratios[kTimedRounds - 3]}};
+  const auto ms = rounds_in_turn(works, rounds, on_round, now_seconds);
+  return compare_rounds(ms[0], ms[1]);
 }
 
 std::string speedup_text(const TimesInTurn& times) {
-  const std::string interval = fmt::format("(96 %: {:.2f} to {:.2f})", times.speedup_interval.low,
+  const std::string interval = fmt::format("(95 %: {:.2f} to {:.2f})", times.speedup_interval.low,
                                            times.speedup_interval.high);
   if (times.shown_faster()) return fmt::format("{:.2f} times as fast {}", times.speedup, interval);
   if (times.shown_slower())

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/metrics/proportion.h"
+#include "hone/metrics/median.h"
 
 /// Which of several pieces of work is faster on this machine, however loud it is: they take turns, so that all see the same of
 /// it.
@@ -22,20 +22,13 @@ struct RoundTimes {
 /// Of a clock that never goes backwards; the origin is any.
 double steady_seconds();
 
-inline constexpr int kTimedRounds = 12;
-
 struct TimesInTurn {
   RoundTimes before, after;
   double speedup = 1;  ///< median over the rounds of the time before by that after; above 1: faster
-  /// 96 %, by the third and the tenth of the twelve ratios in order, as the sign test has it, whatever their distribution.
-  Interval speedup_interval = {1, 1};
+  Interval speedup_interval = {1, 1};  ///< at least 95 %, see `median_interval`
 
   bool shown_faster() const { return speedup_interval.low > 1; }
   bool shown_slower() const { return speedup_interval.high < 1; }
-  /// Shown, or, where the interval tells neither, in the fastest rounds: whatever else runs only adds time.
-  bool slower() const {
-    return shown_slower() || (!shown_faster() && after.min_ms > before.min_ms);
-  }
 };
 
 /// Milliseconds of one run of each piece of work, in each of `rounds` rounds, of which every one begins with the next. Before
@@ -46,15 +39,19 @@ std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<vo
                                                 const std::function<void()>& on_round = {},
                                                 const std::function<double()>& now_seconds = {});
 
-/// Both in `kTimedRounds` rounds, as `rounds_in_turn`.
+/// What rounds of two pieces of work tell of them: in the order of time, as many of each, `kFewestForMedianInterval` at least.
+TimesInTurn compare_rounds(std::span<const double> before_ms, std::span<const double> after_ms);
+
+/// Rounds for work that takes long: the third and the tenth ratio in order are the interval.
+inline constexpr std::int64_t kTimedRounds = 12;
+
+/// Both in `rounds` rounds, as `rounds_in_turn`.
 TimesInTurn time_in_turn(const std::function<void()>& before, const std::function<void()>& after,
+                         std::int64_t rounds = kTimedRounds,
                          const std::function<void()>& on_round = {},
                          const std::function<double()>& now_seconds = {});
 
-/// The middle of sorted values, of which there is one at least; the mean of the middle two of an even number.
-double median_of_sorted(std::span<const double> sorted);
-
-/// "1.84 times as fast (96 %: 1.79 to 1.90)", "no difference is shown: 0.98 times as fast (…)", "slower: 0.81 times as fast (…)".
+/// "1.84 times as fast (95 %: 1.79 to 1.90)", "no difference is shown: 0.98 times as fast (…)", "slower: 0.81 times as fast (…)".
 std::string speedup_text(const TimesInTurn& times);
 
 }  // namespace hone

@@ -25,7 +25,7 @@ WidthsResult study_widths(const WidthsJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel source = open_model(job.model, context, job.seed);
   check_not_packed(source.model, job.model);
-  check_unquantized(source.model);
+  check_unquantized(source.model, job.model);
   const EncodedSplits data = load_encoded(source, job.model, job.data, job.split, job.seed,
                                           FiguresOf::candidates, context, report.notes);
   if (!begin_run(report.invocation, source.model.parameters, data, output))

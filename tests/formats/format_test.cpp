@@ -62,6 +62,8 @@ TEST(Format, FindsParametersByName) {
 }
 
 TEST(Format, NamesTheNearestKnownWord) {
+  EXPECT_EQ(refusal("int8"), "unknown format 'int8'; did you mean 'int(bits=8)'?");
+  EXPECT_EQ(refusal("integer16"), "unknown format 'integer16'; did you mean 'integer(width=16)'?");
   EXPECT_EQ(refusal("intger(width=8)"), "unknown format 'intger'; did you mean 'integer'?");
   EXPECT_EQ(refusal("integer(wdth=8)"),
             "format integer has no parameter 'wdth'; did you mean 'width'?");

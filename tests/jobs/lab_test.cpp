@@ -105,6 +105,16 @@ TEST(Lab, GoesOnBehindTheLastStageThatWasFinished) {
   expect_user_error("seed: not there then, 7 now", [&] { run_lab(lab, job, context); });
 }
 
+TEST(Lab, TakesNoTextsOfItsOwnForAModelOfSomebodyElse) {
+  const TemporaryFolder folder;
+  Counted counted;
+  LabJob job = job_into(folder.path() / "out");
+  job.data = {};
+  expect_user_error("wants texts of its task; give them by `data`",
+                    [&] { run_lab(counted.lab(), job, testing::quiet_context()); });
+  EXPECT_EQ(counted.first, 0);
+}
+
 TEST(Lab, TellsWhatItWillCostBeforeItBegins) {
   const TemporaryFolder folder;
   std::vector<std::string> told;
@@ -157,8 +167,7 @@ TEST(Lab, RefusesWhatItDoesNotKnow) {
   const TemporaryFolder folder;
   Context& context = testing::quiet_context();
   EXPECT_EQ(find_lab("4.3").name, "4.3");
-  expect_user_error("no lab is called '4.33'; did you mean '4.3'?; there are 4.3",
-                    [] { find_lab("4.33"); });
+  expect_user_error("no lab is called '4.33'; did you mean '4.3'?", [] { find_lab("4.33"); });
   expect_user_error("expected quick, paper or full, got 'slow'", [] { parse_fidelity("slow"); });
   LabJob job = job_into(folder.path() / "out");
   job.model = "nowhere";

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "hone/train/text_examples.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -21,7 +19,6 @@ TEST(Race, TimesEveryGraphAsOftenAsAsked) {
     ASSERT_EQ(times.size(), 3u);
     for (const std::vector<double>& one : times) {
       EXPECT_EQ(std::ssize(one), runs);
-      EXPECT_TRUE(std::ranges::is_sorted(one));
       EXPECT_GT(one.front(), 0);
     }
   }

@@ -346,9 +346,9 @@ void save_model(const Model& model, const fs::path& folder) {
   save_checkpoint(folder, tensors, elsewhere ? kWeightsFile : kOwnWeightsFile);
 }
 
-void check_unquantized(const Model& model) {
+void check_unquantized(const Model& model, const std::string& name) {
   user_check(!model.quantization,
-             "the model is quantized already ({}); start from the model it was made from",
+             "{}: it is quantized already ({}); start from the model it was made from", name,
              model.quantization ? summary(model.quantization->plan) : "");
 }
 

@@ -79,8 +79,8 @@ Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed,
 /// Throws `UserError`, before anything is written, for weights that are NaN or infinite.
 void save_model(const Model& model, const fs::path& folder);
 
-/// Throws `UserError` when the model is quantized already.
-void check_unquantized(const Model& model);
+/// Throws `UserError` when the model, called `name`, is quantized already.
+void check_unquantized(const Model& model, const std::string& name);
 
 /// Throws `UserError` when the weights of the model, called `name`, are packed, which neither trains nor is quantized further.
 void check_not_packed(const Model& model, const std::string& name);
