@@ -105,6 +105,13 @@ std::vector<Node*> Graph::of_kind(NodeKind kind) const {
   return found;
 }
 
+std::vector<Node*> Graph::operations(std::string_view op) const {
+  std::vector<Node*> found;
+  for (const auto& node : nodes_)
+    if (node->is(op)) found.push_back(node.get());
+  return found;
+}
+
 std::string Graph::unique_name(std::string_view wanted) const {
   std::string name(wanted);
   for (int number = 1; by_name_.contains(name); ++number)

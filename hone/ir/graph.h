@@ -17,6 +17,13 @@
 ///     Value w = graph.add_parameter("w", {DType::f32, {2, 4}}, ParameterRole::weight, /*trainable=*/true);
 ///     graph.set_output("y", graph.add("linear", {x, w}, {}, "y"));
 ///
+/// A pass walks over it, lets users read something else, and erases what nothing reads any more (docs/adding-a-pass.md):
+///
+///     for (Node* dropout : graph.operations("dropout")) {
+///       graph.replace_uses(dropout->result(), dropout->input(0));
+///       graph.erase(*dropout);
+///     }
+///
 /// Nodes stand in an order in which every value is defined before it is used. The graph owns its
 /// nodes; nodes know their users, and the two stay in step. Names are unique and keep the module
 /// path of the model.
@@ -48,6 +55,9 @@ class Node {
   bool is(std::string_view op_name) const { return op_ != nullptr && op_->name == op_name; }
   const std::string& name() const { return name_; }
   const std::vector<Value>& inputs() const { return inputs_; }
+  /// One of them, and one of the node's results.
+  Value input(std::size_t index) const { return inputs_.at(index); }
+  Value result(int index = 0) { return {this, index}; }
   const Attributes& attributes() const { return attributes_; }
   /// Types of the results.
   const std::vector<Type>& types() const { return types_; }
@@ -88,6 +98,8 @@ class Graph {
   Node* find(std::string_view name) const;
   /// Nodes that are `kind`, in order.
   std::vector<Node*> of_kind(NodeKind kind) const;
+  /// Operations called so, in order: those that stand there now, whatever is added or erased while one walks over them.
+  std::vector<Node*> operations(std::string_view op) const;
 
   /// Adds an input or a parameter after the last one, or in front of the parameter `before`. Throws `UserError` when the name
   /// is taken.
@@ -131,6 +143,8 @@ class Graph {
   Value output(std::string_view name) const;
   /// Whether a result of `node` is an output.
   bool is_output(const Node& node) const;
+  /// Whether anything reads a result of `node`, another node or as an output; what nothing reads can be erased.
+  bool is_read(const Node& node) const { return !node.users().empty() || is_output(node); }
 
  private:
   Node& insert(std::unique_ptr<Node> node, std::list<std::unique_ptr<Node>>::iterator at);

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "hone/kernels/dropout.h"
 #include "hone/kernels/scratch.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -148,6 +149,26 @@ void weigh(const Panel& panel, std::int64_t keys) {
   }
 }
 
+// Drops weights of `queries` queries to `keys` keys. `first_word` is that of the first of both.
+void drop(const Panel& panel, const WeightDropout& dropout, std::int64_t first_word,
+          std::int64_t queries, std::int64_t keys) {
+  static thread_local Scratch scratch;
+  float* const ones = scratch.floats(static_cast<std::size_t>(3 * kMaxWidth * keys));
+  float* const rows = ones + kMaxWidth * keys;     // (queries, keys)
+  float* const factors = rows + kMaxWidth * keys;  // (keys, width)
+  std::fill_n(ones, queries * keys, 1.0f);
+  std::int64_t words[kMaxWidth];
+  for (std::int64_t i = 0; i < queries; ++i) words[i] = first_word + i * dropout.query_stride;
+  dropout_rows(dropout.probability, dropout.stream, {words, static_cast<std::size_t>(queries)},
+               keys, ones, rows);
+  std::fill_n(factors, keys * panel.width, 0.0f);
+  transpose_block(rows, keys, queries, keys, factors, panel.width);
+  const Floats d;
+  for (std::int64_t i = 0; i < keys * panel.width; i += kLanes)
+    hn::Store(hn::Mul(hn::Load(d, panel.scores + i), hn::LoadU(d, factors + i)), d,
+              panel.scores + i);
+}
+
 // Adds the values of `keys` keys from `v` on, weighted.
 void gather(const Panel& panel, const float* v, std::int64_t token_stride, std::int64_t keys,
             std::int64_t value_size) {
@@ -203,6 +224,8 @@ struct Head {
   const float* mask;
   float* y;
   std::int64_t q_stride, k_stride, v_stride, y_stride;  // from one token to the next
+  const WeightDropout& dropout;
+  std::int64_t first_word;  // of the first weight
 };
 
 // The queries [begin, end), at most kMaxWidth.
@@ -216,6 +239,9 @@ void attend(const Head& head, std::int64_t first, std::int64_t end) {
     score(panel, head.k + key * head.k_stride, head.k_stride,
           head.mask == nullptr ? nullptr : head.mask + key, keys, shape.head_size);
     weigh(panel, keys);
+    if (head.dropout.probability > 0)
+      drop(panel, head.dropout, head.first_word + first * head.dropout.query_stride + key,
+           end - first, keys);
     gather(panel, head.v + key * head.v_stride, head.v_stride, keys, shape.value_size);
   }
   finish(panel, end - first, shape.value_size, head.y + first * head.y_stride, head.y_stride);
@@ -237,7 +263,8 @@ struct Cut {
 };
 
 void attend_all(ThreadPool& pool, const AttentionShape& shape, float scale, const ConstHeads& q,
-                const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y) {
+                const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y,
+                const WeightDropout& dropout) {
   constexpr std::int64_t kChunkWork = std::int64_t{1} << 18;  // multiply-adds: some microseconds
   const Cut cut(shape.queries);
   const std::int64_t work = kMaxWidth * shape.keys * (shape.head_size + shape.value_size);
@@ -252,7 +279,8 @@ void attend_all(ThreadPool& pool, const AttentionShape& shape, float scale, cons
     const float* const added =
         mask.data == nullptr ? nullptr : mask.data + text * mask.batch_stride;
     attend({shape, scale, of(q), of(k), of(v), added, of(y), q.token_stride, k.token_stride,
-            v.token_stride, y.token_stride},
+            v.token_stride, y.token_stride, dropout,
+            text * dropout.batch_stride + head * dropout.head_stride},
            cut.begin(panel), cut.begin(panel + 1));
   };
   // Neighbouring chunks share a head, hence keys and values in the shared cache.
@@ -276,9 +304,10 @@ HWY_EXPORT(attend_all);
 }  // namespace
 
 void attention(ThreadPool& pool, const AttentionShape& shape, float scale, const ConstHeads& q,
-               const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y) {
+               const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y,
+               const WeightDropout& dropout) {
   if (shape.batch == 0 || shape.heads == 0 || shape.queries == 0) return;
-  HWY_DYNAMIC_DISPATCH(attend_all)(pool, shape, scale, q, k, v, mask, y);
+  HWY_DYNAMIC_DISPATCH(attend_all)(pool, shape, scale, q, k, v, mask, y, dropout);
 }
 
 }  // namespace hone::kernels

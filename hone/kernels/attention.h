@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "hone/base/random.h"
 #include "hone/base/thread_pool.h"
 
 /// Attention of queries to keys as one kernel: nothing as large as queries times keys is ever in memory.
@@ -39,11 +40,22 @@ struct KeyMask {
   std::int64_t batch_stride = 0;
 };
 
-/// y = softmax(scale q k^T + mask) v, for each head of each text. What is more than 87 below the highest score of its query
+/// What weights are dropped by, see dropout.h: that of query s of head n of text b to key t draws the word
+/// `b * batch_stride + n * head_stride + s * query_stride + t`. None are where the probability is 0.
+struct WeightDropout {
+  double probability = 0;
+  RandomStream stream = {};
+  std::int64_t batch_stride = 0;
+  std::int64_t head_stride = 0;
+  std::int64_t query_stride = 0;
+};
+
+/// y = dropout(softmax(scale q k^T + mask)) v, for each head of each text. What is more than 87 below the highest score of its query
 /// has weight 0, exactly. So keys behind a text that a mask of the lowest float keeps out change no bit; where it keeps out
 /// all, they have one weight. Queries with no score above -infinity, or with NaN or +infinity among them, give NaN. Results
 /// have the same bits for any number of threads.
 void attention(ThreadPool& pool, const AttentionShape& shape, float scale, const ConstHeads& q,
-               const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y);
+               const ConstHeads& k, const ConstHeads& v, const KeyMask& mask, const Heads& y,
+               const WeightDropout& dropout = {});
 
 }  // namespace hone::kernels

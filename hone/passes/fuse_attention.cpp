@@ -33,6 +33,8 @@ struct Steps {
   Value query, key, value;    // (B, N, S, D), (B, N, D, T), (B, N, T, E)
   Value mask;                 // empty: none
   double scale = 1;
+  Value random_key;    // empty: no weights are dropped
+  Attributes dropout;  // by these
 };
 
 // Which input of `node` is the mask, if it adds one.
@@ -46,9 +48,25 @@ std::optional<std::size_t> mask_of(const Node& node) {
 
 std::optional<Steps> steps_of(const Graph& graph, Node& context) {
   if (!context.is("matmul") || !multiplies_stacks(context)) return std::nullopt;
-  Steps steps{.context = &context, .before = {}, .query = {}, .key = {}, .value = {}, .mask = {}};
-  steps.value = context.inputs()[1];
-  Node* softmax = only_step(graph, context.inputs()[0], "softmax");
+  Steps steps{.context = &context,
+              .before = {},
+              .query = {},
+              .key = {},
+              .value = {},
+              .mask = {},
+              .random_key = {},
+              .dropout = {}};
+  steps.value = context.input(1);
+  Value weights = context.input(0);
+  if (Node* dropout = only_step(graph, weights, "dropout")) {
+    steps.before.push_back(dropout);
+    if (dropout->attributes().get<double>("p") > 0) {
+      steps.random_key = dropout->input(1);
+      steps.dropout = dropout->attributes();
+    }
+    weights = dropout->input(0);
+  }
+  Node* softmax = only_step(graph, weights, "softmax");
   if (softmax == nullptr) return std::nullopt;
   steps.before.push_back(softmax);
   Value scores = softmax->inputs()[0];
@@ -82,46 +100,74 @@ bool undoes(const Node& node, const Shape& axes) {
   return true;
 }
 
-// `value` with its axes in another order, in front of `before`: what stood there before it was transposed, if it was.
-Value transposed(Graph& graph, Value value, const Shape& axes, const Node& before) {
-  if (undoes(*value.node, axes)) return value.node->inputs()[0];
+bool keeps_order(const Shape& axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    if (!(axes[i] == Dim(static_cast<std::int64_t>(i)))) return false;
+  return true;
+}
+
+// `value` with its axes in another order, in front of `before`: of what stood there before it was transposed, if it was. Where
+// there is a `factor`, constant ones on the way go into it.
+Value transposed(Graph& graph, Value value, Shape axes, const Node& before, double* factor) {
+  for (;;) {
+    const Node& node = *value.node;
+    if (node.is("transpose")) {
+      const Shape& own = node.attributes().get<Shape>("axes");
+      for (Dim& axis : axes) axis = own[static_cast<std::size_t>(axis.size)];
+    } else if (node.is("scale") && factor != nullptr) {
+      *factor *= node.attributes().get<double>("factor");
+    } else {
+      break;
+    }
+    value = node.input(0);
+  }
+  if (keeps_order(axes)) return value;
   return graph.add("transpose", {value}, {{"axes", axes}}, value.node->name() + ".tokens", &before);
+}
+
+// Steps in front of an attention that nothing reads any more.
+void erase_unread(Graph& graph, Node& node) {
+  if ((!node.is("transpose") && !node.is("scale")) || graph.is_read(node)) return;
+  Node& before = *node.input(0).node;
+  graph.erase(node);
+  erase_unread(graph, before);
 }
 
 void fuse(Graph& graph, const Steps& steps) {
   const Shape swap_tokens_and_heads = {0, 2, 1, 3};
   Node& context = *steps.context;
-  std::vector<Value> inputs = {transposed(graph, steps.query, swap_tokens_and_heads, context),
-                               transposed(graph, steps.key, {0, 3, 1, 2}, context),
-                               transposed(graph, steps.value, swap_tokens_and_heads, context)};
+  double scale = steps.scale;
+  std::vector<Value> inputs = {
+      transposed(graph, steps.query, swap_tokens_and_heads, context, &scale),
+      transposed(graph, steps.key, {0, 3, 1, 2}, context, &scale),
+      transposed(graph, steps.value, swap_tokens_and_heads, context, nullptr)};
+  Attributes attributes = steps.dropout;
+  attributes.set("scale", scale);
+  if (steps.random_key) inputs.push_back(steps.random_key);
   if (steps.mask) inputs.push_back(steps.mask);
-  const Value fused = graph.add("attention", std::move(inputs), {{"scale", steps.scale}},
+  const Value fused = graph.add("attention", std::move(inputs), std::move(attributes),
                                 context.name() + ".fused", &context);
   for (Node* user : std::vector<Node*>(context.users())) {
     if (!undoes(*user, swap_tokens_and_heads)) continue;
-    graph.replace_uses({user, 0}, fused);
+    graph.replace_uses(user->result(), fused);
     graph.erase(*user);
   }
-  if (!context.users().empty() || graph.is_output(context))
-    graph.replace_uses({&context, 0},
+  if (graph.is_read(context))
+    graph.replace_uses(context.result(),
                        graph.add("transpose", {fused}, {{"axes", swap_tokens_and_heads}},
                                  context.name() + ".heads", &context));
   graph.erase(context);
   for (Node* step : steps.before) graph.erase(*step);
-  for (Node* read : std::set<Node*>{steps.query.node, steps.key.node, steps.value.node}) {
-    const bool unread = read->users().empty() && !graph.is_output(*read);
-    if (read->is("transpose") && unread) graph.erase(*read);
-  }
+  for (Node* read : std::set<Node*>{steps.query.node, steps.key.node, steps.value.node})
+    erase_unread(graph, *read);
 }
 
 }  // namespace
 
 bool fuse_attention(Graph& graph) {
   // What goes with an attention stands before its last product, or is none.
-  std::vector<Node*> products = graph.of_kind(NodeKind::operation);
-  std::erase_if(products, [](const Node* node) { return !node->is("matmul"); });
   bool changed = false;
-  for (Node* product : products) {
+  for (Node* product : graph.operations("matmul")) {
     const std::optional<Steps> steps = steps_of(graph, *product);
     if (!steps) continue;
     fuse(graph, *steps);

@@ -4,18 +4,32 @@
 
 namespace hone {
 
+namespace {
+
+// Lets an attention keep all its weights; returns the random key, null where it drops none.
+Node* keep_weights(Graph& graph, Node& attention) {
+  if (attention.attributes().get<double>("p") == 0) return nullptr;
+  std::vector<Value> inputs = attention.inputs();
+  Node* const key = inputs[3].node;
+  inputs.erase(inputs.begin() + 3);
+  graph.replace_operation(attention, "attention", std::move(inputs),
+                          {{"scale", *attention.attributes().find("scale")}});
+  return key;
+}
+
+}  // namespace
+
 bool remove_dropout(Graph& graph) {
   std::set<Node*> keys;
-  for (Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!node->is("dropout")) continue;
-    keys.insert(node->inputs()[1].node);
-    graph.replace_uses({node, 0}, node->inputs()[0]);
-    graph.erase(*node);
+  for (Node* attention : graph.operations("attention"))
+    if (Node* key = keep_weights(graph, *attention)) keys.insert(key);
+  for (Node* dropout : graph.operations("dropout")) {
+    keys.insert(dropout->input(1).node);
+    graph.replace_uses(dropout->result(), dropout->input(0));
+    graph.erase(*dropout);
   }
-  for (Node* key : keys) {
-    const bool read = !key->users().empty() || graph.is_output(*key);
-    if (key->kind() == NodeKind::input && !read) graph.erase(*key);
-  }
+  for (Node* key : keys)
+    if (key->kind() == NodeKind::input && !graph.is_read(*key)) graph.erase(*key);
   return !keys.empty();
 }
 

@@ -4,9 +4,9 @@
 
 namespace hone {
 
-/// Replaces every `dropout(x)` by `x` and removes the random key, an input, when nothing else reads
-/// it: an inference graph must not ask for one. Requires a verified graph. Ensures that no `dropout`
-/// is left and all other nodes are untouched.
+/// Replaces every `dropout(x)` by `x`, lets each `attention` keep all its weights, and removes the random key, an input, when
+/// nothing else reads it: an inference graph must not ask for one. Requires a verified graph. Ensures that no `dropout` is left
+/// and all other nodes are untouched.
 /// Returns whether the graph changed.
 bool remove_dropout(Graph& graph);
 

@@ -93,7 +93,7 @@ void gelu_gradient(Call& call) {
                 : unary_gradient<kernels::gelu_erf_gradient>(call);
 }
 
-// The shape in whose places elements draw: see hone/ops/dropout.cpp.
+// The shape in whose places elements draw: see hone/ops/dropout_factors.h.
 Sizes dropout_limits(const Call& call) {
   const Shape& limits = call.attributes.get<Shape>("limits");
   return limits.empty() ? call.input(0).sizes() : resolve(limits, call.bindings);
@@ -447,19 +447,43 @@ kernels::ConstHeads heads_of(const Call& call, std::size_t index) {
   return {floats(call, index), strides[0], strides[2], strides[1]};
 }
 
+// Of weights (B, N, S, T) that some operand is the random key of.
+kernels::WeightDropout weight_dropout(const Call& call, const Sizes& weights, std::size_t key) {
+  const Shape& limits = call.attributes.get<Shape>("limits");
+  const Sizes words = contiguous_strides(limits.empty() ? weights : resolve(limits, call.bindings));
+  return {call.attributes.get<double>("p"),
+          {static_cast<std::uint64_t>(*call.input(key).data<std::int64_t>()),
+           static_cast<std::uint64_t>(call.attributes.get<std::int64_t>("stream"))},
+          words[0],
+          words[1],
+          words[2]};
+}
+
+// What is larger than its limits is the reference's to report.
+bool fits_limits(const Call& call, const Sizes& weights) {
+  const Shape& limits = call.attributes.get<Shape>("limits");
+  return limits.empty() ||
+         std::ranges::equal(weights, resolve(limits, call.bindings), std::less_equal<>());
+}
+
 void attention(Call& call) {
   const Tensor &q = call.input(0), &v = call.input(2);
+  const Sizes weights = {q.size(0), q.size(2), q.size(1), v.size(1)};
+  const bool drops = call.attributes.get<double>("p") > 0;
+  if (drops && !fits_limits(call, weights)) return call.op.reference(call);
+  const std::size_t mask_at = drops ? 4 : 3;
   const kernels::AttentionShape shape{q.size(0), q.size(2), q.size(1),
                                       v.size(1), q.size(3), v.size(3)};
-  kernels::KeyMask mask{optional_floats(call, 3), 0};
-  if (call.has_input(3) && call.input(3).size(0) > 1)
-    mask.batch_stride = call.input(3).strides()[0];
+  kernels::KeyMask mask{optional_floats(call, mask_at), 0};
+  if (call.has_input(mask_at) && call.input(mask_at).size(0) > 1)
+    mask.batch_stride = call.input(mask_at).strides()[0];
   const auto scale = static_cast<float>(call.attributes.get<double>("scale"));
   const std::int64_t token = shape.heads * shape.value_size;
   const kernels::Heads y{call.output().data<float>(), shape.queries * token, shape.value_size,
                          token};
   kernels::attention(call.pool(), shape, scale, heads_of(call, 0), heads_of(call, 1),
-                     heads_of(call, 2), mask, y);
+                     heads_of(call, 2), mask, y,
+                     drops ? weight_dropout(call, weights, 3) : kernels::WeightDropout{});
 }
 
 // ---- the rest

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "hone/analysis/cost.h"
+#include "hone/base/random.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/refusal.h"
 
@@ -58,6 +59,53 @@ output y = %y)",
   for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-6) << i;
 }
 
+// What the steps give that it stands for, weights dropped at the same places however far texts are padded.
+TEST(Attention, DropsTheWeightsThatADropoutBehindTheSoftmaxWould) {
+  constexpr std::string_view inputs = R"(%q = input : f32[2, 3, 2, 2]
+%k = input : f32[2, 4, 2, 2]
+%v = input : f32[2, 4, 2, 3]
+%mask = input : f32[2, 1, 1, 4]
+%key = input : i64[]
+)";
+  const std::string
+      steps = fmt::format("{}{}", inputs,
+                          R"(%query = transpose(%q) {axes=[0, 2, 1, 3]} : f32[2, 2, 3, 2]
+%keys = transpose(%k) {axes=[0, 2, 3, 1]} : f32[2, 2, 2, 4]
+%values = transpose(%v) {axes=[0, 2, 1, 3]} : f32[2, 2, 4, 3]
+%product = matmul(%query, %keys) : f32[2, 2, 3, 4]
+%scaled = scale(%product) {factor=0.7} : f32[2, 2, 3, 4]
+%masked = add(%scaled, %mask) : f32[2, 2, 3, 4]
+%weights = softmax(%masked) : f32[2, 2, 3, 4]
+%left = dropout(%weights, %key) {p=0.5, stream=7, limits=[2, 2, 9, 9]} : f32[2, 2, 3, 4]
+%context = matmul(%left, %values) : f32[2, 2, 3, 3]
+%y = transpose(%context) {axes=[0, 2, 1, 3]} : f32[2, 3, 2, 3]
+output y = %y
+)"),
+      fused = fmt::format(
+          "{}{}", inputs,
+          R"(%y = attention(%q, %k, %v, %key, %mask) {scale=0.7, p=0.5, stream=7, limits=[2, 2, 9, 9]} : f32[2, 3, 2, 3]
+output y = %y
+)");
+  NamedTensors values = {{"key", Tensor::scalar<std::int64_t>(5)}};
+  RandomSequence random(1, 0);
+  const Graph graph = parse(steps);
+  for (const Node* input : graph.of_kind(NodeKind::input)) {
+    if (input->name() == "key") continue;
+    const Sizes sizes = resolve(input->types()[0].shape, {});
+    std::vector<float> drawn(static_cast<std::size_t>(element_count(sizes)));
+    for (float& value : drawn) value = static_cast<float>(random.normal());
+    values.emplace(input->name(), Tensor::of<float>(sizes, drawn));
+  }
+  const std::vector<float> expected = evaluate(steps, values), y = evaluate(fused, values);
+  ASSERT_EQ(y.size(), expected.size());
+  EXPECT_NE(y, evaluate(fused, [&] {
+              NamedTensors other = values;
+              other.at("key") = Tensor::scalar<std::int64_t>(6);
+              return other;
+            }()));
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-5) << i;
+}
+
 TEST(Attention, RefusesOperandsThatDoNotFit) {
   const std::string q = "f32[B, S, 3, 4]", k = "f32[B, T, 3, 4]", v = "f32[B, T, 3, 5]";
   const auto refused = [](const std::vector<std::string>& types) {
@@ -80,6 +128,13 @@ TEST(Attention, RefusesOperandsThatDoNotFit) {
   EXPECT_EQ(refused({q, k, v, "f32[B, 3, 1, T]"}), "heads of the mask: expected 1, got 3");
   EXPECT_EQ(refused({q, k, v, "f32[B, 1, S, T]"}), "queries of the mask: expected 1, got S");
   EXPECT_EQ(refused({q, k, v, "f32[B, 1, 1, S]"}), "tokens of the mask: expected T, got S");
+  EXPECT_EQ(refusal("attention", {q, k, v, "i64[]"}, "scale=1.0, p=0.5"), "no error");
+  EXPECT_EQ(refusal("attention", {q, k, v, "f32[B, 1, 1, T]"}, "scale=1.0, p=0.5"),
+            "key must be i64, got f32[B, 1, 1, T]");
+  EXPECT_EQ(refusal("attention", {q, k, v, "i64[]"}, "scale=1.0, p=1.5"),
+            "p must be from 0 to 1, got 1.5");
+  EXPECT_EQ(refusal("attention", {q, k, v}, "scale=1.0, p=0.5"),
+            "takes query, key, value, random_key, mask? inputs, got 3");
 }
 
 // As much as its steps count for one by one.

@@ -20,6 +20,18 @@ output y = %y)"},
 %b = input : f32[4, 1]
 %y = add(%a, %b) : f32[2, 4, 3]
 output y = %y)"},
+      {.name = "attention with a mask", .text = R"(%q = input : f32[2, 3, 2, 2]
+%k = input : f32[2, 4, 2, 2]
+%v = input : f32[2, 4, 2, 3]
+%mask = input : f32[2, 1, 1, 4]
+%y = attention(%q, %k, %v, %mask) {scale=0.7} : f32[2, 3, 2, 3]
+output y = %y)"},
+      {.name = "attention of a value to itself that drops weights",
+       .text = R"(%x = input : f32[2, 3, 2, 2]
+%key = input : i64[]
+%y = attention(%x, %x, %x, %key) {scale=0.7, p=0.4, stream=7, limits=[2, 2, 5, 5]} : f32[2, 3, 2, 2]
+output y = %y)",
+       .fixed = {{"key", Tensor::scalar<std::int64_t>(3)}}},
       {.name = "binary_cross_entropy",
        .text = R"(%logits = input : f32[4, 3]
 %targets = input : f32[4, 3]

@@ -35,8 +35,9 @@ std::string steps(std::string_view between = "", std::string_view context = kCon
 TEST(FuseAttention, ReadsAndLeavesHeadsWhereTheyStoodBeforeTheyWereTransposed) {
   expect_after(
       steps(), fuse_attention,
-      fmt::format("{}{}", kInputs,
-                  R"(%context.fused = attention(%q, %k, %v, %mask) {scale=0.5} : f32[B, S, 2, 4]
+      fmt::format(
+          "{}{}", kInputs,
+          R"(%context.fused = attention(%q, %k, %v, %mask) {scale=0.5, p=0.0, stream=0, limits=[]} : f32[B, S, 2, 4]
 %y = reshape(%context.fused) {shape=[B, S, 8]} : f32[B, S, 8]
 output y = %y
 )"));
@@ -58,7 +59,7 @@ output context = %context
 %query.tokens = transpose(%query) {axes=[0, 2, 1, 3]} : f32[B, S, 2, 4]
 %key.tokens = transpose(%key) {axes=[0, 3, 1, 2]} : f32[B, T, 2, 4]
 %value.tokens = transpose(%value) {axes=[0, 2, 1, 3]} : f32[B, T, 2, 3]
-%context.fused = attention(%query.tokens, %key.tokens, %value.tokens) {scale=1.0} : f32[B, S, 2, 3]
+%context.fused = attention(%query.tokens, %key.tokens, %value.tokens) {scale=1.0, p=0.0, stream=0, limits=[]} : f32[B, S, 2, 3]
 %context.heads = transpose(%context.fused) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 3]
 output context = %context.heads
 )");
@@ -81,11 +82,80 @@ output y = %y
                R"(%heads = input : f32[B, S, 2, 4]
 %k = input : f32[B, S, 2, 4]
 %mask = input : f32[1, 1, 1, S]
-%context.fused = attention(%heads, %k, %heads, %mask) {scale=1.0} : f32[B, S, 2, 4]
+%context.fused = attention(%heads, %k, %heads, %mask) {scale=1.0, p=0.0, stream=0, limits=[]} : f32[B, S, 2, 4]
 %context.heads = transpose(%context.fused) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 4]
 %y = relu(%context.heads) : f32[B, 2, S, 4]
 output y = %y
 )");
+}
+
+// As somebody writes it by hand: heads split first, keys turned around behind that, and scaled in one place or another.
+std::string by_hand(std::string_view query, std::string_view key, std::string_view scores,
+                    std::string_view mask = "") {
+  return fmt::format(R"(%q = input : f32[B, S, 2, 4]
+%k = input : f32[B, S, 2, 4]
+%v = input : f32[B, S, 2, 4]
+%mask = input : f32[B, 1, 1, S]
+%query = transpose(%q) {{axes=[0, 2, 1, 3]}} : f32[B, 2, S, 4]
+%heads = transpose(%k) {{axes=[0, 2, 1, 3]}} : f32[B, 2, S, 4]
+%key = transpose(%heads) {{axes=[0, 1, 3, 2]}} : f32[B, 2, 4, S]
+%value = transpose(%v) {{axes=[0, 2, 1, 3]}} : f32[B, 2, S, 4]
+{}{}%product = matmul(%{}, %{}) : f32[B, 2, S, S]
+{}{}%weights = softmax(%{}) : f32[B, 2, S, S]
+%context = matmul(%weights, %value) : f32[B, 2, S, 4]
+%y = transpose(%context) {{axes=[0, 2, 1, 3]}} : f32[B, S, 2, 4]
+output y = %y
+)",
+                     query, key, query.empty() ? "query" : "less", key.empty() ? "key" : "small",
+                     scores, mask,
+                     !mask.empty()     ? "masked"
+                     : !scores.empty() ? "scaled"
+                                       : "product");
+}
+
+std::string by_one_operation(std::string_view operands, std::string_view scale) {
+  return fmt::format(R"(%q = input : f32[B, S, 2, 4]
+%k = input : f32[B, S, 2, 4]
+%v = input : f32[B, S, 2, 4]
+%mask = input : f32[B, 1, 1, S]
+%context.fused = attention({}) {{scale={}, p=0.0, stream=0, limits=[]}} : f32[B, S, 2, 4]
+output y = %context.fused
+)",
+                     operands, scale);
+}
+
+TEST(FuseAttention, FindsWhatIsScaledBeforeTheProductOrBehindItWithAMaskAndWithout) {
+  const std::string query = "%less = scale(%query) {factor=0.5} : f32[B, 2, S, 4]\n",
+                    key = "%small = scale(%key) {factor=0.25} : f32[B, 2, 4, S]\n",
+                    scores = "%scaled = scale(%product) {factor=0.5} : f32[B, 2, S, S]\n",
+                    mask = "%masked = add(%product, %mask) : f32[B, 2, S, S]\n",
+                    both = "%masked = add(%scaled, %mask) : f32[B, 2, S, S]\n";
+  expect_after(by_hand("", "", ""), fuse_attention, by_one_operation("%q, %k, %v", "1.0"));
+  expect_after(by_hand(query, "", ""), fuse_attention, by_one_operation("%q, %k, %v", "0.5"));
+  expect_after(by_hand(query, key, ""), fuse_attention, by_one_operation("%q, %k, %v", "0.125"));
+  expect_after(by_hand("", "", scores), fuse_attention, by_one_operation("%q, %k, %v", "0.5"));
+  expect_after(by_hand("", key, "", mask), fuse_attention,
+               by_one_operation("%q, %k, %v, %mask", "0.25"));
+  expect_after(by_hand(query, "", scores, both), fuse_attention,
+               by_one_operation("%q, %k, %v, %mask", "0.25"));
+}
+
+TEST(FuseAttention, DropsWeightsAsTheyWereDropped) {
+  const std::string
+      key = "%random_key = input : i64[]\n",
+      drop =
+          "%left = dropout(%weights, %random_key) {p=0.1, stream=7, limits=[B, 2, 64, "
+          "64]} : f32[B, 2, S, S]\n";
+  std::string context(kContext);
+  context.replace(context.find("%weights"), 8, "%left");
+  expect_after(
+      key + steps(drop, context), fuse_attention,
+      fmt::format(
+          "{}{}{}", key, kInputs,
+          R"(%context.fused = attention(%q, %k, %v, %random_key, %mask) {scale=0.5, p=0.1, stream=7, limits=[B, 2, 64, 64]} : f32[B, S, 2, 4]
+%y = reshape(%context.fused) {shape=[B, S, 8]} : f32[B, S, 8]
+output y = %y
+)"));
 }
 
 void expect_untouched(const std::string& text) {

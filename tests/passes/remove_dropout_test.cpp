@@ -1,5 +1,7 @@
 #include "hone/passes/remove_dropout.h"
 
+#include <fmt/core.h>
+
 #include "tests/passes/before_after.h"
 
 namespace hone::testing {
@@ -52,6 +54,26 @@ output key = %key
 output y = %x
 output key = %key
 )");
+}
+
+TEST(RemoveDropout, LetsAttentionKeepAllItsWeights) {
+  constexpr std::string_view inputs = R"(%x = input : f32[B, S, 2, 4]
+%mask = input : f32[B, 1, 1, S]
+)";
+  expect_after(
+      fmt::format(
+          "%key = input : i64[]\n{}{}", inputs,
+          R"(%y = attention(%x, %x, %x, %key, %mask) {scale=0.5, p=0.1, stream=3} : f32[B, S, 2, 4]
+%z = attention(%y, %y, %y) {scale=1.0} : f32[B, S, 2, 4]
+output z = %z
+)"),
+      remove_dropout,
+      fmt::format(
+          "{}{}", inputs,
+          R"(%y = attention(%x, %x, %x, %mask) {scale=0.5, p=0.0, stream=0, limits=[]} : f32[B, S, 2, 4]
+%z = attention(%y, %y, %y) {scale=1.0, p=0.0, stream=0, limits=[]} : f32[B, S, 2, 4]
+output z = %z
+)"));
 }
 
 TEST(RemoveDropout, LeavesOtherGraphsAlone) {

@@ -271,15 +271,21 @@ std::vector<KernelCase> attention_cases() {
 %heads = input : f32[2, 3, {1}, 8]
 %mask = input : f32[2, 1, 1, {1}]
 %same = input : f32[1, 1, 1, {1}]
+%key = input : i64[]
 %v = transpose(%heads) {{axes=[0, 2, 1, 3]}} : f32[2, {1}, 3, 8]
 %y1 = attention(%q, %k, %v) {{scale=0.5}} : f32[2, {0}, 3, 8]
 %y2 = attention(%q, %k, %v, %mask) {{scale=0.5}} : f32[2, {0}, 3, 8]
 %y3 = attention(%q, %k, %v, %same) {{scale=0.5}} : f32[2, {0}, 3, 8]
+%y4 = attention(%q, %k, %v, %key, %mask) {{scale=0.5, p=0.25, stream=3}} : f32[2, {0}, 3, 8]
+%y5 = attention(%q, %k, %v, %key) {{scale=0.5, p=0.25, limits=[2, 3, 64, 200]}} : f32[2, {0}, 3, 8]
 output y1 = %y1
 output y2 = %y2
 output y3 = %y3
+output y4 = %y4
+output y5 = %y5
 )",
                                          queries, keys, size),
+                     .integers_below = 1000,
                      .absolute = 2 * (8 * sum_of(size) + sum_of(keys)) + 16 * kUlp});
   }
   return cases;
