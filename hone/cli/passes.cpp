@@ -1,3 +1,4 @@
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
 #include "hone/cli/command.h"
 #include "hone/cli/print_result.h"
@@ -26,6 +27,28 @@ std::string default_of(const PassOptionDef& option) {
   return text != nullptr ? *text : to_string(option.default_value);
 }
 
+// What it is for: "model", "look" or "run".
+std::string_view use_of(const PassDef& def) {
+  return def.look != nullptr ? "look" : def.of_runs ? "run" : "model";
+}
+
+// A word that a shell takes as it stands.
+std::string in_shell(const std::string& word) {
+  return word.find_first_of("*?[]()$\"") == std::string::npos ? " " + word
+                                                              : fmt::format(" '{}'", word);
+}
+
+// A line for the shell; empty for what `hone pass` refuses.
+std::string example_of(const PassDef& def) {
+  if (def.of_runs) return "";
+  std::string line = fmt::format("hone pass my-model {}", def.name);
+  for (const std::string& word : split(def.example, ' '))
+    if (!word.empty()) line += in_shell(word);
+  if (def.look == nullptr) line += " -o my-model-after";
+  if (!def.plugin.empty()) line += fmt::format(" --plugin {}", def.plugin);
+  return line;
+}
+
 Json to_json(const PassDef& def) {
   Json options = Json::array();
   for (const PassOptionDef& option : def.options)
@@ -34,7 +57,13 @@ Json to_json(const PassDef& def) {
                        {"required", option.required},
                        {"default", option.required ? Json() : Json(default_of(option))},
                        {"summary", option.summary}});
-  return {{"pass", def.name}, {"summary", def.summary}, {"options", options}};
+  const std::string example = example_of(def);
+  return {{"pass", def.name},
+          {"summary", def.summary},
+          {"use", use_of(def)},
+          {"options", options},
+          {"example", example.empty() ? Json() : Json(example)},
+          {"plugin", def.plugin.empty() ? Json() : Json(def.plugin)}};
 }
 
 Json rows_of(const PassTable& passes) {
@@ -45,16 +74,18 @@ Json rows_of(const PassTable& passes) {
 
 void list_passes(const PassTable& passes, const RunArguments& run) {
   if (run.json) return print_result("passes", {{"passes", rows_of(passes)}});
-  Table table({{"pass", "Pass"}, {"options", "Options"}, {"summary", "What it does"}});
+  Table table(
+      {{"pass", "Pass"}, {"use", "For"}, {"options", "Options"}, {"summary", "What it does"}});
   for (const auto& [name, def] : passes) {
     std::vector<std::string> options;
     for (const PassOptionDef& option : def.options) options.emplace_back(option.name);
-    table.add_row({name, fmt::format("{}", fmt::join(options, ", ")), def.summary});
+    table.add_row(
+        {name, std::string(use_of(def)), fmt::format("{}", fmt::join(options, ", ")), def.summary});
   }
   print_text(run,
-             "{}\n`hone passes PASS` tells its options, `hone pass MODEL PASS` runs it. Commands "
-             "run passes "
-             "themselves: --show_passes says which.\n",
+             "{}\nFor model: `hone pass MODEL PASS -o OUT` runs it over a model for good. look: "
+             "`hone pass MODEL PASS` tells what it finds. run: commands run it over what they run; "
+             "--show_passes says when. `hone passes PASS` tells its options.\n",
              to_text(table, text_style(run)));
 }
 
@@ -66,8 +97,13 @@ void explain_pass(const PassDef& def, const RunArguments& run) {
     table.add_row({option.name, kind_of(option.default_value),
                    option.required ? Cell("must be given") : Cell(default_of(option)),
                    option.summary});
-  print_text(run, "{}: {}\n\n{}\n", def.name, def.summary,
-             def.options.empty() ? "It has no options." : to_text(table, text_style(run)));
+  const std::string example = example_of(def);
+  print_text(run, "{}: {}{}\n\n{}\n{}\n", def.name, def.summary,
+             def.plugin.empty() ? "" : fmt::format(" (plugin {})", def.plugin),
+             def.options.empty() ? "It has no options.\n" : to_text(table, text_style(run)),
+             example.empty()
+                 ? "Commands run it over the graphs that they run; `hone pass` does not."
+                 : example);
 }
 
 void passes(const PassesArguments& a) {

@@ -23,6 +23,7 @@ PassDef freeze_pass() {
   return {.name = "freeze",
           .summary = "make parameters ones that training leaves as they are",
           .options = {{"names", "globs of parameters, apart by commas", std::string(), true}},
+          .example = "names=bert.embeddings.*",
           .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
             return freeze(graph, split(options.get<std::string>("names"), ','));
           }};

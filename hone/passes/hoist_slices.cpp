@@ -124,6 +124,7 @@ bool hoist_slices(Graph& graph) {
 PassDef hoist_slices_pass() {
   return {.name = "hoist_slices",
           .summary = "take slices before operations that would compute more than is read",
+          .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return hoist_slices(graph);
           }};

@@ -29,6 +29,8 @@ PassDef keep_outputs_pass() {
   return {.name = "keep_outputs",
           .summary = "let go of all outputs but these, and of what only the others depend on",
           .options = {{"names", "outputs, apart by commas", std::string(), true}},
+          .example = "names=logits",
+          .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
             return keep_outputs(graph, split(options.get<std::string>("names"), ','));
           }};

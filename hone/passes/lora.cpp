@@ -291,6 +291,7 @@ PassDef insert_lora_pass() {
                   {"modules_to_save", "modules that are trained themselves, apart by commas",
                    std::string()},
                   {"seed", "of what adapters begin with", std::int64_t{42}}},
+      .example = "target=query,value r=8 alpha=16",
       .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
                 const Session&) { return insert_lora(graph, parameters, lora_options(options)); }};
 }

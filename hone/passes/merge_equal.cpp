@@ -76,6 +76,7 @@ PassDef merge_equal_pass() {
 PassDef merge_equal_states_pass() {
   return {.name = "merge_equal_states",
           .summary = "the same where calibrated states of formats are equal, too; for inference",
+          .of_runs = true,
           .run = [](Graph& graph, ParameterStore& parameters, const Attributes&, const Session&) {
             return merge_equal_states(graph, parameters);
           }};

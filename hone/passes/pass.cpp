@@ -2,9 +2,11 @@
 
 #include <charconv>
 
+#include "hone/base/interrupt.h"
 #include "hone/base/text.h"
 #include "hone/ir/print.h"
 #include "hone/ir/quoted.h"
+#include "hone/ir/verify.h"
 
 namespace hone {
 namespace {
@@ -123,6 +125,43 @@ std::string to_string(const Pass& pass) {
   }
   return options.empty() ? std::string(pass.def->name)
                          : fmt::format("{}({})", pass.def->name, options);
+}
+
+namespace {
+
+// Whatever goes wrong in a plugin's pass is not this program's fault.
+template <typename Work>
+auto by_plugin(const PassDef& def, Work&& work) -> decltype(work()) {
+  if (def.plugin.empty()) return work();
+  try {
+    return work();
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail("plugin {}: {}", def.plugin, error.what());
+  }
+}
+
+}  // namespace
+
+bool run_pass(const Pass& pass, Graph& graph, ParameterStore& parameters, const Session& session) {
+  const PassDef& def = *pass.def;
+  if (def.run == nullptr) return false;
+  return by_plugin(def, [&] {
+    const std::string before = def.plugin.empty() ? "" : to_string(graph);
+    const bool changed = def.run(graph, parameters, pass.options, session);
+    if (!def.plugin.empty()) {
+      verify(graph);
+      user_check(changed || to_string(graph) == before,
+                 "returns false, which says that it changed nothing, and has changed the graph");
+    }
+    return changed;
+  });
+}
+
+Attributes findings(const Pass& pass, const Graph& graph, const ParameterStore& parameters) {
+  HONE_ASSERT(pass.def->look != nullptr, "pass {} does not look", pass.def->name);
+  return by_plugin(*pass.def, [&] { return pass.def->look(graph, parameters, pass.options); });
 }
 
 }  // namespace hone

@@ -29,10 +29,18 @@ struct PassDef {
   std::string_view name;
   std::string_view summary;  ///< one line
   std::vector<PassOptionDef> options = {};
+  /// Options as they are typed, for help: `names=bert.pooler.dense`. Of passes that have some.
+  std::string_view example = {};
+  /// For graphs that are about to be run, not for models that are kept: commands run it themselves, `hone pass` refuses it.
+  bool of_runs = false;
   /// Returns whether anything changed. `graph` is verified; what comes out must be too. `options` holds every option.
   /// Throws `UserError` for options that do not fit the graph, before anything changes.
   bool (*run)(Graph& graph, ParameterStore& parameters, const Attributes& options,
-              const Session& session);
+              const Session& session) = nullptr;
+  /// Of a pass that looks and changes nothing (an analysis), in place of `run`: what it finds, by name.
+  Attributes (*look)(const Graph& graph, const ParameterStore& parameters,
+                     const Attributes& options) = nullptr;
+  std::string plugin = {};  ///< the file that brought it, set by `load_plugin`; empty: the program
 };
 
 /// The known passes by name. Addresses of the records stay valid while the table lives.
@@ -60,5 +68,11 @@ Attributes given_options(const PassDef& def, std::string_view text, const Format
 
 /// The canonical text: options that have their default are left out.
 std::string to_string(const Pass& pass);
+
+/// Runs it; of one that looks, false. What a plugin's pass throws, the broken graph that it leaves, and a change that it does
+/// not tell are `UserError`s that name the plugin, whose author can mend them.
+bool run_pass(const Pass& pass, Graph& graph, ParameterStore& parameters, const Session& session);
+/// What a pass that looks finds. The same errors.
+Attributes findings(const Pass& pass, const Graph& graph, const ParameterStore& parameters);
 
 }  // namespace hone

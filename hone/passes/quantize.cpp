@@ -401,6 +401,7 @@ PassDef quantize_pass() {
                        std::string("linear")},
                       {"operands", "input, weight, bias, output, apart by commas",
                        std::string("input,weight,bias")}},
+          .example = "format=bf16 layers=*.query operands=weight",
           .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
             return quantize(graph, plan_of(graph, options));
           }};

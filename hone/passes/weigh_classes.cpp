@@ -19,6 +19,7 @@ bool weigh_classes(Graph& graph) {
 PassDef weigh_classes_pass() {
   return {.name = "weigh_classes",
           .summary = "give every cross entropy a weight per class, a new input",
+          .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session&) {
             return weigh_classes(graph);
           }};

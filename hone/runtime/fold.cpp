@@ -76,6 +76,7 @@ PassDef fold_parameters_pass() {
   return {
       .name = "fold_parameters",
       .summary = "compute once what depends on parameters alone; for inference graphs",
+      .of_runs = true,
       .run = [](Graph& graph, ParameterStore& parameters, const Attributes&,
                 const Session& session) { return fold_parameters(graph, parameters, session); }};
 }

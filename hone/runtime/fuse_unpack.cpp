@@ -164,6 +164,7 @@ bool fuse_unpack(Graph& graph, const Session& session) {
 PassDef fuse_unpack_pass() {
   return {.name = "fuse_unpack",
           .summary = "let linears, embeddings and slices of tables read packed weights themselves",
+          .of_runs = true,
           .run = [](Graph& graph, ParameterStore&, const Attributes&, const Session& session) {
             return fuse_unpack(graph, session);
           }};

@@ -19,6 +19,7 @@ PassDef unpack_pass() {
       .name = "unpack",
       .summary = "keep packed weights in fp32 again, behind the quantizers they had",
       .options = {{"parameters", "globs of those to unpack, apart by commas", std::string("*")}},
+      .example = "parameters=*.query.weight",
       .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
                 const Session& session) {
         return unpack_weights(graph, parameters, session.pool,

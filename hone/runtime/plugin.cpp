@@ -75,7 +75,10 @@ void check_complete(const OpDef& def) {
 }
 
 void check_complete(const PassDef& def) {
-  user_check(def.run != nullptr, "pass {} does not set run", def.name);
+  user_check(def.run != nullptr || def.look != nullptr, "pass {} does not set run or look",
+             def.name);
+  user_check(def.run == nullptr || def.look == nullptr,
+             "pass {} sets run and look; one that changes nothing has look alone", def.name);
   for (const PassOptionDef& option : def.options)
     user_check(!std::holds_alternative<std::monostate>(option.default_value) &&
                    !std::holds_alternative<Shape>(option.default_value),
@@ -105,6 +108,7 @@ void load_plugin(const fs::path& path, Library& library) {
     check_rows("format", added.formats, library.formats);
     check_rows("operation", added.ops, library.ops);
     check_rows("pass", added.passes, library.passes);
+    for (auto& [name, def] : added.passes) def.plugin = path.string();
     for (const Kernel& kernel : added.kernels)
       user_check(kernel.accepts != nullptr && kernel.run != nullptr,
                  "kernel {} of {} does not set accepts and run", kernel.name, kernel.op);

@@ -39,7 +39,7 @@ bool run_passes(Graph& graph, ParameterStore& parameters, const Session& session
   bool changed = false;
   for (const Pass& pass : passes)
     changed |= run_one(graph, session, pass.def->name, to_string(pass),
-                       [&] { return pass.def->run(graph, parameters, pass.options, session); });
+                       [&] { return run_pass(pass, graph, parameters, session); });
   return changed;
 }
 

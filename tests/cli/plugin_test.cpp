@@ -52,6 +52,91 @@ TEST(Plugin, BringsPasses) {
   EXPECT_EQ(pass["options"][0]["default"], "12");
 }
 
+// The example of docs/adding-a-pass.md.
+std::vector<std::string> with_dropout_passes(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--plugin", plugin("dropout_passes")});
+  return arguments;
+}
+
+TEST(Plugin, ItsPassesAreListedWithTheirFile) {
+  const Json all = run_json(with_dropout_passes({"passes"}), workshop())["passes"];
+  const auto row =
+      std::ranges::find(all, "cut_dropouts", [](const Json& one) { return one["pass"]; });
+  ASSERT_NE(row, all.end());
+  EXPECT_EQ((*row)["plugin"], plugin("dropout_passes").string());
+  EXPECT_EQ((*row)["use"], "model");
+  EXPECT_EQ((*row)["options"][0]["default"], "*");
+  EXPECT_EQ((*row)["example"],
+            fmt::format("hone pass my-model cut_dropouts 'names=*.attention.*' -o my-model-after "
+                        "--plugin {}",
+                        plugin("dropout_passes").string()));
+  EXPECT_EQ(
+      std::ranges::find(all, "freeze", [](const Json& one) { return one["pass"]; })->at("plugin"),
+      nullptr);
+  EXPECT_EQ(run_json(with_dropout_passes({"passes", "count_dropouts"}), workshop())["use"], "look");
+}
+
+TEST(Plugin, ItsPassesCountDropoutsRemoveThemAndCountAgain) {
+  const TemporaryFolder folder;
+  const fs::path model = workshop() / "model";
+  const auto count = [&](const std::string& of) {
+    return run_json(with_dropout_passes({"pass", of, "count_dropouts"}), folder.path())["found"];
+  };
+  EXPECT_EQ(count(model), (Json{{"dropouts", 8}, {"outside_attention", 6}}));
+  EXPECT_EQ(run_well(with_dropout_passes({"pass", model, "count_dropouts"}), folder.path()).output,
+            "dropouts: 8\noutside_attention: 6\n");
+  // Attention as one operation drops its weights itself.
+  run_well({"pass", model, "fuse_attention", "-o", "fused"}, folder.path());
+  EXPECT_EQ(count("fused"), (Json{{"dropouts", 6}, {"outside_attention", 6}}));
+  const Json some = run_json(
+      with_dropout_passes({"pass", model, "cut_dropouts", "names=*.attention.*", "-o", "some"}),
+      folder.path());
+  EXPECT_EQ(some["pass"], "cut_dropouts(names=\"*.attention.*\")");
+  EXPECT_EQ(count("some"), (Json{{"dropouts", 4}, {"outside_attention", 4}}));
+  run_well(with_dropout_passes({"pass", "some", "cut_dropouts", "-o", "none"}), folder.path());
+  EXPECT_EQ(count("none"), (Json{{"dropouts", 0}, {"outside_attention", 0}}));
+  // What it left is a model as any other, without the plugin.
+  EXPECT_EQ(run_json({"predict", "none", "a fine film"}, folder.path())["logits"],
+            run_json({"predict", model, "a fine film"}, folder.path())["logits"]);
+  run_well(
+      {"train", "none", "--data", workshop() / "reviews.csv", "--max_steps", "1", "-o", "more"},
+      folder.path());
+  const Ending again =
+      run_hone(with_dropout_passes({"pass", "none", "cut_dropouts", "-o", "again"}), folder.path());
+  EXPECT_NE(again.messages.find("there is nothing in none that it changes"), std::string::npos);
+}
+
+TEST(Plugin, APassThatLooksWritesNothing) {
+  const auto refuse = [&](std::string_view fragment, std::vector<std::string> words) {
+    words.insert(words.begin(), {"pass", "model", "count_dropouts"});
+    expect_refusal(fragment, with_dropout_passes(words));
+  };
+  refuse(
+      "looks and changes nothing, so there is nothing to write or to measure; leave --output_dir "
+      "out",
+      {"-o", "nowhere"});
+  refuse("leave --data out", {"--data", "reviews.csv"});
+  EXPECT_FALSE(fs::exists(workshop() / "nowhere"));
+  expect_refusal("the copy needs a folder", with_dropout_passes({"pass", "model", "cut_dropouts"}));
+}
+
+// Errors of a plugin's pass are its author's to mend, whatever they are.
+TEST(Plugin, ErrorsOfItsPassesNameIt) {
+  const TemporaryFolder folder;
+  const std::string file = plugin("careless").string();
+  const auto refuse = [&](const std::string& pass, const std::string& fragment) {
+    expect_refusal(fmt::format("in the pass {}: plugin {}: {}", pass, file, fragment),
+                   {"pass", "model", pass, "-o", folder.path() / "none", "--plugin", file});
+    EXPECT_FALSE(fs::exists(folder.path() / "none"));
+  };
+  refuse("erase_what_is_read",
+         "cannot erase %bert.encoder.layer.0.attention.self.query: it is used by "
+         "%bert.encoder.layer.0.attention.self.query.split_heads; replace those uses first");
+  refuse("throw_anything", "vector::at");
+  refuse("change_and_deny",
+         "returns false, which says that it changed nothing, and has changed the graph");
+}
+
 // Alone in its block a number is the largest magnitude: level 1, or -1, and its own scale.
 TEST(Plugin, SpellsNumbers) {
   const Json rows = run_json(with_nf4({"formats", "nf4", "0.3", "0"}), workshop())["numbers"];

@@ -90,6 +90,26 @@ TEST(Installed, PluginIsBuiltWithTheHeadersAlone) {
   EXPECT_NE(shown.find("nf4(block=64)"), std::string::npos) << shown;
 }
 
+// What docs/adding-a-pass.md tells to type, and what it shows that the program says.
+TEST(Installed, PassesOfOnesOwnRunAsProgramAndAsPlugin) {
+  const TemporaryFolder folder;
+  const std::string document = "docs/adding-a-pass.md";
+  const std::string counted =
+      type_all(lines_of(document, {"cmake ", "build-dropouts/"}), folder.path());
+  const std::string page = read_file(source(document));
+  EXPECT_NE(page.find("```\n" + counted + "```"), std::string::npos) << counted;
+  EXPECT_NE(counted.find("8 dropouts, 6 of them outside attention\n0 dropouts, 0 of them"),
+            std::string::npos);
+  std::vector<std::string> said;
+  for (const std::string& line : lines_of(document, {"~/.local/bin/hone "}))
+    said.push_back(type(line, folder.path()));
+  ASSERT_EQ(said.size(), 4u);
+  EXPECT_NE(said[0].find("glob of those that go"), std::string::npos) << said[0];
+  EXPECT_NE(said[1].find("dropouts: 8\noutside_attention: 6\n"), std::string::npos) << said[1];
+  EXPECT_NE(said[2].find("dropout 4 (8)"), std::string::npos) << said[2];
+  EXPECT_NE(said[3].find("dropouts: 4\noutside_attention: 4\n"), std::string::npos) << said[3];
+}
+
 // Other libraries' headers that ours name are those that hone::headers brings.
 TEST(Installed, HeadersNameOnlyWhatIsInstalledToo) {
   const std::regex include("\n *#include ([<\"])([^>\"]+)[>\"]");
