@@ -156,6 +156,18 @@ void declare(CLI::App& app, JobData& a, bool required) {
       ->check(one_of({"honest", "original"}));
 }
 
+void declare(CLI::App& app, AnswerTexts& a) {
+  declare(app, a.data, /*required=*/false);
+  declare_split(
+      app, a.split,
+      "with --data: part to measure answers on, before and after: train, validation, test "
+      "or all; by default test, or what was set aside when the model was trained on this "
+      "data, or what --validation_split sets aside");
+  app.add_option("--per_device_eval_batch_size,--batch_size,--batch", a.batch_size,
+                 "texts per batch")
+      ->check(number_from(1));
+}
+
 void declare_train_samples(CLI::App& app, JobData& a) {
   app.add_option("--max_train_samples", a.max_train_samples,
                  "most texts of the training part, drawn by --seed, since the first ones may be of "

@@ -9,6 +9,7 @@
 #include "hone/jobs/compress.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
+#include "hone/jobs/model_change.h"
 #include "hone/jobs/recipe.h"
 #include "hone/runtime/context.h"
 
@@ -73,6 +74,8 @@ void declare_train_samples(CLI::App& app, JobData& arguments);
 CLI::Option* declare_split(CLI::App& app, std::string& split, const std::string& help);
 /// Those of them that say how texts are read.
 void declare_texts(CLI::App& app, DataOptions& options, std::int64_t& max_seq_length);
+/// What the answers of a changed model are measured on, if on anything.
+void declare(CLI::App& app, AnswerTexts& texts);
 /// What `--data` takes, for help.
 inline constexpr const char* kDataSources =
     "a .csv, .tsv, .jsonl, .json (also .gz) or .parquet file, a folder of them with train.*, "

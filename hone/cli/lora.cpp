@@ -35,6 +35,7 @@ Command lora_command() {
             app.add_option("MODEL", a->job.model, "model folder that the adapter was trained on")
                 ->required();
             declare_adapter(app, a->job.adapter, /*required=*/true);
+            declare(app, a->job.texts);
             declare(app, a->job.output);
             declare(app, a->run);
             return [a, &app] { lora(*a, app); };

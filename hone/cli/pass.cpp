@@ -2,6 +2,7 @@
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
 #include "hone/ir/quoted.h"
 #include "hone/jobs/apply_pass.h"
 
@@ -32,9 +33,10 @@ std::string pass_text(const PassDef& def, const std::vector<std::string>& words)
   return fmt::format("{}({})", def.name, options);
 }
 
-void pass(PassCommandArguments& a) {
+void pass(PassCommandArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
+  a.job.invocation = invocation_of(app);
   a.job.pass = pass_text(find_pass(context.library.passes, a.name), a.options);
   const PassJobResult result = apply_pass(a.job, context);
   if (a.run.json) return print_result("pass", result.fields);
@@ -45,7 +47,7 @@ void pass(PassCommandArguments& a) {
 
 Command pass_command() {
   return {"pass", "run a pass over a model for good",
-          "hone pass my-model replace_by_identity names=bert.pooler.dense -o my-smaller-model",
+          "hone pass my-model fuse_attention -o my-fused-model",
           [](CLI::App& app) -> std::function<void()> {
             auto a = std::make_shared<PassCommandArguments>();
             app.add_option("MODEL", a->job.model, "model folder")->required();
@@ -53,9 +55,10 @@ Command pass_command() {
             app.add_option("OPTION", a->options,
                            "its options, as `hone passes PASS` tells them: "
                            "NAME=VALUE");
-            declare(app, a->job.output);
+            declare(app, a->job.texts);
+            declare(app, a->job.output, /*required=*/false);
             declare(app, a->run);
-            return [a] { pass(*a); };
+            return [a, &app] { pass(*a, app); };
           }};
 }
 

@@ -1,15 +1,13 @@
 #include "hone/jobs/apply_pass.h"
 
 #include "hone/base/text.h"
-#include "hone/models/model_size.h"
+#include "hone/ir/print.h"
+#include "hone/jobs/model_card.h"
 #include "hone/models/transform.h"
+#include "hone/study/result.h"
 
 namespace hone {
 namespace {
-
-std::int64_t operations(const Model& model) {
-  return std::ssize(model.graph.of_kind(NodeKind::operation));
-}
 
 // A folder holds the model in training mode, with a value for each parameter.
 void check_whole(const Model& model, const std::string& pass) {
@@ -22,42 +20,96 @@ void check_whole(const Model& model, const std::string& pass) {
                pass, parameter->name());
 }
 
-Json counts_of(std::int64_t operation_count, const ModelSize& size) {
-  return {{"operations", operation_count}, {"parameters", size.parameters}};
+Json to_json(const Attribute& value) {
+  struct Write {
+    Json operator()(std::monostate) const { return {}; }
+    Json operator()(bool flag) const { return flag; }
+    Json operator()(std::int64_t number) const { return number; }
+    Json operator()(double number) const { return number; }
+    Json operator()(const std::string& text) const { return text; }
+    Json operator()(const Shape& shape) const { return to_string(Attribute(shape)); }
+    Json operator()(const Format& format) const { return to_string(format); }
+  };
+  return std::visit(Write(), value);
+}
+
+// What a pass finds that looks and changes nothing.
+PassJobResult look(const PassJob& job, const Pass& pass, Context& context) {
+  user_check(
+      job.output.folder.empty() && job.texts.data.options.source.empty(),
+      "pass {}: looks and changes nothing, so there is nothing to write or to measure; leave "
+      "{} out",
+      pass.def->name, job.invocation.setting(job.output.folder.empty() ? "data" : "output_dir"));
+  const TextModel source = open_model(job.model, context, job.seed);
+  tell_warnings(context, source.model.warnings);
+  const std::string name = to_string(pass);
+  const Attributes found = with_context(fmt::format("in the pass {}", name), [&] {
+    return findings(pass, source.model.graph, source.model.parameters);
+  });
+  Json facts = Json::object();
+  std::string text;
+  for (const auto& [key, value] : found.items()) {
+    facts[key] = to_json(value);
+    const std::string* words = std::get_if<std::string>(&value);
+    text += fmt::format("{}: {}\n", key, words != nullptr ? *words : to_string(value));
+  }
+  return {.fields = {{"model", job.model}, {"pass", name}, {"found", facts}},
+          .text = [text](const TextStyle&) { return text; }};
+}
+
+// Runs it, and tells whether it changed anything.
+bool changes(TextModel& source, const PassJob& job, Context& context) {
+  const std::size_t passes_before = source.model.facts.history.passes.size();
+  transform(source.model, job.pass, context.session());
+  return source.model.facts.history.passes.size() > passes_before;
 }
 
 }  // namespace
 
 PassJobResult apply_pass(const PassJob& job, Context& context) {
   const Pass pass = parse_pass(job.pass, context.library.passes, context.library.formats);
+  if (pass.def->look != nullptr) return look(job, pass, context);
+  user_check(
+      !pass.def->of_runs,
+      "pass {}: is for graphs that are about to be run, and commands run it themselves; what it "
+      "makes is no model to be kept",
+      pass.def->name);
+  user_check(!job.output.folder.empty(),
+             "pass {}: changes the model, and the copy needs a folder: give `output_dir`",
+             pass.def->name);
+  const std::string name = to_string(pass);
+  RunReport report{.title = fmt::format("{} after {}", job.model, name),
+                   .invocation = job.invocation};
   OutputFolder output(job.output.folder, job.output.options());
   TextModel source = open_model(job.model, context, job.seed);
-  Model& model = source.model;
-  tell_warnings(context, model.warnings);
-  const ModelSize size_before = model_size(model, {});
-  const std::int64_t operations_before = operations(model);
-  const std::size_t passes_before = model.facts.history.passes.size();
-  transform(model, job.pass, context.session());
-  const std::string name = to_string(pass);
-  user_check(model.facts.history.passes.size() > passes_before,
+  const auto data =
+      load_answer_texts(source, job.model, job.texts, job.seed, context, report.notes);
+  if (!data) {
+    tell_warnings(context, source.model.warnings);
+    report.notes = source.model.warnings;
+  }
+  const TextModel before = source;
+  user_check(changes(source, job, context),
              "pass {}: there is nothing in {} that it changes, and nothing was written", name,
              job.model);
-  check_whole(model, name);
+  check_whole(source.model, name);
   write_model(source, output.path());
-  const ModelSize size = model_size(model, output.path());
+  const ModelChange change = describe_change(before, source, output.path(), data,
+                                             job.texts.batch_size, context, report.notes);
+  const std::vector<std::string>& labels = source.model.facts.labels;
+  const ChangeSentences words = sentences_of(change, name, data, job.invocation.setting("data"));
+  PassJobResult result{.fields = to_json(change, job.model, data, labels),
+                       .text = text_of(change, words, data, labels, job.output.folder)};
+  result.fields.update({{"pass", name}, {"output", job.output.folder}});
+  report.headline = words.headline;
+  report.basis = basis_of(change, job.texts.data.options.source, data);
+  report.results = result.fields;
+  report.sections = sections_of(change, words, data, labels);
+  write_model_card({job.output.name_of(output.path(), output.path()), job.invocation.command,
+                    result_of("pass", result.fields)},
+                   source.model, output.path());
+  write_run_report(report, output.path(), context);
   output.commit();
-  PassJobResult result;
-  result.fields = {{"model", job.model},
-                   {"pass", name},
-                   {"before", counts_of(operations_before, size_before)},
-                   {"after", counts_of(operations(model), size)},
-                   {"size", to_json(size)},
-                   {"output", job.output.folder}};
-  result.text = [text = fmt::format(
-                     "{}: {} operations, {} before; {} parameters, {} before. {}\nWritten to {}\n",
-                     name, operations(model), operations_before, grouped(size.parameters),
-                     grouped(size_before.parameters), to_text(size),
-                     job.output.folder)](const TextStyle&) { return text; };
   return result;
 }
 

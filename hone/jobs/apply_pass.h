@@ -5,6 +5,8 @@
 
 #include "hone/base/json.h"
 #include "hone/jobs/job_output.h"
+#include "hone/jobs/model_change.h"
+#include "hone/jobs/run_report.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
 
@@ -14,8 +16,10 @@ namespace hone {
 struct PassJob {
   std::string model;  ///< as `open_model` takes it
   std::string pass;   ///< as `parse_pass` takes it
-  JobOutput output;
-  std::uint64_t seed = 42;  ///< of fresh weights
+  AnswerTexts texts = {};
+  JobOutput output;            ///< without a folder: of a pass that looks and changes nothing
+  std::uint64_t seed = 42;     ///< of fresh weights
+  Invocation invocation = {};  ///< for the report, the card and the record of the job
 };
 
 struct PassJobResult {
@@ -23,8 +27,9 @@ struct PassJobResult {
   std::function<std::string(const TextStyle&)> text;  ///< the same for people
 };
 
-/// Writes a copy of the model over whose graph the pass was run for good. Throws `UserError` as `open_model` and `transform`,
-/// where nothing changed, and where what is left is no model that a folder can hold.
+/// Writes a copy of the model over whose graph the pass was run for good, with a report of what that changed; of a pass that
+/// looks, tells what it finds. Throws `UserError` as `open_model` and `transform`, where nothing changed, where what is left is
+/// no model that a folder can hold, and for an output that a pass that looks has no use for, or that another lacks.
 PassJobResult apply_pass(const PassJob& job, Context& context);
 
 }  // namespace hone

@@ -6,12 +6,12 @@ namespace hone {
 
 Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
                            std::int64_t batch_size, Context& context,
-                           std::vector<std::string>& notes) {
+                           std::vector<std::string>& notes, std::string_view when) {
   Measurement before =
       measure(parent.model, data.test, batch_size, context, "before, " + data.measured.facts.part);
   std::vector<std::string> doubts;
   for (const std::string& concern : concerns(before.evaluation, parent.model.facts.labels))
-    doubts.push_back(fmt::format("before quantizing, {}", concern));
+    doubts.push_back(fmt::format("{}, {}", when, concern));
   tell_warnings(context, doubts);
   notes.insert(notes.end(), doubts.begin(), doubts.end());
   return before;

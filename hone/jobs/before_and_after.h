@@ -7,18 +7,19 @@
 #include "hone/study/evaluation_details.h"
 #include "hone/study/measure.h"
 
-/// What every job that quantizes a model shows: the model as it was beside what was made of it, on the part that is reported.
+/// What every job that changes a model shows: the model as it was beside what was made of it, on the part that is reported.
 namespace hone {
 
 /// The model that a job begins with, measured on `data.test`. What is doubtful about its figures is told, and added to
-/// `notes`.
+/// `notes`, opened by `when`.
 Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
                            std::int64_t batch_size, Context& context,
-                           std::vector<std::string>& notes);
+                           std::vector<std::string>& notes,
+                           std::string_view when = "before quantizing");
 
 /// What was made of it, beside it.
 struct BeforeAndAfter {
-  const Measurement& before;
+  Measurement before;
   Measurement after;
   TaskComparison comparison;
   Verdict verdict;

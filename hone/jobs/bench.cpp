@@ -4,7 +4,6 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/base/cpu.h"
-#include "hone/base/interrupt.h"
 #include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
@@ -25,16 +24,6 @@ namespace {
 
 // Times of a quiet machine differ by less than this factor.
 constexpr double kBusy = 1.25;
-
-double run_ms(Executable& executable, Device& device, NamedTensors& inputs,
-              ParameterStore& parameters, std::int64_t number) {
-  inputs["step"] = Tensor::scalar(number);
-  inputs["random_key"] = Tensor::scalar(number);
-  const double start = steady_seconds();
-  executable.run(inputs, parameters);
-  device.wait();
-  return 1e3 * (steady_seconds() - start);
-}
 
 std::string format_of(const Model& model, const BenchOptions& options) {
   if (options.format) return to_string(*options.format);
@@ -252,16 +241,19 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
   result.needed_bytes = needed_bytes(graph, bindings, session);
   const double peak_before = kernels::measure_fma_gflops(context.pool);
   const std::unique_ptr<Executable> executable = session.executable(graph);
-  result.first_ms = run_ms(*executable, session.device, inputs, parameters, 1);
-  const double warm_ms = run_ms(*executable, session.device, inputs, parameters, 2);
+  std::int64_t step = 0;
+  const auto run = [&] {
+    ++step;
+    inputs["step"] = Tensor::scalar(step);
+    inputs["random_key"] = Tensor::scalar(step);
+    executable->run(inputs, parameters);
+    session.device.wait();
+  };
+  result.first_ms = run_ms(run);
+  const double warm_ms = run_ms(run);
   result.runs = options.runs > 0 ? options.runs : (warm_ms > 200 ? 12 : 60);
   executable->start_profile();
-  std::vector<double> times;
-  for (std::int64_t i = 0; i < result.runs; ++i) {
-    times.push_back(run_ms(*executable, session.device, inputs, parameters, i + 3));
-    stop_if_interrupted();
-  }
-  std::ranges::sort(times);
+  const std::vector<double> times = runs_ms(run, result.runs);
   result.min_ms = times.front();
   result.median_ms = median_of_sorted(times);
   result.kernels = executable->profile();

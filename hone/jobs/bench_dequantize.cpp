@@ -6,7 +6,6 @@
 
 #include "hone/analysis/draw.h"
 #include "hone/analysis/tile_drawing.h"
-#include "hone/base/interrupt.h"
 #include "hone/base/text.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/report/table.h"
@@ -22,7 +21,6 @@ using kernels::MxintElement;
 constexpr std::int64_t kElements[] = {1024,       16'384,     262'144,    4'194'304,
                                       16'777'216, 58'720'256, 234'881'024};
 constexpr std::int64_t kGroups[] = {8, 16, 32, 64, 128, 256, 512};
-constexpr double kShortMs = 0.1;  // shorter runs are timed many in a row
 
 std::int64_t value_bytes_of(const DequantizeJob& job) { return job.to_float ? 4 : 2; }
 
@@ -100,13 +98,6 @@ void decode(ThreadPool& pool, const MxintCodes& codes, bool to_float, std::uint8
   }
 }
 
-template <typename Body>
-double milliseconds(std::int64_t times, Body&& body) {
-  const double start = steady_seconds();
-  for (std::int64_t i = 0; i < times; ++i) body();
-  return 1e3 * (steady_seconds() - start) / static_cast<double>(times);
-}
-
 DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, std::uint8_t* values,
                            ThreadPool& pool) {
   const std::int64_t value_bytes = value_bytes_of(job);
@@ -124,17 +115,11 @@ DequantizeTimes time_array(const DequantizeJob& job, const MxintCodes& codes, st
                         codes.codes, written, values);
   };
   run();
-  const double warm_ms = milliseconds(1, run);
-  const auto times = static_cast<std::int64_t>(std::ceil(kShortMs / std::max(warm_ms, 1e-5)));
-  result.runs = job.runs > 0 ? job.runs : (warm_ms > 200 ? 12 : 60);
-  std::vector<double> decoded, moved;
-  for (std::int64_t i = 0; i < result.runs; ++i) {
-    decoded.push_back(milliseconds(times, run));
-    moved.push_back(milliseconds(times, move));
-    stop_if_interrupted();
-  }
-  std::ranges::sort(decoded);
-  std::ranges::sort(moved);
+  result.runs = job.runs > 0 ? job.runs : (run_ms(run) > 200 ? 12 : 60);
+  const std::function<void()> works[] = {run, move};
+  std::vector<std::vector<double>> times = rounds_in_turn(works, result.runs);
+  for (std::vector<double>& of_one : times) std::ranges::sort(of_one);
+  const std::vector<double>&decoded = times[0], &moved = times[1];
   result.min_ms = decoded.front();
   result.median_ms = median_of_sorted(decoded);
   result.move_min_ms = moved.front();

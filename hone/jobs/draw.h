@@ -28,7 +28,7 @@ struct DrawJob {
 struct DrawResult {
   Drawing drawing;
   Json fields;       ///< what programs read, see `result_of`
-  std::string text;  ///< the same for people, a sentence
+  std::string text;  ///< the same for people, two lines
 };
 
 /// Draws a model's graph into a file. Throws `UserError`, as `open_model` and `write_drawing` do.

@@ -35,7 +35,13 @@ std::string text_at(const Json& value, const std::string& key) {
 
 bool is_quantized(const ModelCard& card) { return text_at(card.result, "command") == "quantize"; }
 
-bool is_adapter(const ModelCard& card) { return card.result.contains("lora"); }
+// What another model was changed to without training it: by a pass, or by an adapter that became part of it.
+bool is_changed(const ModelCard& card) {
+  const std::string command = text_at(card.result, "command");
+  return command == "pass" || command == "lora";
+}
+
+bool is_adapter(const ModelCard& card) { return card.result.contains("lora") && !is_changed(card); }
 
 // A name that was given on the command line, or a label, as code.
 std::string code(const std::string& name) {
@@ -57,6 +63,9 @@ std::vector<Row> rows_of(const ModelCard& card) {
         part, "before");
     add("this model", part, "after");
     add("this model in `transformers`", part, "as_transformers");
+  } else if (is_changed(card)) {
+    add("before", part, "before");
+    add("this model", part, "after");
   } else {
     // Under the original protocol they are the same texts.
     if (text_at(result, "protocol") != "original") add("this model", "validation", "validation");
@@ -93,7 +102,7 @@ std::string interval_text(const Json& interval, int digits = kShareDigits) {
 // said beside it.
 std::string cautions_text(const ModelCard& card, const Row& row, bool with_size = true) {
   // Of a quantization what is known of the texts stands beside its rows.
-  Json figures = is_quantized(card) ? card.result : *row.measurement;
+  Json figures = is_quantized(card) || is_changed(card) ? card.result : *row.measurement;
   if (!with_size) figures.erase("effective_n");
   std::vector<std::string> cautions = cautions_of(figures);
   // They tell of the model before: through the quantizers its head was trained.
@@ -114,17 +123,24 @@ std::string base_model(const ModelCard& card) {
   return name ? name->repository : "";
 }
 
+// Whether the files are such that transformers finds the weights in them.
+bool others_load(const ModelCard& card, const Model& model) {
+  return card.result.value("others_load", !has_packed_weights(model.graph));
+}
+
 std::string metadata(const ModelCard& card, const Model& model) {
   std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: text-classification\n",
-                                 is_adapter(card)                  ? "peft"
-                                 : has_packed_weights(model.graph) ? "hone"
-                                                                   : "transformers");
+                                 is_adapter(card)            ? "peft"
+                                 : !others_load(card, model) ? "hone"
+                                                             : "transformers");
   const std::string base = base_model(card);
-  if (!base.empty())
-    text += fmt::format("base_model: {}\nbase_model_relation: {}\n", yaml(base),
-                        is_quantized(card) ? "quantized"
-                        : is_adapter(card) ? "adapter"
-                                           : "finetune");
+  if (!base.empty()) text += fmt::format("base_model: {}\n", yaml(base));
+  // What a pass makes of a model is none of the relations that the hub knows.
+  if (!base.empty() && text_at(card.result, "command") != "pass")
+    text += fmt::format("base_model_relation: {}\n", is_quantized(card) ? "quantized"
+                                                     : is_adapter(card) ? "adapter"
+                                                     : is_changed(card) ? "merge"
+                                                                        : "finetune");
   text += fmt::format("tags:\n- hone\n- {}\n- text-classification\n", model.facts.architecture);
   if (is_adapter(card)) text += "- lora\n";
   if (model.quantization)
@@ -169,6 +185,11 @@ std::string what_it_does(Task task, const std::string& labels) {
   return fmt::format("tells {} apart", labels);
 }
 
+std::string trained_origin(const std::string& parent) {
+  return is_fresh(parent) ? fmt::format("trained from fresh weights ({})", code(parent))
+                          : fmt::format("{} fine-tuned", code(parent));
+}
+
 std::string introduction(const ModelCard& card, const Model& model) {
   const std::string parent = text_at(card.result, "model");
   std::vector<std::string> labels;
@@ -179,9 +200,12 @@ std::string introduction(const ModelCard& card, const Model& model) {
                         code(text_at(card.result, "format")),
                         text_at(card.result, "method") == "qat" ? "trained through the quantizers"
                                                                 : "rounded after training")
-      : is_adapter(card) ? fmt::format("an adapter (LoRA) of {}", code(parent))
-      : is_fresh(parent) ? fmt::format("trained from fresh weights ({})", code(parent))
-                         : fmt::format("{} fine-tuned", code(parent));
+      : is_adapter(card)  ? fmt::format("an adapter (LoRA) of {}", code(parent))
+      : !is_changed(card) ? trained_origin(parent)
+      : card.result.contains("pass")
+          ? fmt::format("{} after the pass {}", code(parent), code(text_at(card.result, "pass")))
+          : fmt::format("{} with the adapter {} in its weights", code(parent),
+                        code(text_at(card.result, "adapter")));
   return fmt::format("# {}\n\nA {} {} of texts: {}. It {}.\n\n", card.name,
                      find_architecture(model.facts.architecture, card.name).title,
                      model.facts.task() == Task::regression ? "regression" : "classifier", origin,
@@ -193,7 +217,11 @@ bool model_is_of_labels(const Json& comparison) { return comparison.contains("an
 std::string figures(const ModelCard& card) {
   std::string text = "## Figures\n\n";
   const std::vector<Row> rows = rows_of(card);
-  if (rows.empty()) return text + "It was measured on nothing: the data had no part for that.\n\n";
+  if (rows.empty())
+    return text +
+           (is_changed(card)
+                ? "Its answers were not measured. Figures of the model before are not its own.\n\n"
+                : "It was measured on nothing: the data had no part for that.\n\n");
   const FigureName figure = figure_of(*rows.back().measurement);
   text += fmt::format("| | part | n | {} | 95 % interval | {} | loss |\n", figure.text,
                       baseline_answer(figure).substr(figure == kAccuracy ? 4 : 0));
@@ -230,6 +258,7 @@ std::string figures(const ModelCard& card) {
     const std::string caveat = text_at(card.result, "caveat");
     if (!caveat.empty()) text += caveat + "\n\n";
   }
+  if (is_changed(card)) return text;
   return text + "These are the figures of one seed; another gives others.\n\n";
 }
 
@@ -311,14 +340,15 @@ std::string origin(const ModelCard& card, const Model& model) {
   std::string text = fmt::format("## How it was made\n\nBy hone {}:\n\n```sh\n{}\n```\n\n",
                                  hone_version(), card.command_line);
   std::string parts;
-  for (const Json& part : data.value("parts", Json::array()))
+  for (const Json& part : value_at(data, "parts"))
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", text_at(part, "part"),
                          grouped(part.value("rows", std::int64_t{0})));
-  text += fmt::format("- data: {}{}{}\n", code(text_at(data, "source")),
-                      parts.empty() ? "" : fmt::format("; rows: {}", parts),
-                      text_at(data, "hash").empty()
-                          ? ""
-                          : fmt::format("; fingerprint `{}`", text_at(data, "hash")));
+  if (!text_at(data, "source").empty())
+    text += fmt::format("- data: {}{}{}\n", code(text_at(data, "source")),
+                        parts.empty() ? "" : fmt::format("; rows: {}", parts),
+                        text_at(data, "hash").empty()
+                            ? ""
+                            : fmt::format("; fingerprint `{}`", text_at(data, "hash")));
   if (value_at(r, "seed").is_number()) text += fmt::format("- seed: {}\n", to_line(r["seed"]));
   if (value_at(r, "steps").is_number())
     text += fmt::format("- steps: {}; the weights are those after step {}\n", to_line(r["steps"]),
@@ -335,7 +365,7 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
   const Json& r = card.result;
   const Json& data = value_at(r, "data");
   std::vector<std::string> lines;
-  if (text_at(data, "source").starts_with(kSyntheticPrefix))
+  if (text_at(data, "source").starts_with(kSyntheticPrefix) && !is_changed(card))
     lines.push_back(
         "It was trained on generated texts that no person wrote: what it makes of others is not "
         "known.");
@@ -381,6 +411,9 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
         "load "
         "what `hone unpack` writes of it. How fast it is depends on the processor: `hone bench` "
         "tells.");
+  } else if (!others_load(card, model)) {
+    lines.push_back(
+        "Its graph is not the one that its config builds: `hone` runs it, other programs do not.");
   } else if (model.quantization) {
     lines.push_back(
         "It is not smaller or faster yet: weights are stored in 32 bits, as the values they take "

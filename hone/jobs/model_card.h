@@ -12,7 +12,8 @@ namespace hone {
 struct ModelCard {
   std::string name;          ///< of the model: of its folder
   std::string command_line;  ///< that makes it again
-  Json result;               ///< of `train` or `quantize` for one seed, as docs/output.md has it
+  Json
+      result;  ///< of `train` or `quantize` for one seed, of `pass` or `lora`, as docs/output.md has it
 };
 
 /// The card as Markdown. What is not known is not there: no language, no licence, and a base model only where the

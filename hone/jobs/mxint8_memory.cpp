@@ -63,13 +63,6 @@ NamedTensors one_text(const Model& model, std::int64_t tokens, EncodedSet& text)
   return text_examples(text).batch(std::span(&row, 1), 0);
 }
 
-double seconds_of_run(Executable& executable, const NamedTensors& inputs,
-                      ParameterStore& parameters) {
-  const double start = steady_seconds();
-  executable.run(inputs, parameters);
-  return steady_seconds() - start;
-}
-
 // Loads the model of `folder` as any process would and reads a text. `unpack_whole`: each weight that is packed is unpacked as
 // a whole in front of its product.
 Json process_run(const fs::path& folder, bool unpack_whole, Context& context) {
@@ -87,11 +80,10 @@ Json process_run(const fs::path& folder, bool unpack_whole, Context& context) {
   EncodedSet text;
   const NamedTensors inputs = one_text(model, tokens, text);
   const std::unique_ptr<Executable> executable = session.executable(graph);
-  seconds_of_run(*executable, inputs, parameters);
+  const auto run = [&] { executable->run(inputs, parameters); };
+  run();
   const auto after = static_cast<std::int64_t>(resident_bytes());
-  double seconds = seconds_of_run(*executable, inputs, parameters);
-  for (int i = 1; i < kTimedRuns; ++i)
-    seconds = std::min(seconds, seconds_of_run(*executable, inputs, parameters));
+  const double seconds = runs_ms(run, kTimedRuns).front() / 1e3;
   const Bindings bindings = {{'B', 1}, {'S', tokens}};
   return {{"tokens", tokens},
           {"value_bytes", peak_value_bytes(graph, bindings)},

@@ -170,17 +170,6 @@ Table smooth_table(const NativeFindings& found) {
   return table;
 }
 
-Json to_json(const RoundTimes& times) {
-  return {{"min_ms", times.min_ms}, {"median_ms", times.median_ms}};
-}
-
-Json to_json(const TimesInTurn& times) {
-  return {{"fp32", to_json(times.before)},
-          {"native", to_json(times.after)},
-          {"speedup", times.speedup},
-          {"speedup_interval", {times.speedup_interval.low, times.speedup_interval.high}}};
-}
-
 }  // namespace
 
 std::string format_text(const NativeFindings& found, const Format& asked) {
@@ -345,7 +334,7 @@ Json to_json(const NativeFindings& found) {
                         {"inputs", one.inputs},
                         {"outputs", one.outputs},
                         {"of_codes", one.of_codes},
-                        {"times", one.of_codes ? to_json(one.times) : Json()}});
+                        {"times", one.of_codes ? to_json(one.times, "fp32", "native") : Json()}});
   }
   for (const NativeLayer& layer : found.layers)
     layers.push_back(
@@ -358,7 +347,7 @@ Json to_json(const NativeFindings& found) {
     times.push_back({{"texts_at_a_time", one.at_a_time},
                      {"texts", one.texts},
                      {"tokens_per_text", one.tokens},
-                     {"times", to_json(one.times)}});
+                     {"times", to_json(one.times, "fp32", "native")}});
   Json smooth = Json::array();
   for (const SmoothScales& one : found.smooth)
     smooth.push_back({{"value", one.group.value},

@@ -176,6 +176,7 @@ std::vector<Json> measured_rows(const Json& row, const Json& result) {
   const std::string part = judged_part(result);
   const bool repeated = value_at(result, "runs").is_array();
   const std::string judged = value_at(result, "b").is_object()                ? "b"
+                             : value_at(result, "after").is_object()          ? "after"
                              : value_at(result, "method").is_string()         ? "after"
                              : value_at(result, figure_key(result)).is_null() ? part
                                                                               : "";

@@ -50,6 +50,22 @@ double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+double run_ms(const std::function<void()>& work) {
+  const double start = steady_seconds();
+  work();
+  return 1e3 * (steady_seconds() - start);
+}
+
+std::vector<double> runs_ms(const std::function<void()>& work, std::int64_t runs) {
+  std::vector<double> times;
+  for (std::int64_t i = 0; i < runs; ++i) {
+    times.push_back(run_ms(work));
+    stop_if_interrupted();
+  }
+  std::ranges::sort(times);
+  return times;
+}
+
 std::vector<std::vector<double>> rounds_in_turn(std::span<const std::function<void()>> works,
                                                 std::int64_t rounds,
                                                 const std::function<void()>& on_round,
@@ -87,6 +103,17 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
   const std::function<void()> works[] = {before, after};
   const auto ms = rounds_in_turn(works, rounds, on_round, now_seconds);
   return compare_rounds(ms[0], ms[1]);
+}
+
+Json to_json(const TimesInTurn& times, const std::string& before_name,
+             const std::string& after_name) {
+  const auto round_times = [](const RoundTimes& one) {
+    return Json{{"min_ms", one.min_ms}, {"median_ms", one.median_ms}};
+  };
+  return {{before_name, round_times(times.before)},
+          {after_name, round_times(times.after)},
+          {"speedup", times.speedup},
+          {"speedup_interval", {times.speedup_interval.low, times.speedup_interval.high}}};
 }
 
 std::string speedup_text(const TimesInTurn& times) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/json.h"
 #include "hone/metrics/median.h"
 
 /// Which of several pieces of work is faster on this machine, however loud it is: they take turns, so that all see the same of
@@ -21,6 +22,11 @@ struct RoundTimes {
 
 /// Of a clock that never goes backwards; the origin is any.
 double steady_seconds();
+
+/// Milliseconds of one run.
+double run_ms(const std::function<void()>& work);
+/// Of each of `runs` runs one after the other, rising. Throws `Interrupted`.
+std::vector<double> runs_ms(const std::function<void()>& work, std::int64_t runs);
 
 struct TimesInTurn {
   RoundTimes before, after;
@@ -50,6 +56,10 @@ TimesInTurn time_in_turn(const std::function<void()>& before, const std::functio
                          std::int64_t rounds = kTimedRounds,
                          const std::function<void()>& on_round = {},
                          const std::function<double()>& now_seconds = {});
+
+/// Both under these names, `speedup` and `speedup_interval`.
+Json to_json(const TimesInTurn& times, const std::string& before_name,
+             const std::string& after_name);
 
 /// "1.84 times as fast (95 %: 1.79 to 1.90)", "no difference is shown: 0.98 times as fast (…)", "slower: 0.81 times as fast (…)".
 std::string speedup_text(const TimesInTurn& times);

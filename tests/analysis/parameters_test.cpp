@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "hone/frontends/huggingface/bert.h"
 #include "tests/analysis/graph_text.h"
 
@@ -41,6 +43,18 @@ TEST(Parameters, StandWithTheModuleThatOwnsThem) {
   EXPECT_EQ(modules.front().trainable, 30522 * 128);
   EXPECT_EQ(modules.back().module, "classifier");
   EXPECT_EQ(modules.back().trainable, 2 * 128 + 2);
+}
+
+// A report that adds every level of nesting says 14 480 258 of the same model.
+TEST(Parameters, OfModulesAddUpToTheTotalEachOnce) {
+  const Graph graph = build_graph(ops(), bert(), bert_tiny(), {});
+  std::int64_t sum = 0;
+  std::set<std::string> names;
+  for (const ModuleParameters& module : parameters_by_module(graph)) {
+    sum += module.trainable + module.frozen;
+    EXPECT_TRUE(names.insert(module.module).second) << module.module << " stands twice";
+  }
+  EXPECT_EQ(sum, 4'386'178);
 }
 
 TEST(Parameters, AreCountedAsTrainableOrFrozen) {

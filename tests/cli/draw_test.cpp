@@ -1,3 +1,4 @@
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -23,16 +24,33 @@ TEST(Draw, WritesAPicture) {
     EXPECT_NE(picture.find(text), std::string::npos) << text;
 }
 
-TEST(Draw, EveryChoiceOfInputsIsAnotherGraph) {
+// With and without attention_mask, with and without labels: without labels there is no loss, without a mask it is made inside.
+TEST(Draw, EveryChoiceOfInputsIsAnotherGraphAndSaysHow) {
   const TemporaryFolder folder;
   std::set<std::string> drawings;
-  for (const char* inputs :
-       {"input_ids", "input_ids,attention_mask", "input_ids,attention_mask,token_type_ids",
-        "input_ids,attention_mask,token_type_ids,labels"}) {
-    run_well({"draw", "tiny", "-o", "graph.dot", "--inputs", inputs, "--overwrite"}, folder.path());
-    drawings.insert(read_file(folder.path() / "graph.dot"));
-  }
+  for (const bool mask : {false, true})
+    for (const bool labels : {false, true}) {
+      std::vector<std::string> inputs = {"input_ids"}, outputs = {"logits"};
+      if (mask) inputs.emplace_back("attention_mask");
+      if (labels) inputs.emplace_back("labels");
+      if (labels) outputs.emplace_back("loss");
+      const Json result = run_json({"draw", "tiny", "-o", "graph.dot", "--inputs",
+                                    fmt::format("{}", fmt::join(inputs, ",")), "--overwrite"},
+                                   folder.path());
+      EXPECT_EQ(result["inputs"], inputs);
+      EXPECT_EQ(result["outputs"], outputs);
+      EXPECT_EQ(result["made_inside"], mask ? Json{"token_type_ids.full"}
+                                            : (Json{"token_type_ids.full", "attention_mask.full"}));
+      const std::string drawing = read_file(folder.path() / "graph.dot");
+      EXPECT_EQ(drawing.find("<b>cross_entropy</b>") != std::string::npos, labels);
+      EXPECT_EQ(drawing.find("attention_mask.full") != std::string::npos, !mask);
+      drawings.insert(drawing);
+    }
   EXPECT_EQ(drawings.size(), 4);
+  EXPECT_TRUE(
+      run_well({"draw", "tiny", "-o", "more.dot", "--inputs", "input_ids"}, folder.path())
+          .output.starts_with("inputs input_ids; outputs logits; made inside: token_type_ids.full, "
+                              "attention_mask.full\n"));
 }
 
 TEST(Draw, IsTheGraphOfInferenceUnlessTrainingIsAskedFor) {

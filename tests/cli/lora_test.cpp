@@ -113,8 +113,18 @@ TEST_F(Lora, IsTheSameMerged) {
   EXPECT_GT(merged["times"]["with_adapter"]["min_ms"].get<double>(), 0);
   EXPECT_FALSE(fs::exists(folder() / "merged/graph.hone"));  // others load it
   expect_near(logits({"merged"}), logits({"model", "--adapter", "adapter"}), 1e-6);
-  EXPECT_NE(read_page(folder() / "merged/report.html").find("4 adapters merged: "),
+  EXPECT_NE(read_page(folder() / "merged/report.html").find("4 adapters of adapter merged: "),
             std::string::npos);
+  EXPECT_EQ(merged["others_load"], true);
+  EXPECT_NE(read_file(folder() / "merged/README.md")
+                .find("`model` with the adapter `adapter` in its weights"),
+            std::string::npos);
+  const Json measured = run_json({"lora", "merge", "model", "--adapter", "adapter", "--data",
+                                  "reviews.csv", "--split", "all", "-o", "merged-measured"},
+                                 folder());
+  EXPECT_EQ(measured["before"]["eval_accuracy"], measured["after"]["eval_accuracy"]);
+  EXPECT_EQ(measured["comparison"]["flip_share"], 0);
+  EXPECT_EQ(measured["n"], kReviews);
 }
 
 TEST_F(Lora, OfOneBaseThereAreSeveral) {

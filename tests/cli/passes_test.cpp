@@ -1,10 +1,21 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
 namespace hone::testing {
 namespace {
+
+// How many operations of a kind there were, and are.
+std::pair<int, int> operations_of(const Json& run, const std::string& operation) {
+  for (const Json& row : run["operations"])
+    if (row["operation"] == operation) return {row["before"], row["after"]};
+  return {0, 0};
+}
 
 TEST(Passes, AreListedWithTheirOptions) {
   const Ending all = run_well({"passes"}, workshop());
@@ -18,6 +29,48 @@ TEST(Passes, AreListedWithTheirOptions) {
   const Ending unknown = run_hone({"passes", "freez"}, workshop());
   EXPECT_EQ(unknown.code, 1);
   EXPECT_NE(unknown.messages.find("did you mean 'freeze'?"), std::string::npos);
+}
+
+// Every line that is shown runs as it stands, on a model where there is something to do.
+TEST(Passes, ExamplesRunAsTheyAreShown) {
+  const TemporaryFolder folder;
+  const auto on = [&](const std::string& line) { run_well(shell_words(line), folder.path()); };
+  fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
+  on("pass model insert_lora r=2 -o adapted");
+  on("pack model --weight_format int(bits=8,per=row) -o packed");
+  on("quantize model --format bf16 --data " + (workshop() / "reviews.csv").string() +
+     " -o rounded");
+  const std::map<std::string, std::string> subjects = {{"fuse_lora", "adapted"},
+                                                       {"pack", "rounded"},
+                                                       {"remove_quantizers", "rounded"},
+                                                       {"unpack", "packed"}};
+  // There is nothing in what front ends build that these change.
+  const std::set<std::string> idle = {"merge_equal", "remove_dead_code"};
+  int shown = 0;
+  const Json all = run_json({"passes"}, folder.path());
+  for (const Json& row : all["passes"]) {
+    const std::string name = row["pass"];
+    SCOPED_TRACE(name);
+    if (row["use"] == "run") {
+      EXPECT_TRUE(row["example"].is_null());
+      const Ending refused = run_hone(
+          {"pass", "model", name, name == "keep_outputs" ? "names=loss" : "", "-o", "none"},
+          folder.path());
+      EXPECT_NE(refused.code, 0);
+      continue;
+    }
+    const std::string example = row["example"];
+    EXPECT_NE(run_well({"passes", name}, folder.path()).output.find(example), std::string::npos);
+    std::vector<std::string> words = shell_words(example);
+    words.erase(words.begin());
+    words[1] = subjects.contains(name) ? subjects.at(name) : "model";
+    words.back() = "after-" + name;
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_EQ(ending.code, idle.contains(name) ? 1 : 0) << ending.messages;
+    if (ending.code == 0) run_well({"predict", words.back(), "fine"}, folder.path());
+    ++shown;
+  }
+  EXPECT_GT(shown, 8);
 }
 
 TEST(Passes, AreToldAndDumpedAsTheyRun) {
@@ -67,8 +120,9 @@ TEST(Passes, AreRunForGood) {
   const Json run = run_json({"pass", model, "remove_dropout", "-o", "calm"}, folder.path());
   EXPECT_EQ(run["pass"], "remove_dropout");
   // bert-tiny's: of the embeddings, of the scores and both denses of two layers, and in front of the classifier.
-  EXPECT_EQ(run["before"]["operations"].get<int>() - run["after"]["operations"].get<int>(), 8);
-  EXPECT_EQ(run["before"]["parameters"], run["after"]["parameters"]);
+  EXPECT_EQ(operations_of(run, "dropout"), (std::pair{8, 0}));
+  EXPECT_EQ(operations_of(run, "linear"), (std::pair{14, 14}));
+  EXPECT_EQ(run["parameters_before"], run["parameters"]);
   EXPECT_EQ(run_json({"predict", "calm", "a fine film"}, folder.path())["logits"],
             run_json({"predict", model, "a fine film"}, folder.path())["logits"]);
   const Ending again = run_hone({"pass", "calm", "remove_dropout", "-o", "calmer"}, folder.path());
@@ -82,10 +136,72 @@ TEST(Passes, AreRunForGood) {
   const Json less = run_json(
       {"pass", model, "replace_by_identity", "names=" + dense + ",bert.pooler.dense", "-o", "less"},
       folder.path());
-  EXPECT_EQ(less["before"]["parameters"].get<int>() - less["after"]["parameters"].get<int>(),
+  EXPECT_EQ(less["parameters_before"].get<int>() - less["parameters"].get<int>(),
             2 * (128 * 128 + 128));
+  EXPECT_EQ(operations_of(less, "linear"), (std::pair{14, 12}));
   EXPECT_TRUE(fs::exists(folder.path() / "less/graph.hone"));
   EXPECT_EQ(run_json({"inspect", "less"}, folder.path())["command"], "inspect");
+}
+
+TEST(Passes, LeaveWhatOtherJobsLeave) {
+  const TemporaryFolder folder;
+  const fs::path model = workshop() / "model", data = workshop() / "reviews.csv";
+  const Ending ending = run_well({"pass", model, "fuse_attention", "-o", "fused"}, folder.path());
+  for (const char* sentence :
+       {"attention 2 (0)", "matmul 0 (4)", "parameters, as before.",
+        "8 texts of 128 tokens: ", "Its answers were not measured: --data with texts does that.",
+        "Other programs (transformers) cannot load it: its graph (graph.hone)"})
+    EXPECT_NE(ending.output.find(sentence), std::string::npos) << sentence << ending.output;
+  const std::vector<std::string> files = entries(folder.path() / "fused");
+  for (const char* file : {"README.md", "machine.json", "record.json", "report.html",
+                           "results.json", "run.log", "settings.json"})
+    EXPECT_NE(std::ranges::find(files, file), files.end()) << file;
+  const std::string card = read_file(folder.path() / "fused/README.md");
+  for (const char* sentence :
+       {"library_name: hone", "after the pass `fuse_attention`", "Its answers were not measured.",
+        "hone pass ", "- pass over its graph: `fuse_attention`",
+        "`hone` runs it, other programs do not"})
+    EXPECT_NE(card.find(sentence), std::string::npos) << sentence << card;
+  EXPECT_EQ(card.find("- data: "), std::string::npos) << card;
+  // What the same job has left may be replaced, and nothing else.
+  run_well({"pass", model, "fuse_attention", "-o", "fused", "--overwrite"}, folder.path());
+
+  const Json run = run_json({"pass", model, "replace_by_identity", "names=bert.pooler.dense",
+                             "--data", data, "--split", "all", "-o", "less"},
+                            folder.path());
+  EXPECT_EQ(run["part"], "all");
+  EXPECT_EQ(run["n"], kReviews);
+  EXPECT_EQ(
+      run["before"]["eval_accuracy"],
+      run_json({"eval", model, "--data", data, "--split", "all"}, folder.path())["eval_accuracy"]);
+  EXPECT_NEAR(
+      run["after"]["eval_loss"].get<double>(),
+      run_json({"eval", "less", "--data", data, "--split", "all"}, folder.path())["eval_loss"]
+          .get<double>(),
+      1e-9);
+  for (const char* key : {"verdict", "flip_share", "flip_interval"})
+    EXPECT_TRUE(run["comparison"].contains(key)) << key;
+  EXPECT_EQ(run["others_load"], false);
+  EXPECT_NE(read_file(folder.path() / "less/README.md").find("| this model | all | 40 | "),
+            std::string::npos);
+  EXPECT_NE(read_page(folder.path() / "less/report.html").find("On all, n = 40"),
+            std::string::npos);
+}
+
+// Attention drops its weights as before, so a model whose attention is one operation is trained as any other.
+TEST(Passes, LeaveModelsThatCanBeTrained) {
+  const TemporaryFolder folder;
+  const fs::path model = workshop() / "model", data = workshop() / "reviews.csv";
+  run_well({"pass", model, "fuse_attention", "-o", "fused"}, folder.path());
+  const auto train = [&](const std::string& from, const std::string& to) {
+    return run_json({"train", from, "--data", data, "--max_steps", "3", "--lr", "1e-3", "-o", to},
+                    folder.path());
+  };
+  const double steps = train(model, "by-steps")["train_loss"],
+               fused = train("fused", "by-one")["train_loss"];
+  EXPECT_NEAR(steps, fused, 1e-5);
+  EXPECT_NE(read_file(folder.path() / "by-one/graph.hone").find(" = attention("),
+            std::string::npos);
 }
 
 TEST(Passes, SayWhatDoesNotFit) {
@@ -103,8 +219,12 @@ TEST(Passes, SayWhatDoesNotFit) {
   expect_refusal("there is no pass 'remove_dropouts'", {"remove_dropouts"});
   expect_refusal("expected OPTION=VALUE, got 'bert.*'", {"freeze", "bert.*"}, 2);
   expect_refusal("has no option 'name'", {"freeze", "name=bert.*"});
-  expect_refusal("leaves no output 'loss', which a model's folder needs",
-                 {"keep_outputs", "names=logits"});
+  expect_refusal("is for graphs that are about to be run", {"keep_outputs", "names=logits"});
+  expect_refusal("is for graphs that are about to be run", {"fuse_linear"});
+  expect_refusal("names is given twice", {"freeze", "names=a", "names=b"});
+  expect_refusal("needs names: globs of parameters", {"freeze"});
+  expect_refusal("r: expected a whole number, got 'many'", {"insert_lora", "r=many"});
+  expect_refusal("unknown format 'bf17'", {"quantize", "format=bf17"});
   expect_refusal("cannot stand in its place", {"replace_by_identity", "names=classifier"});
 }
 

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/analysis/parameters.h"
 #include "hone/base/text.h"
 #include "hone/ir/print.h"
 #include "hone/jobs/compress.h"
+#include "hone/models/model_source.h"
 #include "tests/support/expect.h"
 #include "tests/support/tiny_jobs.h"
 
@@ -113,6 +115,20 @@ TEST(Transform, CannotBeLeftOut) {
                     [&] { transform(model, "freeze(names=\"*\")", skipping); });
   EXPECT_EQ(model.facts.history, History{});
   EXPECT_EQ(to_string(model.graph), to_string(tiny_model().graph));
+}
+
+// What the originals of these figures say of bert-tiny; a LoRA that leaves all else trainable says 440 844.
+TEST(Transform, OfBertTinyLeavesTheKnownNumbersOfParametersToTrain) {
+  const auto trainable = [](std::string_view pass) {
+    Model model = new_model(fresh_facts("tiny"), testing::quiet_context().library.ops, /*seed=*/42);
+    EXPECT_EQ(total_parameters(model.graph).all(), 4'386'178);
+    transform(model, pass, session());
+    return total_parameters(model.graph).trainable;
+  };
+  EXPECT_EQ(trainable("freeze(names=\"bert.embeddings.*\")"), 413'314);
+  EXPECT_EQ(trainable("insert_lora(r=6)"), 29'964);
+  EXPECT_EQ(trainable("insert_lora(target=\"query,value\", r=6, modules_to_save=\"classifier\")"),
+            4 * 6 * (128 + 128) + 258);
 }
 
 }  // namespace
