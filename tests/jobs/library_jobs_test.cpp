@@ -469,7 +469,9 @@ TEST(LibraryJobs, DrawWritesAGraph) {
   const DrawResult whole = draw_model(job, told.context);
   EXPECT_EQ(whole.drawing.folded_layers, 0);
   EXPECT_GT(whole.drawing.drawn, result.drawing.drawn);
-  EXPECT_EQ(whole.text, drawn_sentence(whole.drawing) + "; written to " + job.output + "\n");
+  EXPECT_EQ(whole.text,
+            "inputs input_ids, token_type_ids; outputs logits; made inside: attention_mask.full\n" +
+                drawn_sentence(whole.drawing) + "; written to " + job.output + "\n");
 }
 
 TEST(LibraryJobs, RunsAreLaidBesideEachOther) {

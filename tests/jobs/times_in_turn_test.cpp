@@ -57,6 +57,27 @@ TEST(TimesInTurn, ClaimNoMoreThanTheirSpread) {
   EXPECT_EQ(speedup_text(times), "no difference is shown: 1.25 times as fast (95 %: 0.62 to 1.25)");
 }
 
+TEST(TimesInTurn, OfOnePieceOfWorkAreInOrder) {
+  int runs = 0;
+  const std::vector<double> times = runs_ms([&] { ++runs; }, 7);
+  EXPECT_EQ(runs, 7);
+  EXPECT_EQ(times.size(), 7u);
+  EXPECT_TRUE(std::ranges::is_sorted(times));
+  EXPECT_GE(times.front(), 0);
+  EXPECT_GE(run_ms([&] { ++runs; }), 0);
+  EXPECT_EQ(runs, 8);
+}
+
+TEST(TimesInTurn, AreToldUnderTheNamesOfBoth) {
+  FakeClock clock;
+  const Json told = to_json(time_in_turn(clock.work_of(4), clock.work_of(2), {}, clock.now()),
+                            "beside", "merged");
+  EXPECT_NEAR(told["beside"]["min_ms"].get<double>(), 4, 1e-9);
+  EXPECT_NEAR(told["merged"]["median_ms"].get<double>(), 2, 1e-9);
+  EXPECT_NEAR(told["speedup"].get<double>(), 2, 1e-9);
+  EXPECT_EQ(told["speedup_interval"].size(), 2u);
+}
+
 TEST(TimesInTurn, SayWhatIsSlower) {
   FakeClock clock;
   const TimesInTurn times =
