@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <optional>
 
 #include "hone/base/job_files.h"
@@ -16,6 +17,7 @@
 #include "hone/cli/screen.h"
 #include "hone/frontends/huggingface/config.h"
 #include "hone/metrics/metric.h"
+#include "hone/train/optimizer.h"
 
 namespace hone {
 namespace {
@@ -49,6 +51,25 @@ CLI::Validator metric_name() {
                        did_you_mean(plain, known));
   };
   return CLI::Validator(check, "");
+}
+
+// A factor that is there: above 0, and at most `most`.
+CLI::Validator factor(double most) {
+  const auto check = [most](const std::string& text) -> std::string {
+    const std::optional<double> value = parse_whole<double>(text);
+    if (value && *value > 0 && *value <= most) return "";
+    const std::string bound = std::isfinite(most) ? fmt::format(" and at most {:g}", most) : "";
+    return fmt::format("expected a number above 0{}, got {}", bound, text);
+  };
+  return CLI::Validator(check, "");
+}
+
+std::string schedules_help() {
+  std::string text = "how the learning rate changes over the run:";
+  for (const Schedule& row : schedules())
+    text += fmt::format(" {} ({}){}", row.name, row.summary,
+                        row.name == schedules().back().name ? "" : ",");
+  return text;
 }
 
 // 0, or room for the special tokens of a text.
@@ -214,9 +235,21 @@ void declare(CLI::App& app, FineTuneOptions& a) {
   app.add_option("--per_device_eval_batch_size", a.eval_batch_size,
                  "texts per batch of an evaluation")
       ->check(number_from(1));
-  app.add_option("--learning_rate,--lr", o.learning_rate, "at the start; falls linearly to 0")
+  app.add_option(
+         "--gradient_accumulation_steps", t.gradient_accumulation_steps,
+         "batches of a step, one after the other: a step of that many times --batch texts in "
+         "the memory of one batch; the last step of an epoch has what is left")
+      ->check(number_from(1));
+  app.add_option("--learning_rate,--lr", o.learning_rate,
+                 "at the start, and then as --lr_scheduler_type says")
       ->check(number_from(0));
-  app.add_option("--warmup_steps", t.warmup_steps, "steps of linear rise before that")
+  app.add_option("--lr_scheduler_type", t.lr_scheduler_type, schedules_help())
+      ->check(one_of(schedule_names()));
+  app.add_option("--layerwise_lr_decay", a.layerwise_lr_decay,
+                 "what the learning rate is multiplied by from each layer to the one below it, the "
+                 "embeddings last; the head has the rate itself; 1: all have")
+      ->check(factor(1));
+  app.add_option("--warmup_steps", t.warmup_steps, "steps of linear rise at the start")
       ->check(number_from(0));
   app.add_option("--warmup_ratio", t.warmup_ratio,
                  "the same as a share of all steps; --warmup_steps goes over it")
@@ -251,10 +284,30 @@ void declare(CLI::App& app, FineTuneOptions& a) {
       "weight of each class in the training loss, where a text has one: balanced (texts / "
       "(classes x texts of the class)), or a number for each by commas; evaluations stay "
       "unweighted");
+  app.add_option(
+         "--label_smoothing_factor", t.label_smoothing_factor,
+         "share of each label that goes to all classes alike in the training loss, below 1; "
+         "evaluations stay as they are")
+      ->check(number_from(0, 1));
   declare_freeze(app, a.freeze);
   app.add_flag("--group_by_length", t.group_by_length,
                "put texts of like length into a batch: less padding, faster");
   app.add_flag("!--no_shuffle", t.shuffle, "take the texts in the order of the data");
+}
+
+void declare(CLI::App& app, DistillJob& a) {
+  CLI::Option* const parent = app.add_option(
+      "--distill", a.parent,
+      "learn from this model, too: a folder with the same labels, of any size, format and "
+      "tokenizer; the loss is alpha times that of the labels + (1 - alpha) T^2 KL(parent, model)");
+  app.add_option("--distill_temperature", a.options.temperature,
+                 "T, by which the logits of both are divided first")
+      ->check(factor(std::numeric_limits<double>::infinity()))
+      ->needs(parent);
+  app.add_option("--distill_alpha", a.options.alpha,
+                 "what the loss of the labels weighs; 0: the parent's answers alone")
+      ->check(number_from(0, 1))
+      ->needs(parent);
 }
 
 void declare_problem_type(CLI::App& app, std::string& problem_type) {

@@ -7,6 +7,7 @@
 #include "hone/cli/command.h"
 #include "hone/cli/pass_watch.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/distillation.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/model_change.h"
@@ -83,6 +84,9 @@ inline constexpr const char* kDataSources =
 
 /// How a command trains.
 void declare(CLI::App& app, FineTuneOptions& options);
+
+/// `--distill` and what goes with it, of commands that make a model by training.
+void declare(CLI::App& app, DistillJob& options);
 
 /// `--report_to`, of commands that keep the log of a training.
 void declare_problem_type(CLI::App& app, std::string& problem_type);

@@ -131,6 +131,7 @@ Command quantize_command() {
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.training);
+            declare(app, a->job.distill);
             declare_report_to(app, a->job.report_to);
             declare(app, a->job.resume);
             declare_row_hashes(app, a->job.row_hashes);

@@ -37,6 +37,7 @@ Command train_command() {
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
             declare(app, a->job.training);
+            declare(app, a->job.distill);
             app.add_option(
                 "--lora", a->job.lora,
                 "train low-rank adapters and the head alone, and write them as an adapter: options "

@@ -80,7 +80,8 @@ const std::vector<FlagRow>& flag_rows() {
        "not there yet: training is in fp32; `hone quantize` makes models in bf16, fp16 and others"},
       {{"gradient_checkpointing", "gradient_checkpointing_kwargs", "activation_checkpointing",
         "activation_checkpointing_kwargs"},
-       "not there yet; a smaller --batch needs less memory"},
+       "not there yet; a smaller --batch needs less memory, and with --gradient_accumulation_steps "
+       "steps stay as large"},
       {{"attn_implementation", "use_liger_kernel", "liger_kernel_config", "use_cache",
         "torch_compile", "torch_compile_backend", "torch_compile_mode", "jit_mode_eval"},
        "there is one implementation of the graph, the fastest for this processor; leave it out"},
@@ -89,16 +90,25 @@ const std::vector<FlagRow>& flag_rows() {
       {{"optim_args", "optim_target_modules"},
        "AdamW is the only optimizer yet: --adam_beta1, --adam_beta2, --adam_epsilon, "
        "--weight_decay"},
-      {{"lr_scheduler_type", "lr_scheduler_kwargs"},
-       "linear is the only schedule yet, with --warmup_steps or --warmup_ratio"},
-      {{"gradient_accumulation_steps", "eval_accumulation_steps", "accumulate_grad_batches"},
-       "not there yet; --batch is the number of texts per step"},
-      {{"train_batch_size", "per_gpu_train_batch_size"}, "--batch is the number of texts per step"},
+      {{"lr_scheduler_kwargs"},
+       "schedules have no settings but --warmup_steps and --warmup_ratio; leave it out"},
+      {{"accumulate_grad_batches"},
+       "--gradient_accumulation_steps is the number of batches per step"},
+      {{"eval_accumulation_steps"},
+       "logits of an evaluation take a few bytes per text, wherever they are; leave it out"},
+      {{"train_batch_size", "per_gpu_train_batch_size"},
+       "--batch is the number of texts per batch, of which --gradient_accumulation_steps make a "
+       "step"},
       {{"eval_batch_size", "per_gpu_eval_batch_size"},
        "--per_device_eval_batch_size is the number of texts per batch of an evaluation"},
       {{"auto_find_batch_size"},
        "not there yet; a batch that does not fit the memory is refused with what it would take"},
-      {{"label_smoothing_factor", "label_smoothing", "neftune_noise_alpha"}, "not there yet"},
+      {{"label_smoothing"}, "--label_smoothing_factor is the share that goes to all classes"},
+      {{"layer_decay", "llrd"}, "--layerwise_lr_decay is the factor from layer to layer"},
+      {{"temperature", "teacher_model", "teacher_model_name_or_path"},
+       "--distill takes the folder of the parent, --distill_temperature and --distill_alpha say "
+       "how"},
+      {{"neftune_noise_alpha"}, "not there yet"},
       // When to log, evaluate, save.
       {{"evaluation_strategy", "eval_strategy"},
        "evaluations come after every epoch; --eval_steps N asks for them by steps, "

@@ -12,6 +12,7 @@
 #include "hone/metrics/metric.h"
 #include "hone/models/model_source.h"
 #include "hone/runtime/library.h"
+#include "hone/train/optimizer.h"
 
 namespace hone {
 namespace {
@@ -54,7 +55,7 @@ std::vector<std::string> pass_names() {
 
 const std::vector<ValueKindRow>& value_kind_rows() {
   static const std::vector<ValueKindRow> table = {
-      {{"MODEL", "A", "B", "model"},
+      {{"MODEL", "A", "B", "model", "distill"},
        {.shown = "MODEL",
         .files = true,
         .words = fresh_model_names(),
@@ -79,6 +80,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"metric_for_best_model"}, {.shown = "METRIC", .words = metric_names()}},
       {{"problem_type"}, {.shown = "TASK", .words = task_names()}},
       {{"class_weights"}, {.shown = "balanced|LIST", .words = {"balanced"}}},
+      {{"lr_scheduler_type"}, {.shown = "SCHEDULE", .words = schedule_names()}},
       {{"report_to"}, {.shown = "none|tensorboard", .words = {"none", "tensorboard"}}},
       {{"calibration"},
        {.shown = "minmax|percentile|mse", .words = {"minmax", "percentile", "mse"}}},

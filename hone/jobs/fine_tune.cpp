@@ -7,6 +7,7 @@
 #include "hone/base/text.h"
 #include "hone/ir/quoted.h"
 #include "hone/metrics/metric.h"
+#include "hone/models/layer_rates.h"
 #include "hone/report/text_layout.h"
 #include "hone/study/comparison_table.h"
 #include "hone/train/class_weights.h"
@@ -98,12 +99,20 @@ class Run {
   bool saves() const { return !options_.checkpoints.folder.empty(); }
 
   void check_step_memory(const Graph& graph) {
+    const TrainingOptions& training = options_.training;
     Graph step = graph;
-    add_training_step(step, options_.training.optimizer);
-    const std::int64_t texts = std::min(options_.training.batch_size, data_.train.size()),
+    double beside = 0;
+    if (training.gradient_accumulation_steps > 1) {
+      add_gradient_sums(step);
+      beside = bytes_beside(step, update_of_sums(step, training.optimizer));
+    } else {
+      add_training_step(step, training.optimizer);
+    }
+    const std::int64_t texts = std::min(training.batch_size, data_.train.size()),
                        tokens = longest_text(data_.train);
     check_memory(step, {{'B', texts}, {'S', tokens}}, context_.session(),
-                 fmt::format("a training step of {} texts of up to {} tokens", texts, tokens));
+                 fmt::format("a training step of {} texts of up to {} tokens", texts, tokens),
+                 available_bytes(), beside);
   }
 
   void resume() {
@@ -145,7 +154,7 @@ class Run {
       };
     callbacks.stop_requested = [] { return interrupt_signal() != 0; };
     try {
-      return hone::train(graph, model_.parameters, text_examples(data_.train), options_.training,
+      return hone::train(graph, model_.parameters, examples(), options_.training,
                          context_.session(), callbacks, checkpoint_.state);
     } catch (const Diverged& diverged) {
       give_up(diverged);
@@ -155,6 +164,13 @@ class Run {
       fail("{}; the last checkpoint is {}", error.what(),
            checkpoint_folder(options_.checkpoints, steps.back()).string());
     }
+  }
+
+  ExampleSource examples() const {
+    ExampleSource texts = text_examples(data_.train);
+    return options_.training.distillation
+               ? with_column(std::move(texts), kParentLogits, options_.parent_logits)
+               : texts;
   }
 
   // Something has been computed with it, or there is nothing left to compute.
@@ -318,10 +334,16 @@ FineTuneResult fine_tune(Model& model, const EncodedSplits& data, const FineTune
              "`class_weights` weigh classes of which each text has one; the task is {}: leave them "
              "out",
              to_string(task));
-  FineTuneOptions weighed = options;
-  weighed.training.class_weights =
+  user_check(
+      options.training.label_smoothing_factor == 0 || task == Task::single_label,
+      "`label_smoothing_factor` moves a share of the one class of a text to all classes; the "
+      "task is {}: leave it out",
+      to_string(task));
+  FineTuneOptions whole = options;
+  whole.training.class_weights =
       class_weights(options.class_weights, data.train.labels, model.facts.labels);
-  return Run(model, data, weighed, log, context).run();
+  whole.training.optimizer.rate_factors = layer_rates(model, options.layerwise_lr_decay);
+  return Run(model, data, whole, log, context).run();
 }
 
 }  // namespace hone

@@ -24,6 +24,9 @@ struct FineTuneOptions {
   /// Empty: the one by which the task is judged.
   std::string metric_for_best_model = {};
   std::string class_weights = {};  ///< as `class_weights` takes it
+  /// What the learning rate falls by from each layer to the one below it; 1: nothing. See `layer_rates`.
+  double layerwise_lr_decay = 1;
+  Tensor parent_logits = {};  ///< f32 (training texts, classes), of `training.distillation`
   CheckpointOptions checkpoints = {};
 
   bool chooses() const { return load_best_model_at_end || early_stopping_patience > 0; }

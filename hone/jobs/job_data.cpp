@@ -63,9 +63,10 @@ void tell_choice(const EncodedSplits& data, const std::string& unknown, const Co
 
 }  // namespace
 
-EncodedSplits load_encoded(TextModel& source, const std::string& name, const JobData& data,
-                           const std::string& split, std::uint64_t seed, FiguresOf figures,
-                           Context& context, std::vector<std::string>& notes) {
+EncodedSplits load_encoded(
+    TextModel& source, const std::string& name, const JobData& data, const std::string& split,
+    std::uint64_t seed, FiguresOf figures, Context& context, std::vector<std::string>& notes,
+    const std::function<void(const DataSet&, std::vector<std::string>&)>& look) {
   const bool fresh = is_fresh(name);
   const Splits splits = fresh ? load_splits(data, seed, known_labels(name), source.trained_on,
                                             DataUse::compression, context)
@@ -77,6 +78,7 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
   const EncodedSplits encoded =
       encode_splits(source, splits, measured_texts(splits, split, source.trained_on),
                     source.trained_on, data.max_seq_length, context, warnings);
+  if (look) look(splits.source, warnings);
   std::erase(warnings, "");
   tell_warnings(context, warnings);
   for (const std::vector<std::string>& lines :

@@ -1,6 +1,7 @@
 #include "hone/jobs/quantize.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/other_programs.h"
@@ -155,6 +156,8 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   if (job.qat) {
     quantized.result["steps"] = quantized.steps;
     quantized.result["caveat"] = caveat_of({quantized.result});
+    if (Json distill = to_json(job.distill); !distill.is_null())
+      quantized.result["distill"] = std::move(distill);
   }
   if (!job.qat && !run.without_head().empty()) quantized.result["caveat"] = run.without_head();
   if (job.qat && !options.fine_tune.class_weights.empty()) {
@@ -315,7 +318,8 @@ QuantizeResult quantize_seeds(const QuantizeRun& run, RunReport report) {
                  {"protocol", to_string(run.data.protocol)},
                  {"calibration_texts", run.calibration_texts},
                  {"change", paired_json(changes, change)}});
-  for (const char* key : {"average_weight_bits", "quantized_modules", "size", "class_weights"})
+  for (const char* key :
+       {"average_weight_bits", "quantized_modules", "size", "class_weights", "distill"})
     if (results.front().contains(key)) result[key] = results.front()[key];
   const std::string caveat = caveat_of(results), caption = run.caption(caveat);
   if (!caveat.empty()) result["caveat"] = caveat;
@@ -370,6 +374,9 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
         "`seeds` repeats training with `qat`; quantizing by rounding alone draws nothing at "
         "random, "
         "so all seeds would give the same model");
+  if (!job.distill.parent.empty() && !job.qat)
+    throw UsageError(
+        "`distill` is a way to train; with `qat` the quantized model learns from a parent");
   RunReport report;
   report.invocation = job.invocation;
   CompressOptions options{
@@ -379,6 +386,7 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
+  parent.trained_on = record_with_parent(parent.trained_on, job.distill);
   // What training through its quantizers left beside the rounded weights computes the same, and goes on with more.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
   user_check(!parent.model.fresh_head() || !job.max_drop_points,
@@ -388,9 +396,15 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   options.plan = resolve(job.recipe, plain_graph(parent.model));
   const QuantizationPlan plan =
       with_context(job.model, [&] { return whole_plan(parent.model, options.plan); });
-  const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
-                                          FiguresOf::one_model, context, report.notes);
-  if (!begin_run(report.invocation, parent.model.parameters, data, output))
+  std::optional<Parent> distilled;
+  const EncodedSplits data =
+      load_encoded(parent, job.model, job.data, job.split, job.seed, FiguresOf::one_model, context,
+                   report.notes, [&](const DataSet& texts, std::vector<std::string>& warnings) {
+                     distilled = open_parent(job.distill, parent.model, texts,
+                                             job.data.max_seq_length, context, warnings);
+                   });
+  if (!begin_run(report.invocation, parent.model.parameters, data, output,
+                 distilled ? &*distilled : nullptr))
     return {.was_finished = true, .fields = finished_results(output)};
   const Measurement before =
       measure_before(parent, data, options.fine_tune.eval_batch_size, context, report.notes);
@@ -401,6 +415,9 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
                                        grouped(data.train.size()), job.seed));
     tell_notes(context, {report.notes.back()});
   }
+  if (distilled)
+    learn_from(*std::exchange(distilled, std::nullopt), data.train, job.distill, job.seed,
+               job.seeds, options.fine_tune, context);
   const QuantizeRun run{job,     parent, parent_is_unrounded, data,   before,
                         options, plan,   calibration_texts,   output, context};
   report.title = fmt::format("{} quantized: {}", job.model, run.label());

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "hone/jobs/compress.h"
+#include "hone/jobs/distillation.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/recipe.h"
@@ -31,6 +32,7 @@ struct QuantizeJob {
   JobData data = {};
   FineTuneOptions training =
       {};  ///< of `qat`; its seed, checkpoints and `save_steps` come from what follows
+  DistillJob distill = {};         ///< of `qat`: what it learns from beside the labels
   std::string report_to = "none";  ///< or "tensorboard"
   JobResume resume = {};
   std::int64_t seeds = 1;  ///< of `qat`: the job is repeated with so many, from `seed` on

@@ -140,27 +140,32 @@ std::string command_of(const FolderRecord& record, const fs::path& folder) {
 }
 
 Json result_settings(Json settings) {
-  for (const char* key : {"MODEL", "model", "data", "output_dir", "overwrite_output_dir", "resume",
-                          "save_steps", "save_total_limit", "report_to", "save_optimizer_state",
-                          "threads", "json", "quiet", "color", "show_passes", "dump_passes"})
+  for (const char* key :
+       {"MODEL", "model", "distill", "data", "output_dir", "overwrite_output_dir", "resume",
+        "save_steps", "save_total_limit", "report_to", "save_optimizer_state", "threads", "json",
+        "quiet", "color", "show_passes", "dump_passes"})
     settings.erase(key);
   return settings;
 }
 
-Json run_identity(const Json& settings, const ParameterStore& parameters,
-                  const EncodedSplits& data) {
+Json run_identity(const Json& settings, const ParameterStore& parameters, const EncodedSplits& data,
+                  const Parent* parent) {
   Json identity = result_settings(settings);
   identity[kNumericsKey] = kNumerics;
   identity["the model"] = describe(parameters);
   identity["the training texts"] = describe(data.train);
   identity["the validation texts"] = describe(data.validation);
   identity["the test texts"] = describe(data.test);
+  if (parent != nullptr) {
+    identity["the parent"] = describe(parent->model.model.parameters);
+    identity["the training texts as the parent reads them"] = describe(parent->texts);
+  }
   return identity;
 }
 
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
-               const EncodedSplits& data, OutputFolder& output) {
-  Json identity = run_identity(invocation.settings, parameters, data);
+               const EncodedSplits& data, OutputFolder& output, const Parent* parent) {
+  Json identity = run_identity(invocation.settings, parameters, data, parent);
   identity[kCommandKey] = invocation.name;
   const auto& finished = output.former();
   if (output.options().resume && finished) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "hone/base/output_folder.h"
+#include "hone/jobs/distillation.h"
 #include "hone/jobs/run_report.h"
 #include "hone/models/encoding.h"
 #include "hone/tensor/parameter_store.h"
@@ -21,9 +22,9 @@ Json result_settings(Json settings);
 /// The command that made the folder of this record, or was interrupted there: "train". Empty: unknown.
 std::string command_of(const FolderRecord& record, const fs::path& folder);
 
-/// The identity of a run with the command's `settings`, and its numerics.
-Json run_identity(const Json& settings, const ParameterStore& parameters,
-                  const EncodedSplits& data);
+/// The identity of a run with the command's `settings`, and its numerics. `parent`: what it learns from beside the data.
+Json run_identity(const Json& settings, const ParameterStore& parameters, const EncodedSplits& data,
+                  const Parent* parent = nullptr);
 
 /// Begins a run in its folder; with `resume`, goes on in what an interrupted one left, or begins where there is nothing
 /// to go on with. Returns false when the same run is finished: there is nothing left to do, the result stands at the
@@ -33,6 +34,6 @@ Json run_identity(const Json& settings, const ParameterStore& parameters,
 /// interrupted, or is finished and not to be overwritten; and with every file when the finished one has lost some, or
 /// others than it wrote stand there.
 bool begin_run(const Invocation& invocation, const ParameterStore& parameters,
-               const EncodedSplits& data, OutputFolder& output);
+               const EncodedSplits& data, OutputFolder& output, const Parent* parent = nullptr);
 
 }  // namespace hone

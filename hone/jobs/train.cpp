@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
@@ -100,6 +101,8 @@ struct TrainRun {
   OutputFolder& output;
   Context& context;
 
+  FineTuneOptions training;  ///< the job's, with what its parent says
+
   /// Of the two parts that are measured, the last one that has texts is what the job is judged by.
   Json subject() const {
     return subject_of(job.model, data.identity,
@@ -133,7 +136,7 @@ Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
                    const fs::path& folder) {
   const TrainJob& job = run.job;
   source.trained_on = run.trained_on;
-  FineTuneOptions options = job.training;
+  FineTuneOptions options = run.training;
   options.training.seed = seed;
   options.training.save_steps = job.resume.save_steps;
   options.checkpoints = checkpoints_in(folder, job.resume, source, run.output);
@@ -170,6 +173,8 @@ Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
                          {"seed", seed},
                          {"seeds", 1}});
   if (run.vocabulary) trained.result["vocabulary"] = to_json(*run.vocabulary, run.data.train);
+  if (Json distill = to_json(job.distill); !distill.is_null())
+    trained.result["distill"] = std::move(distill);
   trained.labels = source.model.facts.labels;
   if (!tuned.class_weights.empty())
     for (std::size_t c = 0; c < trained.labels.size(); ++c)
@@ -236,7 +241,7 @@ std::string headline(const Trained& trained) {
 }
 
 // "The weights are those after step 400, the best of the validation part by accuracy."
-std::string choice_text(const Json& result) {
+std::string choice_text(const TrainJob& job, const Json& result) {
   std::string text = fmt::format("{} steps in {}; the weights are those after step {}",
                                  grouped(result["steps"].get<std::int64_t>()),
                                  clock_text(result["train_runtime"].get<double>()),
@@ -251,6 +256,10 @@ std::string choice_text(const Json& result) {
   }
   if (result.contains("class_weights"))
     text += "; the training loss weighs the classes, evaluations do not";
+  if (job.training.training.label_smoothing_factor > 0)
+    text += "; the training loss smooths labels, evaluations do not";
+  if (const std::string distilled = to_text(job.distill); !distilled.empty())
+    text += "; " + distilled;
   if (result["protocol"] == "original")
     text += "; protocol original: choices were made on the test part, so its figure flatters";
   return text;
@@ -260,7 +269,7 @@ void report_one(const TrainRun& run, const Trained& trained, RunReport report) {
   report.headline = headline(trained);
   report.sections = {{"Result",
                       {PageTable{results_table(trained.result), cautions_line(trained.result)},
-                       Paragraph{choice_text(trained.result)}, Paragraph{trained.size}}},
+                       Paragraph{choice_text(run.job, trained.result)}, Paragraph{trained.size}}},
                      trained.curve};
   if (!trained.measured.empty())
     report.sections.push_back(details_section(trained.measured, trained.labels));
@@ -311,7 +320,7 @@ void report_seeds(const TrainRun& run, TrainedSeeds& trained, RunReport report) 
   Json& summary = trained.summary;
   summary = run.subject();
   summary["protocol"] = to_string(run.data.protocol);
-  for (const char* key : {"size", "lora", "vocabulary", "class_weights"})
+  for (const char* key : {"size", "lora", "vocabulary", "class_weights", "distill"})
     if (results.front().contains(key)) summary[key] = results.front()[key];
   summary.update(runs_json(results, figures));
   report.results = summary;
@@ -427,7 +436,8 @@ TextModel open_for_training(const TrainJob& job, const std::optional<LearntVocab
   return source;
 }
 
-std::string text_of(const Trained& trained, const std::string& folder, const TextStyle& style) {
+std::string text_of(const Trained& trained, const std::string& choice, const std::string& folder,
+                    const TextStyle& style) {
   const Json& result = trained.result;
   std::string text = headline(trained) + "\n\n";
   if (!trained.measured.empty())
@@ -436,8 +446,7 @@ std::string text_of(const Trained& trained, const std::string& folder, const Tex
   if (const std::string line = cautions_line(result); !line.empty()) text += line + "\n";
   const Json& loss = result["train_loss"];
   return text +
-         fmt::format("{}; {} texts/s, mean loss {}; one seed; written to {}\n{}\n",
-                     choice_text(result),
+         fmt::format("{}; {} texts/s, mean loss {}; one seed; written to {}\n{}\n", choice,
                      static_cast<long long>(result["train_samples_per_second"].get<double>()),
                      loss.is_null() ? "–" : fmt::format("{:.4f}", loss.get<double>()), folder,
                      trained.size);
@@ -461,7 +470,7 @@ TrainResult train_model(const TrainJob& job, Context& context) {
              "train without them first",
              job.model);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
-  const std::optional<TrainedOn> before = known_record(job.model);
+  const std::optional<TrainedOn> before = record_with_parent(known_record(job.model), job.distill);
   const Splits splits = splits_to_train_on(job, before, context);
   check_trainable(splits);
   const bool learns = total_steps(job.training.training, std::ssize(splits.source.train)) > 0;
@@ -481,6 +490,8 @@ TrainResult train_model(const TrainJob& job, Context& context) {
       splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", after);
   const EncodedSplits data =
       encode_splits(source, splits, test, after, job.data.max_seq_length, context, report.notes);
+  std::optional<Parent> parent = open_parent(job.distill, source.model, splits.source,
+                                             job.data.max_seq_length, context, report.notes);
   tell_warnings(context, report.notes);
   std::vector<std::string> told = parts_told(splits);
   if (!job.lora && path_exists(source.folder / kUnroundedFile) && !source.folder.empty())
@@ -493,7 +504,8 @@ TrainResult train_model(const TrainJob& job, Context& context) {
   for (const auto& lines : {splits.source.notes, splits.source.warnings, told})
     report.notes.insert(report.notes.end(), lines.begin(), lines.end());
   TrainResult result;
-  if (!begin_run(report.invocation, source.model.parameters, data, output)) {
+  if (!begin_run(report.invocation, source.model.parameters, data, output,
+                 parent ? &*parent : nullptr)) {
     result.was_finished = true;
     result.fields = finished_results(output);
     return result;
@@ -501,16 +513,20 @@ TrainResult train_model(const TrainJob& job, Context& context) {
   report.basis =
       basis_of(job.data.options.source, data,
                std::string(arithmetic_of_run(forward_graph(source.model), context.session())));
-  const TrainRun run{
-      job,        splits, data,   job.row_hashes ? std::optional(after) : without_rows(after),
-      vocabulary, output, context};
+  TrainRun run{
+      job,        splits, data,    job.row_hashes ? std::optional(after) : without_rows(after),
+      vocabulary, output, context, job.training};
+  if (parent)
+    learn_from(*std::exchange(parent, std::nullopt), data.train, job.distill, job.seed, job.seeds,
+               run.training, context);
   if (job.seeds == 1) {
     Trained trained = train_once(run, source, job.seed, output.path());
     report_one(run, trained, std::move(report));
     for (const auto& lines : {trained.doubts, trained.notes}) tell_warnings(context, lines);
     result.fields = trained.result;
-    result.text = [trained = std::move(trained), folder = job.output.folder](
-                      const TextStyle& style) { return text_of(trained, folder, style); };
+    const std::string choice = choice_text(job, trained.result);
+    result.text = [trained = std::move(trained), choice, folder = job.output.folder](
+                      const TextStyle& style) { return text_of(trained, choice, folder, style); };
   } else {
     TrainedSeeds trained{results_of_seeds(run,
                                           [&](std::uint64_t seed) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "hone/jobs/distillation.h"
 #include "hone/jobs/fine_tune.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
@@ -19,6 +20,7 @@ struct TrainJob {
   FineTuneOptions training = {};  ///< its seed, checkpoints and `save_steps` come from what follows
   /// Options of low-rank adapters, which alone are trained then, with the head, and written (models/adapter.h).
   std::optional<std::string> lora = {};
+  DistillJob distill = {};         ///< what the model learns from beside the labels
   std::string report_to = "none";  ///< or "tensorboard"
   /// "regression", …: what the labels are for; empty: as the model's config says, else as they look.
   std::string problem_type = {};

@@ -4,6 +4,7 @@ namespace hone {
 
 // One line per file of this folder: an operation together with the operations of its gradient.
 namespace ops {
+std::vector<OpDef> accumulate();
 std::vector<OpDef> adamw();
 std::vector<OpDef> add();
 std::vector<OpDef> attention();
@@ -32,6 +33,7 @@ std::vector<OpDef> relu();
 std::vector<OpDef> reshape();
 std::vector<OpDef> scale();
 std::vector<OpDef> slice();
+std::vector<OpDef> soft_cross_entropy();
 std::vector<OpDef> softmax();
 std::vector<OpDef> sum_to();
 std::vector<OpDef> tanh();
@@ -42,7 +44,8 @@ std::vector<OpDef> unpack();
 
 OpTable builtin_ops() {
   OpTable table;
-  for (const auto& file : {ops::adamw,
+  for (const auto& file : {ops::accumulate,
+                           ops::adamw,
                            ops::add,
                            ops::attention,
                            ops::attention_mask,
@@ -70,6 +73,7 @@ OpTable builtin_ops() {
                            ops::reshape,
                            ops::scale,
                            ops::slice,
+                           ops::soft_cross_entropy,
                            ops::softmax,
                            ops::sum_to,
                            ops::tanh,

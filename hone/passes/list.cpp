@@ -1,4 +1,5 @@
 #include "hone/passes/dead_code.h"
+#include "hone/passes/distill.h"
 #include "hone/passes/freeze.h"
 #include "hone/passes/fuse_attention.h"
 #include "hone/passes/fuse_dropout.h"
@@ -10,6 +11,7 @@
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/passes/replace_by_identity.h"
+#include "hone/passes/smooth_labels.h"
 #include "hone/passes/weigh_classes.h"
 
 namespace hone {
@@ -17,11 +19,11 @@ namespace hone {
 PassTable graph_passes() {
   PassTable table;
   for (const PassDef& def :
-       {freeze_pass(), fuse_attention_pass(), fuse_dropout_pass(), fuse_linear_pass(),
-        fuse_lora_pass(), hoist_slices_pass(), insert_lora_pass(), keep_outputs_pass(),
-        merge_equal_pass(), merge_equal_states_pass(), quantize_pass(), remove_dead_code_pass(),
-        remove_dropout_pass(), remove_quantizers_pass(), replace_by_identity_pass(),
-        weigh_classes_pass()})
+       {distill_pass(), freeze_pass(), fuse_attention_pass(), fuse_dropout_pass(),
+        fuse_linear_pass(), fuse_lora_pass(), hoist_slices_pass(), insert_lora_pass(),
+        keep_outputs_pass(), merge_equal_pass(), merge_equal_states_pass(), quantize_pass(),
+        remove_dead_code_pass(), remove_dropout_pass(), remove_quantizers_pass(),
+        replace_by_identity_pass(), smooth_labels_pass(), weigh_classes_pass()})
     table.emplace(def.name, def);
   return table;
 }

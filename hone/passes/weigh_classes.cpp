@@ -1,15 +1,29 @@
 #include "hone/passes/weigh_classes.h"
 
 namespace hone {
+namespace {
+
+constexpr std::string_view kOperand = "class_weights";
+
+// Whether an operation weighs its rows where it is told how, and is not told.
+bool takes_weights(const Node& node) {
+  const std::vector<OperandDef> operands = operands_of(node.op(), node.attributes());
+  return !operands.empty() && operands.back().name.starts_with(kOperand) &&
+         node.inputs().size() < operands.size();
+}
+
+}  // namespace
 
 bool weigh_classes(Graph& graph) {
   Value weights;
   for (Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!node->is("cross_entropy")) continue;
-    const Value logits = node->inputs()[0], labels = node->inputs()[1];
-    if (!weights) weights = graph.add_input("class_weights", {DType::f32, {logits.type().dim(-1)}});
+    if (!takes_weights(*node)) continue;
+    std::vector<Value> inputs = node->inputs();
+    if (!weights)
+      weights = graph.add_input(std::string(kOperand), {DType::f32, {inputs[0].type().dim(-1)}});
+    inputs.push_back(weights);
     const Value loss =
-        graph.add("cross_entropy", {logits, labels, weights}, {}, node->name(), node);
+        graph.add(node->op().name, std::move(inputs), node->attributes(), node->name(), node);
     graph.replace_uses({node, 0}, loss);
     graph.erase(*node);
   }

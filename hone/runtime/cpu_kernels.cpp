@@ -505,6 +505,18 @@ void global_norm(Call& call) {
   *call.output().data<float>() = static_cast<float>(std::sqrt(sum));
 }
 
+void accumulate(Call& call) {
+  float* const sum = call.input(0).data<float>();
+  const std::int64_t n = count(call), contiguous[] = {1}, shape[] = {n};
+  const kernels::Strided x{floats(call, 1), contiguous};
+  if (*call.input(2).data<std::int64_t>() != 0) {
+    kernels::copy(call.pool(), shape, x, sum);
+  } else {
+    kernels::add(call.pool(), shape, {sum, contiguous}, x, sum);
+  }
+  call.set_output(0, call.input(0));
+}
+
 void adamw(Call& call) {
   const auto attribute = [&](const char* name) { return call.attributes.get<double>(name); };
   const double norm = static_cast<double>(*floats(call, 4)), limit = attribute("max_grad_norm");
@@ -523,6 +535,7 @@ void adamw(Call& call) {
 
 KernelTable cpu_kernels() {
   KernelTable table = {
+      {"accumulate", "cpu", "vector", anything, accumulate},
       {"adamw", "cpu", "fused", anything, adamw},
       {"add", "cpu", "vector", at_most_six_dimensions, binary<kernels::add>, Layout::strided},
       {"attention", "cpu", "fused", anything, attention, Layout::rows},

@@ -40,4 +40,17 @@ ExampleSource vector_examples(NamedTensors columns) {
       }};
 }
 
+ExampleSource with_column(ExampleSource source, const std::string& name, const Tensor& column) {
+  user_check(column.rank() >= 1 && column.size(0) == source.size(),
+             "column '{}' must have {} rows, one for each example, got {}", name, source.size(),
+             to_string(column.sizes()));
+  source.batch = [batch = std::move(source.batch), name, column = dense_on(column, cpu())](
+                     std::span<const std::int64_t> rows, std::int64_t least_length) {
+    NamedTensors inputs = batch(rows, least_length);
+    inputs.emplace(name, gather(column, rows));
+    return inputs;
+  };
+  return source;
+}
+
 }  // namespace hone

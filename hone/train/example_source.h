@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "hone/runtime/session.h"
@@ -26,5 +27,9 @@ struct ExampleSource {
 /// Rows of tensors of the host with one size of their first dimension: row i of a batch is made of element i of each. Throws
 /// `UserError` where the sizes differ.
 ExampleSource vector_examples(NamedTensors columns);
+
+/// The same examples with one more input: element i of `column`, a tensor of the host, for row i. Throws `UserError` where it
+/// has another number of them.
+ExampleSource with_column(ExampleSource source, const std::string& name, const Tensor& column);
 
 }  // namespace hone

@@ -24,9 +24,20 @@ double needed_bytes(const Graph& graph, const Bindings& bindings, const Session&
       workspace_bytes(session.library.kernels, graph, session.device, bindings));
 }
 
+double bytes_beside(const Graph& graph, const Graph& other) {
+  double bytes = 0;
+  for (const Node* parameter : other.of_kind(NodeKind::parameter)) {
+    const Type& type = parameter->types()[0];
+    if (graph.find(parameter->name()) == nullptr)
+      bytes += static_cast<double>(element_count(resolve(type.shape, {}))) *
+               static_cast<double>(info(type.dtype).size_bytes);
+  }
+  return bytes;
+}
+
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
-                  const std::string& what, double available) {
-  const double needed = needed_bytes(graph, bindings, session);
+                  const std::string& what, double available, double beside) {
+  const double needed = needed_bytes(graph, bindings, session) + beside;
   user_check(needed <= available,
              "not enough memory: {} takes about {}, and {} can be had; take smaller batches "
              "(`batch`), shorter texts (`max_seq_length`) or a smaller model",

@@ -1,43 +1,69 @@
 #include "hone/train/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 #include "hone/base/random.h"
 #include "hone/data/row_order.h"
+#include "hone/passes/smooth_labels.h"
 #include "hone/passes/weigh_classes.h"
 #include "hone/runtime/run_passes.h"
+#include "hone/tensor/dense.h"
 #include "hone/train/training_graph.h"
 
 namespace hone {
 namespace {
 
-std::int64_t steps_per_epoch(std::int64_t examples, std::int64_t batch_size) {
+std::int64_t batches_in_epoch(std::int64_t examples, std::int64_t batch_size) {
   return (examples + batch_size - 1) / batch_size;
+}
+
+std::int64_t steps_in_epoch(const TrainingOptions& options, std::int64_t examples) {
+  return batches_in_epoch(batches_in_epoch(examples, options.batch_size),
+                          options.gradient_accumulation_steps);
 }
 
 double scalar(const NamedTensors& outputs, const std::string& name) {
   return static_cast<double>(*outputs.at(name).on(cpu()).data<float>());
 }
 
-// Every step draws its dropout from a key of its own.
-std::int64_t random_key(std::uint64_t seed, std::int64_t step) {
+// Every batch draws its dropout from a key of its own.
+std::int64_t random_key(std::uint64_t seed, std::int64_t batch) {
   const RandomStream keys{seed, stream_of("dropout keys")};
-  const auto words = keys.block(static_cast<std::uint64_t>(step));
+  const auto words = keys.block(static_cast<std::uint64_t>(batch));
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(words[0]) << 32 | words[1]);
 }
 
-// What step `step`, from 0, reads beside the parameters.
-NamedTensors step_inputs(NamedTensors inputs, const TrainingOptions& options, std::int64_t step,
-                         double rate) {
+// What batch `batch` of the run, from 0, reads beside the parameters.
+NamedTensors batch_inputs(NamedTensors inputs, const TrainingOptions& options, std::int64_t batch) {
   const std::vector<float>& weights = options.class_weights;
   if (!weights.empty())
     inputs["class_weights"] =
         Tensor::of<float>({static_cast<std::int64_t>(weights.size())}, weights);
-  inputs["learning_rate"] = Tensor::scalar(static_cast<float>(rate));
-  inputs["step"] = Tensor::scalar(step + 1);
-  inputs["random_key"] = Tensor::scalar(random_key(options.seed, step));
+  inputs["random_key"] = Tensor::scalar(random_key(options.seed, batch));
   return inputs;
+}
+
+// What step `step`, from 0, updates the parameters by.
+NamedTensors update_inputs(std::int64_t step, double rate) {
+  return {{"learning_rate", Tensor::scalar(static_cast<float>(rate))},
+          {"step", Tensor::scalar(step + 1)}};
+}
+
+// What its loss, a mean, is to weigh beside that of another batch: the examples that count in it.
+double weight_of(const NamedTensors& inputs, std::size_t rows, const std::vector<float>& weights) {
+  const auto labels = inputs.find("labels");
+  if (labels == inputs.end() || labels->second.dtype() != DType::i64)
+    return static_cast<double>(rows);
+  double weight = 0;
+  for (const std::int64_t label : dense_on(labels->second, cpu()).values<std::int64_t>()) {
+    const auto known = static_cast<std::uint64_t>(label) < weights.size();
+    if (known) weight += static_cast<double>(weights[static_cast<std::size_t>(label)]);
+    if (weights.empty() && label >= 0) weight += 1;
+  }
+  return weight;
 }
 
 void check(const TrainingOptions& options) {
@@ -48,6 +74,15 @@ void check(const TrainingOptions& options) {
              options.batch_size);
   user_check(options.logging_steps >= 1, "logging_steps: expected at least 1, got {}",
              options.logging_steps);
+  user_check(options.gradient_accumulation_steps >= 1,
+             "gradient_accumulation_steps: expected at least 1, got {}",
+             options.gradient_accumulation_steps);
+  const Schedule& schedule = find_schedule(options.lr_scheduler_type);
+  user_check(
+      schedule.warms_up || (options.warmup_steps <= 0 && options.warmup_ratio == 0),
+      "`lr_scheduler_type` {} has no warm-up; leave `warmup_steps` and `warmup_ratio` out, or "
+      "take {}_with_warmup",
+      schedule.name, schedule.name);
   user_check(options.warmup_steps >= 0, "warmup_steps: expected at least 0, got {}",
              options.warmup_steps);
   user_check(options.warmup_ratio >= 0 && options.warmup_ratio <= 1,
@@ -66,31 +101,136 @@ class BatchOrder {
   BatchOrder(const ExampleSource& data, const TrainingOptions& options)
       : data_(data),
         options_(options),
-        steps_per_epoch_(steps_per_epoch(data.size(), options.batch_size)) {}
+        per_epoch_(batches_in_epoch(data.size(), options.batch_size)),
+        steps_per_epoch_(steps_in_epoch(options, data.size())) {}
 
-  std::int64_t per_epoch() const { return steps_per_epoch_; }
+  std::int64_t steps_per_epoch() const { return steps_per_epoch_; }
 
-  /// The examples of step `step`, from 0. The span holds until the next call.
-  std::span<const std::int64_t> rows(std::int64_t step) {
+  /// How many of all steps' batches come before those of step `step`, from 0.
+  std::int64_t batches_before(std::int64_t step) const {
+    const std::int64_t in_epoch = step % steps_per_epoch_ * options_.gradient_accumulation_steps;
+    return step / steps_per_epoch_ * per_epoch_ + in_epoch;
+  }
+
+  /// How often all examples were seen when `steps` steps are done.
+  double epochs(std::int64_t steps) const {
+    return static_cast<double>(batches_before(steps)) / static_cast<double>(per_epoch_);
+  }
+
+  /// The examples of each batch of step `step`. The spans hold until the next call.
+  std::span<const std::span<const std::int64_t>> batches(std::int64_t step) {
     const std::int64_t epoch = step / steps_per_epoch_;
     if (epoch != epoch_) {
       order_ = epoch_order(data_.size(), options_.seed, epoch, options_.shuffle);
       if (options_.group_by_length)
         group_by_length(data_.lengths, options_.batch_size, options_.seed, epoch, order_);
-      batches_ = batches(order_, options_.batch_size);
+      batches_ = hone::batches(order_, options_.batch_size);
       epoch_ = epoch;
     }
-    return batches_[static_cast<std::size_t>(step % steps_per_epoch_)];
+    const std::span<const std::span<const std::int64_t>> all(batches_);
+    const auto first = static_cast<std::size_t>(batches_before(step) - epoch * per_epoch_),
+               most = static_cast<std::size_t>(options_.gradient_accumulation_steps);
+    return all.subspan(first, std::min(most, all.size() - first));
   }
 
  private:
   const ExampleSource& data_;
   const TrainingOptions& options_;
-  std::int64_t steps_per_epoch_;
+  std::int64_t per_epoch_, steps_per_epoch_;
   std::int64_t epoch_ = -1;
   std::vector<std::int64_t> order_;
   std::vector<std::span<const std::int64_t>> batches_;
 };
+
+/// Does steps: a graph for all of one, or one for each of its batches and another for the update.
+class Stepper {
+ public:
+  struct Done {
+    double loss, grad_norm;
+    std::int64_t examples;
+  };
+
+  Stepper(Graph graph, ParameterStore& parameters, const ExampleSource& data,
+          const TrainingOptions& options, const Session& session)
+      : parameters_(parameters),
+        data_(data),
+        options_(options),
+        batch_graph_(std::move(graph)),
+        update_graph_(batch_graph_.ops()) {
+    if (sums()) {
+      add_gradient_sums(batch_graph_);
+      update_graph_ = update_of_sums(batch_graph_, options.optimizer);
+    } else {
+      add_training_step(batch_graph_, options.optimizer);
+    }
+    for (const Graph* needs : {&batch_graph_, &update_graph_})
+      add_optimizer_state(*needs, parameters);
+    parameters = parameters.on(session.device);
+    batch_ = session.executable(batch_graph_);
+    if (sums()) update_ = session.executable(update_graph_);
+  }
+
+  Done step(BatchOrder& order, std::int64_t step, double rate) {
+    const auto batches = order.batches(step);
+    const std::int64_t number = order.batches_before(step);
+    return sums() ? summed(batches, number, step, rate) : whole(batches[0], number, step, rate);
+  }
+
+ private:
+  bool sums() const { return options_.gradient_accumulation_steps > 1; }
+
+  Done whole(std::span<const std::int64_t> rows, std::int64_t number, std::int64_t step,
+             double rate) {
+    NamedTensors inputs = batch_inputs(data_.batch(rows, 0), options_, number);
+    inputs.merge(update_inputs(step, rate));
+    const NamedTensors outputs = batch_->run(inputs, parameters_);
+    return {scalar(outputs, "loss"), scalar(outputs, "grad_norm"), std::ssize(rows)};
+  }
+
+  Done summed(std::span<const std::span<const std::int64_t>> batches, std::int64_t number,
+              std::int64_t step, double rate) {
+    // Batches are read twice, for holding all of them would take memory that grows with their number.
+    std::vector<double> weights;
+    for (const auto rows : batches)
+      weights.push_back(weight_of(data_.batch(rows, 0), rows.size(), options_.class_weights));
+    const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
+    Done done{0, 0, 0};
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const double share = weights[i] / all;
+      NamedTensors inputs =
+          batch_inputs(data_.batch(batches[i], 0), options_, number + static_cast<std::int64_t>(i));
+      inputs["share"] = Tensor::scalar(static_cast<float>(share));
+      inputs["first"] = Tensor::scalar<std::int64_t>(i == 0 ? 1 : 0);
+      done.loss += share * scalar(batch_->run(inputs, parameters_), "loss");
+      done.examples += std::ssize(batches[i]);
+    }
+    done.grad_norm = scalar(update_->run(update_inputs(step, rate), parameters_), "grad_norm");
+    return done;
+  }
+
+  ParameterStore& parameters_;
+  const ExampleSource& data_;
+  const TrainingOptions& options_;
+  Graph batch_graph_, update_graph_;  // which the executables read
+  std::unique_ptr<Executable> batch_, update_;
+};
+
+// What the training adds to the loss that the model has.
+void change_loss(Graph& graph, const TrainingOptions& options, const Session& session) {
+  if (options.label_smoothing_factor != 0)
+    run_as_pass(graph, session, "smooth_labels",
+                [&] { return smooth_labels(graph, options.label_smoothing_factor); });
+  if (options.distillation)
+    run_as_pass(graph, session, "distill", [&] { return distill(graph, *options.distillation); });
+  if (!options.class_weights.empty())
+    HONE_ASSERT(run_as_pass(graph, session, "weigh_classes", [&] { return weigh_classes(graph); }),
+                "class weights, and a loss that is no cross entropy");
+}
+
+ParameterStore without_sums(ParameterStore parameters) {
+  remove_gradient_sums(parameters);
+  return parameters;
+}
 
 /// What is due once `step` steps are done.
 struct Due {
@@ -123,9 +263,20 @@ class PaddingMeter {
 
 std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples) {
   if (options.max_steps > 0) return options.max_steps;
-  const double steps =
-      options.epochs * static_cast<double>(steps_per_epoch(examples, options.batch_size));
+  const double steps = options.epochs * static_cast<double>(steps_in_epoch(options, examples));
   return static_cast<std::int64_t>(std::ceil(steps));
+}
+
+std::vector<std::int64_t> rows_of_run(const TrainingOptions& options, const ExampleSource& data) {
+  check(options);
+  BatchOrder order(data, options);
+  const std::int64_t steps = std::min(total_steps(options, data.size()), order.steps_per_epoch());
+  std::vector<std::int64_t> rows;
+  for (std::int64_t step = 0; step < steps; ++step)
+    for (const auto batch : order.batches(step))
+      rows.insert(rows.end(), batch.begin(), batch.end());
+  std::ranges::sort(rows);
+  return rows;
 }
 
 std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps) {
@@ -138,15 +289,10 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
                      const TrainingCallbacks& callbacks, const TrainingState& from) {
   check(options);
   user_check(data.size() > 0, "there is nothing to train on: the training split is empty");
-  Graph step_graph = graph;
-  if (!options.class_weights.empty())
-    HONE_ASSERT(run_as_pass(step_graph, session, "weigh_classes",
-                            [&] { return weigh_classes(step_graph); }),
-                "class weights, and a loss that is no cross entropy");
-  add_training_step(step_graph, options.optimizer);
-  add_optimizer_state(step_graph, parameters);
-  parameters = parameters.on(session.device);
-  const std::unique_ptr<Executable> executable = session.executable(step_graph);
+  Graph changed = graph;
+  change_loss(changed, options, session);
+  Stepper stepper(std::move(changed), parameters, data, options, session);
+  const Schedule& schedule = find_schedule(options.lr_scheduler_type);
 
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t steps = total_steps(options, data.size()),
@@ -159,10 +305,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
     return before + std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const auto record_at = [&](double loss, double grad_norm, double rate) {
-    return StepRecord{
-        state.step, static_cast<double>(state.step) / static_cast<double>(order.per_epoch()),
-        loss,       grad_norm,
-        rate,       padding.share()};
+    return StepRecord{state.step, order.epochs(state.step), loss, grad_norm, rate, padding.share()};
   };
   // Whether to go on.
   const auto evaluate = [&](const StepRecord& record) {
@@ -170,29 +313,26 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
     return !callbacks.on_evaluate || callbacks.on_evaluate(record, parameters);
   };
   // An interruption may have come between a checkpoint and the evaluation that was due with it.
-  if (state.step > 0 && due(options, state.step, steps, order.per_epoch()).evaluation &&
+  if (state.step > 0 && due(options, state.step, steps, order.steps_per_epoch()).evaluation &&
       state.evaluated_step < state.step && !evaluate(record_at(0, 0, 0)))
     end = TrainingEnd::early;
 
   while (end == TrainingEnd::finished && state.step < steps) {
-    const std::span<const std::int64_t> rows = order.rows(state.step);
-    padding.add(data.lengths, rows);
-    const double rate = linear_schedule(options.optimizer.learning_rate, state.step, steps, warmup);
-    const NamedTensors outputs =
-        executable->run(step_inputs(data.batch(rows, 0), options, state.step, rate), parameters);
+    for (const auto rows : order.batches(state.step)) padding.add(data.lengths, rows);
+    const double rate = schedule.rate(options.optimizer.learning_rate, state.step, steps, warmup);
+    const Stepper::Done done = stepper.step(order, state.step, rate);
 
     ++state.step;
-    const StepRecord record =
-        record_at(scalar(outputs, "loss"), scalar(outputs, "grad_norm"), rate);
+    const StepRecord record = record_at(done.loss, done.grad_norm, rate);
     if (!std::isfinite(record.loss) || !std::isfinite(record.grad_norm))
       throw Diverged(state.step, std::isfinite(record.loss) ? state.step : state.step - 1,
                      fmt::format("loss {}, gradient norm {}", std::abs(record.loss),
                                  std::abs(record.grad_norm)));  // no "-nan"
     state.loss.add(record.loss);
     state.loss_since_log.add(record.loss);
-    state.examples += static_cast<std::int64_t>(rows.size());
+    state.examples += done.examples;
     if (callbacks.on_step) callbacks.on_step(record);
-    const Due now = due(options, state.step, steps, order.per_epoch());
+    const Due now = due(options, state.step, steps, order.steps_per_epoch());
     if (now.log) {
       StepRecord mean = record;
       mean.loss = state.loss_since_log.mean();
@@ -204,7 +344,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
     // The loss is that of the weights before the step: what the step made of them is seen before anybody keeps them.
     if (now.checkpoint || stop) check_finite(parameters, state.step);
     if (callbacks.on_checkpoint && (now.checkpoint || stop))
-      callbacks.on_checkpoint(state, parameters);
+      callbacks.on_checkpoint(state, without_sums(parameters));
     if (stop) {
       end = TrainingEnd::interrupted;
     } else if (now.evaluation && !evaluate(record)) {

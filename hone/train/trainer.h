@@ -1,12 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "hone/base/error.h"
 #include "hone/base/thread_pool.h"
 #include "hone/ir/graph.h"
+#include "hone/passes/distill.h"
 #include "hone/runtime/session.h"
 #include "hone/tensor/parameter_store.h"
 #include "hone/train/example_source.h"
@@ -23,6 +25,10 @@ struct TrainingOptions {
   double epochs = 1;           ///< may be a fraction
   std::int64_t max_steps = 0;  ///< if positive, the number of steps instead of `epochs`
   std::int64_t batch_size = 8;
+  /// Batches of a step, one after the other: the step is that of all their texts together, and takes the memory of one batch
+  /// and of a sum of gradients. The last step of an epoch has the batches that are left.
+  std::int64_t gradient_accumulation_steps = 1;
+  std::string lr_scheduler_type = "linear";  ///< see `schedules`
   std::int64_t warmup_steps = 0;
   double warmup_ratio =
       0;  ///< share of the steps that warm up, rounded up; where `warmup_steps` is 0
@@ -32,6 +38,9 @@ struct TrainingOptions {
       false;  ///< texts of like length share a batch (see batching.h); for shuffled runs
   /// The weight of each class in the training loss, which is then the weighted mean; empty: all are 1.
   std::vector<float> class_weights = {};
+  double label_smoothing_factor = 0;  ///< of the training loss: see `smooth_labels`
+  /// Beside the labels, what a parent says of the examples, which have it as the input `kParentLogits`: see `distill`.
+  std::optional<Distillation> distillation = {};
   std::int64_t logging_steps = 500;
   std::int64_t eval_steps = 0;  ///< 0: after every epoch
   std::int64_t save_steps =
@@ -94,7 +103,7 @@ struct TrainingResult {
   std::int64_t steps = 0;  ///< done
   std::int64_t examples = 0;
   double seconds = 0;
-  double mean_loss = 0;
+  double mean_loss = 0;  ///< of the steps, with all that `options` add to the loss
 };
 
 /// Training has left the numbers behind.
@@ -112,6 +121,9 @@ class Diverged : public UserError {
 
 /// The number of steps `options` ask for on `examples` examples.
 std::int64_t total_steps(const TrainingOptions& options, std::int64_t examples);
+
+/// The rows, rising, that such a run reads: those of all of `data` where it makes a whole epoch.
+std::vector<std::int64_t> rows_of_run(const TrainingOptions& options, const ExampleSource& data);
 
 /// How many of `steps` steps warm up, as in Hugging Face's Trainer.
 std::int64_t warmup_steps(const TrainingOptions& options, std::int64_t steps);

@@ -9,66 +9,150 @@ namespace hone {
 namespace {
 
 constexpr std::string_view kStatePrefix = "adamw.";
+constexpr std::string_view kSumPrefix = "adamw.sum.";
 
-}  // namespace
+/// A parameter, and what its gradient is.
+struct Trained {
+  Value parameter, gradient;
+};
 
-void add_training_step(Graph& graph, const AdamWOptions& options) {
-  const Value loss = graph.output("loss");
-  HONE_ASSERT(loss, "a training step needs a graph with a loss");
+// Of the parameters that `loss` depends on.
+std::vector<Trained> differentiate(Graph& graph, Value loss) {
   std::vector<Value> trainable;
   for (Node* parameter : graph.of_kind(NodeKind::parameter)) {
     if (parameter->trainable()) trainable.push_back({parameter, 0});
   }
   user_check(!trainable.empty(), "nothing to train: all parameters are frozen");
   const std::vector<Value> gradients = add_gradients(graph, loss, trainable);
-  const Value learning_rate = graph.add_input("learning_rate", {DType::f32, {}});
-  const Value step = graph.add_input("step", {DType::i64, {}});
-  std::vector<Value> reached;
-  for (const Value& gradient : gradients)
-    if (gradient) reached.push_back(gradient);
+  std::vector<Trained> reached;
+  for (std::size_t i = 0; i < trainable.size(); ++i)
+    if (gradients[i]) reached.push_back({trainable[i], gradients[i]});
   user_check(!reached.empty(),
              "nothing to train: the loss depends on none of the parameters that are not frozen");
-  const Value norm = graph.add("global_norm", reached, {}, "grad_norm");
-  for (std::size_t i = 0; i < trainable.size(); ++i) {
-    if (!gradients[i]) continue;
-    const std::string& name = trainable[i].node->name();
-    const auto moment = [&](const char* kind) {
-      return graph.add_parameter(fmt::format("{}{}.{}", kStatePrefix, kind, name),
-                                 trainable[i].type(), ParameterRole::moment, /*trainable=*/false);
-    };
-    const Value m = moment("m"), v = moment("v");
+  return reached;
+}
+
+Value loss_of(const Graph& graph) {
+  const Value loss = graph.output("loss");
+  HONE_ASSERT(loss, "a training step needs a graph with a loss");
+  return loss;
+}
+
+Value add_state(Graph& graph, std::string_view prefix, Value parameter) {
+  return graph.add_parameter(fmt::format("{}{}", prefix, parameter.node->name()), parameter.type(),
+                             ParameterRole::moment, /*trainable=*/false);
+}
+
+// The learning rate of each parameter: of all that have the same one, one value.
+class Rates {
+ public:
+  Rates(Graph& graph, const AdamWOptions& options, Value rate)
+      : graph_(graph), options_(options), rates_{{1.0, rate}} {}
+
+  Value of(const std::string& parameter) {
+    const auto found = options_.rate_factors.find(parameter);
+    const double factor = found == options_.rate_factors.end() ? 1 : found->second;
+    const Value whole = rates_.at(1.0);
+    if (!rates_.contains(factor))
+      rates_.emplace(factor, graph_.add("scale", {whole}, {{"factor", factor}},
+                                        fmt::format("{}.layer", whole.node->name())));
+    return rates_.at(factor);
+  }
+
+ private:
+  Graph& graph_;
+  const AdamWOptions& options_;
+  std::map<double, Value> rates_;
+};
+
+void add_updates(Graph& graph, const std::vector<Trained>& trained, const AdamWOptions& options) {
+  Rates rates(graph, options, graph.add_input("learning_rate", {DType::f32, {}}));
+  const Value step = graph.add_input("step", {DType::i64, {}});
+  std::vector<Value> gradients;
+  for (const Trained& one : trained) gradients.push_back(one.gradient);
+  const Value norm = graph.add("global_norm", gradients, {}, "grad_norm");
+  for (const auto& [parameter, gradient] : trained) {
+    const std::string name = parameter.node->name();
+    const Value m = add_state(graph, fmt::format("{}m.", kStatePrefix), parameter),
+                v = add_state(graph, fmt::format("{}v.", kStatePrefix), parameter);
     graph.add_node(
-        "adamw", {trainable[i], gradients[i], m, v, norm, learning_rate, step},
+        "adamw", {parameter, gradient, m, v, norm, rates.of(name), step},
         {{"beta1", options.beta1},
          {"beta2", options.beta2},
          {"eps", options.epsilon},
-         {"weight_decay", info(trainable[i].node->role()).decayed ? options.weight_decay : 0.0},
+         {"weight_decay", info(parameter.node->role()).decayed ? options.weight_decay : 0.0},
          {"max_grad_norm", options.max_grad_norm}},
         name + ".update");
   }
   graph.set_output("grad_norm", norm);
+}
+
+// Once gradients are taken.
+void fuse(Graph& graph) {
   remove_dead_code(graph);
-  // Now that gradients are taken.
   fuse_linear(graph);
   fuse_dropout(graph);
 }
 
+void remove_with_prefix(ParameterStore& parameters, std::string_view prefix) {
+  std::vector<std::string> names;
+  for (const auto& [name, tensor] : parameters.tensors())
+    if (name.starts_with(prefix)) names.push_back(name);
+  for (const std::string& name : names) parameters.erase(name);
+}
+
+// The parameter that a state belongs to.
+std::string_view parameter_of(std::string_view state) {
+  if (state.starts_with(kSumPrefix)) return state.substr(kSumPrefix.size());
+  return state.substr(kStatePrefix.size() + std::string_view("m.").size());
+}
+
+}  // namespace
+
+void add_training_step(Graph& graph, const AdamWOptions& options) {
+  add_updates(graph, differentiate(graph, loss_of(graph)), options);
+  fuse(graph);
+}
+
+void add_gradient_sums(Graph& graph) {
+  const Value share = graph.add_input("share", {DType::f32, {}});
+  const Value first = graph.add_input("first", {DType::i64, {}});
+  const Value part = graph.add("mul", {loss_of(graph), share}, {}, "loss.share");
+  for (const auto& [parameter, gradient] : differentiate(graph, part))
+    graph.add_node("accumulate", {add_state(graph, kSumPrefix, parameter), gradient, first}, {},
+                   parameter.node->name() + ".sum");
+  fuse(graph);
+}
+
+Graph update_of_sums(const Graph& summing, const AdamWOptions& options) {
+  Graph graph(summing.ops());
+  std::vector<Trained> trained;
+  for (const Node* sum : summing.of_kind(NodeKind::parameter)) {
+    if (!sum->name().starts_with(kSumPrefix)) continue;
+    const Node* parameter = summing.find(parameter_of(sum->name()));
+    const Value own = graph.add_parameter(parameter->name(), parameter->types()[0],
+                                          parameter->role(), /*trainable=*/true);
+    trained.push_back({own, add_state(graph, kSumPrefix, own)});
+  }
+  add_updates(graph, trained, options);
+  return graph;
+}
+
 void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters) {
-  for (const Node* parameter : training_graph.of_kind(NodeKind::parameter)) {
-    const std::string& name = parameter->name();
-    if (parameter->role() != ParameterRole::moment || parameters.contains(name)) continue;
-    const Node& update = *parameter->users().front();
-    Device& device = parameters.at(update.inputs()[0].node->name()).device();
-    parameters.set(name,
-                   Tensor::zeros(DType::f32, resolve(parameter->types()[0].shape, {}), device));
+  for (const Node* state : training_graph.of_kind(NodeKind::parameter)) {
+    const std::string& name = state->name();
+    if (state->role() != ParameterRole::moment || parameters.contains(name)) continue;
+    Device& device = parameters.at(std::string(parameter_of(name))).device();
+    parameters.set(name, Tensor::zeros(DType::f32, resolve(state->types()[0].shape, {}), device));
   }
 }
 
 void remove_optimizer_state(ParameterStore& parameters) {
-  std::vector<std::string> names;
-  for (const auto& [name, tensor] : parameters.tensors())
-    if (name.starts_with(kStatePrefix)) names.push_back(name);
-  for (const std::string& name : names) parameters.erase(name);
+  remove_with_prefix(parameters, kStatePrefix);
+}
+
+void remove_gradient_sums(ParameterStore& parameters) {
+  remove_with_prefix(parameters, kSumPrefix);
 }
 
 }  // namespace hone

@@ -14,10 +14,23 @@ namespace hone {
 /// Throws `UserError` when nothing is trainable.
 void add_training_step(Graph& graph, const AdamWOptions& options);
 
-/// Puts zero moments into `parameters` for every one that the graph needs and that is not there.
+/// Makes a graph with the output `loss` into a part of a training step, whose batches come one after the other: it adds the
+/// gradients of `share` times the loss to sums in place, parameters called "adamw.sum.<parameter>".
+///
+/// New inputs: `share` f32[], of this batch in the step, and `first` i64[], not 0 where it begins one. Throws as
+/// `add_training_step`.
+void add_gradient_sums(Graph& graph);
+
+/// What ends a step whose gradients such a graph has summed: their norm and the update, with the inputs and outputs of
+/// `add_training_step`.
+Graph update_of_sums(const Graph& summing, const AdamWOptions& options);
+
+/// Puts zeros into `parameters` for every moment and every sum that the graph needs and that is not there.
 void add_optimizer_state(const Graph& training_graph, ParameterStore& parameters);
 
-/// Takes the moments out again.
+/// Takes them out again.
 void remove_optimizer_state(ParameterStore& parameters);
+/// The sums alone, which between two steps are of no use to anybody.
+void remove_gradient_sums(ParameterStore& parameters);
 
 }  // namespace hone

@@ -162,6 +162,25 @@ output y = %y)"},
       {.name = "slice from the middle", .text = R"(%x = input : f32[2, 5, 2]
 %y = slice(%x) {axis=1, begin=1, size=[3]} : f32[2, 3, 2]
 output y = %y)"},
+      {.name = "soft_cross_entropy with a row that does not count",
+       .text = R"(%logits = input : f32[3, 3]
+%targets = input : f32[3, 3]
+%labels = input : i64[3]
+%y = soft_cross_entropy(%logits, %targets, %labels) : f32[]
+output y = %y)",
+       .fixed = {{"targets",
+                  Tensor::of<float>({3, 3}, {0.5f, 0.25f, 0.25f, 1, 0, 0, 0.1f, 0, 0.5f})},
+                 {"labels", Tensor::of<std::int64_t>({3}, {2, -100, 0})}}},
+      {.name = "soft_cross_entropy with class weights",
+       .text = R"(%logits = input : f32[2, 3]
+%targets = input : f32[2, 3]
+%labels = input : i64[2]
+%weights = input : f32[3]
+%y = soft_cross_entropy(%logits, %targets, %labels, %weights) : f32[]
+output y = %y)",
+       .fixed = {{"targets", Tensor::of<float>({2, 3}, {0.5f, 0.25f, 0.25f, 0.75f, 0.25f, 0})},
+                 {"labels", Tensor::of<std::int64_t>({2}, {2, 0})},
+                 {"weights", Tensor::of<float>({3}, {0.5f, 3, 1.25f})}}},
       {.name = "softmax", .text = R"(%x = input : f32[2, 5]
 %y = softmax(%x) : f32[2, 5]
 output y = %y)"},

@@ -424,6 +424,15 @@ output y = %y
 )",
                                          shape),
                      .relative = 4});
+    for (const std::int64_t first : {0, 1})
+      cases.push_back({.text = fmt::format(R"(%s = input : f32{0}
+%x = input : f32{0}
+%first = input : i64[]
+%new = accumulate(%s, %x, %first) : f32{0}
+output y = %new
+)",
+                                           shape),
+                       .given = {{"first", Tensor::scalar(first)}}});
     cases.push_back({.text = fmt::format(R"(%p = input : f32{0}
 %g = input : f32{0}
 %m = input : f32{0}

@@ -53,5 +53,18 @@ TEST(VectorExamples, RefuseColumnsWithoutRowsOrOfOtherNumbersOfThem) {
                     });
 }
 
+TEST(WithColumn, GivesBatchesTheirRowsOfIt) {
+  const ExampleSource source =
+      with_column(vector_examples({{"x", Tensor::of<float>({3, 1}, {1, 2, 3})}}), "more",
+                  Tensor::of<float>({3, 2}, {10, 11, 20, 21, 30, 31}));
+  const std::vector<std::int64_t> rows = {2, 0};
+  const NamedTensors batch = source.batch(rows, 0);
+  EXPECT_EQ(floats_of(batch.at("x")), (std::vector<float>{3, 1}));
+  EXPECT_EQ(floats_of(batch.at("more")), (std::vector<float>{30, 31, 10, 11}));
+  expect_user_error("column 'more' must have 3 rows, one for each example, got [2]", [&] {
+    with_column(source, "more", Tensor::of<float>({2}, {1, 2}));
+  });
+}
+
 }  // namespace
 }  // namespace hone

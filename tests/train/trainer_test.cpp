@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "hone/passes/freeze.h"
 #include "hone/passes/quantize.h"
@@ -150,6 +151,17 @@ TEST(Trainer, RefusesOptionsThatMakeNoSense) {
   refuse("batch_size: expected at least 1, got 0", {.batch_size = 0});
   refuse("logging_steps: expected at least 1, got 0", {.logging_steps = 0});
   refuse("warmup_steps: expected at least 0, got -1", {.warmup_steps = -1});
+  refuse("gradient_accumulation_steps: expected at least 1, got 0",
+         {.gradient_accumulation_steps = 0});
+  refuse(
+      "`lr_scheduler_type`: expected linear, cosine, constant, constant_with_warmup, got "
+      "'cosin'; did you mean 'cosine'?",
+      {.lr_scheduler_type = "cosin"});
+  refuse(
+      "`lr_scheduler_type` constant has no warm-up; leave `warmup_steps` and `warmup_ratio` out, "
+      "or take constant_with_warmup",
+      {.lr_scheduler_type = "constant", .warmup_steps = 2});
+  refuse("`label_smoothing_factor` must be within [0, 1), got 1", {.label_smoothing_factor = 1});
 }
 
 TEST(Trainer, SaysWhereTrainingDiverged) {
@@ -411,6 +423,106 @@ TEST(Trainer, TrainsQuantizedModelsStraightThrough) {
   for (const float value : floats_of(model.parameters.at("bert.pooler.dense.weight")))
     between = between || value * 32 != std::nearbyint(value * 32);
   EXPECT_TRUE(between);
+}
+
+// One step of eight texts and one of four times two are the same sums in another order: of gradients of some 1e-2, in
+// float32, so that with an epsilon of 1e-3 beside them AdamW moves a weight by at most 1e-3 times their relative rounding.
+// Without dropout, which is drawn by batch.
+TEST(Trainer, SumsBatchesToOneStep) {
+  const EncodedSet data = tiny_texts(24);
+  const auto run = [&](std::int64_t batch, std::int64_t together,
+                       const std::vector<float>& class_weights) {
+    Model model = tiny_model();
+    Graph graph = loss_graph(model);
+    remove_dropout(graph);
+    std::vector<StepRecord> steps;
+    train_tiny(graph, model.parameters, data,
+               {.optimizer = {.learning_rate = 1e-3, .epsilon = 1e-3},
+                .epochs = 2,
+                .batch_size = batch,
+                .gradient_accumulation_steps = together,
+                .class_weights = class_weights,
+                .label_smoothing_factor = 0.1},
+               {.on_step = [&](const StepRecord& record) { steps.push_back(record); }});
+    return std::pair(steps, model.parameters);
+  };
+  for (const std::vector<float>& weights : {std::vector<float>{}, std::vector<float>{1, 3}}) {
+    const auto [whole, at_once] = run(8, 1, weights);
+    const auto [summed, in_parts] = run(2, 4, weights);
+    ASSERT_EQ(summed.size(), whole.size());
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      EXPECT_NEAR(summed[i].loss, whole[i].loss, 2e-6);
+      EXPECT_NEAR(summed[i].grad_norm, whole[i].grad_norm, 2e-6);
+      EXPECT_EQ(summed[i].epoch, whole[i].epoch);
+      EXPECT_EQ(summed[i].learning_rate, whole[i].learning_rate);
+    }
+    for (const auto& [name, tensor] : at_once.tensors()) {
+      const std::vector<float> a = floats_of(tensor), b = floats_of(in_parts.at(name));
+      for (std::size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 3e-6) << name;
+    }
+  }
+}
+
+TEST(Trainer, EndsAnEpochWithTheBatchesThatAreLeft) {
+  // 13 texts in batches of 2: 7 batches, 3 steps an epoch.
+  const TrainingOptions options{.epochs = 2, .batch_size = 2, .gradient_accumulation_steps = 3};
+  EXPECT_EQ(total_steps(options, 13), 6);
+  const Events events = events_of(options, 13);
+  std::vector<double> epochs;
+  for (const StepRecord& record : events.steps) epochs.push_back(record.epoch);
+  EXPECT_EQ(epochs, (std::vector<double>{3. / 7, 6. / 7, 1, 10. / 7, 13. / 7, 2}));
+  EXPECT_EQ(steps_of(events.evaluations), (std::vector<std::int64_t>{3, 6}));
+}
+
+TEST(Trainer, GoesOnWithSummedStepsToTheSameBits) {
+  const TrainingOptions options{.optimizer = {.learning_rate = 1e-3},
+                                .epochs = 2,
+                                .batch_size = 2,
+                                .gradient_accumulation_steps = 3,
+                                .lr_scheduler_type = "cosine",
+                                .save_steps = 1};
+  const EncodedSet data = tiny_texts(13);
+  std::vector<Saved> saved;
+  TrainingCallbacks callbacks;
+  callbacks.on_checkpoint = [&](const TrainingState& state, const ParameterStore& parameters) {
+    EXPECT_TRUE(parameters.contains("adamw.m.classifier.weight"));
+    EXPECT_FALSE(parameters.contains("adamw.sum.classifier.weight"));
+    saved.push_back({state, parameters});
+  };
+  Model whole = tiny_model();
+  const TrainingResult all =
+      train_tiny(loss_graph(whole), whole.parameters, data, options, callbacks);
+  EXPECT_EQ(all.examples, 26);
+  EXPECT_EQ(whole.parameters.tensors().size(), tiny_model().parameters.tensors().size());
+  ASSERT_EQ(saved.size(), 6u);
+  for (Saved& one : saved) {
+    ThreadPool pool(2);
+    const TrainingResult rest = train(loss_graph(whole), one.parameters, text_examples(data),
+                                      options, {builtin(), pool}, {}, one.state);
+    EXPECT_EQ(changed_parameters(whole.parameters, one.parameters), std::vector<std::string>{})
+        << one.state.step;
+    EXPECT_EQ(rest.mean_loss, all.mean_loss);
+  }
+}
+
+TEST(Trainer, ReadsTheRowsThatItSays) {
+  const EncodedSet data = tiny_texts(20);
+  const ExampleSource texts = text_examples(data);
+  for (const std::int64_t steps : {1, 2, 9}) {
+    const TrainingOptions options{
+        .max_steps = steps, .batch_size = 3, .gradient_accumulation_steps = 2};
+    std::set<std::int64_t> read;
+    ExampleSource watched = texts;
+    watched.batch = [&](std::span<const std::int64_t> rows, std::int64_t least) {
+      read.insert(rows.begin(), rows.end());
+      return texts.batch(rows, least);
+    };
+    Model model = tiny_model();
+    ThreadPool pool(1);
+    train(loss_graph(model), model.parameters, watched, options, {builtin(), pool});
+    EXPECT_EQ(rows_of_run(options, texts), std::vector<std::int64_t>(read.begin(), read.end()));
+    EXPECT_EQ(std::ssize(read), std::min<std::int64_t>(20, 6 * steps));
+  }
 }
 
 }  // namespace

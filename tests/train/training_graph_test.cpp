@@ -111,5 +111,47 @@ TEST(TrainingGraph, NeedsALossThatDependsOnSomethingTrainable) {
       [&] { add_training_step(graph, {}); });
 }
 
+TEST(TrainingGraph, SumsGradientsOfBatchesAndUpdatesByThem) {
+  Graph batch = small_graph();
+  add_gradient_sums(batch);
+  verify(batch);
+  const Graph update = update_of_sums(batch, {.max_grad_norm = 0});
+  verify(update);
+  ParameterStore parameters = small_parameters();
+  for (const Graph* graph : {static_cast<const Graph*>(&batch), &update})
+    add_optimizer_state(*graph, parameters);
+  // What a step before has left does not count.
+  parameters.set("adamw.sum.head.weight", Tensor::of<float>({2, 2}, {9, 9, 9, 9}));
+  ThreadPool pool(1);
+  Interpreter sums(batch, testing::references(), pool),
+      updates(update, testing::references(), pool);
+  NamedTensors inputs = small_inputs(0.5f);
+  for (const std::int64_t first : {1, 0}) {
+    inputs["share"] = Tensor::scalar(first == 1 ? 0.25f : 0.75f);
+    inputs["first"] = Tensor::scalar(first);
+    EXPECT_NEAR(elements_of(sums.run(inputs, parameters).at("loss"))[0], 14, 1e-5);
+  }
+  EXPECT_NEAR(elements_of(parameters.at("adamw.sum.head.weight"))[0], -3, 1e-5);
+  EXPECT_EQ(elements_of(parameters.at("head.weight")), (std::vector<float>{1, 2, 3, 4}));
+  const NamedTensors outputs = updates.run(inputs, parameters);
+  EXPECT_NEAR(elements_of(outputs.at("grad_norm"))[0], 7.0710678, 1e-5);
+  const std::vector<float> weight = elements_of(parameters.at("head.weight"));
+  const std::vector<float> expected = {1.5, 2.5, 2.5, 3.5};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(weight[i], expected[i], 1e-6);
+}
+
+// Adam's first step moves by the learning rate.
+TEST(TrainingGraph, ScalesTheLearningRateOfAParameter) {
+  Graph graph = small_graph();
+  add_training_step(graph, {.max_grad_norm = 0, .rate_factors = {{"head.weight", 0.5}}});
+  ParameterStore parameters = small_parameters();
+  add_optimizer_state(graph, parameters);
+  ThreadPool pool(1);
+  Interpreter(graph, testing::references(), pool).run(small_inputs(0.5f), parameters);
+  const std::vector<float> weight = elements_of(parameters.at("head.weight"));
+  const std::vector<float> expected = {1.25, 2.25, 2.75, 3.75};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_NEAR(weight[i], expected[i], 1e-6);
+}
+
 }  // namespace
 }  // namespace hone

@@ -1,0 +1,132 @@
+#include "hone/jobs/distillation.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "hone/base/printable.h"
+#include "hone/train/memory_check.h"
+#include "hone/train/predictor.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+void check_labels_of(const Parent& parent, const Model& student) {
+  const ModelFacts &theirs = parent.model.model.facts, &own = student.facts;
+  const std::vector<std::string> chosen = theirs.chosen_labels();
+  const bool fits = theirs.task() == own.task() && theirs.class_count() == own.class_count() &&
+                    (chosen.empty() || chosen == own.labels);
+  user_check(
+      fits,
+      "`distill`: {} tells apart {} ({}), the model that is trained {} ({}); a parent must have "
+      "the same labels in the same order",
+      parent.name, fmt::join(theirs.labels, ", "), to_string(theirs.task()),
+      fmt::join(own.labels, ", "), to_string(own.task()));
+}
+
+// Rows that any of the seeds reads, rising. `own`: the texts as the model that is trained reads them, which order they come
+// in may depend on.
+std::vector<std::int64_t> rows_of_seeds(const EncodedSet& own, TrainingOptions training,
+                                        std::uint64_t seed, std::int64_t seeds) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t i = 0; i < seeds; ++i) {
+    training.seed = seed + static_cast<std::uint64_t>(i);
+    const std::vector<std::int64_t> rows = rows_of_run(training, text_examples(own));
+    std::vector<std::int64_t> both;
+    std::ranges::set_union(all, rows, std::back_inserter(both));
+    all = std::move(both);
+  }
+  return all;
+}
+
+// Some rows of the examples, which must outlive it.
+ExampleSource some_of(const ExampleSource& all, const std::vector<std::int64_t>& rows) {
+  ExampleSource some;
+  for (const std::int64_t row : rows)
+    some.lengths.push_back(all.lengths[static_cast<std::size_t>(row)]);
+  some.batch = [&all, &rows](std::span<const std::int64_t> batch, std::int64_t least_length) {
+    std::vector<std::int64_t> own;
+    for (const std::int64_t i : batch) own.push_back(rows[static_cast<std::size_t>(i)]);
+    return all.batch(own, least_length);
+  };
+  return some;
+}
+
+// Of these rows of the parent's texts, (rows, classes).
+std::vector<float> logits_of(const Parent& parent, const std::vector<std::int64_t>& rows,
+                             std::int64_t batch_size, Context& context) {
+  const ExampleSource all = text_examples(parent.texts), some = some_of(all, rows);
+  if (rows.empty()) return {};
+  Predictor predictor(forward_graph(parent.model.model), parent.model.model.parameters,
+                      context.session());
+  const std::int64_t texts = std::min(batch_size, some.size()),
+                     tokens = std::ranges::max(some.lengths);
+  check_memory(
+      predictor.graph(), {{'B', texts}, {'S', tokens}}, context.session(),
+      fmt::format("a batch of {} texts of up to {} tokens for {}", texts, tokens, parent.name));
+  Progress progress("ask the parent", some.size(), {.unit = "texts", .output = context.progress});
+  return predictor.rows(some, batch_size, [&](std::int64_t done) { progress.update(done); });
+}
+
+}  // namespace
+
+std::optional<Parent> open_parent(const DistillJob& job, const Model& student, const DataSet& data,
+                                  std::int64_t max_seq_length, Context& context,
+                                  std::vector<std::string>& warnings) {
+  if (job.parent.empty()) return std::nullopt;
+  user_check(
+      student.facts.task() == Task::single_label,
+      "`distill` compares what two models say of classes of which a text has one; the task is "
+      "{}: leave it out",
+      to_string(student.facts.task()));
+  user_check(!is_fresh(job.parent),
+             "`distill`: {} has fresh weights, from which nothing can be learnt; train it first",
+             job.parent);
+  Parent parent{job.parent, open_model(job.parent, context, /*seed=*/0), {}};
+  check_has_head(parent.model, job.parent);
+  check_labels_of(parent, student);
+  for (const std::string& warning : parent.model.model.warnings)
+    warnings.push_back(fmt::format("{}: {}", job.parent, warning));
+  parent.texts =
+      encode_part(parent.model, data.train, fmt::format("train, as {} reads it", job.parent),
+                  max_seq_length, context, warnings);
+  return parent;
+}
+
+std::optional<TrainedOn> record_with_parent(const std::optional<TrainedOn>& student,
+                                            const DistillJob& job) {
+  return job.parent.empty() ? student : united(student, known_record(job.parent));
+}
+
+void learn_from(Parent parent, const EncodedSet& own, const DistillJob& job, std::uint64_t seed,
+                std::int64_t seeds, FineTuneOptions& training, Context& context) {
+  const std::vector<std::int64_t> rows = rows_of_seeds(own, training.training, seed, seeds);
+  const std::vector<float> some = logits_of(parent, rows, training.eval_batch_size, context);
+  const std::int64_t classes = parent.model.model.facts.class_count();
+  Tensor all = Tensor::zeros(DType::f32, {own.size(), classes});
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    std::copy_n(some.begin() + static_cast<std::ptrdiff_t>(i) * classes, classes,
+                all.data<float>() + rows[i] * classes);
+  training.training.distillation = job.options;
+  training.parent_logits = std::move(all);
+}
+
+Json to_json(const DistillJob& job) {
+  if (job.parent.empty()) return {};
+  return {{"parent", job.parent},
+          {"temperature", job.options.temperature},
+          {"alpha", job.options.alpha}};
+}
+
+std::string to_text(const DistillJob& job) {
+  if (job.parent.empty()) return "";
+  return fmt::format(
+      "the training loss is {:g} that of the labels and {:g} T² KL from {} at T = {:g}, "
+      "evaluations' "
+      "that of the labels",
+      job.options.alpha, 1 - job.options.alpha, job.parent, job.options.temperature);
+}
+
+}  // namespace hone

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/jobs/fine_tune.h"
+#include "hone/jobs/job_data.h"
+#include "hone/passes/distill.h"
+
+/// Training with what another model, the parent, says of the same texts; see `distill` for the loss.
+namespace hone {
+
+/// Which parent, and how.
+struct DistillJob {
+  std::string parent = {};  ///< a model folder, of any size, format and tokenizer; empty: none
+  Distillation options = {};
+};
+
+/// The parent, and the training texts as it reads them.
+struct Parent {
+  std::string name;
+  TextModel model;
+  EncodedSet texts;
+};
+
+/// Opens the parent of `student`, if one is asked for, and reads `data.train` as it does; what is doubtful goes to `warnings`.
+/// Throws `UserError` where the task is no single_label_classification, the parent has no head, or its labels are not the
+/// student's in their order (labels that nobody named count by their number).
+std::optional<Parent> open_parent(const DistillJob& job, const Model& student, const DataSet& data,
+                                  std::int64_t max_seq_length, Context& context,
+                                  std::vector<std::string>& warnings);
+
+/// What student and parent have seen between them: where the parent has learnt from texts, so does the student.
+std::optional<TrainedOn> record_with_parent(const std::optional<TrainedOn>& student,
+                                            const DistillJob& job);
+
+/// Gives the training the parent's logits of every text that one of the `seeds` reads; `own` are the training texts as the
+/// model that is trained reads them. The logits are those of predictions, made once, before the training: the same bits
+/// whatever interrupts it, some bytes for each text, and of the parent nothing is left.
+void learn_from(Parent parent, const EncodedSet& own, const DistillJob& job, std::uint64_t seed,
+                std::int64_t seeds, FineTuneOptions& training, Context& context);
+
+/// `parent`, `temperature`, `alpha`; null where there is none.
+Json to_json(const DistillJob& job);
+/// What that does to the training loss; empty where there is none.
+std::string to_text(const DistillJob& job);
+
+}  // namespace hone

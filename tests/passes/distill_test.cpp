@@ -1,0 +1,64 @@
+#include "hone/passes/distill.h"
+
+#include "hone/passes/weigh_classes.h"
+#include "tests/passes/before_after.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+constexpr std::string_view kLabelLoss = R"(%logits = input : f32[B, 3]
+%labels = input : i64[B]
+%loss = cross_entropy(%logits, %labels) : f32[]
+output loss = %loss
+)";
+
+TEST(Distill, AddsWhatAnswersAreAwayFromTheParents) {
+  expect_after(
+      kLabelLoss, [](Graph& graph) { return distill(graph, {.temperature = 4, .alpha = 0.25}); },
+      R"(%logits = input : f32[B, 3]
+%labels = input : i64[B]
+%loss = cross_entropy(%logits, %labels) : f32[]
+%parent_logits = input : f32[B, 3]
+%distill.parent = scale(%parent_logits) {factor=0.25} : f32[B, 3]
+%distill.own = scale(%logits) {factor=0.25} : f32[B, 3]
+%distill.wished = softmax(%distill.parent) : f32[B, 3]
+%distill.cross_entropy = soft_cross_entropy(%distill.own, %distill.wished, %labels) : f32[]
+%distill.entropy = soft_cross_entropy(%distill.parent, %distill.wished, %labels) : f32[]
+%distill.cross_entropy.share = scale(%distill.cross_entropy) {factor=12.0} : f32[]
+%distill.entropy.share = scale(%distill.entropy) {factor=-12.0} : f32[]
+%distill.divergence = add(%distill.cross_entropy.share, %distill.entropy.share) : f32[]
+%distill.labels = scale(%loss) {factor=0.25} : f32[]
+%distill.loss = add(%distill.labels, %distill.divergence) : f32[]
+output loss = %distill.loss
+)");
+}
+
+// So that parts of a step that are batches weigh alike in all of the loss.
+TEST(Distill, IsWeighedByTheClassesOfTheLabels) {
+  Graph graph = parse(kLabelLoss);
+  distill(graph, {});
+  EXPECT_TRUE(weigh_classes(graph));
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    if (node->is("soft_cross_entropy")) EXPECT_EQ(node->inputs().size(), 4u);
+    if (node->is("cross_entropy")) EXPECT_EQ(node->inputs().size(), 3u);
+  }
+}
+
+TEST(Distill, RefusesOptionsAndLossesWithoutSense) {
+  Graph graph = parse(kLabelLoss);
+  expect_user_error("`distill_temperature` must be above 0, got 0",
+                    [&] { distill(graph, {.temperature = 0}); });
+  expect_user_error("`distill_alpha` must be within [0, 1], got 2",
+                    [&] { distill(graph, {.alpha = 2}); });
+  Graph other = parse(R"(%logits = input : f32[B, 1]
+%labels = input : f32[B, 1]
+%loss = mean_squared_error(%logits, %labels) : f32[]
+output loss = %loss
+)");
+  expect_user_error("a model learns from a parent's classes where its loss is a cross entropy",
+                    [&] { distill(other, {}); });
+}
+
+}  // namespace
+}  // namespace hone::testing
