@@ -9,6 +9,9 @@
 /// tests/fuzz runs all of them over the seeds and past findings in fuzz/seeds.
 namespace hone::fuzz {
 
+/// adapter_config.json and, behind a zero byte, base.json and, behind another, adapter_model.safetensors: the adapter, and
+/// where it fits, on a small model, which computes with it.
+void adapter(std::string_view bytes);
 /// Zip archives: the directory, and every entry unpacked.
 void archive(std::string_view bytes);
 /// config.json as that of the architecture it names, which survives being written, and what this program adds to it.
@@ -44,6 +47,7 @@ struct Target {
   void (*run)(std::string_view bytes);
 };
 inline constexpr Target kTargets[] = {
+    {"adapter", adapter},
     {"archive", archive},
     {"config", config},
     {"csv", csv},

@@ -35,6 +35,11 @@ Command compare_command() {
             auto a = std::make_shared<CompareArguments>();
             app.add_option("A", a->job.first, "model folder, or one made with --seeds")->required();
             app.add_option("B", a->job.second, "the model to compare with it")->required();
+            app.add_option(
+                "--adapter_a", a->job.first_adapter,
+                "folder of a low-rank adapter to put on A, the model that it was trained "
+                "beside");
+            app.add_option("--adapter_b", a->job.second_adapter, "the same for B");
             declare(app, a->job.data, /*required=*/true);
             declare_split(app, a->job.split,
                           "part to measure on: train, validation, test or all; by default test, or "

@@ -22,9 +22,13 @@ constexpr Field kVocabulary = {"vocabulary", "learnt_vocabulary", "of fresh weig
                                "of fresh weights that learn one"};
 constexpr Field kClassWeights = {"class_weights", "number{}", "of each class in the loss",
                                  "with --class_weights"};
+constexpr Field kDistill = {"distill", "distillation", "what was learnt from beside the labels",
+                            "with --distill"};
 constexpr Field kCalibration = {"calibration_texts", "texts", "that quantizers were calibrated on"};
 constexpr Field kQuantizedModules = {"quantized_modules", "integer", "operations with quantizers"};
 constexpr Field kParent = {"parent", "text", "model A as it was named"};
+constexpr Field kParentAdapter = {"parent_adapter", "text", "put on A, as it was named",
+                                  "with --adapter_a"};
 constexpr Field kGate = {"gate", "gate", "whether the loss is allowed", "with --max_drop"};
 constexpr Field kSeedGate = {"gate", "seed_gate", "whether the loss is allowed", "with --max_drop"};
 constexpr Field kCaveat = {"caveat", "text", "what the change holds beside the quantizing",
@@ -119,8 +123,12 @@ const std::vector<Document>& documents() {
           {"test", "part_measurement", "of that part", "where there is such a part"},
           kSize,
           kLora,
+          {"before", "before_training",
+           "the model without the adapter, on the part that the training is judged by",
+           "with --lora, where anything is measured"},
           kVocabulary,
           kClassWeights,
+          kDistill,
           {"validation_test_gap", "difference",
            "accuracy on the validation part minus that on the test part",
            "where there are both parts, and they are not the same"},
@@ -135,6 +143,7 @@ const std::vector<Document>& documents() {
           kLora,
           kVocabulary,
           kClassWeights,
+          kDistill,
           {"runs", "train_run[]", "a row for every seed"},
           kSpreads}}}},
       {"lora",
@@ -162,6 +171,8 @@ const std::vector<Document>& documents() {
          {kResult,
           kSubject,
           kParent,
+          where(kAdapter, "with --adapter_b"),
+          kParentAdapter,
           kSeeds,
           {"", "two_models"},
           {"changed", "changed_text[]",
@@ -243,6 +254,7 @@ const std::vector<Document>& documents() {
           kGate,
           kSize,
           kClassWeights,
+          kDistill,
           kCalibration,
           {"as_transformers", "elsewhere",
            "what `transformers` computes with the weights that are saved",
@@ -290,6 +302,7 @@ const std::vector<Document>& documents() {
           kSeeds,
           where(kSize, "where known"),
           kClassWeights,
+          kDistill,
           kCalibration,
           {"runs", "quantize_run[]", "a row for every seed"},
           kSpreads,

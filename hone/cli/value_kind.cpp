@@ -94,7 +94,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"NAME"}, {.shown = "NAME", .words = lab_names()}},
       {{"fidelity"},
        {.shown = "quick|paper|full", .words = {std::begin(kFidelities), std::end(kFidelities)}}},
-      {{"adapter"}, {.shown = "FOLDER", .folders = true, .access = Access::reads_adapter}},
+      {{"adapter", "adapter_a", "adapter_b"}, {.shown = "FOLDER", .folders = true, .access = Access::reads_adapter}},
       {{"ACTION"}, {.shown = "merge", .words = {"merge"}}},
       {{"lora"}, {.shown = "OPTIONS"}},
       {{"OPTION"}, {.shown = "NAME=VALUE"}},

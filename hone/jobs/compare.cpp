@@ -6,6 +6,7 @@
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/jobs/model_comparison.h"
+#include "hone/models/adapter.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
 #include "hone/study/seeds.h"
@@ -103,8 +104,8 @@ std::string baseline_sentence(const TaskEvaluation& evaluation) {
 std::function<std::string(const TextStyle&)> opening_of(const CompareJob& job,
                                                         const Outcome& outcome,
                                                         const std::string& baseline) {
-  return [headline = outcome.headline, tone = tone_of(outcome.verdict), first = job.first,
-          second = job.second, baseline](const TextStyle& style) {
+  return [headline = outcome.headline, tone = tone_of(outcome.verdict), first = job.first_name(),
+          second = job.second_name(), baseline](const TextStyle& style) {
     return fmt::format("{}\n\nA: {}\nB: {}\n\n{}", toned(headline, tone, style), first, second,
                        baseline);
   };
@@ -120,16 +121,18 @@ ModelPair open_pair(const CompareJob& job, const std::vector<std::int64_t>& seed
   const auto name = [&](const std::string& given) {
     return seeds.empty() ? given : seed_folder(given, seeds[index]);
   };
-  return {open_model(name(job.first), context, job.seed),
-          open_model(name(job.second), context, job.seed)};
+  return {open_with_adapter(name(job.first), job.first_adapter, context, job.seed,
+                            OtherBase::is_refused),
+          open_with_adapter(name(job.second), job.second_adapter, context, job.seed,
+                            OtherBase::is_refused)};
 }
 
 Outcome compare_two(const CompareJob& job, const ModelPair& pair, const MeasuredExamples& measured,
                     Context& context, std::vector<std::string>& notes) {
   const auto& [first, second] = pair;
   const std::vector<Example>& examples = measured.examples;
-  notes.push_back(untrained_warning(first, job.first));
-  notes.push_back(untrained_warning(second, job.second));
+  notes.push_back(untrained_warning(first, job.first_name()));
+  notes.push_back(untrained_warning(second, job.second_name()));
   ModelComparison c = compare_models(first, second, examples, job.data.max_seq_length,
                                      job.batch_size, context, notes);
   const ChangedTexts texts = changed_texts(c, examples, static_cast<std::size_t>(job.texts));
@@ -147,7 +150,8 @@ Outcome compare_two(const CompareJob& job, const ModelPair& pair, const Measured
       notes.push_back(fmt::format("{}: {}", model->label, concern));
   const std::string baseline = baseline_sentence(c.first.measurement.evaluation);
   outcome.sections = {
-      {"Result", {Facts{{{"A", job.first}, {"B", job.second}}}, PageTable{table, baseline}}},
+      {"Result",
+       {Facts{{{"A", job.first_name()}, {"B", job.second_name()}}}, PageTable{table, baseline}}},
       details_section(evaluations, c.labels)};
   const std::string heading = fmt::format("{} of {} texts that changed, what B lost first",
                                           texts.rows.size(), grouped(std::ssize(c.flips)));
@@ -212,11 +216,12 @@ Outcome compare_seeds(const CompareJob& job, const std::vector<std::int64_t>& se
     return fmt::format("{}\n\n{}\n{}\n\n{}", opening(style), to_text(table, style), spreads,
                        details_text_of_seeds(runs, figures, style));
   };
-  outcome.sections = {{"Result",
-                       {Facts{{{"A", job.first}, {"B", job.second}}}, PageTable{table, baseline},
-                        Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
-                        Paragraph{"B: " + seed_sentence(spread_of_b) + "."}}},
-                      details_section_of_seeds(runs, figures)};
+  outcome.sections = {
+      {"Result",
+       {Facts{{{"A", job.first_name()}, {"B", job.second_name()}}}, PageTable{table, baseline},
+        Paragraph{"A: " + seed_sentence(spread_of_a) + "."},
+        Paragraph{"B: " + seed_sentence(spread_of_b) + "."}}},
+      details_section_of_seeds(runs, figures)};
   return outcome;
 }
 
@@ -229,6 +234,9 @@ std::vector<std::string> each_once(const std::vector<std::string>& lines) {
 
 }  // namespace
 
+std::string CompareJob::first_name() const { return name_with_adapter(first, first_adapter); }
+std::string CompareJob::second_name() const { return name_with_adapter(second, second_adapter); }
+
 CompareResult compare_models(const CompareJob& job, Context& context) {
   RunReport report;
   report.invocation = job.invocation;
@@ -238,6 +246,9 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
   user_check(seeds == seeds_of(job.second),
              "{} and {}: expected two models, or two folders with the same seeds", job.first,
              job.second);
+  user_check(seeds.empty() || (job.first_adapter.empty() && job.second_adapter.empty()),
+             "`adapter_a` and `adapter_b` go on one model each, and {} holds those of {} seeds",
+             job.first, seeds.size());
   const ModelPair pair = open_pair(job, seeds, 0, context);
   const ModelFacts& facts = pair.first.model.facts;
   const std::optional<TrainedOn> first = seeds.empty() ? pair.first.trained_on
@@ -259,6 +270,8 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
                 report.notes);
   Json result = subject_of(job.second, identity, part);
   result["parent"] = job.first;
+  if (!job.second_adapter.empty()) result["adapter"] = job.second_adapter;
+  if (!job.first_adapter.empty()) result["parent_adapter"] = job.first_adapter;
   result["seeds"] = std::max<std::size_t>(seeds.size(), 1);
   result.update(outcome.result);
   if (job.max_drop_points) {
@@ -267,7 +280,7 @@ CompareResult compare_models(const CompareJob& job, Context& context) {
         Paragraph{gate_text(outcome.verdict, name_and_size(part))});
   }
   if (output) {
-    report.title = fmt::format("{} and {} compared", job.first, job.second);
+    report.title = fmt::format("{} and {} compared", job.first_name(), job.second_name());
     report.headline = outcome.headline + ".";
     report.basis = {
         "as in the table", static_cast<std::int64_t>(std::max<std::size_t>(seeds.size(), 1)),

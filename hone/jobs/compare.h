@@ -16,6 +16,8 @@ namespace hone {
 struct CompareJob {
   std::string first,
       second;  ///< as `open_model` takes them, or folders of repeated jobs with the same seeds
+  /// Folders of adapters to put on them, each trained beside the weights it is put on; empty: none. Of models, not of seeds.
+  std::string first_adapter = {}, second_adapter = {};
   JobData data = {};
   std::string split = {};  ///< the part to measure on, see `measured_texts`
   std::int64_t batch_size = 32;
@@ -25,6 +27,9 @@ struct CompareJob {
   JobOutput output = {};       ///< of a report; no folder: none is written
   Invocation invocation = {};  ///< for the report
 
+  /// The models as they are told: "my-model with my-adapter".
+  std::string first_name() const;
+  std::string second_name() const;
   /// What may be lost, as a share of 1, for the verdict to be "kept".
   double margin() const { return max_drop_points ? *max_drop_points / 100 : kUsualMargin; }
 };

@@ -91,7 +91,7 @@ EvaluateResult evaluate_model(const EvaluateJob& job, Context& context) {
   fields["arithmetic"] = arithmetic_of_run(forward_graph(source.model), context.session());
   if (source.model.quantization) fields["format"] = summary(source.model.quantization->plan);
   fields.update(to_json(result.measured, result.labels));
-  result.size = model_size(source.model, source.folder);
+  result.size = size_with_adapter(source.model, source.folder, job.adapter);
   fields["size"] = to_json(result.size);
   if (output) {
     write_report(job, result, identity, std::move(report), *output, context);

@@ -126,15 +126,45 @@ Json loss_fell_json(const TrainingLog& log) {
   return fell ? Json(*fell) : Json();
 }
 
+/// What a training begins with.
+struct Start {
+  TextModel model;
+  std::optional<LoraOptions> adapters = {};  ///< that were put on it
+};
+
 LoraOptions options_of_adapters(const TrainJob& job, std::uint64_t seed, const Model& model,
                                 const Context& context) {
   return with_context("`lora`",
                       [&] { return adapter_options(*job.lora, seed, model, context.library); });
 }
 
-Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
-                   const fs::path& folder) {
+// Fresh factors change no answer, so this is the base, on the part that the training is judged by.
+Json before_training(const TrainRun& run, const Model& adapted) {
+  const bool test = run.data.test.size() > 0;
+  const EncodedSet& set = test ? run.data.test : run.data.validation;
+  if (set.size() == 0) return {};
+  const Measurement base = measure(adapted, set, run.training.eval_batch_size, run.context,
+                                   "before training", ProgressEnd::vanishes);
+  Json json = to_json(base, adapted.facts.labels);
+  json.update(to_json(test ? run.data.measured : run.data.measured_validation));
+  json["fresh_head"] = adapted.fresh_head();
+  return json;
+}
+
+// "Before training, on test, n = 2 000: accuracy 81.9 ± 1.7 %."
+std::string before_text(const Json& result) {
+  if (!result.contains("before")) return "";
+  const Json& before = result["before"];
+  return fmt::format("Before training, on {}, n = {}: {} {}{}", before["part"].get<std::string>(),
+                     grouped(before["n"].get<std::int64_t>()), figure_title(figure_of(before)),
+                     display_text(figure_estimate(before)),
+                     before["fresh_head"] ? ", of a head as it was drawn." : ".");
+}
+
+Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const fs::path& folder) {
   const TrainJob& job = run.job;
+  TextModel& source = start.model;
+  const Json before = job.lora ? before_training(run, source.model) : Json();
   source.trained_on = run.trained_on;
   FineTuneOptions options = run.training;
   options.training.seed = seed;
@@ -142,8 +172,7 @@ Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
   options.checkpoints = checkpoints_in(folder, job.resume, source, run.output);
   AdapterOrigin origin;
   if (job.lora) {
-    origin = adapter_origin(source.model, options_of_adapters(job, seed, source.model, run.context),
-                            job.model, run.context.session());
+    origin = adapter_origin(source.model, *start.adapters, job.model, run.context.session());
     options.checkpoints.write_model = [&](const Model& model, const fs::path& to) {
       TextModel now = source;
       now.model = model;
@@ -172,6 +201,7 @@ Trained train_once(const TrainRun& run, TextModel source, std::uint64_t seed,
                          {"protocol", to_string(run.data.protocol)},
                          {"seed", seed},
                          {"seeds", 1}});
+  if (!before.is_null()) trained.result["before"] = before;
   if (run.vocabulary) trained.result["vocabulary"] = to_json(*run.vocabulary, run.data.train);
   if (Json distill = to_json(job.distill); !distill.is_null())
     trained.result["distill"] = std::move(distill);
@@ -271,6 +301,8 @@ void report_one(const TrainRun& run, const Trained& trained, RunReport report) {
                       {PageTable{results_table(trained.result), cautions_line(trained.result)},
                        Paragraph{choice_text(run.job, trained.result)}, Paragraph{trained.size}}},
                      trained.curve};
+  if (const std::string before = before_text(trained.result); !before.empty())
+    report.sections[0].blocks.insert(report.sections[0].blocks.begin() + 1, Paragraph{before});
   if (!trained.measured.empty())
     report.sections.push_back(details_section(trained.measured, trained.labels));
   for (const auto& lines : {trained.doubts, trained.notes})
@@ -301,7 +333,7 @@ std::vector<std::string> of_seed(std::uint64_t seed, std::vector<std::string> no
 
 // Those that an earlier run has left among them.
 std::vector<Json> results_of_seeds(const TrainRun& run,
-                                   const std::function<TextModel(std::uint64_t)>& open) {
+                                   const std::function<Start(std::uint64_t)>& open) {
   const TrainJob& job = run.job;
   std::vector<Json> results;
   for (const SeedFolder& seed : seed_folders(run.output.path(), job.seed, job.seeds)) {
@@ -415,25 +447,21 @@ std::string modules_text(const TextModel& source, const std::string& name) {
       name);
 }
 
-// The base stays as it is, rounded or packed.
-void put_adapters(const TrainJob& job, std::uint64_t seed, TextModel& source, Context& context) {
-  const LoraOptions options = options_of_adapters(job, seed, source.model, context);
-  insert_adapters(source.model, options, context.session());
-}
-
-TextModel open_for_training(const TrainJob& job, const std::optional<LearntVocabulary>& vocabulary,
-                            const Splits& splits, std::uint64_t seed, Context& context) {
+Start open_for_training(const TrainJob& job, const std::optional<LearntVocabulary>& vocabulary,
+                        const Splits& splits, std::uint64_t seed, Context& context) {
   const LabelScheme labels = splits.source.scheme();
-  if (vocabulary) return make_model(job.model, vocabulary->tokenizer, context, seed, labels);
+  if (vocabulary) return {make_model(job.model, vocabulary->tokenizer, context, seed, labels)};
   const HeadFit head = job.ignore_mismatched_sizes ? HeadFit::may_be_fresh : HeadFit::must_fit;
   TextModel source = open_model(job.model, context, seed, labels, head);
   if (job.lora) {
-    put_adapters(job, seed, source, context);
-    return source;
+    // The base stays as it is, rounded or packed.
+    const LoraOptions options = options_of_adapters(job, seed, source.model, context);
+    insert_adapters(source.model, options, context.session());
+    return {std::move(source), options};
   }
   check_not_packed(source.model, job.model);
   take_unrounded(source.model, source.folder);
-  return source;
+  return {std::move(source)};
 }
 
 std::string text_of(const Trained& trained, const std::string& choice, const std::string& folder,
@@ -444,6 +472,7 @@ std::string text_of(const Trained& trained, const std::string& choice, const std
     text += fmt::format("{}\n{}", to_text(results_table(result), style),
                         details_text(trained.measured, trained.labels, style));
   if (const std::string line = cautions_line(result); !line.empty()) text += line + "\n";
+  if (const std::string before = before_text(result); !before.empty()) text += before + "\n";
   const Json& loss = result["train_loss"];
   return text +
          fmt::format("{}; {} texts/s, mean loss {}; one seed; written to {}\n{}\n", choice,
@@ -478,7 +507,8 @@ TrainResult train_model(const TrainJob& job, Context& context) {
       learn_vocabulary({job.model, job.data.options.source, job.vocab_size,
                         job.resume.resume ? output.path() : fs::path()},
                        splits.source.train, context);
-  const TextModel source = open_for_training(job, vocabulary, splits, job.seed, context);
+  const Start start = open_for_training(job, vocabulary, splits, job.seed, context);
+  const TextModel& source = start.model;
   report.notes = source.model.warnings;
   TrainedOn after =
       learns ? after_training(before, splits.identity.hash, row_hashes(splits.source.train),
@@ -520,7 +550,7 @@ TrainResult train_model(const TrainJob& job, Context& context) {
     learn_from(*std::exchange(parent, std::nullopt), data.train, job.distill, job.seed, job.seeds,
                run.training, context);
   if (job.seeds == 1) {
-    Trained trained = train_once(run, source, job.seed, output.path());
+    Trained trained = train_once(run, start, job.seed, output.path());
     report_one(run, trained, std::move(report));
     for (const auto& lines : {trained.doubts, trained.notes}) tell_warnings(context, lines);
     result.fields = trained.result;

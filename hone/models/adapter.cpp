@@ -11,7 +11,6 @@
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/architecture.h"
-#include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/quantize.h"
@@ -24,8 +23,6 @@ namespace {
 // In front of the names that a model has, in PEFT's files.
 constexpr std::string_view kPrefix = "base_model.model.";
 constexpr std::string_view kLowName = ".lora_A.weight", kHighName = ".lora_B.weight";
-
-bool is_adapter(const Node& parameter) { return parameter.role() == ParameterRole::adapter; }
 
 const Architecture& architecture_of(const Model& model) {
   return find_architecture(model.facts.architecture, "a model");
@@ -208,10 +205,7 @@ void read_tensor(const std::string& key, const Tensor& tensor, const std::string
   adapter.tensors.emplace(name, tensor.cast(DType::f32));
 }
 
-void read_base(const fs::path& file, AdapterFolder& adapter) {
-  if (!path_exists(file)) return;
-  const std::string where = file.string();
-  const Json base = read_json(file);
+void read_base(const Json& base, const std::string& where, AdapterFolder& adapter) {
   const auto is_text = [](const Json& value) { return value.is_string(); };
   const bool whole = base.is_object() && is_text(base.value("fingerprint", Json())) &&
                      is_text(base.value("problem_type", Json())) &&
@@ -267,26 +261,32 @@ LabelScheme labels_of(const AdapterFolder& adapter, const std::string& base) {
 
 }  // namespace
 
-AdapterFolder read_adapter(const fs::path& folder) {
-  const fs::path config = folder / kAdapterConfig, weights = folder / kAdapterWeights;
-  user_check(path_exists(config),
-             "{}: no adapter; expected a folder with {} and {}, as `hone train --lora` and PEFT "
-             "write it",
-             folder.string(), kAdapterConfig, kAdapterWeights);
+AdapterFolder adapter_of(const Json& config, const TensorMap& tensors, const Json& base,
+                         const fs::path& folder) {
+  const std::string weights = (folder / kAdapterWeights).string();
   AdapterFolder adapter{.path = folder,
-                        .options = read_options(read_json(config), config.string())};
-  for (const auto& [key, tensor] : read_safetensors(weights).tensors)
-    read_tensor(key, tensor, weights.string(), adapter);
-  user_check(!adapter.options.target.empty(), "{}: there are no adapters in it", weights.string());
+                        .options = read_options(config, (folder / kAdapterConfig).string())};
+  for (const auto& [key, tensor] : tensors) read_tensor(key, tensor, weights, adapter);
+  user_check(!adapter.options.target.empty(), "{}: there are no adapters in it", weights);
   const std::string broken = ParameterStore(adapter.tensors).first_not_finite();
-  user_check(broken.empty(), "{}: {} holds values that are NaN or infinite", weights.string(),
-             broken);
-  read_base(folder / kAdapterBase, adapter);
+  user_check(broken.empty(), "{}: {} holds values that are NaN or infinite", weights, broken);
+  if (!base.is_null()) read_base(base, (folder / kAdapterBase).string(), adapter);
   return adapter;
 }
 
+AdapterFolder read_adapter(const fs::path& folder) {
+  user_check(path_exists(folder / kAdapterConfig),
+             "{}: no adapter; expected a folder with {} and {}, as `hone train --lora` and PEFT "
+             "write it",
+             folder.string(), kAdapterConfig, kAdapterWeights);
+  const Json config = read_json(folder / kAdapterConfig);
+  const TensorMap tensors = read_safetensors(folder / kAdapterWeights).tensors;
+  const fs::path base = folder / kAdapterBase;
+  return adapter_of(config, tensors, path_exists(base) ? read_json(base) : Json(), folder);
+}
+
 void put_on(const AdapterFolder& adapter, Model& model, const std::string& base,
-            const Session& session) {
+            const Session& session, OtherBase other) {
   LoraOptions options = adapter.options;
   with_context(adapter.path.string(), [&] {
     options.target = shortest_targets(model.graph, options.target);
@@ -296,14 +296,16 @@ void put_on(const AdapterFolder& adapter, Model& model, const std::string& base,
   if (adapter.base_fingerprint.empty() ||
       adapter.base_fingerprint == base_fingerprint(model, session))
     return;
-  model.warnings.push_back(
-      fmt::format("{} was trained on other weights than those of {}: what both are together was "
-                  "never trained",
-                  adapter.path.string(), base));
+  const std::string told = fmt::format(
+      "{} was trained on other weights than those of {}: what both are together was "
+      "never trained",
+      adapter.path.string(), base);
+  user_check(other == OtherBase::is_told, "{}; give it the base that it was trained on", told);
+  model.warnings.push_back(told);
 }
 
 TextModel open_with_adapter(const std::string& base, const fs::path& folder, Context& context,
-                            std::uint64_t seed) {
+                            std::uint64_t seed, OtherBase other) {
   if (folder.empty()) return open_model(base, context, seed);
   user_check(!is_fresh(base), "`adapter`: {} has fresh weights, beside which nothing was trained",
              base);
@@ -311,7 +313,7 @@ TextModel open_with_adapter(const std::string& base, const fs::path& folder, Con
   TextModel opened =
       open_model(base, context, seed, labels_of(adapter, base),
                  adapter.options.modules_to_save.empty() ? HeadFit::must_fit : HeadFit::replaced);
-  put_on(adapter, opened.model, base, context.session());
+  put_on(adapter, opened.model, base, context.session(), other);
   opened.trained_on = read_trained_on(folder);
   return opened;
 }
@@ -396,6 +398,14 @@ Json to_json(const AdapterSize& size) {
           {"parameters", size.parameters},
           {"base_bytes", size.base_bytes},
           {"disk_bytes", size.disk_bytes ? Json(*size.disk_bytes) : Json()}};
+}
+
+ModelSize size_with_adapter(const Model& adapted, const fs::path& folder, const fs::path& adapter) {
+  ModelSize size = model_size(adapted, folder);
+  const std::optional<std::int64_t> more =
+      adapter.empty() ? std::nullopt : weight_file_bytes(adapter);
+  if (size.disk_bytes && more) *size.disk_bytes += *more;
+  return size;
 }
 
 std::string name_with_adapter(const std::string& model, const std::string& adapter) {

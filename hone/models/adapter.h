@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "hone/models/model_size.h"
 #include "hone/models/model_source.h"
 #include "hone/passes/lora.h"
 
@@ -31,15 +32,25 @@ struct AdapterFolder {
 /// PEFT's adapters is not computed here.
 AdapterFolder read_adapter(const fs::path& folder);
 
-/// Puts it on a model. Where that has other weights than the adapter was trained beside, the model's warnings say so; the model is
-/// called `base` there. Throws `UserError` for what does not fit the model.
+/// The same of what its files hold: adapter_config.json, the tensors, and base.json, null where there is none.
+AdapterFolder adapter_of(const Json& config, const TensorMap& tensors, const Json& base,
+                         const fs::path& folder);
+
+/// What is done where a model has other weights than the adapter was trained beside.
+enum class OtherBase {
+  is_told,    ///< by the model's warnings
+  is_refused  ///< a `UserError`: where both together are to be judged
+};
+
+/// Puts it on a model, which is called `base` where something is said of it. Throws `UserError` for what does not fit the
+/// model.
 void put_on(const AdapterFolder& adapter, Model& model, const std::string& base,
-            const Session& session);
+            const Session& session, OtherBase other = OtherBase::is_told);
 
 /// The model called `base` (as `open_model` takes it) with the adapter of a folder; without one, where that is empty. Its head
 /// and its labels are the adapter's, where that has any. Throws `UserError` as `open_model`, `read_adapter` and `put_on`.
 TextModel open_with_adapter(const std::string& base, const fs::path& adapter, Context& context,
-                            std::uint64_t seed);
+                            std::uint64_t seed, OtherBase other = OtherBase::is_told);
 
 /// Options of `insert_lora` as text: "r=8,alpha=16,dropout=0.1,target=query". Where they do not name `modules_to_save`, these
 /// are the model's head, as in PEFT, and where they do not name a seed, it is `seed`. Throws `UserError` as `parse_pass`, and where weights that were just drawn at random would
@@ -78,6 +89,10 @@ AdapterSize adapter_size(const Model& adapted, const fs::path& folder);
 std::string to_text(const AdapterSize& size);
 /// Keys as in the struct; `disk_bytes` null where it is not known.
 Json to_json(const AdapterSize& size);
+
+/// What a base in `folder` takes with the adapter that lies in `adapter` on it: the files of both. Without one, where that is
+/// empty, as `model_size`.
+ModelSize size_with_adapter(const Model& adapted, const fs::path& folder, const fs::path& adapter);
 
 /// "my-model with my-adapter", or the name of the model alone.
 std::string name_with_adapter(const std::string& model, const std::string& adapter);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "hone/passes/lora.h"
+
 namespace hone {
 namespace {
 
@@ -37,9 +39,7 @@ Group group_of(const Graph& graph, Node& dropout) {
       dropout.users().size() != 2 || group.product->inputs().size() != 2)
     return none;
   const Value factor = group.product->inputs()[1];
-  const bool is_adapter =
-      factor.node->kind() == NodeKind::parameter && factor.node->role() == ParameterRole::adapter;
-  if (!is_adapter || group.product->inputs()[0].node != &dropout ||
+  if (!is_adapter(*factor.node) || group.product->inputs()[0].node != &dropout ||
       group.weight_gradient->inputs()[0].node != &dropout)
     return none;
   for (Node* user : factor.node->users())

@@ -34,10 +34,6 @@ std::string_view module_of(const Node& parameter) {
   return name.substr(0, name.rfind('.'));
 }
 
-bool is_adapter(const Node& node) {
-  return node.kind() == NodeKind::parameter && node.role() == ParameterRole::adapter;
-}
-
 std::vector<Node*> targets(const Graph& graph, const LoraOptions& options) {
   std::vector<Node*> linears = graph.of_kind(NodeKind::operation);
   std::erase_if(linears, [](const Node* node) {
@@ -172,6 +168,10 @@ void erase_behind(Graph& graph, Node& node) {
 double LoraOptions::factor() const {
   const auto r = static_cast<double>(rank);
   return alpha / (rank_stabilized ? std::sqrt(r) : r);
+}
+
+bool is_adapter(const Node& node) {
+  return node.kind() == NodeKind::parameter && node.role() == ParameterRole::adapter;
 }
 
 bool is_within(const std::vector<std::string>& modules, std::string_view name) {

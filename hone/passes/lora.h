@@ -33,6 +33,9 @@ struct LoraOptions {
 /// Returns whether the graph changed.
 bool insert_lora(Graph& graph, ParameterStore& parameters, const LoraOptions& options);
 
+/// Whether a node is a parameter of an adapter.
+bool is_adapter(const Node& node);
+
 /// A linear with its adapter.
 struct Adapter {
   Node* linear;

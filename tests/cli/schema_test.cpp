@@ -66,6 +66,10 @@ std::vector<SchemaRun> runs_of_classes() {
        "seeds"},
       {"train model --lora r=2 --data reviews.csv --max_steps 1 -o adapter", "adapter"},
       {"train model --lora r=2 --data reviews.csv --max_steps 1 --seeds 2 -o adapters", "adapters"},
+      {"train tiny --distill model --data reviews.csv --max_steps 1 -o learner", "learner"},
+      {"train tiny --distill model --data reviews.csv --max_steps 1 --seeds 2 -o learners",
+       "learners"},
+      {"compare model model --adapter_a adapter --adapter_b adapter --data reviews.csv"},
       {"lora merge model --adapter adapter -o merged", "merged"},
       {"lora merge model --adapter adapter --data reviews.csv -o merged_measured",
        "merged_measured"},
@@ -95,10 +99,10 @@ std::vector<SchemaRun> runs_of_classes() {
        "--explain --data reviews.csv -o unchosen",
        "unchosen"},
       {"quantize model --format integer(width=8,frac=4) --qat --max_steps 1 --class_weights "
-       "balanced --data reviews.csv -o trained_quantized",
+       "balanced --distill model --data reviews.csv -o trained_quantized",
        "trained_quantized"},
       {"quantize model --format integer(width=8,frac=4) --qat --max_steps 1 --seeds 2 --explain "
-       "--max_drop 0.5 --class_weights balanced --data reviews.csv -o qat",
+       "--max_drop 0.5 --class_weights balanced --distill model --data reviews.csv -o qat",
        "qat"},
       {"compare qat qat --data reviews.csv --max_drop 0"},
       {"quantize learnt --native int(bits=8) --static --keep_slower --max_drop 100 --data parts "

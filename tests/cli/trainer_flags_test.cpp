@@ -51,8 +51,6 @@ TEST(TrainerFlags, AreThereOrAnswered) {
                                  "--do_eval",
                                  "--fp16",
                                  "--bf16",
-                                 "--gradient_accumulation_steps",
-                                 "--lr_scheduler_type",
                                  "--save_strategy",
                                  "--evaluation_strategy",
                                  "--eval_strategy",
@@ -60,9 +58,10 @@ TEST(TrainerFlags, AreThereOrAnswered) {
                                  "--push_to_hub",
                                  "--dataloader_num_workers",
                                  "--optim",
-                                 "--label_smoothing_factor",
                                  "--save_safetensors",
                                  "--fp16=true",
+                                 "--lr_scheduler_kwargs",
+                                 "--label_smoothing",
                                  "--eval-strategy"}) {
     const std::string answer = answer_to(flag);
     EXPECT_NE(answer.find(" is no flag of hone: "), std::string::npos) << answer;
@@ -82,6 +81,9 @@ TEST(TrainerFlags, AreThereOrAnswered) {
                            "--max_grad_norm",
                            "--warmup_steps",
                            "--warmup_ratio",
+                           "--lr_scheduler_type",
+                           "--gradient_accumulation_steps",
+                           "--label_smoothing_factor",
                            "--logging_steps",
                            "--eval_steps",
                            "--save_steps",
@@ -119,8 +121,8 @@ TEST(TrainerFlags, SayHowPrivateModelsAreHad) {
 TEST(TrainerFlags, AreAnsweredWithFlagsThatExist) {
   for (const char* flag :
        {"--evaluation_strategy", "--optim_args", "--save_strategy", "--train_file", "--logging_dir",
-        "--resume_from_checkpoint", "--shuffle_train_dataset", "--lr_scheduler_type",
-        "--train_batch_size", "--disable_tqdm"}) {
+        "--resume_from_checkpoint", "--shuffle_train_dataset", "--lr_scheduler_kwargs",
+        "--label_smoothing", "--layer_decay", "--train_batch_size", "--disable_tqdm"}) {
     const std::string answer = answer_to(flag);
     const std::regex named("--[a-z_0-9]+");
     std::vector<std::string> found(std::sregex_token_iterator(answer.begin(), answer.end(), named),

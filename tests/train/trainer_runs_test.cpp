@@ -89,8 +89,9 @@ TEST(TrainerRuns, AccumulateGradientsOfSmoothedLabelsAlongACosine) { expect_run(
 
 TEST(TrainerRuns, LearnFromAParent) {
   expect_run("distilled", [](Model&, TrainingOptions& options, ExampleSource& examples) {
+    const Json all = golden_runs();
     std::vector<float> logits;
-    for (const Json& row : golden_runs()["parent_logits"])
+    for (const Json& row : all["parent_logits"])
       for (const Json& value : row) logits.push_back(value);
     options.distillation = {.temperature = 3, .alpha = 0.3};
     examples = with_column(examples, kParentLogits,
