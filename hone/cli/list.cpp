@@ -25,6 +25,7 @@ Command pass_command();
 Command passes_command();
 Command plan_command();
 Command predict_command();
+Command prune_command();
 Command quantize_command();
 Command runs_command();
 Command schema_command();
@@ -40,8 +41,8 @@ const std::vector<CommandGroup>& command_groups() {
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Smaller",
-       {quantize_command(), pack_command(), compare_formats_command(), suggest_command(),
-        widths_command(), plan_command(), formats_command()}},
+       {quantize_command(), prune_command(), pack_command(), compare_formats_command(),
+        suggest_command(), widths_command(), plan_command(), formats_command()}},
       {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
       {"Also",
        {unpack_command(), lora_command(), convert_command(), pass_command(), passes_command(),

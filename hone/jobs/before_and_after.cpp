@@ -1,17 +1,18 @@
 #include "hone/jobs/before_and_after.h"
 
+#include "hone/base/text.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
 
 Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
                            std::int64_t batch_size, Context& context,
-                           std::vector<std::string>& notes, std::string_view when) {
+                           std::vector<std::string>& notes, std::string_view change) {
   Measurement before =
       measure(parent.model, data.test, batch_size, context, "before, " + data.measured.facts.part);
   std::vector<std::string> doubts;
   for (const std::string& concern : concerns(before.evaluation, parent.model.facts.labels))
-    doubts.push_back(fmt::format("{}, {}", when, concern));
+    doubts.push_back(fmt::format("before {}, {}", change, concern));
   tell_warnings(context, doubts);
   notes.insert(notes.end(), doubts.begin(), doubts.end());
   return before;
@@ -54,6 +55,16 @@ std::string headless_remark(const Model& parent, bool trained) {
                    "one drawn at random, which the training began with"
                  : "the model has no classification head: all figures are those of one drawn "
                    "at random, and say nothing of its embeddings";
+}
+
+std::string training_caveat(std::int64_t least_steps, std::int64_t most_steps,
+                            std::string_view done) {
+  if (most_steps == 0) return "";
+  return fmt::format(
+      "The model after was trained {}{} step{} longer than the one before, and no fp32 model as "
+      "long beside it: the change is that of training and {} together.",
+      least_steps == most_steps ? "" : grouped(least_steps) + " to ", grouped(most_steps),
+      most_steps == 1 ? "" : "s", done);
 }
 
 std::string figures_caption(const Measurement& before, const EncodedSplits& data,

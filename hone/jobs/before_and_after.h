@@ -11,11 +11,10 @@
 namespace hone {
 
 /// The model that a job begins with, measured on `data.test`. What is doubtful about its figures is told, and added to
-/// `notes`, opened by `when`.
+/// `notes`; `change` is what the job does to it.
 Measurement measure_before(const TextModel& parent, const EncodedSplits& data,
                            std::int64_t batch_size, Context& context,
-                           std::vector<std::string>& notes,
-                           std::string_view when = "before quantizing");
+                           std::vector<std::string>& notes, std::string_view change = "quantizing");
 
 /// What was made of it, beside it.
 struct BeforeAndAfter {
@@ -42,6 +41,11 @@ std::vector<NamedEvaluation> named_evaluations(const BeforeAndAfter& both,
 /// What the figures of a model whose files have no head are worth, and of what was made of it; `trained`: after its head was
 /// drawn. Empty where it has one.
 std::string headless_remark(const Model& parent, bool trained);
+
+/// What a change after so many steps of training holds beside what was `done`, for no model was trained as long without it:
+/// "quantizing". Empty where there were none.
+std::string training_caveat(std::int64_t least_steps, std::int64_t most_steps,
+                            std::string_view done);
 
 /// "On test, n = 2 000; the most frequent class alone makes 50.1 %. …": what table and page say of the figures; `remarks` are
 /// sentences, empty ones left out.

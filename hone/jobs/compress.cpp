@@ -3,6 +3,7 @@
 #include "hone/analysis/precision.h"
 #include "hone/models/transform.h"
 #include "hone/passes/dead_code.h"
+#include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/calibration.h"
@@ -68,11 +69,13 @@ Model round_weights(const Model& quantized, Context& context) {
   Graph graph = quantized.graph;
   graph.clear_outputs();
   for (Node* node : graph.of_kind(NodeKind::operation)) {
-    if (!is_quantizer(*node)) continue;
-    // A parameter that others read too, in another format or in none, keeps its precision.
-    const Node& parameter = *node->inputs()[0].node;
-    if (parameter.kind() == NodeKind::parameter && parameter.users().size() == 1)
-      graph.set_output(parameter.name(), {node, 0});
+    if (!is_quantizer(*node) && !is_mask(*node)) continue;
+    const Value read = is_mask(*node) ? Value{node, 0} : node->inputs()[0];
+    const Node* const parameter = stored_parameter(read);
+    // What others read too, in another format or in none, keeps its precision. A quantizer follows the mask that it reads.
+    const bool alone = is_mask(*node) || read.node->users().size() == 1;
+    if (parameter != nullptr && parameter->users().size() == 1 && alone)
+      graph.set_output(parameter->name(), {node, 0});
   }
   remove_dead_code(graph);
   const Session session = context.session();

@@ -40,7 +40,7 @@ std::vector<std::int64_t> calibration_rows(const Model& parent, const EncodedSpl
 std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSplits& data,
                                         const CompressOptions& options);
 
-/// The same quantized model with every quantized weight replaced by its value in the format. Quantizing it again changes
+/// The same model with every quantized weight replaced by its value in the format, and zeros where masks have them. Quantizing it again changes
 /// nothing, so any program that loads the weights computes with those (and see frontends/huggingface/other_programs.h).
 Model round_weights(const Model& quantized, Context& context);
 

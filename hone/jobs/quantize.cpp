@@ -101,10 +101,7 @@ std::string caveat_of(const std::vector<Json>& results) {
     if (result.contains("steps")) steps.push_back(result["steps"].get<std::int64_t>());
   if (steps.empty()) return "";
   const auto [least, most] = std::ranges::minmax(steps);
-  return fmt::format(
-      "The model after was trained {}{} step{} longer than the one before, and no fp32 model as "
-      "long beside it: the change is that of training and quantizing together.",
-      least == most ? "" : grouped(least) + " to ", grouped(most), most == 1 ? "" : "s");
+  return training_caveat(least, most, "quantizing");
 }
 
 // Quantized by rounding alone, or trained with a log and a learning curve in the folder.

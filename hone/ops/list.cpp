@@ -21,6 +21,7 @@ std::vector<OpDef> gelu();
 std::vector<OpDef> global_norm();
 std::vector<OpDef> layer_norm();
 std::vector<OpDef> linear();
+std::vector<OpDef> mask();
 std::vector<OpDef> matmul();
 std::vector<OpDef> mean_squared_error();
 std::vector<OpDef> mul();
@@ -37,6 +38,7 @@ std::vector<OpDef> soft_cross_entropy();
 std::vector<OpDef> softmax();
 std::vector<OpDef> sum_to();
 std::vector<OpDef> tanh();
+std::vector<OpDef> threshold();
 std::vector<OpDef> token_positions();
 std::vector<OpDef> transpose();
 std::vector<OpDef> unpack();
@@ -61,6 +63,7 @@ OpTable builtin_ops() {
                            ops::global_norm,
                            ops::layer_norm,
                            ops::linear,
+                           ops::mask,
                            ops::matmul,
                            ops::mean_squared_error,
                            ops::mul,
@@ -77,6 +80,7 @@ OpTable builtin_ops() {
                            ops::softmax,
                            ops::sum_to,
                            ops::tanh,
+                           ops::threshold,
                            ops::token_positions,
                            ops::transpose,
                            ops::unpack}) {

@@ -8,6 +8,7 @@
 #include "hone/passes/keep_outputs.h"
 #include "hone/passes/lora.h"
 #include "hone/passes/merge_equal.h"
+#include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/passes/replace_by_identity.h"
@@ -18,12 +19,26 @@ namespace hone {
 
 PassTable graph_passes() {
   PassTable table;
-  for (const PassDef& def :
-       {distill_pass(), freeze_pass(), fuse_attention_pass(), fuse_dropout_pass(),
-        fuse_linear_pass(), fuse_lora_pass(), hoist_slices_pass(), insert_lora_pass(),
-        keep_outputs_pass(), merge_equal_pass(), merge_equal_states_pass(), quantize_pass(),
-        remove_dead_code_pass(), remove_dropout_pass(), remove_quantizers_pass(),
-        replace_by_identity_pass(), smooth_labels_pass(), weigh_classes_pass()})
+  for (const PassDef& def : {distill_pass(),
+                             freeze_pass(),
+                             fuse_attention_pass(),
+                             fuse_dropout_pass(),
+                             fuse_linear_pass(),
+                             fuse_lora_pass(),
+                             hoist_slices_pass(),
+                             insert_lora_pass(),
+                             keep_outputs_pass(),
+                             merge_equal_pass(),
+                             merge_equal_states_pass(),
+                             prune_pass(),
+                             quantize_pass(),
+                             remove_dead_code_pass(),
+                             remove_dropout_pass(),
+                             remove_quantizers_pass(),
+                             replace_by_identity_pass(),
+                             smooth_labels_pass(),
+                             unprune_pass(),
+                             weigh_classes_pass()})
     table.emplace(def.name, def);
   return table;
 }

@@ -7,6 +7,7 @@
 
 #include "hone/base/random.h"
 #include "hone/base/text.h"
+#include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
 
 namespace hone {
@@ -130,6 +131,12 @@ Node* weight_of(const Node& linear) {
   return is_quantizer(*weight) ? weight->inputs()[0].node : weight;
 }
 
+bool is_pruned(const Node& linear) {
+  const Node* weight = linear.inputs()[kLinearWeight].node;
+  if (is_quantizer(*weight)) weight = weight->inputs()[0].node;
+  return is_mask(*weight);
+}
+
 // weight + factor B A
 Tensor merged(const Tensor& weight, const Tensor& a, const Tensor& b, double factor) {
   Tensor sum = weight.contiguous_copy();
@@ -223,12 +230,17 @@ std::vector<Adapter> adapters(const Graph& graph) {
 
 bool fuse_lora(Graph& graph, ParameterStore& parameters) {
   const std::vector<Adapter> all = adapters(graph);
-  for (const Adapter& adapter : all)
+  for (const Adapter& adapter : all) {
+    user_check(!is_pruned(*adapter.linear),
+               "the weight of {} is pruned, and what is added to it would be masked; keep the "
+               "adapter beside it, or run the pass unprune first, which lets the zeros go",
+               adapter.linear->name());
     user_check(
         weight_of(*adapter.linear) != nullptr,
         "the weight of {} is packed, and nothing can be added to its codes; unpack the model "
         "first",
         adapter.linear->name());
+  }
   for (const Adapter& adapter : all) {
     const std::string& weight = weight_of(*adapter.linear)->name();
     parameters.set(weight, merged(parameters.at(weight), parameters.at(adapter.a->name()),

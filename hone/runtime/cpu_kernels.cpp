@@ -14,6 +14,7 @@
 #include "hone/kernels/embedding.h"
 #include "hone/kernels/gemm.h"
 #include "hone/kernels/layer_norm.h"
+#include "hone/kernels/mask.h"
 #include "hone/kernels/mean_squared_error.h"
 #include "hone/kernels/softmax.h"
 #include "hone/kernels/sum.h"
@@ -82,6 +83,23 @@ void scale(Call& call) {
   const float* x = floats(call, 0);
   const float factor = static_cast<float>(call.attributes.get<double>("factor"));
   kernels::scale(call.pool(), count(call), factor, x, call.output().data<float>());
+}
+
+void mask(Call& call) {
+  const float* x = floats(call, 0);
+  kernels::mask(call.pool(), count(call), x, call.input(1).data<bool>(),
+                call.output().data<float>());
+}
+
+void threshold(Call& call) {
+  const float* x = floats(call, 0);
+  kernels::threshold(call.pool(), count(call), *floats(call, 1), x, call.output().data<float>());
+}
+
+void threshold_gradient(Call& call) {
+  const float *x = floats(call, 0), *dy = floats(call, 1);
+  kernels::threshold_gradient(call.pool(), count(call), *floats(call, 2), x, dy,
+                              call.output().data<float>());
 }
 
 bool by_tanh(const Call& call) { return call.attributes.get<std::string>("approximate") == "tanh"; }
@@ -560,6 +578,7 @@ KernelTable cpu_kernels() {
       {"linear", "cpu", "gemm", anything, linear, Layout::dense, packed_weight, linear_workspace},
       {"linear_weight_gradient", "cpu", "gemm", anything, linear_weight_gradient, Layout::dense,
        nullptr, linear_weight_gradient_workspace},
+      {"mask", "cpu", "vector", anything, mask},
       {"matmul", "cpu", "gemm", two_batch_dimensions, matmul, Layout::matrices, nullptr,
        matmul_workspace},
       {"mean_squared_error", "cpu", "vector", anything, mean_squared_error},
@@ -575,6 +594,8 @@ KernelTable cpu_kernels() {
       {"sum_to", "cpu", "columns", at_most_six_dimensions, sum_to},
       {"tanh", "cpu", "vector", anything, unary<kernels::tanh>},
       {"tanh_gradient", "cpu", "vector", anything, unary_gradient<kernels::tanh_gradient>},
+      {"threshold", "cpu", "vector", anything, threshold},
+      {"threshold_gradient", "cpu", "vector", anything, threshold_gradient},
   };
   const KernelTable packed = packed_kernels();
   table.insert(table.end(), packed.begin(), packed.end());

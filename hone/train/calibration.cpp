@@ -5,6 +5,7 @@
 
 #include "hone/base/interrupt.h"
 #include "hone/data/row_order.h"
+#include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
@@ -17,7 +18,7 @@ const Format& format_of(const Node& quantizer) {
 }
 
 bool reads_parameter(const Node& quantizer) {
-  return quantizer.inputs()[0].node->kind() == NodeKind::parameter;
+  return stored_parameter(quantizer.inputs()[0]) != nullptr;
 }
 
 // The quantizers whose formats want to know what they will read.
@@ -65,7 +66,8 @@ std::map<std::string, Observation> observe_values(const Graph& plain, ParameterS
 
 // Whether a hopeless format for it spoils a model: a bias of tiny values may well become zero.
 bool matters(const Node& quantizer) {
-  return !reads_parameter(quantizer) || quantizer.inputs()[0].node->role() != ParameterRole::bias;
+  return !reads_parameter(quantizer) ||
+         stored_parameter(quantizer.inputs()[0])->role() != ParameterRole::bias;
 }
 
 // Throws `UserError` when the format of a quantizer objects to what it is to hold.
@@ -85,7 +87,7 @@ void set_state(const Node& quantizer, const std::vector<Tensor>& state, Paramete
 
 void settle_parameter(const Node& quantizer, const CalibrationRun& run, ParameterStore& parameters,
                       Device& device) {
-  const Tensor tensor = parameters.at(quantizer.inputs()[0].node->name()).on(cpu());
+  const Tensor tensor = stored_values(quantizer.inputs()[0], parameters);
   const auto look = [&](const Observation& seen) {
     if (run.heed_objections) heed_objection(quantizer, seen);
   };

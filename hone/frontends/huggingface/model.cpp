@@ -12,6 +12,7 @@
 #include "hone/ir/print.h"
 #include "hone/passes/keep_outputs.h"
 #include "hone/passes/pack.h"
+#include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
 
 namespace hone {
@@ -328,6 +329,7 @@ void save_model(const Model& model, const fs::path& folder) {
   const std::string built = to_string(built_graph(model.graph.ops(), arch, model.facts));
   Graph plain = model.graph;
   remove_quantizers(plain);
+  remove_masks(plain);
   const bool elsewhere = to_string(plain) == built;  // other programs can build it
   Json config = to_json(arch.keys, config_of(model.facts));
   write_own_keys(config, model,

@@ -74,7 +74,7 @@ Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed,
 /// keys of the config are kept; a quantized model has a `quantization_config`, one that passes were run on a `hone_history`.
 ///
 /// The weights are model.safetensors, which `transformers` loads, where it can represent the model: where the graph without
-/// its quantizers is the one that the config builds. Of any other model they are parameters.safetensors, so that other
+/// its quantizers and masks is the one that the config builds. Of any other model they are parameters.safetensors, so that other
 /// programs fail instead of filling layers at random, and the config says so.
 /// Throws `UserError`, before anything is written, for weights that are NaN or infinite.
 void save_model(const Model& model, const fs::path& folder);

@@ -1,0 +1,94 @@
+#include "hone/jobs/prune.h"
+
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+struct PruneArguments {
+  PruneJob job;
+  std::string method = "l1", scope = "local", mode = "exact", structure = "weights";
+  RunArguments run;
+};
+
+void prune_model(PruneArguments& a, const CLI::App& app) {
+  Context context = make_context(a.run);
+  PruneRule& rule = a.job.pruning.rule;
+  rule.method = parse_prune_method(a.method);
+  rule.scope = parse_prune_scope(a.scope);
+  rule.mode = parse_prune_mode(a.mode);
+  rule.pattern = value_of_flag("--structure", [&] { return parse_structure(a.structure); });
+  if (rule.pattern && app.count("--sparsity") > 0)
+    throw UsageError(fmt::format(
+        "hone prune: --structure {} says how many weights go; leave out --sparsity", a.structure));
+  a.job.trains = app.count("--epochs") + app.count("--max_steps") > 0;
+  a.job.seed = a.run.seed;
+  a.job.invocation = invocation_of(app);
+  const PruneResult result = prune_job(a.job, context);
+  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
+  if (a.run.json) {
+    print_result("prune", result.fields);
+  } else {
+    print_text(a.run, "{}", result.text(text_style(a.run)));
+  }
+  if (a.job.max_drop_points) check_gate(result.verdict, result.part, a.run);
+}
+
+}  // namespace
+
+Command prune_command() {
+  return {"prune", "make a pruned copy of a model, and say what was lost",
+          "hone prune my-model --sparsity 0.5 --data 'synth:negation?seed=7&n=30000' -o "
+          "my-model-pruned",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<PruneArguments>();
+            app.add_option("MODEL", a->job.model,
+                           "model folder; of one that is quantized the formats stay, and of one "
+                           "that is pruned what is gone stays gone")
+                ->required();
+            app.add_option("--sparsity", a->job.pruning.rule.sparsity,
+                           "share of the weights that go")
+                ->check(number_from(0));
+            app.add_option("--method", a->method,
+                           "which weights go first: l1, the smallest magnitudes; or random")
+                ->check(one_of({"l1", "random"}));
+            app.add_option("--scope", a->scope,
+                           "local: that share of every weight tensor; global: of all together, "
+                           "under one threshold")
+                ->check(one_of({"local", "global"}));
+            app.add_option("--mode", a->mode,
+                           "exact: round(sparsity n) of n weights, as torch; mase: all magnitudes "
+                           "up to their quantile, as MASE")
+                ->check(one_of({"exact", "mase"}));
+            app.add_option("--structure", a->structure,
+                           "weights: any of them; N:M, such as 2:4: N are kept of every M that "
+                           "follow each other in a row");
+            app.add_option("--target", a->job.pruning.target,
+                           "globs of operations whose weights are pruned, by commas; by default "
+                           "all linears but the classifier")
+                ->delimiter(',');
+            app.add_option(
+                   "--max_drop", a->job.max_drop_points,
+                   "points of accuracy, or of what else the task is judged by, that may be lost: "
+                   "exit code 3 unless the verdict is kept; see `hone quantize --help`")
+                ->check(number_from(0));
+            declare_split(app, a->job.split,
+                          "part to measure on: train, validation, test or all; by default test, or "
+                          "what was set aside when the model was trained on this data, or what "
+                          "--validation_split sets aside");
+            declare(app, a->job.data, /*required=*/true);
+            declare_train_samples(app, a->job.data);
+            declare(app, a->job.training);
+            declare_report_to(app, a->job.report_to);
+            declare(app, a->job.resume);
+            declare_row_hashes(app, a->job.row_hashes);
+            declare(app, a->job.output);
+            declare(app, a->run);
+            return [a, &app] { prune_model(*a, app); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hone/tensor/tensor.h"
+
+/// Which elements of weights pruning keeps: a choice by numbers alone, no graph in sight.
+namespace hone {
+
+/// What is pruned first.
+enum class PruneMethod : std::uint8_t {
+  random,
+  l1,  ///< the smallest magnitudes
+};
+
+/// Of what the sparsity is a share.
+enum class PruneScope : std::uint8_t {
+  local,   ///< of every tensor
+  global,  ///< of all tensors together, under one threshold
+};
+
+/// How many go.
+enum class PruneMode : std::uint8_t {
+  exact,  ///< round(sparsity n) of n, as torch.nn.utils.prune; of equal ones those that come first
+  mase,  ///< all with a magnitude up to the quantile of the magnitudes, as MASE: others than `exact`, more where many are equal
+};
+
+/// So many are kept of every so many that follow each other in a row.
+struct KeptOf {
+  std::int64_t kept = 2, of = 4;
+};
+
+struct PruneRule {
+  double sparsity = 0.5;  ///< share that goes; of a pattern it is 1 - kept / of
+  PruneMethod method = PruneMethod::l1;
+  PruneScope scope = PruneScope::local;
+  PruneMode mode = PruneMode::exact;
+  std::optional<KeptOf> pattern = {};
+  std::uint64_t seed =
+      42;  ///< of `random`: what is drawn for an element does not depend on the sparsity
+};
+
+PruneMethod parse_prune_method(std::string_view text);  ///< "random", "l1"
+PruneScope parse_prune_scope(std::string_view text);    ///< "local", "global"
+PruneMode parse_prune_mode(std::string_view text);      ///< "exact", "mase"
+/// "2:4"; nothing for "weights", any of them. Throws `UserError` for anything else.
+std::optional<KeptOf> parse_structure(std::string_view text);
+std::string_view to_string(PruneMethod method);
+std::string_view to_string(PruneScope scope);
+std::string_view to_string(PruneMode mode);
+std::string structure_text(const std::optional<KeptOf>& pattern);
+
+/// A weight, fp32 and dense, in rows along its last axis.
+struct PrunedTensor {
+  std::string name;  ///< `random` draws by it
+  Tensor values;
+  Tensor kept_before =
+      {};  ///< bool, of the same shape: what is gone already stays so; undefined: nothing is
+};
+
+/// Throws `UserError` for a sparsity outside [0, 1], and for combinations that mean nothing.
+void check(const PruneRule& rule);
+
+/// For each tensor which of its elements are kept, bool, of the same shape. What was gone before counts among what goes. Throws
+/// `UserError` as `check`, and where rows are no multiple of the pattern.
+std::vector<Tensor> kept_elements(const PruneRule& rule, const std::vector<PrunedTensor>& tensors);
+
+/// As torch.quantile of fp32 numbers with linear interpolation, computed in fp32. `values` must not be empty.
+float linear_quantile(std::vector<float> values, double share);
+
+/// How many elements are false.
+std::int64_t pruned_count(const Tensor& kept);
+
+}  // namespace hone

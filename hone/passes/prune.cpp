@@ -1,0 +1,262 @@
+#include "hone/passes/prune.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "hone/base/text.h"
+#include "hone/passes/quantize.h"
+#include "hone/tensor/dense.h"
+
+namespace hone {
+namespace {
+
+// Of `mask`.
+constexpr std::size_t kMasked = 0, kKept = 1;
+
+// The weight that an operation multiplies with, rounded, masked or as it is; nothing where it has none, or reads one as
+// something else.
+Value product_weight(const Node& node) {
+  if (node.kind() != NodeKind::operation || node.op().trait != Trait::contraction) return {};
+  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+    if (operand_role(node, i) != OperandRole::weight) continue;
+    Value value = node.inputs()[i];
+    while (is_quantizer(*value.node)) value = value.node->inputs()[0];
+    const Node* stored = stored_parameter(value);
+    if (is_unpacked(*value.node) || (stored && stored->role() == ParameterRole::weight))
+      return value;
+  }
+  return {};
+}
+
+// The products whose results, as they are or rounded, the graph gives: of each output the last one before it.
+std::set<const Node*> last_products(const Graph& graph) {
+  std::set<const Node*> last;
+  for (const auto& [name, value] : graph.outputs()) {
+    const Node* node = value.node;
+    while (!node->inputs().empty() && !product_weight(*node)) node = node->inputs()[0].node;
+    if (product_weight(*node)) last.insert(node);
+  }
+  return last;
+}
+
+std::vector<Node*> targets(const Graph& graph, const std::vector<std::string>& globs) {
+  std::vector<Node*> products = graph.of_kind(NodeKind::operation);
+  std::erase_if(products, [](const Node* node) { return !product_weight(*node); });
+  if (globs.empty()) {
+    const std::set<const Node*> last = last_products(graph);
+    std::erase_if(products, [&](const Node* node) { return last.contains(node); });
+    user_check(
+        !products.empty(),
+        "there is nothing to prune: the model multiplies with no weights but those that give "
+        "its outputs");
+    return products;
+  }
+  for (const std::string& glob : globs)
+    user_check(std::ranges::any_of(
+                   products, [&](const Node* node) { return glob_match(glob, node->name()); }),
+               "no operation with weights matches '{}' of `target`; `hone plan` lists them", glob);
+  std::erase_if(products, [&](const Node* node) {
+    return std::ranges::none_of(
+        globs, [&](const std::string& glob) { return glob_match(glob, node->name()); });
+  });
+  return products;
+}
+
+Node* mask_operation(const Node& weight) {
+  for (Node* user : weight.users())
+    if (is_mask(*user) && user->inputs()[kMasked].node == &weight) return user;
+  return nullptr;
+}
+
+Tensor masked(const Tensor& values, const Tensor& kept) {
+  Tensor left = values.contiguous_copy();
+  float* const at = left.data<float>();
+  const bool* const is_kept = kept.data<bool>();
+  for (std::int64_t i = 0; i < left.count(); ++i)
+    if (!is_kept[i]) at[i] = 0;
+  return left;
+}
+
+// The first of its readers, which the mask must stand in front of.
+const Node* first_reader(const Graph& graph, const Node& weight) {
+  for (const auto& node : graph.nodes())
+    if (std::ranges::find(weight.users(), node.get()) != weight.users().end()) return node.get();
+  return nullptr;
+}
+
+void add_mask(Graph& graph, Node& weight) {
+  const Value value = {&weight, 0};
+  const Value kept =
+      graph.add_parameter(weight.name() + ".mask", {DType::boolean, weight.types()[0].shape},
+                          ParameterRole::mask, /*trainable=*/false);
+  Node& operation = graph.add_node(kMask, {value, kept}, {}, weight.name() + ".masked",
+                                   first_reader(graph, weight));
+  graph.replace_uses(value, {&operation, 0});
+  graph.set_input(operation, kMasked, value);
+}
+
+bool same_elements(const Tensor& a, const Tensor& b) {
+  return std::equal(a.data<bool>(), a.data<bool>() + a.count(), b.data<bool>());
+}
+
+std::vector<Node*> mask_operations(const Graph& graph) {
+  std::vector<Node*> masks;
+  for (Node* node : graph.of_kind(NodeKind::operation))
+    if (is_mask(*node) && stored_parameter({node, 0})) masks.push_back(node);
+  return masks;
+}
+
+PruneOptions options_of(const Attributes& options) {
+  PruneOptions wanted;
+  for (const std::string& glob : split(options.get<std::string>("target"), ','))
+    if (!trim(glob).empty()) wanted.target.emplace_back(trim(glob));
+  wanted.rule = {.sparsity = options.get<double>("sparsity"),
+                 .method = parse_prune_method(options.get<std::string>("method")),
+                 .scope = parse_prune_scope(options.get<std::string>("scope")),
+                 .mode = parse_prune_mode(options.get<std::string>("mode")),
+                 .pattern = parse_structure(options.get<std::string>("structure")),
+                 .seed = static_cast<std::uint64_t>(options.get<std::int64_t>("seed"))};
+  return wanted;
+}
+
+}  // namespace
+
+bool is_mask(const Node& node) { return node.is(kMask); }
+
+Node* stored_parameter(Value value) {
+  Node* node = value.node;
+  if (is_mask(*node)) node = node->inputs()[kMasked].node;
+  return node->kind() == NodeKind::parameter ? node : nullptr;
+}
+
+Tensor stored_values(Value value, const ParameterStore& parameters) {
+  const Tensor values = dense_on(parameters.at(stored_parameter(value)->name()), cpu());
+  if (!is_mask(*value.node)) return values;
+  return masked(values, dense_on(parameters.at(value.node->inputs()[kKept].node->name()), cpu()));
+}
+
+std::vector<Node*> prunable_weights(const Graph& graph, const std::vector<std::string>& target) {
+  std::vector<Node*> weights;
+  for (const Node* product : targets(graph, target)) {
+    const Value value = product_weight(*product);
+    user_check(!is_unpacked(*value.node),
+               "the weight of {} is packed; `hone unpack` writes a copy with weights that can be "
+               "pruned",
+               product->name());
+    Node* const weight = stored_parameter(value);
+    if (std::ranges::find(weights, weight) == weights.end()) weights.push_back(weight);
+  }
+  return weights;
+}
+
+bool prune(Graph& graph, ParameterStore& parameters, const PruneOptions& options) {
+  const std::vector<Node*> weights = prunable_weights(graph, options.target);
+  std::vector<PrunedTensor> tensors;
+  for (const Node* weight : weights) {
+    const Node* const operation = mask_operation(*weight);
+    const Tensor before =
+        operation ? dense_on(parameters.at(operation->inputs()[kKept].node->name()), cpu())
+                  : Tensor();
+    tensors.push_back({weight->name(), dense_on(parameters.at(weight->name()), cpu()), before});
+  }
+  const std::vector<Tensor> kept = kept_elements(options.rule, tensors);
+  bool changed = false;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    Node& weight = *weights[i];
+    const PrunedTensor& tensor = tensors[i];
+    const bool is_new = !tensor.kept_before.defined();
+    if (!is_new && same_elements(tensor.kept_before, kept[i])) continue;
+    if (is_new) add_mask(graph, weight);
+    Device& device = parameters.at(weight.name()).device();
+    parameters.set(mask_of(weight).name(), kept[i].on(device));
+    parameters.set(weight.name(), masked(tensor.values, kept[i]).on(device));
+    changed = true;
+  }
+  return changed;
+}
+
+std::vector<Node*> pruned_weights(const Graph& graph) {
+  std::vector<Node*> weights;
+  for (const Node* operation : mask_operations(graph))
+    weights.push_back(operation->inputs()[kMasked].node);
+  return weights;
+}
+
+Node& mask_of(const Node& weight) {
+  const Node* const operation = mask_operation(weight);
+  HONE_ASSERT(operation != nullptr, "{} has no mask", weight.name());
+  return *operation->inputs()[kKept].node;
+}
+
+bool unprune(Graph& graph, ParameterStore& parameters) {
+  for (const Node* operation : mask_operations(graph)) {
+    const Node& weight = *operation->inputs()[kMasked].node;
+    Device& device = parameters.at(weight.name()).device();
+    parameters.set(weight.name(),
+                   stored_values({const_cast<Node*>(operation), 0}, parameters).on(device));
+  }
+  return remove_masks(graph);
+}
+
+bool remove_masks(Graph& graph) {
+  const std::vector<Node*> masks = mask_operations(graph);
+  for (Node* operation : masks) {
+    const Value weight = operation->inputs()[kMasked];
+    Node& kept = *operation->inputs()[kKept].node;
+    graph.replace_uses({operation, 0}, weight);
+    graph.erase(*operation);
+    if (kept.users().empty() && !graph.is_output(kept)) graph.erase(kept);
+  }
+  return !masks.empty();
+}
+
+std::string prune_text(const PruneOptions& options) {
+  const PassDef def = prune_pass();
+  Pass pass{&def, {}};
+  const auto set = [&](const char* name, Attribute value) { pass.options.set(name, value); };
+  const PruneRule& rule = options.rule;
+  set("sparsity", rule.pattern ? 1 - static_cast<double>(rule.pattern->kept) /
+                                         static_cast<double>(rule.pattern->of)
+                               : rule.sparsity);
+  set("method", std::string(to_string(rule.method)));
+  set("scope", std::string(to_string(rule.scope)));
+  set("mode", std::string(to_string(rule.mode)));
+  set("structure", structure_text(rule.pattern));
+  set("target", fmt::format("{}", fmt::join(options.target, ",")));
+  set("seed", static_cast<std::int64_t>(rule.seed));
+  return to_string(pass);
+}
+
+PassDef prune_pass() {
+  return {.name = "prune",
+          .summary =
+              "mask weights, the smallest or any, so that they are 0 and training leaves them so",
+          .options = {{"sparsity", "share of the weights that go", 0.5},
+                      {"method", "which go first: l1, the smallest magnitudes, or random",
+                       std::string("l1")},
+                      {"scope", "local: that share of every weight tensor; global: of all together",
+                       std::string("local")},
+                      {"mode", "exact, round(sparsity n) of n; or mase, all up to the quantile",
+                       std::string("exact")},
+                      {"structure", "weights, any of them; or N:M, N are kept of every M in a row",
+                       std::string("weights")},
+                      {"target",
+                       "globs of operations, apart by commas; empty: all but those that give "
+                       "the outputs",
+                       std::string()},
+                      {"seed", "of method random", std::int64_t{42}}},
+          .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
+                    const Session&) { return prune(graph, parameters, options_of(options)); }};
+}
+
+PassDef unprune_pass() {
+  return {.name = "unprune",
+          .summary = "take masks away; what they took is 0 until it is trained",
+          .run = [](Graph& graph, ParameterStore& parameters, const Attributes&, const Session&) {
+            return unprune(graph, parameters);
+          }};
+}
+
+}  // namespace hone
