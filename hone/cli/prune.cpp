@@ -11,6 +11,7 @@ namespace {
 struct PruneArguments {
   PruneJob job;
   std::string method = "l1", scope = "local", mode = "exact", structure = "weights";
+  std::string schedule = "one_shot";
   RunArguments run;
 };
 
@@ -24,6 +25,11 @@ void prune_model(PruneArguments& a, const CLI::App& app) {
   if (rule.pattern && app.count("--sparsity") > 0)
     throw UsageError(fmt::format(
         "hone prune: --structure {} says how many weights go; leave out --sparsity", a.structure));
+  a.job.cubic = a.schedule == "cubic";
+  if (!a.job.cubic && app.count("--rise") > 0)
+    throw UsageError("hone prune: --rise is of --schedule cubic");
+  if (!a.job.activations && app.count("--calibration_batches") > 0)
+    throw UsageError("hone prune: --calibration_batches is of --activations");
   a.job.trains = app.count("--epochs") + app.count("--max_steps") > 0;
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
@@ -70,6 +76,21 @@ Command prune_command() {
                            "globs of operations whose weights are pruned, by commas; by default "
                            "all linears but the classifier")
                 ->delimiter(',');
+            app.add_option("--activations", a->job.activations,
+                           "share of what these layers read that goes, the smallest magnitudes: "
+                           "below a threshold for each, calibrated once on training texts")
+                ->check(number_from(0, 1));
+            app.add_option("--calibration_batches", a->job.calibration.batch_count,
+                           "for --activations: so many times 8 training texts, drawn by --seed")
+                ->check(number_from(1));
+            app.add_option("--schedule", a->schedule,
+                           "one_shot: prune, then train if --epochs or --max_steps say so; cubic: "
+                           "sparsity rises while it trains (Zhu and Gupta, 2017)")
+                ->check(one_of({"one_shot", "cubic"}));
+            app.add_option("--rise", a->job.rise,
+                           "for --schedule cubic: share of the training, from its start, over "
+                           "which sparsity rises")
+                ->check(number_from(0));
             app.add_option(
                    "--max_drop", a->job.max_drop_points,
                    "points of accuracy, or of what else the task is judged by, that may be lost: "

@@ -1,6 +1,7 @@
 #include "hone/jobs/compress.h"
 
 #include "hone/analysis/precision.h"
+#include "hone/base/text.h"
 #include "hone/models/transform.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/prune.h"
@@ -10,6 +11,24 @@
 #include "hone/train/text_examples.h"
 
 namespace hone {
+namespace {
+
+// A format without a zero undoes what a mask does in front of it.
+void check_zeros_stay(const Model& rounded) {
+  for (const Node* weight : pruned_weights(rounded.graph)) {
+    const Tensor values = dense_on(rounded.parameters.at(weight->name()), cpu()),
+                 kept = dense_on(rounded.parameters.at(mask_of(*weight).name()), cpu());
+    std::int64_t others = 0;
+    for (std::int64_t i = 0; i < values.count(); ++i)
+      others += !kept.data<bool>()[i] && values.data<float>()[i] != 0 ? 1 : 0;
+    user_check(others == 0,
+               "{}: {} of {} pruned weights would not be 0 after rounding: their number format has "
+               "no zero; take another format, or the pass unprune first, which lets them go",
+               weight->name(), grouped(others), grouped(pruned_count(kept)));
+  }
+}
+
+}  // namespace
 
 QuantizationPlan one_format(const Model& model, const Format& format) {
   return uniform_plan(plain_graph(model), LayerFormats::reads(format));
@@ -34,7 +53,9 @@ Model compress(const Model& parent, const EncodedSplits& data, const CompressOpt
   if (options.qat) model.quantization->method = "qat";
   calibrate(forward_graph(model), model.parameters, text_examples(data.train), options.calibration,
             context.session(), quantizer_names(parent.graph));
-  if (options.qat) fine_tune(model, data, options.fine_tune, log, context);
+  if (!options.qat) return model;
+  if (!pruned_weights(model.graph).empty()) round_weights(model, context);  // or hours are in vain
+  fine_tune(model, data, options.fine_tune, log, context);
   return model;
 }
 
@@ -82,6 +103,7 @@ Model round_weights(const Model& quantized, Context& context) {
   ParameterStore parameters = quantized.parameters.on(session.device);
   for (const auto& [name, tensor] : session.executable(graph)->run({}, parameters))
     rounded.parameters.set(name, dense_on(tensor, cpu()));
+  check_zeros_stay(rounded);
   return rounded;
 }
 

@@ -24,7 +24,8 @@ QuantizationPlan whole_plan(const Model& parent, const QuantizationPlan& plan);
 
 /// A quantized copy of `parent`: calibrated where the format has state, trained where asked for. The weights keep the
 /// precision that they have; `round_weights` makes the copy that is saved. Quantizers that the parent has already stay as
-/// they are, with their states, until something is trained. Throws `UserError` as `whole_plan`.
+/// they are, with their states, until something is trained. Throws `UserError` as `whole_plan`,
+/// and before training as `round_weights`.
 Model compress(const Model& parent, const EncodedSplits& data, const CompressOptions& options,
                TrainingLog& log, Context& context);
 /// The same, with a log that nobody reads.
@@ -41,7 +42,8 @@ std::optional<TrainedOn> record_of_copy(const TextModel& parent, const EncodedSp
                                         const CompressOptions& options);
 
 /// The same model with every quantized weight replaced by its value in the format, and zeros where masks have them. Quantizing it again changes
-/// nothing, so any program that loads the weights computes with those (and see frontends/huggingface/other_programs.h).
+/// nothing, so any program that loads the weights computes with those (and see frontends/huggingface/other_programs.h). Throws `UserError`
+/// where a format has no zero for what is masked.
 Model round_weights(const Model& quantized, Context& context);
 
 }  // namespace hone

@@ -134,6 +134,7 @@ class Run {
         {.unit = "steps", .first = checkpoint_.state.step, .output = context_.progress});
     progress_ = &progress;
     TrainingCallbacks callbacks;
+    callbacks.before_step = options_.before_step;
     callbacks.on_step = [&](const StepRecord& record) {
       if (!newest_is_proven_) newest_checkpoint_is_good();  // or this step had no loss
       log_.add_step(record);
@@ -255,7 +256,8 @@ class Run {
                                       fmt::format("{} {}", figure, display_text(figure_cell(e)))};
     if (metric_.name != "loss" && metric_.name != e.figure.key)
       parts.push_back(fmt::format("{} {}", metric_.name, figure_text(metric_, metric_.value(e))));
-    parts.push_back(selection.best_step == record.step
+    parts.push_back(selection.best_step == 0 ? "not chosen from yet"
+                    : selection.best_step == record.step
                         ? "best so far"
                         : fmt::format("best {} at step {}",
                                       figure_text(metric_, selection.best_value),
@@ -269,6 +271,7 @@ class Run {
 
   void choose(const TaskEvaluation& evaluation, std::int64_t step,
               const ParameterStore& parameters) {
+    if (step < options_.choose_from_step) return;
     Selection& selection = checkpoint_.selection;
     const double value = metric_.value(evaluation);
     const bool better = selection.best_step == 0 || is_better(metric_, value, selection.best_value);

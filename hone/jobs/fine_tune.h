@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,10 @@ struct FineTuneOptions {
   double layerwise_lr_decay = 1;
   Tensor parent_logits = {};  ///< f32 (training texts, classes), of `training.distillation`
   CheckpointOptions checkpoints = {};
+  /// As `TrainingCallbacks::before_step`.
+  std::function<void(std::int64_t, ParameterStore&)> before_step = {};
+  /// Evaluations before so many steps are shown, and neither chosen nor counted: the model is not yet what it is to be.
+  std::int64_t choose_from_step = 0;
 
   bool chooses() const { return load_best_model_at_end || early_stopping_patience > 0; }
 };

@@ -147,7 +147,7 @@ ModelChange describe_change(const TextModel& before, const TextModel& after, con
     change.no_gradient.clear();
   if (data) {
     const Measurement measured =
-        measure_before(before, *data, batch_size, context, notes, "before");
+        measure_before(before, *data, batch_size, context, notes, "the change");
     change.answers = measure_after(after.model, measured, *data, batch_size, kUsualMargin, context);
     std::vector<std::string> doubts;
     for (const std::string& concern :

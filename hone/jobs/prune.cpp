@@ -1,10 +1,13 @@
 #include "hone/jobs/prune.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "hone/analysis/sparsity.h"
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
+#include "hone/ir/quoted.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/learning_curve.h"
@@ -14,9 +17,14 @@
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
+#include "hone/passes/prune_inputs.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
+#include "hone/tensor/dense.h"
+#include "hone/train/input_thresholds.h"
+#include "hone/train/sparsity_schedule.h"
+#include "hone/train/text_examples.h"
 
 namespace hone {
 namespace {
@@ -35,8 +43,12 @@ struct PruneRun {
   OutputFolder& output;
   Context& context;
 
-  // "L1, local, 50.0 %", "2:4, l1"
+  // "pruned 50.0 %, l1, local", "pruned 2:4, l1; activations 30.0 %"
   std::string label() const {
+    return weights_label() +
+           (job.activations ? fmt::format("; activations {}", share_text(*job.activations)) : "");
+  }
+  std::string weights_label() const {
     const PruneRule& rule = pruning.rule;
     if (rule.pattern)
       return fmt::format("pruned {}, {}", structure_text(rule.pattern), to_string(rule.method));
@@ -50,31 +62,44 @@ struct PruneRun {
     return quantization ? summary(quantization->plan) : "";
   }
   std::string part() const { return name_and_size(data.measured); }
+  /// The texts that thresholds of activations are taken from.
+  std::vector<std::int64_t> calibration_texts() const {
+    return job.activations ? calibration_rows(data.train.size(), job.calibration)
+                           : std::vector<std::int64_t>();
+  }
 };
 
 /// What was pruned, counted in the weights that are multiplied with.
 struct PrunedZeros {
   std::vector<Zeros> weights;  ///< that have masks
   Zeros pruned;                ///< of them together
+  std::int64_t masked = 0;     ///< of these zeros; others were rounded to 0
   Zeros all;                   ///< of all parameters
 };
 
 PrunedZeros zeros_of(const Model& rounded) {
   PrunedZeros zeros;
   const std::vector<Zeros> all = parameter_zeros(rounded.graph, rounded.parameters);
-  for (const Node* weight : pruned_weights(rounded.graph))
+  for (const Node* weight : pruned_weights(rounded.graph)) {
     zeros.weights.push_back(*std::ranges::find(all, weight->name(), &Zeros::name));
+    zeros.masked += pruned_count(dense_on(rounded.parameters.at(mask_of(*weight).name()), cpu()));
+  }
   zeros.pruned = total(zeros.weights);
   zeros.all = total(all);
   return zeros;
 }
 
-// "256 of 512 pruned weights are 0 (50.0 %), and of all 4 386 178 parameters 0.1 %; …"
+// "Zeros: 204 800 of 409 600 weights in 13 pruned tensors (50.0 %), and 27.8 % of all 738 178 parameters."
 std::string to_text(const PrunedZeros& zeros) {
+  const std::int64_t rounded = zeros.pruned.zeros - zeros.masked;
   return fmt::format(
-      "Zeros: {} of {} weights in {} pruned tensors ({}), and {} of all {} parameters.",
+      "Zeros: {} of {} weights in {} pruned tensor{} ({}){}, and {} of all {} parameters.",
       grouped(zeros.pruned.zeros), grouped(zeros.pruned.elements), zeros.weights.size(),
-      share_text(zeros.pruned.share()), share_text(zeros.all.share()), grouped(zeros.all.elements));
+      zeros.weights.size() == 1 ? "" : "s", share_text(zeros.pruned.share()),
+      rounded == 0 ? ""
+                   : fmt::format(", {} of them masked, the others 0 by themselves or by rounding",
+                                 grouped(zeros.masked)),
+      share_text(zeros.all.share()), grouped(zeros.all.elements));
 }
 
 Table to_table(const PrunedZeros& zeros) {
@@ -98,22 +123,32 @@ Json to_json(const PrunedZeros& zeros) {
   }
   return {{"weights", weights},
           {"pruned_weights", to_json(zeros.pruned)},
+          {"masked", zeros.masked},
           {"all_parameters", to_json(zeros.all)}};
 }
 
-// Formats without a zero, or with one that is none of their values, undo what pruning does.
-void check_zeros_stay(const Model& rounded) {
-  for (const Node* weight : pruned_weights(rounded.graph)) {
-    const Tensor values = rounded.parameters.at(weight->name()).on(cpu()),
-                 kept = rounded.parameters.at(mask_of(*weight).name()).on(cpu());
-    std::int64_t others = 0;
-    for (std::int64_t i = 0; i < values.count(); ++i)
-      others += !kept.data<bool>()[i] && values.data<float>()[i] != 0;
-    user_check(others == 0,
-               "{}: {} pruned weights are not 0 after rounding: the number format has no zero; "
-               "prune the model that it was quantized from, or take another format",
-               weight->name(), grouped(others));
-  }
+// "Activations: 29.8 to 31.2 % of what each of 9 thresholds reads is cut, over 256 training texts."
+std::string inputs_text(const std::vector<InputZeros>& inputs, std::size_t texts) {
+  if (inputs.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(inputs, {}, &InputZeros::share);
+  return fmt::format(
+      "Activations: {} to {} of what each of {} thresholds reads is cut, over {} training texts.",
+      share_text(least.share), share_text(most.share), inputs.size(),
+      grouped(static_cast<long long>(texts)));
+}
+
+Table to_table(const std::vector<InputZeros>& inputs) {
+  Table table({{"threshold", "Threshold"}, {"least", "Least magnitude"}, {"share", "Cut"}});
+  for (const InputZeros& one : inputs)
+    table.add_row({one.name, real(static_cast<double>(one.least), 6), percent(one.share)});
+  return table;
+}
+
+Json to_json(const std::vector<InputZeros>& inputs) {
+  Json rows = Json::array();
+  for (const InputZeros& one : inputs)
+    rows.push_back({{"name", one.name}, {"least", one.least}, {"share", one.share}});
+  return rows;
 }
 
 /// One pruned model, written to its folder, and what the report says of it.
@@ -122,6 +157,7 @@ struct Pruned {
   Table table = Table(std::vector<Column>{});
   Verdict verdict;
   PrunedZeros zeros;
+  std::vector<InputZeros> inputs;  ///< where activations are pruned
   std::vector<NamedEvaluation> measured;
   ModelSize size;
   std::string caveat;
@@ -130,14 +166,50 @@ struct Pruned {
   std::vector<std::string> notes;
 };
 
+// Lets masks take on more while the model trains. What they hold follows from the weights, so a run that goes on does the same.
+void prune_as_it_trains(const PruneRun& run, const Model& model, FineTuneOptions& options) {
+  const SparsitySchedule schedule =
+      cubic_schedule(run.pruning.rule.sparsity, run.job.rise,
+                     total_steps(options.training, run.data.train.size()));
+  options.choose_from_step = schedule.rising_steps + 1;
+  options.before_step = [schedule, graph = model.graph, pruning = run.pruning](
+                            std::int64_t step, ParameterStore& parameters) mutable {
+    const std::optional<double> sparsity = schedule.at(step);
+    if (!sparsity) return;
+    pruning.rule.sparsity = *sparsity;
+    prune(graph, parameters, pruning);
+  };
+}
+
+// Thresholds in front of what the pruned layers read, from training texts.
+void prune_activations(const PruneRun& run, Model& model) {
+  const Session session = run.context.session();
+  change_model(
+      model, "prune_inputs", [&] { return !prune_inputs(model.graph, run.pruning.target).empty(); },
+      session,
+      fmt::format("prune_inputs(share={}, target={})", *run.job.activations,
+                  hone::quoted(fmt::format("{}", fmt::join(run.pruning.target, ",")))));
+  calibrate_thresholds(forward_graph(model), model.parameters, text_examples(run.data.train),
+                       *run.job.activations, run.job.calibration, session);
+}
+
 // With masks in place, and trained through them with a log and a learning curve in the folder.
-Model pruned_copy(const PruneRun& run, const FineTuneOptions& options, const fs::path& folder,
+Model pruned_copy(const PruneRun& run, FineTuneOptions options, const fs::path& folder,
                   std::int64_t& steps, Pruned& pruned) {
   Model model = run.parent.model;
-  transform(model, prune_text(run.pruning), run.context.session());
+  const std::string text = prune_text(run.pruning) + (run.job.cubic ? " while it was trained" : "");
+  PruneOptions first = run.pruning;
+  if (run.job.cubic) first.rule.sparsity = 0;
+  change_model(
+      model, "prune", [&] { return prune(model.graph, model.parameters, first); },
+      run.context.session(), text);
+  if (run.job.activations) prune_activations(run, model);
   if (!run.job.trains) return model;
+  round_weights(model, run.context);  // throws where a format undoes what pruning does
+  if (run.job.cubic) prune_as_it_trains(run, model, options);
   TrainingLog log = training_log_in(folder, run.job.report_to);
   fine_tune(model, run.data, options, log, run.context);
+  apply_masks(model.graph, model.parameters);
   steps = log.steps().empty() ? 0 : log.steps().back().step;
   Section curve = learning_curve_section(log, run.label() + "; one seed", folder / "learning_curve",
                                          pruned.notes);
@@ -147,6 +219,11 @@ Model pruned_copy(const PruneRun& run, const FineTuneOptions& options, const fs:
 
 std::optional<TrainedOn> record_of(const PruneRun& run) {
   std::optional<TrainedOn> record = run.parent.trained_on;
+  std::vector<std::uint64_t> calibrated;
+  for (const std::int64_t row : run.calibration_texts())
+    calibrated.push_back(run.data.train_rows[static_cast<std::size_t>(row)]);
+  if (!calibrated.empty())
+    record = after_calibration(record, run.data.identity.hash, std::move(calibrated));
   if (run.job.trains) {
     record = after_training(record, run.data.identity.hash, run.data.train_rows,
                             run.data.validation_rows);
@@ -168,7 +245,10 @@ Pruned prune_once(const PruneRun& run, const fs::path& folder) {
   std::int64_t steps = 0;
   const Model unrounded = pruned_copy(run, options, folder, steps, pruned);
   model.model = round_weights(unrounded, run.context);
-  check_zeros_stay(model.model);
+  if (job.activations)
+    pruned.inputs =
+        count_input_zeros(forward_graph(model.model), model.model.parameters,
+                          text_examples(run.data.train), job.calibration, run.context.session());
   pruned.zeros = zeros_of(model.model);
   pruned.caveat = training_caveat(steps, steps, "pruning");
   const BeforeAndAfter both =
@@ -191,6 +271,10 @@ Pruned prune_once(const PruneRun& run, const fs::path& folder) {
        {"method", to_string(rule.method)},
        {"scope", to_string(rule.scope)},
        {"structure", structure_text(rule.pattern)},
+       {"schedule", job.cubic ? "cubic" : "one_shot"},
+       {"activations", job.activations ? Json(*job.activations) : Json()},
+       {"inputs", to_json(pruned.inputs)},
+       {"calibration_texts", run.calibration_texts().size()},
        {"arithmetic", arithmetic},
        {"zeros", to_json(pruned.zeros)},
        {"protocol", to_string(run.data.protocol)},
@@ -217,8 +301,12 @@ Pruned prune_once(const PruneRun& run, const fs::path& folder) {
 }
 
 // What is worth knowing of the model whatever it was measured on.
-std::vector<std::string> remarks(const Pruned& pruned) {
-  return {to_text(pruned.zeros), std::string(kNoSpeedUp), to_text(pruned.size)};
+std::vector<std::string> remarks(const PruneRun& run, const Pruned& pruned) {
+  std::vector<std::string> lines = {to_text(pruned.zeros),
+                                    inputs_text(pruned.inputs, run.calibration_texts().size()),
+                                    std::string(kNoSpeedUp), to_text(pruned.size)};
+  std::erase(lines, "");
+  return lines;
 }
 
 std::string headline(const PruneRun& run, const Verdict& verdict) {
@@ -242,7 +330,7 @@ std::string caption_of(const PruneRun& run, const std::string& caveat) {
 // For people; it outlives the run.
 std::function<std::string(const TextStyle&)> text_of(const PruneRun& run, const Pruned& pruned) {
   std::string last = fmt::format("one seed; written to {}\n", run.job.output.folder);
-  for (const std::string& line : remarks(pruned)) last += line + "\n";
+  for (const std::string& line : remarks(run, pruned)) last += line + "\n";
   return [=, headline = headline(run, pruned.verdict), caption = caption_of(run, pruned.caveat),
           verdict = pruned.verdict, table = pruned.table, measured = pruned.measured,
           labels = run.parent.model.facts.labels](const TextStyle& style) {
@@ -251,14 +339,29 @@ std::function<std::string(const TextStyle&)> text_of(const PruneRun& run, const 
   };
 }
 
+void check(const PruneJob& job, const PruneRule& rule) {
+  check(rule);
+  user_check(!job.activations || (*job.activations >= 0 && *job.activations < 1),
+             "`activations`: expected a share from 0 on and below 1, got {}",
+             job.activations.value_or(0));
+  if (!job.cubic) return;
+  user_check(job.trains,
+             "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
+             "`max_steps` too");
+  user_check(!rule.pattern, "`schedule` cubic goes with `structure` weights: {} is all or nothing",
+             structure_text(rule.pattern));
+}
+
 }  // namespace
 
-PruneResult prune_job(const PruneJob& job, Context& context) {
+PruneResult prune_job(const PruneJob& asked, Context& context) {
+  PruneJob job = asked;
+  job.calibration.seed = job.seed;
   RunReport report;
   report.invocation = job.invocation;
   PruneOptions pruning = job.pruning;
   pruning.rule.seed = job.seed;
-  check(pruning.rule);
+  check(job, pruning.rule);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
@@ -269,6 +372,10 @@ PruneResult prune_job(const PruneJob& job, Context& context) {
              "out, or train a head first with `hone train`",
              job.model);
   prunable_weights(parent.model.graph, pruning.target);
+  if (job.activations) {
+    Graph graph = parent.model.graph;
+    prune_inputs(graph, pruning.target);
+  }
   const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
                                           FiguresOf::one_model, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
@@ -287,9 +394,13 @@ PruneResult prune_job(const PruneJob& job, Context& context) {
   report.sections = {{"Result", {PageTable{pruned.table, caption_of(run, pruned.caveat)}}}};
   if (job.max_drop_points)
     report.sections[0].blocks.push_back(Paragraph{gate_text(pruned.verdict, run.part())});
-  for (const std::string& line : remarks(pruned))
+  for (const std::string& line : remarks(run, pruned))
     report.sections[0].blocks.push_back(Paragraph{line});
   report.sections.push_back({"Pruned weights", {PageTable{to_table(pruned.zeros), ""}}});
+  if (!pruned.inputs.empty())
+    report.sections.push_back({"Pruned activations",
+                               {PageTable{to_table(pruned.inputs),
+                                          "Of what is read over the texts of the calibration."}}});
   report.sections.insert(report.sections.end(), pruned.sections.begin(), pruned.sections.end());
   for (const auto& lines : {pruned.doubts, pruned.notes})
     report.notes.insert(report.notes.end(), lines.begin(), lines.end());

@@ -11,14 +11,19 @@
 #include "hone/metrics/verdict.h"
 #include "hone/passes/prune.h"
 #include "hone/report/text_layout.h"
+#include "hone/train/calibration.h"
 
 namespace hone {
 
 /// How a model is to be pruned.
 struct PruneJob {
-  std::string model;          ///< as `open_model` takes it
-  PruneOptions pruning = {};  ///< of its weights; the seed of `random` is the job's
-  bool trains = false;        ///< afterwards, through the masks
+  std::string model;                       ///< as `open_model` takes it
+  PruneOptions pruning = {};               ///< of its weights; the seed of `random` is the job's
+  std::optional<double> activations = {};  ///< share of what the pruned layers read that goes
+  CalibrationRun calibration = {};         ///< of `activations`; its seed is the job's
+  bool trains = false;                     ///< afterwards, through the masks
+  bool cubic = false;  ///< sparsity rises while it trains (hone/train/sparsity_schedule.h)
+  double rise = 0.5;   ///< over the first so much of the training
   std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
   std::string split = {};                      ///< the part to measure on, see `measured_texts`
   JobData data = {};

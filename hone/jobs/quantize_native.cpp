@@ -11,6 +11,8 @@
 #include "hone/jobs/native_report.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/models/model_size.h"
+#include "hone/models/transform.h"
+#include "hone/passes/prune.h"
 
 namespace hone {
 namespace {
@@ -321,6 +323,9 @@ QuantizeResult quantize_native_job(const NativeQuantizeJob& job, Context& contex
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
   check_unquantized(parent.model, job.model);
+  // Codes are not trained, so zeros need nothing to hold them.
+  if (!pruned_weights(parent.model.graph).empty())
+    transform(parent.model, "unprune", context.session());
   // Before anything is read: whether there is such a product.
   native_input(job.weight, context.library.formats, job.input_scales);
   const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,

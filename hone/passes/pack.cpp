@@ -4,6 +4,7 @@
 
 #include "hone/base/interrupt.h"
 #include "hone/formats/packing.h"
+#include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
 
 namespace hone {
@@ -152,7 +153,9 @@ std::string packed_parameter(const Node& unpack) {
 
 bool has_packed_weights(const Graph& graph) { return !unpacked_nodes(graph).empty(); }
 
-std::vector<LeftUnpacked> unpackable(const Graph& graph) {
+std::vector<LeftUnpacked> unpackable(const Graph& masked) {
+  Graph graph = masked;
+  remove_masks(graph);
   std::vector<LeftUnpacked> left;
   for (const Node* quantizer : quantizers_of_parameters(graph))
     if (std::string reason = objection(*quantizer); !reason.empty())
@@ -161,6 +164,7 @@ std::vector<LeftUnpacked> unpackable(const Graph& graph) {
 }
 
 bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
+  const bool was_masked = unprune(graph, parameters);
   std::vector<Node*> quantizers = quantizers_of_parameters(graph);
   std::erase_if(quantizers, [](const Node* quantizer) { return !objection(*quantizer).empty(); });
   std::vector<PackedCodes> packed(quantizers.size());
@@ -170,7 +174,7 @@ bool pack_weights(Graph& graph, ParameterStore& parameters, ThreadPool& pool) {
   });
   for (std::size_t i = 0; i < quantizers.size(); ++i)
     replace_by_codes(graph, parameters, *quantizers[i], packed[i]);
-  return !quantizers.empty();
+  return was_masked || !quantizers.empty();
 }
 
 bool unpack_weights(Graph& graph) {

@@ -41,29 +41,6 @@ std::set<const Node*> last_products(const Graph& graph) {
   return last;
 }
 
-std::vector<Node*> targets(const Graph& graph, const std::vector<std::string>& globs) {
-  std::vector<Node*> products = graph.of_kind(NodeKind::operation);
-  std::erase_if(products, [](const Node* node) { return !product_weight(*node); });
-  if (globs.empty()) {
-    const std::set<const Node*> last = last_products(graph);
-    std::erase_if(products, [&](const Node* node) { return last.contains(node); });
-    user_check(
-        !products.empty(),
-        "there is nothing to prune: the model multiplies with no weights but those that give "
-        "its outputs");
-    return products;
-  }
-  for (const std::string& glob : globs)
-    user_check(std::ranges::any_of(
-                   products, [&](const Node* node) { return glob_match(glob, node->name()); }),
-               "no operation with weights matches '{}' of `target`; `hone plan` lists them", glob);
-  std::erase_if(products, [&](const Node* node) {
-    return std::ranges::none_of(
-        globs, [&](const std::string& glob) { return glob_match(glob, node->name()); });
-  });
-  return products;
-}
-
 Node* mask_operation(const Node& weight) {
   for (Node* user : weight.users())
     if (is_mask(*user) && user->inputs()[kMasked].node == &weight) return user;
@@ -137,9 +114,32 @@ Tensor stored_values(Value value, const ParameterStore& parameters) {
   return masked(values, dense_on(parameters.at(value.node->inputs()[kKept].node->name()), cpu()));
 }
 
+std::vector<Node*> prunable_products(const Graph& graph, const std::vector<std::string>& globs) {
+  std::vector<Node*> products = graph.of_kind(NodeKind::operation);
+  std::erase_if(products, [](const Node* node) { return !product_weight(*node); });
+  if (globs.empty()) {
+    const std::set<const Node*> last = last_products(graph);
+    std::erase_if(products, [&](const Node* node) { return last.contains(node); });
+    user_check(
+        !products.empty(),
+        "there is nothing to prune: the model multiplies with no weights but those that give "
+        "its outputs");
+    return products;
+  }
+  for (const std::string& glob : globs)
+    user_check(std::ranges::any_of(
+                   products, [&](const Node* node) { return glob_match(glob, node->name()); }),
+               "no operation with weights matches '{}' of `target`; `hone plan` lists them", glob);
+  std::erase_if(products, [&](const Node* node) {
+    return std::ranges::none_of(
+        globs, [&](const std::string& glob) { return glob_match(glob, node->name()); });
+  });
+  return products;
+}
+
 std::vector<Node*> prunable_weights(const Graph& graph, const std::vector<std::string>& target) {
   std::vector<Node*> weights;
-  for (const Node* product : targets(graph, target)) {
+  for (const Node* product : prunable_products(graph, target)) {
     const Value value = product_weight(*product);
     user_check(!is_unpacked(*value.node),
                "the weight of {} is packed; `hone unpack` writes a copy with weights that can be "
@@ -190,13 +190,17 @@ Node& mask_of(const Node& weight) {
   return *operation->inputs()[kKept].node;
 }
 
-bool unprune(Graph& graph, ParameterStore& parameters) {
+void apply_masks(const Graph& graph, ParameterStore& parameters) {
   for (const Node* operation : mask_operations(graph)) {
     const Node& weight = *operation->inputs()[kMasked].node;
     Device& device = parameters.at(weight.name()).device();
     parameters.set(weight.name(),
                    stored_values({const_cast<Node*>(operation), 0}, parameters).on(device));
   }
+}
+
+bool unprune(Graph& graph, ParameterStore& parameters) {
+  apply_masks(graph, parameters);
   return remove_masks(graph);
 }
 

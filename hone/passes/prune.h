@@ -33,6 +33,8 @@ Node* stored_parameter(Value value);
 /// The values that stand there, masked where they are. `value` must have a stored parameter.
 Tensor stored_values(Value value, const ParameterStore& parameters);
 
+/// The operations that the targets name, in the graph's order. Throws `UserError` for a glob that names nothing.
+std::vector<Node*> prunable_products(const Graph& graph, const std::vector<std::string>& target);
 /// The weights that the targets read, in the graph's order, each once. Throws `UserError` for a glob that names nothing, and
 /// for packed weights.
 std::vector<Node*> prunable_weights(const Graph& graph, const std::vector<std::string>& target);
@@ -47,8 +49,11 @@ std::vector<Node*> pruned_weights(const Graph& graph);
 /// The mask of such a weight: a parameter.
 Node& mask_of(const Node& weight);
 
-/// Puts zeros into `parameters` where masks have them, and takes the masks away: what the graph computes stays the same, and
-/// training may change all weights. Returns whether there was one.
+/// Puts zeros into `parameters` where masks have them.
+void apply_masks(const Graph& graph, ParameterStore& parameters);
+
+/// The same, and takes the masks away: what the graph computes stays the same, and training may change all weights. Returns
+/// whether there was one.
 bool unprune(Graph& graph, ParameterStore& parameters);
 
 /// Takes masks away and leaves all weights as they are. Returns whether there was one.

@@ -318,6 +318,7 @@ TrainingResult train(const Graph& graph, ParameterStore& parameters, const Examp
     end = TrainingEnd::early;
 
   while (end == TrainingEnd::finished && state.step < steps) {
+    if (callbacks.before_step) callbacks.before_step(state.step, parameters);
     for (const auto rows : order.batches(state.step)) padding.add(data.lengths, rows);
     const double rate = schedule.rate(options.optimizer.learning_rate, state.step, steps, warmup);
     const Stepper::Done done = stepper.step(order, state.step, rate);

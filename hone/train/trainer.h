@@ -79,6 +79,9 @@ struct StepRecord {
 };
 
 struct TrainingCallbacks {
+  /// Before every step, with the number of finished ones: may change parameters that are not trained, as a function of its
+  /// arguments alone. A run that goes on from a checkpoint asks again before its first step.
+  std::function<void(std::int64_t, ParameterStore&)> before_step = {};
   std::function<void(const StepRecord&)> on_step =
       {};  ///< after every step, with that step's figures
   std::function<void(const StepRecord&)> on_log = {};  ///< every `logging_steps`, and at the end

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hone/ir/graph.h"
+
+/// Pruned activations: what a product reads is 0 where its magnitude is below a number of its own, which is a parameter (a
+/// buffer, calibrated once) beside the operation `threshold`:
+///
+///     %x.threshold.least = parameter buffer frozen : f32[]
+///     %x.threshold = threshold(%x, %x.threshold.least) : f32[B, S, 4]
+namespace hone {
+
+/// The operation, and whether a node is one.
+inline constexpr std::string_view kThreshold = "threshold";
+bool is_threshold(const Node& node);
+/// The parameter that it compares magnitudes with.
+Node& least_of(const Node& threshold);
+
+/// Puts a threshold in front of the inputs of the products that the targets name, as in `PruneOptions::target`; what several of
+/// them read has one. It stands in front of a quantizer where only such products read that. Their numbers come from
+/// calibration (hone/train/input_thresholds.h). Throws `UserError`, before anything changes, for a glob that names nothing and
+/// for inputs that have a threshold already. Returns the names of the operations.
+std::vector<std::string> prune_inputs(Graph& graph, const std::vector<std::string>& target);
+
+/// The thresholds of a graph, in its order.
+std::vector<Node*> input_thresholds(const Graph& graph);
+
+/// Lets everything read what thresholds read, and removes them. Returns whether there was one.
+bool remove_thresholds(Graph& graph);
+
+}  // namespace hone

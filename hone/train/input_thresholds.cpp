@@ -1,0 +1,106 @@
+#include "hone/train/input_thresholds.h"
+
+#include <bit>
+#include <cmath>
+#include <functional>
+
+#include "hone/base/interrupt.h"
+#include "hone/passes/prune_inputs.h"
+#include "hone/runtime/run_passes.h"
+#include "hone/tensor/dense.h"
+
+namespace hone {
+namespace {
+
+/// Magnitudes by the leading bits of their fp32 numbers, which rise with them.
+class MagnitudeHistogram {
+ public:
+  void include(std::span<const float> values) {
+    for (const float value : values) ++counts_[bin_of(value)];
+    seen_ += std::ssize(values);
+  }
+  /// The edge of a bin below which the share of the magnitudes is nearest to `share`; the lower of two.
+  float quantile(double share) const {
+    const double wanted = share * static_cast<double>(seen_);
+    std::int64_t below = 0;
+    for (std::uint32_t bin = 0; bin < kBins; ++bin) {
+      const std::int64_t with = below + counts_[bin];
+      if (wanted - static_cast<double>(below) <= static_cast<double>(with) - wanted)
+        return edge(bin);
+      below = with;
+    }
+    return edge(kBins - 1);
+  }
+
+ private:
+  static constexpr int kDropped = 13;  // of the 23 bits of the fraction
+  static constexpr std::uint32_t kBins = 1u << (31 - kDropped);
+  static std::uint32_t bin_of(float value) {
+    return (std::bit_cast<std::uint32_t>(value) & 0x7fffffffu) >> kDropped;
+  }
+  static float edge(std::uint32_t bin) { return std::bit_cast<float>(bin << kDropped); }
+
+  std::vector<std::int64_t> counts_ = std::vector<std::int64_t>(kBins);
+  std::int64_t seen_ = 0;
+};
+
+// Calls body(threshold's name, what it reads) for every text.
+void observe(Graph graph, bool cut, ParameterStore& parameters, const ExampleSource& data,
+             const CalibrationRun& run, const Session& session,
+             const std::function<void(const std::string&, std::span<const float>)>& body) {
+  user_check(data.size() > 0, "calibration needs examples: the training split is empty");
+  graph.clear_outputs();
+  for (const Node* threshold : input_thresholds(graph))
+    graph.set_output(threshold->name(), threshold->inputs()[0]);
+  if (!cut)
+    run_as_pass(graph, session, "remove_thresholds", [&] { return remove_thresholds(graph); });
+  parameters = parameters.on(session.device);
+  run_passes(graph, parameters, session, {"remove_dropout", "remove_dead_code"});
+  const std::unique_ptr<Executable> executable = session.executable(graph);
+  const std::vector<std::int64_t> sample = calibration_rows(data.size(), run);
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    stop_if_interrupted();
+    for (const auto& [name, tensor] :
+         executable->run(data.batch(std::span(sample).subspan(i, 1), 0), parameters))
+      body(name, dense_on(tensor, cpu()).values<float>());
+  }
+}
+
+}  // namespace
+
+std::vector<InputZeros> calibrate_thresholds(const Graph& graph, ParameterStore& parameters,
+                                             const ExampleSource& data, double share,
+                                             const CalibrationRun& run, const Session& session) {
+  std::map<std::string, MagnitudeHistogram> seen;
+  observe(graph, /*cut=*/false, parameters, data, run, session,
+          [&](const std::string& name, std::span<const float> x) { seen[name].include(x); });
+  for (const Node* threshold : input_thresholds(graph))
+    parameters.set(least_of(*threshold).name(),
+                   Tensor::scalar(seen.at(threshold->name()).quantile(share)).on(session.device));
+  return count_input_zeros(graph, parameters, data, run, session);
+}
+
+std::vector<InputZeros> count_input_zeros(const Graph& graph, ParameterStore& parameters,
+                                          const ExampleSource& data, const CalibrationRun& run,
+                                          const Session& session) {
+  std::vector<InputZeros> all;
+  std::map<std::string, float> least;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> counts;  // cut, seen
+  for (const Node* threshold : input_thresholds(graph))
+    least[threshold->name()] = *parameters.at(least_of(*threshold).name()).on(cpu()).data<float>();
+  observe(graph, /*cut=*/true, parameters, data, run, session,
+          [&](const std::string& name, std::span<const float> x) {
+            auto& [cut, of] = counts[name];
+            const float bound = least.at(name);
+            cut += std::ranges::count_if(x, [&](float v) { return std::fabs(v) < bound; });
+            of += std::ssize(x);
+          });
+  for (const Node* threshold : input_thresholds(graph)) {
+    const auto& [cut, of] = counts.at(threshold->name());
+    all.push_back({threshold->name(), least.at(threshold->name()),
+                   static_cast<double>(cut) / static_cast<double>(of)});
+  }
+  return all;
+}
+
+}  // namespace hone

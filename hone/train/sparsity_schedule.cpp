@@ -1,0 +1,38 @@
+#include "hone/train/sparsity_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/error.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kMostPrunings = 50;
+
+}  // namespace
+
+std::optional<double> SparsitySchedule::at(std::int64_t step) const {
+  if (step > rising_steps) return std::nullopt;
+  if (step == rising_steps) return sparsity;
+  if (step % between_steps != 0) return std::nullopt;
+  const double left = 1 - static_cast<double>(step) / static_cast<double>(rising_steps);
+  return sparsity * (1 - left * left * left);
+}
+
+SparsitySchedule cubic_schedule(double sparsity, double rising_share, std::int64_t total_steps) {
+  user_check(rising_share > 0 && rising_share <= 1,
+             "`rise`: expected a share of the training above 0 and up to 1, got {}", rising_share);
+  user_check(
+      total_steps >= 2,
+      "`schedule` cubic lets sparsity rise while the model is trained, and {} is no training "
+      "to do that in; give more steps, or prune in one shot",
+      total_steps == 1 ? "one step" : "none");
+  // What is pruned last is trained on for a step at least.
+  const std::int64_t rising = std::clamp<std::int64_t>(
+      static_cast<std::int64_t>(std::ceil(rising_share * static_cast<double>(total_steps))), 1,
+      total_steps - 1);
+  return {sparsity, rising, (rising + kMostPrunings - 1) / kMostPrunings};
+}
+
+}  // namespace hone
