@@ -68,7 +68,9 @@ constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
                                          "native.tsv",        "native.gp",
                                          "pytorch_model.bin", "sentence_*_config.json",
                                          "base.json",         "adapter_model.safetensors",
-                                         "adapter_*.json"};
+                                         "adapter_*.json",    "sparsity.svg",
+                                         "sparsity.png",      "sparsity.tsv",
+                                         "sparsity.gp"};
 /// What is needed only to go on.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};
@@ -78,7 +80,7 @@ constexpr std::string_view kTrainings = "trainings";  // on the way to the resul
 constexpr std::string_view kStages = "stages";        // what those of a lab have found
 constexpr std::string_view kFolders[] = {kTrainings, "model", "native", "fp32"};
 constexpr std::string_view kCheckpoint = "checkpoint-", kSeed = "seed-";
-constexpr std::string_view kNumberedFolders[] = {kCheckpoint, kSeed, "qat-"};
+constexpr std::string_view kNumberedFolders[] = {kCheckpoint, kSeed, "qat-", "l1-", "random-"};
 
 bool is_any_of(std::string_view name, Names globs) {
   return std::ranges::any_of(globs, [&](std::string_view glob) { return glob_match(glob, name); });

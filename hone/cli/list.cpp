@@ -29,6 +29,7 @@ Command prune_command();
 Command quantize_command();
 Command runs_command();
 Command schema_command();
+Command sparsities_command();
 Command suggest_command();
 Command tokenize_command();
 Command train_command();
@@ -42,7 +43,8 @@ const std::vector<CommandGroup>& command_groups() {
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Smaller",
        {quantize_command(), prune_command(), pack_command(), compare_formats_command(),
-        suggest_command(), widths_command(), plan_command(), formats_command()}},
+        suggest_command(), widths_command(), sparsities_command(), plan_command(),
+        formats_command()}},
       {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
       {"Also",
        {unpack_command(), lora_command(), convert_command(), pass_command(), passes_command(),

@@ -17,7 +17,7 @@ struct PruneArguments {
 
 void prune_model(PruneArguments& a, const CLI::App& app) {
   Context context = make_context(a.run);
-  PruneRule& rule = a.job.pruning.rule;
+  PruneRule& rule = a.job.how.pruning.rule;
   rule.method = parse_prune_method(a.method);
   rule.scope = parse_prune_scope(a.scope);
   rule.mode = parse_prune_mode(a.mode);
@@ -25,12 +25,12 @@ void prune_model(PruneArguments& a, const CLI::App& app) {
   if (rule.pattern && app.count("--sparsity") > 0)
     throw UsageError(fmt::format(
         "hone prune: --structure {} says how many weights go; leave out --sparsity", a.structure));
-  a.job.cubic = a.schedule == "cubic";
-  if (!a.job.cubic && app.count("--rise") > 0)
+  a.job.how.cubic = a.schedule == "cubic";
+  if (!a.job.how.cubic && app.count("--rise") > 0)
     throw UsageError("hone prune: --rise is of --schedule cubic");
-  if (!a.job.activations && app.count("--calibration_batches") > 0)
+  if (!a.job.how.activations && app.count("--calibration_batches") > 0)
     throw UsageError("hone prune: --calibration_batches is of --activations");
-  a.job.trains = app.count("--epochs") + app.count("--max_steps") > 0;
+  a.job.how.trains = app.count("--epochs") + app.count("--max_steps") > 0;
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   const PruneResult result = prune_job(a.job, context);
@@ -55,7 +55,7 @@ Command prune_command() {
                            "model folder; of one that is quantized the formats stay, and of one "
                            "that is pruned what is gone stays gone")
                 ->required();
-            app.add_option("--sparsity", a->job.pruning.rule.sparsity,
+            app.add_option("--sparsity", a->job.how.pruning.rule.sparsity,
                            "share of the weights that go")
                 ->check(number_from(0));
             app.add_option("--method", a->method,
@@ -72,22 +72,22 @@ Command prune_command() {
             app.add_option("--structure", a->structure,
                            "weights: any of them; N:M, such as 2:4: N are kept of every M that "
                            "follow each other in a row");
-            app.add_option("--target", a->job.pruning.target,
+            app.add_option("--target", a->job.how.pruning.target,
                            "globs of operations whose weights are pruned, by commas; by default "
                            "all linears but the classifier")
                 ->delimiter(',');
-            app.add_option("--activations", a->job.activations,
+            app.add_option("--activations", a->job.how.activations,
                            "share of what these layers read that goes, the smallest magnitudes: "
                            "below a threshold for each, calibrated once on training texts")
                 ->check(number_from(0, 1));
-            app.add_option("--calibration_batches", a->job.calibration.batch_count,
+            app.add_option("--calibration_batches", a->job.how.calibration.batch_count,
                            "for --activations: so many times 8 training texts, drawn by --seed")
                 ->check(number_from(1));
             app.add_option("--schedule", a->schedule,
                            "one_shot: prune, then train if --epochs or --max_steps say so; cubic: "
                            "sparsity rises while it trains (Zhu and Gupta, 2017)")
                 ->check(one_of({"one_shot", "cubic"}));
-            app.add_option("--rise", a->job.rise,
+            app.add_option("--rise", a->job.how.rise,
                            "for --schedule cubic: share of the training, from its start, over "
                            "which sparsity rises")
                 ->check(number_from(0));
@@ -102,7 +102,7 @@ Command prune_command() {
                           "--validation_split sets aside");
             declare(app, a->job.data, /*required=*/true);
             declare_train_samples(app, a->job.data);
-            declare(app, a->job.training);
+            declare(app, a->job.how.fine_tune);
             declare_report_to(app, a->job.report_to);
             declare(app, a->job.resume);
             declare_row_hashes(app, a->job.row_hashes);

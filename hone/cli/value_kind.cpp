@@ -100,9 +100,15 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"OPTION"}, {.shown = "NAME=VALUE"}},
       {{"dump_passes"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
       {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
-      {{"freeze", "tensor"}, {.shown = "GLOB"}},
+      {{"freeze", "tensor", "target"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
-      {{"widths", "inputs", "fields", "elements", "group"}, {.shown = "LIST"}},
+      {{"widths", "sparsities", "methods", "inputs", "fields", "elements", "group"},
+       {.shown = "LIST"}},
+      {{"method"}, {.shown = "l1|random", .words = {"l1", "random"}}},
+      {{"scope"}, {.shown = "local|global", .words = {"local", "global"}}},
+      {{"mode"}, {.shown = "exact|mase", .words = {"exact", "mase"}}},
+      {{"structure"}, {.shown = "weights|N:M", .words = {"weights", "2:4"}}},
+      {{"schedule"}, {.shown = "one_shot|cubic", .words = {"one_shot", "cubic"}}},
       {{"to"}, {.shown = "bf16|fp32", .words = {"bf16", "fp32"}}},
   };
   return table;

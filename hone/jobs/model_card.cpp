@@ -42,6 +42,10 @@ bool is_changed(const ModelCard& card) {
 }
 
 bool is_adapter(const ModelCard& card) { return card.result.contains("lora") && !is_changed(card); }
+bool is_pruned(const ModelCard& card) { return text_at(card.result, "command") == "prune"; }
+
+// Whether it was made of another and measured beside it.
+bool has_parent_measured(const ModelCard& card) { return is_quantized(card) || is_pruned(card); }
 
 // A name that was given on the command line, or a label, as code.
 std::string code(const std::string& name) {
@@ -56,10 +60,11 @@ std::vector<Row> rows_of(const ModelCard& card) {
   const auto add = [&](const std::string& what, const std::string& where, const char* key) {
     if (value_at(result, key).is_object()) rows.push_back({what, where, &result[key]});
   };
-  if (is_quantized(card)) {
+  if (has_parent_measured(card)) {
     const std::string parent = text_at(result, "parent_format");
-    add(parent.empty() ? "before quantization"
-                       : fmt::format("before, quantized already ({})", code(parent)),
+    add(is_pruned(card)  ? "before pruning"
+        : parent.empty() ? "before quantization"
+                         : fmt::format("before, quantized already ({})", code(parent)),
         part, "before");
     add("this model", part, "after");
     add("this model in `transformers`", part, "as_transformers");
@@ -101,8 +106,8 @@ std::string interval_text(const Json& interval, int digits = kShareDigits) {
 // "80 trained on, effective n = 120"; empty: nothing that is known flatters the row. `with_size`: the effective size is not
 // said beside it.
 std::string cautions_text(const ModelCard& card, const Row& row, bool with_size = true) {
-  // Of a quantization what is known of the texts stands beside its rows.
-  Json figures = is_quantized(card) || is_changed(card) ? card.result : *row.measurement;
+  // Where two models were compared what is known of the texts stands beside its rows.
+  Json figures = has_parent_measured(card) || is_changed(card) ? card.result : *row.measurement;
   if (!with_size) figures.erase("effective_n");
   std::vector<std::string> cautions = cautions_of(figures);
   // They tell of the model before: through the quantizers its head was trained.
@@ -143,6 +148,7 @@ std::string metadata(const ModelCard& card, const Model& model) {
                                                                         : "finetune");
   text += fmt::format("tags:\n- hone\n- {}\n- text-classification\n", model.facts.architecture);
   if (is_adapter(card)) text += "- lora\n";
+  if (is_pruned(card)) text += "- pruned\n";
   if (model.quantization)
     text += fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
   const std::vector<Row> own = own_rows(card);
@@ -200,6 +206,9 @@ std::string introduction(const ModelCard& card, const Model& model) {
                         code(text_at(card.result, "format")),
                         text_at(card.result, "method") == "qat" ? "trained through the quantizers"
                                                                 : "rounded after training")
+      : is_pruned(card)
+          ? fmt::format("{} pruned (`{}`){}", code(parent), text_at(card.result, "pruning"),
+                        card.result.contains("steps") ? " and trained" : "")
       : is_adapter(card)  ? fmt::format("an adapter (LoRA) of {}", code(parent))
       : !is_changed(card) ? trained_origin(parent)
       : card.result.contains("pass")
@@ -351,8 +360,10 @@ std::string origin(const ModelCard& card, const Model& model) {
                             : fmt::format("; fingerprint `{}`", text_at(data, "hash")));
   if (value_at(r, "seed").is_number()) text += fmt::format("- seed: {}\n", to_line(r["seed"]));
   if (value_at(r, "steps").is_number())
-    text += fmt::format("- steps: {}; the weights are those after step {}\n", to_line(r["steps"]),
-                        to_line(value_at(r, "weights_of_step")));
+    text += fmt::format("- steps: {}{}\n", to_line(r["steps"]),
+                        value_at(r, "weights_of_step").is_number()
+                            ? "; the weights are those after step " + to_line(r["weights_of_step"])
+                            : "");
   if (value_at(r, "format").is_string())
     text += fmt::format("- format: {}, {:.4g} bits per quantized weight; arithmetic {}\n",
                         code(text_at(r, "format")), r.value("average_weight_bits", 32.0),
@@ -434,6 +445,14 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
                             text_at(r, "part"), to_line(value_at(elsewhere, "eval_samples")))
               : ""));
   }
+  if (is_pruned(card))
+    lines.push_back(
+        "It is not smaller or faster for its zeros, which are stored and multiplied like other "
+        "numbers.");
+  if (is_pruned(card) && value_at(r, "activations").is_number())
+    lines.push_back(
+        "What its layers read is cut below thresholds, which `transformers` does not know: `hone` "
+        "alone runs it.");
   const std::string every =
       model.facts.task() == Task::regression ? "every text gets a number"
       : model.facts.task() == Task::multi_label

@@ -1,13 +1,10 @@
 #include "hone/jobs/prune.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
 #include "hone/analysis/sparsity.h"
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
-#include "hone/ir/quoted.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/learning_curve.h"
@@ -15,7 +12,6 @@
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/models/model_size.h"
-#include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
 #include "hone/passes/prune_inputs.h"
 #include "hone/study/comparison_table.h"
@@ -23,7 +19,6 @@
 #include "hone/study/result.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/input_thresholds.h"
-#include "hone/train/sparsity_schedule.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -39,34 +34,15 @@ struct PruneRun {
   bool parent_is_unrounded;  ///< its weights are those of a training, before they were rounded
   const EncodedSplits& data;
   const Measurement& before;
-  PruneOptions pruning;
+  SparsifyOptions options;
   OutputFolder& output;
   Context& context;
 
-  // "pruned 50.0 %, l1, local", "pruned 2:4, l1; activations 30.0 %"
-  std::string label() const {
-    return weights_label() +
-           (job.activations ? fmt::format("; activations {}", share_text(*job.activations)) : "");
-  }
-  std::string weights_label() const {
-    const PruneRule& rule = pruning.rule;
-    if (rule.pattern)
-      return fmt::format("pruned {}, {}", structure_text(rule.pattern), to_string(rule.method));
-    return fmt::format(
-        "pruned {}, {}, {}{}", share_text(rule.sparsity), to_string(rule.method),
-        to_string(rule.scope),
-        rule.mode == PruneMode::exact ? "" : fmt::format(" ({})", to_string(rule.mode)));
-  }
   std::string parent_format() const {
     const auto& quantization = parent.model.quantization;
     return quantization ? summary(quantization->plan) : "";
   }
   std::string part() const { return name_and_size(data.measured); }
-  /// The texts that thresholds of activations are taken from.
-  std::vector<std::int64_t> calibration_texts() const {
-    return job.activations ? calibration_rows(data.train.size(), job.calibration)
-                           : std::vector<std::int64_t>();
-  }
 };
 
 /// What was pruned, counted in the weights that are multiplied with.
@@ -166,53 +142,15 @@ struct Pruned {
   std::vector<std::string> notes;
 };
 
-// Lets masks take on more while the model trains. What they hold follows from the weights, so a run that goes on does the same.
-void prune_as_it_trains(const PruneRun& run, const Model& model, FineTuneOptions& options) {
-  const SparsitySchedule schedule =
-      cubic_schedule(run.pruning.rule.sparsity, run.job.rise,
-                     total_steps(options.training, run.data.train.size()));
-  options.choose_from_step = schedule.rising_steps + 1;
-  options.before_step = [schedule, graph = model.graph, pruning = run.pruning](
-                            std::int64_t step, ParameterStore& parameters) mutable {
-    const std::optional<double> sparsity = schedule.at(step);
-    if (!sparsity) return;
-    pruning.rule.sparsity = *sparsity;
-    prune(graph, parameters, pruning);
-  };
-}
-
-// Thresholds in front of what the pruned layers read, from training texts.
-void prune_activations(const PruneRun& run, Model& model) {
-  const Session session = run.context.session();
-  change_model(
-      model, "prune_inputs", [&] { return !prune_inputs(model.graph, run.pruning.target).empty(); },
-      session,
-      fmt::format("prune_inputs(share={}, target={})", *run.job.activations,
-                  hone::quoted(fmt::format("{}", fmt::join(run.pruning.target, ",")))));
-  calibrate_thresholds(forward_graph(model), model.parameters, text_examples(run.data.train),
-                       *run.job.activations, run.job.calibration, session);
-}
-
-// With masks in place, and trained through them with a log and a learning curve in the folder.
-Model pruned_copy(const PruneRun& run, FineTuneOptions options, const fs::path& folder,
+// Pruned, and trained with a log and a learning curve in the folder.
+Model pruned_copy(const PruneRun& run, const SparsifyOptions& options, const fs::path& folder,
                   std::int64_t& steps, Pruned& pruned) {
-  Model model = run.parent.model;
-  const std::string text = prune_text(run.pruning) + (run.job.cubic ? " while it was trained" : "");
-  PruneOptions first = run.pruning;
-  if (run.job.cubic) first.rule.sparsity = 0;
-  change_model(
-      model, "prune", [&] { return prune(model.graph, model.parameters, first); },
-      run.context.session(), text);
-  if (run.job.activations) prune_activations(run, model);
-  if (!run.job.trains) return model;
-  round_weights(model, run.context);  // throws where a format undoes what pruning does
-  if (run.job.cubic) prune_as_it_trains(run, model, options);
-  TrainingLog log = training_log_in(folder, run.job.report_to);
-  fine_tune(model, run.data, options, log, run.context);
-  apply_masks(model.graph, model.parameters);
+  TrainingLog log = options.trains ? training_log_in(folder, run.job.report_to) : TrainingLog();
+  Model model = sparsify(run.parent.model, run.data, options, log, run.context);
+  if (!options.trains) return model;
   steps = log.steps().empty() ? 0 : log.steps().back().step;
-  Section curve = learning_curve_section(log, run.label() + "; one seed", folder / "learning_curve",
-                                         pruned.notes);
+  Section curve = learning_curve_section(log, summary(options) + "; one seed",
+                                         folder / "learning_curve", pruned.notes);
   if (!curve.blocks.empty()) pruned.sections.push_back(std::move(curve));
   return model;
 }
@@ -220,11 +158,11 @@ Model pruned_copy(const PruneRun& run, FineTuneOptions options, const fs::path& 
 std::optional<TrainedOn> record_of(const PruneRun& run) {
   std::optional<TrainedOn> record = run.parent.trained_on;
   std::vector<std::uint64_t> calibrated;
-  for (const std::int64_t row : run.calibration_texts())
+  for (const std::int64_t row : calibration_rows(run.data, run.options))
     calibrated.push_back(run.data.train_rows[static_cast<std::size_t>(row)]);
   if (!calibrated.empty())
     record = after_calibration(record, run.data.identity.hash, std::move(calibrated));
-  if (run.job.trains) {
+  if (run.options.trains) {
     record = after_training(record, run.data.identity.hash, run.data.train_rows,
                             run.data.validation_rows);
     remember_columns(*record, run.job.data.options);
@@ -236,23 +174,20 @@ Pruned prune_once(const PruneRun& run, const fs::path& folder) {
   const PruneJob& job = run.job;
   TextModel model = run.parent;
   model.trained_on = record_of(run);
-  FineTuneOptions options = job.training;
-  options.title = "train pruned";
-  options.training.seed = job.seed;
-  options.training.save_steps = job.resume.save_steps;
-  options.checkpoints = checkpoints_in(folder, job.resume, model, run.output);
+  SparsifyOptions options = run.options;
+  options.fine_tune.checkpoints = checkpoints_in(folder, job.resume, model, run.output);
   Pruned pruned;
   std::int64_t steps = 0;
   const Model unrounded = pruned_copy(run, options, folder, steps, pruned);
   model.model = round_weights(unrounded, run.context);
-  if (job.activations)
-    pruned.inputs =
-        count_input_zeros(forward_graph(model.model), model.model.parameters,
-                          text_examples(run.data.train), job.calibration, run.context.session());
+  if (options.activations)
+    pruned.inputs = count_input_zeros(forward_graph(model.model), model.model.parameters,
+                                      text_examples(run.data.train), options.calibration,
+                                      run.context.session());
   pruned.zeros = zeros_of(model.model);
   pruned.caveat = training_caveat(steps, steps, "pruning");
   const BeforeAndAfter both =
-      measure_after(model.model, run.before, run.data, options.eval_batch_size,
+      measure_after(model.model, run.before, run.data, options.fine_tune.eval_batch_size,
                     margin_of(job.max_drop_points), run.context);
   pruned.verdict = both.verdict;
   const auto& labels = model.model.facts.labels;
@@ -261,27 +196,28 @@ Pruned prune_once(const PruneRun& run, const fs::path& folder) {
   pruned.table = comparison_table(
       {{"before", average_weight_bits(run.parent.model), run.before, std::nullopt,
         arithmetic_of(run.parent.model.graph)},
-       {run.label(), weight_bits, both.after, both.comparison, arithmetic, both.verdict}});
-  const PruneRule& rule = run.pruning.rule;
+       {summary(run.options), weight_bits, both.after, both.comparison, arithmetic, both.verdict}});
+  const PruneRule& rule = options.pruning.rule;
   pruned.result = subject_of(job.model, run.data.identity, run.data.measured);
   pruned.result.update(
       {{"format",
         model.model.quantization ? Json(summary(model.model.quantization->plan)) : Json()},
-       {"pruning", prune_text(run.pruning)},
+       {"pruning", prune_text(options.pruning)},
        {"method", to_string(rule.method)},
        {"scope", to_string(rule.scope)},
        {"structure", structure_text(rule.pattern)},
-       {"schedule", job.cubic ? "cubic" : "one_shot"},
-       {"activations", job.activations ? Json(*job.activations) : Json()},
+       {"schedule", options.cubic ? "cubic" : "one_shot"},
+       {"activations", options.activations ? Json(*options.activations) : Json()},
        {"inputs", to_json(pruned.inputs)},
-       {"calibration_texts", run.calibration_texts().size()},
+       {"calibration_texts", calibration_rows(run.data, run.options).size()},
        {"arithmetic", arithmetic},
+       {"average_weight_bits", weight_bits},
        {"zeros", to_json(pruned.zeros)},
        {"protocol", to_string(run.data.protocol)},
        {"seed", job.seed},
        {"seeds", 1}});
   pruned.result.update(to_json(both, labels));
-  if (job.trains) pruned.result["steps"] = steps;
+  if (options.trains) pruned.result["steps"] = steps;
   if (!pruned.caveat.empty()) pruned.result["caveat"] = pruned.caveat;
   if (job.max_drop_points) pruned.result["gate"] = gate_json(pruned.verdict);
   for (const std::string& concern : concerns(both.after.evaluation, labels))
@@ -289,7 +225,7 @@ Pruned prune_once(const PruneRun& run, const fs::path& folder) {
   pruned.measured = named_evaluations(both, run.data);
   pruned.sections.push_back(details_section(pruned.measured, labels));
   write_model(model, folder);
-  if (model.model.quantization && (job.trains || run.parent_is_unrounded))
+  if (model.model.quantization && (options.trains || run.parent_is_unrounded))
     write_unrounded(unrounded, model.model, folder);
   pruned.result["size_before"] = to_json(model_size(run.parent.model, run.parent.folder));
   pruned.size = model_size(model.model, folder);
@@ -302,22 +238,24 @@ Pruned prune_once(const PruneRun& run, const fs::path& folder) {
 
 // What is worth knowing of the model whatever it was measured on.
 std::vector<std::string> remarks(const PruneRun& run, const Pruned& pruned) {
-  std::vector<std::string> lines = {to_text(pruned.zeros),
-                                    inputs_text(pruned.inputs, run.calibration_texts().size()),
-                                    std::string(kNoSpeedUp), to_text(pruned.size)};
+  std::vector<std::string> lines = {
+      to_text(pruned.zeros),
+      inputs_text(pruned.inputs, calibration_rows(run.data, run.options).size()),
+      std::string(kNoSpeedUp), to_text(pruned.size)};
   std::erase(lines, "");
   return lines;
 }
 
 std::string headline(const PruneRun& run, const Verdict& verdict) {
-  const std::string random = headless_remark(run.parent.model, run.job.trains);
-  if (!run.job.trains && !random.empty()) return fmt::format("{}: {}.", run.label(), random);
-  return fmt::format("{}, {}: {}.", run.label(), run.part(), verdict.summary);
+  const std::string random = headless_remark(run.parent.model, run.options.trains);
+  if (!run.options.trains && !random.empty())
+    return fmt::format("{}: {}.", summary(run.options), random);
+  return fmt::format("{}, {}: {}.", summary(run.options), run.part(), verdict.summary);
 }
 
 std::string caption_of(const PruneRun& run, const std::string& caveat) {
   const std::string format = run.parent_format();
-  const std::string random = headless_remark(run.parent.model, run.job.trains);
+  const std::string random = headless_remark(run.parent.model, run.options.trains);
   return figures_caption(
       run.before, run.data,
       {format.empty() ? ""
@@ -339,29 +277,16 @@ std::function<std::string(const TextStyle&)> text_of(const PruneRun& run, const 
   };
 }
 
-void check(const PruneJob& job, const PruneRule& rule) {
-  check(rule);
-  user_check(!job.activations || (*job.activations >= 0 && *job.activations < 1),
-             "`activations`: expected a share from 0 on and below 1, got {}",
-             job.activations.value_or(0));
-  if (!job.cubic) return;
-  user_check(job.trains,
-             "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
-             "`max_steps` too");
-  user_check(!rule.pattern, "`schedule` cubic goes with `structure` weights: {} is all or nothing",
-             structure_text(rule.pattern));
-}
-
 }  // namespace
 
-PruneResult prune_job(const PruneJob& asked, Context& context) {
-  PruneJob job = asked;
-  job.calibration.seed = job.seed;
+PruneResult prune_job(const PruneJob& job, Context& context) {
   RunReport report;
   report.invocation = job.invocation;
-  PruneOptions pruning = job.pruning;
-  pruning.rule.seed = job.seed;
-  check(job, pruning.rule);
+  SparsifyOptions options = job.how;
+  options.pruning.rule.seed = options.calibration.seed = options.fine_tune.training.seed = job.seed;
+  options.fine_tune.training.save_steps = job.resume.save_steps;
+  options.fine_tune.title = "train pruned";
+  check(options);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
@@ -371,19 +296,19 @@ PruneResult prune_job(const PruneJob& asked, Context& context) {
              "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
              "out, or train a head first with `hone train`",
              job.model);
-  prunable_weights(parent.model.graph, pruning.target);
-  if (job.activations) {
+  prunable_weights(parent.model.graph, options.pruning.target);
+  if (options.activations) {
     Graph graph = parent.model.graph;
-    prune_inputs(graph, pruning.target);
+    prune_inputs(graph, options.pruning.target);
   }
   const EncodedSplits data = load_encoded(parent, job.model, job.data, job.split, job.seed,
                                           FiguresOf::one_model, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return {.was_finished = true, .fields = finished_results(output)};
-  const Measurement before =
-      measure_before(parent, data, job.training.eval_batch_size, context, report.notes, "pruning");
-  const PruneRun run{job, parent, parent_is_unrounded, data, before, pruning, output, context};
-  report.title = fmt::format("{}: {}", job.model, run.label());
+  const Measurement before = measure_before(parent, data, options.fine_tune.eval_batch_size,
+                                            context, report.notes, "pruning");
+  const PruneRun run{job, parent, parent_is_unrounded, data, before, options, output, context};
+  report.title = fmt::format("{}: {}", job.model, summary(run.options));
   const std::string format = run.parent_format();
   report.basis = basis_of(job.data.options.source, data,
                           format.empty() ? std::string(kFloat) : "simulated " + format);

@@ -4,31 +4,22 @@
 #include <optional>
 #include <string>
 
-#include "hone/jobs/fine_tune.h"
 #include "hone/jobs/job_data.h"
 #include "hone/jobs/job_output.h"
 #include "hone/jobs/run_report.h"
+#include "hone/jobs/sparsify.h"
 #include "hone/metrics/verdict.h"
-#include "hone/passes/prune.h"
 #include "hone/report/text_layout.h"
-#include "hone/train/calibration.h"
 
 namespace hone {
 
 /// How a model is to be pruned.
 struct PruneJob {
-  std::string model;                       ///< as `open_model` takes it
-  PruneOptions pruning = {};               ///< of its weights; the seed of `random` is the job's
-  std::optional<double> activations = {};  ///< share of what the pruned layers read that goes
-  CalibrationRun calibration = {};         ///< of `activations`; its seed is the job's
-  bool trains = false;                     ///< afterwards, through the masks
-  bool cubic = false;  ///< sparsity rises while it trains (hone/train/sparsity_schedule.h)
-  double rise = 0.5;   ///< over the first so much of the training
+  std::string model;         ///< as `open_model` takes it
+  SparsifyOptions how = {};  ///< its seeds, checkpoints and `save_steps` come from what follows
   std::optional<double> max_drop_points = {};  ///< of accuracy that may be lost: a gate
   std::string split = {};                      ///< the part to measure on, see `measured_texts`
   JobData data = {};
-  FineTuneOptions training =
-      {};  ///< where it trains; its seed, checkpoints and `save_steps` come from what follows
   std::string report_to = "none";  ///< or "tensorboard"
   JobResume resume = {};
   std::uint64_t seed = 42;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "hone/base/text.h"
+#include "hone/jobs/candidate_curve.h"
 
 namespace hone {
 namespace {
@@ -31,46 +32,19 @@ Format format_of(const FixedPointWidth& width, const Context& context) {
                       context.library.formats);
 }
 
-/// Models from the widest down, of which the last stays at hand that is kept as all before it are.
-struct Descent {
-  bool going_on = true;
-  std::optional<std::size_t> kept = {};
-  std::optional<Model> model = {};
-
-  void consider(std::size_t index, Model candidate, const ComparedModel& measured) {
-    going_on = going_on && verdict(measured.comparison->change).kept();
-    if (!going_on) return;
-    kept = index;
-    model = std::move(candidate);
-  }
-};
-
 void judge(std::vector<WidthResult>& results, const std::vector<std::size_t>& order,
            ComparedModel WidthResult::*model) {
-  std::vector<FigureChange> changes;
-  for (const std::size_t i : order) changes.push_back((results[i].*model).comparison->change);
-  const std::vector<Verdict> verdicts = verdicts_in_sequence(changes);
-  for (std::size_t i = 0; i < order.size(); ++i) (results[order[i]].*model).verdict = verdicts[i];
+  std::vector<ComparedModel*> candidates;
+  for (const std::size_t i : order) candidates.push_back(&(results[i].*model));
+  judge_in_sequence(candidates);
 }
 
-std::vector<Point> curve(const std::vector<WidthResult>& results,
-                         const std::function<Point(const WidthResult&)>& point) {
-  std::vector<Point> points;
-  for (const WidthResult& result : results) points.push_back(point(result));
-  return points;
-}
-
-Point figure_point(const WidthResult& result, const ComparedModel& model) {
-  const TaskEvaluation& e = model.measurement.evaluation;
-  return {static_cast<double>(result.width.width), 100 * e.value, 100 * e.interval.low,
-          100 * e.interval.high};
-}
-
-// Flips in percent; of numbers how far they move.
-Point difference_point(const WidthResult& result, const ComparedModel& model) {
-  const TaskComparison& c = *model.comparison;
-  return {static_cast<double>(result.width.width),
-          c.counted ? 100 * c.counted->flip_share : c.mean_shift};
+CandidateCurve curve(const std::vector<WidthResult>& results, const std::string& label,
+                     ComparedModel WidthResult::*model) {
+  CandidateCurve curve{label, {}};
+  for (const WidthResult& result : results)
+    curve.points.push_back({static_cast<double>(result.width.width), &(result.*model)});
+  return curve;
 }
 
 Figure width_figure(const WidthStudy& study) {
@@ -78,35 +52,11 @@ Figure width_figure(const WidthStudy& study) {
   Axis width{.label = "Format (width.fraction, bits)"};
   for (const WidthResult& result : results)
     width.ticks.push_back({static_cast<double>(result.width.width), text_of(result.width)});
-  const auto ptq = [](auto point) {
-    return [point](const WidthResult& r) { return point(r, r.ptq); };
-  };
-  const auto qat = [](auto point) {
-    return [point](const WidthResult& r) { return point(r, r.qat); };
-  };
-  const char *by_rounding = "by rounding alone (PTQ)", *by_training = "with training (QAT)";
-  const TaskEvaluation& parent = study.choice.parent.evaluation;
-  const std::string title = figure_title(parent.figure);
-  const bool flips = parent.figure != kR2;
-  const Panel figure{.title = title,
-                     .x = width,
-                     .y = {.label = title + " (%)"},
-                     .series = {{.label = by_rounding,
-                                 .points = curve(results, ptq(figure_point)),
-                                 .spread = Spread::bars},
-                                {.label = by_training,
-                                 .points = curve(results, qat(figure_point)),
-                                 .spread = Spread::bars}},
-                     .references = {{100 * parent.value, "fp32"}}};
-  const Panel differences{
-      .title = flips ? "Flips against fp32" : "Mean shift against fp32",
-      .x = width,
-      .y = {.label = flips ? "Flips (%)" : "Mean shift", .logarithmic = true},
-      .series = {{.label = by_rounding, .points = curve(results, ptq(difference_point))},
-                 {.label = by_training, .points = curve(results, qat(difference_point))}}};
-  return {.title = fmt::format("Fixed point, simulated; {}; one seed", study.choice.made_on()),
-          .panels = {figure, differences},
-          .width = 1000};
+  return candidate_figure(
+      fmt::format("Fixed point, simulated; {}; one seed", study.choice.made_on()), study.choice,
+      "fp32", width,
+      {curve(results, "by rounding alone (PTQ)", &WidthResult::ptq),
+       curve(results, "with training (QAT)", &WidthResult::qat)});
 }
 
 std::size_t widest(const WidthStudy& study) {
@@ -239,9 +189,7 @@ std::string to_text(const WidthStudy& study, const TextStyle& style) {
 
 Section width_section(const WidthStudy& study, const fs::path& stem,
                       std::vector<std::string>& notes) {
-  const FigureName& figure = study.choice.parent.evaluation.figure;
-  const bool right_or_wrong = figure == kAccuracy;
-  const std::string what = figure_title(figure) + (figure == kR2 ? " and shifts" : " and flips");
+  const std::string what = candidate_figure_title(study.choice);
   Section section{what, {}};
   for (const std::string& line : width_findings(study)) section.blocks.push_back(Paragraph{line});
   section.blocks.push_back(figure_block(
@@ -249,16 +197,8 @@ Section width_section(const WidthStudy& study, const fs::path& stem,
       what + " against the width of fixed point, one curve for quantization by rounding alone and "
              "one for training with it; the table has the figures.",
       notes));
-  section.blocks.push_back(PageTable{
-      width_table(study),
-      fmt::format("{}. {}Verdict: kept when the whole 95 % interval of the change is above "
-                  "-{:.2f} points; from the widest down, up to the first that is not kept.",
-                  candidates_caption(study.choice),
-                  right_or_wrong
-                      ? "Flips: predictions that differ from fp32's; McNemar's test is on those "
-                        "of them that change what is right. "
-                      : "",
-                  100 * kUsualMargin)});
+  section.blocks.push_back(
+      candidate_page_table(width_table(study), study.choice, "fp32", "from the widest down"));
   section.blocks.push_back(reported_block(study.choice));
   return section;
 }

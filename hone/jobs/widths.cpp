@@ -1,5 +1,6 @@
 #include "hone/jobs/widths.h"
 
+#include "hone/jobs/candidate_curve.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/study/result.h"
 
@@ -8,15 +9,9 @@ namespace hone {
 void finish_width_report(const WidthStudy& study, const std::vector<std::string>& labels,
                          const std::vector<std::string>& undrawn, RunReport& report,
                          OutputFolder& output, const Context& context) {
-  write_file(output.path() / "results.csv", to_csv(with_part(width_table(study), study.choice)));
-  report.results.update(to_json(study, labels));
   report.headline = width_verdict(study);
-  std::vector<std::string> doubts = concerns(compared_models(study), labels);
-  doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  tell_warnings(context, doubts);
-  write_run_report(report, output.path(), context);
-  output.commit();
+  finish_study(study.choice, width_table(study), compared_models(study), to_json(study, labels),
+               labels, undrawn, report, output, context);
 }
 
 WidthsResult study_widths(const WidthsJob& job, Context& context) {

@@ -3,7 +3,6 @@
 
 #include <cmath>
 
-#include "hone/base/random.h"
 #include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
@@ -169,23 +168,9 @@ TEST_F(Lora, LongManyKillsGiveTheSameBits) {
     return training({"--quiet", "-o", output}, "150", "2");
   };
   run_well(command("many-whole"), folder());
-  RandomSequence random(7, stream_of("kills"));
-  for (int run = 0, kills = 0; kills < 50; ++run) {
-    const std::string name = fmt::format("many-{}", run);
-    Words words = command(name);
-    while (!fs::exists(folder() / name)) {
-      const auto start = std::chrono::steady_clock::now();
-      const std::chrono::milliseconds wait(100 + random.below(500));
-      const Ending ending = run_hone_until(words, folder(), SIGKILL, [&] {
-        return std::chrono::steady_clock::now() - start > wait;
-      });
-      ASSERT_TRUE(ending.code == 0 || ending.code == 128 + SIGKILL) << ending.messages;
-      kills += ending.code != 0;
-      if (fs::exists(folder() / (name + ".partial")) && words.back() != "--resume")
-        words.push_back("--resume");
-    }
-    ASSERT_TRUE(weights(name) == weights("many-whole")) << "after " << kills << " kills";
-  }
+  expect_same_after_kills(50, folder(), command, [](const std::string& name) {
+    return weights(name) == weights("many-whole");
+  });
 }
 
 TEST_F(Lora, SaysWhenItIsPutOnAnotherBase) {

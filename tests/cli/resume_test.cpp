@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "hone/base/random.h"
 #include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
@@ -383,23 +382,9 @@ TEST_F(Resume, LongManyKillsGiveTheSameBits) {
                                     output};
   };
   run_well(command("many-whole"), folder());
-  RandomSequence random(7, stream_of("kills"));
-  for (int run = 0, kills = 0; kills < 50; ++run) {
-    const std::string name = fmt::format("many-{}", run);
-    std::vector<std::string> words = command(name);
-    while (!fs::exists(folder() / name)) {
-      const auto start = std::chrono::steady_clock::now();
-      const std::chrono::milliseconds wait(100 + random.below(500));
-      const Ending ending = run_hone_until(words, folder(), SIGKILL, [&] {
-        return std::chrono::steady_clock::now() - start > wait;
-      });
-      ASSERT_TRUE(ending.code == 0 || ending.code == 128 + SIGKILL) << ending.messages;
-      kills += ending.code != 0;
-      if (fs::exists(folder() / (name + ".partial")) && words.back() != "--resume")
-        words.push_back("--resume");
-    }
-    EXPECT_TRUE(weights(name) == weights("many-whole")) << "after " << kills << " kills";
-  }
+  expect_same_after_kills(50, folder(), command, [](const std::string& name) {
+    return weights(name) == weights("many-whole");
+  });
 }
 
 TEST_F(Resume, OfALabGoesOnBehindItsLastStage) {

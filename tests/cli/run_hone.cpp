@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
+#include "hone/base/random.h"
 #include "hone/base/text.h"
 #include "tests/support/expect.h"
 
@@ -91,6 +93,28 @@ Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path&
   }
   const int code = wait_for(process);
   return {code, read_file(output), read_file(messages)};
+}
+
+void expect_same_after_kills(
+    int kills, const fs::path& folder,
+    const std::function<std::vector<std::string>(const std::string&)>& command,
+    const std::function<bool(const std::string&)>& is_same) {
+  RandomSequence random(7, stream_of("kills"));
+  for (int run = 0, killed = 0; killed < kills; ++run) {
+    const std::string name = fmt::format("killed-{}", run);
+    std::vector<std::string> words = command(name);
+    while (!fs::exists(folder / name)) {
+      const auto start = std::chrono::steady_clock::now();
+      const std::chrono::milliseconds wait(100 + random.below(500));
+      const Ending ending = run_hone_until(
+          words, folder, SIGKILL, [&] { return std::chrono::steady_clock::now() - start > wait; });
+      ASSERT_TRUE(ending.code == 0 || ending.code == 128 + SIGKILL) << ending.messages;
+      killed += ending.code != 0;
+      if (fs::exists(folder / (name + ".partial")) && words.back() != "--resume")
+        words.push_back("--resume");
+    }
+    ASSERT_TRUE(is_same(name)) << "after " << killed << " kills";
+  }
 }
 
 Ending run_well(const std::vector<std::string>& arguments, const fs::path& folder) {

@@ -39,6 +39,13 @@ Ending run_hone(const std::vector<std::string>& arguments, const fs::path& folde
 Ending run_hone_until(const std::vector<std::string>& arguments, const fs::path& folder, int signal,
                       const std::function<bool()>& ready);
 
+/// Runs `command(OUTPUT)`, which leaves a folder of that name in `folder`, kills it at random moments, and resumes it until the
+/// folder stands; again, until there were `kills`. `is_same(OUTPUT)` says whether the folder is as it has to be.
+void expect_same_after_kills(
+    int kills, const fs::path& folder,
+    const std::function<std::vector<std::string>(const std::string&)>& command,
+    const std::function<bool(const std::string&)>& is_same);
+
 /// The same as run_hone, which must end in success.
 Ending run_well(const std::vector<std::string>& arguments, const fs::path& folder);
 

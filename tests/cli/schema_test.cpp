@@ -128,6 +128,13 @@ std::vector<SchemaRun> runs_of_classes() {
       {"plan model --format integer(width=8,frac=4)"},
       {"widths model --widths 8.4 --max_steps 1 --data reviews.csv -o widths", "widths"},
       {"widths trained --widths 32.16 --max_steps 1 --data synth:lookup?n=300 -o wide", "wide"},
+      {"prune model --sparsity 0.5 --activations 0.2 --calibration_batches 1 --max_steps 2 "
+       "--schedule cubic --max_drop 100 --data reviews.csv -o pruned",
+       "pruned"},
+      {"prune trained_quantized --structure 2:4 --data reviews.csv -o pruned_quantized",
+       "pruned_quantized"},
+      {"sparsities model --sparsities 0.2 --max_steps 1 --data reviews.csv -o sparsities",
+       "sparsities"},
       {"inspect model"},
       {"inspect model --freeze * --no_graph"},
       {"draw model -o graph.dot"},

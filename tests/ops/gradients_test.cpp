@@ -92,6 +92,18 @@ output y = %y)"},
 %weight = input : f32[4, 2]
 %y = linear(%x, %weight) : f32[3, 4]
 output y = %y)"},
+      {.name = "mask",
+       .text = R"(%x = input : f32[2, 3]
+%kept = input : bool[2, 3]
+%y = mask(%x, %kept) : f32[2, 3]
+output y = %y)",
+       .fixed = {{"kept", booleans({2, 3}, {1, 0, 1, 1, 0, 0})}}},
+      {.name = "threshold",
+       .text = R"(%x = input : f32[3, 5]
+%least = input : f32[]
+%y = threshold(%x, %least) : f32[3, 5]
+output y = %y)",
+       .fixed = {{"least", Tensor::scalar(0.1f)}}},
       {.name = "matmul", .text = R"(%a = input : f32[3, 2]
 %b = input : f32[2, 4]
 %y = matmul(%a, %b) : f32[3, 4]

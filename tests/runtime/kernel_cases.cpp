@@ -54,6 +54,29 @@ std::vector<KernelCase> element_wise_cases() {
   return cases;
 }
 
+std::vector<KernelCase> pruning_cases() {
+  std::vector<KernelCase> cases;
+  for (const std::int64_t n : {1, 13, 100'001}) {
+    Tensor kept = Tensor::empty(DType::boolean, {n});
+    RandomSequence random(1, stream_of("kept"));
+    for (std::int64_t i = 0; i < n; ++i) kept.data<bool>()[i] = random.below(2) == 0;
+    cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}]
+%dy = input : f32[{0}]
+%kept = input : bool[{0}]
+%least = input : f32[]
+%y = mask(%x, %kept) : f32[{0}]
+%z = threshold(%x, %least) : f32[{0}]
+%dz = threshold_gradient(%x, %dy, %least) : f32[{0}]
+output y = %y
+output z = %z
+output dz = %dz
+)",
+                                         n),
+                     .given = {{"kept", kept}, {"least", Tensor::scalar(0.8f)}}});
+  }
+  return cases;
+}
+
 std::vector<KernelCase> strided_and_broadcast_cases() {
   std::vector<KernelCase> cases;
   for (const char* op : {"add", "mul"}) {
@@ -473,8 +496,8 @@ output y = %y
 std::vector<KernelCase> kernel_cases() {
   std::vector<KernelCase> cases;
   for (const auto& part :
-       {element_wise_cases(), strided_and_broadcast_cases(), row_cases(), loss_cases(),
-        product_cases(), attention_cases(), packed_cases(), other_cases()})
+       {element_wise_cases(), pruning_cases(), strided_and_broadcast_cases(), row_cases(),
+        loss_cases(), product_cases(), attention_cases(), packed_cases(), other_cases()})
     cases.insert(cases.end(), part.begin(), part.end());
   return cases;
 }

@@ -34,6 +34,13 @@ std::vector<T> elements_of(const Tensor& tensor) {
   return {values.begin(), values.end()};
 }
 
+/// A tensor of booleans, of ones and zeros.
+inline Tensor booleans(const Sizes& sizes, const std::vector<int>& values) {
+  Tensor tensor = Tensor::empty(DType::boolean, sizes);
+  for (std::size_t i = 0; i < values.size(); ++i) tensor.data<bool>()[i] = values[i] != 0;
+  return tensor;
+}
+
 /// All outputs of a graph, on one thread.
 inline NamedTensors run_graph(const Graph& graph, const NamedTensors& inputs,
                               ParameterStore parameters = {},

@@ -1,0 +1,72 @@
+#include "hone/jobs/sparsities.h"
+
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+struct SparsitiesArguments {
+  SparsitiesJob job;
+  std::vector<std::string> methods = {"l1", "random"};
+  std::string scope = "local";
+  RunArguments run;
+};
+
+void study(SparsitiesArguments& a, const CLI::App& app) {
+  Context context = make_context(a.run);
+  a.job.study.methods.clear();
+  for (const std::string& method : a.methods)
+    a.job.study.methods.push_back(
+        value_of_flag("--methods", [&] { return parse_prune_method(method); }));
+  a.job.study.how.pruning.rule.scope = parse_prune_scope(a.scope);
+  a.job.study.how.trains = app.count("--epochs") + app.count("--max_steps") > 0;
+  a.job.seed = a.run.seed;
+  a.job.invocation = invocation_of(app);
+  const SparsitiesResult result = study_sparsities(a.job, context);
+  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
+  if (a.run.json) return print_result("sparsities", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+}  // namespace
+
+Command sparsities_command() {
+  return {"sparsities", "accuracy and flips by share of pruned weights, drawn",
+          "hone sparsities my-model --sparsities 0.3,0.6 --data 'synth:negation?seed=7&n=30000' -o "
+          "sparsities",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<SparsitiesArguments>();
+            app.add_option("MODEL", a->job.model,
+                           "model folder; of one that is quantized the formats stay")
+                ->required();
+            app.add_option("--sparsities", a->job.study.sparsities,
+                           "shares of the weights that go, by comma")
+                ->delimiter(',');
+            app.add_option("--methods", a->methods, "l1, random, by comma: a curve each")
+                ->delimiter(',');
+            app.add_option("--scope", a->scope,
+                           "local: that share of every weight tensor; global: of all together")
+                ->check(one_of({"local", "global"}));
+            app.add_flag("--both", a->job.study.both,
+                         "of what the pruned layers read the same share goes, too");
+            app.add_option("--target", a->job.study.how.pruning.target,
+                           "globs of operations whose weights are pruned, by commas; by default "
+                           "all linears but the classifier")
+                ->delimiter(',');
+            declare_split(app, a->job.split,
+                          "part on which what was chosen is measured once: train, validation, "
+                          "test or all; choices are made on the validation part");
+            declare(app, a->job.data, /*required=*/true);
+            declare_train_samples(app, a->job.data);
+            declare(app, a->job.study.how.fine_tune);
+            declare(app, a->job.resume);
+            declare(app, a->job.output);
+            declare(app, a->run);
+            return [a, &app] { study(*a, app); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,96 @@
+#include "hone/jobs/candidate_curve.h"
+
+#include "hone/metrics/verdict.h"
+
+namespace hone {
+namespace {
+
+Point figure_point(const CurvePoint& at) {
+  const TaskEvaluation& e = at.model->measurement.evaluation;
+  return {at.x, 100 * e.value, 100 * e.interval.low, 100 * e.interval.high};
+}
+
+// Flips in percent; of numbers how far they move.
+Point difference_point(const CurvePoint& at) {
+  const TaskComparison& c = *at.model->comparison;
+  return {at.x, c.counted ? 100 * c.counted->flip_share : c.mean_shift};
+}
+
+std::vector<Point> points_of(const CandidateCurve& curve, Point (*point)(const CurvePoint&)) {
+  std::vector<Point> points;
+  for (const CurvePoint& at : curve.points) points.push_back(point(at));
+  return points;
+}
+
+}  // namespace
+
+void Descent::consider(std::size_t index, Model candidate, const ComparedModel& measured) {
+  going_on = going_on && verdict(measured.comparison->change).kept();
+  if (!going_on) return;
+  kept = index;
+  model = std::move(candidate);
+}
+
+void judge_in_sequence(const std::vector<ComparedModel*>& candidates) {
+  std::vector<FigureChange> changes;
+  for (const ComparedModel* candidate : candidates)
+    changes.push_back(candidate->comparison->change);
+  const std::vector<Verdict> verdicts = verdicts_in_sequence(changes);
+  for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i]->verdict = verdicts[i];
+}
+
+Figure candidate_figure(const std::string& title, const Choice& choice, const std::string& parent,
+                        const Axis& x, const std::vector<CandidateCurve>& curves) {
+  const TaskEvaluation& before = choice.parent.evaluation;
+  const std::string figure = figure_title(before.figure);
+  const bool flips = before.figure != kR2;
+  Panel figures{.title = figure,
+                .x = x,
+                .y = {.label = figure + " (%)"},
+                .references = {{100 * before.value, parent}}};
+  Panel differences{.title = (flips ? "Flips against " : "Mean shift against ") + parent,
+                    .x = x,
+                    .y = {.label = flips ? "Flips (%)" : "Mean shift", .logarithmic = true}};
+  for (const CandidateCurve& curve : curves) {
+    figures.series.push_back(
+        {.label = curve.label, .points = points_of(curve, figure_point), .spread = Spread::bars});
+    differences.series.push_back(
+        {.label = curve.label, .points = points_of(curve, difference_point)});
+  }
+  return {.title = title, .panels = {figures, differences}, .width = 1000};
+}
+
+std::string candidate_figure_title(const Choice& choice) {
+  const FigureName& figure = choice.parent.evaluation.figure;
+  return figure_title(figure) + (figure == kR2 ? " and shifts" : " and flips");
+}
+
+PageTable candidate_page_table(const Table& table, const Choice& choice, const std::string& parent,
+                               const std::string& order) {
+  return {table,
+          fmt::format("{}. {}Verdict: kept when the whole 95 % interval of the change is above "
+                      "-{:.2f} points; {}, up to the first that is not kept.",
+                      candidates_caption(choice),
+                      choice.parent.evaluation.figure == kAccuracy
+                          ? fmt::format("Flips: predictions that differ from {}'s; McNemar's test "
+                                        "is on those of them that change what is right. ",
+                                        parent)
+                          : "",
+                      100 * kUsualMargin, order)};
+}
+
+void finish_study(const Choice& choice, const Table& table,
+                  const std::vector<ComparedModel>& models, const Json& fields,
+                  const std::vector<std::string>& labels, const std::vector<std::string>& undrawn,
+                  RunReport& report, OutputFolder& output, const Context& context) {
+  write_file(output.path() / "results.csv", to_csv(with_part(table, choice)));
+  report.results.update(fields);
+  std::vector<std::string> doubts = concerns(models, labels);
+  doubts.insert(doubts.end(), undrawn.begin(), undrawn.end());
+  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
+  tell_warnings(context, doubts);
+  write_run_report(report, output.path(), context);
+  output.commit();
+}
+
+}  // namespace hone

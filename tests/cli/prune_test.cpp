@@ -1,0 +1,190 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "hone/base/text.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// Models as people prune them.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class Pruning : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    fs::copy(workshop(), folder_->path(), fs::copy_options::recursive);
+  }
+  static void TearDownTestSuite() { folder_.reset(); }
+  static const fs::path& folder() { return folder_->path(); }
+
+  static Words pruning(const Words& more) {
+    Words words = {"prune", "model", "--data", "reviews.csv"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  static Words cubic(const std::string& output, const std::string& steps) {
+    return pruning({"--sparsity", "0.8", "--schedule", "cubic", "--activations", "0.2",
+                    "--calibration_batches", "1", "--max_steps", steps, "--save_steps", "2", "--lr",
+                    "1e-3", "--batch", "4", "--quiet", "-o", output});
+  }
+  static std::string weights(const fs::path& model) {
+    const fs::path own = folder() / model / "parameters.safetensors";
+    return read_file(fs::exists(own) ? own : folder() / model / "model.safetensors");
+  }
+  static void expect_refusal(const std::string& fragment, const Words& words, int code = 1) {
+    const Ending ending = run_hone(words, folder());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos)
+        << "expected '" << fragment << "' in " << ending.messages;
+  }
+
+ private:
+  static std::unique_ptr<TemporaryFolder> folder_;
+};
+std::unique_ptr<TemporaryFolder> Pruning::folder_;
+
+TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
+  const std::string output = run_well(pruning({"-o", "half"}), folder()).output;
+  for (const char* line : {"weights in 13 pruned tensors (50.0 %)",
+                           "No speed-up: zeros are stored and multiplied like other numbers."})
+    EXPECT_NE(output.find(line), std::string::npos) << output;
+  const Json results = read_json(folder() / "half/results.json");
+  EXPECT_EQ(results["pruning"], "prune");
+  EXPECT_EQ(results["zeros"]["pruned_weights"]["share"], 0.5);
+  EXPECT_EQ(results["zeros"]["masked"], results["zeros"]["pruned_weights"]["zeros"]);
+  EXPECT_EQ(results["zeros"]["weights"].size(), 13);
+  EXPECT_TRUE(results["comparison"].contains("verdict"));
+  EXPECT_GT(results["size"]["disk_bytes"], results["size_before"]["disk_bytes"])
+      << "masks are stored, too";
+  const std::string page = read_page(folder() / "half/report.html");
+  EXPECT_NE(page.find("Pruned weights"), std::string::npos);
+  const std::string card = read_file(folder() / "half/README.md");
+  for (const char* fragment : {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
+                               "stored and multiplied like other numbers"})
+    EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
+}
+
+TEST_F(Pruning, AnswersAsItWasMeasured) {
+  run_well(pruning({"--activations", "0.3", "--split", "all", "-o", "both"}), folder());
+  const Json pruned = read_json(folder() / "both/results.json");
+  const Json again =
+      run_json({"eval", "both", "--data", "reviews.csv", "--split", "all"}, folder());
+  EXPECT_EQ(again["eval_loss"], pruned["after"]["eval_loss"]);
+  EXPECT_EQ(pruned["inputs"].size(), 9);
+  EXPECT_EQ(pruned["calibration_texts"].get<int>() > 0, true);
+}
+
+TEST_F(Pruning, BySeedIsTheSame) {
+  for (const char* output : {"random", "again"})
+    run_well(pruning({"--method", "random", "--seed", "7", "-o", output}), folder());
+  run_well(pruning({"--method", "random", "--seed", "8", "-o", "other"}), folder());
+  EXPECT_TRUE(weights("random") == weights("again"));
+  EXPECT_FALSE(weights("random") == weights("other"));
+}
+
+TEST_F(Pruning, BeginsWithUnroundedWeights) {
+  run_well({"quantize", "model", "--qat", "--max_steps", "2", "--format", "integer(width=4,frac=3)",
+            "--data", "reviews.csv", "-o", "qat"},
+           folder());
+  const auto zeros = [&](const std::string& output) {
+    return read_json(folder() / output / "results.json")["zeros"];
+  };
+  run_well({"prune", "qat", "--sparsity", "0.2", "--data", "reviews.csv", "-o", "from-unrounded"},
+           folder());
+  fs::copy(folder() / "qat", folder() / "rounded", fs::copy_options::recursive);
+  fs::remove(folder() / "rounded/unrounded.safetensors");
+  run_well({"prune", "rounded", "--sparsity", "0.2", "--data", "reviews.csv", "-o", "from-rounded"},
+           folder());
+  EXPECT_EQ(zeros("from-unrounded")["masked"], zeros("from-rounded")["masked"]);
+  EXPECT_FALSE(weights("from-unrounded") == weights("from-rounded")) << "ties decide there";
+  EXPECT_TRUE(fs::exists(folder() / "from-unrounded/unrounded.safetensors"));
+}
+
+TEST_F(Pruning, IsQuantizedPackedAndMadeNative) {
+  run_well(pruning({"-o", "sparse"}), folder());
+  run_well({"quantize", "sparse", "--format", "mxint(bits=8)", "--data", "reviews.csv", "-o",
+            "sparse-mx"},
+           folder());
+  run_well({"pack", "sparse-mx", "-o", "sparse-packed"}, folder());
+  const auto logits = [&](const char* model) {
+    return run_json({"predict", model, "fine"}, folder())["logits"].get<std::vector<double>>();
+  };
+  const std::vector<double> simulated = logits("sparse-mx"), packed = logits("sparse-packed");
+  for (std::size_t i = 0; i < packed.size(); ++i) EXPECT_NEAR(packed[i], simulated[i], 1e-4);
+  EXPECT_LT(fs::file_size(folder() / "sparse-packed/parameters.safetensors"),
+            fs::file_size(folder() / "sparse-mx/model.safetensors") - 1'000'000);
+  run_well({"quantize", "sparse", "--native", "int(bits=8,per=row)", "--keep_slower", "--data",
+            "reviews.csv", "-o", "sparse-native"},
+           folder());
+}
+
+TEST_F(Pruning, OfTwoInFourIsOfEveryRow) {
+  run_well(pruning({"--structure", "2:4", "-o", "pattern"}), folder());
+  EXPECT_EQ(read_json(folder() / "pattern/results.json")["pruning"], "prune(structure=\"2:4\")");
+}
+
+TEST_F(Pruning, AfterAKillGivesTheSameBits) {
+  run_well(cubic("whole", "12"), folder());
+  const fs::path checkpoint = folder() / "killed.partial/checkpoint-4";
+  const Ending ending = run_hone_until(cubic("killed", "12"), folder(), SIGKILL,
+                                       [&] { return fs::exists(checkpoint); });
+  if (ending.code != 0) {
+    Words resumed = cubic("killed", "12");
+    resumed.emplace_back("--resume");
+    run_well(resumed, folder());
+  }
+  EXPECT_TRUE(weights("killed") == weights("whole"));
+}
+
+// 50 kills at random moments, as many runs as that takes.
+TEST_F(Pruning, LongManyKillsGiveTheSameBits) {
+  const auto command = [](const std::string& output) { return cubic(output, "150"); };
+  run_well(command("many-whole"), folder());
+  expect_same_after_kills(50, folder(), command, [](const std::string& name) {
+    return weights(name) == weights("many-whole");
+  });
+}
+
+TEST_F(Pruning, IsStudiedBySparsity) {
+  const Json results = run_json({"sparsities", "model", "--sparsities", "0.5,0.1", "--data",
+                                 "reviews.csv", "--validation_split", "0.4", "-o", "study"},
+                                folder());
+  EXPECT_EQ(results["models"].size(), 1 + 2 * 2);
+  EXPECT_NE(results["models"][1]["label"].get<std::string>().find("10.0 %, l1"), std::string::npos);
+  EXPECT_TRUE(results["kept"].contains("l1"));
+  EXPECT_TRUE(results["kept"].contains("random"));
+  EXPECT_EQ(results["trained"], false);
+  const std::vector<std::string> files = entries(folder() / "study");
+  for (const char* file : {"results.csv", "report.html", "sparsity.tsv"})
+    EXPECT_TRUE(std::ranges::find(files, file) != files.end()) << file;
+  const std::vector<std::string> rows = split(read_file(folder() / "study/results.csv"), '\n');
+  EXPECT_NE(rows[1].find("validation"), std::string::npos) << rows[1];
+}
+
+TEST_F(Pruning, SaysWhatCannotBe) {
+  expect_refusal("--structure 2:4 says how many weights go; leave out --sparsity",
+                 pruning({"--structure", "2:4", "--sparsity", "0.5", "-o", "none"}), 2);
+  expect_refusal("--structure: `structure`: expected weights, or N:M",
+                 pruning({"--structure", "4:2", "-o", "none"}), 2);
+  expect_refusal("--rise is of --schedule cubic", pruning({"--rise", "0.2", "-o", "none"}), 2);
+  expect_refusal("--calibration_batches is of --activations",
+                 pruning({"--calibration_batches", "2", "-o", "none"}), 2);
+  expect_refusal("--sparsity: expected a share from 0 to 1, got 50",
+                 pruning({"--sparsity", "50", "-o", "none"}));
+  expect_refusal("--schedule cubic lets sparsity rise",
+                 pruning({"--schedule", "cubic", "-o", "none"}));
+  expect_refusal("no operation with weights matches 'dense2' of --target",
+                 pruning({"--target", "dense2", "-o", "none"}));
+  run_well({"pack", "model", "--weight_format", "mxint(bits=8)", "-o", "packed"}, folder());
+  expect_refusal("its weights are packed",
+                 {"prune", "packed", "--data", "reviews.csv", "-o", "none"});
+  expect_refusal(
+      "expected shares between 0 and 1, got 1",
+      {"sparsities", "model", "--sparsities", "1", "--data", "reviews.csv", "-o", "none"});
+}
+
+}  // namespace
+}  // namespace hone::testing

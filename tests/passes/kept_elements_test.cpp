@@ -1,0 +1,196 @@
+#include "hone/passes/kept_elements.h"
+
+#include "hone/tensor/safetensors.h"
+#include "tests/support/evaluate.h"
+#include "tests/support/message.h"
+#include "tests/support/test_data.h"
+
+namespace hone::testing {
+namespace {
+
+std::vector<int> elements(const Tensor& kept) {
+  return {kept.data<bool>(), kept.data<bool>() + kept.count()};
+}
+
+std::vector<int> kept_of(const PruneRule& rule, const Sizes& sizes,
+                         const std::vector<float>& values, const Tensor& before = {}) {
+  return elements(kept_elements(rule, {{"w", Tensor::of<float>(sizes, values), before}})[0]);
+}
+
+std::vector<float> floats_in(const Json& values) {
+  std::vector<float> all;
+  for (const Json& value : values)
+    if (value.is_array()) {
+      const std::vector<float> row = floats_in(value);
+      all.insert(all.end(), row.begin(), row.end());
+    } else {
+      all.push_back(
+          static_cast<float>(value.is_boolean() ? value.get<bool>() : value.get<double>()));
+    }
+  return all;
+}
+
+std::vector<int> booleans_in(const Json& values) {
+  const std::vector<float> floats = floats_in(values);
+  return {floats.begin(), floats.end()};
+}
+
+/// What torch.nn.utils.prune makes of two tensors; tools/golden/pruning.py.
+class AsTorch : public ::testing::Test {
+ protected:
+  static std::vector<PrunedTensor> weights() {
+    return {{"a", file().tensors.at("a")}, {"b", file().tensors.at("b")}};
+  }
+  static std::vector<int> mask(const std::string& name) {
+    const std::vector<std::uint8_t> bytes = elements_of<std::uint8_t>(file().tensors.at(name));
+    return {bytes.begin(), bytes.end()};
+  }
+  static const Safetensors& file() {
+    static const Safetensors golden =
+        read_safetensors(test_data() / "passes/golden/pruning.safetensors");
+    return golden;
+  }
+  static constexpr std::pair<double, const char*> kAmounts[] = {
+      {0, "0.0"},   {0.05, "0.05"}, {0.1, "0.1"}, {0.25, "0.25"}, {0.3, "0.3"},
+      {0.5, "0.5"}, {0.7, "0.7"},   {0.9, "0.9"}, {1, "1.0"}};
+};
+
+TEST_F(AsTorch, AreMasksOfEveryTensorByMagnitude) {
+  for (const auto& [amount, name] : kAmounts) {
+    const std::vector<Tensor> kept = kept_elements({.sparsity = amount}, weights());
+    EXPECT_EQ(elements(kept[0]), mask(fmt::format("l1.{}.a", name))) << amount;
+    EXPECT_EQ(elements(kept[1]), mask(fmt::format("l1.{}.b", name))) << amount;
+  }
+}
+
+TEST_F(AsTorch, AreMasksUnderOneThreshold) {
+  for (const auto& [amount, name] : kAmounts) {
+    const std::vector<Tensor> kept =
+        kept_elements({.sparsity = amount, .scope = PruneScope::global}, weights());
+    EXPECT_EQ(elements(kept[0]), mask(fmt::format("global.{}.a", name))) << amount;
+    EXPECT_EQ(elements(kept[1]), mask(fmt::format("global.{}.b", name))) << amount;
+  }
+}
+
+TEST_F(AsTorch, IsTheNumberOfWeightsThatAreDrawn) {
+  for (const auto& [amount, name] : kAmounts) {
+    const std::vector<Tensor> kept =
+        kept_elements({.sparsity = amount, .method = PruneMethod::random}, weights());
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::vector<int> theirs = mask(fmt::format("random.{}.{}", name, i == 0 ? "a" : "b"));
+      EXPECT_EQ(pruned_count(kept[i]), std::ranges::count(theirs, 0)) << amount;
+    }
+  }
+}
+
+// A quantile of the magnitudes, and all up to it: known answers of MASE.
+TEST(KeptElements, AsMaseAreAllAboveAQuantile) {
+  const Json vectors = read_json(test_data() / "vectors/passes.json");
+  int cases = 0;
+  for (const Json& row : vectors) {
+    const std::string pass = row["pass"];
+    const auto rule = [](double sparsity) {
+      return PruneRule{.sparsity = sparsity, .mode = PruneMode::mase};
+    };
+    if (pass == "prune_l1_local") {
+      const std::vector<float> w = floats_in(row["in"]);
+      EXPECT_EQ(kept_of(rule(row["sparsity"]), {std::ssize(w)}, w), booleans_in(row["mask"]))
+          << row["sparsity"];
+      std::vector<float> magnitudes = w;
+      for (float& value : magnitudes) value = std::fabs(value);
+      EXPECT_EQ(linear_quantile(magnitudes, row["sparsity"]),
+                static_cast<float>(row["threshold"].get<double>()));
+    } else if (pass == "prune_l1_global_weight") {
+      PruneRule global = rule(row["sparsity"]);
+      global.scope = PruneScope::global;
+      std::vector<PrunedTensor> tensors;
+      for (const char* name : {"w1", "w2"}) {
+        const std::vector<float> w = floats_in(row["in"][name]);
+        tensors.push_back({name, Tensor::of<float>({std::ssize(w)}, w)});
+      }
+      const std::vector<Tensor> kept = kept_elements(global, tensors);
+      EXPECT_EQ(elements(kept[0]), booleans_in(row["mask"]["w1"]));
+      EXPECT_EQ(elements(kept[1]), booleans_in(row["mask"]["w2"]));
+    } else if (pass == "prune_l1_local_zero_count") {
+      std::vector<float> distinct(row["n"].get<std::size_t>());
+      for (std::size_t i = 0; i < distinct.size(); ++i) distinct[i] = static_cast<float>(i + 1);
+      for (const Json& one : row["rows"])
+        EXPECT_EQ(
+            std::ranges::count(kept_of(rule(one["sparsity"]), {std::ssize(distinct)}, distinct), 0),
+            one["zeros_if_all_distinct"].get<std::int64_t>())
+            << row["n"] << " " << one["sparsity"];
+    } else {
+      continue;
+    }
+    ++cases;
+  }
+  EXPECT_EQ(cases, 13);
+}
+
+TEST(KeptElements, OfEqualOnesTheFirstGo) {
+  EXPECT_EQ(kept_of({.sparsity = 0.5}, {6}, {1, -1, 1, 1, 2, -1}),
+            (std::vector<int>{0, 0, 0, 1, 1, 1}));
+}
+
+TEST(KeptElements, OfAPatternAreAsManyOfEveryGroup) {
+  const PruneRule rule{.pattern = KeptOf{2, 4}};
+  EXPECT_EQ(kept_of(rule, {2, 8},
+                    {4, -3, 2, 1, 0, 0, 0, 0,  //
+                     -1, -2, -3, -4, 9, 1, 9, 1}),
+            (std::vector<int>{1, 1, 0, 0, 0, 0, 1, 1,  //
+                              0, 0, 1, 1, 1, 0, 1, 0}));
+  EXPECT_EQ(kept_of({.pattern = KeptOf{1, 3}}, {1, 6}, {1, 3, 2, 4, 5, 6}),
+            (std::vector<int>{0, 1, 0, 0, 0, 1}));
+}
+
+TEST(KeptElements, WhatIsGoneStaysGoneAndCounts) {
+  const Tensor before = booleans({4}, {1, 1, 1, 0});
+  EXPECT_EQ(kept_of({.sparsity = 0.5}, {4}, {3, 2, 1, 9}, before), (std::vector<int>{1, 1, 0, 0}));
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_EQ(kept_of({.sparsity = 0.25, .method = PruneMethod::random, .seed = seed}, {4},
+                      {3, 2, 1, 9}, before),
+              (std::vector<int>{1, 1, 1, 0}));
+}
+
+TEST(KeptElements, DrawnAreTheSameBySeedAndMoreOfThemTheMoreGo) {
+  const std::vector<float> w(100, 1);
+  const auto drawn = [&](double sparsity, std::uint64_t seed) {
+    return kept_of({.sparsity = sparsity, .method = PruneMethod::random, .seed = seed}, {100}, w);
+  };
+  const std::vector<int> half = drawn(0.5, 7), more = drawn(0.8, 7);
+  EXPECT_EQ(half, drawn(0.5, 7));
+  EXPECT_NE(half, drawn(0.5, 8));
+  for (std::size_t i = 0; i < w.size(); ++i) EXPECT_LE(more[i], half[i]);
+}
+
+TEST(KeptElements, SaysWhatDoesNotGoTogether) {
+  const auto message = [](const PruneRule& rule) {
+    return message_of([&] { kept_of(rule, {1, 6}, {1, 2, 3, 4, 5, 6}); });
+  };
+  EXPECT_EQ(message({.sparsity = 1.5}), "`sparsity`: expected a share from 0 to 1, got 1.5");
+  EXPECT_EQ(message({.method = PruneMethod::random, .mode = PruneMode::mase}),
+            "`mode` mase is a quantile of magnitudes: it goes with `method` l1 and `structure` "
+            "weights");
+  EXPECT_EQ(message({.scope = PruneScope::global, .pattern = KeptOf{2, 4}}),
+            "`structure` 2:4 keeps as many of every group, so `scope` must be local");
+  EXPECT_EQ(message({.pattern = KeptOf{2, 4}}),
+            "w: rows of 6 weights do not divide into groups of 4; leave it out of `target`, or "
+            "take another `structure`");
+}
+
+TEST(KeptElements, AreChosenByWords) {
+  EXPECT_EQ(message_of([] { parse_prune_method("l2"); }),
+            "`method`: expected random or l1, got 'l2'; did you mean 'l1'?");
+  EXPECT_EQ(parse_prune_scope("global"), PruneScope::global);
+  EXPECT_FALSE(parse_structure("weights"));
+  EXPECT_EQ(structure_text(parse_structure("2:4")), "2:4");
+  for (const char* text : {"4:2", "0:4", "2:", "heads", "4:4", "-1:4"})
+    EXPECT_EQ(
+        message_of([&] { parse_structure(text); }),
+        fmt::format("`structure`: expected weights, or N:M with 0 < N < M, such as 2:4, which "
+                    "keeps 2 of every 4 weights of a row; got '{}'",
+                    text));
+}
+
+}  // namespace
+}  // namespace hone::testing
