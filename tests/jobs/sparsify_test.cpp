@@ -14,7 +14,7 @@
 namespace hone::testing {
 namespace {
 
-SparsifyOptions trained(double sparsity, std::int64_t steps = 6) {
+SparsifyOptions trained_to(double sparsity, std::int64_t steps = 6) {
   SparsifyOptions options;
   options.pruning.rule.sparsity = sparsity;
   options.trains = true;
@@ -39,7 +39,7 @@ std::vector<Zeros> zeros_of_pruned(const Model& model) {
 }
 
 TEST(Sparsify, HoldsMasksThroughTraining) {
-  const Model before = sparse({}), after = sparse(trained(0.5));
+  const Model before = sparse({}), after = sparse(trained_to(0.5));
   ASSERT_EQ(pruned_weights(after.graph).size(), 13);
   for (const Node* weight : pruned_weights(after.graph)) {
     const std::string mask = mask_of(*weight).name();
@@ -59,12 +59,12 @@ TEST(Sparsify, HoldsMasksThroughTraining) {
 }
 
 TEST(Sparsify, ReachesItsSparsityAlongACube) {
-  SparsifyOptions options = trained(0.75, 8);
+  SparsifyOptions options = trained_to(0.75, 8);
   options.cubic = true;
   const Model model = sparse(options);
   for (const Zeros& one : zeros_of_pruned(model)) EXPECT_DOUBLE_EQ(one.share(), 0.75) << one.name;
   // Which go is decided by what training made of the weights.
-  const Model at_once = sparse(trained(0.75, 8));
+  const Model at_once = sparse(trained_to(0.75, 8));
   bool other = false;
   for (const Node* weight : pruned_weights(model.graph)) {
     const std::string mask = mask_of(*weight).name();
@@ -77,7 +77,7 @@ TEST(Sparsify, ReachesItsSparsityAlongACube) {
 }
 
 TEST(Sparsify, IsTheSameWhenItWasSaved) {
-  SparsifyOptions options = trained(0.5);
+  SparsifyOptions options = trained_to(0.5);
   options.activations = 0.3;
   options.calibration.batch_count = 1;
   Model parent = tiny_model();
@@ -107,7 +107,7 @@ TEST(Sparsify, LeavesAModelThatOthersLoad) {
 TEST(Sparsify, RefusesFormatsWithoutAZeroBeforeItTrains) {
   Model parent = tiny_model();
   put_quantizers(parent, "binary");
-  const std::string message = message_of([&] { sparse(trained(0.5), parent); });
+  const std::string message = message_of([&] { sparse(trained_to(0.5), parent); });
   EXPECT_NE(message.find("pruned weights would not be 0 after rounding: their number format has no "
                          "zero; take another format, or the pass unprune first"),
             std::string::npos)
@@ -129,7 +129,7 @@ TEST(Sparsify, SaysWhatDoesNotGoTogether) {
   EXPECT_EQ(message_of([&] { sparse(cubic); }),
             "`schedule` cubic lets sparsity rise while the model is trained: give `epochs` or "
             "`max_steps` too");
-  cubic = trained(0.5);
+  cubic = trained_to(0.5);
   cubic.cubic = true;
   cubic.pruning.rule.pattern = KeptOf{2, 4};
   EXPECT_EQ(message_of([&] { sparse(cubic); }),
@@ -142,7 +142,7 @@ TEST(Sparsify, SaysWhatDoesNotGoTogether) {
 
 // The best of evaluations is none of a model that is not yet as sparse as it is to be.
 TEST(Sparsify, ChoosesAmongModelsOfTheFullSparsity) {
-  SparsifyOptions options = trained(0.75, 8);
+  SparsifyOptions options = trained_to(0.75, 8);
   options.cubic = true;
   options.fine_tune.training.eval_steps = 1;
   options.fine_tune.load_best_model_at_end = true;

@@ -1,5 +1,6 @@
 #include "hone/passes/kept_elements.h"
 
+#include "hone/base/json.h"
 #include "hone/tensor/safetensors.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/message.h"
@@ -8,13 +9,13 @@
 namespace hone::testing {
 namespace {
 
-std::vector<int> elements(const Tensor& kept) {
+std::vector<int> mask_elements(const Tensor& kept) {
   return {kept.data<bool>(), kept.data<bool>() + kept.count()};
 }
 
 std::vector<int> kept_of(const PruneRule& rule, const Sizes& sizes,
                          const std::vector<float>& values, const Tensor& before = {}) {
-  return elements(kept_elements(rule, {{"w", Tensor::of<float>(sizes, values), before}})[0]);
+  return mask_elements(kept_elements(rule, {{"w", Tensor::of<float>(sizes, values), before}})[0]);
 }
 
 std::vector<float> floats_in(const Json& values) {
@@ -58,8 +59,8 @@ class AsTorch : public ::testing::Test {
 TEST_F(AsTorch, AreMasksOfEveryTensorByMagnitude) {
   for (const auto& [amount, name] : kAmounts) {
     const std::vector<Tensor> kept = kept_elements({.sparsity = amount}, weights());
-    EXPECT_EQ(elements(kept[0]), mask(fmt::format("l1.{}.a", name))) << amount;
-    EXPECT_EQ(elements(kept[1]), mask(fmt::format("l1.{}.b", name))) << amount;
+    EXPECT_EQ(mask_elements(kept[0]), mask(fmt::format("l1.{}.a", name))) << amount;
+    EXPECT_EQ(mask_elements(kept[1]), mask(fmt::format("l1.{}.b", name))) << amount;
   }
 }
 
@@ -67,8 +68,8 @@ TEST_F(AsTorch, AreMasksUnderOneThreshold) {
   for (const auto& [amount, name] : kAmounts) {
     const std::vector<Tensor> kept =
         kept_elements({.sparsity = amount, .scope = PruneScope::global}, weights());
-    EXPECT_EQ(elements(kept[0]), mask(fmt::format("global.{}.a", name))) << amount;
-    EXPECT_EQ(elements(kept[1]), mask(fmt::format("global.{}.b", name))) << amount;
+    EXPECT_EQ(mask_elements(kept[0]), mask(fmt::format("global.{}.a", name))) << amount;
+    EXPECT_EQ(mask_elements(kept[1]), mask(fmt::format("global.{}.b", name))) << amount;
   }
 }
 
@@ -109,8 +110,8 @@ TEST(KeptElements, AsMaseAreAllAboveAQuantile) {
         tensors.push_back({name, Tensor::of<float>({std::ssize(w)}, w)});
       }
       const std::vector<Tensor> kept = kept_elements(global, tensors);
-      EXPECT_EQ(elements(kept[0]), booleans_in(row["mask"]["w1"]));
-      EXPECT_EQ(elements(kept[1]), booleans_in(row["mask"]["w2"]));
+      EXPECT_EQ(mask_elements(kept[0]), booleans_in(row["mask"]["w1"]));
+      EXPECT_EQ(mask_elements(kept[1]), booleans_in(row["mask"]["w2"]));
     } else if (pass == "prune_l1_local_zero_count") {
       std::vector<float> distinct(row["n"].get<std::size_t>());
       for (std::size_t i = 0; i < distinct.size(); ++i) distinct[i] = static_cast<float>(i + 1);

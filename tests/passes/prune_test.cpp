@@ -12,7 +12,7 @@
 namespace hone::testing {
 namespace {
 
-constexpr std::string_view kText = R"(%x = input : f32[B, 2]
+constexpr std::string_view kPrunable = R"(%x = input : f32[B, 2]
 %w = parameter weight trainable : f32[2, 2]
 %b = parameter bias trainable : f32[2]
 %v = parameter weight trainable : f32[3, 2]
@@ -22,21 +22,21 @@ constexpr std::string_view kText = R"(%x = input : f32[B, 2]
 output y = %head
 )";
 
-ParameterStore weights() {
+ParameterStore few_weights() {
   return ParameterStore({{"w", Tensor::of<float>({2, 2}, {3, -1, 2, -4})},
                          {"b", Tensor::of<float>({2}, {1, 1})},
                          {"v", Tensor::of<float>({3, 2}, {1, 2, 3, 4, 5, 6})}});
 }
 
-QuantizationPlan plan() {
-  return uniform_plan(parse(kText), LayerFormats::reads(parse_format("integer(width=8,frac=4)",
-                                                                     references().formats)));
+QuantizationPlan rounding_plan() {
+  return uniform_plan(parse(kPrunable), LayerFormats::reads(parse_format("integer(width=8,frac=4)",
+                                                                         references().formats)));
 }
 
 TEST(Prune, PutsMasksBesideAllWeightsButThoseOfTheOutputs) {
-  ParameterStore parameters = weights();
+  ParameterStore parameters = few_weights();
   expect_after(
-      kText, [&](Graph& graph) { return prune(graph, parameters, {}); },
+      kPrunable, [&](Graph& graph) { return prune(graph, parameters, {}); },
       R"(%x = input : f32[B, 2]
 %w = parameter weight trainable : f32[2, 2]
 %b = parameter bias trainable : f32[2]
@@ -53,8 +53,8 @@ output y = %head
 }
 
 TEST(Prune, TakesWhatTargetsName) {
-  ParameterStore parameters = weights();
-  Graph graph = parse(kText);
+  ParameterStore parameters = few_weights();
+  Graph graph = parse(kPrunable);
   EXPECT_TRUE(prune(graph, parameters, {.target = {"he*"}}));
   ASSERT_EQ(pruned_weights(graph).size(), 1);
   EXPECT_EQ(pruned_weights(graph)[0]->name(), "v");
@@ -65,8 +65,8 @@ TEST(Prune, TakesWhatTargetsName) {
 }
 
 TEST(Prune, GoesOnFromTheMasksThatAreThere) {
-  ParameterStore parameters = weights();
-  Graph graph = parse(kText);
+  ParameterStore parameters = few_weights();
+  Graph graph = parse(kPrunable);
   EXPECT_TRUE(prune(graph, parameters, {.rule = {.sparsity = 0.25}}));
   const std::string text = to_string(graph);
   EXPECT_FALSE(prune(graph, parameters, {.rule = {.sparsity = 0.25}}));
@@ -78,8 +78,8 @@ TEST(Prune, GoesOnFromTheMasksThatAreThere) {
 }
 
 TEST(Prune, LeavesPrunedWeightsNoGradient) {
-  ParameterStore parameters = weights();
-  Graph graph = parse(kText);
+  ParameterStore parameters = few_weights();
+  Graph graph = parse(kPrunable);
   prune(graph, parameters, {});
   parameters.set("w", Tensor::of<float>({2, 2}, {3, 7, 8, -4}));  // masked whatever it is
   const Value loss = graph.add("mul", {graph.output("y"), graph.output("y")});
@@ -97,25 +97,25 @@ TEST(Prune, LeavesPrunedWeightsNoGradient) {
 
 // Whichever came first.
 TEST(Prune, StandsInFrontOfQuantizers) {
-  ParameterStore first = weights(), second = weights();
-  Graph pruned = parse(kText), quantized = parse(kText);
+  ParameterStore first = few_weights(), second = few_weights();
+  Graph pruned = parse(kPrunable), quantized = parse(kPrunable);
   prune(pruned, first, {});
-  quantize(pruned, plan());
-  quantize(quantized, plan());
+  quantize(pruned, rounding_plan());
+  quantize(quantized, rounding_plan());
   prune(quantized, second, {});
   for (const Graph* graph : {&pruned, &quantized}) {
     const Node& quantizer = *graph->find("layer")->inputs()[1].node;
     EXPECT_TRUE(is_quantizer(quantizer));
     EXPECT_TRUE(is_mask(*quantizer.inputs()[0].node));
-    EXPECT_EQ(standing_plan(*graph), plan());
+    EXPECT_EQ(standing_plan(*graph), rounding_plan());
   }
 }
 
 TEST(Prune, RefusesPackedWeights) {
-  ParameterStore parameters = weights();
-  Graph graph = parse(kText);
+  ParameterStore parameters = few_weights();
+  Graph graph = parse(kPrunable);
   ThreadPool pool(1);
-  quantize(graph, plan());
+  quantize(graph, rounding_plan());
   pack_weights(graph, parameters, pool);
   EXPECT_EQ(message_of([&] { prune(graph, parameters, {.target = {"head"}}); }),
             "the weight of head is packed; `hone unpack` writes a copy with weights that can be "
@@ -123,11 +123,11 @@ TEST(Prune, RefusesPackedWeights) {
 }
 
 TEST(Prune, EndsWhereWeightsArePacked) {
-  ParameterStore parameters = weights();
-  Graph graph = parse(kText);
+  ParameterStore parameters = few_weights();
+  Graph graph = parse(kPrunable);
   ThreadPool pool(1);
   prune(graph, parameters, {});
-  quantize(graph, plan());
+  quantize(graph, rounding_plan());
   const NamedTensors x = {{"x", Tensor::of<float>({1, 2}, {1, -1})}};
   const std::vector<float> before = elements_of(run_graph(graph, x, parameters).at("y"));
   EXPECT_TRUE(pack_weights(graph, parameters, pool));
@@ -138,20 +138,20 @@ TEST(Prune, EndsWhereWeightsArePacked) {
 }
 
 TEST(Unprune, TakesMasksAwayAndLeavesZeros) {
-  ParameterStore parameters = weights();
-  Graph graph = parse(kText);
+  ParameterStore parameters = few_weights();
+  Graph graph = parse(kPrunable);
   EXPECT_FALSE(unprune(graph, parameters));
   prune(graph, parameters, {});
   parameters.set("w", Tensor::of<float>({2, 2}, {3, 7, 8, -4}));
   EXPECT_TRUE(unprune(graph, parameters));
   verify(graph);
-  EXPECT_EQ(to_string(graph), kText);
+  EXPECT_EQ(to_string(graph), kPrunable);
   EXPECT_EQ(elements_of(parameters.at("w")), (std::vector<float>{3, 0, 0, -4}));
 }
 
 TEST(Prune, IsNoPlaceToMergeAdaptersInto) {
-  ParameterStore parameters = weights();
-  Graph graph = parse(kText);
+  ParameterStore parameters = few_weights();
+  Graph graph = parse(kPrunable);
   prune(graph, parameters, {});
   insert_lora(graph, parameters, {.target = {"layer"}, .rank = 1});
   EXPECT_EQ(message_of([&] { fuse_lora(graph, parameters); }),
@@ -199,8 +199,8 @@ output y = %all
 }
 
 TEST(PruneInputs, StandsInFrontOfQuantizersThatItsProductsAloneRead) {
-  Graph graph = parse(kText);
-  quantize(graph, plan());
+  Graph graph = parse(kPrunable);
+  quantize(graph, rounding_plan());
   const std::string before = to_string(graph);
   prune_inputs(graph, {"layer"});
   const Node& quantizer = *graph.find("layer")->inputs()[0].node;
