@@ -1,5 +1,6 @@
 #include "hone/passes/dead_code.h"
 #include "hone/passes/distill.h"
+#include "hone/passes/drop_layers.h"
 #include "hone/passes/freeze.h"
 #include "hone/passes/fuse_attention.h"
 #include "hone/passes/fuse_dropout.h"
@@ -9,10 +10,12 @@
 #include "hone/passes/lora.h"
 #include "hone/passes/merge_equal.h"
 #include "hone/passes/prune.h"
+#include "hone/passes/prune_structure.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/passes/replace_by_identity.h"
 #include "hone/passes/smooth_labels.h"
+#include "hone/passes/trim_vocabulary.h"
 #include "hone/passes/weigh_classes.h"
 
 namespace hone {
@@ -20,6 +23,7 @@ namespace hone {
 PassTable graph_passes() {
   PassTable table;
   for (const PassDef& def : {distill_pass(),
+                             drop_layers_pass(),
                              freeze_pass(),
                              fuse_attention_pass(),
                              fuse_dropout_pass(),
@@ -31,12 +35,14 @@ PassTable graph_passes() {
                              merge_equal_pass(),
                              merge_equal_states_pass(),
                              prune_pass(),
+                             prune_structure_pass(),
                              quantize_pass(),
                              remove_dead_code_pass(),
                              remove_dropout_pass(),
                              remove_quantizers_pass(),
                              replace_by_identity_pass(),
                              smooth_labels_pass(),
+                             trim_vocabulary_pass(),
                              unprune_pass(),
                              weigh_classes_pass()})
     table.emplace(def.name, def);

@@ -172,6 +172,10 @@ InputLimits input_limits(const EncoderModules& modules, const EncoderConfig& con
   return limits;
 }
 
+std::string word_table(const EncoderModules& modules) {
+  return fmt::format("{}.embeddings.word_embeddings.weight", modules.name);
+}
+
 std::string position_table(const EncoderModules& modules) {
   return fmt::format("{}.embeddings.position_embeddings.weight", modules.name);
 }

@@ -69,6 +69,9 @@ struct GraphInputs {
 /// What a model with this encoder can be given.
 InputLimits input_limits(const EncoderModules& modules, const EncoderConfig& config);
 
+/// The parameter that holds the embeddings of tokens.
+std::string word_table(const EncoderModules& modules);
+
 /// The parameter that holds the embeddings of positions.
 std::string position_table(const EncoderModules& modules);
 

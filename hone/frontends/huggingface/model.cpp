@@ -243,6 +243,51 @@ void warn(std::vector<std::string> initialised, const std::vector<std::string>& 
         fmt::format("in the checkpoint but not in the model, dropped: {}", list_some(dropped)));
 }
 
+// What the graph's parameters show of a size of the config: those of layers where all are alike.
+std::optional<std::int64_t> shown_rows(const Graph& graph, const std::string& front,
+                                       const std::string& behind) {
+  std::optional<std::int64_t> rows;
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+    if (!parameter->name().starts_with(front) || !parameter->name().ends_with(behind)) continue;
+    const std::int64_t found = parameter->types()[0].dim(0).size;
+    if (rows && *rows != found) return std::nullopt;
+    rows = found;
+  }
+  return rows;
+}
+
+// How many layers there are, 0, 1, … of them, whose parameters stand below `layers`.
+std::optional<std::int64_t> shown_layers(const Graph& graph, const std::string& layers) {
+  const std::vector<Node*> parameters = graph.of_kind(NodeKind::parameter);
+  std::int64_t count = 0;
+  while (std::ranges::any_of(parameters, [&](const Node* parameter) {
+    return parameter->name().starts_with(fmt::format("{}{}.", layers, count));
+  }))
+    ++count;
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+
+// A pass that lets rows, neurons or layers go leaves a model that another config builds.
+void follow_sizes(Model& model) {
+  const Architecture& arch = architecture_of(model.facts);
+  const EncoderModules& modules = arch.encoder;
+  const std::string layers = fmt::format("{}.{}.", modules.name, modules.layers);
+  const std::string widened = fmt::format(".{}.bias", modules.layer.widened);
+  EncoderConfig config = config_of(model.facts);
+  const auto follow = [&](std::int64_t EncoderConfig::*size, std::optional<std::int64_t> shown) {
+    if (!shown || *shown == config.*size) return;
+    config.*size = *shown;
+    model.facts
+        .config[std::ranges::find(arch.keys.sizes, size, &ConfigKey<std::int64_t>::member)->key] =
+        *shown;
+  };
+  follow(&EncoderConfig::vocab_size,
+         shown_rows(model.graph, word_table(modules), word_table(modules)));
+  follow(&EncoderConfig::num_hidden_layers, shown_layers(model.graph, layers));
+  follow(&EncoderConfig::intermediate_size, shown_rows(model.graph, layers, widened));
+  model.facts.limits = input_limits(modules, config);
+}
+
 }  // namespace
 
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
@@ -362,6 +407,7 @@ void check_not_packed(const Model& model, const std::string& name) {
 }
 
 void follow_graph(Model& model) {
+  follow_sizes(model);
   const ParameterStore all = model.parameters;
   for (const auto& [name, tensor] : all.tensors())
     if (model.graph.find(name) == nullptr) model.parameters.erase(name);

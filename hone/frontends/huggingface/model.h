@@ -85,7 +85,8 @@ void check_unquantized(const Model& model, const std::string& name);
 /// Throws `UserError` when the weights of the model, called `name`, are packed, which neither trains nor is quantized further.
 void check_not_packed(const Model& model, const std::string& name);
 
-/// Brings what stands beside the graph in line with it after a change: parameters that it has no place for go, and
+/// Brings what stands beside the graph in line with it after a change: parameters that it has no place for go, the config has
+/// the rows of embeddings of tokens, the layers and (where all have as many) the neurons that the graph has, and
 /// `quantization` has the plan of the quantizers that stand in it. Those that are new count as put there after training
 /// ("ptq"), where none was before. See models/transform.h.
 void follow_graph(Model& model);
