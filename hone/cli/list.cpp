@@ -33,6 +33,7 @@ Command sparsities_command();
 Command suggest_command();
 Command tokenize_command();
 Command train_command();
+Command trim_command();
 Command unpack_command();
 Command widths_command();
 

@@ -4,6 +4,7 @@
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/jobs/prune_shapes.h"
 
 namespace hone {
 namespace {
@@ -15,8 +16,49 @@ struct PruneArguments {
   RunArguments run;
 };
 
-void prune_model(PruneArguments& a, const CLI::App& app) {
-  Context context = make_context(a.run);
+constexpr const char* kMethodHelp =
+    "which weights go first: l1, the smallest magnitudes; or random; of heads and neurons l1 or "
+    "l2, by their norm, or first_order, by the loss";
+
+// Of single weights the first two, of heads and neurons all but the second.
+std::vector<std::string> methods() { return {"l1", "random", "l2", "first_order"}; }
+
+// Flags that say something of single weights, and methods of the other kind.
+void check_shapes(const PruneArguments& a, const ShapeStructure& structure, const CLI::App& app) {
+  for (const char* flag :
+       {"--mode", "--target", "--activations", "--calibration_batches", "--schedule", "--rise"})
+    if (app.count(flag) > 0)
+      throw UsageError(
+          fmt::format("hone prune: {} is of single weights, --structure {} lets whole ones go",
+                      flag, a.structure));
+  if (a.method == "random")
+    throw UsageError(fmt::format("hone prune: --structure {} takes --method l1, l2 or first_order",
+                                 a.structure));
+  if (!structure.kinds.empty()) return;
+  for (const char* flag : {"--method", "--scope"})
+    if (app.count(flag) > 0)
+      throw UsageError(fmt::format(
+          "hone prune: {} chooses heads and neurons; layers that stay are spaced evenly", flag));
+}
+
+PruneResult prune_shapes(PruneArguments& a, const ShapeStructure& structure, Context& context,
+                         const CLI::App& app) {
+  check_shapes(a, structure, app);
+  return prune_shapes_job(
+      {.common = a.job,
+       .structure = {.kinds = structure.kinds,
+                     .sparsity = a.job.how.pruning.rule.sparsity,
+                     .method = a.method,
+                     .scope = a.scope == "local" ? UnitScope::local : UnitScope::global},
+       .layers = structure.layers},
+      context);
+}
+
+PruneResult prune_weights(PruneArguments& a, Context& context, const CLI::App& app) {
+  if (a.method != "l1" && a.method != "random")
+    throw UsageError(fmt::format(
+        "hone prune: --method {} chooses heads and neurons; single weights take l1 or random",
+        a.method));
   PruneRule& rule = a.job.how.pruning.rule;
   rule.method = parse_prune_method(a.method);
   rule.scope = parse_prune_scope(a.scope);
@@ -30,10 +72,18 @@ void prune_model(PruneArguments& a, const CLI::App& app) {
     throw UsageError("hone prune: --rise is of --schedule cubic");
   if (!a.job.how.activations && app.count("--calibration_batches") > 0)
     throw UsageError("hone prune: --calibration_batches is of --activations");
+  return prune_job(a.job, context);
+}
+
+void prune_model(PruneArguments& a, const CLI::App& app) {
+  Context context = make_context(a.run);
   a.job.how.trains = app.count("--epochs") + app.count("--max_steps") > 0;
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
-  const PruneResult result = prune_job(a.job, context);
+  const std::optional<ShapeStructure> shapes =
+      value_of_flag("--structure", [&] { return parse_shape_structure(a.structure); });
+  const PruneResult result =
+      shapes ? prune_shapes(a, *shapes, context, app) : prune_weights(a, context, app);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
   if (a.run.json) {
     print_result("prune", result.fields);
@@ -58,9 +108,7 @@ Command prune_command() {
             app.add_option("--sparsity", a->job.how.pruning.rule.sparsity,
                            "share of the weights that go")
                 ->check(number_from(0));
-            app.add_option("--method", a->method,
-                           "which weights go first: l1, the smallest magnitudes; or random")
-                ->check(one_of({"l1", "random"}));
+            app.add_option("--method", a->method, kMethodHelp)->check(one_of(methods()));
             app.add_option("--scope", a->scope,
                            "local: that share of every weight tensor; global: of all together, "
                            "under one threshold")
@@ -71,7 +119,8 @@ Command prune_command() {
                 ->check(one_of({"exact", "mase"}));
             app.add_option("--structure", a->structure,
                            "weights: any of them; N:M, such as 2:4: N are kept of every M that "
-                           "follow each other in a row");
+                           "follow each other in a row; heads, neurons, layers, apart by commas: "
+                           "whole ones go, and shapes shrink");
             app.add_option("--target", a->job.how.pruning.target,
                            "globs of operations whose weights are pruned, by commas; by default "
                            "all linears but the classifier")

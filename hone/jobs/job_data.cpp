@@ -63,10 +63,10 @@ void tell_choice(const EncodedSplits& data, const std::string& unknown, const Co
 
 }  // namespace
 
-EncodedSplits load_encoded(
-    TextModel& source, const std::string& name, const JobData& data, const std::string& split,
-    std::uint64_t seed, FiguresOf figures, Context& context, std::vector<std::string>& notes,
-    const std::function<void(const DataSet&, std::vector<std::string>&)>& look) {
+EncodedSplits load_encoded(TextModel& source, const std::string& name, const JobData& data,
+                           const std::string& split, std::uint64_t seed, FiguresOf figures,
+                           Context& context, std::vector<std::string>& notes,
+                           const LookAtTexts& look) {
   const bool fresh = is_fresh(name);
   const Splits splits = fresh ? load_splits(data, seed, known_labels(name), source.trained_on,
                                             DataUse::compression, context)
@@ -75,10 +75,10 @@ EncodedSplits load_encoded(
   if (fresh) source = open_model(name, context, seed, splits.source.scheme());
   std::vector<std::string> warnings = source.model.warnings;
   warnings.push_back(untrained_warning(source, name));
-  const EncodedSplits encoded =
-      encode_splits(source, splits, measured_texts(splits, split, source.trained_on),
-                    source.trained_on, data.max_seq_length, context, warnings);
-  if (look) look(splits.source, warnings);
+  const MeasuredTexts measured = measured_texts(splits, split, source.trained_on);
+  const EncodedSplits encoded = encode_splits(source, splits, measured, source.trained_on,
+                                              data.max_seq_length, context, warnings);
+  if (look) look(splits.source, measured, warnings);
   std::erase(warnings, "");
   tell_warnings(context, warnings);
   for (const std::vector<std::string>& lines :

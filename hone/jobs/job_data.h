@@ -45,14 +45,17 @@ enum class FiguresOf {
   candidates  ///< on the part that choices are made on; on the other what is chosen, once
 };
 
+/// Is shown the texts of all parts and those of the test part, and may add warnings.
+using LookAtTexts =
+    std::function<void(const DataSet&, const MeasuredTexts&, std::vector<std::string>&)>;
+
 /// The data encoded for the compression of a model called `name`, with the part called `split` (see `measured_texts`) as
 /// its test part; fresh weights get the classes of the data first, as for training. Tells the context notes and warnings,
-/// the model's and the data's, and adds them to `notes` for a report. `look` sees the texts before they are let go, and may
-/// add warnings.
-EncodedSplits load_encoded(
-    TextModel& source, const std::string& name, const JobData& data, const std::string& split,
-    std::uint64_t seed, FiguresOf figures, Context& context, std::vector<std::string>& notes,
-    const std::function<void(const DataSet&, std::vector<std::string>&)>& look = {});
+/// the model's and the data's, and adds them to `notes` for a report. `look` sees the texts before they are let go.
+EncodedSplits load_encoded(TextModel& source, const std::string& name, const JobData& data,
+                           const std::string& split, std::uint64_t seed, FiguresOf figures,
+                           Context& context, std::vector<std::string>& notes,
+                           const LookAtTexts& look = {});
 
 /// Tells the context what the part is, and what is `unknown` about it (see `unknown_texts`). Adds both to
 /// `notes`.

@@ -163,6 +163,23 @@ std::vector<NamedTensors> first_batches(const Graph& graph, const EncodedSet& se
   return batches;
 }
 
+// The batches of the same texts.
+std::vector<NamedTensors> same_batches(const EncodedSet& set, std::int64_t batch_size,
+                                       ModelTimes& result) {
+  const ExampleSource source = text_examples(set);
+  std::vector<NamedTensors> batches;
+  std::int64_t tokens = 0;
+  for (std::int64_t first = 0; first < result.texts; first += batch_size) {
+    std::vector<std::int64_t> rows(
+        static_cast<std::size_t>(std::min(batch_size, result.texts - first)));
+    std::iota(rows.begin(), rows.end(), first);
+    for (const std::int64_t row : rows) tokens += source.lengths[static_cast<std::size_t>(row)];
+    batches.push_back(source.batch(rows, 0));
+  }
+  result.tokens_after = static_cast<double>(tokens) / static_cast<double>(result.texts);
+  return batches;
+}
+
 void divide(RoundTimes& times, double texts) {
   times.min_ms /= texts;
   times.median_ms /= texts;
@@ -171,7 +188,8 @@ void divide(RoundTimes& times, double texts) {
 }  // namespace
 
 std::vector<ModelTimes> time_models(const Model& model, const Model& native, const EncodedSet& set,
-                                    std::int64_t batch_size, Context& context) {
+                                    std::int64_t batch_size, Context& context,
+                                    const EncodedSet* set_of_native) {
   Predictor before(forward_graph(model), model.parameters, context.session()),
       after(forward_graph(native), native.parameters, context.session());
   std::vector<ModelTimes> all;
@@ -185,11 +203,15 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
     ModelTimes result{.at_a_time = way.at_a_time};
     const std::vector<NamedTensors> batches =
         first_batches(before.graph(), set, way.at_a_time, way.most_batches, result);
-    const auto run = [&](Predictor& predictor) {
-      for (const NamedTensors& batch : batches) predictor.rows(batch);
+    const std::vector<NamedTensors> own = set_of_native != nullptr
+                                              ? same_batches(*set_of_native, way.at_a_time, result)
+                                              : std::vector<NamedTensors>();
+    const auto run = [](Predictor& predictor, const std::vector<NamedTensors>& texts) {
+      for (const NamedTensors& batch : texts) predictor.rows(batch);
     };
-    result.times =
-        time_in_turn([&] { run(before); }, [&] { run(after); }, kTimedRounds, rounds.count());
+    result.times = time_in_turn([&] { run(before, batches); },
+                                [&] { run(after, set_of_native != nullptr ? own : batches); },
+                                kTimedRounds, rounds.count());
     divide(result.times.before, static_cast<double>(result.texts));
     divide(result.times.after, static_cast<double>(result.texts));
     all.push_back(result);

@@ -41,11 +41,14 @@ struct ModelTimes {
   std::int64_t at_a_time = 1;  ///< texts in a batch, padded to the longest of them
   std::int64_t texts = 0;      ///< that a round classifies
   double tokens = 0;           ///< of a text, on average, without padding
+  double tokens_after = 0;     ///< the same of the second model's, where it has its own
   TimesInTurn times = {};
 };
 
-/// The first texts of `set`, as many as take some seconds at most: `batch_size` at a time, then one after the other.
+/// The first texts of `set`, as many as take some seconds at most: `batch_size` at a time, then one after the other. With
+/// `set_of_native`, the second model has the same texts from there, by a tokenizer of its own.
 std::vector<ModelTimes> time_models(const Model& model, const Model& native, const EncodedSet& set,
-                                    std::int64_t batch_size, Context& context);
+                                    std::int64_t batch_size, Context& context,
+                                    const EncodedSet* set_of_native = nullptr);
 
 }  // namespace hone

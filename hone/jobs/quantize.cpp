@@ -394,12 +394,12 @@ QuantizeResult quantize_job(const QuantizeJob& job, Context& context) {
   const QuantizationPlan plan =
       with_context(job.model, [&] { return whole_plan(parent.model, options.plan); });
   std::optional<Parent> distilled;
-  const EncodedSplits data =
-      load_encoded(parent, job.model, job.data, job.split, job.seed, FiguresOf::one_model, context,
-                   report.notes, [&](const DataSet& texts, std::vector<std::string>& warnings) {
-                     distilled = open_parent(job.distill, parent.model, texts,
-                                             job.data.max_seq_length, context, warnings);
-                   });
+  const EncodedSplits data = load_encoded(
+      parent, job.model, job.data, job.split, job.seed, FiguresOf::one_model, context, report.notes,
+      [&](const DataSet& texts, const MeasuredTexts&, std::vector<std::string>& warnings) {
+        distilled = open_parent(job.distill, parent.model, texts, job.data.max_seq_length, context,
+                                warnings);
+      });
   if (!begin_run(report.invocation, parent.model.parameters, data, output,
                  distilled ? &*distilled : nullptr))
     return {.was_finished = true, .fields = finished_results(output)};

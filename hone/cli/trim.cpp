@@ -1,0 +1,59 @@
+#include "hone/jobs/trim.h"
+
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+struct TrimArguments {
+  TrimJob job;
+  RunArguments run;
+};
+
+void trim_model(TrimArguments& a, const CLI::App& app) {
+  Context context = make_context(a.run);
+  a.job.seed = a.run.seed;
+  a.job.invocation = invocation_of(app);
+  const TrimResult result = trim_job(a.job, context);
+  if (a.run.json) {
+    print_result("trim", result.fields);
+  } else {
+    print_text(a.run, "{}", result.text(text_style(a.run)));
+  }
+  if (a.job.max_drop_points) check_gate(result.verdict, result.part, a.run);
+}
+
+}  // namespace
+
+Command trim_command() {
+  return {"trim", "let tokens go that its texts do not need, and say what was lost",
+          "hone trim my-model --keep 1000 --data 'synth:negation?seed=7&n=30000' -o "
+          "my-model-trimmed",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<TrimArguments>();
+            app.add_option("MODEL", a->job.model, "model folder")->required();
+            app.add_option("--keep", a->job.keep,
+                           "tokens that stay: special ones, single characters, and the most "
+                           "frequent of the training part; by default all that it uses")
+                ->check(number_from(0));
+            app.add_option(
+                   "--max_drop", a->job.max_drop_points,
+                   "points of accuracy, or of what else the task is judged by, that may be lost: "
+                   "exit code 3 unless the verdict is kept; see `hone quantize --help`")
+                ->check(number_from(0));
+            declare_split(app, a->job.split,
+                          "part to measure on: train, validation, test or all; by default test, or "
+                          "what was set aside when the model was trained on this data, or what "
+                          "--validation_split sets aside");
+            declare(app, a->job.data, /*required=*/true);
+            declare_train_samples(app, a->job.data);
+            declare(app, a->job.output);
+            declare(app, a->run);
+            return [a, &app] { trim_model(*a, app); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,197 @@
+#include "hone/models/vocabulary_cut.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "hone/base/text.h"
+#include "hone/frontends/huggingface/architecture.h"
+#include "hone/models/transform.h"
+#include "hone/passes/trim_vocabulary.h"
+#include "hone/text/tokenizer_files.h"
+#include "hone/text/trim_tokenizer.h"
+
+namespace hone {
+namespace {
+
+// "pad_token_id" and its like.
+bool names_token(const std::string& key) { return key.ends_with("_token_id"); }
+
+std::vector<std::int64_t> counts_in(const EncodedSet& texts, std::size_t tokens) {
+  std::vector<std::int64_t> counts(tokens);
+  for (const auto& ids : texts.ids)
+    for (const std::int32_t id : ids) ++counts[static_cast<std::size_t>(id)];
+  return counts;
+}
+
+/// Tokens that stay, one after the other, each with what it is made through.
+class Kept {
+ public:
+  explicit Kept(const TokenizerDefinition& definition)
+      : parts_(definition), stays_(definition.tokens.size()) {}
+
+  // Those that would stay beside those that do.
+  std::vector<std::int32_t> missing(std::int32_t id) const {
+    std::vector<std::int32_t> ids = parts_.of(id);
+    ids.push_back(id);
+    std::erase_if(ids, [&](std::int32_t i) { return stays_[static_cast<std::size_t>(i)] != 0; });
+    std::ranges::sort(ids);
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    return ids;
+  }
+  void add(std::int32_t id) {
+    for (const std::int32_t i : missing(id)) {
+      stays_[static_cast<std::size_t>(i)] = 1;
+      ++count_;
+    }
+  }
+  std::int64_t count() const { return count_; }
+  std::vector<std::int32_t> ids() const {
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < stays_.size(); ++i)
+      if (stays_[i] != 0) ids.push_back(static_cast<std::int32_t>(i));
+    return ids;
+  }
+
+ private:
+  TokenParts parts_;
+  std::vector<char> stays_;
+  std::int64_t count_ = 0;
+};
+
+void add_lasting(const TextModel& source, Kept& kept) {
+  const std::vector<char> lasting = lasting_tokens(source.tokenizer.definition());
+  for (std::size_t i = 0; i < lasting.size(); ++i)
+    if (lasting[i] != 0) kept.add(static_cast<std::int32_t>(i));
+  for (const auto& [key, id] : source.model.facts.config.items())
+    if (names_token(key) && id.is_number_integer() && id >= 0 &&
+        id < source.tokenizer.vocabulary_size())
+      kept.add(id.get<std::int32_t>());
+}
+
+// The place of an id among those that stay; -1: it goes.
+std::int64_t place_of(const std::vector<std::int32_t>& kept, std::int64_t id) {
+  const auto found = std::ranges::lower_bound(kept, id);
+  return found != kept.end() && *found == id ? found - kept.begin() : -1;
+}
+
+// The rows of the table that `kept` names come first, in order.
+void put_first(const Node& table, const std::vector<std::int32_t>& kept,
+               ParameterStore& parameters) {
+  const Tensor rows = parameters.at(table.name()).on(cpu());
+  const auto width = static_cast<std::size_t>(rows.size(1));
+  Tensor chosen = rows.contiguous_copy();
+  float* to = chosen.values<float>().data();
+  for (const std::int32_t row : kept)
+    to =
+        std::copy_n(rows.values<float>().data() + static_cast<std::size_t>(row) * width, width, to);
+  parameters.set(table.name(), chosen);
+}
+
+// What the graph says of numbers of tokens: which of them is padding.
+void renumber_padding(Graph& graph, const Node& tokens, const std::vector<std::int32_t>& kept) {
+  for (Node* user : std::vector<Node*>(tokens.users())) {
+    const Attribute* padding = user->attributes().find("padding");
+    if (padding == nullptr || !std::holds_alternative<std::int64_t>(*padding)) continue;
+    const std::int64_t id = std::get<std::int64_t>(*padding);
+    if (id >= 0) graph.set_attribute(*user, "padding", place_of(kept, id));
+  }
+}
+
+bool cut_model(Model& model, const std::vector<std::int32_t>& kept) {
+  const std::vector<Node*> tables = token_tables(model.graph);
+  for (const Node* table : tables) put_first(*table, kept, model.parameters);
+  renumber_padding(model.graph, *model.graph.find(kTokens), kept);
+  for (auto& [key, id] : model.facts.config.items())
+    if (names_token(key) && id.is_number_integer())
+      if (const std::int64_t place = place_of(kept, id.get<std::int64_t>()); place >= 0) id = place;
+  return trim_vocabulary(model.graph, model.parameters, std::ssize(kept));
+}
+
+// What stands in a stretch of tokens.
+std::string tokens_text(const Tokenizer& tokenizer, std::span<const std::int32_t> ids) {
+  std::string text;
+  for (const std::int32_t id : ids) text += (text.empty() ? "" : " ") + tokenizer.shown_token(id);
+  return text;
+}
+
+}  // namespace
+
+VocabularyCut cut_vocabulary(const TextModel& source, const EncodedSet& texts, std::int64_t keep) {
+  const TokenizerDefinition& definition = source.tokenizer.definition();
+  const std::vector<std::int64_t> counts = counts_in(texts, definition.tokens.size());
+  Kept kept(definition);
+  add_lasting(source, kept);
+  VocabularyCut cut{.kept = {},
+                    .before = std::ssize(definition.tokens),
+                    .lasting = kept.count(),
+                    .used = std::ranges::count_if(counts, [](std::int64_t n) { return n > 0; })};
+  user_check(keep <= cut.before, "`keep`: expected at most {} tokens, which there are, got {}",
+             cut.before, keep);
+  user_check(keep == 0 || keep >= cut.lasting,
+             "`keep`: expected {} tokens at least, special ones and single characters, by which "
+             "every word can be spelled; got {}",
+             cut.lasting, keep);
+  std::vector<std::int32_t> order(definition.tokens.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater(),
+                           [&](std::int32_t id) { return counts[static_cast<std::size_t>(id)]; });
+  for (const std::int32_t id : order) {
+    const bool is_used = counts[static_cast<std::size_t>(id)] > 0;
+    if (keep == 0 ? is_used : kept.count() + std::ssize(kept.missing(id)) <= keep) kept.add(id);
+  }
+  cut.kept = kept.ids();
+  return cut;
+}
+
+TextModel cut(const TextModel& source, const VocabularyCut& cut, const Session& session) {
+  TextModel result{
+      source.model,           Tokenizer(trimmed(source.tokenizer.definition(), cut.kept)),
+      source.folder,          source.trained_on,
+      source.limit,           source.modules,
+      source.tokenizer_folder};
+  change_model(
+      result.model, "trim_vocabulary", [&] { return cut_model(result.model, cut.kept); }, session,
+      fmt::format("trim_vocabulary(rows={})", cut.kept.size()));
+  return result;
+}
+
+void write_cut_model(const TextModel& source, const TextModel& model, const VocabularyCut& cut,
+                     const fs::path& folder) {
+  save_model(model.model, folder);
+  if (!source.modules.empty()) copy_modules(source.modules, folder);
+  write_trained_on(model.trained_on, folder);
+  const fs::path& from = source.tokenizer_folder.empty() ? source.folder : source.tokenizer_folder;
+  if (from.empty()) return save_tokenizer(model.tokenizer, folder);
+  write_trimmed_tokenizer(from, source.tokenizer.definition(), cut.kept, folder);
+  const std::string_view usual =
+      find_architecture(model.model.facts.architecture, "a model").tokenizer_class;
+  HONE_ASSERT(
+      load_tokenizer(folder, usual).definition().tokens == model.tokenizer.definition().tokens,
+      "the files of the tokenizer in {} are other tokens than those that were kept",
+      folder.string());
+}
+
+std::vector<RespelledText> respelled_texts(const Tokenizer& before, const EncodedSet& texts,
+                                           const Tokenizer& after, const EncodedSet& again) {
+  std::vector<RespelledText> found;
+  for (std::size_t row = 0; row < texts.ids.size(); ++row) {
+    const auto &old_ids = texts.ids[row], &new_ids = again.ids[row];
+    const auto same = [&](std::int32_t a, std::int32_t b) {
+      return before.token(a) == after.token(b);
+    };
+    const auto [a, b] = std::ranges::mismatch(old_ids, new_ids, same);
+    if (a == old_ids.end() && b == new_ids.end()) continue;
+    RespelledText text{.row = static_cast<std::int64_t>(row)};
+    if (a != old_ids.end()) text.before = before.shown_token(*a);
+    // Up to where the old tokens go on.
+    auto end = b;
+    while (end != new_ids.end() &&
+           (a == old_ids.end() || a + 1 == old_ids.end() || !same(*(a + 1), *end)))
+      ++end;
+    text.after = tokens_text(after, {b, end});
+    found.push_back(std::move(text));
+  }
+  return found;
+}
+
+}  // namespace hone
