@@ -57,6 +57,16 @@ PassJobResult look(const PassJob& job, const Pass& pass, Context& context) {
           .text = [text](const TextStyle&) { return text; }};
 }
 
+// Tokens without a row are none that the model could be given.
+void check_tokens(const TextModel& source, const std::string& pass) {
+  const std::int64_t rows = source.model.facts.limits.vocabulary;
+  user_check(
+      source.tokenizer.vocabulary_size() <= rows,
+      "pass {}: leaves {} rows of embeddings for {} tokens; `hone trim` lets tokens and rows "
+      "go together",
+      pass, rows, source.tokenizer.vocabulary_size());
+}
+
 // Runs it, and tells whether it changed anything.
 bool changes(TextModel& source, const PassJob& job, Context& context) {
   const std::size_t passes_before = source.model.facts.history.passes.size();
@@ -93,6 +103,7 @@ PassJobResult apply_pass(const PassJob& job, Context& context) {
              "pass {}: there is nothing in {} that it changes, and nothing was written", name,
              job.model);
   check_whole(source.model, name);
+  check_tokens(source, name);
   write_model(source, output.path());
   const ModelChange change = describe_change(before, source, output.path(), data,
                                              job.texts.batch_size, context, report.notes);

@@ -134,6 +134,13 @@ Json to_json(const std::vector<PrunedGroup>& pruned) {
   return rows;
 }
 
+// The passes that made one of the other.
+std::string passes_of(const Model& before, const Model& after) {
+  const std::vector<std::string>& passes = after.facts.history.passes;
+  return fmt::format("{}", fmt::join(passes.begin() + std::ssize(before.facts.history.passes),
+                                     passes.end(), "; "));
+}
+
 std::optional<TrainedOn> record_of(const PruneJob& job, const TextModel& parent,
                                    const EncodedSplits& data) {
   std::optional<TrainedOn> record = parent.trained_on;
@@ -227,12 +234,12 @@ PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   result.fields = subject_of(common.model, data.identity, data.measured);
   const bool scores = !job.structure.kinds.empty();
   result.fields.update(
-      {{"pruning",
-        model.model.facts.history.passes.empty() ? "" : model.model.facts.history.passes.back()},
+      {{"pruning", passes_of(parent.model, model.model)},
        {"structure", fmt::format("{}", fmt::join(structures_of(job), ","))},
        {"sparsity", job.structure.sparsity},
        {"method", scores ? Json(job.structure.method) : Json()},
-       {"scope", job.structure.scope == UnitScope::local ? "local" : "global"},
+       {"scope",
+        scores ? Json(job.structure.scope == UnitScope::local ? "local" : "global") : Json()},
        {"arithmetic", arithmetic},
        {"units", to_json(pruned)},
        {"protocol", to_string(data.protocol)},

@@ -1,0 +1,133 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// Models whose shapes shrink, as people make them.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const std::string kModel = (workshop() / "model").string();
+const std::string kReviewsFile = (workshop() / "reviews.csv").string();
+
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+void expect_refusal(const std::string& fragment, const Words& words, const fs::path& folder,
+                    int code = 1) {
+  const Ending ending = run_hone(words, folder);
+  EXPECT_EQ(ending.code, code) << ending.messages;
+  EXPECT_NE(ending.messages.find(fragment), std::string::npos)
+      << "expected '" << fragment << "' in " << ending.messages;
+}
+
+TEST(Shrink, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
+  const TemporaryFolder folder;
+  const Json trimmed =
+      run_json({"trim", kModel, "--data", kReviewsFile, "-o", "trimmed"}, folder.path());
+  const Json& tokens = trimmed["vocabulary"];
+  EXPECT_LT(tokens["tokens"], tokens["tokens_before"]);
+  EXPECT_GE(tokens["tokens"].get<int>(), tokens["lasting"].get<int>());
+  const std::int64_t gone =
+      (tokens["tokens_before"].get<std::int64_t>() - tokens["tokens"].get<std::int64_t>()) * 128;
+  EXPECT_EQ(trimmed["size_before"]["parameters"].get<std::int64_t>() - gone,
+            trimmed["size"]["parameters"]);
+  EXPECT_EQ(trimmed["size"]["disk_bytes"],
+            fs::file_size(folder.path() / "trimmed/model.safetensors"));
+  // Texts of the training part are the same tokens, so they get the same answers.
+  for (const std::string text : {"a dull and slow film", "good"})
+    EXPECT_EQ(run_json({"predict", "trimmed", text}, folder.path())["logits"],
+              run_json({"predict", kModel, text}, folder.path())["logits"]);
+  run_json({"eval", "trimmed", "--data", kReviewsFile}, folder.path());
+  const Json packed = run_json(
+      {"pack", "trimmed", "--weight_format", "int(bits=8,per=row)", "-o", "packed"}, folder.path());
+  EXPECT_EQ(packed["size"]["disk_bytes"],
+            fs::file_size(folder.path() / "packed/parameters.safetensors"));
+  EXPECT_LT(packed["size"]["memory_bytes"].get<double>(),
+            0.35 * trimmed["size_before"]["memory_bytes"].get<double>());
+  expect_refusal("trim", {"trim", "packed", "--data", kReviewsFile, "-o", "none"}, folder.path());
+  expect_refusal("special ones and single characters, by which every word can be spelled; got 3",
+                 {"trim", kModel, "--keep", "3", "--data", kReviewsFile, "-o", "none"},
+                 folder.path());
+  expect_refusal("all ",
+                 {"trim", "trimmed", "--data", kReviewsFile, "--max_drop", "100", "-o", "none"},
+                 folder.path());
+  expect_refusal("`hone trim` lets tokens and rows go together",
+                 {"pass", kModel, "trim_vocabulary", "rows=50", "-o", "none"}, folder.path());
+}
+
+TEST(Shrink, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
+  const TemporaryFolder folder;
+  const Words prune = {"prune", kModel, "--data", kReviewsFile, "--structure"};
+  const Json pruned = run_json(
+      with(prune, {"heads,neurons", "--method", "first_order", "--max_steps", "3", "-o", "pruned"}),
+      folder.path());
+  EXPECT_EQ(pruned["pruning"], "prune_structure(method=\"first_order\")");
+  EXPECT_EQ(pruned["steps"], 3);
+  for (const Json& group : pruned["units"])
+    EXPECT_EQ(2 * group["after"].get<int>(), group["before"]);
+  // Of two layers, 3 64 x 128 and 64 of biases, 128 x 64; 256 x 128, 256, 128 x 256.
+  EXPECT_EQ(
+      pruned["size_before"]["parameters"].get<int>() - pruned["size"]["parameters"].get<int>(),
+      2 * (4 * 64 * 128 + 3 * 64 + 2 * 256 * 128 + 256));
+  // The same once more, and nothing is drawn anew.
+  run_json(with(prune, {"heads,neurons", "--method", "first_order", "--max_steps", "3", "-o",
+                        "again", "--threads", "1"}),
+           folder.path());
+  EXPECT_EQ(read_file(folder.path() / "pruned/parameters.safetensors"),
+            read_file(folder.path() / "again/parameters.safetensors"));
+  // It packs and computes natively, and takes adapters.
+  run_json({"quantize", "pruned", "--native", "int(bits=8,per=row)", "--keep_slower", "--data",
+            kReviewsFile, "-o", "native"},
+           folder.path());
+  run_json({"train", "pruned", "--lora", "r=2", "--data", kReviewsFile, "--max_steps", "4", "--lr",
+            "1e-2", "-o", "adapter"},
+           folder.path());
+  run_json({"lora", "merge", "pruned", "--adapter", "adapter", "-o", "merged"}, folder.path());
+  const auto logits = [&](const Words& model) {
+    return run_json(with(with({"predict"}, model), {"a dull film"}), folder.path())["logits"]
+        .get<std::vector<double>>();
+  };
+  const std::vector<double> beside = logits({"pruned", "--adapter", "adapter"}),
+                            merged = logits({"merged"}), alone = logits({"pruned"});
+  for (std::size_t i = 0; i < beside.size(); ++i) {
+    EXPECT_NEAR(beside[i], merged[i], 1e-6 * std::max(1.0, std::fabs(beside[i])));
+    EXPECT_NE(beside[i], alone[i]);
+  }
+}
+
+TEST(Shrink, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
+  const TemporaryFolder folder;
+  const Words prune = {"prune", kModel, "--data", kReviewsFile, "--structure"};
+  const Json pruned = run_json(with(prune, {"layers,neurons", "-o", "pruned"}), folder.path());
+  EXPECT_EQ(pruned["pruning"], "drop_layers(keep=1); prune_structure(structure=\"neurons\")");
+  const Json config = read_json(folder.path() / "pruned/config.json");
+  EXPECT_EQ(config["num_hidden_layers"], 1);
+  EXPECT_EQ(config["intermediate_size"], 256);
+  EXPECT_FALSE(fs::exists(folder.path() / "pruned/graph.hone"));
+  EXPECT_TRUE(fs::exists(folder.path() / "pruned/model.safetensors"));
+  const auto refuse = [&](const std::string& fragment, const Words& words) {
+    expect_refusal(fragment, with(prune, with(words, {"-o", "none"})), folder.path(), 2);
+  };
+  refuse("expected heads, neurons and layers, each once", {"heads,rows"});
+  refuse("--mode is of single weights", {"heads", "--mode", "mase"});
+  refuse("takes --method l1, l2 or first_order", {"heads", "--method", "random"});
+  refuse("layers that stay are spaced evenly", {"layers", "--scope", "global"});
+  refuse("chooses heads and neurons", {"weights", "--method", "l2"});
+  expect_refusal("sparsity`: expected a share from 0 to below 1",
+                 with(prune, {"heads", "--sparsity", "1", "-o", "none"}), folder.path());
+  run_json({"quantize", kModel, "--format", "bf16", "--data", kReviewsFile, "-o", "rounded"},
+           folder.path());
+  expect_refusal("the model is quantized already",
+                 {"prune", "rounded", "--structure", "heads", "--data", kReviewsFile, "-o", "none"},
+                 folder.path());
+}
+
+}  // namespace
+}  // namespace hone::testing
