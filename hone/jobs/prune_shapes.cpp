@@ -184,7 +184,7 @@ PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   OutputFolder output(common.output.folder, common.output.resumable(common.resume));
   TextModel parent = open_model(common.model, context, common.seed);
   check_not_packed(parent.model, common.model);
-  check_unquantized(parent.model);
+  check_unquantized(parent.model, common.model);
   user_check(!parent.model.fresh_head() || !common.max_drop_points,
              "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
              "out, or train a head first with `hone train`",
