@@ -4,6 +4,7 @@
 #include "hone/ir/print.h"
 #include "hone/jobs/model_card.h"
 #include "hone/models/transform.h"
+#include "hone/models/unrounded.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -74,6 +75,15 @@ bool changes(TextModel& source, const PassJob& job, Context& context) {
   return source.model.facts.history.passes.size() > passes_before;
 }
 
+// The weights before rounding, which training goes on from, are changed alike and go along.
+void carry_unrounded(const TextModel& before, const Model& after, const PassJob& job,
+                     const fs::path& folder, Context& context) {
+  Model unrounded = before.model;
+  if (before.folder.empty() || !take_unrounded(unrounded, before.folder)) return;
+  transform(unrounded, job.pass, context.session());
+  write_unrounded(unrounded, after, folder);
+}
+
 }  // namespace
 
 PassJobResult apply_pass(const PassJob& job, Context& context) {
@@ -105,6 +115,7 @@ PassJobResult apply_pass(const PassJob& job, Context& context) {
   check_whole(source.model, name);
   check_tokens(source, name);
   write_model(source, output.path());
+  carry_unrounded(before, source.model, job, output.path(), context);
   const ModelChange change = describe_change(before, source, output.path(), data,
                                              job.texts.batch_size, context, report.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;

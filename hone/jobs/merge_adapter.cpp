@@ -6,6 +6,7 @@
 #include "hone/jobs/model_card.h"
 #include "hone/models/adapter.h"
 #include "hone/models/transform.h"
+#include "hone/models/unrounded.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -29,12 +30,14 @@ MergeResult merge_adapter(const MergeJob& job, Context& context) {
   const TextModel before = source;
   transform(source.model, "fuse_lora", context.session());
   const bool rounds = source.model.quantization.has_value();
+  const Model merged = source.model;
   if (rounds) {
-    source.model = round_weights(source.model, context);
+    source.model = round_weights(merged, context);
     report.notes.emplace_back(kRoundedAgain);
   }
   stop_if_interrupted();
   write_model(source, output.path());
+  if (rounds) write_unrounded(merged, source.model, output.path());
   const ModelChange change = describe_change(before, source, output.path(), data,
                                              job.texts.batch_size, context, report.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;

@@ -153,7 +153,7 @@ std::string metadata(const ModelCard& card, const Model& model) {
     text += fmt::format("- quantized\n- {}\n", yaml(model.quantization->method));
   const std::vector<Row> own = own_rows(card);
   const FigureName figure = own.empty() ? kAccuracy : figure_of(*own.back().measurement);
-  text += fmt::format("metrics:\n- {}\n", figure.key);
+  if (!own.empty() || !is_changed(card)) text += fmt::format("metrics:\n- {}\n", figure.key);
   const std::string source = text_at(value_at(card.result, "data"), "source");
   std::string results;
   for (const Row& row : own_rows(card)) {

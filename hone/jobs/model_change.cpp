@@ -6,6 +6,7 @@
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/jobs/bench.h"
+#include "hone/jobs/compress.h"
 #include "hone/passes/pack.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/result.h"
@@ -38,8 +39,7 @@ TimesInTurn time_both(const Model& before, const Model& after, std::int64_t toke
       second(forward_graph(after), after.parameters, context.session());
   std::vector<std::int64_t> rows(kTimedTexts);
   std::iota(rows.begin(), rows.end(), 0);
-  const NamedTensors batch =
-      text_examples(random_texts(before, kTimedTexts, tokens)).batch(rows, 0);
+  const NamedTensors batch = text_examples(random_texts(after, kTimedTexts, tokens)).batch(rows, 0);
   return time_in_turn([&] { first.rows(batch); }, [&] { second.rows(batch); });
 }
 
@@ -109,8 +109,8 @@ std::string loading_text(const ModelChange& change) {
 Table answers_table(const ModelChange& change) {
   const BeforeAndAfter& both = *change.answers;
   return comparison_table(
-      {{"before", 32, both.before, std::nullopt, change.arithmetic},
-       {"after", 32, both.after, both.comparison, change.arithmetic, both.verdict}});
+      {{"before", change.bits_before, both.before, std::nullopt, change.arithmetic_before},
+       {"after", change.bits, both.after, both.comparison, change.arithmetic, both.verdict}});
 }
 
 Table operations_table(const ModelChange& change) {
@@ -140,6 +140,9 @@ ModelChange describe_change(const TextModel& before, const TextModel& after, con
   change.batch = kTimedTexts;
   change.tokens = std::min(kTimedTokens, after.model.facts.limits.tokens);
   change.times = time_both(before.model, after.model, change.tokens, context);
+  change.bits_before = average_weight_bits(before.model);
+  change.bits = average_weight_bits(after.model);
+  change.arithmetic_before = arithmetic_of_run(forward_graph(before.model), context.session());
   change.arithmetic = arithmetic_of_run(forward_graph(after.model), context.session());
   change.others_load = path_exists(folder / kWeightsFile) && !change.size.packed;
   change.no_gradient = missing_gradient(after.model);

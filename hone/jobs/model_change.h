@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "hone/jobs/run_report.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/models/model_size.h"
+#include "hone/report/text_layout.h"
 
 /// What every job says that changes a model without training it (a pass, a merge): operations, parameters, bytes and time
 /// before and after, who can load it, and, where it is given texts, what became of its answers.
@@ -37,7 +39,8 @@ struct ModelChange {
   ModelSize size_before, size;
   std::int64_t batch = 0, tokens = 0;  ///< of what was timed: texts drawn at random
   TimesInTurn times;
-  std::string_view arithmetic;
+  double bits_before = 32, bits = 32;  ///< of quantized weights, see `average_weight_bits`
+  std::string_view arithmetic_before, arithmetic;
   bool others_load = false;      ///< transformers finds weights for what its config says
   std::string no_gradient = {};  ///< why it cannot be trained as the one before; empty: it can
   std::optional<BeforeAndAfter> answers = {};  ///< none: they were not measured
@@ -57,9 +60,10 @@ Json to_json(const ModelChange& change, const std::string& model,
 
 /// What a job says of a change, in its report and to people.
 struct ChangeSentences {
-  std::string headline;  ///< a sentence
-  std::vector<std::string>
-      lines;  ///< operations, parameters, bytes, time, answers that were not measured, who can load it
+  std::string headline;
+  /// Operations, parameters, bytes and time, answers that were not measured, training that is not possible any more, and who
+  /// can load it.
+  std::vector<std::string> lines;
   std::string caption;  ///< of the table of answers; empty: they were not measured
 };
 

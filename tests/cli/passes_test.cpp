@@ -188,6 +188,20 @@ TEST(Passes, LeaveWhatOtherJobsLeave) {
             std::string::npos);
 }
 
+// Training goes on from the weights before they were rounded, whatever was done to the graph in between.
+TEST(Passes, TakeUnroundedWeightsAlong) {
+  const TemporaryFolder folder;
+  run_well({"quantize", workshop() / "model", "--format", "integer(width=6,frac=4)", "--qat",
+            "--max_steps", "2", "--lr", "1e-3", "--data", workshop() / "reviews.csv", "-o", "qat"},
+           folder.path());
+  ASSERT_TRUE(fs::exists(folder.path() / "qat/unrounded.safetensors"));
+  run_well({"pass", "qat", "remove_dropout", "-o", "calm"}, folder.path());
+  EXPECT_EQ(read_file(folder.path() / "calm/unrounded.safetensors"),
+            read_file(folder.path() / "qat/unrounded.safetensors"));
+  const Json run = run_json({"pass", "qat", "remove_dropout", "-o", "again"}, folder.path());
+  EXPECT_EQ(run["arithmetic"], "simulated");
+}
+
 // Attention drops its weights as before, so a model whose attention is one operation is trained as any other.
 TEST(Passes, LeaveModelsThatCanBeTrained) {
   const TemporaryFolder folder;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "hone/base/random.h"
 #include "tests/support/evaluate.h"
 #include "tests/support/message.h"
 
@@ -38,6 +39,45 @@ TEST(Pass, SaysWhatIsWrong) {
   EXPECT_EQ(message("freeze(x)"), "pass freeze: expected option=value, got 'x'");
   EXPECT_EQ(message("remove_dropout(p=1)"), "pass remove_dropout: has no options, got 'p'");
   EXPECT_TRUE(message("quantize(format=bf17)").starts_with("pass quantize: format: "));
+}
+
+// Whatever a person types is a pass that prints as it was read, or an error of theirs.
+TEST(Pass, TakesAnyTextOrSaysWhatIsWrongWithIt) {
+  const std::vector<std::string> seeds = {
+      "freeze(names=\"bert.embeddings.*,*.bias\")",
+      "quantize(format=mxint(bits=8,block=32,axis=-1), layers=\"*.query\", operands=weight)",
+      "insert_lora(target=query, r=8, alpha=16, dropout=0.1, rslora=true, seed=-7)"};
+  constexpr std::string_view kCharacters = "()=,\"\\ .*-+0123456789eabnqrtx\n\xc3";
+  RandomSequence random(11, stream_of("texts of passes"));
+  int read = 0, refused = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = seeds[random.below(seeds.size())];
+    for (std::uint64_t change = random.below(4) + 1; change > 0 && !text.empty(); --change) {
+      const std::size_t at = random.below(text.size());
+      const char drawn = kCharacters[random.below(kCharacters.size())];
+      switch (random.below(3)) {
+        case 0:
+          text.erase(at, 1 + random.below(4));
+          break;
+        case 1:
+          text.insert(at, 1, drawn);
+          break;
+        default:
+          text[at] = drawn;
+      }
+    }
+    SCOPED_TRACE(text);
+    try {
+      const Pass pass = pass_of(text);
+      ++read;
+      EXPECT_EQ(pass_of(to_string(pass)).options, pass.options);
+    } catch (const UserError& error) {
+      ++refused;
+      EXPECT_GT(std::string_view(error.what()).size(), 10u);
+    }
+  }
+  EXPECT_GT(read, 1000);
+  EXPECT_GT(refused, 1000);
 }
 
 }  // namespace
