@@ -18,9 +18,7 @@ void change_for_good(Model& model, std::string_view name, const std::vector<std:
 
 void transform(Model& model, std::string_view text, const Session& session) {
   const Pass pass = parse_pass(text, session.library.passes, session.library.formats);
-  const auto change = [&] {
-    return run_pass(pass, model.graph, model.parameters, session);
-  };
+  const auto change = [&] { return run_pass(pass, model.graph, model.parameters, session); };
   change_for_good(model, pass.def->name, {to_string(pass)}, change, session);
 }
 

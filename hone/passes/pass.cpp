@@ -51,7 +51,7 @@ std::string take_value(std::string_view& rest) {
   std::size_t size = 0;
   for (; size < rest.size() && (depth > 0 || rest[size] != ','); ++size)
     depth += rest[size] == '(' ? 1 : rest[size] == ')' ? -1 : 0;
-  const std::string value(trim(rest.substr(0, size)));
+  std::string value(trim(rest.substr(0, size)));
   rest.remove_prefix(size);
   return value;
 }
