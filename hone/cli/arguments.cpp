@@ -230,7 +230,7 @@ void declare(CLI::App& app, FineTuneOptions& a) {
   app.add_option("--max_steps", t.max_steps, "optimizer steps, instead of epochs; 0: by epochs")
       ->check(number_from(0));
   app.add_option("--per_device_train_batch_size,--batch_size,--batch", t.batch_size,
-                 "texts per step")
+                 "texts per batch")
       ->check(number_from(1));
   app.add_option("--per_device_eval_batch_size", a.eval_batch_size,
                  "texts per batch of an evaluation")

@@ -147,7 +147,6 @@ Json before_training(const TrainRun& run, const Model& adapted) {
                                    "before training", ProgressEnd::vanishes);
   Json json = to_json(base, adapted.facts.labels);
   json.update(to_json(test ? run.data.measured : run.data.measured_validation));
-  json["fresh_head"] = adapted.fresh_head();
   return json;
 }
 
@@ -158,7 +157,7 @@ std::string before_text(const Json& result) {
   return fmt::format("Before training, on {}, n = {}: {} {}{}", before["part"].get<std::string>(),
                      grouped(before["n"].get<std::int64_t>()), figure_title(figure_of(before)),
                      display_text(figure_estimate(before)),
-                     before["fresh_head"] ? ", of a head as it was drawn." : ".");
+                     result["before_fresh_head"] ? ", of a head as it was drawn." : ".");
 }
 
 Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const fs::path& folder) {
@@ -201,7 +200,8 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
                          {"protocol", to_string(run.data.protocol)},
                          {"seed", seed},
                          {"seeds", 1}});
-  if (!before.is_null()) trained.result["before"] = before;
+  if (!before.is_null())
+    trained.result.update({{"before", before}, {"before_fresh_head", source.model.fresh_head()}});
   if (run.vocabulary) trained.result["vocabulary"] = to_json(*run.vocabulary, run.data.train);
   if (Json distill = to_json(job.distill); !distill.is_null())
     trained.result["distill"] = std::move(distill);
@@ -516,10 +516,15 @@ TrainResult train_model(const TrainJob& job, Context& context) {
              : source.trained_on.value_or(TrainedOn{.complete = false});
   if (!learns) report.notes.emplace_back("nothing is learnt: the training has no steps");
   remember_columns(after, job.data.options);
+  // Where nothing is chosen, that the validation part was set aside flatters no figure on it.
+  const TrainedOn seen =
+      learns && !job.training.chooses()
+          ? after_training(before, splits.identity.hash, row_hashes(splits.source.train), {})
+          : after;
   const MeasuredTexts test =
-      splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", after);
+      splits.source.test.empty() ? MeasuredTexts{} : measured_texts(splits, "test", seen);
   const EncodedSplits data =
-      encode_splits(source, splits, test, after, job.data.max_seq_length, context, report.notes);
+      encode_splits(source, splits, test, seen, job.data.max_seq_length, context, report.notes);
   std::optional<Parent> parent = open_parent(job.distill, source.model, splits.source,
                                              job.data.max_seq_length, context, report.notes);
   tell_warnings(context, report.notes);

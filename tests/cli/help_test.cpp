@@ -99,8 +99,9 @@ TEST(Help, IsWhatAnEmptyCommandLineGets) {
 
 TEST(Help, ShowsDefaultsAsWords) {
   const std::string help = help_of("train");
-  EXPECT_NE(help.find("texts per step (default 8)"), std::string::npos) << help;
-  EXPECT_NE(help.find("at the start; falls linearly to 0 (default 5e-05)"), std::string::npos);
+  EXPECT_NE(help.find("texts per batch (default 8)"), std::string::npos) << help;
+  EXPECT_NE(help.find("at the start, and then as --lr_scheduler_type says (default 5e-05)"),
+            std::string::npos);
   EXPECT_NE(help.find("folder to write (required)"), std::string::npos);
   EXPECT_NE(help.find("  --no_shuffle  "), std::string::npos);
   EXPECT_EQ(help.find("[]"), std::string::npos);

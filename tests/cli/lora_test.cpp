@@ -146,6 +146,27 @@ TEST_F(Lora, AfterAKillGivesTheSameBits) {
   EXPECT_TRUE(weights("killed") == weights("adapter"));
 }
 
+// In the middle of a step of several batches, with a parent, and with rates by layer.
+TEST_F(Lora, AfterAKillWithAllThatTrainingTakesGivesTheSameBits) {
+  const auto words = [](const std::string& output) {
+    return training({"--gradient_accumulation_steps", "3", "--distill", "model", "--distill_alpha",
+                     "0.5", "--layerwise_lr_decay", "0.9", "--label_smoothing_factor", "0.1",
+                     "--lr_scheduler_type", "cosine", "--class_weights", "balanced", "-o", output});
+  };
+  run_well(words("summed"), folder());
+  const fs::path partial = folder() / "summed-killed.partial";
+  const Ending ending = run_hone_until(words("summed-killed"), folder(), SIGKILL,
+                                       [&] { return fs::exists(partial / "checkpoint-3"); });
+  if (ending.code != 0) {
+    EXPECT_EQ(ending.code, 128 + SIGKILL) << ending.messages;
+    Words again = words("summed-killed");
+    again.emplace_back("--resume");
+    run_well(again, folder());
+  }
+  EXPECT_TRUE(weights("summed-killed") == weights("summed"));
+  EXPECT_FALSE(weights("summed") == weights("adapter"));
+}
+
 TEST_F(Lora, AfterCtrlCGoesOnFromAnAdapter) {
   const fs::path checkpoint = folder() / "stopped.partial/checkpoint-3";
   const Ending ending = run_hone_until(training({"-o", "stopped"}), folder(), SIGINT,
@@ -288,6 +309,71 @@ TEST_F(Lora, IsTimedAsItIsTrained) {
   EXPECT_LT(step["needed_bytes"].get<double>(), 0.5 * full["needed_bytes"].get<double>());
   EXPECT_GT(step["resident_bytes"].get<double>(), 0);
   EXPECT_EQ(with({"--adapter", "adapter"})["adapter"], "adapter");
+}
+
+// The adapter computes beside products of codes.
+TEST_F(Lora, IsTrainedOnANativeBase) {
+  run_well({"quantize", "model", "--native", "int(bits=8)", "--keep_slower", "--data",
+            "reviews.csv", "-o", "native_base"},
+           folder());
+  Words words = training({"-o", "on_native"});
+  words[1] = "native_base";
+  run_well(words, folder());
+  const Json result = read_json(folder() / "on_native/results.json");
+  EXPECT_EQ(result["lora"]["linears"], 4);
+  const Json measured = run_json(
+      {"eval", "native_base", "--adapter", "on_native", "--data", "reviews.csv"}, folder());
+  EXPECT_EQ(measured["arithmetic"], "native");
+  EXPECT_NE(logits({"native_base", "--adapter", "on_native"}), logits({"native_base"}));
+}
+
+TEST_F(Lora, TellsTheBaseBeforeTraining) {
+  const Json result = read_json(folder() / "adapter/results.json");
+  const std::string part = result["before"]["part"];
+  const Json base = run_json({"eval", "model", "--data", "reviews.csv", "--split", part}, folder());
+  EXPECT_EQ(result["before"]["eval_accuracy"], base["eval_accuracy"]);
+  EXPECT_EQ(result["before"]["n"], base["n"]);
+  EXPECT_EQ(result["before_fresh_head"], false);
+  EXPECT_NE(read_file(folder() / "adapter/report.html").find("Before training, on " + part),
+            std::string::npos);
+}
+
+TEST_F(Lora, IsComparedWithItsBase) {
+  const Json compared = run_json({"compare", "model", "model", "--adapter_b", "adapter", "--data",
+                                  "reviews.csv", "--split", "all"},
+                                 folder());
+  EXPECT_EQ(compared["adapter"], "adapter");
+  EXPECT_FALSE(compared.contains("parent_adapter"));
+  const auto accuracy = [&](const Words& model) {
+    Words words = {"eval", "model", "--data", "reviews.csv", "--split", "all"};
+    words.insert(words.end(), model.begin(), model.end());
+    return run_json(words, folder())["eval_accuracy"];
+  };
+  EXPECT_EQ(compared["a"]["eval_accuracy"], accuracy({}));
+  EXPECT_EQ(compared["b"]["eval_accuracy"], accuracy({"--adapter", "adapter"}));
+  const std::string shown =
+      run_well({"compare", "model", "model", "--adapter_b", "adapter", "--data", "reviews.csv"},
+               folder())
+          .output;
+  EXPECT_NE(shown.find("B: model with adapter\n"), std::string::npos) << shown;
+  run_well({"train", "model", "--max_steps", "1", "--lr", "1e-2", "--data", "reviews.csv", "-o",
+            "other_weights"},
+           folder());
+  expect_refusal(
+      "adapter was trained on other weights than those of other_weights: what both are "
+      "together was never trained; give it the base that it was trained on",
+      {"compare", "model", "other_weights", "--adapter_b", "adapter", "--data", "reviews.csv"});
+}
+
+TEST_F(Lora, CountsItsFileOnDisk) {
+  const auto disk = [&](const Words& more) {
+    Words words = {"eval", "model", "--data", "reviews.csv"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_json(words, folder())["size"]["disk_bytes"].get<std::int64_t>();
+  };
+  EXPECT_EQ(
+      disk({"--adapter", "adapter"}) - disk({}),
+      static_cast<std::int64_t>(fs::file_size(folder() / "adapter/adapter_model.safetensors")));
 }
 
 }  // namespace

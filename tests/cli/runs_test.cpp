@@ -247,8 +247,7 @@ TEST(Runs, OfSeedsSayWhatTheirIntervalIsOfBesideAllElse) {
   write_file(file, to_document(result));
   const Json row = run_json({"runs", "seeds"}, folder.path())["runs"][0];
   EXPECT_EQ(row["eval_accuracy_values"].size(), 5u);
-  EXPECT_EQ(row["cautions"], Json({"all held for choices", "effective n = 4",
-                                   "interval: other seeds, the same texts"}));
+  EXPECT_EQ(row["cautions"], Json({"effective n = 4", "interval: other seeds, the same texts"}));
 }
 
 TEST(Runs, AreNotWaitedFor) {

@@ -321,11 +321,9 @@ TEST(Train, ShowsTheClassesOfSeeds) {
                                       "--max_steps", "1", "--seeds", "2", "-o", "out"},
                                      folder.path())
                                 .output;
-  EXPECT_NE(shown.find("Validation, n = 4, all held for choices: each of 2 seeds:\n"),
-            std::string::npos)
-      << shown;
+  EXPECT_NE(shown.find("Validation, n = 4: each of 2 seeds:\n"), std::string::npos) << shown;
   EXPECT_NE(shown.find("taken for good"), std::string::npos) << shown;
-  EXPECT_TRUE(shown.starts_with("Accuracy on validation, n = 4, all held for choices: ")) << shown;
+  EXPECT_TRUE(shown.starts_with("Accuracy on validation, n = 4: ")) << shown;
   const Json result = read_json(folder.path() / "out/results.json");
   EXPECT_TRUE(result["runs"][1]["validation"]["eval_classes"].contains("bad"));
   EXPECT_NE(read_page(folder.path() / "out/report.html").find("Classes, and what was taken for"),
@@ -346,6 +344,120 @@ TEST(Train, OfNoStepsLeavesTheModelUntrained) {
   EXPECT_NE(measured.messages.find("un is not trained: its weights are as drawn at random"),
             std::string::npos)
       << measured.messages;
+}
+
+// Only where something is chosen on it is the validation part one that choices were made on.
+TEST(Train, TellsOfChoicesWhereAnyIsMade) {
+  const TemporaryFolder folder;
+  const auto shown = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"train",       "tiny", "--data", workshop() / "reviews.csv",
+                                      "--max_steps", "2",    "-o",     out};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_well(words, folder.path()).output;
+  };
+  EXPECT_TRUE(shown("plain", {}).starts_with("Accuracy on validation, n = 4: "));
+  EXPECT_TRUE(shown("best", {"--load_best_model_at_end", "--eval_steps", "1"})
+                  .starts_with("Accuracy on validation, n = 4, all held for choices: "));
+}
+
+TEST(Train, LearnsFromAParentWithItsLabels) {
+  const TemporaryFolder folder;
+  const auto words = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"train",
+                                    "tiny",
+                                    "--data",
+                                    workshop() / "reviews.csv",
+                                    "--max_steps",
+                                    "4",
+                                    "--batch",
+                                    "4",
+                                    "--distill",
+                                    workshop() / "model",
+                                    "--distill_temperature",
+                                    "3",
+                                    "--distill_alpha",
+                                    "0.25"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  };
+  const Ending ending = run_well(words({"-o", "out"}), folder.path());
+  EXPECT_NE(ending.output.find("the training loss is 0.25 that of the labels and 0.75 T² KL from "),
+            std::string::npos)
+      << ending.output;
+  const Json result = read_json(folder.path() / "out/results.json");
+  EXPECT_EQ(result["distill"]["temperature"], 3);
+  EXPECT_EQ(result["distill"]["alpha"], 0.25);
+  // The same job again is known by what the parent is, wherever it lies.
+  fs::copy(workshop() / "model", folder.path() / "moved", fs::copy_options::recursive);
+  std::vector<std::string> moved = words({"-o", "out", "--resume"});
+  *std::ranges::find(moved, (workshop() / "model").string()) = "moved";
+  EXPECT_NE(run_well(moved, folder.path()).output.find("finished already"), std::string::npos);
+  const auto refuse = [&](const std::string& fragment, std::vector<std::string> asked, int code) {
+    const Ending refused = run_hone(asked, folder.path());
+    EXPECT_EQ(refused.code, code) << refused.messages;
+    EXPECT_NE(refused.messages.find(fragment), std::string::npos) << refused.messages;
+  };
+  refuse("--distill_alpha requires --distill",
+         {"train", "tiny", "--data", "synth:lookup?n=300", "--distill_alpha", "0.5", "-o", "no"},
+         2);
+  refuse("--distill: tiny has fresh weights, from which nothing can be learnt",
+         {"train", "tiny", "--data", "synth:lookup?n=300", "--distill", "tiny", "-o", "no"}, 1);
+  refuse("a parent must have the same labels in the same order",
+         {"train", "tiny", "--data", "synth:lookup?n=300", "--distill", "moved", "-o", "no"}, 1);
+  refuse("--distill is a way to train; with --qat the quantized model learns from a parent",
+         {"quantize", "moved", "--format", "integer(width=8,frac=4)", "--data",
+          workshop() / "reviews.csv", "--distill", "moved", "-o", "no"},
+         2);
+}
+
+TEST(Train, TakesSettingsOfTheTrainer) {
+  const TemporaryFolder folder;
+  const auto rates = [&](const std::string& out, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"train",
+                                      "tiny",
+                                      "--data",
+                                      "synth:lookup?n=300",
+                                      "--lr",
+                                      "1e-3",
+                                      "--max_steps",
+                                      "6",
+                                      "--logging_steps",
+                                      "1",
+                                      "-o",
+                                      out};
+    words.insert(words.end(), more.begin(), more.end());
+    run_well(words, folder.path());
+    std::vector<double> found;
+    for (const std::string& line :
+         split(read_file(folder.path() / out / "training_log.jsonl"), '\n')) {
+      if (line.empty()) continue;
+      const Json record = Json::parse(line);
+      if (record.contains("learning_rate")) found.push_back(record["learning_rate"]);
+    }
+    return found;
+  };
+  EXPECT_EQ(rates("constant", {"--lr_scheduler_type", "constant"}), std::vector<double>(6, 1e-3));
+  EXPECT_EQ(rates("warm", {"--lr_scheduler_type", "constant_with_warmup", "--warmup_steps", "2"}),
+            (std::vector<double>{0, 5e-4, 1e-3, 1e-3, 1e-3, 1e-3}));
+  const Json settings = read_json(folder.path() / "warm/settings.json");
+  EXPECT_EQ(settings["settings"]["lr_scheduler_type"], "constant_with_warmup");
+  EXPECT_EQ(settings["settings"]["gradient_accumulation_steps"], 1);
+  EXPECT_EQ(settings["settings"]["layerwise_lr_decay"], 1.0);
+  const auto refuse = [&](const std::string& fragment, const std::vector<std::string>& more) {
+    const Ending refused = run_hone(six_steps(more), folder.path());
+    EXPECT_NE(refused.code, 0);
+    EXPECT_NE(refused.messages.find(fragment), std::string::npos) << refused.messages;
+  };
+  refuse(
+      "--lr_scheduler_type: expected linear, cosine, constant or constant_with_warmup, got "
+      "'polynomial'",
+      {"--lr_scheduler_type", "polynomial", "-o", "no"});
+  refuse("--lr_scheduler_type constant has no warm-up; leave --warmup_steps and --warmup_ratio out",
+         {"--lr_scheduler_type", "constant", "--warmup_steps", "2", "-o", "no"});
+  refuse("--layerwise_lr_decay: expected a number above 0 and at most 1, got 1.5",
+         {"--layerwise_lr_decay", "1.5", "-o", "no"});
+  refuse("--gradient_accumulation_steps: expected a number of at least 1, got 0",
+         {"--gradient_accumulation_steps", "0", "-o", "no"});
 }
 
 }  // namespace

@@ -295,6 +295,17 @@ TEST(FineTune, WeighsTheTrainingLossAlone) {
       measure(tiny_model(), data.validation, 32, testing::quiet_context(), "").evaluation.loss);
 }
 
+TEST(FineTune, SmoothsLabelsOfTheTrainingLossAlone) {
+  FineTuneOptions options;
+  options.training = {.optimizer = {.learning_rate = 0}, .max_steps = 1};
+  const EncodedSplits data{tiny_texts(8), tiny_texts(10, 2), {}};
+  const Outcome plain = fine_tuned(options, data);
+  options.training.label_smoothing_factor = 0.2;
+  const Outcome smoothed = fine_tuned(options, data);
+  EXPECT_NE(plain.lines[0]["loss"], smoothed.lines[0]["loss"]);
+  EXPECT_EQ(plain.lines[1]["eval_loss"], smoothed.lines[1]["eval_loss"]);
+}
+
 TEST(FineTune, EndsEarlyWithoutABetterEvaluation) {
   FineTuneOptions options = restless();
   options.early_stopping_patience = 2;

@@ -221,6 +221,18 @@ TEST(TaskJobs, RefuseWhatOtherTasksHave) {
       "`class_weights` weigh classes of which each text has one; the task is regression: leave "
       "them out",
       [&] { train_model(job, quiet()); });
+  job.training.class_weights = "";
+  job.training.training.label_smoothing_factor = 0.1;
+  expect_user_error(
+      "`label_smoothing_factor` moves a share of the one class of a text to all classes; the task "
+      "is regression: leave it out",
+      [&] { train_model(job, quiet()); });
+  job.training.training.label_smoothing_factor = 0;
+  job.distill.parent = (folder.path() / "m").string();
+  expect_user_error(
+      "`distill` compares what two models say of classes of which a text has one; the task is "
+      "regression: leave it out",
+      [&] { train_model(job, quiet()); });
 }
 
 // Where there is nothing to measure on, no figure is told.
