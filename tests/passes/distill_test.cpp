@@ -18,8 +18,8 @@ TEST(Distill, AddsWhatAnswersAreAwayFromTheParents) {
       kLabelLoss, [](Graph& graph) { return distill(graph, {.temperature = 4, .alpha = 0.25}); },
       R"(%logits = input : f32[B, 3]
 %labels = input : i64[B]
-%loss = cross_entropy(%logits, %labels) : f32[]
 %parent_logits = input : f32[B, 3]
+%loss = cross_entropy(%logits, %labels) : f32[]
 %distill.parent = scale(%parent_logits) {factor=0.25} : f32[B, 3]
 %distill.own = scale(%logits) {factor=0.25} : f32[B, 3]
 %distill.wished = softmax(%distill.parent) : f32[B, 3]
