@@ -13,6 +13,7 @@
 #include "hone/jobs/text_rows.h"
 #include "hone/jobs/train.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 // Every job through the tasks beside single labels: numbers, and any number of labels.
 namespace hone {
@@ -228,7 +229,7 @@ TEST(TaskJobs, RefuseWhatOtherTasksHave) {
       "is regression: leave it out",
       [&] { train_model(job, quiet()); });
   job.training.training.label_smoothing_factor = 0;
-  job.distill.parent = (folder.path() / "m").string();
+  job.distill.parent = (test_data() / "train/golden/checkpoint").string();
   expect_user_error(
       "`distill` compares what two models say of classes of which a text has one; the task is "
       "regression: leave it out",
