@@ -19,7 +19,9 @@ output y = %y)",
 
 TEST(Accumulate, AddsToWhatIsThere) { EXPECT_EQ(accumulated(0), (std::vector<float>{1.5f, 2})); }
 
-TEST(Accumulate, BeginsWithWhatComesFirst) { EXPECT_EQ(accumulated(1), (std::vector<float>{0.5f, 4})); }
+TEST(Accumulate, BeginsWithWhatComesFirst) {
+  EXPECT_EQ(accumulated(1), (std::vector<float>{0.5f, 4}));
+}
 
 TEST(Accumulate, RefusesOperandsThatDoNotFit) {
   EXPECT_EQ(refusal("accumulate", {"f32[2]", "f32[3]", "i64[]"}),
