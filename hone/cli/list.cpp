@@ -48,8 +48,8 @@ const std::vector<CommandGroup>& command_groups() {
         formats_command()}},
       {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
       {"Also",
-       {unpack_command(), trim_command(), lora_command(), convert_command(), pass_command(),
-        passes_command(), schema_command(), completion_command(), man_command()},
+       {unpack_command(), trim_command(), lora_command(), convert_command(), plan_command(),
+        pass_command(), passes_command(), schema_command(), completion_command(), man_command()},
        /*brief=*/true},
   };
   return groups;

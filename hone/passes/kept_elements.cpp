@@ -26,14 +26,13 @@ constexpr WordRow<PruneScope> kScopes[] = {{PruneScope::local, "local"},
 constexpr WordRow<PruneMode> kModes[] = {{PruneMode::exact, "exact"}, {PruneMode::mase, "mase"}};
 
 template <typename Word, std::size_t N>
-Word parse_word(const WordRow<Word> (&rows)[N], std::string_view what, std::string_view text) {
+Word parse_word(const WordRow<Word> (&rows)[N], std::string_view text) {
   std::vector<std::string> names;
   for (const WordRow<Word>& row : rows) {
     if (row.name == text) return row.value;
     names.emplace_back(row.name);
   }
-  fail("`{}`: expected {}, got '{}'{}", what, fmt::join(names, " or "), text,
-       did_you_mean(text, names));
+  fail("expected {}, got '{}'{}", fmt::join(names, " or "), text, did_you_mean(text, names));
 }
 
 template <typename Word, std::size_t N>
@@ -113,11 +112,9 @@ std::span<bool> elements_of(Tensor& kept) {
 
 }  // namespace
 
-PruneMethod parse_prune_method(std::string_view text) {
-  return parse_word(kMethods, "method", text);
-}
-PruneScope parse_prune_scope(std::string_view text) { return parse_word(kScopes, "scope", text); }
-PruneMode parse_prune_mode(std::string_view text) { return parse_word(kModes, "mode", text); }
+PruneMethod parse_prune_method(std::string_view text) { return parse_word(kMethods, text); }
+PruneScope parse_prune_scope(std::string_view text) { return parse_word(kScopes, text); }
+PruneMode parse_prune_mode(std::string_view text) { return parse_word(kModes, text); }
 std::string_view to_string(PruneMethod method) { return name_of(kMethods, method); }
 std::string_view to_string(PruneScope scope) { return name_of(kScopes, scope); }
 std::string_view to_string(PruneMode mode) { return name_of(kModes, mode); }
@@ -134,7 +131,7 @@ std::optional<KeptOf> parse_structure(std::string_view text) {
   if (colon != std::string_view::npos)
     pattern = {number(text.substr(0, colon)), number(text.substr(colon + 1))};
   user_check(pattern.kept >= 1 && pattern.kept < pattern.of,
-             "`structure`: expected weights, or N:M with 0 < N < M, such as 2:4, which keeps 2 of "
+             "expected weights, or N:M with 0 < N < M, such as 2:4, which keeps 2 of "
              "every 4 weights of a row; got '{}'",
              text);
   return pattern;

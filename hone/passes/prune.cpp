@@ -89,11 +89,14 @@ PruneOptions options_of(const Attributes& options) {
   PruneOptions wanted;
   for (const std::string& glob : split(options.get<std::string>("target"), ','))
     if (!trim(glob).empty()) wanted.target.emplace_back(trim(glob));
+  const auto word = [&](const char* name, auto parse) {
+    return with_context(name, [&] { return parse(options.get<std::string>(name)); });
+  };
   wanted.rule = {.sparsity = options.get<double>("sparsity"),
-                 .method = parse_prune_method(options.get<std::string>("method")),
-                 .scope = parse_prune_scope(options.get<std::string>("scope")),
-                 .mode = parse_prune_mode(options.get<std::string>("mode")),
-                 .pattern = parse_structure(options.get<std::string>("structure")),
+                 .method = word("method", parse_prune_method),
+                 .scope = word("scope", parse_prune_scope),
+                 .mode = word("mode", parse_prune_mode),
+                 .pattern = word("structure", parse_structure),
                  .seed = static_cast<std::uint64_t>(options.get<std::int64_t>("seed"))};
   return wanted;
 }

@@ -153,7 +153,7 @@ TEST_F(Pruning, IsStudiedBySparsity) {
                                  "reviews.csv", "--validation_split", "0.4", "-o", "study"},
                                 folder());
   EXPECT_EQ(results["models"].size(), 1 + 2 * 2);
-  EXPECT_NE(results["models"][1]["label"].get<std::string>().find("10.0 %, l1"), std::string::npos);
+  EXPECT_NE(results["models"][1]["model"].get<std::string>().find("10.0 %, l1"), std::string::npos);
   EXPECT_TRUE(results["kept"].contains("l1"));
   EXPECT_TRUE(results["kept"].contains("random"));
   EXPECT_EQ(results["trained"], false);
@@ -167,7 +167,7 @@ TEST_F(Pruning, IsStudiedBySparsity) {
 TEST_F(Pruning, SaysWhatCannotBe) {
   expect_refusal("--structure 2:4 says how many weights go; leave out --sparsity",
                  pruning({"--structure", "2:4", "--sparsity", "0.5", "-o", "none"}), 2);
-  expect_refusal("--structure: `structure`: expected weights, or N:M",
+  expect_refusal("--structure: expected weights, or N:M",
                  pruning({"--structure", "4:2", "-o", "none"}), 2);
   expect_refusal("--rise is of --schedule cubic", pruning({"--rise", "0.2", "-o", "none"}), 2);
   expect_refusal("--calibration_batches is of --activations",

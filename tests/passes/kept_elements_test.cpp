@@ -181,16 +181,15 @@ TEST(KeptElements, SaysWhatDoesNotGoTogether) {
 
 TEST(KeptElements, AreChosenByWords) {
   EXPECT_EQ(message_of([] { parse_prune_method("l2"); }),
-            "`method`: expected random or l1, got 'l2'; did you mean 'l1'?");
+            "expected random or l1, got 'l2'; did you mean 'l1'?");
   EXPECT_EQ(parse_prune_scope("global"), PruneScope::global);
   EXPECT_FALSE(parse_structure("weights"));
   EXPECT_EQ(structure_text(parse_structure("2:4")), "2:4");
   for (const char* text : {"4:2", "0:4", "2:", "heads", "4:4", "-1:4"})
-    EXPECT_EQ(
-        message_of([&] { parse_structure(text); }),
-        fmt::format("`structure`: expected weights, or N:M with 0 < N < M, such as 2:4, which "
-                    "keeps 2 of every 4 weights of a row; got '{}'",
-                    text));
+    EXPECT_EQ(message_of([&] { parse_structure(text); }),
+              fmt::format("expected weights, or N:M with 0 < N < M, such as 2:4, which "
+                          "keeps 2 of every 4 weights of a row; got '{}'",
+                          text));
 }
 
 }  // namespace

@@ -56,23 +56,29 @@ std::vector<KernelCase> element_wise_cases() {
 
 std::vector<KernelCase> pruning_cases() {
   std::vector<KernelCase> cases;
-  for (const std::int64_t n : {1, 13, 100'001}) {
-    Tensor kept = Tensor::empty(DType::boolean, {n});
-    RandomSequence random(1, stream_of("kept"));
-    for (std::int64_t i = 0; i < n; ++i) kept.data<bool>()[i] = random.below(2) == 0;
-    cases.push_back({.text = fmt::format(R"(%x = input : f32[{0}]
-%dy = input : f32[{0}]
-%kept = input : bool[{0}]
-%least = input : f32[]
-%y = mask(%x, %kept) : f32[{0}]
-%z = threshold(%x, %least) : f32[{0}]
-%dz = threshold_gradient(%x, %dy, %least) : f32[{0}]
+  for (const char* shape : {"[1]", "[13]", "[3, 1037, 33]"}) {
+    cases.push_back({.text = fmt::format(R"(%x = input : f32{0}
+%kept = input : bool{0}
+%y = mask(%x, %kept) : f32{0}
 output y = %y
-output z = %z
-output dz = %dz
 )",
-                                         n),
-                     .given = {{"kept", kept}, {"least", Tensor::scalar(0.8f)}}});
+                                         shape)});
+    const NamedTensors least = {{"least", Tensor::scalar(0.8f)}};
+    cases.push_back({.text = fmt::format(R"(%x = input : f32{0}
+%least = input : f32[]
+%y = threshold(%x, %least) : f32{0}
+output y = %y
+)",
+                                         shape),
+                     .given = least});
+    cases.push_back({.text = fmt::format(R"(%x = input : f32{0}
+%dy = input : f32{0}
+%least = input : f32[]
+%y = threshold_gradient(%x, %dy, %least) : f32{0}
+output y = %y
+)",
+                                         shape),
+                     .given = least});
   }
   return cases;
 }
@@ -512,6 +518,8 @@ NamedTensors draw_inputs(const Graph& graph, const KernelCase& kernel_case, std:
     if (type.dtype == DType::f32) {
       for (float& value : tensor.values<float>())
         value = static_cast<float>(4 * random.uniform() - 2);
+    } else if (type.dtype == DType::boolean) {
+      for (bool& value : tensor.values<bool>()) value = random.below(2) == 1;
     } else {
       for (std::int64_t& value : tensor.values<std::int64_t>()) {
         value = static_cast<std::int64_t>(random.below(

@@ -22,7 +22,7 @@ struct KernelCase {
 /// large enough for several chunks.
 std::vector<KernelCase> kernel_cases();
 
-/// Inputs drawn by `seed`, f32 uniform in [-2, 2). New every time: updates write into their inputs.
+/// Inputs drawn by `seed`, f32 uniform in [-2, 2), booleans evenly. New every time: updates write into their inputs.
 NamedTensors draw_inputs(const Graph& graph, const KernelCase& kernel_case, std::uint64_t seed = 1);
 
 }  // namespace hone::testing

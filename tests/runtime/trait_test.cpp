@@ -33,6 +33,16 @@ bool lies_at(const Place& element, const Sizes& sizes, const Place& place, bool 
   return true;
 }
 
+// Blocks take other scales.
+template <typename T>
+T far_from(T value) {
+  return 16 * value;
+}
+template <>
+bool far_from(bool value) {
+  return !value;
+}
+
 // `drawn` where the record says that the result at `place` depends on it, else `other`.
 template <typename T>
 Tensor spliced(const Tensor& drawn, const Tensor& other, const Place& place, bool rows) {
@@ -41,8 +51,7 @@ Tensor spliced(const Tensor& drawn, const Tensor& other, const Place& place, boo
   const std::span<const T> others = other.values<T>();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Place element = place_of(static_cast<std::int64_t>(i), tensor.sizes());
-    if (!lies_at(element, tensor.sizes(), place, rows))
-      values[i] = 16 * others[i];  // far from what it was: blocks take other scales
+    if (!lies_at(element, tensor.sizes(), place, rows)) values[i] = far_from(others[i]);
   }
   return tensor;
 }
@@ -91,6 +100,8 @@ TEST_P(TraitsHold, WhateverIsElsewhere) {
       for (const auto& [name, tensor] : drawn)
         inputs.emplace(name, tensor.dtype() == DType::f32
                                  ? spliced<float>(tensor, others.at(name), place, rows)
+                             : tensor.dtype() == DType::boolean
+                                 ? spliced<bool>(tensor, others.at(name), place, rows)
                                  : spliced<std::int64_t>(tensor, others.at(name), place, rows));
       const Tensor after = run_graph(graph, inputs, {}, library).at(output);
       ASSERT_EQ(std::bit_cast<std::uint32_t>(elements_of(after)[static_cast<std::size_t>(at)]),

@@ -40,7 +40,8 @@ TEST(InputThresholds, DoNotDependOnBatches) {
   Model one = with_thresholds(), other = with_thresholds();
   ThreadPool pool(1);
   const Session session{builtin(), pool};
-  const ExampleSource texts = text_examples(tiny_texts(16));
+  const EncodedSet set = tiny_texts(16);
+  const ExampleSource texts = text_examples(set);
   calibrate_thresholds(forward_graph(one), one.parameters, texts, 0.5,
                        {.batch_size = 16, .batch_count = 1}, session);
   calibrate_thresholds(forward_graph(other), other.parameters, texts, 0.5,
