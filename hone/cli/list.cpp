@@ -44,13 +44,13 @@ const std::vector<CommandGroup>& command_groups() {
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Smaller",
        {quantize_command(), prune_command(), pack_command(), compare_formats_command(),
-        suggest_command(), widths_command(), sparsities_command(), plan_command(),
-        formats_command()}},
-      {"Look", {inspect_command(), draw_command(), tokenize_command(), bench_command()}},
+        widths_command(), sparsities_command(), formats_command()}},
+      {"Look", {inspect_command(), draw_command(), bench_command()}},
       {"Also",
        {unpack_command(), trim_command(), lora_command(), convert_command(), plan_command(),
-        pass_command(), passes_command(), schema_command(), completion_command(), man_command()},
+        suggest_command(), tokenize_command(), pass_command(), passes_command()},
        /*brief=*/true},
+      {"Shell", {schema_command(), completion_command(), man_command()}, /*brief=*/true},
   };
   return groups;
 }

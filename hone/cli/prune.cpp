@@ -124,6 +124,7 @@ Command prune_command() {
             app.add_option("--target", a->job.how.pruning.target,
                            "globs of operations whose weights are pruned, by commas; by default "
                            "all linears but the classifier")
+                ->allow_extra_args(false)
                 ->delimiter(',');
             app.add_option("--activations", a->job.how.activations,
                            "share of what these layers read that goes, the smallest magnitudes: "

@@ -44,8 +44,10 @@ Command sparsities_command() {
                 ->required();
             app.add_option("--sparsities", a->job.study.sparsities,
                            "shares of the weights that go, by comma")
+                ->allow_extra_args(false)
                 ->delimiter(',');
             app.add_option("--methods", a->methods, "l1, random, by comma: a curve each")
+                ->allow_extra_args(false)
                 ->delimiter(',');
             app.add_option("--scope", a->scope,
                            "local: that share of every weight tensor; global: of all together")
@@ -55,6 +57,7 @@ Command sparsities_command() {
             app.add_option("--target", a->job.study.how.pruning.target,
                            "globs of operations whose weights are pruned, by commas; by default "
                            "all linears but the classifier")
+                ->allow_extra_args(false)
                 ->delimiter(',');
             declare_split(app, a->job.split,
                           "part on which what was chosen is measured once: train, validation, "

@@ -108,7 +108,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"method"}, {.shown = "l1|random", .words = {"l1", "random"}}},
       {{"scope"}, {.shown = "local|global", .words = {"local", "global"}}},
       {{"mode"}, {.shown = "exact|mase", .words = {"exact", "mase"}}},
-      {{"structure"}, {.shown = "weights|N:M", .words = {"weights", "2:4"}}},
+      {{"structure"}, {.shown = "STRUCTURE", .words = {"weights", "2:4"}}},
       {{"schedule"}, {.shown = "one_shot|cubic", .words = {"one_shot", "cubic"}}},
       {{"to"}, {.shown = "bf16|fp32", .words = {"bf16", "fp32"}}},
   };
