@@ -25,8 +25,9 @@ ComparedModel compared(const Model& model, const std::string& label, const Measu
           arithmetic_of(model.graph)};
 }
 
-ComparedModel parent_row(const Measurement& parent) {
-  return {"fp32", 32, parent, std::nullopt, kFloat};
+ComparedModel parent_row(const Choice& choice, const Measurement& parent) {
+  return {choice.parent_label, choice.parent_bits, parent, std::nullopt,
+          choice.parent_label == kFloat ? kFloat : kSimulated};
 }
 
 std::string Choice::made_on() const { return part_text(part, parent.evaluation, cautions); }
@@ -40,9 +41,13 @@ std::string Choice::reported_on() const {
 Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t batch_size,
                     Context& context) {
   const ChoicePart part = choice_part(data);
+  const std::string label =
+      parent.quantization ? summary(parent.quantization->plan) : std::string(kFloat);
   return {.part = part.name,
           .cautions = cautions(data.measured_choice()),
-          .parent = measure(parent, part.examples, batch_size, context, "fp32"),
+          .parent = measure(parent, part.examples, batch_size, context, label),
+          .parent_label = label,
+          .parent_bits = average_weight_bits(parent),
           .reported_part = data.measured.facts.part,
           .reported_cautions = cautions(data.measured),
           .warning = {},
@@ -59,8 +64,8 @@ void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const
         data.protocol == Protocol::original ? "protocol original: " : "", choice.part);
     return;
   }
-  const Measurement before = measure(parent, data.test, batch_size, context, "fp32");
-  choice.reported = {parent_row(before)};
+  const Measurement before = measure(parent, data.test, batch_size, context, choice.parent_label);
+  choice.reported = {parent_row(choice, before)};
   for (const ChosenModel& one : chosen) {
     ComparedModel row = compared(*one.model, one.label, before, data.test, batch_size, context);
     row.verdict = verdict(row.comparison->change);
@@ -91,7 +96,7 @@ std::vector<NamedEvaluation> chosen_evaluations(const Choice& choice,
   for (const ComparedModel& model : choice.reported)
     add(model.label, model.measurement, choice.reported_part, choice.reported_cautions);
   if (!named.empty()) return named;
-  add(parent_row(choice.parent).label, choice.parent, choice.part, choice.cautions);
+  add(choice.parent_label, choice.parent, choice.part, choice.cautions);
   for (const ComparedModel* model : chosen)
     add(model->label, model->measurement, choice.part, choice.cautions);
   return named;
@@ -133,7 +138,8 @@ std::string reported_caption(const Choice& choice) {
 }
 
 std::string nothing_reported(const Choice& choice) {
-  return fmt::format("Nothing is chosen, so fp32 alone is measured on {}.", choice.reported_on());
+  return fmt::format("Nothing is chosen, so {} alone is measured on {}.", choice.parent_label,
+                     choice.reported_on());
 }
 
 }  // namespace

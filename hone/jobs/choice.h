@@ -28,14 +28,13 @@ ChoicePart choice_part(const EncodedSplits& data);
 ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
                        const EncodedSet& examples, std::int64_t batch_size, Context& context);
 
-/// The parent as a row of a table.
-ComparedModel parent_row(const Measurement& parent);
-
 /// What every choice has, whatever it is among.
 struct Choice {
   std::string part;                        ///< it is made on
   std::vector<std::string> cautions = {};  ///< of that part, see hone/data/data_facts.h
   Measurement parent;                      ///< there
+  std::string parent_label = "fp32";       ///< its formats, where it is quantized
+  double parent_bits = 32;                 ///< per quantized weight
   std::string reported_part;
   std::vector<std::string> reported_cautions = {};
   /// Where that is the same part and something was chosen: that its figures flatter. Else empty.
@@ -47,6 +46,9 @@ struct Choice {
   std::string made_on() const;
   std::string reported_on() const;
 };
+
+/// The parent as a row of a table, as it was measured on either part.
+ComparedModel parent_row(const Choice& choice, const Measurement& parent);
 
 /// Measures the parent where the choice is made. Throws `UserError` as `choice_part` does.
 Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t batch_size,

@@ -152,14 +152,14 @@ Table choice_table(const FormatStudy& study) {
     row.emplace_back(model.arithmetic);
     table.add_row(std::move(row));
   };
-  add("fp32", absent, parent_row(study.choice.parent), {});
+  add("fp32", absent, parent_row(study.choice, study.choice.parent), {});
   for (const FormatResult& r : study.results)
     add(r.choice.label, bytes(static_cast<std::int64_t>(std::ceil(r.bytes))), r.model, r.noise);
   return table;
 }
 
 std::vector<ComparedModel> compared_models(const FormatStudy& study) {
-  std::vector<ComparedModel> models = {parent_row(study.choice.parent)};
+  std::vector<ComparedModel> models = {parent_row(study.choice, study.choice.parent)};
   for (const FormatResult& result : study.results) models.push_back(result.model);
   return models;
 }
@@ -261,7 +261,7 @@ Json to_json(const FormatStudy& study, const std::vector<std::string>& labels) {
     rows.back().update(to_json(model, labels));
     rows.back().erase("model");
   };
-  add(parent_row(study.choice.parent));
+  add(parent_row(study.choice, study.choice.parent));
   for (const FormatResult& r : study.results) {
     add(r.model);
     rows.back().update({{"packed_bytes", static_cast<std::int64_t>(std::ceil(r.bytes))},

@@ -74,6 +74,10 @@ std::vector<std::string> sparsity_findings(const SparsityStudy& study) {
           fmt::format("By {}, not even the densest, {}, is shown to keep it on {}: {}.",
                       title_of(curve.method), share_text(curve.results.front().sparsity),
                       study.choice.made_on(), curve.results.front().model.verdict->summary));
+  if (study.trained)
+    lines.emplace_back(
+        "Candidates were trained longer than the model that they are made of, and none as long "
+        "without pruning: the changes are those of training and pruning together.");
   const std::vector<std::string> reported = reported_findings(study.choice);
   lines.insert(lines.end(), reported.begin(), reported.end());
   return lines;
@@ -90,7 +94,7 @@ Figure sparsity_figure(const SparsityStudy& study) {
       fmt::format("Pruned weights{}; {}; one seed",
                   study.trained ? ", trained afterwards" : ", not trained afterwards",
                   study.choice.made_on()),
-      study.choice, "the parent", {.label = "Sparsity (%)"}, curves);
+      study.choice, study.choice.parent_label, {.label = "Sparsity (%)"}, curves);
 }
 
 }  // namespace
@@ -121,7 +125,7 @@ SparsityStudy study_sparsities(const Model& parent, const EncodedSplits& data,
 }
 
 std::vector<ComparedModel> compared_models(const SparsityStudy& study) {
-  std::vector<ComparedModel> rows = {parent_row(study.choice.parent)};
+  std::vector<ComparedModel> rows = {parent_row(study.choice, study.choice.parent)};
   for (const SparsityCurve& curve : study.curves)
     for (const SparsityResult& result : curve.results) rows.push_back(result.model);
   return rows;
@@ -181,7 +185,8 @@ Section sparsity_section(const SparsityStudy& study, const fs::path& stem,
       what + " against the share of weights that were pruned, a curve for each method; the table "
              "has the figures.",
       notes));
-  section.blocks.push_back(candidate_page_table(sparsity_table(study), study.choice, "the parent",
+  section.blocks.push_back(candidate_page_table(sparsity_table(study), study.choice,
+                                                study.choice.parent_label,
                                                 "of each method from the densest on"));
   section.blocks.push_back(reported_block(study.choice));
   return section;

@@ -18,7 +18,7 @@ struct SuggestionTrial {
 
   /// The parent there and both.
   std::vector<ComparedModel> models() const {
-    return {parent_row(choice.parent), given, suggested};
+    return {parent_row(choice, choice.parent), given, suggested};
   }
 };
 

@@ -124,7 +124,7 @@ WidthStudy study_widths(const Model& parent, const EncodedSplits& data,
 }
 
 std::vector<ComparedModel> compared_models(const WidthStudy& study) {
-  std::vector<ComparedModel> rows = {parent_row(study.choice.parent)};
+  std::vector<ComparedModel> rows = {parent_row(study.choice, study.choice.parent)};
   for (const WidthResult& result : study.results) {
     rows.push_back(result.ptq);
     rows.push_back(result.qat);

@@ -164,6 +164,19 @@ TEST_F(Pruning, IsStudiedBySparsity) {
   EXPECT_NE(rows[1].find("validation"), std::string::npos) << rows[1];
 }
 
+TEST_F(Pruning, IsStudiedOfAQuantizedModelBesideThat) {
+  run_well({"quantize", "model", "--weight_format", "int(bits=8)", "--data", "reviews.csv", "-o",
+            "int8"},
+           folder());
+  const Json results = run_json({"sparsities", "int8", "--sparsities", "0.2", "--methods", "l1",
+                                 "--max_steps", "1", "--data", "reviews.csv", "-o", "study-int8"},
+                                folder());
+  EXPECT_EQ(results["models"].size(), 2);
+  for (const Json& model : results["models"]) EXPECT_EQ(model["arithmetic"], "simulated");
+  EXPECT_NE(results["models"][0]["model"].get<std::string>().find("int(bits=8"), std::string::npos);
+  EXPECT_NE(results["findings"].dump().find("training and pruning together"), std::string::npos);
+}
+
 TEST_F(Pruning, SaysWhatCannotBe) {
   expect_refusal("--structure 2:4 says how many weights go; leave out --sparsity",
                  pruning({"--structure", "2:4", "--sparsity", "0.5", "-o", "none"}), 2);
