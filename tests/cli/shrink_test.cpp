@@ -47,9 +47,9 @@ TEST(Shrink, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
   run_json({"eval", "trimmed", "--data", kReviewsFile}, folder.path());
   const Json packed = run_json(
       {"pack", "trimmed", "--weight_format", "int(bits=8,per=row)", "-o", "packed"}, folder.path());
-  EXPECT_EQ(packed["size"]["disk_bytes"],
+  EXPECT_EQ(packed["account"]["disk_bytes"],
             fs::file_size(folder.path() / "packed/parameters.safetensors"));
-  EXPECT_LT(packed["size"]["memory_bytes"].get<double>(),
+  EXPECT_LT(packed["account"]["memory_bytes"].get<double>(),
             0.35 * trimmed["size_before"]["memory_bytes"].get<double>());
   expect_refusal("trim", {"trim", "packed", "--data", kReviewsFile, "-o", "none"}, folder.path());
   expect_refusal("special ones and single characters, by which every word can be spelled; got 3",
@@ -120,7 +120,7 @@ TEST(Shrink, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
   refuse("takes --method l1, l2 or first_order", {"heads", "--method", "random"});
   refuse("layers that stay are spaced evenly", {"layers", "--scope", "global"});
   refuse("chooses heads and neurons", {"weights", "--method", "l2"});
-  expect_refusal("sparsity`: expected a share from 0 to below 1",
+  expect_refusal("--sparsity: expected a share from 0 to below 1",
                  with(prune, {"heads", "--sparsity", "1", "-o", "none"}), folder.path());
   run_json({"quantize", kModel, "--format", "bf16", "--data", kReviewsFile, "-o", "rounded"},
            folder.path());

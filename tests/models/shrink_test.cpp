@@ -23,32 +23,32 @@ using testing::floats_of;
 using testing::quiet_context;
 using testing::tiny_model;
 
-Session session() { return quiet_context().session(); }
+Session quiet_session() { return quiet_context().session(); }
 
 // "loss" or "logits" of a batch, without dropout.
-std::vector<float> output_of(const Model& model, const NamedTensors& inputs,
-                             const std::string& output = "logits") {
+std::vector<float> output_called(const Model& model, const NamedTensors& inputs,
+                                 const std::string& output = "logits") {
   Graph graph = model.graph;
   remove_dropout(graph);
   ParameterStore parameters = model.parameters;
-  return floats_of(session().executable(graph)->run(inputs, parameters).at(output));
+  return floats_of(quiet_session().executable(graph)->run(inputs, parameters).at(output));
 }
 
-const EncodedSet& texts() {
+const EncodedSet& some_texts() {
   static const EncodedSet set = testing::tiny_texts(12);
   return set;
 }
-NamedTensors batch() {
-  return text_examples(texts()).batch(std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}, 0);
+NamedTensors some_batch() {
+  return text_examples(some_texts()).batch(std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}, 0);
 }
 
-void expect_near(const std::vector<float>& a, const std::vector<float>& b) {
+void expect_close(const std::vector<float>& a, const std::vector<float>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
 }
 
 // Multiplies the columns by which a unit is read.
-void scale_unit(Model& model, const UnitGroup& group, std::int64_t unit, float factor) {
+void scale_columns(Model& model, const UnitGroup& group, std::int64_t unit, float factor) {
   Tensor& weight = model.parameters.writable(group.reader->inputs()[1].node->name());
   const std::span<float> values = weight.values<float>();
   const auto columns = weight.size(1);
@@ -56,7 +56,7 @@ void scale_unit(Model& model, const UnitGroup& group, std::int64_t unit, float f
     if (static_cast<std::int64_t>(i) % columns / group.width == unit) values[i] *= factor;
 }
 
-std::string built_graph(const Model& model) {
+std::string graph_of_config(const Model& model) {
   return to_string(new_model(model.facts, builtin().ops, 1).graph);
 }
 
@@ -69,16 +69,15 @@ TEST(Shrink, UnitsWithoutOutputWeightsGoAndNothingChanges) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       kept.emplace_back();
       for (std::int64_t unit = 0; unit < groups[g].count; ++unit) {
-        if (unit % 2 == static_cast<std::int64_t>(g))
-          scale_unit(model, groups[g], unit, 0);
-        else
-          kept.back().push_back(unit);
+        const bool goes = unit % 2 == static_cast<std::int64_t>(g);
+        scale_columns(model, groups[g], unit, goes ? 0 : 4);
+        if (!goes) kept.back().push_back(unit);
       }
     }
-    const std::vector<float> before = output_of(model, batch());
+    const std::vector<float> before = output_called(model, some_batch());
     // The norm finds them, and the loss does.
-    const auto importance = unit_importance(model, groups, text_examples(texts()),
-                                            {.batch_size = 4, .batch_count = 2}, session());
+    const auto importance = unit_importance(model, groups, text_examples(some_texts()),
+                                            {.batch_size = 4, .batch_count = 2}, quiet_session());
     for (std::size_t g = 0; g < groups.size(); ++g) {
       const std::vector<double>& scores = importance.at(groups[g].reader->name());
       EXPECT_EQ(choose_units({scores}, 0.5, UnitScope::local)[0], kept[g]);
@@ -90,18 +89,18 @@ TEST(Shrink, UnitsWithoutOutputWeightsGoAndNothingChanges) {
     Model pruned = model;
     transform(pruned,
               fmt::format("prune_structure(structure=\"{}\", method=\"l2\")", to_string(kind)),
-              session());
-    expect_near(output_of(pruned, batch()), before);
+              quiet_session());
+    expect_close(output_called(pruned, some_batch()), before);
     for (const UnitGroup& group : unit_groups(pruned.graph, kind))
       EXPECT_EQ(group.count, groups[0].count / 2);
     // Fewer neurons are a smaller config; no config has fewer heads of the same size.
-    EXPECT_EQ(to_string(pruned.graph) == built_graph(pruned), kind == UnitKind::neurons);
+    EXPECT_EQ(to_string(pruned.graph) == graph_of_config(pruned), kind == UnitKind::neurons);
     EXPECT_EQ(pruned.facts.config["intermediate_size"], kind == UnitKind::neurons ? 32 : 64);
     TemporaryFolder folder;
     save_model(pruned, folder.path());
     EXPECT_EQ(fs::exists(folder.path() / "model.safetensors"), kind == UnitKind::neurons);
     const Model read = load_model(folder.path(), builtin().ops, builtin().formats, 1);
-    EXPECT_EQ(output_of(read, batch()), output_of(pruned, batch()));
+    EXPECT_EQ(output_called(read, some_batch()), output_called(pruned, some_batch()));
   }
 }
 
@@ -111,7 +110,7 @@ TEST(Shrink, TheImportanceOfAUnitIsWhatTheLossSaysOfItsGate) {
     const std::vector<UnitGroup> groups = unit_groups(model.graph, kind);
     const EncodedSet some = testing::tiny_texts(6);
     const auto importance = unit_importance(model, groups, text_examples(some),
-                                            {.batch_size = 6, .batch_count = 1}, session());
+                                            {.batch_size = 6, .batch_count = 1}, quiet_session());
     const std::vector<double>& scores = importance.at(groups[1].reader->name());
     double norm = 0;
     std::vector<double> slopes;
@@ -120,10 +119,10 @@ TEST(Shrink, TheImportanceOfAUnitIsWhatTheLossSaysOfItsGate) {
       std::array<double, 2> losses{};
       for (const int side : {0, 1}) {
         Model moved = model;
-        scale_unit(moved, groups[1], unit, side == 0 ? 1 - kStep : 1 + kStep);
+        scale_columns(moved, groups[1], unit, side == 0 ? 1 - kStep : 1 + kStep);
         const NamedTensors all =
             text_examples(some).batch(std::vector<std::int64_t>{0, 1, 2, 3, 4, 5}, 0);
-        losses[static_cast<std::size_t>(side)] = output_of(moved, all, "loss")[0];
+        losses[static_cast<std::size_t>(side)] = output_called(moved, all, "loss")[0];
       }
       slopes.push_back(std::abs(losses[1] - losses[0]) / (2 * kStep));
       norm += slopes.back() * slopes.back();
@@ -145,9 +144,9 @@ TEST(Shrink, AllTogetherLoseTheLeastButOneOfEachGroupStays) {
   });
   Model model = tiny_model();
   std::vector<UnitGroup> neurons = unit_groups(model.graph, UnitKind::neurons);
-  for (std::int64_t unit = 0; unit < 40; ++unit) scale_unit(model, neurons[0], unit, 0);
+  for (std::int64_t unit = 0; unit < 40; ++unit) scale_columns(model, neurons[0], unit, 0);
   transform(model, "prune_structure(structure=\"neurons\", sparsity=0.3, scope=\"global\")",
-            session());
+            quiet_session());
   neurons = unit_groups(model.graph, UnitKind::neurons);
   EXPECT_LT(neurons[0].count, neurons[1].count);
   EXPECT_EQ(neurons[0].count + neurons[1].count, 128 - 38);
@@ -157,8 +156,8 @@ TEST(Shrink, AllTogetherLoseTheLeastButOneOfEachGroupStays) {
 TEST(Shrink, LayersGoAndThoseBehindThemTakeTheirNumbers) {
   Model model = tiny_model();
   const Model before = model;
-  transform(model, "drop_layers(layers=\"0\")", session());
-  EXPECT_EQ(to_string(model.graph), built_graph(model));  // streams of dropout, too
+  transform(model, "drop_layers(layers=\"0\")", quiet_session());
+  EXPECT_EQ(to_string(model.graph), graph_of_config(model));  // streams of dropout, too
   EXPECT_EQ(model.facts.config["num_hidden_layers"], 1);
   const std::string weight = "attention.self.query.weight";
   EXPECT_EQ(floats_of(model.parameters.at("bert.encoder.layer.0." + weight)),
@@ -170,15 +169,15 @@ TEST(Shrink, LayersGoAndThoseBehindThemTakeTheirNumbers) {
   EXPECT_EQ(kept_layers(5, 2, "last"), (std::vector<std::int64_t>{3, 4}));
   // Formats go along with the layers that they are of.
   Model quantized = before;
-  quantize_model(quantized, one_format(before, testing::format_called("bf16")), session());
-  transform(quantized, "drop_layers(layers=\"0\")", session());
+  quantize_model(quantized, one_format(before, testing::format_called("bf16")), quiet_session());
+  transform(quantized, "drop_layers(layers=\"0\")", quiet_session());
   EXPECT_EQ(quantized.quantization->plan, one_format(model, testing::format_called("bf16")));
 }
 
 TEST(Shrink, WhatCannotGoIsSaid) {
   const auto refusal = [](Model model, const std::string& pass) {
     const std::string graph = to_string(model.graph);
-    const std::string message = user_error_of([&] { transform(model, pass, session()); });
+    const std::string message = user_error_of([&] { transform(model, pass, quiet_session()); });
     EXPECT_EQ(to_string(model.graph), graph);
     return message;
   };
@@ -203,18 +202,18 @@ TEST(Shrink, WhatCannotGoIsSaid) {
   expect("scope: expected local or global", model, "prune_structure(scope=\"all\")");
   expect("rows: expected 1 to 40", model, "trim_vocabulary(rows=41)");
   Model quantized = model;
-  quantize_model(quantized, one_format(model, testing::format_called("bf16")), session());
+  quantize_model(quantized, one_format(model, testing::format_called("bf16")), quiet_session());
   expect("the model is quantized, and formats know the shapes", quantized, "prune_structure");
   Model adapted = model;
-  transform(adapted, "insert_lora(target=\"query\", r=2)", session());
+  transform(adapted, "insert_lora(target=\"query\", r=2)", quiet_session());
   expect("has an adapter of low rank", adapted, "prune_structure");
   Model masked = model;
-  transform(masked, "prune(sparsity=0.5)", session());
+  transform(masked, "prune(sparsity=0.5)", quiet_session());
   expect("it reads its weight through %", masked, "prune_structure");
-  transform(masked, "drop_layers(layers=\"1\")", session());  // masks go along
+  transform(masked, "drop_layers(layers=\"1\")", quiet_session());  // masks go along
   Model whole = model;
-  transform(whole, "fuse_attention", session());  // the other form of the same heads
-  transform(whole, "prune_structure(structure=\"heads\")", session());
+  transform(whole, "fuse_attention", quiet_session());  // the other form of the same heads
+  transform(whole, "prune_structure(structure=\"heads\")", quiet_session());
 }
 
 TEST(Shrink, EveryArchitectureShrinks) {
@@ -226,15 +225,15 @@ TEST(Shrink, EveryArchitectureShrinks) {
     const std::int64_t layers = layer_stack(model.graph).count;
     for (const UnitKind kind : kUnitKinds)
       EXPECT_EQ(std::ssize(unit_groups(model.graph, kind)), layers) << name;
-    transform(model, "prune_structure(structure=\"neurons\")", session());
-    EXPECT_EQ(to_string(model.graph), built_graph(model)) << name;
-    if (layers > 1) transform(model, "drop_layers(keep=1)", session());
-    EXPECT_EQ(to_string(model.graph), built_graph(model)) << name;
-    transform(model, "prune_structure(structure=\"heads\")", session());
+    transform(model, "prune_structure(structure=\"neurons\")", quiet_session());
+    EXPECT_EQ(to_string(model.graph), graph_of_config(model)) << name;
+    if (layers > 1) transform(model, "drop_layers(keep=1)", quiet_session());
+    EXPECT_EQ(to_string(model.graph), graph_of_config(model)) << name;
+    transform(model, "prune_structure(structure=\"heads\")", quiet_session());
     Graph graph = forward_graph(model);
     remove_dropout(graph);
     ParameterStore parameters = model.parameters;
-    const auto logits = session().executable(graph)->run(batch, parameters).at("logits");
+    const auto logits = quiet_session().executable(graph)->run(batch, parameters).at("logits");
     EXPECT_TRUE(std::isfinite(floats_of(logits)[0])) << name;
   }
 }
