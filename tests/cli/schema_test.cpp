@@ -200,6 +200,7 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
        name + "_widths"},
       {"prune " + name + texts + " --activations 0.2 --max_drop 1 -o " + name + "_pruned",
        name + "_pruned"},
+      {"trim " + name + texts + " --max_drop 1 -o " + name + "_trimmed", name + "_trimmed"},
       {"sparsities " + name + texts + " --sparsities 0.5 -o " + name + "_sparsities",
        name + "_sparsities"},
       {"demo --max_steps 1 --qat_steps 1" + generated + " --max_seq_length 16 -o " + name + "_demo",
