@@ -115,7 +115,11 @@ class RowStarts {
   // Of a block whose codes have this sum and whose scale is 2^fall of the row's.
   HWY_INLINE void set_sum(std::int64_t block, std::int32_t sum, int fall) const {
     const std::int32_t bits = kOrigin + fall * (1 << 23);
-    set(block, bits - 128 * sum, bits);
+    // Unsigned, for the sum over a row with a NaN is any number; the scale of such a row is NaN.
+    set(block,
+        static_cast<std::int32_t>(static_cast<std::uint32_t>(bits) -
+                                  128u * static_cast<std::uint32_t>(sum)),
+        bits);
   }
 
  private:
