@@ -57,6 +57,7 @@ PassDef distill_pass() {
       .summary = "add to the loss what the answers are away from a parent's, a new input",
       .options = {{"temperature", "T, by which logits are divided first", usual.temperature},
                   {"alpha", "what the loss of the labels weighs, from 0 to 1", usual.alpha}},
+      .of_runs = true,  // whoever trains gives the parent's logits
       .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
         return distill(graph, {options.get<double>("temperature"), options.get<double>("alpha")});
       }};

@@ -184,6 +184,7 @@ PassDef drop_layers_pass() {
           .options = {{"layers", "numbers of those that go, apart by commas", std::string()},
                       {"keep", "how many stay, where no numbers are given", std::int64_t{0}},
                       {"which", "those that stay: evenly, first or last", std::string("evenly")}},
+          .example = "keep=1",
           .run = run};
 }
 

@@ -43,7 +43,7 @@ std::vector<Node*> targets(const Graph& graph, const LoraOptions& options) {
   for (const std::string& glob : options.target)
     user_check(
         std::ranges::any_of(linears, [&](const Node* node) { return names(glob, node->name()); }),
-        "no linear matches '{}' of `target`; `hone plan` lists them", glob);
+        "no linear matches '{}' of target; `hone plan` lists them", glob);
   std::erase_if(linears, [&](const Node* node) {
     return !names_module(options.target, node->name()) ||
            is_within(options.modules_to_save, node->name());

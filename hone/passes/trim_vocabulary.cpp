@@ -71,6 +71,7 @@ PassDef trim_vocabulary_pass() {
   return {.name = "trim_vocabulary",
           .summary = "keep the first rows of the embeddings of tokens; `hone trim` chooses tokens",
           .options = {{"rows", "how many stay", std::int64_t{0}, true}},
+          .example = "rows=8000",
           .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
                     const Session&) {
             return trim_vocabulary(graph, parameters, options.get<std::int64_t>("rows"));

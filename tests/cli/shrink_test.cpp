@@ -125,7 +125,7 @@ TEST(Shrink, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
                  with(prune, {"heads", "--sparsity", "1", "-o", "none"}), folder.path());
   run_json({"quantize", kModel, "--format", "bf16", "--data", kReviewsFile, "-o", "rounded"},
            folder.path());
-  expect_refusal("the model is quantized already",
+  expect_refusal("rounded: it is quantized already",
                  {"prune", "rounded", "--structure", "heads", "--data", kReviewsFile, "-o", "none"},
                  folder.path());
 }

@@ -318,7 +318,7 @@ TEST(Adapter, SaysWhatIsWrongInItsFolder) {
           [&](TensorMap& t) { t["weight"] = Tensor::zeros(DType::f32, {2}); });
   without(
       "",
-      "in the pass insert_lora: no linear matches 'bert.encoder.layer.7.output.dense' of `target`; "
+      "in the pass insert_lora: no linear matches 'bert.encoder.layer.7.output.dense' of target; "
       "`hone plan` lists them",
       [&](TensorMap& t) {
         t["base_model.model.bert.encoder.layer.7.output.dense.lora_A.weight"] =

@@ -99,7 +99,7 @@ TEST(InsertLora, SaysWhatDoesNotFit) {
     });
   };
   EXPECT_EQ(refusal({.target = {"key"}}),
-            "no linear matches 'key' of `target`; `hone plan` lists them");
+            "no linear matches 'key' of target; `hone plan` lists them");
   EXPECT_EQ(refusal({.target = {"head"}, .modules_to_save = {"head"}}),
             "`modules_to_save` names all linears that `target` names");
   EXPECT_EQ(refusal({.modules_to_save = {"pooler"}}),

@@ -27,7 +27,7 @@ Example example_of(std::string_view pass) {
           text.substr(between + kBetween.size())};
 }
 
-// Values for what passes compute with; codes are all zero.
+// Values for what passes compute with: codes are all zero, masks keep all.
 ParameterStore values_of(const Graph& graph) {
   ParameterStore store;
   for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
@@ -35,6 +35,8 @@ ParameterStore values_of(const Graph& graph) {
     Tensor values = Tensor::empty(type.dtype, resolve(type.shape, {}));
     if (type.dtype == DType::f32) {
       std::ranges::fill(values.values<float>(), 0.5f);
+    } else if (type.dtype == DType::boolean) {
+      std::ranges::fill(values.values<bool>(), true);
     } else {
       std::ranges::fill(values.values<std::uint8_t>(), std::uint8_t{0});
     }
