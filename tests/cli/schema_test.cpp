@@ -123,7 +123,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"pass model remove_dropout -o calm", "calm"},
       {"pass learnt fuse_attention --data reviews.csv -o fused", "fused"},
       {fmt::format("pass model count_dropouts --plugin {}/dropout_passes.so", HONE_PLUGINS)},
-      {"trim model --keep 300 --max_drop 100 --data reviews.csv -o trimmed", "trimmed"},
+      {"trim model --keep 42 --max_drop 100 --data reviews.csv -o trimmed", "trimmed"},
       {"prune model --structure heads,neurons,layers --max_steps 1 --max_drop 100 --data "
        "reviews.csv "
        "-o smaller",
