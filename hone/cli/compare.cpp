@@ -1,7 +1,6 @@
 #include "hone/jobs/compare.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -18,12 +17,7 @@ void compare(CompareArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   const CompareResult result = compare_models(a.job, context);
-  if (a.run.json) {
-    print_result("compare", result.fields);
-  } else {
-    print_text(a.run, "{}", result.text(text_style(a.run)));
-  }
-  if (a.job.max_drop_points) check_gate(result.verdict, result.part, a.run);
+  print_judged("compare", result, a.job.max_drop_points.has_value(), a.run);
 }
 
 }  // namespace

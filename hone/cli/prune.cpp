@@ -1,7 +1,6 @@
 #include "hone/jobs/prune.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/prune_shapes.h"
@@ -85,12 +84,7 @@ void prune_model(PruneArguments& a, const CLI::App& app) {
   const PruneResult result =
       shapes ? prune_shapes(a, *shapes, context, app) : prune_weights(a, context, app);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  if (a.run.json) {
-    print_result("prune", result.fields);
-  } else {
-    print_text(a.run, "{}", result.text(text_style(a.run)));
-  }
-  if (a.job.max_drop_points) check_gate(result.verdict, result.part, a.run);
+  print_judged("prune", result, a.job.max_drop_points.has_value(), a.run);
 }
 
 }  // namespace

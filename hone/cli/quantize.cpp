@@ -1,7 +1,6 @@
 #include "hone/jobs/quantize.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/quantize_native.h"
@@ -71,12 +70,7 @@ void quantize(QuantizeArguments& a, const CLI::App& app) {
   const QuantizeResult result =
       a.native.empty() ? quantize_job(a.job, context) : quantize_native(a, context);
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
-  if (a.run.json) {
-    print_result("quantize", result.fields);
-  } else {
-    print_text(a.run, "{}", result.text(text_style(a.run)));
-  }
-  if (a.job.max_drop_points) check_gate(result.verdict, result.part, a.run);
+  print_judged("quantize", result, a.job.max_drop_points.has_value(), a.run);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
 #include "hone/metrics/verdict.h"
 #include "hone/report/text_layout.h"
 
@@ -33,6 +34,19 @@ void print_message(std::string_view text);
 /// programs; people have read it there as the headline.
 void check_gate(const Verdict& verdict, const std::string& measured_on,
                 const RunArguments& arguments);
+
+/// Prints the result of a command that judges a model beside another (`fields`, `text`, `verdict`, `part`), for programs or for
+/// people, and holds it to its gate where it has one.
+template <typename Result>
+void print_judged(std::string_view command, const Result& result, bool has_gate,
+                  const RunArguments& arguments) {
+  if (arguments.json) {
+    print_result(command, result.fields);
+  } else {
+    print_text(arguments, result.text(text_style(arguments)));
+  }
+  if (has_gate) check_gate(result.verdict, result.part, arguments);
+}
 
 /// Sees to it that the standard output has taken all that was printed. Throws `UserError` with the reason when it has not:
 /// a full disk must not look like success. False: whoever read it has stopped (`| head`).

@@ -1,7 +1,6 @@
 #include "hone/jobs/trim.h"
 
 #include "hone/cli/arguments.h"
-#include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 
@@ -18,12 +17,7 @@ void trim_model(TrimArguments& a, const CLI::App& app) {
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
   const TrimResult result = trim_job(a.job, context);
-  if (a.run.json) {
-    print_result("trim", result.fields);
-  } else {
-    print_text(a.run, "{}", result.text(text_style(a.run)));
-  }
-  if (a.job.max_drop_points) check_gate(result.verdict, result.part, a.run);
+  print_judged("trim", result, a.job.max_drop_points.has_value(), a.run);
 }
 
 }  // namespace
