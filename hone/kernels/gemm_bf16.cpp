@@ -1,7 +1,7 @@
 // Both operands are packed as pairs of neighbours in K: A, once, into panels of 8 rows, W as files have it. A chunk computes a
-// tile of 128 rows by 8 groups of columns, 48 each, one block of K after the other, so that the block of W (590 KB) and that of
-// A (196 KB) stay in the second cache. A piece of 8 rows by one group is summed in registers (bf16_products.h, or below with
-// fused multiply-adds), and added to C from the first cache.
+// tile of 128 rows by 4 groups of columns, 48 each, one block of K after the other, so that the block of W (295 KB), that of A
+// (196 KB) and the tile of C (98 KB), which every block of K adds to, stay in a second cache of 1 MB. A piece of 8 rows by one
+// group is summed in registers (bf16_products.h, or below with fused multiply-adds), and added to C from the first cache.
 #include "hone/kernels/gemm_bf16.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::int64_t kMostPairs = 384;
 constexpr std::int64_t kTileRowPanels = 16;
-constexpr std::int64_t kTileGroups = 8;
+constexpr std::int64_t kTileGroups = 4;
 constexpr std::int64_t kFewTileGroups = 2;  // of a tile of one panel of rows, which has less to do
 static_assert(kPairStride == kPackedRows);
 
