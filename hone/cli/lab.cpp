@@ -1,4 +1,4 @@
-#include "hone/jobs/lab.h"
+#include "hone/labs/lab.h"
 
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"

@@ -1,4 +1,4 @@
-#include "hone/jobs/mxint8_lab.h"
+#include "hone/labs/mxint8_lab.h"
 
 namespace hone {
 namespace {

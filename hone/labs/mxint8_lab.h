@@ -1,9 +1,9 @@
 #pragma once
 
-#include "hone/jobs/lab.h"
-#include "hone/jobs/mxint8_decode.h"
-#include "hone/jobs/mxint8_memory.h"
-#include "hone/jobs/mxint8_products.h"
+#include "hone/labs/lab.h"
+#include "hone/labs/mxint8_decode.h"
+#include "hone/labs/mxint8_memory.h"
+#include "hone/labs/mxint8_products.h"
 
 /// Lab 4.3: what MXINT8 costs and saves. Elements and their decoding, the memory of packed models, products of packed weights
 /// and their answers.

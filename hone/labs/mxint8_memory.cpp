@@ -1,4 +1,4 @@
-#include "hone/jobs/mxint8_memory.h"
+#include "hone/labs/mxint8_memory.h"
 
 #include <malloc.h>
 

@@ -1,4 +1,4 @@
-#include "hone/jobs/mxint8_products.h"
+#include "hone/labs/mxint8_products.h"
 
 #include <algorithm>
 #include <chrono>
@@ -11,9 +11,9 @@
 #include "hone/base/text.h"
 #include "hone/jobs/choice.h"
 #include "hone/jobs/compress.h"
-#include "hone/jobs/mxint8_memory.h"
 #include "hone/jobs/race.h"
 #include "hone/jobs/times_in_turn.h"
+#include "hone/labs/mxint8_memory.h"
 #include "hone/models/memory_account.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"

@@ -3,7 +3,7 @@
 #include <iterator>
 
 #include "hone/base/text.h"
-#include "hone/jobs/mxint8_memory.h"
+#include "hone/labs/mxint8_memory.h"
 #include "hone/models/memory_account.h"
 
 // What the stages have found, told.

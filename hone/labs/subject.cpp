@@ -1,4 +1,4 @@
-#include "hone/jobs/lab_subject.h"
+#include "hone/labs/subject.h"
 
 #include <algorithm>
 

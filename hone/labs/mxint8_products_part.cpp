@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "hone/base/text.h"
-#include "hone/jobs/mxint8_products.h"
+#include "hone/labs/mxint8_products.h"
 #include "hone/study/comparison_table.h"
 
 // What the stages have found, told.

@@ -1,4 +1,4 @@
-#include "hone/jobs/lab.h"
+#include "hone/labs/lab.h"
 
 #include <fmt/ranges.h>
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hone/jobs/lab_subject.h"
 #include "hone/jobs/run_report.h"
+#include "hone/labs/subject.h"
 #include "hone/report/text_layout.h"
 
 /// Experiments that are run by their names: each a record (`Lab`) of stages that find something out and a report of what they

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "hone/jobs/lab.h"
+#include "hone/labs/lab.h"
 
 /// Of lab 4.3: a model in fp32, with packed weights (W8A16), with products of codes (W8A8), and with what is best for each
 /// linear: what is moved and computed, how long it takes, and what becomes of the answers.

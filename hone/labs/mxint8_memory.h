@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hone/jobs/lab.h"
+#include "hone/labs/lab.h"
 
 /// Of lab 4.3: what packing saves of models, by the formula, in memory, on disk and in a process, and each reason for the
 /// difference.

@@ -1,4 +1,4 @@
-#include "hone/jobs/mxint8_decode.h"
+#include "hone/labs/mxint8_decode.h"
 
 #include <algorithm>
 #include <bit>

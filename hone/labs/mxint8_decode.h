@@ -1,6 +1,6 @@
 #pragma once
 
-#include "hone/jobs/lab.h"
+#include "hone/labs/lab.h"
 
 /// Of lab 4.3: what an element of MXINT8 stands for, how its decoding is cut up, and how fast it is.
 namespace hone {
