@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hone/base/json.h"
+#include "hone/data/encoded_set.h"
 #include "hone/models/model_source.h"
 #include "hone/passes/quantize.h"
 #include "hone/report/text_layout.h"

@@ -234,7 +234,7 @@ std::vector<DequantizeTimes> times_of(const Json& fields) {
                           .tiling = {}};
     if (!row.at("tiles").is_null())
       times.tiling = mase_cuda_tiling(times.codes.count, times.codes.group);
-    all.push_back(std::move(times));
+    all.push_back(times);
   }
   return all;
 }
