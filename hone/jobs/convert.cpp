@@ -109,8 +109,8 @@ Conversion convert_weights(const fs::path& model, const fs::path& output) {
   add(copy_others(encoder, output));
   add(copy_modules(model, output));
   std::ranges::sort(conversion.copied);
-  const auto [first, last] = std::ranges::unique(conversion.copied);
-  conversion.copied.erase(first, last);
+  conversion.copied.erase(std::unique(conversion.copied.begin(), conversion.copied.end()),
+                          conversion.copied.end());
   write_safetensors(output / conversion.file, tensors, metadata);
   return conversion;
 }

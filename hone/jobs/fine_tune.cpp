@@ -239,7 +239,7 @@ class Run {
   // is too long in fewer letters, and then on several lines: nothing is left out.
   std::string evaluation_text(const TaskEvaluation& e, const StepRecord& record) const {
     const auto columns = static_cast<std::size_t>(context_.progress.line_columns());
-    const std::string whole =
+    std::string whole =
         stacked(evaluation_parts(e, record, "validation loss", std::string(e.figure.text)), 0);
     if (columns == 0 || display_width(whole) <= columns) return whole;
     return stacked(evaluation_parts(e, record, "val loss",

@@ -179,7 +179,7 @@ double worst_change(const FormatResult& result) {
 // Where none is shown to be kept, those that are shown to lose least: the best figure among many is that of the luckiest,
 // the end of an interval is not. The one of the least noise first.
 std::vector<const FormatResult*> least_at_worst(const FormatStudy& study) {
-  const double least = std::ranges::max(study.results | std::views::transform(worst_change));
+  const double least = worst_change(*std::ranges::max_element(study.results, {}, worst_change));
   std::vector<const FormatResult*> told;
   for (const FormatResult& result : study.results)
     if (worst_change(result) == least) told.push_back(&result);
@@ -195,7 +195,8 @@ std::string flips_of(const std::vector<const FormatResult*>& told) {
   const auto flips = [](const FormatResult* result) {
     return result->model.comparison->counted->flip_share;
   };
-  const auto [fewest, most] = std::ranges::minmax(told | std::views::transform(flips));
+  const auto ends = std::ranges::minmax_element(told, {}, flips);
+  const double fewest = flips(*ends.min), most = flips(*ends.max);
   return fewest == most
              ? fmt::format(", with {} flips", flip_share_text(most))
              : fmt::format(", with {} to {} flips", percent_number(fewest, kDifferenceDigits),
@@ -210,8 +211,8 @@ std::string least_text(const std::vector<const FormatResult*>& told) {
     return fmt::format("the interval of {} reaches down least: {}", told[0]->choice.label,
                        change_sentence(*told[0]->model.comparison));
   std::string names;
-  for (const FormatResult* result : told | std::views::take(kNamed))
-    names += (names.empty() ? "" : ", ") + result->choice.label;
+  for (std::size_t i = 0; i < std::min(told.size(), kNamed); ++i)
+    names += (i == 0 ? "" : ", ") + told[i]->choice.label;
   if (told.size() > kNamed) names += fmt::format(" and {} more", told.size() - kNamed);
   return fmt::format(
       "the 95 % intervals of {} of them reach down least and alike, to {} points{} ({})",

@@ -113,7 +113,7 @@ QuantizationPlan chosen_plan(const NativeRun& run, const NativeCopies& copies,
   if (!job.max_drop_points) return plan;
   findings.widening = choose_widening(model, copies, plan, costs, run.data, job.eval_batch_size,
                                       job.margin(), run.context);
-  const QuantizationPlan chosen = widened(plan, costs, findings.widening->steps);
+  QuantizationPlan chosen = widened(plan, costs, findings.widening->steps);
   for (NativeLayer& layer : findings.layers) widen(layer, chosen);
   return chosen;
 }
@@ -162,7 +162,7 @@ struct NativeOutcome {
 
 // "native int(bits=8,per=row,scale=static), inputs dynamic": what has a choice of scales says which.
 std::string label_of(const NativeQuantizeJob& job, const NativeFindings& found) {
-  const std::string text = fmt::format("{} {}", found.arithmetic, format_text(found, job.weight));
+  std::string text = fmt::format("{} {}", found.arithmetic, format_text(found, job.weight));
   if (!native_objection(job.weight, InputScales::calibrated).empty()) return text;
   return text +
          (job.input_scales == InputScales::calibrated ? ", inputs static" : ", inputs dynamic");

@@ -365,7 +365,8 @@ class Reader {
     if (!given) return;
     const std::size_t before = runs.folders.size() + runs.skipped.size();
     std::vector<fs::path> entries = sorted_entries(path);
-    std::ranges::stable_partition(entries, [](const fs::path& entry) { return !is_link(entry); });
+    std::stable_partition(entries.begin(), entries.end(),
+                          [](const fs::path& entry) { return !is_link(entry); });
     for (const fs::path& entry : entries) add_path(entry, /*given=*/false);
     if (runs.folders.size() + runs.skipped.size() == before)
       skip(path,

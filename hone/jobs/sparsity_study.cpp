@@ -26,8 +26,7 @@ void check(const std::vector<double>& sparsities) {
 // The order of the tests: fixed before anything is measured.
 std::vector<double> densest_first(std::vector<double> sparsities) {
   std::ranges::sort(sparsities);
-  const auto repeated = std::ranges::unique(sparsities);
-  sparsities.erase(repeated.begin(), repeated.end());
+  sparsities.erase(std::unique(sparsities.begin(), sparsities.end()), sparsities.end());
   return sparsities;
 }
 

@@ -385,7 +385,7 @@ void report_seeds(const TrainRun& run, TrainedSeeds& trained, RunReport report) 
 
 // The task and the labels of the model; where another task is asked for, that alone.
 KnownLabels labels_to_train_for(const TrainJob& job) {
-  const KnownLabels known = known_labels(job.model);
+  KnownLabels known = known_labels(job.model);
   if (job.problem_type.empty()) return known;
   const Task task = with_context("`problem_type`", [&] { return parse_task(job.problem_type); });
   return known.task.value_or(task) == task ? KnownLabels{task, known.names} : KnownLabels{task, {}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hone/base/interrupt.h"
+#include "hone/base/text.h"
 #include "hone/formats/packing.h"
 #include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"

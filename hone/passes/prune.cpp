@@ -112,7 +112,7 @@ Node* stored_parameter(Value value) {
 }
 
 Tensor stored_values(Value value, const ParameterStore& parameters) {
-  const Tensor values = dense_on(parameters.at(stored_parameter(value)->name()), cpu());
+  Tensor values = dense_on(parameters.at(stored_parameter(value)->name()), cpu());
   if (!is_mask(*value.node)) return values;
   return masked(values, dense_on(parameters.at(value.node->inputs()[kKept].node->name()), cpu()));
 }

@@ -213,7 +213,8 @@ void write_trimmed_tokenizer(const fs::path& from, const TokenizerDefinition& de
                              const std::vector<std::int32_t>& kept, const fs::path& to) {
   const NewIds ids = new_ids(kept);
   for (const fs::path& file : tokenizer_files(from)) {
-    const std::string name = file.filename().string(), text = read_file(file);
+    const std::string name = file.filename().string();
+    std::string text = read_file(file);
     const auto trim = [&]() -> std::string {
       if (name == "vocab.txt") return trim_lines(text, ids);
       if (name == "tokenizer.json") return trim_tokenizer_json(text, ids);

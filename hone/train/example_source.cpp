@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "hone/tensor/dense.h"
+
 namespace hone {
 namespace {
 
