@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "hone/analysis/module_tree.h"
 #include "hone/base/process.h"
 #include "hone/base/text.h"
 #include "hone/passes/quantize.h"
@@ -198,7 +199,7 @@ std::string operation_label(const Node& node, const std::string& group) {
                          markup(parameter.substr(parameter.rfind('.') + 1)),
                          to_string(input.node->types()[0].shape));
   }
-  return label + fmt::format("<br/><font color=\"#444444\">{}</font>", to_string(node.types()[0]));
+  return label;
 }
 
 std::string statement(const Node& node, const std::string& group, FormatColours& formats) {
@@ -212,57 +213,72 @@ std::string statement(const Node& node, const std::string& group, FormatColours&
                      operation_label(node, group));
 }
 
+// Of a cluster: its whole path, but for what the layer around it says already.
+std::string module_label(const Module& module, const Folding& folding) {
+  const auto label = folding.labels.find(module.path);
+  return label != folding.labels.end() ? label->second
+                                       : relative(module.path, group_of(module.path));
+}
+
+// A module as a cluster with its children inside; nothing where none of its operations is drawn.
+std::string cluster(const ModuleTree& tree, std::size_t index, const Folding& folding,
+                    const std::map<std::size_t, std::string>& statements) {
+  const Module& module = tree.modules[index];
+  const auto own = statements.find(index);
+  std::string inside = own == statements.end() ? "" : own->second;
+  for (const std::size_t child : module.children)
+    inside += cluster(tree, child, folding, statements);
+  if (inside.empty() || index == 0) return inside;
+  return fmt::format(
+      "  subgraph cluster_{} {{ label={}; fontsize=12; style=rounded; color=\"#bbbbbb\";\n{}  }}\n",
+      index, dot_string(module_label(module, folding)), inside);
+}
+
+std::string edge(const std::string& from, const std::string& to, const Type& type) {
+  return fmt::format("  {} -> {} [label={}];\n", dot_string(from), dot_string(to),
+                     dot_string(to_string(type)));
+}
+
 }  // namespace
 
 Drawing draw(const Graph& graph, const DrawOptions& options) {
   const Folding folding = fold(layers_of(graph), options.depth);
+  const ModuleTree tree = module_tree(graph);
   Drawing drawing;
   drawing.folded_layers = static_cast<std::int64_t>(folding.drawn_as.size());
   FormatColours formats;
-  std::map<std::string, std::string> groups;
-  std::vector<std::string> order;
+  std::map<std::size_t, std::string> statements;  // by module
   std::string edges;
   for (const auto& node : graph.nodes()) {
     if (node->kind() == NodeKind::parameter) continue;
     const bool operation = node->kind() == NodeKind::operation;
-    const std::string group = operation ? group_of(node->name()) : "";
     drawing.operations += operation ? 1 : 0;
-    if (folding.folds(group)) continue;
+    if (operation && folding.folds(group_of(node->name()))) continue;
     drawing.drawn += operation ? 1 : 0;
-    if (!groups.contains(group)) order.push_back(group);
-    groups[group] += statement(*node, group, formats);
+    const std::size_t module = operation ? tree.module_of.at(node.get()) : 0;
+    statements[module] += statement(*node, tree.modules[module].path, formats);
     for (const Value& input : node->inputs()) {
       if (input.node->kind() != NodeKind::parameter)
-        edges += fmt::format("  {} -> {};\n", dot_string(folding.drawn(input.node->name())),
-                             dot_string(node->name()));
+        edges += edge(folding.drawn(input.node->name()), node->name(), input.type());
     }
   }
-  std::string dot = fmt::format(
-      "digraph {{\n  label={}; labelloc=t; fontname=\"DejaVu Sans\"; fontsize=18; rankdir=TB; "
-      "nodesep=0.25; ranksep=0.3;\n"
-      "  node [shape=box, style=\"filled,rounded\", fontname=\"DejaVu Sans\", fontsize=10, "
-      "color=\"#888888\"];\n"
-      "  edge [color=\"#555555\", arrowsize=0.6];\n",
-      dot_string(options.title));
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const bool boxed = !order[i].empty();
-    const auto label = folding.labels.find(order[i]);
-    if (boxed)
-      dot += fmt::format(
-          "  subgraph cluster_{} {{ label={}; fontsize=12; style=rounded; color=\"#bbbbbb\";\n", i,
-          dot_string(label == folding.labels.end() ? order[i] : label->second));
-    dot += groups[order[i]];
-    if (boxed) dot += "  }\n";
-  }
-  dot += formats.legend() + edges;
+  drawing.dot =
+      fmt::format(
+          "digraph {{\n  label={}; labelloc=t; fontname=\"DejaVu Sans\"; fontsize=18; rankdir=TB; "
+          "nodesep=0.25; ranksep=0.15;\n"
+          "  node [shape=box, style=\"filled,rounded\", fontname=\"DejaVu Sans\", fontsize=10, "
+          "color=\"#888888\"];\n"
+          "  edge [color=\"#555555\", arrowsize=0.6, fontname=\"DejaVu Sans\", fontsize=8, "
+          "fontcolor=\"#666666\"];\n",
+          dot_string(options.title)) +
+      cluster(tree, 0, folding, statements) + formats.legend() + edges;
   for (const auto& [name, value] : graph.outputs()) {
-    const std::string id = dot_string("output " + name);
-    dot += fmt::format(
-        "  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b>>];\n  {} -> "
-        "{};\n",
-        id, markup(name), dot_string(folding.drawn(value.node->name())), id);
+    drawing.dot += fmt::format(
+        "  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b>>];\n",
+        dot_string("output " + name), markup(name));
+    drawing.dot += edge(folding.drawn(value.node->name()), "output " + name, value.type());
   }
-  drawing.dot = dot + "}\n";
+  drawing.dot += "}\n";
   return drawing;
 }
 

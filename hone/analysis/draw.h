@@ -26,8 +26,8 @@ struct Drawing {
 std::string drawn_sentence(const Drawing& drawing);
 
 /// The graph as a drawing: operations as boxes coloured by their trait, quantizers by their format, which a legend
-/// names; grouped by module down to the encoder layer, with their types; parameters are folded into the operation that
-/// reads them.
+/// names; grouped by module, each cluster within that of the module around it; edges have the types of values; parameters
+/// are folded into the operation that reads them.
 Drawing draw(const Graph& graph, const DrawOptions& options);
 
 /// Draws text in Graphviz's language. The format follows the file's extension: .svg, .png, .pdf or .dot (the text itself).

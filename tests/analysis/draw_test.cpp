@@ -22,18 +22,18 @@ Graph small_graph() {
 
 TEST(Draw, GivesBoxesByModuleWithTheirParametersInside) {
   EXPECT_EQ(draw(small_graph(), {"a \"small\" graph"}).dot, R"(digraph {
-  label="a \"small\" graph"; labelloc=t; fontname="DejaVu Sans"; fontsize=18; rankdir=TB; nodesep=0.25; ranksep=0.3;
+  label="a \"small\" graph"; labelloc=t; fontname="DejaVu Sans"; fontsize=18; rankdir=TB; nodesep=0.25; ranksep=0.15;
   node [shape=box, style="filled,rounded", fontname="DejaVu Sans", fontsize=10, color="#888888"];
-  edge [color="#555555", arrowsize=0.6];
+  edge [color="#555555", arrowsize=0.6, fontname="DejaVu Sans", fontsize=8, fontcolor="#666666"];
   "x" [shape=ellipse, style=filled, fillcolor="#ffffff", label=<<b>x</b><br/>f32[B, 3]>];
-  "act" [fillcolor="#fff2cc", label=<<b>relu</b><br/>act<br/><font color="#444444">f32[B, 2]</font>>];
+  "act" [fillcolor="#fff2cc", label=<<b>relu</b><br/>act>];
   subgraph cluster_1 { label="m.stack.layer.0"; fontsize=12; style=rounded; color="#bbbbbb";
-  "m.stack.layer.0.dense" [fillcolor="#cfe2f3", label=<<b>linear</b><br/>dense<br/><font color="#666666">weight [2, 3]</font><br/><font color="#444444">f32[B, 2]</font>>];
+  "m.stack.layer.0.dense" [fillcolor="#cfe2f3", label=<<b>linear</b><br/>dense<br/><font color="#666666">weight [2, 3]</font>>];
   }
-  "x" -> "m.stack.layer.0.dense";
-  "m.stack.layer.0.dense" -> "act";
+  "x" -> "m.stack.layer.0.dense" [label="f32[B, 3]"];
+  "m.stack.layer.0.dense" -> "act" [label="f32[B, 2]"];
   "output y" [shape=ellipse, style=filled, fillcolor="#ffffff", label=<<b>y</b>>];
-  "act" -> "output y";
+  "act" -> "output y" [label="f32[B, 2]"];
 }
 )");
 }
@@ -46,11 +46,14 @@ std::int64_t count(const std::string& text, std::string_view fragment) {
   return found;
 }
 
-TEST(Draw, GroupsABertByLayer) {
+TEST(Draw, NestsTheModulesOfABert) {
   EncoderConfig config;
   config.num_hidden_layers = 2;
-  const std::string dot = draw(build_graph(ops(), bert(), config, {}), {"bert", /*depth=*/0}).dot;
-  EXPECT_EQ(count(dot, "subgraph"), 4);  // embeddings, two layers, pooler
+  const std::string dot =
+      draw(build_graph(ops(), bert(), config, {}), {"a model", /*depth=*/0}).dot;
+  EXPECT_EQ(count(dot, "label=\"bert\""), 1);
+  EXPECT_EQ(count(dot, "label=\"attention\""), 2) << "in each layer";
+  EXPECT_EQ(count(dot, "label=\"attention.self\""), 2) << dot;
   EXPECT_EQ(count(dot, "label=\"bert.encoder.layer.1\""), 1);
   EXPECT_EQ(count(dot, "label=\"bert.embeddings\""), 1);
   EXPECT_EQ(count(dot, "<b>linear</b>"), 14);
