@@ -1,0 +1,207 @@
+#include "hone/study/layer_sensitivity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "hone/metrics/seeds.h"
+#include "hone/passes/prune.h"
+#include "hone/passes/quantize.h"
+#include "hone/study/comparison_table.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+// log of the softmax.
+std::vector<double> log_shares(std::span<const float> row) {
+  const double most = static_cast<double>(*std::ranges::max_element(row));
+  double sum = 0;
+  for (const float x : row) sum += std::exp(static_cast<double>(x) - most);
+  std::vector<double> logs;
+  for (const float x : row) logs.push_back(static_cast<double>(x) - most - std::log(sum));
+  return logs;
+}
+
+double of_classes(std::span<const float> model, std::span<const float> changed) {
+  const std::vector<double> p = log_shares(model), q = log_shares(changed);
+  double sum = 0;
+  for (std::size_t i = 0; i < p.size(); ++i) sum += std::exp(p[i]) * (p[i] - q[i]);
+  return sum;
+}
+
+// log of the sigmoid.
+double log_yes(double x) {
+  return x >= 0 ? -std::log1p(std::exp(-x)) : x - std::log1p(std::exp(x));
+}
+
+double of_labels(std::span<const float> model, std::span<const float> changed) {
+  double sum = 0;
+  for (std::size_t i = 0; i < model.size(); ++i) {
+    const auto x = static_cast<double>(model[i]), y = static_cast<double>(changed[i]);
+    sum += std::exp(log_yes(x)) * (log_yes(x) - log_yes(y)) +
+           std::exp(log_yes(-x)) * (log_yes(-x) - log_yes(-y));
+  }
+  return sum;
+}
+
+// Of each output over the examples.
+std::vector<double> variances(const Logits& model) {
+  std::vector<double> mean(static_cast<std::size_t>(model.classes)), squares(mean.size());
+  const auto n = static_cast<double>(model.examples());
+  for (std::size_t i = 0; i < model.values.size(); ++i)
+    mean[i % mean.size()] += static_cast<double>(model.values[i]) / n;
+  for (std::size_t i = 0; i < model.values.size(); ++i)
+    squares[i % mean.size()] +=
+        std::pow(static_cast<double>(model.values[i]) - mean[i % mean.size()], 2) / n;
+  return squares;
+}
+
+double of_numbers(std::span<const float> model, std::span<const float> changed,
+                  const std::vector<double>& variance) {
+  double sum = 0;
+  for (std::size_t i = 0; i < model.size(); ++i)
+    sum += std::pow(static_cast<double>(changed[i]) - static_cast<double>(model[i]), 2) /
+           (2 * variance[i]);
+  return sum;
+}
+
+std::vector<double> of_examples(const Logits& model, const Logits& changed, Task task) {
+  const std::vector<double> variance =
+      task == Task::regression ? variances(model) : std::vector<double>();
+  std::vector<double> all;
+  for (std::int64_t i = 0; i < model.examples(); ++i)
+    all.push_back(task == Task::single_label  ? of_classes(model.row(i), changed.row(i))
+                  : task == Task::multi_label ? of_labels(model.row(i), changed.row(i))
+                                              : of_numbers(model.row(i), changed.row(i), variance));
+  return all;
+}
+
+// What one layer in this way is called in the plan, and pruned as.
+Variant changed(const Variant& model, const std::string& layer, const LayerChange& change) {
+  Variant variant = model;
+  if (change.formats) {
+    quantize(variant.graph, {{layer, *change.formats}});
+  } else {
+    prune(variant.graph, variant.parameters,
+          {.target = {layer}, .rule = {.sparsity = *change.sparsity}});
+  }
+  return variant;
+}
+
+/// All layers in one format, calibrated once: where a variant takes its states from.
+struct CalibratedModel {
+  Graph graph;
+  ParameterStore parameters;
+};
+
+void take_states(Variant& variant, const std::string& layer, const CalibratedModel& from) {
+  const Node& to = *variant.graph.find(layer);
+  const Node& source = *from.graph.find(layer);
+  for (std::size_t i = 0; i < to.inputs().size(); ++i) {
+    const Node& quantizer = *to.inputs()[i].node;
+    if (!is_quantizer(quantizer)) continue;
+    const Node& calibrated = *source.inputs()[i].node;
+    for (std::size_t state = 1; state < quantizer.inputs().size(); ++state)
+      variant.parameters.set(quantizer.inputs()[state].node->name(),
+                             from.parameters.at(calibrated.inputs()[state].node->name()));
+  }
+}
+
+CalibratedModel calibrated(const Variant& model, const QuantizationPlan& plan,
+                           const EncodedSet& training, const CalibrationRun& run,
+                           Context& context) {
+  CalibratedModel all{model.graph, model.parameters};
+  quantize(all.graph, plan);
+  calibrate(all.graph, all.parameters, text_examples(training), run, context.session());
+  return all;
+}
+
+}  // namespace
+
+Divergence divergence(const Logits& model, const Logits& changed, const Truth& truth) {
+  const std::vector<double> values = of_examples(model, changed, truth.task);
+  const auto n = static_cast<double>(values.size());
+  Divergence result;
+  result.mean = std::accumulate(values.begin(), values.end(), 0.0) / n;
+  std::map<std::int64_t, double> errors;  // of a text, of its part in the sum
+  for (std::size_t i = 0; i < values.size(); ++i)
+    errors[truth.texts.empty() ? static_cast<std::int64_t>(i) : truth.texts[i]] +=
+        values[i] - result.mean;
+  result.low = result.high = std::nan("");
+  const auto texts = static_cast<double>(errors.size());
+  if (errors.size() < 2 || !std::isfinite(result.mean)) return result;
+  double squares = 0;
+  for (const auto& [text, error] : errors) squares += error * error;
+  const double half =
+      student_975(std::ssize(errors) - 1) * std::sqrt(texts / (texts - 1) * squares) / n;
+  result.low = std::max(0.0, result.mean - half);
+  result.high = result.mean + half;
+  return result;
+}
+
+SensitivityStudy measure_sensitivity(const Model& model, const std::vector<LayerChange>& changes,
+                                     const EncodedSet& data, const EncodedSet& training,
+                                     const CalibrationRun& calibration, const VariantRuns& runs,
+                                     Context& context) {
+  const Variant base{forward_graph(model), model.parameters};
+  std::vector<std::string> layers;
+  for (const Node* node : base.graph.operations(kUsualLayer)) layers.push_back(node->name());
+  user_check(!layers.empty() && !changes.empty(), "there is no layer to change, or no change");
+  CalibrationRun heedless = calibration;
+  heedless.heed_objections = false;
+  std::vector<std::optional<CalibratedModel>> states;
+  for (const LayerChange& change : changes)
+    states.push_back(change.formats
+                         ? std::optional(calibrated(base, uniform_plan(base.graph, *change.formats),
+                                                    training, heedless, context))
+                         : std::nullopt);
+  const std::size_t count = layers.size() * changes.size();
+  const ExampleSource source = text_examples(data);
+  Progress progress("layers", static_cast<std::int64_t>(count) * data.size(),
+                    {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
+  SensitivityStudy study;
+  study.cost = rows_of_variants(
+      base, count,
+      [&](std::size_t i) {
+        const std::string& layer = layers[i / changes.size()];
+        Variant variant = changed(base, layer, changes[i % changes.size()]);
+        if (states[i % changes.size()]) take_states(variant, layer, *states[i % changes.size()]);
+        return variant;
+      },
+      source, runs, context.session(), [&](std::int64_t done) { progress.update(done); });
+  study.outputs = std::move(study.cost.variants);
+  const std::vector<float> own = std::move(study.cost.base);
+  const Truth truth = truth_of(data);
+  const Logits before{own, study.cost.width};
+  study.model = evaluate(before, truth);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Logits after{study.outputs[i], study.cost.width};
+    study.layers.push_back({layers[i / changes.size()], changes[i % changes.size()].label,
+                            divergence(before, after, truth), compare(before, after, truth)});
+  }
+  return study;
+}
+
+Table sensitivity_table(const SensitivityStudy& study) {
+  const FigureName& figure = study.model.figure;
+  Table table({{"layer", "Layer"},
+               {"change", "Alone in"},
+               {"divergence", "Divergence"},
+               {change_key(figure), "Change"},
+               difference_column(figure)});
+  std::vector<const LayerSensitivity*> ranked;
+  for (const LayerSensitivity& one : study.layers) ranked.push_back(&one);
+  const auto rank = [](const LayerSensitivity* one) {  // what is no number at all comes first
+    return std::isnan(one->divergence.mean) ? -HUGE_VAL : -one->divergence.mean;
+  };
+  std::ranges::stable_sort(ranked, {}, rank);
+  for (const LayerSensitivity* one : ranked)
+    table.add_row({one->layer, one->change,
+                   number_within(one->divergence.mean, one->divergence.low, one->divergence.high),
+                   change_cell(one->comparison.change), difference_cell(one->comparison)});
+  return table;
+}
+
+}  // namespace hone
