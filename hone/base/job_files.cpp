@@ -70,7 +70,9 @@ constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
                                          "base.json",         "adapter_model.safetensors",
                                          "adapter_*.json",    "sparsity.svg",
                                          "sparsity.png",      "sparsity.tsv",
-                                         "sparsity.gp"};
+                                         "sparsity.gp",       "sensitivity.csv",
+                                         "sensitivity.svg",   "sensitivity.png",
+                                         "sensitivity.tsv",   "sensitivity.gp"};
 /// What is needed only to go on.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};

@@ -29,6 +29,7 @@ Command prune_command();
 Command quantize_command();
 Command runs_command();
 Command schema_command();
+Command sensitivity_command();
 Command sparsities_command();
 Command suggest_command();
 Command tokenize_command();
@@ -47,7 +48,8 @@ const std::vector<CommandGroup>& command_groups() {
         formats_command()}},
       {"Look", {inspect_command(), draw_command(), bench_command()}},
       {"Study",
-       {widths_command(), sparsities_command(), plan_command(), suggest_command()},
+       {widths_command(), sparsities_command(), sensitivity_command(), plan_command(),
+        suggest_command()},
        /*brief=*/true},
       {"Also",
        {unpack_command(), trim_command(), lora_command(), convert_command(), tokenize_command(),

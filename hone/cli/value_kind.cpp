@@ -103,7 +103,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
       {{"freeze", "tensor", "target"}, {.shown = "GLOB"}},
       {{"rule"}, {.shown = "RULE"}},
-      {{"widths", "sparsities", "methods", "inputs", "fields", "elements", "group"},
+      {{"widths", "sparsities", "formats", "methods", "inputs", "fields", "elements", "group"},
        {.shown = "LIST"}},
       {{"method"}, {.shown = "l1|random", .words = {"l1", "random"}}},
       {{"scope"}, {.shown = "local|global", .words = {"local", "global"}}},

@@ -185,11 +185,14 @@ SensitivityStudy measure_sensitivity(const Model& model, const std::vector<Layer
 }
 
 Table sensitivity_table(const SensitivityStudy& study) {
+  constexpr int kDigits = 6;  // of 8 bits and more divergences are of millionths
   const FigureName& figure = study.model.figure;
   Table table({{"layer", "Layer"},
                {"change", "Alone in"},
                {"divergence", "Divergence"},
-               {change_key(figure), "Change"},
+               {"divergence_low", "95 % from"},
+               {"divergence_high", "to"},
+               {"figure_change", fmt::format("Change of {}", figure.text)},
                difference_column(figure)});
   std::vector<const LayerSensitivity*> ranked;
   for (const LayerSensitivity& one : study.layers) ranked.push_back(&one);
@@ -198,8 +201,8 @@ Table sensitivity_table(const SensitivityStudy& study) {
   };
   std::ranges::stable_sort(ranked, {}, rank);
   for (const LayerSensitivity* one : ranked)
-    table.add_row({one->layer, one->change,
-                   number_within(one->divergence.mean, one->divergence.low, one->divergence.high),
+    table.add_row({one->layer, one->change, real(one->divergence.mean, kDigits),
+                   real(one->divergence.low, kDigits), real(one->divergence.high, kDigits),
                    change_cell(one->comparison.change), difference_cell(one->comparison)});
   return table;
 }
