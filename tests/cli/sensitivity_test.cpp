@@ -1,0 +1,47 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hone/base/text.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// Layers that are changed one at a time.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class SensitivityCommand : public ::testing::Test {
+ protected:
+  void SetUp() override { fs::copy(workshop(), folder_.path(), fs::copy_options::recursive); }
+  Words words(const Words& more) const {
+    Words all = {"sensitivity", "model", "--data", "reviews.csv"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(SensitivityCommand, RanksLayersOnTheValidationPart) {
+  const Json results = run_json(
+      words({"--formats", "int(bits=8);bf16", "--sparsities", "0.5", "-o", "out"}), folder_.path());
+  EXPECT_EQ(results["part"], "validation");
+  EXPECT_EQ(results["layers"].size() % 3, 0u);
+  EXPECT_LT(results["flops"].get<double>(), results["apart_flops"].get<double>());
+  const std::vector<std::string> rows =
+      split(read_file(folder_.path() / "out/sensitivity.csv"), '\n');
+  EXPECT_EQ(rows.size(), results["layers"].size() + 2);
+}
+
+TEST_F(SensitivityCommand, SaysWhatCannotBe) {
+  const auto message = [&](const Words& more) {
+    return run_hone(words(more), folder_.path()).messages;
+  };
+  EXPECT_NE(message({"-o", "out"}).find("give --formats"), std::string::npos);
+  EXPECT_NE(message({"--sparsities", "2", "-o", "out"}).find("2 is no share above 0"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone::testing
