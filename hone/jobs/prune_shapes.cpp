@@ -9,12 +9,14 @@
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/bench.h"
+#include "hone/jobs/compress.h"
 #include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/shrink_findings.h"
 #include "hone/models/transform.h"
+#include "hone/models/unrounded.h"
 #include "hone/passes/drop_layers.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
@@ -184,7 +186,10 @@ PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   OutputFolder output(common.output.folder, common.output.resumable(common.resume));
   TextModel parent = open_model(common.model, context, common.seed);
   check_not_packed(parent.model, common.model);
-  check_unquantized(parent.model, common.model);
+  if (!job.structure.kinds.empty()) check_unquantized(parent.model, common.model);
+  // Layers go with their formats; what training through these left beside the rounded weights goes along.
+  const bool rounds = parent.model.quantization.has_value();
+  const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
   user_check(!parent.model.fresh_head() || !common.max_drop_points,
              "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
              "out, or train a head first with `hone train`",
@@ -220,9 +225,13 @@ PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
         learning_curve_section(log, label + "; one seed", folder / "learning_curve", report.notes);
     if (!curve.blocks.empty()) sections.push_back(std::move(curve));
   }
+  const Model unrounded = model.model;
+  if (rounds) model.model = round_weights(unrounded, context);
   const BeforeAndAfter both =
       measure_after(model.model, before, data, batch, margin_of(common.max_drop_points), context);
   write_model(model, folder);
+  if (rounds && (common.how.trains || parent_is_unrounded))
+    write_unrounded(unrounded, model.model, folder);
   const EncodedSet timed = random_texts(model.model, kTimedTexts,
                                         std::min(kTimedTokens, model.model.facts.limits.tokens));
   const ShrinkFindings found = shrink_findings(parent, timed, model.model, timed, folder, context);

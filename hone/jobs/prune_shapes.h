@@ -25,8 +25,9 @@ std::optional<ShapeStructure> parse_shape_structure(const std::string& text);
 
 /// Makes a copy of a model without these heads, neurons and layers, whose shapes are smaller, trained on where asked for, and
 /// measures it beside the model it was made of: answers, parameters, bytes, and time, in turn on texts of 128 tokens. Layers go
-/// first, then units are scored, all before any goes. Throws `UserError` as `prune_job`, `prune_structure` and `drop_layers`,
-/// and for a quantized model; `Interrupted`.
+/// first, then units are scored, all before any goes. Layers take their formats with them, and the unrounded weights of the others
+/// stay as training left them. Throws `UserError` as `prune_job`, `prune_structure` and `drop_layers`, and for units of a quantized
+/// model; `Interrupted`.
 PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context);
 
 }  // namespace hone

@@ -7,6 +7,7 @@
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/shrink_findings.h"
+#include "hone/models/unrounded.h"
 #include "hone/models/vocabulary_cut.h"
 #include "hone/passes/quantize.h"
 #include "hone/study/comparison_table.h"
@@ -82,6 +83,14 @@ void check_goes(const VocabularyCut& cut, const std::string& name) {
              name, grouped(cut.before));
 }
 
+// The weights before rounding, which training goes on from, lose the same rows and go along.
+void carry_unrounded(const TextModel& parent, const Model& model, const VocabularyCut& tokens,
+                     const fs::path& folder, Context& context) {
+  TextModel unrounded = parent;
+  if (!take_unrounded(unrounded.model, parent.folder)) return;
+  write_unrounded(cut(unrounded, tokens, context.session()).model, model, folder);
+}
+
 }  // namespace
 
 TrimResult trim_job(const TrimJob& job, Context& context) {
@@ -110,6 +119,7 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
                                             margin_of(job.max_drop_points), context);
   const fs::path& folder = output.path();
   write_cut_model(parent, model, trimmed.cut, folder);
+  carry_unrounded(parent, model.model, trimmed.cut, folder, context);
   const ShrinkFindings found =
       shrink_findings(parent, texts_before, model.model, data.test, folder, context);
 

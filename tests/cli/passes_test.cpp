@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -202,6 +203,14 @@ TEST(Passes, TakeUnroundedWeightsAlong) {
             read_file(folder.path() / "qat/unrounded.safetensors"));
   const Json run = run_json({"pass", "qat", "remove_dropout", "-o", "again"}, folder.path());
   EXPECT_EQ(run["arithmetic"], "simulated");
+  run_well({"pass", "qat", "drop_layers", "layers=0", "-o", "shallow"}, folder.path());
+  const auto before = read_safetensors(folder.path() / "qat/unrounded.safetensors").tensors;
+  const std::string first = "bert.encoder.layer.0.intermediate.dense.weight",
+                    second = "bert.encoder.layer.1.intermediate.dense.weight";
+  const auto after = read_safetensors(folder.path() / "shallow/unrounded.safetensors").tensors;
+  EXPECT_EQ(after.count(second), 0);
+  EXPECT_TRUE(
+      std::ranges::equal(after.at(first).values<float>(), before.at(second).values<float>()));
 }
 
 // Attention drops its weights as before, so a model whose attention is one operation is trained as any other.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -128,6 +129,46 @@ TEST(Shrink, LayersAndNeuronsLeaveAModelOfAPlainConfig) {
   expect_refusal("rounded: it is quantized already",
                  {"prune", "rounded", "--structure", "heads", "--data", kReviewsFile, "-o", "none"},
                  folder.path());
+}
+
+// Training goes on from the weights before they were rounded, of what stays.
+TEST(Shrink, LayersAndTokensGoFromUnroundedWeightsToo) {
+  const TemporaryFolder folder;
+  const auto unrounded = [&](const std::string& model) {
+    return read_safetensors(folder.path() / model / "unrounded.safetensors").tensors;
+  };
+  write_file(folder.path() / "recipe.toml",
+             "default = 'integer(width=6,frac=4)'\n"
+             "[[rule]]\nop = 'embedding'\nweight = 'integer(width=6,frac=4)'\n");
+  run_json({"quantize", kModel, "--recipe", "recipe.toml", "--qat", "--max_steps", "2", "--lr",
+            "1e-3", "--data", kReviewsFile, "-o", "qat"},
+           folder.path());
+  const auto before = unrounded("qat");
+  const std::string table = "bert.embeddings.word_embeddings.weight",
+                    first = "bert.encoder.layer.0.intermediate.dense.weight",
+                    second = "bert.encoder.layer.1.intermediate.dense.weight";
+
+  run_json({"prune", "qat", "--structure", "layers", "--data", kReviewsFile, "-o", "shallow"},
+           folder.path());
+  const auto shallow = unrounded("shallow");
+  EXPECT_EQ(shallow.count(second), 0);
+  EXPECT_TRUE(
+      std::ranges::equal(shallow.at(first).values<float>(), before.at(first).values<float>()));
+  const Json trained = run_json({"prune", "qat", "--structure", "layers", "--max_steps", "2",
+                                 "--data", kReviewsFile, "-o", "trained"},
+                                folder.path());
+  EXPECT_EQ(trained["arithmetic"], "simulated");
+  EXPECT_EQ(unrounded("trained").count(first), 1);
+
+  run_json({"trim", "qat", "--data", kReviewsFile, "-o", "trimmed"}, folder.path());
+  const auto trimmed = unrounded("trimmed");
+  EXPECT_LT(trimmed.at(table).size(0), before.at(table).size(0));
+  EXPECT_TRUE(std::ranges::equal(trimmed.at(table).slice(0, 0, 1).values<float>(),
+                                 before.at(table).slice(0, 0, 1).values<float>()));
+  EXPECT_TRUE(
+      std::ranges::equal(trimmed.at(second).values<float>(), before.at(second).values<float>()));
+  run_json({"train", "trimmed", "--max_steps", "1", "--data", kReviewsFile, "-o", "on"},
+           folder.path());
 }
 
 }  // namespace
