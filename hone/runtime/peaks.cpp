@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "hone/base/cache_folder.h"
 #include "hone/base/cpu.h"
 #include "hone/base/error.h"
 #include "hone/base/json.h"
@@ -79,12 +80,8 @@ std::string provenance(const Peak& peak) {
 }
 
 fs::path peaks_file() {
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && fs::path(cache).is_absolute())
-    return fs::path(cache) / "hone" / "peaks.json";
-  const char* home = std::getenv("HOME");
-  if (home == nullptr || *home == '\0') return {};
-  return fs::path(home) / ".cache" / "hone" / "peaks.json";
+  const fs::path cache = cache_folder();
+  return cache.empty() ? cache : cache / "peaks.json";
 }
 
 Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::path& file,
