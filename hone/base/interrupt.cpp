@@ -9,10 +9,12 @@ namespace hone {
 namespace {
 
 volatile std::sig_atomic_t caught_signal = 0;
+volatile std::sig_atomic_t tells = 1;
 
 // A second signal finds the default action, which SA_RESETHAND has put back.
 void ask(int signal) {
   caught_signal = signal;
+  if (tells == 0) return;
   constexpr std::string_view kMessage = "\nstopping after this step; once more to stop at once\n";
   // Nothing can be done where even this fails.
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
@@ -20,7 +22,8 @@ void ask(int signal) {
 
 }  // namespace
 
-void catch_interrupts() {
+void catch_interrupts(bool tell) {
+  tells = tell ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = ask;
   // Reads and writes go on where they were; only loops that ask stop.

@@ -13,9 +13,9 @@ class Interrupted : public Error {
   using Error::Error;
 };
 
-/// From now on the first SIGINT or SIGTERM only asks, with a word on the standard error stream; the
-/// second ends the process at once, as it would have without this call.
-void catch_interrupts();
+/// From now on the first SIGINT or SIGTERM only asks, with a word on the standard error stream unless it is not to `tell`;
+/// the second ends the process at once, as it would have without this call.
+void catch_interrupts(bool tell = true);
 
 /// The signal that asked to stop, or 0.
 int interrupt_signal();

@@ -118,6 +118,17 @@ constexpr const char* kDamaged =
 constexpr const char* kTaken =
     "{}: another process works there; wait for it, or give another output folder";
 
+// Those that a killed program had begun to write, once they are empty.
+void remove_abandoned_folders_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> abandoned;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder, error))
+    if (entry.is_directory(error) && !entry.is_symlink(error) &&
+        is_temporary_name(entry.path().filename().string()))
+      abandoned.push_back(entry.path());
+  for (const fs::path& path : abandoned) fs::remove(path, error);
+}
+
 // Folders that a job made and had no time to fill.
 void remove_empty_folders_in(const fs::path& folder) {
   std::error_code error;
@@ -273,6 +284,7 @@ void OutputFolder::clear_temporary() {
 
 void OutputFolder::remove_scaffolding() {
   remove_files([&](const fs::path& path) { return role_of(path) == FileRole::scaffolding; });
+  remove_abandoned_folders_in(temporary_);
 }
 
 void OutputFolder::remove_files(const std::function<bool(const fs::path&)>& which) {

@@ -113,10 +113,14 @@ void check_numbers(CLI::App& app) {
   }
 }
 
-void declare(CLI::App& app, RunArguments& a) {
+namespace {
+
+void declare_threads(CLI::App& app, RunArguments& a) {
   app.add_option("--threads", a.threads, "threads to compute with; results do not depend on it")
       ->check(number_from(1, 1025));
-  app.add_option("--seed", a.seed, "of everything random: fresh weights, splits, order, dropout");
+}
+
+void declare_shown(CLI::App& app, RunArguments& a) {
   app.add_flag("--json", a.json,
                "print the result as JSON, with all names whole; a terminal shortens long ones, a "
                "pipe or a file does not");
@@ -124,6 +128,19 @@ void declare(CLI::App& app, RunArguments& a) {
   app.add_option("--color", a.colour,
                  "auto: on a terminal, unless NO_COLOR is set; always; or never")
       ->check(one_of({"auto", "always", "never"}));
+}
+
+}  // namespace
+
+void declare_screen(CLI::App& app, RunArguments& a) {
+  declare_threads(app, a);
+  declare_shown(app, a);
+}
+
+void declare(CLI::App& app, RunArguments& a) {
+  declare_threads(app, a);
+  app.add_option("--seed", a.seed, "of everything random: fresh weights, splits, order, dropout");
+  declare_shown(app, a);
   app.add_option("--plugin", a.plugins,
                  "shared library that adds number formats, operations, kernels or passes; may be "
                  "repeated")

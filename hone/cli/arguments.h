@@ -64,6 +64,8 @@ struct RunArguments {
   PassArguments passes;
 };
 void declare(CLI::App& app, RunArguments& arguments);
+/// Those of them that say how it computes and what it shows, without what its result could depend on.
+void declare_screen(CLI::App& app, RunArguments& arguments);
 
 /// What the command's jobs work with. Throws `UserError`.
 Context make_context(const RunArguments& arguments);

@@ -143,7 +143,8 @@ Command bench_command() {
         app.add_flag("--overwrite", a->dequantize.overwrite, "replace what --figure names");
         declare(app, a->run);
         return [a, &app] { run_bench(*a, app); };
-      }};
+      },
+      /*measures_time=*/true};
 }
 
 }  // namespace hone

@@ -17,6 +17,7 @@ struct Command {
   std::string_view example;  ///< a command line that works, shown by its own help
   /// Declares the arguments on `app`; returns what runs once they are parsed.
   std::function<void()> (*declare)(CLI::App& app);
+  bool measures_time = false;  ///< its results are of the moment, and not worth keeping for another
 };
 
 /// What was asked for was done, and its result does not pass: exit code 3, for scripts.

@@ -209,7 +209,8 @@ Command doctor_command() {
             auto a = std::make_shared<RunArguments>();
             declare(app, *a);
             return [a] { check_up(*a); };
-          }};
+          },
+          /*measures_time=*/true};
 }
 
 }  // namespace hone

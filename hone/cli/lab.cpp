@@ -73,7 +73,8 @@ Command lab_command() {
         declare(app, a->job.output, /*required=*/false);
         declare(app, a->run);
         return [a, &app] { lab(*a, app); };
-      }};
+      },
+      /*measures_time=*/true};
 }
 
 }  // namespace hone

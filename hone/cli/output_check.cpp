@@ -7,13 +7,10 @@
 #include "hone/base/job_files.h"
 #include "hone/base/output_folder.h"
 #include "hone/base/protected_folders.h"
+#include "hone/cli/paths_read.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/value_kind.h"
-#include "hone/data/data_files.h"
-#include "hone/data/synthetic.h"
 #include "hone/jobs/run_identity.h"
-#include "hone/jobs/runs.h"
-#include "hone/models/model_source.h"
 
 namespace hone {
 namespace {
@@ -24,49 +21,13 @@ struct Input {
   std::string name;  ///< "the model my-model"
 };
 
-// Files that lie elsewhere than the folder that names them, as in the hub's cache.
-std::vector<fs::path> links_in(const fs::path& folder) {
-  std::vector<fs::path> links;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.is_symlink(error)) links.push_back(entry.path());
-  return links;
-}
-
-std::vector<fs::path> paths_of_model(const std::string& name) {
-  if (is_fresh(name))
-    return path_exists(name) ? std::vector<fs::path>{name} : std::vector<fs::path>{};
-  const fs::path folder = find_model(name);
-  std::vector<fs::path> paths = links_in(folder);
-  paths.push_back(folder);
-  return paths;
-}
-
-std::vector<fs::path> paths_of_data(const std::string& source) {
-  if (source.starts_with(kSyntheticPrefix)) return {};
-  std::vector<fs::path> paths;
-  if (path_exists(source)) paths.emplace_back(source);
-  const DataFiles files = find_data_files(source);
-  for (const std::vector<fs::path>* part : {&files.train, &files.validation, &files.test})
-    paths.insert(paths.end(), part->begin(), part->end());
-  return paths;
-}
-
-std::vector<fs::path> paths_of_runs(const std::string& name) {
-  std::vector<fs::path> paths;
-  for (const RunFolder& run : read_runs({name}).folders) paths.push_back(run.path);
-  return paths;
-}
-
+// Those that a command reads; where they cannot be found, it says so when it looks for them.
 std::vector<fs::path> paths_of(Access access, const std::string& value) {
   try {
-    if (access == Access::reads_model) return paths_of_model(value);
-    if (access == Access::reads_data) return paths_of_data(value);
-    if (access == Access::reads_runs) return paths_of_runs(value);
+    return paths_read(access, value);
   } catch (const UserError&) {
-    // What it is to stand for cannot be found: the command says so when it looks for it.
+    return {value};
   }
-  return {value};
 }
 
 std::vector<Input> inputs_of(const CLI::App& app) {
@@ -117,8 +78,8 @@ std::vector<std::string> data_globs_of(const CLI::App& app) {
 }
 
 constexpr std::string_view kWholeModel = "model", kAdapterAlone = "adapter";
-constexpr std::string_view kModelMakers[] = {"train",   "quantize", "pack", "unpack",
-                                             "convert", "demo",     "pass", "lora merge", "trim"};
+constexpr std::string_view kModelMakers[] = {"train", "quantize", "pack",       "unpack", "convert",
+                                             "demo",  "pass",     "lora merge", "trim"};
 
 // What a person would miss in a folder, the work of hours; "" where there is nothing of it.
 std::string_view work_in(const FolderRecord& record, const fs::path& folder) {

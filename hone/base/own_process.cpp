@@ -1,0 +1,175 @@
+#include "hone/base/own_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "hone/base/error.h"
+#include "hone/base/interrupt.h"
+
+namespace hone {
+namespace {
+
+/// In the environment of a command: the descriptor that takes its error message.
+constexpr const char* kFailureVariable = "HONE_FAILURE_DESCRIPTOR";
+constexpr int kFailureDescriptor = 3;  // the first behind the standard streams
+constexpr const char* kProgram = "/proc/self/exe";
+
+/// A descriptor that closes once.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int number() const { return number_; }
+  void set(int number) { number_ = number; }
+  void close() {
+    if (number_ >= 0) ::close(number_);
+    number_ = -1;
+  }
+
+ private:
+  int number_;
+};
+
+struct Pipe {
+  Descriptor reader, writer;
+  Pipe() {
+    int ends[2];
+    user_check(::pipe2(ends, O_CLOEXEC) == 0, "cannot make a pipe: {}", std::strerror(errno));
+    reader.set(ends[0]);
+    writer.set(ends[1]);
+  }
+};
+
+// Adds what has come; closes at the end.
+void read_some(Descriptor& from, std::string& to) {
+  char piece[4096];
+  const ssize_t count = ::read(from.number(), piece, sizeof(piece));
+  if (count > 0) {
+    to.append(piece, static_cast<std::size_t>(count));
+  } else if (count == 0 || errno != EINTR) {
+    from.close();
+  }
+}
+
+// Reads both to their ends; whoever asks us to stop asks `process`.
+void read_both(Pipe& output, Pipe& failure, pid_t process, CommandEnding& ending) {
+  bool asked = false;
+  while (output.reader.number() >= 0 || failure.reader.number() >= 0) {
+    pollfd waits[] = {{output.reader.number(), POLLIN, 0}, {failure.reader.number(), POLLIN, 0}};
+    // A signal that comes between the question and the call is seen a second later.
+    const int ready = ::poll(waits, 2, 1000);
+    if (interrupt_signal() != 0 && !asked) {
+      ::kill(process, interrupt_signal());
+      asked = true;
+    }
+    if (ready <= 0) continue;
+    if (waits[0].revents != 0) read_some(output.reader, ending.output);
+    if (waits[1].revents != 0) read_some(failure.reader, ending.error);
+  }
+}
+
+// Between fork and exec: only calls that are safe there.
+[[noreturn]] void become(char* const* arguments, char* const* environment, const char* folder,
+                         pid_t parent, int input, int output, int failure) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(127);  // it has died already
+  ::setpgid(0, 0);                          // Ctrl-C asks us, and we ask it
+  ::signal(SIGPIPE, SIG_DFL);
+  if (::chdir(folder) == 0 && ::dup2(input, STDIN_FILENO) >= 0 &&
+      ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(failure, kFailureDescriptor) >= 0)
+    ::execve(kProgram, arguments, environment);
+  ::_exit(127);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::vector<std::string> environment_of_command() {
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    variables.emplace_back(*variable);
+  variables.push_back(fmt::format("{}={}", kFailureVariable, kFailureDescriptor));
+  return variables;
+}
+
+// Above those that the command's own take the place of.
+void move_above(Descriptor& descriptor) {
+  const int moved = ::fcntl(descriptor.number(), F_DUPFD_CLOEXEC, kFailureDescriptor + 1);
+  user_check(moved >= 0, "cannot open another file: {}", std::strerror(errno));
+  descriptor.close();
+  descriptor.set(moved);
+}
+
+int failure_descriptor() {
+  static const int descriptor = [] {
+    const char* text = std::getenv(kFailureVariable);
+    if (text == nullptr || std::string_view(text) != std::to_string(kFailureDescriptor)) return -1;
+    ::unsetenv(kFailureVariable);  // it is no other program's
+    return ::fcntl(kFailureDescriptor, F_SETFD, FD_CLOEXEC) == 0 ? kFailureDescriptor : -1;
+  }();
+  return descriptor;
+}
+
+}  // namespace
+
+CommandEnding run_own_command(const std::vector<std::string>& arguments, const fs::path& folder) {
+  std::vector<std::string> words = {"hone"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = environment_of_command();
+  const std::vector<char*> argument_list = pointers_to(words), environment = pointers_to(variables);
+  Pipe output, failure;
+  Descriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  for (Descriptor* descriptor : {&output.writer, &failure.writer, &nothing})
+    move_above(*descriptor);
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t parent = ::getpid(), process = ::fork();
+  user_check(process >= 0, "cannot start a process: {}", std::strerror(errno));
+  if (process == 0)
+    become(argument_list.data(), environment.data(), folder.c_str(), parent, nothing.number(),
+           output.writer.number(), failure.writer.number());
+  output.writer.close();
+  failure.writer.close();
+  CommandEnding ending;
+  read_both(output, failure, process, ending);
+  int status = 0;
+  rusage usage{};
+  while (::wait4(process, &status, 0, &usage) < 0 && errno == EINTR) {
+  }
+  ending.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  ending.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ending.peak_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+  return ending;
+}
+
+bool is_own_command() { return failure_descriptor() >= 0; }
+
+bool tell_failure(const std::string& message) {
+  if (!is_own_command()) return false;
+  std::string_view left = message;
+  while (!left.empty()) {
+    const ssize_t written = ::write(failure_descriptor(), left.data(), left.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace hone

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hone/base/file.h"
+
+/// This program, started by itself: for work of which each piece is a command with memory, threads and an end of its own.
+namespace hone {
+
+/// How a command ended.
+struct CommandEnding {
+  int code = 0;        ///< exit code; 128 + n when signal n ended it
+  std::string output;  ///< standard output
+  std::string error;   ///< what it would have told people when it failed, see `tell_failure`
+  double seconds = 0;  ///< it ran
+  std::int64_t peak_bytes = 0;  ///< most memory that was resident at a time
+};
+
+/// Runs this program with `arguments` to its end, without a shell, with `folder` as its working folder, nothing on its
+/// standard input, and our standard error stream as its own. It never outlives us: when we are killed, so is it.
+/// When we are asked to stop (hone/base/interrupt.h) it is asked, once, and its end is waited for. To be called from a thread that
+/// lives as long. Throws `UserError` when it cannot be started.
+CommandEnding run_own_command(const std::vector<std::string>& arguments, const fs::path& folder);
+
+/// Whether this process was started by `run_own_command`. Asked first of all, before any other process is started.
+bool is_own_command();
+
+/// Tells whoever started this process by `run_own_command` why it failed, and nobody else. False: nobody did.
+bool tell_failure(const std::string& message);
+
+}  // namespace hone

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "hone/cli/command.h"
+
+namespace hone {
+
+/// A command with its arguments, understood and not yet run.
+struct ParsedCommand {
+  const Command* command = nullptr;
+  std::unique_ptr<CLI::App> app;
+  std::function<void()> run = {};
+  bool asks_for_help = false;
+  std::string problem =
+      {};  ///< what is wrong with the arguments, a sentence; empty: nothing, and `run` may be called
+};
+
+/// Understands the words behind `hone`, of which there is one at least. Throws `UsageError` for a command that is not there.
+ParsedCommand parse_command(std::vector<std::string> words);
+
+}  // namespace hone
