@@ -72,7 +72,8 @@ constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
                                          "sparsity.png",      "sparsity.tsv",
                                          "sparsity.gp",       "sensitivity.csv",
                                          "sensitivity.svg",   "sensitivity.png",
-                                         "sensitivity.tsv",   "sensitivity.gp"};
+                                         "sensitivity.tsv",   "sensitivity.gp",
+                                         "stages.csv",        "pipeline.toml"};
 /// What is needed only to go on.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};

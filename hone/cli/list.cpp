@@ -7,6 +7,8 @@
 namespace hone {
 
 Command bench_command();
+Command cache_command();
+Command choose_command();
 Command compare_command();
 Command compare_formats_command();
 Command completion_command();
@@ -27,6 +29,7 @@ Command plan_command();
 Command predict_command();
 Command prune_command();
 Command quantize_command();
+Command run_command();
 Command runs_command();
 Command schema_command();
 Command sensitivity_command();
@@ -43,17 +46,18 @@ const std::vector<CommandGroup>& command_groups() {
       {"Begin", {demo_command(), lab_command(), doctor_command()}},
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
+      {"Chain", {run_command()}},
       {"Smaller",
        {quantize_command(), prune_command(), pack_command(), compare_formats_command(),
         formats_command()}},
       {"Look", {inspect_command(), draw_command(), bench_command()}},
       {"Study",
        {widths_command(), sparsities_command(), sensitivity_command(), plan_command(),
-        suggest_command()},
+        suggest_command(), choose_command()},
        /*brief=*/true},
       {"Also",
        {unpack_command(), trim_command(), lora_command(), convert_command(), tokenize_command(),
-        pass_command(), passes_command()},
+        pass_command(), passes_command(), cache_command()},
        /*brief=*/true},
       {"Shell", {schema_command(), completion_command(), man_command()}, /*brief=*/true},
   };

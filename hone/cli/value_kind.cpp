@@ -55,7 +55,7 @@ std::vector<std::string> pass_names() {
 
 const std::vector<ValueKindRow>& value_kind_rows() {
   static const std::vector<ValueKindRow> table = {
-      {{"MODEL", "A", "B", "model", "distill"},
+      {{"MODEL", "MODELS", "A", "B", "model", "distill"},
        {.shown = "MODEL",
         .files = true,
         .words = fresh_model_names(),
@@ -63,7 +63,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"data"},
        {.shown = "DATA", .files = true, .words = data_names(), .access = Access::reads_data}},
       {{"output_dir"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
-      {{"recipe", "input", "plugin"},
+      {{"recipe", "input", "plugin", "PIPELINE"},
        {.shown = "FILE", .files = true, .access = Access::reads_file}},
       {{"output"}, {.shown = "FILE", .files = true, .access = Access::writes}},
       {{"figure"},
@@ -98,7 +98,8 @@ const std::vector<ValueKindRow>& value_kind_rows() {
        {.shown = "FOLDER", .folders = true, .access = Access::reads_adapter}},
       {{"ACTION"}, {.shown = "merge", .words = {"merge"}}},
       {{"lora"}, {.shown = "OPTIONS"}},
-      {{"OPTION"}, {.shown = "NAME=VALUE"}},
+      {{"OPTION", "set"}, {.shown = "NAME=VALUE"}},
+      {{"limit", "shrink"}, {.shown = "SIZE"}},
       {{"dump_passes"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
       {{"PASS", "skip_pass"}, {.shown = "PASS", .words = pass_names()}},
       {{"freeze", "tensor", "target"}, {.shown = "GLOB"}},

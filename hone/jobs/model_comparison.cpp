@@ -34,16 +34,6 @@ RightAnswers right_answers(Task task, const std::vector<Example>& examples) {
   return right;
 }
 
-ComparedModel measured(const TextModel& source, const std::string& label,
-                       const std::vector<Example>& examples, std::int64_t max_seq_length,
-                       std::int64_t batch_size, Context& context,
-                       std::vector<std::string>& warnings) {
-  const EncodedSet data = encode_part(source, examples, label, max_seq_length, context, warnings);
-  return {label, average_weight_bits(source.model),
-          measure(source.model, data, batch_size, context, label), std::nullopt,
-          arithmetic_of_run(forward_graph(source.model), context.session())};
-}
-
 // How many answers to a text are wrong, or by how much its numbers are.
 double wrong_by(const LabelScheme& scheme, const Example& example, std::span<const float> outputs) {
   if (scheme.task == Task::single_label) return prediction(outputs) != example.label;
@@ -98,24 +88,44 @@ std::vector<Flip> find_flips(const LabelScheme& scheme, const Logits& first, con
 
 }  // namespace
 
-ModelComparison compare_models(const TextModel& first, const TextModel& second,
-                               const std::vector<Example>& examples, std::int64_t max_seq_length,
-                               std::int64_t batch_size, Context& context,
-                               std::vector<std::string>& warnings) {
-  const LabelScheme scheme = first.model.facts.scheme(), other = second.model.facts.scheme();
+void check_same_answers(const ModelFacts& first, const ModelFacts& second) {
+  const LabelScheme scheme = first.scheme(), other = second.scheme();
   user_check(scheme.task == other.task, "the models have different tasks: {} and {}",
              to_string(scheme.task), to_string(other.task));
   user_check(scheme.names == other.names, "the models have different classes: {} and {}",
              fmt::join(scheme.names, ", "), fmt::join(other.names, ", "));
+}
+
+ComparedModel measured(const TextModel& source, const std::string& label,
+                       const std::vector<Example>& examples, std::int64_t max_seq_length,
+                       std::int64_t batch_size, Context& context,
+                       std::vector<std::string>& warnings) {
+  const EncodedSet data = encode_part(source, examples, label, max_seq_length, context, warnings);
+  return {label, average_weight_bits(source.model),
+          measure(source.model, data, batch_size, context, label), std::nullopt,
+          arithmetic_of_run(forward_graph(source.model), context.session())};
+}
+
+TaskComparison compare_measured(const ComparedModel& first, const ComparedModel& second, Task task,
+                                const std::vector<Example>& examples) {
+  return compare(first.measurement.view(), second.measurement.view(),
+                 right_answers(task, examples).truth());
+}
+
+ModelComparison compare_models(const TextModel& first, const TextModel& second,
+                               const std::vector<Example>& examples, std::int64_t max_seq_length,
+                               std::int64_t batch_size, Context& context,
+                               std::vector<std::string>& warnings) {
+  check_same_answers(first.model.facts, second.model.facts);
+  const LabelScheme scheme = first.model.facts.scheme();
   const auto measure_one = [&](const TextModel& source, const char* label) {
     return measured(source, label, examples, max_seq_length, batch_size, context, warnings);
   };
   ModelComparison result{measure_one(first, "A"), measure_one(second, "B"), {}, {}, scheme.names};
-  const Logits a = result.first.measurement.view(), b = result.second.measurement.view();
-  const RightAnswers right = right_answers(scheme.task, examples);
-  result.comparison = compare(a, b, right.truth());
+  result.comparison = compare_measured(result.first, result.second, scheme.task, examples);
   result.second.comparison = result.comparison;
-  result.flips = find_flips(scheme, a, b, examples);
+  result.flips = find_flips(scheme, result.first.measurement.view(),
+                            result.second.measurement.view(), examples);
   return result;
 }
 

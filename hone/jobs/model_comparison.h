@@ -35,6 +35,17 @@ ModelComparison compare_models(const TextModel& first, const TextModel& second,
                                std::int64_t batch_size, Context& context,
                                std::vector<std::string>& warnings);
 
+/// Throws `UserError` when the answers of two models are not alike: other tasks, or other classes.
+void check_same_answers(const ModelFacts& first, const ModelFacts& second);
+/// Measures a model on `examples`, with its own tokenizer.
+ComparedModel measured(const TextModel& source, const std::string& label,
+                       const std::vector<Example>& examples, std::int64_t max_seq_length,
+                       std::int64_t batch_size, Context& context,
+                       std::vector<std::string>& warnings);
+/// What lies between two that were measured on `examples`, as answers of this task.
+TaskComparison compare_measured(const ComparedModel& first, const ComparedModel& second, Task task,
+                                const std::vector<Example>& examples);
+
 /// The first `count` of the flips with their texts.
 ChangedTexts changed_texts(const ModelComparison& comparison, const std::vector<Example>& examples,
                            std::size_t count);

@@ -6,6 +6,7 @@
 #include "hone/base/text.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone::testing {
 namespace {
@@ -83,6 +84,8 @@ TEST(Help, LongEveryExampleRuns) {
     std::erase(names, first);
   }
   std::erase(names, "demo");
+  ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
+  fs::copy(test_data().parent_path() / "examples/pipelines/compress.toml", folder.path());
   fs::create_directory_symlink("my-model", folder.path() / "old-model");
   run_well({"train", "my-model", "--lora", "r=2", "--data", "synth:negation?seed=7&n=300",
             "--max_steps", "1", "-o", "my-adapter"},

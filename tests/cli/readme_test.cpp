@@ -79,6 +79,8 @@ TEST(FromMase, NamesCommandsAndFlagsThatExist) {
 
 TEST(Readme, LongEveryCommandOfTheReadmeRuns) {
   const TemporaryFolder folder;
+  ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
+  fs::create_directory_symlink(test_data().parent_path() / "examples", folder.path() / "examples");
   for (const auto& line : command_lines()) run_well(line, folder.path());
 }
 

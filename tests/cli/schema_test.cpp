@@ -142,6 +142,10 @@ std::vector<SchemaRun> runs_of_classes() {
        "sparsities"},
       {"sensitivity model --formats int(bits=8);bf16 --data reviews.csv -o sensitivity",
        "sensitivity"},
+      {"choose model learnt --smallest --data reviews.csv -o chosen", "chosen"},
+      {"run chain.toml --dry_run"},
+      {"run chain.toml -o chain", "chain"},
+      {"cache"},
       {"inspect model"},
       {"inspect model --freeze * --no_graph"},
       {"draw model -o graph.dot"},
@@ -203,6 +207,7 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
       {"prune " + name + texts + " --activations 0.2 --max_drop 1 -o " + name + "_pruned",
        name + "_pruned"},
       {"trim " + name + texts + " --max_drop 1 -o " + name + "_trimmed", name + "_trimmed"},
+      {"choose " + name + " " + name + "_int8" + texts, ""},
       {"sparsities " + name + texts + " --sparsities 0.5 -o " + name + "_sparsities",
        name + "_sparsities"},
       {"sensitivity " + name + texts + " --sparsities 0.5 -o " + name + "_sensitivity",
@@ -270,12 +275,30 @@ void run_all(Contract& contract, const fs::path& folder) {
 
 TEST(Schema, HoldsForWhatEveryCommandPrintsAndWrites) {
   const TemporaryFolder folder;
+  ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
   fs::copy(workshop() / "reviews.csv", folder.path());
   fs::create_directory(folder.path() / "parts");
   for (const char* part : {"parts/train.csv", "parts/test.csv"})
     fs::copy(workshop() / "reviews.csv", folder.path() / part);
   folder.file("good.csv", "text,label\nfine,good\nvery fine,good\n");
+  folder.file("chain.toml", R"([settings]
+data = "reviews.csv"
+[stage.read]
+run = "eval"
+each = { part = ["train"] }
+MODEL = "model"
+data = "{data}"
+split = "{part}"
+[stage.beside]
+run = "compare"
+A = "model"
+B = "learnt"
+data = "{data}"
+[claim.better]
+says = "learning helps"
+stage = "beside"
+)");
   folder.file("good_too.csv", "text,label\nas fine,good\n");
   std::string topics = "text,label\n";
   for (int i = 0; i < 30; ++i)

@@ -1,0 +1,131 @@
+#include <fmt/chrono.h>
+
+#include <charconv>
+#include <chrono>
+
+#include "hone/base/cache_folder.h"
+#include "hone/base/store.h"
+#include "hone/base/text.h"
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+struct CacheArguments {
+  std::string limit, shrink;
+  bool empty = false;
+  RunArguments run;
+};
+
+/// "10GiB", "500MB", "0". Throws `UsageError`.
+std::uintmax_t parse_size(std::string_view flag, const std::string& text) {
+  struct Unit {
+    std::string_view name;
+    double bytes;
+  };
+  constexpr Unit kUnits[] = {
+      {"", 1},      {"B", 1},      {"kB", 1e3},      {"MB", 1e6},      {"GB", 1e9},
+      {"TB", 1e12}, {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1099511627776.0}};
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [behind, error] = std::from_chars(text.data(), end, number);
+  const std::string_view unit =
+      trim(std::string_view(behind, static_cast<std::size_t>(end - behind)));
+  for (const Unit& one : kUnits)
+    if (error == std::errc() && one.name == unit && number >= 0 && number * one.bytes < 1e18)
+      return static_cast<std::uintmax_t>(number * one.bytes);
+  throw UsageError(fmt::format("{}: expected a size such as 10GiB or 500MB, got '{}'", flag, text));
+}
+
+std::string time_text(fs::file_time_type time) {
+  const auto system = std::chrono::file_clock::to_sys(time);
+  return fmt::format(
+      "{:%Y-%m-%d %H:%M}",
+      fmt::gmtime(std::chrono::system_clock::to_time_t(
+          std::chrono::time_point_cast<std::chrono::system_clock::duration>(system))));
+}
+
+std::string text_at(const Json& about, const char* key) {
+  const Json& value = value_at(about, key);
+  return value.is_string() ? value.get<std::string>() : "";
+}
+
+Json to_json(const StoreEntry& entry) {
+  const Json& seconds = value_at(entry.about, "seconds");
+  return {{"key", entry.key},
+          {"stage", text_at(entry.about, "stage")},
+          {"command_line", text_at(entry.about, "command_line")},
+          {"bytes", entry.bytes},
+          {"files", entry.files},
+          {"seconds", seconds.is_number() ? seconds : Json(nullptr)},
+          {"used", time_text(entry.used)}};
+}
+
+void cache(const CacheArguments& a) {
+  const fs::path folder = cache_folder();
+  user_check(!folder.empty(), "there is no store: neither HOME nor XDG_CACHE_HOME says where");
+  Store store(folder / "stages");
+  if (a.empty && !a.shrink.empty()) throw UsageError("--empty and --shrink: give one of them");
+  if (!a.limit.empty()) store.set_limit(parse_size("--limit", a.limit));
+  StoreRemoval removal;
+  if (a.empty) removal = store.shrink_to(0);
+  if (!a.shrink.empty()) removal = store.shrink_to(parse_size("--shrink", a.shrink));
+  if (!a.limit.empty()) {
+    const StoreRemoval more = store.shrink_to(store.limit());
+    removal.entries += more.entries;
+    removal.bytes += more.bytes;
+    removal.kept.insert(removal.kept.end(), more.kept.begin(), more.kept.end());
+  }
+  tell_warnings(make_context(a.run), removal.kept);
+  const std::vector<StoreEntry> entries = store.entries();
+  std::uintmax_t total = 0;
+  Json rows = Json::array();
+  Table table({{"stage", "Stage", false},
+               {"bytes", "Size"},
+               {"used", "Last used (UTC)"},
+               {"command_line", "Command", false}});
+  for (const StoreEntry& entry : entries) {
+    total += entry.bytes;
+    rows.push_back(to_json(entry));
+    table.add_row({text_at(entry.about, "stage"), bytes(static_cast<std::int64_t>(entry.bytes)),
+                   time_text(entry.used), text_at(entry.about, "command_line")});
+  }
+  if (a.run.json)
+    return print_result("cache", {{"folder", store.folder().string()},
+                                  {"limit_bytes", store.limit()},
+                                  {"bytes", total},
+                                  {"removed_entries", removal.entries},
+                                  {"removed_bytes", removal.bytes},
+                                  {"kept", removal.kept},
+                                  {"entries", rows}});
+  std::string text = fmt::format("{}: {} stages, {} of at most {}\n", store.folder().string(),
+                                 entries.size(), human_bytes(static_cast<double>(total)),
+                                 human_bytes(static_cast<double>(store.limit())));
+  if (removal.entries > 0)
+    text += fmt::format("removed: {} stages, {}\n", removal.entries,
+                        human_bytes(static_cast<double>(removal.bytes)));
+  if (!entries.empty()) text += "\n" + to_text(table, text_style(a.run));
+  print_text(a.run, "{}", text);
+}
+
+}  // namespace
+
+Command cache_command() {
+  return {
+      "cache", "stages of pipelines that are kept, and how much of them may be", "hone cache",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<CacheArguments>();
+        app.add_option("--limit", a->limit,
+                       "keep no more than so much from now on, such as 20GiB; what was used "
+                       "longest ago goes first");
+        app.add_option("--shrink", a->shrink, "remove what was used longest ago, down to so much");
+        app.add_flag("--empty", a->empty, "remove all that hone keeps there; files of others stay");
+        declare_screen(app, a->run);
+        return [a] { cache(*a); };
+      }};
+}
+
+}  // namespace hone

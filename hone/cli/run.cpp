@@ -1,0 +1,89 @@
+#include "hone/base/cache_folder.h"
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+#include "hone/cli/stage_commands.h"
+
+namespace hone {
+namespace {
+
+struct PipelineArguments {
+  std::string file;
+  std::vector<std::string> settings;
+  bool resume = false, dry_run = false, no_cache = false;
+  JobOutput output;
+  RunArguments run;
+};
+
+std::map<std::string, std::string> given_settings(const std::vector<std::string>& words) {
+  std::map<std::string, std::string> settings;
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UsageError(fmt::format("--set {}: expected NAME=VALUE", word));
+    if (!settings.emplace(word.substr(0, equals), word.substr(equals + 1)).second)
+      throw UsageError(
+          fmt::format("--set: {} is given twice; give it once", word.substr(0, equals)));
+  }
+  return settings;
+}
+
+void print_plan(const std::vector<PlannedStage>& stages, const RunArguments& run) {
+  if (run.json) {
+    Json rows = Json::array();
+    for (const PlannedStage& stage : stages)
+      rows.push_back({{"stage", stage.name}, {"command_line", stage.command_line}});
+    return print_result("run", {{"planned", rows}});
+  }
+  std::string text;
+  for (const PlannedStage& stage : stages)
+    text += fmt::format("{}\n  {}\n", stage.name, stage.command_line);
+  print_text(run, "{}", text);
+}
+
+void run_file(PipelineArguments& a, const CLI::App& app) {
+  PipelineJob job{.pipeline = parse_pipeline(read_file(a.file), a.file, given_settings(a.settings)),
+                  .output = a.output,
+                  .resume = a.resume,
+                  .store = {},
+                  .words = words_for_stages(a.run),
+                  .invocation = invocation_of(app)};
+  const StageCommands commands = stage_commands();
+  if (a.dry_run) return print_plan(plan_pipeline(job.pipeline, commands), a.run);
+  if (a.output.folder.empty())
+    throw UsageError("--output_dir is required; or see what would run by --dry_run");
+  if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
+    job.store = cache / "stages";
+  Context context = make_context(a.run);
+  const PipelineResult result = run_pipeline(job, commands, context);
+  if (result.was_finished) return print_finished(a.output, result.fields, a.run.json);
+  if (a.run.json) return print_result("run", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+}  // namespace
+
+Command run_command() {
+  return {"run", "run a pipeline; what is done comes from the store",
+          "hone run compress.toml --set steps=20 -o compressed",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<PipelineArguments>();
+            app.add_option("PIPELINE", a->file, "TOML file of stages")->required();
+            app.add_option("--set", a->settings,
+                           "in place of a value of its [settings]; may be repeated")
+                ->allow_extra_args(false);
+            app.add_flag("--dry_run", a->dry_run,
+                         "check everything, print the commands of the stages and end");
+            app.add_flag("--resume", a->resume,
+                         "go on at the stage and the step where an interrupted run stood; begin "
+                         "where there is none");
+            app.add_flag("--no_cache", a->no_cache,
+                         "neither take stages from the store of earlier runs nor keep them there");
+            declare(app, a->output, /*required=*/false);
+            declare_screen(app, a->run);
+            return [a, &app] { run_file(*a, app); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,264 @@
+#include "hone/cli/stage_commands.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "hone/base/carry_over.h"
+#include "hone/base/hash.h"
+#include "hone/base/text.h"
+#include "hone/cli/parse_command.h"
+#include "hone/cli/paths_read.h"
+#include "hone/cli/settings.h"
+#include "hone/cli/trainer_flags.h"
+#include "hone/data/synthetic.h"
+#include "hone/jobs/run_identity.h"
+
+namespace hone {
+namespace {
+
+constexpr const char* kFolder = "output_dir";
+// What the pipeline says itself.
+constexpr std::string_view kPipelines[] = {
+    kFolder,   "overwrite_output_dir", "overwrite", "resume", "json", "quiet", "color", "threads",
+    "no_cache"};
+// Commands that have nothing to leave, or would run themselves.
+constexpr std::string_view kNoStages[] = {"run",  "cache", "lab",    "schema",  "completion", "man",
+                                          "runs", "demo",  "passes", "formats", "doctor"};
+
+bool is_read(Access access) { return access != Access::none && access != Access::writes; }
+
+/// Fingerprints of what people's values stand for, each taken once.
+class InputPrints {
+ public:
+  std::string of(Access access, const std::string& value) {
+    const auto [at, is_new] = known_.try_emplace({static_cast<int>(access), value});
+    if (is_new) at->second = fresh(access, value);
+    return at->second;
+  }
+
+ private:
+  static std::string fresh(Access access, const std::string& value) {
+    std::vector<fs::path> paths;
+    if (access == Access::reads_data && path_exists(value)) {
+      paths = {value};
+    } else {
+      paths = paths_read(access, value);
+    }
+    if (paths.empty()) return "made: " + value;  // fresh weights, built-in data
+    Fingerprint print;
+    for (const fs::path& path : paths) {
+      user_check(path_exists(path), "{}: no such file or folder", path.string());
+      if (!is_folder(path)) {
+        add(print, path.filename(), path);
+        continue;
+      }
+      for (const fs::path& file : files_below(path)) add(print, file, path / file);
+    }
+    return print.text();
+  }
+
+  static void add(Fingerprint& print, const fs::path& name, const fs::path& file) {
+    if (is_folder(file)) return;  // a link to one
+    const MappedFile mapped(file);
+    print.add(fmt::format("{}\n{}\n", name.string(), mapped.bytes().size()));
+    print.add(mapped.bytes());
+  }
+
+  std::map<std::pair<int, std::string>, std::string> known_;
+};
+
+// What is a path here, and no name of what is made on the spot or lies in the hub's cache, so that it is one in any folder.
+std::string from_anywhere(Access access, const std::string& value) {
+  const bool is_data_glob = access == Access::reads_data && !value.starts_with(kSyntheticPrefix) &&
+                            value.find_first_of("*?[") != std::string::npos;
+  return path_exists(value) || is_data_glob ? fs::absolute(value).lexically_normal().string()
+                                            : value;
+}
+
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    if (option != app.get_help_ptr() &&
+        std::ranges::find(kPipelines, argument_name(*option)) == std::end(kPipelines))
+      names.push_back(argument_name(*option));
+  return names;
+}
+
+const CLI::Option* find_option(const CLI::App& app, std::string name) {
+  std::ranges::replace(name, '-', '_');
+  for (const CLI::Option* option : app.get_options()) {
+    if (option == app.get_help_ptr()) continue;
+    if (argument_name(*option) == name) return option;
+    const std::vector<std::string>& names = option->get_lnames();
+    if (std::ranges::find(names, name) != names.end()) return option;
+  }
+  return nullptr;
+}
+
+/// A command's words, as they are put together.
+class CallBuilder {
+ public:
+  CallBuilder(const std::vector<std::string>& command, const std::string& folder,
+              InputPrints& prints)
+      : folder_(folder), prints_(prints) {
+    const std::string& name = command.front();
+    const auto& all = commands();
+    const auto found = std::ranges::find(all, name, &Command::name);
+    if (found == all.end()) {
+      std::vector<std::string> names;
+      for (const Command& one : all) names.emplace_back(one.name);
+      throw StageError(fmt::format("hone has no command '{}'{}", name, did_you_mean(name, names)));
+    }
+    if (std::ranges::find(kNoStages, name) != std::end(kNoStages))
+      throw StageError(fmt::format("`hone {}` cannot be a stage", name));
+    command_ = &*found;
+    declare_command(*command_, app_);
+    for (const CLI::Option* option : app_.get_options({}))
+      if (option->get_positional()) positionals_.push_back(option);
+    for (std::size_t i = 1; i < command.size(); ++i) {
+      if (i > positionals_.size())
+        throw StageError(fmt::format("`hone {}` takes no '{}'", name, command[i]));
+      values_[positionals_[i - 1]].push_back(command[i]);
+    }
+  }
+
+  void add(const CallOption& given) {
+    const CLI::Option* option = find_option(app_, given.name);
+    if (option == nullptr && given.is_common) return;
+    const std::string name = option == nullptr ? given.name : argument_name(*option);
+    if (std::ranges::find(kPipelines, name) != std::end(kPipelines))
+      throw StageError(fmt::format("{}: the pipeline itself says that of every stage", given.name),
+                       given.line);
+    if (option == nullptr) {
+      const std::string answer = trainer_flag_answer("--" + given.name);
+      throw StageError(
+          answer.empty()
+              ? fmt::format("`hone {}` has no option '{}'{}; `hone {} --help` lists them",
+                            command_->name, given.name,
+                            did_you_mean(given.name, option_names(app_)), command_->name)
+              : answer,
+          given.line);
+    }
+    lines_[name] = given.line;
+    if (given.is_common) common_.push_back(given.name);
+    if (is_flag(*option) != given.flag.has_value())
+      throw StageError(
+          fmt::format("{}: expected {}", given.name,
+                      is_flag(*option) ? "true or false" : "a value, not true or false"),
+          given.line);
+    if (given.flag) {
+      if (*given.flag) flags_.push_back("--" + name);
+      return;
+    }
+    try {
+      add_values(*option, name, given);
+    } catch (const StageError&) {
+      throw;
+    } catch (const UserError& error) {
+      throw StageError(fmt::format("{}: {}", given.name, error.what()), given.line);
+    }
+  }
+
+  StageCall call() {
+    StageCall call;
+    call.measures_time = command_->measures_time;
+    call.common = common_;
+    call.leaves_folder = app_.get_option_no_throw(std::string("--") + kFolder) != nullptr;
+    call.resumes = app_.get_option_no_throw("--resume") != nullptr;
+    call.words = {std::string(command_->name)};
+    for (const CLI::Option* option : positionals_)
+      for (const std::string& value : values_[option]) call.words.push_back(value);
+    call.words.insert(call.words.end(), flags_.begin(), flags_.end());
+    if (call.leaves_folder) call.words.push_back(fmt::format("--{}={}", kFolder, folder_));
+    const ParsedCommand parsed = parse_command(call.words);
+    if (!parsed.problem.empty()) throw StageError(parsed.problem, line_of(parsed.problem));
+    call.command_line = hone::command_line(*parsed.app, {});
+    Json settings = result_settings(settings_of(*parsed.app));
+    for (const auto& [name, identity] : reads_) settings[name] = identity;
+    call.identity = {{"command", command_->name}, {"settings", settings}};
+    return call;
+  }
+
+ private:
+  void add_values(const CLI::Option& option, const std::string& name, const CallOption& given) {
+    const ValueKind* kind = value_kind(option);
+    const Access access = kind == nullptr ? Access::none : kind->access;
+    std::vector<std::string> texts;
+    Json identities = Json::array();
+    bool of_stage = false;
+    for (const CallOption::Value& value : given.values) {
+      std::string text = value.text;
+      if (!value.identity.empty()) {
+        identities.push_back("stage " + value.identity);
+        of_stage = true;
+      } else if (is_read(access)) {
+        identities.push_back(prints_.of(access, text));
+        text = from_anywhere(access, text);
+      } else if (access == Access::writes) {
+        const fs::path path = fs::path(text).lexically_normal();
+        if (path.is_absolute() || path.empty() || *path.begin() == "..")
+          throw StageError(
+              fmt::format("{}: expected a name in the stage's folder, got '{}'", name, text),
+              given.line);
+        identities.push_back(text);
+        text = (fs::path(folder_) / path).string();
+      } else {
+        identities.push_back(text);
+      }
+      texts.push_back(std::move(text));
+    }
+    if (is_read(access) || access == Access::writes || of_stage) reads_[name] = identities;
+    const bool takes_many = option.get_items_expected_max() > 1;
+    if (!takes_many && texts.size() > 1) texts = {fmt::format("{}", fmt::join(texts, ","))};
+    for (const std::string& text : texts) {
+      if (option.get_positional()) {
+        values_[&option].push_back(text);
+      } else {
+        flags_.push_back(fmt::format("--{}={}", name, text));
+      }
+    }
+  }
+
+  // Of the option that a message names.
+  int line_of(const std::string& message) const {
+    for (const auto& [name, line] : lines_)
+      if (message.find("--" + name) != std::string::npos || message.starts_with(name + ":"))
+        return line;
+    return 0;
+  }
+
+  const std::string& folder_;
+  InputPrints& prints_;
+  const Command* command_ = nullptr;
+  CLI::App app_;
+  std::vector<const CLI::Option*> positionals_;
+  std::map<const CLI::Option*, std::vector<std::string>> values_;
+  std::vector<std::string> flags_, common_;
+  std::map<std::string, int> lines_;
+  std::map<std::string, Json> reads_;
+};
+
+}  // namespace
+
+StageCommands stage_commands() {
+  const auto prints = std::make_shared<InputPrints>();
+  return {.understand =
+              [prints](const std::vector<std::string>& command,
+                       const std::vector<CallOption>& options, const std::string& folder) {
+                CallBuilder builder(command, folder, *prints);
+                for (const CallOption& option : options) builder.add(option);
+                return builder.call();
+              },
+          .run = run_own_command};
+}
+
+std::vector<std::string> words_for_stages(const RunArguments& arguments) {
+  std::vector<std::string> words = {fmt::format("--threads={}", arguments.threads),
+                                    "--color=" + arguments.colour};
+  if (arguments.quiet) words.emplace_back("--quiet");
+  return words;
+}
+
+}  // namespace hone

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "hone/cli/arguments.h"
+#include "hone/jobs/pipeline.h"
+
+namespace hone {
+
+/// The commands of the program as stages of pipelines: what options they have and what these read and write is what they
+/// declare (value_kind.h). Paths that a person gives are taken from the current folder.
+StageCommands stage_commands();
+
+/// The words that every stage's command gets to compute and to show as `arguments` want it.
+std::vector<std::string> words_for_stages(const RunArguments& arguments);
+
+}  // namespace hone

@@ -1,0 +1,183 @@
+#include "hone/jobs/choose.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/text.h"
+#include "hone/jobs/model_comparison.h"
+#include "hone/models/model_size.h"
+#include "hone/study/evaluation_details.h"
+#include "hone/study/result.h"
+
+namespace hone {
+namespace {
+
+/// A model among others.
+struct Candidate {
+  ComparedModel model;  ///< with its comparison with the best, but for the best itself
+  std::int64_t bytes = 0;
+  bool keeps_up = true;
+};
+
+bool is_better(const Candidate& a, const Candidate& b) {
+  const double first = a.model.measurement.evaluation.value,
+               second = b.model.measurement.evaluation.value;
+  if (std::isnan(first) || std::isnan(second)) return !std::isnan(first) && std::isnan(second);
+  return first != second ? first > second : a.bytes < b.bytes;
+}
+
+std::size_t best_of(const std::vector<Candidate>& candidates) {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < candidates.size(); ++i)
+    if (is_better(candidates[i], candidates[best])) best = i;
+  return best;
+}
+
+// Not shown to be worse, or, where a drop may be, shown to drop no more.
+bool keeps_up(const Candidate& candidate, bool may_drop) {
+  if (may_drop) return candidate.model.verdict->kept();
+  const std::optional<Interval>& interval = candidate.model.comparison->change.interval;
+  return interval.has_value() && interval->high >= 0;
+}
+
+std::size_t smallest_of(const std::vector<Candidate>& candidates, std::size_t best) {
+  std::size_t smallest = best;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const Candidate &one = candidates[i], &least = candidates[smallest];
+    if (!one.keeps_up) continue;
+    if (one.bytes < least.bytes || (one.bytes == least.bytes && is_better(one, least)))
+      smallest = i;
+  }
+  return smallest;
+}
+
+void compare_with_best(std::vector<Candidate>& candidates, std::size_t best, const ChooseJob& job,
+                       Task task, const std::vector<Example>& examples) {
+  const double margin = job.max_drop_points ? *job.max_drop_points / 100 : kUsualMargin;
+  std::vector<FigureChange> changes;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    if (i == best) continue;
+    candidates[i].model.comparison =
+        compare_measured(candidates[best].model, candidates[i].model, task, examples);
+    changes.push_back(candidates[i].model.comparison->change);
+  }
+  const std::vector<Verdict> verdicts = verdicts_of_choice(changes, margin);
+  for (std::size_t i = 0, other = 0; i < candidates.size(); ++i) {
+    if (i == best) continue;
+    candidates[i].model.verdict = verdicts[other++];
+    candidates[i].keeps_up = keeps_up(candidates[i], job.max_drop_points.has_value());
+  }
+}
+
+std::string rule_of(const ChooseJob& job) {
+  if (!job.smallest) return "the best";
+  if (job.max_drop_points)
+    return fmt::format(
+        "the smallest that is shown to lose no more than {:g} points against the "
+        "best",
+        *job.max_drop_points);
+  return "the smallest that is not shown to be worse than the best";
+}
+
+Table table_of(const std::vector<Candidate>& candidates, std::size_t best, std::size_t chosen) {
+  std::vector<Column> columns = {{"model", "Model", false}, {"packed_bytes", "Packed"}};
+  const FigureName figure = candidates[best].model.measurement.evaluation.figure;
+  for (const Column& column : figure_columns(figure)) columns.push_back(column);
+  columns.push_back({"chosen", "Choice"});
+  Table table(std::move(columns));
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    std::vector<Cell> cells = {candidates[i].model.label, bytes(candidates[i].bytes)};
+    for (Cell& cell : figure_cells(candidates[i].model)) cells.push_back(std::move(cell));
+    cells.push_back(i == chosen ? Cell("chosen") : i == best ? Cell("best") : Cell(absent));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+std::string headline_of(const std::vector<Candidate>& candidates, std::size_t best,
+                        std::size_t chosen, const ChooseJob& job, const MeasuredPart& part) {
+  const ComparedModel& model = candidates[chosen].model;
+  std::string text =
+      fmt::format("{} is chosen of {} on {}: {}, {}", model.label, candidates.size(),
+                  name_and_size(part), rule_of(job), figure_sentence(model.measurement.evaluation));
+  if (chosen != best)
+    text += fmt::format("; against {}, the best, {}", candidates[best].model.label,
+                        change_sentence(*model.comparison));
+  return text;
+}
+
+}  // namespace
+
+ChooseResult choose_model(const ChooseJob& job, Context& context) {
+  user_check(job.models.size() > 1, "expected two models or more to choose from, got {}",
+             job.models.size());
+  user_check(job.smallest || !job.max_drop_points,
+             "`max_drop` says what `smallest` may lose; give both, or neither");
+  std::optional<OutputFolder> output;
+  if (!job.output.folder.empty()) output.emplace(job.output.folder, job.output.options());
+  std::vector<std::string> notes, unknown;
+  std::optional<TrainedOn> record = known_record(job.models.front());
+  for (const std::string& name : job.models) {
+    const std::optional<TrainedOn> own = known_record(name);
+    record = united(record, own);
+    unknown.push_back(unknown_texts(name, own));
+  }
+  const ModelFacts facts = open_model(job.models.front(), context, job.seed).model.facts;
+  DataIdentity identity;
+  const auto& [examples, part] =
+      load_measured(job.data, job.split, job.seed, facts, record, context, identity);
+  std::vector<Candidate> candidates;
+  for (const std::string& name : job.models) {
+    const TextModel source = open_model(name, context, job.seed);
+    with_context(name, [&] { check_same_answers(facts, source.model.facts); });
+    notes.push_back(untrained_warning(source, name));
+    candidates.push_back(
+        {measured(source, name, examples, job.data.max_seq_length, job.batch_size, context, notes),
+         model_size(source.model, source.folder).packed_bytes});
+  }
+  const std::size_t best = best_of(candidates);
+  compare_with_best(candidates, best, job, facts.scheme().task, examples);
+  const std::size_t chosen = job.smallest ? smallest_of(candidates, best) : best;
+  notes.push_back(fmt::format(
+      "the figures of {} are of the texts it was chosen on and flatter it; measure it once on "
+      "others by `hone eval`",
+      candidates[chosen].model.label));
+  for (const std::string& warning : warnings_of(part, facts.labels)) notes.push_back(warning);
+  std::erase(notes, "");
+  tell_warnings(context, notes);
+  tell_measured(part, unknown, context, notes);
+  const Table table = table_of(candidates, best, chosen);
+  const std::string headline = headline_of(candidates, best, chosen, job, part);
+  Json rows = Json::array();
+  for (const Candidate& candidate : candidates) {
+    Json row = to_json(candidate.model, facts.labels);
+    row["packed_bytes"] = candidate.bytes;
+    row["keeps_up"] = candidate.keeps_up;
+    rows.push_back(std::move(row));
+  }
+  Json fields = subject_of(job.models[chosen], identity, part);
+  fields.update({{"chosen", job.models[chosen]},
+                 {"best", job.models[best]},
+                 {"rule", rule_of(job)},
+                 {"seeds", 1},
+                 {"summary", headline},
+                 {"models", rows}});
+  if (output) {
+    RunReport report{
+        .title = fmt::format("One of {} models", job.models.size()),
+        .headline = headline + ".",
+        .invocation = job.invocation,
+        .basis = {"as in the table", 1, data_text(job.data.options.source, identity),
+                  describe(part), "the choice is made on this part"},
+        .sections = {{"Models", {PageTable{table, "Each against the best, on the same texts."}}}},
+        .results = fields,
+        .notes = notes};
+    write_run_report(report, output->path(), context);
+    output->commit();
+  }
+  return {.fields = fields, .text = [headline, table](const TextStyle& style) {
+            return fmt::format("{}\n\n{}", headline, to_text(table, style));
+          }};
+}
+
+}  // namespace hone

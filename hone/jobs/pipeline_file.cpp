@@ -1,0 +1,572 @@
+#include "hone/jobs/pipeline_file.h"
+
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <set>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+// What a stage's table says of the stage itself; all else are options of its command.
+constexpr std::string_view kRun = "run", kEach = "each", kBestOf = "best_of", kFails = "fails";
+constexpr std::string_view kChoose = "choose", kChoices = "MODELS";
+constexpr std::string_view kTaken[] = {"stages", "figures"};  // folders in that of a pipeline
+
+int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
+
+/// Where messages point.
+struct Place {
+  std::string_view where;
+  std::string at(const toml::node& node) const {
+    return fmt::format("{}, line {}", where, line_of(node));
+  }
+};
+
+// The entries of a table in the order of the file.
+std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table) {
+  std::vector<std::pair<std::string, const toml::node*>> entries;
+  for (const auto& [key, node] : table) entries.emplace_back(std::string(key.str()), &node);
+  std::ranges::stable_sort(entries, [](const auto& a, const auto& b) {
+    const auto begin = [](const toml::node& node) {
+      const toml::source_position& at = node.source().begin;
+      return std::pair(at.line, at.column);
+    };
+    return begin(*a.second) < begin(*b.second);
+  });
+  return entries;
+}
+
+const toml::table& table_at(const toml::node& node, std::string_view what, const Place& place) {
+  user_check(node.is_table(), "{}: {}: expected a table", place.at(node), what);
+  return *node.as_table();
+}
+
+std::string number_text(double value) { return fmt::format("{}", value); }
+
+// A string, a number or a boolean as text.
+std::string scalar_text(const toml::node& node, std::string_view what, const Place& place) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
+  if (const auto* number = node.as_floating_point()) return number_text(number->get());
+  if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
+  fail("{}: {}: expected a string, a number or true or false", place.at(node), what);
+}
+
+std::string string_at(const toml::table& table, std::string_view key, const Place& place,
+                      std::string otherwise = {}) {
+  const toml::node* node = table.get(key);
+  if (node == nullptr) return otherwise;
+  user_check(node->is_string(), "{}: {}: expected a string", place.at(*node), key);
+  return node->as_string()->get();
+}
+
+void check_keys(const toml::table& table, const std::vector<std::string>& known,
+                std::string_view what, const Place& place) {
+  for (const auto& [key, node] : table)
+    user_check(std::ranges::find(known, key.str()) != known.end(),
+               "{}: unknown key '{}' of {}; known are {}{}", place.at(node), key.str(), what,
+               fmt::join(known, ", "), did_you_mean(key.str(), known));
+}
+
+void check_name(const std::string& name, std::string_view what, const toml::node& node,
+                const Place& place) {
+  constexpr std::string_view kLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  user_check(!name.empty() && name.find_first_not_of(kLetters) == std::string::npos,
+             "{}: '{}' is no name of {}, whose folder is called so: letters, digits, - and _",
+             place.at(node), name, what);
+}
+
+/// One setting of a loop: names and values.
+using Setting = std::vector<std::pair<std::string, std::string>>;
+
+Setting setting_of(const toml::table& table, const Place& place) {
+  Setting setting;
+  for (const auto& [name, node] : in_order(table))
+    setting.emplace_back(name, scalar_text(*node, name, place));
+  return setting;
+}
+
+/// All settings of an `each`: a list of tables, or lists by name of which every combination is one, the last name fastest.
+std::vector<Setting> settings_of_each(const toml::node& node, const Place& place) {
+  std::vector<Setting> all;
+  if (const toml::array* list = node.as_array()) {
+    for (const toml::node& item : *list) {
+      user_check(item.is_table(), "{}: each: expected tables such as {{ width = 8 }}",
+                 place.at(item));
+      all.push_back(setting_of(*item.as_table(), place));
+      const auto same_name = [](const auto& a, const auto& b) { return a.first == b.first; };
+      user_check(std::ranges::equal(all.front(), all.back(), same_name),
+                 "{}: each: every setting has the same names, in one order", place.at(item));
+    }
+  } else {
+    user_check(node.is_table(),
+               "{}: each: expected lists by name, {{ width = [8, 16] }}, or a list of tables",
+               place.at(node));
+    all.emplace_back();
+    for (const auto& [name, values] : in_order(*node.as_table())) {
+      user_check(values->is_array() && !values->as_array()->empty(),
+                 "{}: each: {}: expected a list of values", place.at(*values), name);
+      std::vector<Setting> longer;
+      for (const Setting& setting : all)
+        for (const toml::node& value : *values->as_array()) {
+          longer.push_back(setting);
+          longer.back().emplace_back(name, scalar_text(value, name, place));
+        }
+      all = std::move(longer);
+    }
+  }
+  user_check(!all.empty() && !all.front().empty(), "{}: each: no settings", place.at(node));
+  return all;
+}
+
+// "8-4": a folder's name.
+std::string member_name(const Setting& setting) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+.-";
+  std::string name;
+  for (const auto& [key, value] : setting) {
+    if (!name.empty()) name += '-';
+    for (const char c : value) name += kPlain.find(c) == std::string_view::npos ? '_' : c;
+  }
+  return name.front() == '.' ? "_" + name : name;
+}
+
+const std::string* value_in(const Setting& setting, std::string_view name) {
+  for (const auto& [key, value] : setting)
+    if (key == name) return &value;
+  return nullptr;
+}
+
+class PipelineReader {
+ public:
+  PipelineReader(const toml::table& file, const std::string& where,
+                 const std::map<std::string, std::string>& given)
+      : file_(file), place_{where}, given_(given) {
+    pipeline_.where = where;
+  }
+
+  Pipeline read() {
+    check_keys(file_, {"title", "settings", "common", "stage", "figure", "claim"}, "a pipeline",
+               place_);
+    pipeline_.title = string_at(file_, "title", place_);
+    read_settings();
+    list_stages();
+    for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) read_stage(i);
+    if (const toml::node* figures = file_.get("figure"))
+      for (const auto& [name, node] : in_order(table_at(*figures, "figure", place_)))
+        read_figure(name, *node);
+    if (const toml::node* claims = file_.get("claim"))
+      for (const auto& [name, node] : in_order(table_at(*claims, "claim", place_)))
+        read_claim(name, *node);
+    sort();
+    return std::move(pipeline_);
+  }
+
+ private:
+  void read_settings() {
+    if (const toml::node* node = file_.get("settings"))
+      settings_ = &table_at(*node, "settings", place_);
+    std::vector<std::string> names;
+    if (settings_ != nullptr)
+      for (const auto& [name, node] : in_order(*settings_)) {
+        check_name(name, "a setting", *node, place_);
+        names.push_back(name);
+        if (!node->is_array() && !node->is_table())
+          pipeline_.settings[name] = scalar_text(*node, name, place_);
+      }
+    for (const auto& [name, value] : given_) {
+      user_check(std::ranges::find(names, name) != names.end(), "{}: has no setting '{}'{}",
+                 place_.where, name,
+                 names.empty() ? "; it has none at all"
+                               : fmt::format("; its settings are {}{}", fmt::join(names, ", "),
+                                             did_you_mean(name, names)));
+      pipeline_.settings[name] = value;
+      replaced_.emplace(name, replacement(name, value));
+    }
+  }
+
+  // What was given, of the kind that the file's own value has.
+  toml::table replacement(const std::string& name, const std::string& value) const {
+    toml::table table;
+    if (settings_->get(name)->is_string()) {
+      table.insert(name, value);
+      return table;
+    }
+    try {
+      return toml::parse(fmt::format("{} = {}", name, value));
+    } catch (const toml::parse_error& error) {
+      fail("{}: expected a value as the file's own ({}), got '{}': {}", name,
+           place_.at(*settings_->get(name)), value, error.description());
+    }
+  }
+
+  const toml::node* setting(const std::string& name) const {
+    if (const auto given = replaced_.find(name); given != replaced_.end())
+      return given->second.get(name);
+    return settings_ == nullptr ? nullptr : settings_->get(name);
+  }
+
+  // The node itself, or the setting that it is: "{widths}".
+  const toml::node& seen_through(const toml::node& node) const {
+    if (!node.is_string()) return node;
+    const std::string& text = node.as_string()->get();
+    if (text.size() < 3 || text.front() != '{' || text.back() != '}') return node;
+    const toml::node* value = setting(text.substr(1, text.size() - 2));
+    return value == nullptr ? node : *value;
+  }
+
+  // The stages with their settings, so that they can be referred to.
+  void list_stages() {
+    const toml::node* stages = file_.get("stage");
+    user_check(stages != nullptr, "{}: has no stage; write [stage.NAME] with run = \"COMMAND\"",
+               place_.where);
+    for (const auto& [name, node] : in_order(table_at(*stages, "stage", place_))) {
+      check_name(name, "a stage", *node, place_);
+      user_check(std::ranges::find(kTaken, name) == std::end(kTaken),
+                 "{}: a stage cannot be called '{}': the pipeline has a folder of that name",
+                 place_.at(*node), name);
+      const toml::table& table = table_at(*node, name, place_);
+      user_check(setting(name) == nullptr,
+                 "{}: '{}' is a stage and a setting; {{{}}} would be either", place_.at(*node),
+                 name, name);
+      std::vector<Setting> settings = {{}};
+      if (const toml::node* each = table.get(kEach))
+        settings = settings_of_each(seen_through(*each), place_);
+      for (const Setting& setting : settings) {
+        PipelineStage stage{.name = name, .group = name, .line = line_of(*node), .command = {}};
+        stage.setting = setting;
+        if (!setting.empty()) stage.name += "/" + member_name(setting);
+        user_check(std::ranges::none_of(
+                       pipeline_.stages,
+                       [&](const PipelineStage& other) { return other.name == stage.name; }),
+                   "{}: each: two settings of {} are called {}", place_.at(*node), name,
+                   stage.name);
+        for (const auto& [variable, value] : setting)
+          user_check(
+              this->setting(variable) == nullptr && file_["stage"][variable].node() == nullptr,
+              "{}: each: '{}' is the name of a stage or a setting too", place_.at(*node), variable);
+        tables_.push_back(&table);
+        pipeline_.stages.push_back(std::move(stage));
+      }
+    }
+  }
+
+  std::vector<std::string> group_names() const {
+    std::vector<std::string> names;
+    for (const PipelineStage& stage : pipeline_.stages)
+      if (names.empty() || names.back() != stage.group) names.push_back(stage.group);
+    return names;
+  }
+
+  // Those of the group whose settings are those of `from` where both have them; `from` may be nobody's.
+  std::vector<std::size_t> members(const std::string& group, const Setting& from) const {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) {
+      const PipelineStage& stage = pipeline_.stages[i];
+      if (stage.group != group) continue;
+      const bool fits = std::ranges::all_of(stage.setting, [&](const auto& one) {
+        const std::string* own = value_in(from, one.first);
+        return own == nullptr || *own == one.second;
+      });
+      if (fits) found.push_back(i);
+    }
+    return found;
+  }
+
+  bool is_group(const std::string& name) const {
+    return std::ranges::any_of(pipeline_.stages,
+                               [&](const PipelineStage& s) { return s.group == name; });
+  }
+
+  [[noreturn]] void unknown_name(const std::string& name, const PipelineStage& stage,
+                                 const toml::node& node) const {
+    std::vector<std::string> known = group_names();
+    for (const auto& [key, value] : stage.setting) known.push_back(key);
+    if (settings_ != nullptr)
+      for (const auto& [key, value] : *settings_) known.emplace_back(key.str());
+    fail(
+        "{}: {{{}}} is no stage and no setting; there are {}{}; braces that are meant are written "
+        "{{{{ and }}}}",
+        place_.at(node), name, fmt::join(known, ", "), did_you_mean(name, known));
+  }
+
+  /// The values that a text stands for: one, or in a list as many as a group has stages.
+  std::vector<StageValue> values_of(const std::string& text, const PipelineStage& stage,
+                                    const toml::node& node, bool in_list) const {
+    std::vector<StageValue> values(1);
+    const auto append = [&](const std::string& piece) {
+      for (StageValue& value : values) (value.stage ? value.behind : value.before) += piece;
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text.compare(i, 2, "{{") == 0 || text.compare(i, 2, "}}") == 0) {
+        append(std::string(1, text[i++]));
+        continue;
+      }
+      user_check(text[i] != '}',
+                 "{}: a }} without its {{ in '{}'; one that is meant is written }}}}",
+                 place_.at(node), text);
+      if (text[i] != '{') {
+        append(std::string(1, text[i]));
+        continue;
+      }
+      const std::size_t end = text.find('}', i);
+      user_check(end != std::string::npos,
+                 "{}: a {{ without its }} in '{}'; one that is meant is written {{{{",
+                 place_.at(node), text);
+      const std::string name = text.substr(i + 1, end - i - 1);
+      i = end;
+      if (const std::string* own = value_in(stage.setting, name)) {
+        append(*own);
+      } else if (const toml::node* value = setting(name)) {
+        append(scalar_text(*value, name, place_));
+      } else if (is_group(name)) {
+        const std::vector<std::size_t> found = members(name, stage.setting);
+        user_check(!values.front().stage, "{}: '{}' refers to two stages", place_.at(node), text);
+        user_check(!found.empty(), "{}: {}: no stage of {} has the same settings", place_.at(node),
+                   stage.name, name);
+        user_check(in_list || found.size() == 1,
+                   "{}: {{{}}} is {} stages here; choose one of them by a stage with best_of = "
+                   "\"{{{}}}\", or give this one the same `each`",
+                   place_.at(node), name, found.size(), name);
+        const std::string before = values.front().before;
+        values.clear();
+        for (const std::size_t one : found) values.push_back({before, one, ""});
+      } else {
+        unknown_name(name, stage, node);
+      }
+    }
+    return values;
+  }
+
+  StageOption option_of(const std::string& name, const toml::node& given, PipelineStage& stage) {
+    StageOption option{.name = name, .line = line_of(given)};
+    const toml::node& node = seen_through(given);
+    if (const auto* truth = node.as_boolean()) {
+      option.flag = truth->get();
+      return option;
+    }
+    const auto add = [&](const toml::node& value, bool in_list) {
+      const toml::node& seen = seen_through(value);
+      for (StageValue& one : values_of(scalar_text(seen, name, place_), stage, value, in_list)) {
+        if (one.stage) stage.needs.push_back(*one.stage);
+        option.values.push_back(std::move(one));
+      }
+    };
+    if (const toml::array* list = node.as_array()) {
+      for (const toml::node& value : *list) add(value, true);
+      user_check(!list->empty(), "{}: {}: an empty list", place_.at(given), name);
+    } else {
+      add(node, false);
+    }
+    return option;
+  }
+
+  void read_stage(std::size_t index) {
+    PipelineStage& stage = pipeline_.stages[index];
+    const toml::table& table = *tables_[index];
+    const toml::node *run = table.get(kRun), *best_of = table.get(kBestOf);
+    user_check((run == nullptr) != (best_of == nullptr),
+               "{}: {}: expected run = \"COMMAND\", or best_of = \"{{STAGE}}\"", place_.at(table),
+               stage.group);
+    stage.chooses = best_of != nullptr;
+    if (stage.chooses) {
+      stage.command = {std::string(kChoose)};
+      StageOption models{.name = std::string(kChoices), .line = line_of(*best_of)};
+      const auto add = [&](const toml::node& value) {
+        const std::vector<StageValue> found =
+            values_of(scalar_text(value, kBestOf, place_), stage, value, /*in_list=*/true);
+        for (const StageValue& one : found) {
+          user_check(one.stage && one.before.empty(), "{}: best_of: expected stages, got '{}'",
+                     place_.at(value), one.before);
+          stage.needs.push_back(*one.stage);
+          models.values.push_back(one);
+        }
+      };
+      if (const toml::array* list = best_of->as_array()) {
+        for (const toml::node& value : *list) add(value);
+      } else {
+        add(*best_of);
+      }
+      user_check(models.values.size() > 1, "{}: best_of: expected two stages or more",
+                 place_.at(*best_of));
+      stage.options.push_back(std::move(models));
+    } else {
+      stage.command = split(string_at(table, kRun, place_), ' ');
+      std::erase(stage.command, "");
+      user_check(!stage.command.empty(), "{}: run: expected a command of hone", place_.at(*run));
+    }
+    stage.fails = string_at(table, kFails, place_);
+    for (const auto& [name, node] : in_order(table)) {
+      if (name == kRun || name == kEach || name == kBestOf || name == kFails) continue;
+      StageOption option = option_of(name, *node, stage);
+      stage.options.push_back(std::move(option));
+    }
+    add_common(stage);
+    std::ranges::sort(stage.needs);
+    stage.needs.erase(std::unique(stage.needs.begin(), stage.needs.end()), stage.needs.end());
+  }
+
+  void add_common(PipelineStage& stage) {
+    const toml::node* common = file_.get("common");
+    if (common == nullptr) return;
+    for (const auto& [name, node] : in_order(table_at(*common, "common", place_))) {
+      if (std::ranges::any_of(stage.options,
+                              [&, n = name](const StageOption& o) { return o.name == n; }))
+        continue;
+      const std::size_t needed = stage.needs.size();
+      StageOption option = option_of(name, *node, stage);
+      user_check(stage.needs.size() == needed, "{}: common: {} refers to a stage", place_.at(*node),
+                 name);
+      option.is_common = true;
+      stage.options.push_back(std::move(option));
+    }
+  }
+
+  std::vector<std::size_t> stages_named(const toml::node& node, std::string_view key) const {
+    std::vector<std::size_t> found;
+    const auto add = [&](const toml::node& value) {
+      const std::string name = scalar_text(value, key, place_);
+      const std::size_t before = found.size();
+      for (std::size_t i = 0; i < pipeline_.stages.size(); ++i) {
+        const PipelineStage& stage = pipeline_.stages[i];
+        if (stage.group == name || glob_match(name, stage.name)) found.push_back(i);
+      }
+      std::vector<std::string> known = group_names();
+      user_check(found.size() > before, "{}: {}: no stage is called '{}'; there are {}{}",
+                 place_.at(value), key, name, fmt::join(known, ", "), did_you_mean(name, known));
+    };
+    if (const toml::array* list = node.as_array()) {
+      for (const toml::node& value : *list) add(value);
+    } else {
+      add(node);
+    }
+    return found;
+  }
+
+  const toml::node& needed(const toml::table& table, const char* key, std::string_view what) const {
+    const toml::node* node = table.get(key);
+    user_check(node != nullptr, "{}: {}: {} is missing", place_.at(table), what, key);
+    return *node;
+  }
+
+  void read_figure(const std::string& name, const toml::node& node) {
+    check_name(name, "a figure", node, place_);
+    const toml::table& table = table_at(node, name, place_);
+    check_keys(table, {"title", "x", "x_label", "y", "y_label", "curve"}, "a figure", place_);
+    PipelineFigure figure{.name = name, .line = line_of(node)};
+    figure.title = string_at(table, "title", place_, name);
+    figure.x = scalar_text(needed(table, "x", name), "x", place_);
+    figure.x_label = string_at(table, "x_label", place_, figure.x);
+    figure.y = scalar_text(needed(table, "y", name), "y", place_);
+    figure.y_label = string_at(table, "y_label", place_, figure.y);
+    const toml::node& curves = needed(table, "curve", name);
+    user_check(curves.is_array(), "{}: {}: expected [[figure.{}.curve]]", place_.at(curves), name,
+               name);
+    for (const toml::node& item : *curves.as_array()) {
+      const toml::table& curve = table_at(item, "curve", place_);
+      check_keys(curve, {"label", "stages", "y"}, "a curve", place_);
+      PipelineCurve one;
+      one.stages = stages_named(needed(curve, "stages", "curve"), "stages");
+      one.label = string_at(curve, "label", place_, pipeline_.stages[one.stages.front()].group);
+      one.y = string_at(curve, "y", place_);
+      for (const std::size_t stage : one.stages)
+        user_check(
+            figure.x == "epoch" || value_in(pipeline_.stages[stage].setting, figure.x) != nullptr,
+            "{}: {}: x: '{}' is no variable of the stage {}", place_.at(item), name, figure.x,
+            pipeline_.stages[stage].name);
+      figure.curves.push_back(std::move(one));
+    }
+    pipeline_.figures.push_back(std::move(figure));
+  }
+
+  void read_claim(const std::string& name, const toml::node& node) {
+    check_name(name, "a claim", node, place_);
+    const toml::table& table = table_at(node, name, place_);
+    check_keys(table, {"says", "source", "stage"}, "a claim", place_);
+    PipelineClaim claim{.name = name, .line = line_of(node)};
+    claim.says = scalar_text(needed(table, "says", name), "says", place_);
+    claim.source = string_at(table, "source", place_);
+    const toml::node& stage = needed(table, "stage", name);
+    const std::vector<std::size_t> found = stages_named(stage, "stage");
+    user_check(found.size() == 1 && pipeline_.stages[found.front()].command.front() == "compare",
+               "{}: {}: expected one stage that runs compare, of which B is said to be the better",
+               place_.at(stage), name);
+    claim.comparison = found.front();
+    pipeline_.claims.push_back(std::move(claim));
+  }
+
+  // Each stage behind those that it needs, otherwise as in the file.
+  void sort() {
+    const std::vector<PipelineStage>& stages = pipeline_.stages;
+    std::vector<std::size_t> order;
+    std::vector<std::size_t> path;
+    std::set<std::size_t> done;
+    for (std::size_t i = 0; i < stages.size(); ++i) visit(i, order, path, done);
+    std::vector<std::size_t> place_of(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) place_of[order[i]] = i;
+    std::vector<PipelineStage> sorted;
+    for (const std::size_t index : order) sorted.push_back(stages[index]);
+    for (PipelineStage& stage : sorted) {
+      for (std::size_t& need : stage.needs) need = place_of[need];
+      for (StageOption& option : stage.options)
+        for (StageValue& value : option.values)
+          if (value.stage) value.stage = place_of[*value.stage];
+    }
+    pipeline_.stages = std::move(sorted);
+    for (PipelineFigure& figure : pipeline_.figures)
+      for (PipelineCurve& curve : figure.curves)
+        for (std::size_t& stage : curve.stages) stage = place_of[stage];
+    for (PipelineClaim& claim : pipeline_.claims) claim.comparison = place_of[claim.comparison];
+  }
+
+  void visit(std::size_t index, std::vector<std::size_t>& order, std::vector<std::size_t>& path,
+             std::set<std::size_t>& done) const {
+    if (done.contains(index)) return;
+    const PipelineStage& stage = pipeline_.stages[index];
+    if (const auto again = std::ranges::find(path, index); again != path.end()) {
+      std::string circle;
+      for (auto at = again; at != path.end(); ++at)
+        circle += pipeline_.stages[*at].name + " needs ";
+      fail("{}: stages need each other in a circle: {}{}",
+           fmt::format("{}, line {}", place_.where, stage.line), circle, stage.name);
+    }
+    path.push_back(index);
+    for (const std::size_t need : stage.needs) visit(need, order, path, done);
+    path.pop_back();
+    done.insert(index);
+    order.push_back(index);
+  }
+
+  const toml::table& file_;
+  Place place_;
+  const std::map<std::string, std::string>& given_;
+  const toml::table* settings_ = nullptr;
+  std::map<std::string, toml::table> replaced_;
+  std::vector<const toml::table*> tables_;  // of each stage
+  Pipeline pipeline_;
+};
+
+}  // namespace
+
+std::string Pipeline::place(int line) const { return fmt::format("{}, line {}", where, line); }
+
+Pipeline parse_pipeline(std::string_view text, const std::string& where,
+                        const std::map<std::string, std::string>& given) {
+  toml::table file;
+  try {
+    file = toml::parse(text, where);
+  } catch (const toml::parse_error& error) {
+    fail("{}, line {}: {}", where, error.source().begin.line, error.description());
+  }
+  Pipeline pipeline = PipelineReader(file, where, given).read();
+  pipeline.text = text;
+  return pipeline;
+}
+
+}  // namespace hone

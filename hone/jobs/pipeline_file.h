@@ -1,0 +1,107 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hone/base/file.h"
+
+/// Pipelines as people write them, in TOML (docs/pipelines.md): stages, each a command with its options by their names, that
+/// refer to each other.
+///
+///     [settings]
+///     data = "reviews.csv"
+///
+///     [stage.full]
+///     run = "train"
+///     MODEL = "tiny"
+///     data = "{data}"
+///
+///     [stage.ptq]
+///     each = [{ width = 8, fraction = 4 }, { width = 16, fraction = 8 }]
+///     run = "quantize"
+///     MODEL = "{full}"
+///     format = "integer(width={width},frac={fraction})"
+///     data = "{data}"
+namespace hone {
+
+/// A value of an option: text, around the folder of a stage where it refers to one.
+struct StageValue {
+  std::string before = {};  ///< all of it where it refers to none
+  std::optional<std::size_t> stage = {};
+  std::string behind = {};  ///< "/native"
+};
+
+/// An option of a stage, under the name that it has in its command.
+struct StageOption {
+  std::string name;
+  int line = 0;
+  std::optional<bool> flag = {};  ///< given or not; it has no values then
+  std::vector<StageValue> values = {};
+  bool is_common = false;  ///< of [common]: for commands that have it
+};
+
+/// One piece of work; of a stage with `each` there is one for every setting.
+struct PipelineStage {
+  std::string name;   ///< and the folder: "full", "ptq/8-4"
+  std::string group;  ///< as the file calls it: "ptq"
+  int line = 0;
+  std::vector<std::string> command;                               ///< words: {"lora", "merge"}
+  std::vector<std::pair<std::string, std::string>> setting = {};  ///< of `each`, in order
+  std::vector<StageOption> options = {};
+  bool chooses =
+      false;  ///< with `best_of`: to refer to it is to refer to the model that it chooses
+  std::string fails = {};  ///< what the message of its failure must hold; empty: it must not fail
+  std::vector<std::size_t> needs = {};  ///< the stages it refers to
+};
+
+/// A curve of a figure: the stages of a group, or some of them.
+struct PipelineCurve {
+  std::string label = {};
+  std::vector<std::size_t> stages = {};
+  std::string y = {};  ///< as that of the figure, where it is another; empty: the same
+};
+
+/// A figure that a pipeline draws of what its stages have found.
+struct PipelineFigure {
+  std::string name;  ///< of its files
+  int line = 0;
+  std::string title = {};
+  std::string x = {};  ///< a variable of `each`; "epoch": of trainings, at each of their evaluations
+  std::string x_label = {};
+  std::string y = {};  ///< a path into results: "test.eval_accuracy"
+  std::string y_label = {};
+  std::vector<PipelineCurve> curves = {};
+};
+
+/// Something that was found elsewhere, and the two stages that say whether it is found here.
+struct PipelineClaim {
+  std::string name;
+  int line = 0;
+  std::string says = {};            ///< "trained through the quantizer, 4 bits are better than rounded"
+  std::string source = {};          ///< who says so; empty: nobody else
+  std::size_t comparison = 0;  ///< a stage `compare`, of which B is said to be the better
+};
+
+struct Pipeline {
+  std::string where;  ///< its file, for messages
+  std::string title = {};
+  std::string text;                   ///< the file
+  std::vector<PipelineStage> stages;  ///< each behind those that it needs
+  std::vector<PipelineFigure> figures = {};
+  std::vector<PipelineClaim> claims = {};
+  std::map<std::string, std::string> settings = {};  ///< with what was given in place of the file's
+
+  /// "pipeline.toml, line 12"
+  std::string place(int line) const;
+};
+
+/// Understands the text of a pipeline; `where` names its file, and `given` are settings that take the place of its own.
+/// Throws `UserError` with file and line: no TOML, unknown keys, settings and stages, a circle of stages, names that two
+/// things have.
+Pipeline parse_pipeline(std::string_view text, const std::string& where,
+                        const std::map<std::string, std::string>& given);
+
+}  // namespace hone

@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+namespace hone::testing {
+namespace {
+
+const std::vector<std::string> kData = {"--data", "reviews.csv", "--split", "all"};
+
+struct Choose : ::testing::Test {
+  TemporaryFolder folder;
+  Choose() {
+    fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
+    fs::copy(workshop() / "reviews.csv", folder.path() / "reviews.csv");
+    run_well({"train", "model", "--data", "reviews.csv", "--max_steps", "40", "--lr", "1e-3",
+              "--batch", "8", "-o", "learnt"},
+             folder.path());
+    run_well({"quantize", "learnt", "--format", "int(bits=8)", "--data", "reviews.csv", "-o",
+              "learnt-8"},
+             folder.path());
+  }
+  Json choose(std::vector<std::string> words) const {
+    words.insert(words.begin(), "choose");
+    words.insert(words.end(), kData.begin(), kData.end());
+    return run_json(words, folder.path());
+  }
+};
+
+TEST_F(Choose, TakesTheOneWithTheHighestFigure) {
+  const Json result = choose({"model", "learnt"});
+  EXPECT_EQ(result["chosen"], "learnt");
+  EXPECT_EQ(result["best"], "learnt");
+  const Json models = result["models"];
+  ASSERT_EQ(models.size(), 2U);
+  EXPECT_GT(models[1]["eval_accuracy"], models[0]["eval_accuracy"]);
+  // Every other one beside the best.
+  EXPECT_FALSE(models[1].contains("comparison"));
+  const Json compared = run_json(
+      {"compare", "learnt", "model", "--data", "reviews.csv", "--split", "all"}, folder.path());
+  EXPECT_EQ(models[0]["comparison"]["accuracy_change"], compared["comparison"]["accuracy_change"]);
+  EXPECT_EQ(models[0]["comparison"]["accuracy_change_interval"],
+            compared["comparison"]["accuracy_change_interval"]);
+}
+
+TEST_F(Choose, TakesTheSmallestThatIsNotShownToBeWorse) {
+  const Json result = choose({"learnt", "learnt-8", "model", "--smallest"});
+  EXPECT_EQ(result["chosen"], "learnt-8");
+  const Json models = result["models"];
+  EXPECT_LT(models[1]["packed_bytes"], models[0]["packed_bytes"]);
+  EXPECT_TRUE(models[1]["keeps_up"]);
+  EXPECT_FALSE(models[2]["keeps_up"]);
+}
+
+// Of two with the same figure the smaller is the better; 40 texts do not show that the other one loses no more than half a
+// point against it.
+TEST_F(Choose, WithADropTakesOnlyWhatIsShownToKeepIt) {
+  const Json strict = choose({"learnt", "learnt-8", "--smallest", "--max_drop", "0.5"});
+  EXPECT_EQ(strict["best"], "learnt-8");
+  EXPECT_FALSE(strict["models"][0]["keeps_up"]);
+  const Json loose = choose({"learnt", "learnt-8", "--smallest", "--max_drop", "60"});
+  EXPECT_EQ(loose["chosen"], "learnt-8");
+  EXPECT_TRUE(loose["models"][0]["keeps_up"]);
+}
+
+TEST_F(Choose, SaysThatItsFiguresFlatter) {
+  const Ending ending = run_well(
+      {"choose", "model", "learnt", "--data", "reviews.csv", "--split", "all", "-o", "chosen"},
+      folder.path());
+  EXPECT_NE(ending.messages.find("the figures of learnt are of the texts it was chosen on and "
+                                 "flatter it"),
+            std::string::npos)
+      << ending.messages;
+  EXPECT_NE(read_page(folder.path() / "chosen/report.html").find("learnt is chosen of 2 on all"),
+            std::string::npos);
+}
+
+TEST_F(Choose, RefusesWhatCannotBeCompared) {
+  folder.file("topics.csv", "text,label\na,x\nb,y\nc,x\nd,y\ne,x\nf,y\n");
+  run_well({"train", "tiny", "--data", "topics.csv", "--max_steps", "1", "-o", "topics"},
+           folder.path());
+  const auto refusal = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "choose");
+    words.insert(words.end(), kData.begin(), kData.end());
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_EQ(ending.code, 1);
+    return ending.messages;
+  };
+  EXPECT_NE(refusal({"model"}).find("expected two models or more to choose from, got 1"),
+            std::string::npos);
+  EXPECT_NE(refusal({"model", "topics"}).find("topics: the models have different classes"),
+            std::string::npos);
+  EXPECT_NE(refusal({"model", "learnt", "--max_drop", "1"})
+                .find("--max_drop says what --smallest may lose"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace hone::testing

@@ -1,0 +1,462 @@
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// Pipelines as their users meet them: a file, a folder, a store, kills and mistakes.
+namespace hone::testing {
+namespace {
+
+constexpr const char* kChain = R"toml(
+title = "A chain"
+[settings]
+data = "synth:lookup?n=300"
+steps = 12
+[common]
+data = "{data}"
+batch_size = 4
+[stage.full]
+run = "train"
+MODEL = "tiny"
+max_steps = "{steps}"
+save_steps = 2
+[stage.adapter]
+run = "train"
+MODEL = "{full}"
+lora = "r=2"
+max_steps = "{steps}"
+save_steps = 2
+[stage.merged]
+run = "lora merge"
+MODEL = "{full}"
+adapter = "{adapter}"
+[stage.rounded]
+each = { bits = [4, 8] }
+run = "quantize"
+MODEL = "{merged}"
+format = "int(bits={bits})"
+[stage.trained]
+each = { bits = [4, 8] }
+run = "quantize"
+MODEL = "{merged}"
+format = "int(bits={bits})"
+qat = true
+max_steps = "{steps}"
+save_steps = 2
+[stage.best]
+best_of = ["{rounded}", "{trained}"]
+smallest = true
+[stage.pruned]
+run = "prune"
+MODEL = "{best}"
+sparsity = 0.5
+[stage.packed]
+run = "pack"
+MODEL = "{pruned}"
+[stage.graph]
+run = "draw"
+MODEL = "{packed}"
+output = "graph.dot"
+[stage.loss]
+run = "compare"
+A = "{full}"
+B = "{packed}"
+[figure.bits]
+x = "bits"
+y = "after.eval_accuracy"
+[[figure.bits.curve]]
+stages = "rounded"
+[[figure.bits.curve]]
+stages = "trained"
+[claim.smaller]
+says = "a smaller model is better"
+source = "nobody"
+stage = "loss"
+)toml";
+
+struct PipelineTest : ::testing::Test {
+  TemporaryFolder folder;
+  PipelineTest() {
+    ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
+    folder.file("chain.toml", kChain);
+  }
+
+  Ending run(std::vector<std::string> words) const {
+    words.insert(words.begin(), "run");
+    return run_hone(words, folder.path());
+  }
+  Ending run_file(const std::string& text, std::vector<std::string> more = {}) const {
+    folder.file("other.toml", text);
+    more.insert(more.begin(), {"other.toml", "-o", "other"});
+    return run(more);
+  }
+  Json results(const std::string& name) const {
+    return read_json(folder.path() / name / "results.json");
+  }
+  Json stages(const std::string& name) const { return results(name)["stages"]; }
+  std::map<std::string, std::string> states(const std::string& name) const {
+    std::map<std::string, std::string> states;
+    const Json all = stages(name);
+    for (const Json& stage : all) states[stage["stage"]] = stage["state"];
+    return states;
+  }
+  // The bytes of all weights and drawings, by path.
+  std::map<std::string, std::string> made(const std::string& name) const {
+    std::map<std::string, std::string> files;
+    const fs::path root = folder.path() / name;
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+      const std::string ending = entry.path().extension();
+      if (ending == ".safetensors" || ending == ".dot" || ending == ".hone")
+        files[fs::relative(entry.path(), root)] = read_file(entry.path());
+    }
+    return files;
+  }
+  // Figures of what was measured, without times.
+  std::map<std::string, Json> figures(const std::string& name) const {
+    std::map<std::string, Json> figures;
+    const Json all = stages(name);
+    for (const Json& stage : all) {
+      const Json& result = stage["result"];
+      for (const char* key : {"comparison", "chosen", "zeros", "train_loss"})
+        if (result.contains(key)) figures[stage["stage"].get<std::string>() + key] = result[key];
+      figures[stage["stage"]] = stage["key"];
+    }
+    return figures;
+  }
+};
+
+const std::vector<std::string> kStages = {"full",      "adapter",   "merged",    "rounded/4",
+                                          "rounded/8", "trained/4", "trained/8", "best",
+                                          "pruned",    "packed",    "graph",     "loss"};
+
+TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
+  const Ending ending = run({"chain.toml", "-o", "out"});
+  ASSERT_EQ(ending.code, 0) << ending.messages;
+  EXPECT_NE(ending.output.find("12 stages: 12 computed"), std::string::npos) << ending.output;
+  std::vector<std::string> names;
+  const Json all = stages("out");
+  for (const Json& stage : all) names.push_back(stage["stage"]);
+  EXPECT_EQ(names, kStages);
+  for (const std::string& name : kStages) {
+    EXPECT_TRUE(fs::exists(folder.path() / "out" / name / "record.json")) << name;
+    EXPECT_TRUE(fs::exists(folder.path() / "out" / name / "results.json")) << name;
+  }
+  EXPECT_TRUE(fs::exists(folder.path() / "out/graph/graph.dot"));
+  EXPECT_TRUE(fs::exists(folder.path() / "out/figures/bits.svg"));
+  EXPECT_EQ(read_file(folder.path() / "out/pipeline.toml"), kChain);
+  EXPECT_FALSE(fs::exists(folder.path() / "out/stages"));
+  EXPECT_FALSE(fs::exists(folder.path() / "out.partial"));
+  // Each of them is what its command would have made.
+  EXPECT_EQ(all[0]["command_line"],
+            "hone train tiny --data 'synth:lookup?n=300' --max_steps 12 "
+            "--per_device_train_batch_size 4 --save_steps 2 --output_dir full");
+  const Json measured =
+      run_json({"eval", "out/packed", "--data", "synth:lookup?n=300"}, folder.path());
+  EXPECT_EQ(measured["eval_accuracy"], all[11]["result"]["b"]["eval_accuracy"]);
+  // What is chosen goes on.
+  const Json best = all[7];
+  EXPECT_EQ(all[8]["result"]["model"], best["result"]["chosen"]);
+  EXPECT_EQ(best["stands_for"], best["result"]["chosen"]);
+  for (const Json& stage : all) EXPECT_GT(stage["peak_bytes"], 1 << 20) << stage["stage"];
+}
+
+TEST_F(PipelineTest, DoesNothingTwice) {
+  ASSERT_EQ(run({"chain.toml", "-o", "out"}).code, 0);
+  const Ending again = run({"chain.toml", "-o", "again"});
+  ASSERT_EQ(again.code, 0) << again.messages;
+  EXPECT_EQ(again.messages.find("1 of 12"), std::string::npos) << again.messages;
+  EXPECT_EQ(made("again"), made("out"));
+  for (const auto& [stage, state] : states("again")) EXPECT_EQ(state, "from the store") << stage;
+  // In the same folder, too.
+  const Ending finished = run({"chain.toml", "-o", "out", "--resume"});
+  EXPECT_EQ(finished.code, 0) << finished.messages;
+  EXPECT_NE(finished.output.find("finished already"), std::string::npos) << finished.output;
+  // A stage that changes, and those behind it.
+  const Ending other = run({"chain.toml", "--set", "steps=13", "-o", "out", "--resume"});
+  EXPECT_EQ(other.code, 1);
+  EXPECT_NE(other.messages.find("a pipeline with other stages, settings or inputs is finished"),
+            std::string::npos)
+      << other.messages;
+  std::string text = kChain;
+  text.replace(text.find("sparsity = 0.5"), 14, "sparsity = 0.4");
+  ASSERT_EQ(run_file(text).code, 0);
+  const auto now = states("other");
+  for (const std::string& name : kStages) {
+    const bool anew = name == "pruned" || name == "packed" || name == "graph" || name == "loss";
+    EXPECT_EQ(now.at(name), anew ? "computed" : "from the store") << name;
+  }
+  // Nothing from it where it is not wanted.
+  ASSERT_EQ(run({"chain.toml", "-o", "alone", "--no_cache"}).code, 0);
+  for (const auto& [stage, state] : states("alone")) EXPECT_EQ(state, "computed") << stage;
+  EXPECT_EQ(made("alone"), made("out"));
+  EXPECT_EQ(figures("alone"), figures("out"));
+}
+
+TEST_F(PipelineTest, AnInputThatChangesIsReadAgain) {
+  fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
+  fs::copy(workshop() / "reviews.csv", folder.path() / "reviews.csv");
+  const std::string text = R"toml(
+[stage.read]
+run = "eval"
+MODEL = "model"
+data = "reviews.csv"
+split = "all"
+[stage.seen]
+run = "inspect"
+MODEL = "model"
+)toml";
+  ASSERT_EQ(run_file(text).code, 0);
+  folder.file("reviews.csv", read_file(folder.path() / "reviews.csv") + "one more,good\n");
+  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  EXPECT_EQ(states("other").at("read"), "computed");
+  EXPECT_EQ(states("other").at("seen"), "from the store");
+  EXPECT_EQ(results("other")["stages"][0]["result"]["n"], kReviews + 1);
+}
+
+TEST_F(PipelineTest, WhatMeasuresTimeIsNotKept) {
+  const std::string text =
+      "[stage.time]\nrun = \"bench\"\nMODEL = \"tiny\"\nruns = 1\nbatch = 1\ntokens = 8\n";
+  ASSERT_EQ(run_file(text).code, 0);
+  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  EXPECT_EQ(states("other").at("time"), "computed");
+}
+
+TEST_F(PipelineTest, AnInterruptedOneGoesOnAtItsStageAndStep) {
+  const fs::path checkpoint = folder.path() / "out.partial/adapter.partial/checkpoint-2";
+  const Ending ending =
+      run_hone_until({"run", "chain.toml", "-o", "out", "--no_cache"}, folder.path(), SIGTERM,
+                     [&] { return fs::exists(checkpoint); });
+  if (ending.code == 0) GTEST_SKIP() << "it was faster";
+  ASSERT_EQ(ending.code, 143) << ending.messages;
+  EXPECT_NE(ending.messages.find("To go on:\n  hone run chain.toml"), std::string::npos)
+      << ending.messages;
+  const Ending refused = run({"chain.toml", "-o", "out", "--no_cache"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.messages.find("an earlier run was interrupted"), std::string::npos);
+  const Ending resumed = run({"chain.toml", "-o", "out", "--no_cache", "--resume"});
+  ASSERT_EQ(resumed.code, 0) << resumed.messages;
+  EXPECT_EQ(states("out").at("full"), "done before");
+  EXPECT_EQ(states("out").at("adapter"), "computed");
+  const Json settings = read_json(folder.path() / "out/adapter/settings.json")["settings"];
+  EXPECT_EQ(settings["resume"], true);
+  ASSERT_EQ(run({"chain.toml", "-o", "whole", "--no_cache"}).code, 0);
+  EXPECT_EQ(made("out"), made("whole"));
+  EXPECT_EQ(figures("out"), figures("whole"));
+}
+
+TEST_F(PipelineTest, KilledAtAnyMomentItGoesOnToTheSameBits) {
+  ASSERT_EQ(run({"chain.toml", "-o", "whole", "--no_cache"}).code, 0);
+  expect_same_after_kills(
+      6, folder.path(),
+      [](const std::string& output) {
+        return std::vector<std::string>{"run", "chain.toml", "--quiet", "-o", output};
+      },
+      [&](const std::string& name) {
+        run_hone({"cache", "--empty"}, folder.path());
+        return made(name) == made("whole") && figures(name) == figures("whole");
+      });
+}
+
+TEST_F(PipelineTest, SaysWhereItIsWrongBeforeAnythingRuns) {
+  const std::string train = "[stage.a]\nrun = \"train\"\nMODEL = \"tiny\"\n",
+                    data = "data = \"synth:lookup?n=300\"\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"[stage.a]\nrun = \"trian\"",
+       "line 1: stage a: hone has no command 'trian'; did you mean "
+       "'train'?"},
+      {"[stage.a]\nrun = \"man\"", "line 1: stage a: `hone man` cannot be a stage"},
+      {train + data + "leraning_rate = 1e-3",
+       "line 5: stage a: `hone train` has no option "
+       "'leraning_rate'; did you mean 'learning_rate'?"},
+      {train + data + "learning_rate = -1", "line 5: stage a: --learning_rate: "},
+      {train + data + "no_shuffle = 3", "line 5: stage a: no_shuffle: expected true or false"},
+      {train + data + "max_steps = true", "line 5: stage a: max_steps: expected a value"},
+      {train + data + "output_dir = \"x\"", "line 5: stage a: output_dir: the pipeline itself"},
+      {train, "line 1: stage a: --data is required"},
+      {train + "data = \"absent.csv\"", "line 4: stage a: data: data 'absent.csv': "},
+      {"[stage.a]\nrun = \"pack\"\nMODEL = \"absent\"", "line 3: stage a: MODEL: "},
+      {"[stage.a]\nrun = \"draw\"\nMODEL = \"tiny\"\noutput = \"../x.svg\"",
+       "line 4: stage a: output: expected a name in the stage's folder"},
+      {train + data + "[common]\nwidths = \"8.4\"",
+       "line 6: common: no stage's command has an option 'widths'"},
+  };
+  for (const auto& [text, message] : cases) {
+    SCOPED_TRACE(text);
+    const Ending ending = run_file(text);
+    EXPECT_EQ(ending.code, 1);
+    EXPECT_NE(ending.messages.find("error: other.toml, " + message), std::string::npos)
+        << ending.messages;
+    EXPECT_EQ(std::ranges::count(ending.messages, '\n'), 1) << ending.messages;
+    EXPECT_FALSE(fs::exists(folder.path() / "other"));
+    EXPECT_FALSE(fs::exists(folder.path() / "other.partial"));
+  }
+  EXPECT_EQ(run_hone({"run", "chain.toml"}, folder.path()).code, 2);
+  EXPECT_EQ(run({"chain.toml", "--set", "steps", "-o", "x"}).code, 2);
+}
+
+TEST_F(PipelineTest, AStageThatFailsSaysSoOnceAndWhatWasDoneStays) {
+  folder.file("empty.csv", "text,label\nfine,good\n");
+  const std::string text = R"toml(
+[stage.full]
+run = "train"
+MODEL = "tiny"
+data = "synth:lookup?n=300"
+max_steps = 1
+[stage.broken]
+run = "eval"
+MODEL = "{full}"
+data = "empty.csv"
+)toml";
+  const Ending ending = run_file(text, {"--quiet"});
+  EXPECT_EQ(ending.code, 1);
+  const std::size_t at = ending.messages.find("error: other.toml, line 7: stage broken: ");
+  ASSERT_NE(at, std::string::npos) << ending.messages;
+  EXPECT_EQ(ending.messages.find("error: ", at + 1), std::string::npos) << ending.messages;
+  EXPECT_NE(ending.messages.find("to go on from there, --resume"), std::string::npos)
+      << ending.messages;
+  EXPECT_TRUE(fs::exists(folder.path() / "other.partial/full/model.safetensors"));
+  std::string mended = text;
+  mended.replace(mended.find("empty.csv"), 9, "synth:lookup?n=300");
+  const Ending resumed = run_file(mended, {"--resume"});
+  ASSERT_EQ(resumed.code, 0) << resumed.messages;
+  EXPECT_EQ(states("other").at("full"), "done before");
+}
+
+TEST_F(PipelineTest, AStageMayHaveToFail) {
+  const std::string text = R"toml(
+[stage.refused]
+run = "quantize"
+MODEL = "tiny"
+data = "synth:lookup?n=300"
+format = "integer(width=8,frac=4)"
+split = "validation"
+validation_split = 0
+fails = "FAILS"
+)toml";
+  const auto with = [&](const std::string& message) {
+    std::string whole = text;
+    return whole.replace(whole.find("FAILS"), 5, message);
+  };
+  const Ending other = run_file(with("too heavy"));
+  EXPECT_EQ(other.code, 1);
+  EXPECT_NE(other.messages.find("was to fail with 'too heavy', and failed with: "),
+            std::string::npos)
+      << other.messages;
+  const Ending right = run_file(with("validation"), {"--overwrite"});
+  ASSERT_EQ(right.code, 0) << right.messages;
+  EXPECT_NE(results("other")["stages"][0]["failure"].get<std::string>().find("validation"),
+            std::string::npos);
+  std::string fine = with("validation");
+  fine.erase(fine.find("split = \"validation\"\n"), 21);
+  const Ending did = run_file(fine, {"--overwrite"});
+  EXPECT_EQ(did.code, 1);
+  EXPECT_NE(did.messages.find("was to fail with 'validation', and did not"), std::string::npos)
+      << did.messages;
+}
+
+TEST_F(PipelineTest, AGateThatDoesNotPassIsAFinding) {
+  const std::string text = R"toml(
+[stage.full]
+run = "train"
+MODEL = "tiny"
+data = "synth:lookup?n=300"
+max_steps = 1
+[stage.gate]
+run = "compare"
+A = "{full}"
+B = "{full}"
+data = "synth:lookup?n=300"
+max_drop = 0
+)toml";
+  const Ending ending = run_file(text);
+  ASSERT_EQ(ending.code, 0) << ending.messages;
+  EXPECT_EQ(results("other")["stages"][1]["exit_code"], 3);
+  EXPECT_NE(ending.output.find("its gate did not pass"), std::string::npos) << ending.output;
+}
+
+TEST_F(PipelineTest, WhatOthersPutIntoItsFolderStays) {
+  const std::string text = "[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
+  ASSERT_EQ(run_file(text).code, 0);
+  folder.file("other/notes.txt", "mine");
+  folder.file("other/seen/notes.txt", "mine");
+  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  EXPECT_EQ(read_file(folder.path() / "other/notes.txt"), "mine");
+  EXPECT_EQ(read_file(folder.path() / "other/seen/notes.txt"), "mine");
+}
+
+TEST_F(PipelineTest, ADamagedEntryOfTheStoreIsComputedAgain) {
+  const std::string text = "[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
+  ASSERT_EQ(run_file(text).code, 0);
+  const Json entries = run_json({"cache"}, folder.path())["entries"];
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0]["stage"], "seen");
+  const fs::path file = folder.path() / "cache/hone/stages" / entries[0]["key"].get<std::string>() /
+                        "files/results.json";
+  folder.file(fs::relative(file, folder.path()).string(), "{}");
+  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  EXPECT_EQ(states("other").at("seen"), "computed");
+  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  EXPECT_EQ(states("other").at("seen"), "from the store");
+}
+
+TEST_F(PipelineTest, TheStoreIsShownLimitedAndEmptied) {
+  const std::string text = "[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
+  ASSERT_EQ(run_file(text).code, 0);
+  folder.file("cache/hone/stages/mine.txt", "mine");
+  const Ending shown = run_hone({"cache"}, folder.path());
+  EXPECT_NE(shown.output.find("1 stages"), std::string::npos) << shown.output;
+  EXPECT_NE(shown.output.find("of at most 10 GiB"), std::string::npos) << shown.output;
+  EXPECT_NE(shown.output.find("hone inspect tiny"), std::string::npos) << shown.output;
+  EXPECT_EQ(run_json({"cache", "--limit", "1kB"}, folder.path())["removed_entries"], 1);
+  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  EXPECT_EQ(run_json({"cache"}, folder.path())["entries"].size(), 0U);
+  run_json({"cache", "--limit", "1GiB"}, folder.path());
+  ASSERT_EQ(run_file(text, {"--overwrite"}).code, 0);
+  const Json emptied = run_json({"cache", "--empty"}, folder.path());
+  EXPECT_EQ(emptied["removed_entries"], 1);
+  EXPECT_EQ(emptied["limit_bytes"], 1 << 30);
+  EXPECT_EQ(read_file(folder.path() / "cache/hone/stages/mine.txt"), "mine");
+  for (const char* wrong : {"much", "-1GB", "1XB", ""})
+    EXPECT_EQ(run_hone({"cache", "--limit", wrong}, folder.path()).code, *wrong == '\0' ? 0 : 2)
+        << wrong;
+  EXPECT_EQ(run_hone({"cache", "--empty", "--shrink", "1GB"}, folder.path()).code, 2);
+}
+
+TEST_F(PipelineTest, AFullDiskEndsItAndItGoesOn) {
+  const TemporaryFolder disk;
+  if (::mount("tmpfs", disk.path().c_str(), "tmpfs", 0, "size=12M") != 0)
+    GTEST_SKIP() << "no right to mount a small disk";
+  const std::string output = (disk.path() / "out").string();
+  const Ending full = run({"chain.toml", "-o", output});
+  EXPECT_EQ(full.code, 1);
+  EXPECT_NE(full.messages.find("No space left on device"), std::string::npos) << full.messages;
+  ::mount("tmpfs", disk.path().c_str(), "tmpfs", MS_REMOUNT, "size=400M");
+  const Ending resumed = run({"chain.toml", "-o", output, "--resume"});
+  EXPECT_EQ(resumed.code, 0) << resumed.messages;
+  ::umount2(disk.path().c_str(), MNT_DETACH);
+}
+
+TEST_F(PipelineTest, AStoreThatCannotBeWrittenIsAWarning) {
+  folder.file("cache/hone/stages", "in the way");
+  const Ending ending = run_file("[stage.seen]\nrun = \"inspect\"\nMODEL = \"tiny\"\n");
+  EXPECT_EQ(ending.code, 0);
+  EXPECT_NE(ending.messages.find("stage seen is not kept in the store: "), std::string::npos)
+      << ending.messages;
+}
+
+TEST_F(PipelineTest, SeveralMayUseTheStoreAtOnce) {
+  std::vector<pid_t> processes;
+  for (int i = 0; i < 3; ++i)
+    processes.push_back(start_hone({"run", "chain.toml", "--quiet", "-o", fmt::format("out-{}", i)},
+                                   folder.path(), {}));
+  for (const pid_t process : processes) EXPECT_EQ(wait_for(process), 0);
+  EXPECT_EQ(made("out-0"), made("out-1"));
+  EXPECT_EQ(made("out-0"), made("out-2"));
+}
+
+}  // namespace
+}  // namespace hone::testing
