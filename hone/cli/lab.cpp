@@ -1,9 +1,16 @@
 #include "hone/labs/lab.h"
 
+#include <set>
+
+#include "hone/base/cache_folder.h"
+#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/given_settings.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
+#include "hone/cli/stage_commands.h"
+#include "hone/labs/shipped_pipelines.h"
 
 namespace hone {
 namespace {
@@ -11,31 +18,105 @@ namespace {
 struct LabArguments {
   LabJob job;
   std::string name, fidelity = "quick";
-  bool list = false;
+  std::vector<std::string> settings;
+  bool list = false, show = false, no_cache = false;
   RunArguments run;
 };
+
+struct LabRow {
+  std::string name, title, costs;
+};
+
+std::vector<LabRow> all_labs() {
+  std::vector<LabRow> rows;
+  for (const ShippedPipeline& one : shipped_pipelines())
+    rows.push_back({one.name, one.title, one.costs});
+  for (const Lab& lab : labs()) rows.push_back({lab.name, lab.title, lab.costs});
+  return rows;
+}
 
 void list_labs(const RunArguments& run) {
   if (run.json) {
     Json rows = Json::array();
-    for (const Lab& lab : labs())
+    for (const LabRow& lab : all_labs())
       rows.push_back({{"lab", lab.name}, {"title", lab.title}, {"costs", lab.costs}});
     return print_result("lab", {{"labs", rows}});
   }
   Table table({{"lab", "Lab", false},
                {"title", "What it finds out", false},
                {"costs", "What it takes", false}});
-  for (const Lab& lab : labs()) table.add_row({lab.name, lab.title, lab.costs});
+  for (const LabRow& lab : all_labs()) table.add_row({lab.name, lab.title, lab.costs});
   print_text(run, "{}\nhone lab NAME -o OUT runs one\n", to_text(table, text_style(run)));
 }
 
-void lab(LabArguments& a, const CLI::App& app) {
-  if (a.list || a.name.empty()) return list_labs(a.run);
-  const Lab& lab = find_lab(a.name);
+// Options of the command that say how the lab is run; all others are those of its stages.
+bool is_of_lab(const std::string& name) {
+  static const std::set<std::string> own = {
+      "NAME",     "list",       "show",        "fidelity",
+      "model",    "set",        "data",        "resume",
+      "no_cache", "output_dir", "json",        "quiet",
+      "color",    "threads",    "help",        "overwrite_output_dir",
+      "plugin",   "skip_pass",  "dump_passes", "show_passes"};
+  return own.contains(name);
+}
+
+// What was given beside goes to every stage whose command has it.
+void add_common(Pipeline& pipeline, const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = argument_name(*option);
+    if (option->count() == 0 || is_of_lab(name)) continue;
+    StageOption given{.name = name, .is_common = true};
+    if (is_flag(*option)) {
+      given.flag = true;
+    } else {
+      for (const std::string& value : option->results()) given.values.push_back({.before = value});
+    }
+    for (PipelineStage& stage : pipeline.stages) {
+      const auto known = std::ranges::find(stage.options, name, &StageOption::name);
+      if (known == stage.options.end()) {
+        stage.options.push_back(given);
+      } else if (known->is_common) {
+        *known = given;
+      }
+    }
+  }
+}
+
+void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& app) {
+  if (a.show) return print_text(a.run, "{}", lab.text);
+  std::map<std::string, std::string> given = given_settings(a.settings);
+  if (!a.job.model.empty()) given["model"] = a.job.model;
+  if (!a.job.data.options.source.empty()) given["data"] = a.job.data.options.source;
   if (a.job.output.folder.empty())
     throw UsageError(
         fmt::format("hone lab {}: -o FOLDER is missing: what it finds is written there", lab.name));
-  a.job.fidelity = parse_fidelity(a.fidelity);
+  PipelineJob job{.pipeline = parse_pipeline(lab.text, fmt::format("lab {}", lab.name), given,
+                                             a.fidelity == "quick" ? "" : a.fidelity),
+                  .output = a.job.output,
+                  .resume = a.job.resume.resume,
+                  .store = {},
+                  .words = words_for_stages(a.run),
+                  .invocation = invocation_of(app),
+                  .command = "lab",
+                  .facts = {{"lab", lab.name}, {"fidelity", a.fidelity}}};
+  add_common(job.pipeline, app);
+  if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
+    job.store = cache / "stages";
+  Context context = make_context(a.run);
+  const PipelineResult result = run_pipeline(job, stage_commands(), context);
+  if (result.was_finished) return print_finished(job.output, result.fields, a.run.json);
+  if (a.run.json) return print_result("lab", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+void run_coded(const Lab& lab, LabArguments& a, const CLI::App& app) {
+  for (const char* option : {"--show", "--set", "--no_cache"})
+    if (app.count(option) > 0)
+      throw UsageError(
+          fmt::format("hone lab {}: {} is for labs that are pipelines", lab.name, option));
+  if (a.job.output.folder.empty())
+    throw UsageError(
+        fmt::format("hone lab {}: -o FOLDER is missing: what it finds is written there", lab.name));
   Context context = make_context(a.run);
   a.job.seed = a.run.seed;
   a.job.invocation = invocation_of(app);
@@ -43,6 +124,16 @@ void lab(LabArguments& a, const CLI::App& app) {
   if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
   if (a.run.json) return print_result("lab", result.fields);
   print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+void lab(LabArguments& a, const CLI::App& app) {
+  if (a.list || a.name.empty()) return list_labs(a.run);
+  if (const ShippedPipeline* shipped = find_shipped_pipeline(a.name))
+    return run_shipped(*shipped, a, app);
+  std::vector<std::string> names;
+  for (const LabRow& row : all_labs()) names.push_back(row.name);
+  a.job.fidelity = parse_fidelity(a.fidelity);
+  run_coded(find_lab(a.name, names), a, app);
 }
 
 }  // namespace
@@ -54,6 +145,8 @@ Command lab_command() {
         auto a = std::make_shared<LabArguments>();
         app.add_option("NAME", a->name, "the lab; without one they are listed");
         app.add_flag("--list", a->list, "list the labs and what they take");
+        app.add_flag("--show", a->show,
+                     "print the pipeline that the lab is, for `hone run`, and end");
         app.add_option("--fidelity", a->fidelity,
                        "quick: a first look; paper: what reports of it have run; full: more "
                        "training and texts")
@@ -61,6 +154,9 @@ Command lab_command() {
         app.add_option("--model", a->job.model,
                        "model folder, not quantized; without one a model of bert-tiny's shape is "
                        "trained on the data");
+        app.add_option("--set", a->settings,
+                       "in place of a value of the pipeline's [settings]; may be repeated")
+            ->allow_extra_args(false);
         declare(app, a->job.data, /*required=*/false);
         app.get_option("--max_eval_samples")
             ->description(
@@ -70,6 +166,9 @@ Command lab_command() {
         app.add_flag("--resume", a->job.resume.resume,
                      "go on behind the last stage that an interrupted run of the same command "
                      "had finished; begin where there is none");
+        app.add_flag("--no_cache", a->no_cache,
+                     "neither take stages of a pipeline from the store of earlier runs nor keep "
+                     "them there");
         declare(app, a->job.output, /*required=*/false);
         declare(app, a->run);
         return [a, &app] { lab(*a, app); };

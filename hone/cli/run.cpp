@@ -1,5 +1,6 @@
 #include "hone/base/cache_folder.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/given_settings.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
@@ -9,25 +10,12 @@ namespace hone {
 namespace {
 
 struct PipelineArguments {
-  std::string file;
+  std::string file, variant;
   std::vector<std::string> settings;
   bool resume = false, dry_run = false, no_cache = false;
   JobOutput output;
   RunArguments run;
 };
-
-std::map<std::string, std::string> given_settings(const std::vector<std::string>& words) {
-  std::map<std::string, std::string> settings;
-  for (const std::string& word : words) {
-    const std::size_t equals = word.find('=');
-    if (equals == std::string::npos || equals == 0)
-      throw UsageError(fmt::format("--set {}: expected NAME=VALUE", word));
-    if (!settings.emplace(word.substr(0, equals), word.substr(equals + 1)).second)
-      throw UsageError(
-          fmt::format("--set: {} is given twice; give it once", word.substr(0, equals)));
-  }
-  return settings;
-}
 
 void print_plan(const std::vector<PlannedStage>& stages, const RunArguments& run) {
   if (run.json) {
@@ -43,12 +31,13 @@ void print_plan(const std::vector<PlannedStage>& stages, const RunArguments& run
 }
 
 void run_file(PipelineArguments& a, const CLI::App& app) {
-  PipelineJob job{.pipeline = parse_pipeline(read_file(a.file), a.file, given_settings(a.settings)),
-                  .output = a.output,
-                  .resume = a.resume,
-                  .store = {},
-                  .words = words_for_stages(a.run),
-                  .invocation = invocation_of(app)};
+  PipelineJob job{
+      .pipeline = parse_pipeline(read_file(a.file), a.file, given_settings(a.settings), a.variant),
+      .output = a.output,
+      .resume = a.resume,
+      .store = {},
+      .words = words_for_stages(a.run),
+      .invocation = invocation_of(app)};
   const StageCommands commands = stage_commands();
   if (a.dry_run) return print_plan(plan_pipeline(job.pipeline, commands), a.run);
   if (a.output.folder.empty())
@@ -73,6 +62,7 @@ Command run_command() {
             app.add_option("--set", a->settings,
                            "in place of a value of its [settings]; may be repeated")
                 ->allow_extra_args(false);
+            app.add_option("--variant", a->variant, "one of its variants, which set other values");
             app.add_flag("--dry_run", a->dry_run,
                          "check everything, print the commands of the stages and end");
             app.add_flag("--resume", a->resume,

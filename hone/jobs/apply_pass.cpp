@@ -34,13 +34,24 @@ Json to_json(const Attribute& value) {
   return std::visit(Write(), value);
 }
 
+void write_findings(const PassJob& job, const std::string& pass, const std::string& text,
+                    const Json& fields, const Context& context) {
+  OutputFolder output(job.output.folder, job.output.options());
+  RunReport report{.title = fmt::format("{} by {}", job.model, pass),
+                   .headline = "The pass looks and changes nothing.",
+                   .invocation = job.invocation};
+  report.sections = {{"What it found", {Preformatted{text}}}};
+  report.basis = {"none; the graph was read", 0, "none", "no texts", "nothing was chosen"};
+  report.results = fields;
+  write_run_report(report, output.path(), context);
+  output.commit();
+}
+
 // What a pass finds that looks and changes nothing.
 PassJobResult look(const PassJob& job, const Pass& pass, Context& context) {
-  user_check(
-      job.output.folder.empty() && job.texts.data.options.source.empty(),
-      "pass {}: looks and changes nothing, so there is nothing to write or to measure; leave "
-      "{} out",
-      pass.def->name, job.invocation.setting(job.output.folder.empty() ? "data" : "output_dir"));
+  user_check(job.texts.data.options.source.empty(),
+             "pass {}: looks and changes nothing, so there is nothing to measure; leave {} out",
+             pass.def->name, job.invocation.setting("data"));
   const TextModel source = open_model(job.model, context, job.seed);
   tell_warnings(context, source.model.warnings);
   const std::string name = to_string(pass);
@@ -54,8 +65,10 @@ PassJobResult look(const PassJob& job, const Pass& pass, Context& context) {
     const std::string* words = std::get_if<std::string>(&value);
     text += fmt::format("{}: {}\n", key, words != nullptr ? *words : to_string(value));
   }
-  return {.fields = {{"model", job.model}, {"pass", name}, {"found", facts}},
-          .text = [text](const TextStyle&) { return text; }};
+  PassJobResult result{.fields = {{"model", job.model}, {"pass", name}, {"found", facts}},
+                       .text = [text](const TextStyle&) { return text; }};
+  if (!job.output.folder.empty()) write_findings(job, name, text, result.fields, context);
+  return result;
 }
 
 // Tokens without a row are none that the model could be given.

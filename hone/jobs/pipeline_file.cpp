@@ -4,6 +4,8 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <functional>
 #include <set>
 
 #include "hone/base/error.h"
@@ -13,7 +15,8 @@ namespace hone {
 namespace {
 
 // What a stage's table says of the stage itself; all else are options of its command.
-constexpr std::string_view kRun = "run", kEach = "each", kBestOf = "best_of", kFails = "fails";
+constexpr std::string_view kRun = "run", kEach = "each", kBestOf = "best_of", kFails = "fails",
+                           kWhenNeeded = "when_needed";
 constexpr std::string_view kChoose = "choose", kChoices = "MODELS";
 constexpr std::string_view kTaken[] = {"stages", "figures"};  // folders in that of a pipeline
 
@@ -93,7 +96,9 @@ Setting setting_of(const toml::table& table, const Place& place) {
 }
 
 /// All settings of an `each`: a list of tables, or lists by name of which every combination is one, the last name fastest.
-std::vector<Setting> settings_of_each(const toml::node& node, const Place& place) {
+std::vector<Setting> settings_of_each(
+    const toml::node& node, const Place& place,
+    const std::function<const toml::node&(const toml::node&)>& seen_through) {
   std::vector<Setting> all;
   if (const toml::array* list = node.as_array()) {
     for (const toml::node& item : *list) {
@@ -109,7 +114,8 @@ std::vector<Setting> settings_of_each(const toml::node& node, const Place& place
                "{}: each: expected lists by name, {{ width = [8, 16] }}, or a list of tables",
                place.at(node));
     all.emplace_back();
-    for (const auto& [name, values] : in_order(*node.as_table())) {
+    for (const auto& [name, given] : in_order(*node.as_table())) {
+      const toml::node* values = &seen_through(*given);
       user_check(values->is_array() && !values->as_array()->empty(),
                  "{}: each: {}: expected a list of values", place.at(*values), name);
       std::vector<Setting> longer;
@@ -146,14 +152,16 @@ const std::string* value_in(const Setting& setting, std::string_view name) {
 class PipelineReader {
  public:
   PipelineReader(const toml::table& file, const std::string& where,
-                 const std::map<std::string, std::string>& given)
-      : file_(file), place_{where}, given_(given) {
+                 const std::map<std::string, std::string>& given, const std::string& variant)
+      : file_(file), place_{where}, given_(given), variant_(variant) {
     pipeline_.where = where;
   }
 
   Pipeline read() {
-    check_keys(file_, {"title", "settings", "common", "stage", "figure", "claim"}, "a pipeline",
-               place_);
+    check_keys(file_,
+               {"title", "settings", "variant", "common", "stage", "figure", "table", "picture",
+                "published", "claim"},
+               "a pipeline", place_);
     pipeline_.title = string_at(file_, "title", place_);
     read_settings();
     list_stages();
@@ -161,6 +169,13 @@ class PipelineReader {
     if (const toml::node* figures = file_.get("figure"))
       for (const auto& [name, node] : in_order(table_at(*figures, "figure", place_)))
         read_figure(name, *node);
+    if (const toml::node* tables = file_.get("table"))
+      for (const auto& [name, node] : in_order(table_at(*tables, "table", place_)))
+        read_table(name, *node);
+    if (const toml::node* pictures = file_.get("picture"))
+      for (const auto& [name, node] : in_order(table_at(*pictures, "picture", place_)))
+        read_picture(name, *node);
+    read_published();
     if (const toml::node* claims = file_.get("claim"))
       for (const auto& [name, node] : in_order(table_at(*claims, "claim", place_)))
         read_claim(name, *node);
@@ -180,6 +195,7 @@ class PipelineReader {
         if (!node->is_array() && !node->is_table())
           pipeline_.settings[name] = scalar_text(*node, name, place_);
       }
+    read_variants(names);
     for (const auto& [name, value] : given_) {
       user_check(std::ranges::find(names, name) != names.end(), "{}: has no setting '{}'{}",
                  place_.where, name,
@@ -187,8 +203,33 @@ class PipelineReader {
                                : fmt::format("; its settings are {}{}", fmt::join(names, ", "),
                                              did_you_mean(name, names)));
       pipeline_.settings[name] = value;
-      replaced_.emplace(name, replacement(name, value));
+      replaced_.insert_or_assign(name, replacement(name, value));
     }
+  }
+
+  // The settings of the variant that is asked for take the place of those of the file.
+  void read_variants(const std::vector<std::string>& settings) {
+    std::vector<std::string> names;
+    if (const toml::node* variants = file_.get("variant"))
+      for (const auto& [name, node] : in_order(table_at(*variants, "variant", place_))) {
+        check_name(name, "a variant", *node, place_);
+        names.push_back(name);
+        const toml::table& table = table_at(*node, name, place_);
+        check_keys(table, settings, "a variant, which are settings of the pipeline", place_);
+        if (name != variant_) continue;
+        for (const auto& [key, value] : in_order(table)) {
+          toml::table one;
+          one.insert(key, *value);
+          replaced_.insert_or_assign(key, std::move(one));
+          if (!value->is_array() && !value->is_table())
+            pipeline_.settings[key] = scalar_text(*value, key, place_);
+        }
+      }
+    user_check(variant_.empty() || std::ranges::find(names, variant_) != names.end(),
+               "{}: has no variant '{}'{}", place_.where, variant_,
+               names.empty() ? "; it has none at all"
+                             : fmt::format("; its variants are {}{}", fmt::join(names, ", "),
+                                           did_you_mean(variant_, names)));
   }
 
   // What was given, of the kind that the file's own value has.
@@ -237,7 +278,9 @@ class PipelineReader {
                  name, name);
       std::vector<Setting> settings = {{}};
       if (const toml::node* each = table.get(kEach))
-        settings = settings_of_each(seen_through(*each), place_);
+        settings = settings_of_each(
+            seen_through(*each), place_,
+            [this](const toml::node& value) -> const toml::node& { return seen_through(value); });
       for (const Setting& setting : settings) {
         PipelineStage stage{.name = name, .group = name, .line = line_of(*node), .command = {}};
         stage.setting = setting;
@@ -251,6 +294,11 @@ class PipelineReader {
           user_check(
               this->setting(variable) == nullptr && file_["stage"][variable].node() == nullptr,
               "{}: each: '{}' is the name of a stage or a setting too", place_.at(*node), variable);
+        if (const toml::node* when_needed = table.get(kWhenNeeded)) {
+          user_check(when_needed->is_boolean(), "{}: when_needed: expected true or false",
+                     place_.at(*when_needed));
+          if (when_needed->as_boolean()->get()) when_needed_.insert(pipeline_.stages.size());
+        }
         tables_.push_back(&table);
         pipeline_.stages.push_back(std::move(stage));
       }
@@ -283,6 +331,13 @@ class PipelineReader {
     return std::ranges::any_of(pipeline_.stages,
                                [&](const PipelineStage& s) { return s.group == name; });
   }
+
+  std::optional<std::size_t> index_of(const std::string& name) const {
+    const auto found = std::ranges::find(pipeline_.stages, name, &PipelineStage::name);
+    if (found == pipeline_.stages.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - pipeline_.stages.begin());
+  }
+  bool is_stage(const std::string& name) const { return index_of(name).has_value(); }
 
   [[noreturn]] void unknown_name(const std::string& name, const PipelineStage& stage,
                                  const toml::node& node) const {
@@ -325,8 +380,9 @@ class PipelineReader {
         append(*own);
       } else if (const toml::node* value = setting(name)) {
         append(scalar_text(*value, name, place_));
-      } else if (is_group(name)) {
-        const std::vector<std::size_t> found = members(name, stage.setting);
+      } else if (is_group(name) || is_stage(name)) {
+        const std::vector<std::size_t> found =
+            is_group(name) ? members(name, stage.setting) : std::vector{*index_of(name)};
         user_check(!values.front().stage, "{}: '{}' refers to two stages", place_.at(node), text);
         user_check(!found.empty(), "{}: {}: no stage of {} has the same settings", place_.at(node),
                    stage.name, name);
@@ -403,7 +459,8 @@ class PipelineReader {
     }
     stage.fails = string_at(table, kFails, place_);
     for (const auto& [name, node] : in_order(table)) {
-      if (name == kRun || name == kEach || name == kBestOf || name == kFails) continue;
+      if (name == kRun || name == kEach || name == kBestOf || name == kFails || name == kWhenNeeded)
+        continue;
       StageOption option = option_of(name, *node, stage);
       stage.options.push_back(std::move(option));
     }
@@ -485,6 +542,78 @@ class PipelineReader {
     pipeline_.figures.push_back(std::move(figure));
   }
 
+  std::vector<PipelineColumn> columns_of(const toml::table& table, const std::string& by,
+                                         const std::string& name) const {
+    std::vector<PipelineColumn> columns;
+    const toml::node& list = needed(table, "column", name);
+    user_check(list.is_array() && !list.as_array()->empty(), "{}: {}: expected [[table.{}.column]]",
+               place_.at(list), name, name);
+    for (const toml::node& item : *list.as_array()) {
+      const toml::table& told = table_at(item, "column", place_);
+      check_keys(told, {"label", "stages", "y"}, "a column", place_);
+      PipelineColumn column;
+      column.stages = stages_named(needed(told, "stages", "column"), "stages");
+      column.y = scalar_text(needed(told, "y", "column"), "y", place_);
+      column.label = string_at(told, "label", place_, column.y);
+      std::set<std::string> rows;
+      for (const std::size_t index : column.stages) {
+        const PipelineStage& stage = pipeline_.stages[index];
+        const std::string* row = by == "stage" ? &stage.name : value_in(stage.setting, by);
+        user_check(row != nullptr, "{}: {}: by: '{}' is no variable of the stage {}",
+                   place_.at(item), name, by, stage.name);
+        user_check(rows.insert(*row).second,
+                   "{}: {}: two stages of the column '{}' have {} {}; name those of one only",
+                   place_.at(item), name, column.label, by, *row);
+      }
+      columns.push_back(std::move(column));
+    }
+    return columns;
+  }
+
+  void read_table(const std::string& name, const toml::node& node) {
+    check_name(name, "a table", node, place_);
+    user_check(name != "results" && name != "stages",
+               "{}: a table cannot be called '{}': the pipeline has one of that name",
+               place_.at(node), name);
+    const toml::table& told = table_at(node, name, place_);
+    check_keys(told, {"title", "by", "column"}, "a table", place_);
+    PipelineTable table{.name = name, .line = line_of(node)};
+    table.title = string_at(told, "title", place_, name);
+    table.by = scalar_text(needed(told, "by", name), "by", place_);
+    table.columns = columns_of(told, table.by, name);
+    pipeline_.tables.push_back(std::move(table));
+  }
+
+  void read_picture(const std::string& name, const toml::node& node) {
+    const toml::table& told = table_at(node, name, place_);
+    check_keys(told, {"title", "stage", "file"}, "a picture", place_);
+    const toml::node &stage = needed(told, "stage", name), &file = needed(told, "file", name);
+    const std::vector<std::size_t> found = stages_named(stage, "stage");
+    user_check(found.size() == 1, "{}: {}: expected one stage", place_.at(stage), name);
+    PipelinePicture picture{.title = string_at(told, "title", place_, name),
+                            .stage = found.front(),
+                            .file = scalar_text(file, "file", place_)};
+    const std::filesystem::path path(picture.file);
+    user_check(path.extension() == ".svg" && !path.has_parent_path(),
+               "{}: {}: expected the name of an .svg file of the stage, got '{}'", place_.at(file),
+               name, picture.file);
+    pipeline_.pictures.push_back(std::move(picture));
+  }
+
+  void read_published() {
+    const toml::node* node = file_.get("published");
+    if (node == nullptr) return;
+    user_check(node->is_array(), "{}: published: expected [[published]]", place_.at(*node));
+    for (const toml::node& item : *node->as_array()) {
+      const toml::table& told = table_at(item, "published", place_);
+      check_keys(told, {"what", "value", "source"}, "a published figure", place_);
+      pipeline_.published.push_back(
+          {scalar_text(needed(told, "what", "published"), "what", place_),
+           scalar_text(needed(told, "value", "published"), "value", place_),
+           scalar_text(needed(told, "source", "published"), "source", place_)});
+    }
+  }
+
   void read_claim(const std::string& name, const toml::node& node) {
     check_name(name, "a claim", node, place_);
     const toml::table& table = table_at(node, name, place_);
@@ -501,28 +630,53 @@ class PipelineReader {
     pipeline_.claims.push_back(std::move(claim));
   }
 
+  // Stages that nobody needs, and that are there when needed, go; a place that names them is an error only where nothing
+  // is left of it.
+  void keep(std::vector<std::size_t>& named, const std::vector<std::optional<std::size_t>>& kept) {
+    std::vector<std::size_t> left;
+    for (const std::size_t stage : named)
+      if (kept[stage]) left.push_back(*kept[stage]);
+    named = std::move(left);
+  }
+
   // Each stage behind those that it needs, otherwise as in the file.
   void sort() {
     const std::vector<PipelineStage>& stages = pipeline_.stages;
     std::vector<std::size_t> order;
     std::vector<std::size_t> path;
     std::set<std::size_t> done;
-    for (std::size_t i = 0; i < stages.size(); ++i) visit(i, order, path, done);
-    std::vector<std::size_t> place_of(order.size());
+    for (std::size_t i = 0; i < stages.size(); ++i)
+      if (!when_needed_.contains(i)) visit(i, order, path, done);
+    std::vector<std::optional<std::size_t>> place_of(stages.size());
     for (std::size_t i = 0; i < order.size(); ++i) place_of[order[i]] = i;
+    std::vector<std::string> stages_before;
+    for (const PipelineStage& stage : stages) stages_before.push_back(stage.name);
     std::vector<PipelineStage> sorted;
     for (const std::size_t index : order) sorted.push_back(stages[index]);
     for (PipelineStage& stage : sorted) {
-      for (std::size_t& need : stage.needs) need = place_of[need];
+      for (std::size_t& need : stage.needs) need = *place_of[need];
       for (StageOption& option : stage.options)
         for (StageValue& value : option.values)
-          if (value.stage) value.stage = place_of[*value.stage];
+          if (value.stage) value.stage = *place_of[*value.stage];
     }
     pipeline_.stages = std::move(sorted);
     for (PipelineFigure& figure : pipeline_.figures)
-      for (PipelineCurve& curve : figure.curves)
-        for (std::size_t& stage : curve.stages) stage = place_of[stage];
-    for (PipelineClaim& claim : pipeline_.claims) claim.comparison = place_of[claim.comparison];
+      for (PipelineCurve& curve : figure.curves) keep(curve.stages, place_of);
+    for (PipelineTable& table : pipeline_.tables)
+      for (PipelineColumn& column : table.columns) keep(column.stages, place_of);
+    const auto left_out = [&](const std::string& what, int line, std::size_t stage) {
+      fail("{}, line {}: {}: the stage {} is left out, as no other needs it", place_.where, line,
+           what, stages_before[stage]);
+    };
+    for (PipelinePicture& picture : pipeline_.pictures) {
+      if (!place_of[picture.stage]) left_out("picture " + picture.title, 1, picture.stage);
+      picture.stage = *place_of[picture.stage];
+    }
+    for (PipelineClaim& claim : pipeline_.claims) {
+      if (!place_of[claim.comparison])
+        left_out("claim " + claim.name, claim.line, claim.comparison);
+      claim.comparison = *place_of[claim.comparison];
+    }
   }
 
   void visit(std::size_t index, std::vector<std::size_t>& order, std::vector<std::size_t>& path,
@@ -546,7 +700,9 @@ class PipelineReader {
   const toml::table& file_;
   Place place_;
   const std::map<std::string, std::string>& given_;
+  const std::string& variant_;
   const toml::table* settings_ = nullptr;
+  std::set<std::size_t> when_needed_;
   std::map<std::string, toml::table> replaced_;
   std::vector<const toml::table*> tables_;  // of each stage
   Pipeline pipeline_;
@@ -557,14 +713,15 @@ class PipelineReader {
 std::string Pipeline::place(int line) const { return fmt::format("{}, line {}", where, line); }
 
 Pipeline parse_pipeline(std::string_view text, const std::string& where,
-                        const std::map<std::string, std::string>& given) {
+                        const std::map<std::string, std::string>& given,
+                        const std::string& variant) {
   toml::table file;
   try {
     file = toml::parse(text, where);
   } catch (const toml::parse_error& error) {
     fail("{}, line {}: {}", where, error.source().begin.line, error.description());
   }
-  Pipeline pipeline = PipelineReader(file, where, given).read();
+  Pipeline pipeline = PipelineReader(file, where, given, variant).read();
   pipeline.text = text;
   return pipeline;
 }

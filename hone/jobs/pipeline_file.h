@@ -69,19 +69,52 @@ struct PipelineFigure {
   std::string name;  ///< of its files
   int line = 0;
   std::string title = {};
-  std::string x = {};  ///< a variable of `each`; "epoch": of trainings, at each of their evaluations
+  std::string x =
+      {};  ///< a variable of `each`; "epoch": of trainings, at each of their evaluations
   std::string x_label = {};
-  std::string y = {};  ///< a path into results: "test.eval_accuracy"
+  /// A path into results, "test.eval_accuracy"; "log.highest.eval_accuracy" and "log.last.eval_accuracy" are of the
+  /// evaluations that a training logged.
+  std::string y = {};
   std::string y_label = {};
   std::vector<PipelineCurve> curves = {};
+};
+
+/// A column of a table: a number of each of its stages.
+struct PipelineColumn {
+  std::string label = {};
+  std::vector<std::size_t> stages = {};
+  std::string y = {};  ///< a path into results
+};
+
+/// A table that a pipeline makes of what its stages have found.
+struct PipelineTable {
+  std::string name;  ///< of its file
+  int line = 0;
+  std::string title = {};
+  std::string by = {};  ///< what makes a row: a variable of `each`, or "stage"
+  std::vector<PipelineColumn> columns = {};
+};
+
+/// A drawing that a stage has made, for the report.
+struct PipelinePicture {
+  std::string title = {};
+  std::size_t stage = 0;
+  std::string file = {};  ///< in the stage's folder, SVG
+};
+
+/// A figure that others have published, which the report prints with its source.
+struct PublishedFigure {
+  std::string what = {};
+  std::string value = {};
+  std::string source = {};
 };
 
 /// Something that was found elsewhere, and the two stages that say whether it is found here.
 struct PipelineClaim {
   std::string name;
   int line = 0;
-  std::string says = {};            ///< "trained through the quantizer, 4 bits are better than rounded"
-  std::string source = {};          ///< who says so; empty: nobody else
+  std::string says = {};       ///< "trained through the quantizer, 4 bits are better than rounded"
+  std::string source = {};     ///< who says so; empty: nobody else
   std::size_t comparison = 0;  ///< a stage `compare`, of which B is said to be the better
 };
 
@@ -91,6 +124,9 @@ struct Pipeline {
   std::string text;                   ///< the file
   std::vector<PipelineStage> stages;  ///< each behind those that it needs
   std::vector<PipelineFigure> figures = {};
+  std::vector<PipelineTable> tables = {};
+  std::vector<PipelinePicture> pictures = {};
+  std::vector<PublishedFigure> published = {};
   std::vector<PipelineClaim> claims = {};
   std::map<std::string, std::string> settings = {};  ///< with what was given in place of the file's
 
@@ -98,10 +134,12 @@ struct Pipeline {
   std::string place(int line) const;
 };
 
-/// Understands the text of a pipeline; `where` names its file, and `given` are settings that take the place of its own.
-/// Throws `UserError` with file and line: no TOML, unknown keys, settings and stages, a circle of stages, names that two
+/// Understands the text of a pipeline; `where` names its file, `variant` one of its variants (empty: none), whose settings
+/// take the place of those of the file, and `given` are settings that take the place of either. A stage that is there
+/// `when_needed` is left out where no other refers to it. Throws `UserError` with file and line: no TOML, unknown keys, settings and stages, a circle of stages, names that two
 /// things have.
 Pipeline parse_pipeline(std::string_view text, const std::string& where,
-                        const std::map<std::string, std::string>& given);
+                        const std::map<std::string, std::string>& given,
+                        const std::string& variant = {});
 
 }  // namespace hone

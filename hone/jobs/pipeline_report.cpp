@@ -66,14 +66,40 @@ const std::string* variable(const PipelineStage& stage, const std::string& name)
   return nullptr;
 }
 
-// One of the evaluations of a training, which may have a log.
-void add_epochs(const fs::path& log, const std::string& y, std::vector<Point>& points) {
-  if (!path_exists(log)) return;
+constexpr const char* kLog = "training_log.jsonl";
+
+// The evaluations of a training that have the number, in order.
+std::vector<Json> evaluations(const fs::path& stage, const std::string& y) {
+  std::vector<Json> lines;
+  const fs::path log = stage / kLog;
+  if (!path_exists(log)) return lines;
   for (const std::string& text : split(read_file(log), '\n')) {
     if (trim(text).empty()) continue;
-    const Json line = parse_json(text, log.string());
+    Json line = parse_json(text, log.string());
+    if (value_at_path(line, y).is_number() && value_at(line, "epoch").is_number())
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+/// What a stage's results, or the log of its training, have at a path.
+Measured measured_of(const Json& result, const fs::path& stage, const std::string& path) {
+  constexpr std::string_view kHighest = "log.highest.", kLast = "log.last.";
+  const bool highest = path.starts_with(kHighest);
+  if (!highest && !path.starts_with(kLast)) return measured_at(result, path);
+  const std::string y = path.substr(highest ? kHighest.size() : kLast.size());
+  Measured found;
+  for (const Json& line : evaluations(stage, y)) {
+    const Measured one = measured_at(line, y);
+    if (!highest || std::isnan(found.value) || one.value > found.value) found = one;
+  }
+  return found;
+}
+
+// One of the evaluations of a training, which may have a log.
+void add_epochs(const fs::path& stage, const std::string& y, std::vector<Point>& points) {
+  for (const Json& line : evaluations(stage, y)) {
     const Measured measured = measured_at(line, y);
-    if (std::isnan(measured.value) || !value_at(line, "epoch").is_number()) continue;
     points.push_back({line["epoch"].get<double>(), measured.value, measured.low, measured.high});
   }
 }
@@ -88,9 +114,9 @@ std::vector<Point> points_of(const Pipeline& pipeline, const PipelineFigure& fig
     const PipelineStage& stage = pipeline.stages[index];
     const std::size_t before = points.size();
     if (figure.x == kEpoch) {
-      add_epochs(folder / stage.name / "training_log.jsonl", y, points);
+      add_epochs(folder / stage.name, y, points);
     } else {
-      const Measured measured = measured_at(outcomes[index].result, y);
+      const Measured measured = measured_of(outcomes[index].result, folder / stage.name, y);
       const double x = number_of(*variable(stage, figure.x));
       if (!std::isnan(measured.value) && !std::isnan(x))
         points.push_back({x, measured.value, measured.low, measured.high, stage.name});
@@ -127,6 +153,53 @@ Figure figure_of(const Pipeline& pipeline, const PipelineFigure& told,
       }
   }
   return {.title = told.title, .panels = {panel}};
+}
+
+// "81.2 % (79.0 to 83.2)": a number with an interval is a share.
+std::string cell_text(const Json& result, const fs::path& stage, const std::string& path) {
+  const Measured measured = measured_of(result, stage, path);
+  if (!std::isnan(measured.value)) {
+    if (measured.low < measured.high && measured.low >= -1 && measured.high <= 1)
+      return fmt::format("{:.1f} % ({:.1f} to {:.1f})", 100 * measured.value, 100 * measured.low,
+                         100 * measured.high);
+    const bool whole = measured.value == std::floor(measured.value) && measured.value < 1e15;
+    return whole ? grouped(static_cast<std::int64_t>(measured.value))
+                 : fmt::format("{:.4g}", measured.value);
+  }
+  const Json& value = value_at_path(result, path);
+  if (value.is_string()) return value.get<std::string>();
+  return "";
+}
+
+/// The table with a row for each stage, or each value of a variable, in their order.
+Table table_of(const Pipeline& pipeline, const PipelineTable& told,
+               const std::vector<StageOutcome>& outcomes, const fs::path& folder) {
+  std::vector<Column> columns = {{told.by, told.by == "stage" ? "Stage" : told.by, false}};
+  std::vector<std::string> rows;
+  std::map<std::pair<std::string, std::size_t>, std::string> cells;
+  for (std::size_t c = 0; c < told.columns.size(); ++c) {
+    const PipelineColumn& column = told.columns[c];
+    columns.push_back({fmt::format("column_{}", c + 1), column.label});
+    for (const std::size_t index : column.stages) {
+      const PipelineStage& stage = pipeline.stages[index];
+      const std::string& row = told.by == "stage" ? stage.name : *variable(stage, told.by);
+      if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
+      cells[{row, c}] =
+          cell_text(outcomes[index].result, folder / outcomes[index].stands_for, column.y);
+    }
+  }
+  if (std::ranges::none_of(rows, [](const std::string& row) { return std::isnan(number_of(row)); }))
+    std::ranges::stable_sort(rows, {}, number_of);
+  Table table(columns);
+  for (const std::string& row : rows) {
+    std::vector<Cell> line = {row};
+    for (std::size_t c = 0; c < told.columns.size(); ++c) {
+      const std::string& text = cells[{row, c}];
+      line.push_back(text.empty() ? Cell(absent) : Cell(text));
+    }
+    table.add_row(line);
+  }
+  return table;
 }
 
 /// What was found of a claim.
@@ -304,12 +377,36 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
                     "Each by the 95 % interval of one comparison, uncorrected for "
                     "their number, of one seed."}}});
   if (figures) report.sections.push_back({"Results", {PageTable{*figures}}});
+  Section tabled{"Tables", {}};
+  std::vector<std::pair<std::string, Table>> tables;
+  for (const PipelineTable& told : pipeline.tables) {
+    tables.emplace_back(told.title, table_of(pipeline, told, outcomes, folder));
+    tabled.blocks.push_back(PageTable{tables.back().second, told.title});
+    fs::create_directories(folder / kFigures);
+    write_file(folder / kFigures / (told.name + ".csv"), to_csv(tables.back().second));
+  }
+  if (!tables.empty()) report.sections.push_back(tabled);
   Section drawn{"Figures", {}};
   for (const PipelineFigure& figure : pipeline.figures)
     drawn.blocks.push_back(figure_block(figure_of(pipeline, figure, outcomes, folder, report.notes),
                                         folder / kFigures / figure.name, figure.title,
                                         report.notes));
-  report.sections.push_back(drawn);
+  for (const PipelinePicture& picture : pipeline.pictures) {
+    const fs::path file = folder / outcomes[picture.stage].stands_for / picture.file;
+    user_check(path_exists(file), "picture {}: the stage {} has left no {}", picture.title,
+               pipeline.stages[picture.stage].name, picture.file);
+    drawn.blocks.push_back(PageFigure{read_file(file), "", picture.title, picture.title});
+  }
+  if (!drawn.blocks.empty()) report.sections.push_back(drawn);
+  if (!pipeline.published.empty()) {
+    Table published(
+        {{"what", "What", false}, {"value", "Published", false}, {"source", "By", false}});
+    for (const PublishedFigure& one : pipeline.published)
+      published.add_row({one.what, one.value, one.source});
+    report.sections.push_back(
+        {"Published elsewhere",
+         {PageTable{published, "Of other programs, data and machines; none is a target."}}});
+  }
   report.sections.push_back({"Stages",
                              {PageTable{stages,
                                         "Times and memory are those of when a stage was "
@@ -342,10 +439,11 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   tell_warnings(context, report.notes);
   write_run_report(report, folder, context);
   PipelineResult result{.fields = report.results};
-  result.text = [headline = report.headline, stages, figures, judged,
+  result.text = [headline = report.headline, stages, figures, tables, judged,
                  folder = job.output.folder](const TextStyle& style) {
     std::string text = headline + "\n\n" + to_text(stages, style);
     if (figures) text += "\n" + to_text(*figures, style);
+    for (const auto& [title, table] : tables) text += "\n" + title + "\n" + to_text(table, style);
     for (const Judged& one : judged) text += "\n" + one.sentence + "\n";
     return text + fmt::format("\nreport.html in {}\n", folder);
   };

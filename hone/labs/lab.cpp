@@ -189,15 +189,12 @@ RunReport run_report(const Lab& lab, const LabRun& run, const LabReport& found) 
 
 }  // namespace
 
-const Lab& find_lab(std::string_view name) {
-  std::vector<std::string> names;
-  for (const Lab& lab : labs()) {
+const Lab& find_lab(std::string_view name, const std::vector<std::string>& known) {
+  for (const Lab& lab : labs())
     if (lab.name == name) return lab;
-    names.push_back(lab.name);
-  }
-  const std::string hint = did_you_mean(std::string(name), names);
+  const std::string hint = did_you_mean(std::string(name), known);
   fail("no lab is called '{}'{}", name,
-       hint.empty() ? fmt::format("; those there are: {}", fmt::join(names, ", ")) : hint);
+       hint.empty() ? fmt::format("; those there are: {}", fmt::join(known, ", ")) : hint);
 }
 
 LabResult run_lab(const Lab& lab, const LabJob& job, Context& context) {

@@ -1,3 +1,4 @@
+#include "hone/passes/count_operations.h"
 #include "hone/passes/dead_code.h"
 #include "hone/passes/distill.h"
 #include "hone/passes/drop_layers.h"
@@ -22,8 +23,10 @@ namespace hone {
 
 PassTable graph_passes() {
   PassTable table;
-  for (const PassDef& def : {distill_pass(),
+  for (const PassDef& def : {count_operations_pass(),
+                             distill_pass(),
                              drop_layers_pass(),
+                             erase_operations_pass(),
                              freeze_pass(),
                              fuse_attention_pass(),
                              fuse_dropout_pass(),

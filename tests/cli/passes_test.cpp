@@ -67,6 +67,10 @@ TEST(Passes, ExamplesRunAsTheyAreShown) {
     std::vector<std::string> words = shell_words(example);
     words.erase(words.begin());
     words[1] = subjects.contains(name) ? subjects.at(name) : "model";
+    if (row["use"] == "look") {  // and leaves no folder
+      run_well(words, folder.path());
+      continue;
+    }
     words.back() = "after-" + name;
     const Ending ending = run_hone(words, folder.path());
     EXPECT_EQ(ending.code, idle.contains(name) ? 1 : 0) << ending.messages;

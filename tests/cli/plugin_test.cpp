@@ -106,17 +106,19 @@ TEST(Plugin, ItsPassesCountDropoutsRemoveThemAndCountAgain) {
   EXPECT_NE(again.messages.find("there is nothing in none that it changes"), std::string::npos);
 }
 
-TEST(Plugin, APassThatLooksWritesNothing) {
+TEST(Plugin, APassThatLooksMeasuresNothingAndMayReport) {
   const auto refuse = [&](std::string_view fragment, std::vector<std::string> words) {
     words.insert(words.begin(), {"pass", "model", "count_dropouts"});
     expect_refusal(fragment, with_dropout_passes(words));
   };
-  refuse(
-      "looks and changes nothing, so there is nothing to write or to measure; leave --output_dir "
-      "out",
-      {"-o", "nowhere"});
-  refuse("leave --data out", {"--data", "reviews.csv"});
-  EXPECT_FALSE(fs::exists(workshop() / "nowhere"));
+  refuse("looks and changes nothing, so there is nothing to measure; leave --data out",
+         {"--data", "reviews.csv"});
+  const TemporaryFolder folder;
+  const std::string report = folder.path() / "report";
+  run_well(with_dropout_passes({"pass", workshop() / "model", "count_dropouts", "-o", report}),
+           folder.path());
+  EXPECT_EQ(read_json(fs::path(report) / "results.json")["found"]["dropouts"], 8);
+  EXPECT_TRUE(fs::exists(fs::path(report) / "report.html"));
   expect_refusal("the copy needs a folder", with_dropout_passes({"pass", "model", "cut_dropouts"}));
 }
 

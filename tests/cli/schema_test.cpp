@@ -164,6 +164,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"pack model --weight_format binary --input_format binary -o signs"},
       {"bench signs --batch 2 --tokens 8 --runs 1"},
       {"lab"},
+      {"lab 0.3 --set data=synth:tail?n=200 --set pretraining_epochs=0.1 -o tuned_lab",
+       "tuned_lab"},
       {"lab 4.3 --model learnt --data reviews.csv -o lab", "lab"},
       {"lab 4.3 --model topics --data topics.csv -o topics_lab", "topics_lab"},
       {"schema"},

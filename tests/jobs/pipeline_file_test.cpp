@@ -129,6 +129,86 @@ data = "x.csv"
             "data=x.csv");
 }
 
+TEST(PipelineFile, VariantsTakeThePlaceOfSettings) {
+  const std::string text = R"toml(
+[settings]
+steps = 10
+widths = [4]
+[variant.paper]
+steps = 100
+widths = [4, 8]
+[stage.a]
+each = { width = "{widths}" }
+run = "train"
+max_steps = "{steps}"
+)toml";
+  EXPECT_EQ(options_of(parse(text), "a/4"), "max_steps=10");
+  const Pipeline paper = parse_pipeline(text, "chain.toml", {}, "paper");
+  EXPECT_EQ(names_of(paper), (Names{"a/4", "a/8"}));
+  EXPECT_EQ(options_of(paper, "a/8"), "max_steps=100");
+  EXPECT_EQ(paper.settings.at("steps"), "100");
+  EXPECT_EQ(options_of(parse_pipeline(text, "chain.toml", {{"steps", "7"}}, "paper"), "a/8"),
+            "max_steps=7");
+  expect_user_error(
+      "chain.toml: has no variant 'papers'; its variants are paper; did you mean 'paper'?",
+      [&] { parse_pipeline(text, "chain.toml", {}, "papers"); });
+  expect_user_error("line 6: unknown key 'step' of a variant", [] {
+    parse("[settings]\nsteps = 1\n[stage.a]\nrun = \"train\"\n[variant.b]\nstep = 2");
+  });
+}
+
+TEST(PipelineFile, AStageMayBeThereOnlyWhenNeeded) {
+  const std::string text = R"toml(
+[settings]
+model = "{made}"
+[stage.made]
+when_needed = true
+run = "train"
+MODEL = "{basis}"
+[stage.basis]
+when_needed = true
+run = "train"
+MODEL = "tiny"
+[stage.cut]
+run = "prune"
+MODEL = "{model}"
+[table.accuracy]
+by = "stage"
+[[table.accuracy.column]]
+stages = ["made", "cut"]
+y = "after.eval_accuracy"
+)toml";
+  const Pipeline whole = parse(text);
+  EXPECT_EQ(names_of(whole), (Names{"basis", "made", "cut"}));
+  EXPECT_EQ(options_of(whole, "cut"), "MODEL={made}");
+  EXPECT_EQ(whole.tables.at(0).columns.at(0).stages, (std::vector<std::size_t>{1, 2}));
+  const Pipeline given = parse(text, {{"model", "mine"}});
+  EXPECT_EQ(names_of(given), Names{"cut"});
+  EXPECT_EQ(options_of(given, "cut"), "MODEL=mine");
+  EXPECT_EQ(given.tables.at(0).columns.at(0).stages, std::vector<std::size_t>{0});
+}
+
+TEST(PipelineFile, AMemberOfALoopIsReferredToByItsName) {
+  const Pipeline pipeline = parse(R"toml(
+[stage.ptq]
+each = { width = [4, 8] }
+run = "quantize"
+[stage.packed]
+run = "pack"
+MODEL = "{ptq/8}"
+[picture.graph]
+stage = "packed"
+file = "graph.svg"
+[[published]]
+what = "accuracy"
+value = "84 %"
+source = "somebody"
+)toml");
+  EXPECT_EQ(options_of(pipeline, "packed"), "MODEL={ptq/8}");
+  EXPECT_EQ(pipeline.stages[pipeline.pictures.at(0).stage].name, "packed");
+  EXPECT_EQ(pipeline.published.at(0).source, "somebody");
+}
+
 TEST(PipelineFile, SaysWhereItIsWrong) {
   const std::string train = "[stage.a]\nrun = \"train\"\n";
   const std::pair<std::string, std::string> cases[] = {
@@ -157,6 +237,13 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
        "line 6: f: x: 'w' is no variable of the stage a"},
       {train + "[figure.f]\nx = \"w\"\ny = \"loss\"\n[[figure.f.curve]]\nstages = \"b\"",
        "line 7: stages: no stage is called 'b'; there are a"},
+      {train + "when_needed = 1", "line 3: when_needed: expected true or false"},
+      {train + "[table.t]\nby = \"w\"\n[[table.t.column]]\nstages = \"a\"\ny = \"loss\"",
+       "line 5: t: by: 'w' is no variable of the stage a"},
+      {train + "[table.stages]\nby = \"stage\"", "line 3: a table cannot be called 'stages'"},
+      {train + "[picture.p]\nstage = \"a\"\nfile = \"../a.svg\"",
+       "line 5: p: expected the name of an .svg file of the stage, got '../a.svg'"},
+      {train + "[[published]]\nwhat = \"x\"\nvalue = 1", "line 3: published: source is missing"},
       {train + "[claim.c]\nsays = \"more is better\"\nstage = \"a\"",
        "line 5: c: expected one stage that runs compare"},
   };

@@ -1,0 +1,90 @@
+#include "hone/passes/count_operations.h"
+
+#include <fmt/ranges.h>
+
+#include "hone/base/text.h"
+
+namespace hone {
+namespace {
+
+std::vector<PassOptionDef> choice_of_operations() {
+  return {{"kind", "of operations, as graphs name it: dropout", std::string(), true},
+          {"names", "glob of those that are meant", std::string("*")}};
+}
+
+std::vector<PassOptionDef> erase_options() {
+  std::vector<PassOptionDef> options = choice_of_operations();
+  options.push_back({"bypass", "let readers read its first input, of the same type", false});
+  return options;
+}
+
+std::vector<Node*> chosen(const Graph& graph, const Attributes& options) {
+  const auto names = options.get<std::string>("names");
+  std::vector<Node*> found;
+  for (Node* operation : graph.operations(options.get<std::string>("kind")))
+    if (glob_match(names, operation->name())) found.push_back(operation);
+  return found;
+}
+
+Attributes count_operations(const Graph& graph, const Attributes& options) {
+  std::vector<std::string> names;
+  for (const Node* operation : chosen(graph, options)) names.push_back(operation->name());
+  return {
+      {"operations", static_cast<std::int64_t>(names.size())},
+      {"names", names.empty() ? std::string("none") : fmt::format("{}", fmt::join(names, ", "))}};
+}
+
+// Whoever reads it reads what it read first.
+void bypass(Graph& graph, Node& operation) {
+  const Value first = operation.input(0);
+  const bool fits = operation.types().size() == 1 && first.type() == operation.types()[0];
+  user_check(fits, "%{} makes {} of {}, so its first input cannot stand in its place",
+             operation.name(), to_string(operation.types()[0]), to_string(first.type()));
+  graph.replace_uses(operation.result(), first);
+}
+
+// With random keys, constants and parameters that nothing reads then.
+void erase_with_inputs(Graph& graph, Node& operation) {
+  const std::vector<Value> inputs = operation.inputs();
+  graph.erase(operation);
+  for (const Value& input : inputs)
+    if (input.node->kind() != NodeKind::operation && graph.find(input.node->name()) != nullptr &&
+        !graph.is_read(*input.node))
+      graph.erase(*input.node);
+}
+
+// The last one first, so that one may go with all that it is read by.
+bool erase_operations(Graph& graph, const Attributes& options) {
+  const std::vector<Node*> operations = chosen(graph, options);
+  user_check(!operations.empty(), "no operation {} matches '{}'; `hone inspect` lists them",
+             options.get<std::string>("kind"), options.get<std::string>("names"));
+  for (auto operation = operations.rbegin(); operation != operations.rend(); ++operation) {
+    if (options.get<bool>("bypass")) bypass(graph, **operation);
+    erase_with_inputs(graph, **operation);
+  }
+  return true;
+}
+
+}  // namespace
+
+PassDef count_operations_pass() {
+  return {.name = "count_operations",
+          .summary = "count the operations of a kind",
+          .options = choice_of_operations(),
+          .example = "kind=dropout",
+          .look = [](const Graph& graph, const ParameterStore&, const Attributes& options) {
+            return count_operations(graph, options);
+          }};
+}
+
+PassDef erase_operations_pass() {
+  return {.name = "erase_operations",
+          .summary = "erase operations; one that is read is refused, or bypassed",
+          .options = erase_options(),
+          .example = "kind=gelu names=*.0.* bypass=true",
+          .run = [](Graph& graph, ParameterStore&, const Attributes& options, const Session&) {
+            return erase_operations(graph, options);
+          }};
+}
+
+}  // namespace hone

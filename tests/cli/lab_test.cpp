@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// The labs that are pipelines.
+namespace hone::testing {
+namespace {
+
+struct PipelineLab : ::testing::Test {
+  TemporaryFolder folder;
+  PipelineLab() { ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1); }
+
+  Json results(const std::string& name) const {
+    return read_json(folder.path() / name / "results.json");
+  }
+  Json stage(const std::string& lab, const std::string& name) const {
+    const Json all = results(lab)["stages"];
+    for (const Json& one : all)
+      if (one["stage"] == name) return one;
+    throw InternalError("no stage " + name);
+  }
+};
+
+// Settings with which a lab is a matter of seconds.
+const std::vector<std::string> kSmall = {
+    "--set", "data=synth:tail?n=400", "--set", "pretraining_epochs=0.5", "--set", "texts=50"};
+
+std::vector<std::string> small_lab(const std::string& name, const std::string& output,
+                                   const std::vector<std::string>& more = {}) {
+  std::vector<std::string> words = {"lab", name, "--quiet", "-o", output};
+  words.insert(words.end(), kSmall.begin(), kSmall.end());
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+const std::vector<std::string> kTwoWidths = {
+    "--set", "widths=[{ width = 8, fraction = 4 }, { width = 16, fraction = 8 }]"};
+
+TEST_F(PipelineLab, AreListedBesideTheOthers) {
+  const Json listed = run_json({"lab"}, folder.path())["labs"];
+  std::vector<std::string> names;
+  for (const Json& lab : listed) names.push_back(lab["lab"]);
+  EXPECT_EQ(names, (std::vector<std::string>{"0.1", "0.2", "0.3", "1.1", "1.2", "4.3"}));
+  const Ending ending = run_hone({"lab", "1.3", "-o", "x"}, folder.path());
+  EXPECT_EQ(ending.code, 1);
+  EXPECT_NE(ending.messages.find("no lab is called '1.3'"), std::string::npos) << ending.messages;
+}
+
+// Nothing that a user could not write: what is shown, run as a pipeline, is the lab.
+TEST_F(PipelineLab, WhatIsShownIsWhatRuns) {
+  run_well({"lab", "0.1", "-o", "lab", "--quiet"}, folder.path());
+  folder.file("shown.toml", run_well({"lab", "0.1", "--show"}, folder.path()).output);
+  run_well({"run", "shown.toml", "-o", "run", "--quiet"}, folder.path());
+  const Json lab = results("lab"), run = results("run");
+  ASSERT_EQ(lab["stages"].size(), run["stages"].size());
+  for (std::size_t i = 0; i < lab["stages"].size(); ++i)
+    EXPECT_EQ(lab["stages"][i]["key"], run["stages"][i]["key"]);
+  EXPECT_EQ(lab["lab"], "0.1");
+  EXPECT_EQ(lab["fidelity"], "quick");
+}
+
+TEST_F(PipelineLab, CountsErasesAndRefuses) {
+  run_well({"lab", "0.1", "-o", "lab", "--quiet"}, folder.path());
+  EXPECT_EQ(stage("lab", "counted")["result"]["found"]["operations"], 8);
+  EXPECT_EQ(stage("lab", "counted_again")["result"]["found"]["operations"], 0);
+  const std::string refusal = stage("lab", "refused")["failure"];
+  EXPECT_NE(refusal.find("it is used by %"), std::string::npos) << refusal;
+  EXPECT_NE(read_file(folder.path() / "lab/report.html").find("<svg"), std::string::npos);
+  EXPECT_NE(read_file(folder.path() / "lab/figures/dropouts.csv").find("counted,8"),
+            std::string::npos);
+}
+
+TEST_F(PipelineLab, DrawsFourGraphs) {
+  run_well({"lab", "0.2", "-o", "lab", "--quiet"}, folder.path());
+  const auto graph = [&](const char* name) {
+    return read_file(folder.path() / "lab" / name / "graph.svg");
+  };
+  EXPECT_NE(graph("all").find("cross_entropy"), std::string::npos);
+  EXPECT_EQ(graph("no_labels").find("cross_entropy"), std::string::npos);
+  // Without a mask that is given, one is made inside.
+  EXPECT_EQ(graph("no_labels").find("attention_mask.full"), std::string::npos);
+  EXPECT_NE(graph("neither").find("attention_mask.full"), std::string::npos);
+}
+
+TEST_F(PipelineLab, TrainsWithFrozenEmbeddingsThenLowRankThenMerges) {
+  run_well(small_lab("0.3", "lab"), folder.path());
+  const Json merged = stage("lab", "merged")["result"];
+  EXPECT_EQ(merged["comparison"]["flips"], 0);
+  EXPECT_EQ(results("lab")["claims"].size(), 2U);
+  // A model of one's own takes the place of the one that is trained on the spot.
+  run_well(small_lab("0.3", "mine", {"--model", "lab/full"}), folder.path());
+  EXPECT_THROW(stage("mine", "pretrained"), InternalError);
+}
+
+TEST_F(PipelineLab, ChainsFromWidthsToSparsities) {
+  std::vector<std::string> more = kTwoWidths;
+  more.insert(more.end(), {"--set", "long_epochs=2"});
+  run_well(small_lab("1.1", "widths", more), folder.path());
+  const std::string chosen = stage("widths", "chosen")["stands_for"];
+  EXPECT_TRUE(chosen == "qat/8-4" || chosen == "qat/16-8") << chosen;
+  const std::string table = read_file(folder.path() / "widths/figures/widths.csv");
+  EXPECT_NE(table.find("\n8,"), std::string::npos) << table;
+  EXPECT_TRUE(fs::exists(folder.path() / "widths/figures/epochs.svg"));
+
+  more = kTwoWidths;
+  more.insert(more.end(), {"--set", "sparsities=[0.1, 0.8]"});
+  run_well(small_lab("1.2", "sparse", more), folder.path());
+  EXPECT_EQ(stage("sparse", "qat/8-4")["state"], "from the store");
+  EXPECT_EQ(stage("sparse", "l1/0.8")["state"], "computed");
+  EXPECT_TRUE(fs::exists(folder.path() / "sparse/figures/sparsities.svg"));
+}
+
+TEST_F(PipelineLab, RefusesWhatItHasNot) {
+  const auto refuse = [&](const std::string& fragment, const std::vector<std::string>& words) {
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_NE(ending.code, 0);
+    EXPECT_NE(ending.messages.find(fragment), std::string::npos) << ending.messages;
+    EXPECT_FALSE(fs::exists(folder.path() / "x"));
+  };
+  refuse("-o FOLDER is missing", {"lab", "0.1"});
+  refuse("lab 0.2: has no setting 'data'", {"lab", "0.2", "-o", "x", "--data", "synth:tail?n=400"});
+  refuse("lab 1.1: has no setting 'width'; its settings are",
+         {"lab", "1.1", "-o", "x", "--set", "width=4"});
+  refuse("hone lab 4.3: --show is for labs that are pipelines", {"lab", "4.3", "--show"});
+  refuse("common: no stage's command has an option 'text_column'",
+         {"lab", "0.2", "-o", "x", "--text_column", "t"});
+}
+
+TEST_F(PipelineLab, LongKilledAtTwentyMomentsItFindsTheSame) {
+  std::vector<std::string> more = kTwoWidths;
+  more.insert(more.end(), {"--set", "sparsities=[0.1, 0.8]"});
+  run_well(small_lab("1.2", "whole", more), folder.path());
+  const auto found = [&](const std::string& name) {
+    std::map<std::string, Json> figures;
+    const Json all = results(name)["stages"];
+    for (const Json& one : all) {
+      figures[one["stage"].get<std::string>() + " key"] = one["key"];
+      if (one["result"].contains("comparison")) figures[one["stage"]] = one["result"]["comparison"];
+    }
+    return figures;
+  };
+  run_hone({"cache", "--empty"}, folder.path());
+  expect_same_after_kills(
+      20, folder.path(), [&](const std::string& output) { return small_lab("1.2", output, more); },
+      [&](const std::string& name) {
+        run_hone({"cache", "--empty"}, folder.path());
+        return found(name) == found("whole");
+      });
+}
+
+}  // namespace
+}  // namespace hone::testing
