@@ -169,15 +169,16 @@ class FormatColours {
     colours_.resize(formats_.size(), kColours[index % std::size(kColours)]);
     return colours_[index];
   }
-  std::string legend() const {
+  std::string legend(const std::string& prefix) const {
     if (formats_.empty()) return "";
-    std::string text =
-        "  subgraph cluster_legend { label=\"quantized to\"; fontsize=12; style=rounded; "
-        "color=\"#bbbbbb\";\n";
+    std::string text = fmt::format(
+        "  subgraph cluster_{}legend {{ label=\"quantized to\"; fontsize=12; "
+        "style=rounded; color=\"#bbbbbb\";\n",
+        prefix);
     for (std::size_t i = 0; i < formats_.size(); ++i)
-      text +=
-          fmt::format("  {} [fillcolor=\"{}\", label={}];\n", dot_string("format " + formats_[i]),
-                      colours_[i], dot_string(formats_[i]));
+      text += fmt::format("  {} [fillcolor=\"{}\", label={}];\n",
+                          dot_string(prefix + "format " + formats_[i]), colours_[i],
+                          dot_string(formats_[i]));
     return text + "  }\n";
   }
 
@@ -202,15 +203,41 @@ std::string operation_label(const Node& node, const std::string& group) {
   return label;
 }
 
-std::string statement(const Node& node, const std::string& group, FormatColours& formats) {
+/// What is drawn of one graph of a drawing: its nodes are called by `prefix` and their names.
+struct Pen {
+  const DrawOptions& options;
+  std::string prefix = {};
+  std::string id(const std::string& name) const { return dot_string(prefix + name); }
+};
+
+// The frame of a node that stands out, and its sign.
+struct Mark {
+  std::string frame, sign;
+};
+
+Mark mark_of(const Node& node, const Pen& pen) {
+  const auto mark = pen.options.marks.find(node.name());
+  if (mark == pen.options.marks.end()) return {};
+  const char* colour = mark->second == '+'   ? "#2b8a3e"
+                       : mark->second == '-' ? "#c92a2a"
+                                             : "#e67700";
+  return {fmt::format(", color=\"{}\", penwidth=3", colour),
+          fmt::format("<font color=\"{}\"><b>{} </b></font>", colour, mark->second)};
+}
+
+std::string statement(const Node& node, const std::string& group, FormatColours& formats,
+                      const Pen& pen) {
+  const Mark mark = mark_of(node, pen);
   if (node.kind() == NodeKind::input) {
     return fmt::format(
-        "  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b><br/>{}>];\n",
-        dot_string(node.name()), markup(node.name()), to_string(node.types()[0]));
+        "  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\"{}, "
+        "label=<{}<b>{}</b><br/>{}>];\n",
+        pen.id(node.name()), mark.frame, mark.sign, markup(node.name()),
+        to_string(node.types()[0]));
   }
-  return fmt::format("  {} [fillcolor=\"{}\", label=<{}>];\n", dot_string(node.name()),
-                     is_quantizer(node) ? formats.of(node) : fill_of(node.op().trait),
-                     operation_label(node, group));
+  return fmt::format("  {} [fillcolor=\"{}\"{}, label=<{}{}>];\n", pen.id(node.name()),
+                     is_quantizer(node) ? formats.of(node) : fill_of(node.op().trait), mark.frame,
+                     mark.sign, operation_label(node, group));
 }
 
 // Of a cluster: its whole path, but for what the layer around it says already.
@@ -222,27 +249,27 @@ std::string module_label(const Module& module, const Folding& folding) {
 
 // A module as a cluster with its children inside; nothing where none of its operations is drawn.
 std::string cluster(const ModuleTree& tree, std::size_t index, const Folding& folding,
-                    const std::map<std::size_t, std::string>& statements) {
+                    const std::map<std::size_t, std::string>& statements, const Pen& pen) {
   const Module& module = tree.modules[index];
   const auto own = statements.find(index);
   std::string inside = own == statements.end() ? "" : own->second;
   for (const std::size_t child : module.children)
-    inside += cluster(tree, child, folding, statements);
+    inside += cluster(tree, child, folding, statements, pen);
   if (inside.empty() || index == 0) return inside;
   return fmt::format(
-      "  subgraph cluster_{} {{ label={}; fontsize=12; style=rounded; color=\"#bbbbbb\";\n{}  }}\n",
-      index, dot_string(module_label(module, folding)), inside);
+      "  subgraph cluster_{}{} {{ label={}; fontsize=12; style=rounded; color=\"#bbbbbb\";\n{}  "
+      "}}\n",
+      pen.prefix, index, dot_string(module_label(module, folding)), inside);
 }
 
-std::string edge(const std::string& from, const std::string& to, const Type& type) {
-  return fmt::format("  {} -> {} [label={}];\n", dot_string(from), dot_string(to),
+std::string edge(const std::string& from, const std::string& to, const Type& type, const Pen& pen) {
+  return fmt::format("  {} -> {} [label={}];\n", pen.id(from), pen.id(to),
                      dot_string(to_string(type)));
 }
 
-}  // namespace
-
-Drawing draw(const Graph& graph, const DrawOptions& options) {
-  const Folding folding = fold(layers_of(graph), options.depth);
+// The statements of one graph.
+Drawing body_of(const Graph& graph, const Pen& pen) {
+  const Folding folding = fold(layers_of(graph), pen.options.depth);
   const ModuleTree tree = module_tree(graph);
   Drawing drawing;
   drawing.folded_layers = static_cast<std::int64_t>(folding.drawn_as.size());
@@ -256,30 +283,57 @@ Drawing draw(const Graph& graph, const DrawOptions& options) {
     if (operation && folding.folds(group_of(node->name()))) continue;
     drawing.drawn += operation ? 1 : 0;
     const std::size_t module = operation ? tree.module_of.at(node.get()) : 0;
-    statements[module] += statement(*node, tree.modules[module].path, formats);
+    statements[module] += statement(*node, tree.modules[module].path, formats, pen);
     for (const Value& input : node->inputs()) {
       if (input.node->kind() != NodeKind::parameter)
-        edges += edge(folding.drawn(input.node->name()), node->name(), input.type());
+        edges += edge(folding.drawn(input.node->name()), node->name(), input.type(), pen);
     }
   }
-  drawing.dot =
-      fmt::format(
-          "digraph {{\n  label={}; labelloc=t; fontname=\"DejaVu Sans\"; fontsize=18; rankdir=TB; "
-          "nodesep=0.25; ranksep=0.15;\n"
-          "  node [shape=box, style=\"filled,rounded\", fontname=\"DejaVu Sans\", fontsize=10, "
-          "color=\"#888888\"];\n"
-          "  edge [color=\"#555555\", arrowsize=0.6, fontname=\"DejaVu Sans\", fontsize=8, "
-          "fontcolor=\"#666666\"];\n",
-          dot_string(options.title)) +
-      cluster(tree, 0, folding, statements) + formats.legend() + edges;
+  drawing.dot = cluster(tree, 0, folding, statements, pen) + formats.legend(pen.prefix) + edges;
   for (const auto& [name, value] : graph.outputs()) {
     drawing.dot += fmt::format(
         "  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b>>];\n",
-        dot_string("output " + name), markup(name));
-    drawing.dot += edge(folding.drawn(value.node->name()), "output " + name, value.type());
+        pen.id("output " + name), markup(name));
+    drawing.dot += edge(folding.drawn(value.node->name()), "output " + name, value.type(), pen);
   }
-  drawing.dot += "}\n";
   return drawing;
+}
+
+std::string whole(const std::string& title, const std::string& body) {
+  return fmt::format(
+             "digraph {{\n  label={}; labelloc=t; fontname=\"DejaVu Sans\"; fontsize=18; "
+             "rankdir=TB; nodesep=0.25; ranksep=0.15;\n"
+             "  node [shape=box, style=\"filled,rounded\", fontname=\"DejaVu Sans\", fontsize=10, "
+             "color=\"#888888\"];\n"
+             "  edge [color=\"#555555\", arrowsize=0.6, fontname=\"DejaVu Sans\", fontsize=8, "
+             "fontcolor=\"#666666\"];\n",
+             dot_string(title)) +
+         body + "}\n";
+}
+
+std::string side(const std::string& name, const std::string& title, const std::string& body) {
+  return fmt::format(
+      "  subgraph cluster_side_{} {{ label={}; fontsize=14; style=solid; color=\"#888888\";\n{}  "
+      "}}\n",
+      name, dot_string(title), body);
+}
+
+}  // namespace
+
+Drawing draw(const Graph& graph, const DrawOptions& options) {
+  Drawing drawing = body_of(graph, {options});
+  drawing.dot = whole(options.title, drawing.dot);
+  return drawing;
+}
+
+Drawing draw_beside(const Graph& left, const DrawOptions& left_options, const Graph& right,
+                    const DrawOptions& right_options, const std::string& title) {
+  const Drawing a = body_of(left, {left_options, "a_"}), b = body_of(right, {right_options, "b_"});
+  return {.dot = whole(
+              title, side("a", left_options.title, a.dot) + side("b", right_options.title, b.dot)),
+          .operations = a.operations + b.operations,
+          .drawn = a.drawn + b.drawn,
+          .folded_layers = a.folded_layers + b.folded_layers};
 }
 
 std::string drawn_sentence(const Drawing& drawing) {

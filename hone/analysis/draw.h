@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "hone/base/file.h"
@@ -12,6 +13,8 @@ struct DrawOptions {
   /// Of layers in a row that are equal (operations, types and formats) so many are drawn; the last of them stands for
   /// the others, and its box says for how many. 0: all are drawn.
   std::int64_t depth = 1;
+  /// Operations and inputs that stand out, by name: "+", "-" or "~", which their boxes bear in a frame of its colour.
+  std::map<std::string, char> marks = {};
 };
 
 /// A graph in Graphviz's language, and what of it one sees.
@@ -29,6 +32,10 @@ std::string drawn_sentence(const Drawing& drawing);
 /// names; grouped by module, each cluster within that of the module around it; edges have the types of values; parameters
 /// are folded into the operation that reads them.
 Drawing draw(const Graph& graph, const DrawOptions& options);
+
+/// Two graphs beside each other in one drawing, each with its own title and marks.
+Drawing draw_beside(const Graph& left, const DrawOptions& left_options, const Graph& right,
+                    const DrawOptions& right_options, const std::string& title);
 
 /// Draws text in Graphviz's language. The format follows the file's extension: .svg, .png, .pdf or .dot (the text itself).
 /// Throws `UserError` for another extension, or when Graphviz is not installed.

@@ -1,11 +1,7 @@
 #include "hone/jobs/draw.h"
 
-#include <fmt/ranges.h>
-
-#include <algorithm>
-
-#include "hone/base/text.h"
 #include "hone/cli/arguments.h"
+#include "hone/cli/drawn_inputs.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
 
@@ -18,24 +14,8 @@ struct DrawArguments {
   RunArguments run;
 };
 
-DrawnInputs parse_inputs(const std::string& text) {
-  const std::vector<std::string> names = split(text, ',');
-  const std::vector<std::string> known = {"input_ids", "attention_mask", "token_type_ids",
-                                          "labels"};
-  for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw UsageError(fmt::format("--inputs: '{}' is no input of the model{}; there are {}", name,
-                                   did_you_mean(name, known), fmt::join(known, ", ")));
-  }
-  const auto has = [&](const char* name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (!has("input_ids")) throw UsageError("--inputs: input_ids cannot be left out");
-  return {has("attention_mask"), has("token_type_ids"), has("labels")};
-}
-
 void draw(DrawArguments& a) {
-  a.job.inputs = parse_inputs(a.inputs);
+  a.job.inputs = parse_drawn_inputs("--inputs", a.inputs);
   a.job.seed = a.run.seed;
   Context context = make_context(a.run);
   const DrawResult result = draw_model(a.job, context);

@@ -15,6 +15,7 @@ Command completion_command();
 Command convert_command();
 Command demo_command();
 Command doctor_command();
+Command diff_command();
 Command draw_command();
 Command eval_command();
 Command formats_command();
@@ -50,7 +51,7 @@ const std::vector<CommandGroup>& command_groups() {
       {"Smaller",
        {quantize_command(), prune_command(), pack_command(), compare_formats_command(),
         formats_command()}},
-      {"Look", {inspect_command(), draw_command(), bench_command()}},
+      {"Look", {inspect_command(), draw_command(), diff_command(), bench_command()}},
       {"Study",
        {widths_command(), sparsities_command(), sensitivity_command(), plan_command(),
         suggest_command(), choose_command()},

@@ -8,6 +8,7 @@
 #include "hone/base/carry_over.h"
 #include "hone/base/hash.h"
 #include "hone/base/text.h"
+#include "hone/cli/command_line.h"
 #include "hone/cli/parse_command.h"
 #include "hone/cli/paths_read.h"
 #include "hone/cli/settings.h"

@@ -33,20 +33,26 @@ std::string to_text(const Signature& signature) {
 
 }  // namespace
 
-DrawResult draw_model(const DrawJob& job, Context& context) {
-  check_output_file(job.output, job.overwrite);
-  const TextModel source = open_model(job.model, context, job.seed);
-  Graph graph = job.inputs.labels || job.train ? source.model.graph : forward_graph(source.model);
+Graph drawn_graph(const TextModel& source, const DrawnInputs& inputs, bool train,
+                  Context& context) {
+  Graph graph = inputs.labels || train ? source.model.graph : forward_graph(source.model);
   const auto leave_out = [&](const char* name, double value) {
     const Node* node = graph.find(name);
     if (node != nullptr && node->kind() == NodeKind::input)
       fill_input(graph, name, "input_ids", value);
   };
-  if (!job.inputs.attention_mask) leave_out("attention_mask", 1);
-  if (!job.inputs.token_type_ids) leave_out("token_type_ids", 0);  // not all models read them
+  if (!inputs.attention_mask) leave_out("attention_mask", 1);
+  if (!inputs.token_type_ids) leave_out("token_type_ids", 0);  // not all models read them
   ParameterStore parameters = source.model.parameters;
-  if (!job.train)
+  if (!train)
     run_passes(graph, parameters, context.session(), {"remove_dropout", "remove_dead_code"});
+  return graph;
+}
+
+DrawResult draw_model(const DrawJob& job, Context& context) {
+  check_output_file(job.output, job.overwrite);
+  const TextModel source = open_model(job.model, context, job.seed);
+  const Graph graph = drawn_graph(source, job.inputs, job.train, context);
   DrawResult result;
   result.drawing =
       draw(graph, {.title = fmt::format("{} ({})", job.model, job.train ? "training" : "inference"),

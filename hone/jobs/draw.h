@@ -4,6 +4,7 @@
 
 #include "hone/analysis/draw.h"
 #include "hone/base/json.h"
+#include "hone/models/model_source.h"
 #include "hone/runtime/context.h"
 
 namespace hone {
@@ -30,6 +31,9 @@ struct DrawResult {
   Json fields;       ///< what programs read, see `result_of`
   std::string text;  ///< the same for people, two lines
 };
+
+/// The graph of a model with these inputs; as it is trained, or else without dropout and what nothing reads.
+Graph drawn_graph(const TextModel& source, const DrawnInputs& inputs, bool train, Context& context);
 
 /// Draws a model's graph into a file. Throws `UserError`, as `open_model` and `write_drawing` do.
 DrawResult draw_model(const DrawJob& job, Context& context);

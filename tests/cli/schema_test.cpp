@@ -149,6 +149,7 @@ std::vector<SchemaRun> runs_of_classes() {
       {"inspect model"},
       {"inspect model --freeze * --no_graph"},
       {"draw model -o graph.dot"},
+      {"diff model tiny --inputs_b input_ids -o both.dot --csv both.csv"},
       {"tokenize model --data reviews.csv --texts 1"},
       {"tokenize tiny --data reviews.csv --text_pair_column label --texts 1"},
       {"bench model --batch 2 --tokens 8 --runs 1 --profile"},
