@@ -32,7 +32,7 @@ void diff(DiffArguments& a) {
 Command diff_command() {
   return {
       "diff", "tell how two models' graphs and parameters differ",
-      "hone diff my-model my-int8-model -o both.svg", [](CLI::App& app) -> std::function<void()> {
+      "hone diff my-model my-model-int8 -o both.svg", [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<DiffArguments>();
         app.add_option("A", a->job.a, "model folder, or tiny, base or a config.json")->required();
         app.add_option("B", a->job.b, "another, or the same with other --inputs_b")->required();
