@@ -73,7 +73,10 @@ constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
                                          "sparsity.gp",       "sensitivity.csv",
                                          "sensitivity.svg",   "sensitivity.png",
                                          "sensitivity.tsv",   "sensitivity.gp",
-                                         "stages.csv",        "pipeline.toml"};
+                                         "stages.csv",        "pipeline.toml",
+                                         "statistics.csv",    "histograms.csv",
+                                         "statistics.svg",    "statistics.png",
+                                         "statistics.tsv",    "statistics.gp"};
 /// What is needed only to go on.
 constexpr std::string_view kMoments = "optimizer.safetensors";
 constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};

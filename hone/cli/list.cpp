@@ -35,6 +35,7 @@ Command runs_command();
 Command schema_command();
 Command sensitivity_command();
 Command sparsities_command();
+Command statistics_command();
 Command suggest_command();
 Command tokenize_command();
 Command train_command();
@@ -52,13 +53,15 @@ const std::vector<CommandGroup>& command_groups() {
       {"Look", {inspect_command(), draw_command(), diff_command(), bench_command()}},
       {"Study",
        {compare_formats_command(), widths_command(), sparsities_command(), sensitivity_command(),
-        plan_command(), suggest_command(), choose_command()},
+        statistics_command(), choose_command()},
        /*brief=*/true},
       {"Also",
-       {unpack_command(), trim_command(), lora_command(), convert_command(), tokenize_command(),
-        pass_command(), passes_command(), cache_command()},
+       {plan_command(), suggest_command(), unpack_command(), trim_command(), lora_command(),
+        convert_command(), tokenize_command(), pass_command(), passes_command()},
        /*brief=*/true},
-      {"Shell", {schema_command(), completion_command(), man_command()}, /*brief=*/true},
+      {"Program",
+       {cache_command(), schema_command(), completion_command(), man_command()},
+       /*brief=*/true},
   };
   return groups;
 }

@@ -1,0 +1,48 @@
+#include "hone/jobs/statistics.h"
+
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+struct StatisticsArguments {
+  StatisticsJob job;
+  RunArguments run;
+};
+
+void statistics(StatisticsArguments& a, const CLI::App& app) {
+  Context context = make_context(a.run);
+  a.job.seed = a.run.seed;
+  a.job.invocation = invocation_of(app);
+  const StatisticsResult result = measure_statistics(a.job, context);
+  if (a.run.json) return print_result("statistics", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+}  // namespace
+
+Command statistics_command() {
+  return {
+      "statistics", "ranges, zeros and histograms of what layers read and give",
+      "hone statistics my-model --data 'synth:negation?seed=7&n=3000' -o statistics",
+      [](CLI::App& app) -> std::function<void()> {
+        auto a = std::make_shared<StatisticsArguments>();
+        app.add_option("MODEL", a->job.model, "model folder; quantized and pruned ones as they are")
+            ->required();
+        app.add_option("--layers", a->job.layers,
+                       "globs over the names of operations, by comma; none: all that multiply "
+                       "with weights")
+            ->allow_extra_args(false)
+            ->delimiter(',');
+        declare_split(app, a->job.split, "part that is looked at: train, validation, test or all");
+        declare(app, a->job.data, /*required=*/true);
+        declare(app, a->job.output);
+        declare(app, a->run);
+        return [a, &app] { statistics(*a, app); };
+      }};
+}
+
+}  // namespace hone

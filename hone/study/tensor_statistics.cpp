@@ -1,0 +1,301 @@
+#include "hone/study/tensor_statistics.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "hone/base/interrupt.h"
+#include "hone/base/progress.h"
+#include "hone/base/text.h"
+#include "hone/passes/dead_code.h"
+#include "hone/passes/quantize.h"
+#include "hone/passes/remove_dropout.h"
+#include "hone/tensor/dense.h"
+#include "hone/train/text_examples.h"
+
+namespace hone {
+namespace {
+
+constexpr std::size_t kExponents = 256;  // of a float; the sign stands above them
+constexpr int kExponentBias = 127, kFractionBits = 23;
+
+}  // namespace
+
+void ValueStatistics::include(std::span<const float> values) {
+  const std::int64_t before = seen_.count();
+  seen_.include(values);
+  const std::int64_t added = seen_.count() - before;
+  double sum = 0;
+  for (const float value : values) {
+    ++by_exponent_[std::bit_cast<std::uint32_t>(value) >> kFractionBits];
+    zeros_ += value == 0 ? 1 : 0;
+    sum += std::isfinite(value) ? static_cast<double>(value) : 0;
+  }
+  if (added == 0) return;
+  const double mean = sum / static_cast<double>(added);
+  double squares = 0;
+  for (const float value : values) {
+    const double distance = std::isfinite(value) ? static_cast<double>(value) - mean : 0;
+    squares += distance * distance;
+  }
+  const double share = static_cast<double>(added) / static_cast<double>(before + added);
+  const double apart = mean - mean_;
+  mean_ += apart * share;
+  squares_ += squares + apart * apart * static_cast<double>(before) * share;
+}
+
+double ValueStatistics::standard_deviation() const {
+  return count() == 0 ? 0 : std::sqrt(squares_ / static_cast<double>(count()));
+}
+
+double ValueStatistics::zero_share() const {
+  return count() == 0 ? 0 : static_cast<double>(zeros_) / static_cast<double>(count());
+}
+
+std::vector<ValueStatistics::Bin> ValueStatistics::histogram() const {
+  // Exponent 0 has zero and what is too small for a normal float, the last one infinities and NaN.
+  const auto end_of = [](std::size_t exponent) {
+    return exponent == 0 ? 0.0 : std::ldexp(1.0, static_cast<int>(exponent) - kExponentBias);
+  };
+  const auto subnormal = [&] { return by_exponent_[0] + by_exponent_[kExponents] - zeros_; };
+  std::vector<Bin> bins;
+  for (std::size_t exponent = kExponents - 2; exponent > 0; --exponent)
+    bins.push_back({-end_of(exponent + 1), -end_of(exponent), by_exponent_[kExponents + exponent]});
+  bins.push_back({-end_of(1), end_of(1), subnormal()});
+  bins.push_back({0, 0, zeros_});
+  for (std::size_t exponent = 1; exponent < kExponents - 1; ++exponent)
+    bins.push_back({end_of(exponent), end_of(exponent + 1), by_exponent_[exponent]});
+  std::erase_if(bins, [](const Bin& bin) { return bin.count == 0; });
+  return bins;
+}
+
+namespace {
+
+bool multiplies_with_weights(const Node& node) {
+  return node.op().trait == Trait::contraction && has_operand(node, Operand::weight) &&
+         !is_quantizer(node);
+}
+
+std::vector<const Node*> layers_called(const Graph& graph, const std::vector<std::string>& globs) {
+  std::vector<const Node*> layers;
+  std::set<std::string_view> used;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    bool wanted = globs.empty() && multiplies_with_weights(*node);
+    for (const std::string& glob : globs)
+      if (glob_match(glob, node->name())) {
+        wanted = true;
+        used.insert(glob);
+      }
+    if (wanted) layers.push_back(node);
+  }
+  for (const std::string& glob : globs)
+    user_check(used.contains(glob),
+               "no operation is called '{}'; `hone inspect` shows the names of all", glob);
+  return layers;
+}
+
+/// What a run gives: a value of the graph and the rows that are about it.
+using RowsOfValues = std::map<std::string, std::vector<std::size_t>>;
+
+/// A graph that gives these values and computes nothing else.
+Graph giving(const Graph& graph, const RowsOfValues& values) {
+  Graph part = graph;
+  part.clear_outputs();
+  for (const auto& [name, rows] : values) part.set_output(name, {part.find(name), 0});
+  remove_dropout(part);
+  remove_dead_code(part);
+  return part;
+}
+
+bool has_fixed_size(const Node& node) {
+  return std::ranges::all_of(node.types(), [](const Type& type) {
+    return std::ranges::none_of(type.shape, [](const Dim& dim) { return dim.symbol != 0; });
+  });
+}
+
+// Values that are the same whatever the texts are, and as many.
+std::set<const Node*> constant_values(const Graph& graph) {
+  std::set<const Node*> constant;
+  for (const auto& node : graph.nodes()) {
+    const auto is_constant = [&](const Value& input) { return constant.contains(input.node); };
+    if (node->kind() == NodeKind::parameter ||
+        (node->kind() == NodeKind::operation && !node->inputs().empty() && has_fixed_size(*node) &&
+         std::ranges::all_of(node->inputs(), is_constant)))
+      constant.insert(node.get());
+  }
+  return constant;
+}
+
+/// The rows of the result, still empty, and which values they are about.
+struct Wanted {
+  std::vector<TensorStatistics> rows;
+  std::vector<RowsOfValues> constant;  // of one layer after the other
+  RowsOfValues varying;
+};
+
+Wanted wanted_of(const Graph& graph, const std::vector<std::string>& globs) {
+  const std::set<const Node*> constants = constant_values(graph);
+  Wanted wanted;
+  for (const Node* layer : layers_called(graph, globs)) {
+    RowsOfValues constant;
+    const auto add = [&](Operand operand, const Node* value, const Type& type) {
+      if (type.dtype != DType::f32) return;
+      (constants.contains(value) ? constant : wanted.varying)[value->name()].push_back(
+          wanted.rows.size());
+      wanted.rows.push_back({layer->name(), operand, value->name(), {}});
+    };
+    for (std::size_t i = 0; i < layer->inputs().size(); ++i)
+      if (const std::optional<Operand> operand = operand_of(*layer, i))
+        add(*operand, layer->inputs()[i].node, layer->inputs()[i].type());
+    add(Operand::output, layer, layer->types()[0]);
+    if (!constant.empty()) wanted.constant.push_back(std::move(constant));
+  }
+  return wanted;
+}
+
+void include(const NamedTensors& values, const RowsOfValues& rows_of, Wanted& wanted,
+             ThreadPool& pool) {
+  std::vector<std::pair<const Tensor*, const std::vector<std::size_t>*>> work;
+  for (const auto& [name, tensor] : values) work.emplace_back(&tensor, &rows_of.at(name));
+  parallel_ranges(pool, std::ssize(work), 1, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      const Tensor dense = dense_on(*work[i].first, cpu());
+      for (const std::size_t row : *work[i].second)
+        wanted.rows[row].values.include(dense.values<float>());
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<TensorStatistics> measure_statistics(const Model& model,
+                                                 const std::vector<std::string>& layers,
+                                                 const EncodedSet& texts, Context& context) {
+  user_check(texts.size() > 0, "nothing to look at: there are no texts");
+  const Graph graph = forward_graph(model);
+  Wanted wanted = wanted_of(graph, layers);
+  const Session session = context.session();
+  ParameterStore parameters = model.parameters.on(session.device);
+  for (const RowsOfValues& values : wanted.constant) {
+    stop_if_interrupted();
+    const Graph part = giving(graph, values);
+    include(session.executable(part)->run({}, parameters), values, wanted, session.pool);
+  }
+  if (wanted.varying.empty()) return std::move(wanted.rows);
+  const Graph part = giving(graph, wanted.varying);
+  const std::unique_ptr<Executable> executable = session.executable(part);
+  const ExampleSource source = text_examples(texts);
+  Progress progress("look at values", texts.size(),
+                    {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
+  for (std::int64_t text = 0; text < texts.size(); ++text) {
+    stop_if_interrupted();
+    include(executable->run(source.batch(std::span(&text, 1), 0), parameters), wanted.varying,
+            wanted, session.pool);
+    progress.update(text + 1);
+  }
+  return std::move(wanted.rows);
+}
+
+namespace {
+
+constexpr double kMedian = 0.5, kNearlyAll = 0.999;
+constexpr std::int64_t kFewest = 1000;  // of which 99.9 % are not all
+
+// Decimals that show four digits of the largest magnitude: the others stand beside it.
+int decimals_of(double largest) {
+  constexpr int kDigits = 4, kMost = 9;
+  if (largest == 0) return 0;
+  return std::clamp(kDigits - 1 - static_cast<int>(std::floor(std::log10(largest))), 0, kMost);
+}
+
+double magnitude(const TensorStatistics& one, double share) {
+  return one.values.count() == 0 ? 0
+                                 : static_cast<double>(one.values.seen().magnitude_quantile(share));
+}
+
+}  // namespace
+
+Table statistics_table(const std::vector<TensorStatistics>& all) {
+  Table table({{"layer", "Layer"},
+               {"operand", "Operand"},
+               {"tensor", "Tensor"},
+               {"values", "Values"},
+               {"minimum", "Least"},
+               {"maximum", "Most"},
+               {"mean", "Mean"},
+               {"standard_deviation", "Standard deviation"},
+               {"median_magnitude", "|x|, median"},
+               {"p999_magnitude", "|x|, 99.9 %"},
+               {"magnitude", "|x|, largest"},
+               {"zeros", "Zeros"},
+               {"not_finite", "Not finite"}});
+  for (const TensorStatistics& one : all) {
+    const ValueStatistics& values = one.values;
+    const bool any = values.count() > 0;
+    const int digits = any ? decimals_of(static_cast<double>(values.seen().magnitude())) : 0;
+    const auto number = [&](double value) -> Cell {
+      return any ? real(value, digits) : Cell(absent);
+    };
+    table.add_row(
+        {one.layer, std::string(to_string(one.operand)), one.tensor, values.count(),
+         number(static_cast<double>(values.seen().minimum())),
+         number(static_cast<double>(values.seen().maximum())), number(values.mean()),
+         number(values.standard_deviation()), number(magnitude(one, kMedian)),
+         number(magnitude(one, kNearlyAll)), number(static_cast<double>(values.seen().magnitude())),
+         any ? percent(values.zero_share(), 2) : Cell(absent), values.seen().not_finite()});
+  }
+  return table;
+}
+
+Table histogram_table(const std::vector<TensorStatistics>& all) {
+  Table table({{"layer", "Layer"},
+               {"operand", "Operand"},
+               {"low", "From"},
+               {"high", "To"},
+               {"values", "Values"}});
+  for (const TensorStatistics& one : all)
+    for (const ValueStatistics::Bin& bin : one.values.histogram())
+      table.add_row({one.layer, std::string(to_string(one.operand)), real(bin.low, 4),
+                     real(bin.high, 4), bin.count});
+  return table;
+}
+
+Figure statistics_figure(const std::vector<TensorStatistics>& all, const std::string& title) {
+  std::vector<std::string> layers;
+  for (const TensorStatistics& one : all)
+    if (std::ranges::find(layers, one.layer) == layers.end()) layers.push_back(one.layer);
+  const auto place = [&](const std::string& layer) {
+    return static_cast<double>(layers.end() - std::ranges::find(layers, layer));
+  };
+  Figure figure{.title = title, .panels = {}, .width = 1500};
+  for (const Operand operand : {Operand::weight, Operand::input, Operand::output}) {
+    Panel panel{.title = std::string(to_string(operand)) + "s",
+                .x = {.label = "Magnitude", .logarithmic = true}};
+    Series median{.label = "median", .draw = Draw::points},
+        nearly_all{.label = "99.9 %", .draw = Draw::points},
+        largest{.label = "largest", .draw = Draw::points};
+    for (const TensorStatistics& one : all) {
+      if (one.operand != operand) continue;
+      const auto add = [&](Series& series, double value) {
+        if (value > 0 && std::isfinite(value))
+          series.points.push_back({.x = value, .y = place(one.layer), .name = one.layer});
+      };
+      add(median, magnitude(one, kMedian));
+      if (one.values.count() >= kFewest) add(nearly_all, magnitude(one, kNearlyAll));
+      add(largest, static_cast<double>(one.values.seen().magnitude()));
+    }
+    panel.series = {largest, nearly_all, median};
+    // The names stand once, at the left.
+    for (std::size_t i = 0; i < layers.size(); ++i)
+      panel.y.ticks.push_back(
+          {static_cast<double>(layers.size() - i), figure.panels.empty() ? layers[i] : ""});
+    panel.y.range = Range{0.4, static_cast<double>(layers.size()) + 0.6};
+    figure.panels.push_back(std::move(panel));
+  }
+  figure.height = 160 + 16 * static_cast<int>(layers.size());
+  return figure;
+}
+
+}  // namespace hone
