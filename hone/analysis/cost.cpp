@@ -1,6 +1,7 @@
 #include "hone/analysis/cost.h"
 
 #include <algorithm>
+#include <set>
 
 namespace hone {
 namespace {
@@ -61,39 +62,71 @@ const Node* taken_over(const Node& node, const LastReaders& last_reader) {
              : nullptr;
 }
 
+// What updates read that has the shape of what they change: gradients.
+std::set<const Node*> gradient_owners(const Graph& graph) {
+  std::set<const Node*> owners;
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    if (node->op().trait != Trait::update) continue;
+    for (std::size_t i = 1; i < node->inputs().size(); ++i) {
+      const Value& input = node->inputs()[i];
+      if (input.node->kind() == NodeKind::operation && input.type() == node->inputs()[0].type())
+        owners.insert(owner(input.node));
+    }
+  }
+  return owners;
+}
+
+/// What values take at the moment at which they take most.
+struct Peak {
+  std::int64_t bytes = 0, gradient_bytes = 0;
+};
+
+Peak peak_of(const Graph& graph, const Bindings& bindings, std::int64_t grain_bytes) {
+  const LastReaders last_reader = find_last_readers(graph);
+  const std::set<const Node*> gradients = gradient_owners(graph);
+  std::map<const Node*, std::vector<const Node*>> dying;
+  for (const auto& [node, reader] : last_reader) dying[reader].push_back(node);
+  Peak live, peak;
+  const auto add = [&](const Node& node, int sign) {
+    const std::int64_t bytes = sign * bytes_of(node, bindings, grain_bytes);
+    live.bytes += bytes;
+    if (gradients.contains(&node)) live.gradient_bytes += bytes;
+  };
+  for (const auto& node : graph.nodes()) {
+    if (node->kind() != NodeKind::operation) continue;
+    const Node* taken = taken_over(*node, last_reader);
+    if (!shares_memory(*node)) add(*node, 1);
+    if (taken != nullptr) add(*taken, -1);
+    if (live.bytes > peak.bytes) peak = live;
+    for (const Node* dead : dying[node.get()])
+      if (dead->kind() == NodeKind::operation && dead != taken) add(*dead, -1);
+  }
+  return peak;
+}
+
 }  // namespace
 
 std::int64_t peak_value_bytes(const Graph& graph, const Bindings& bindings,
                               std::int64_t grain_bytes) {
-  const LastReaders last_reader = find_last_readers(graph);
-  std::map<const Node*, std::vector<const Node*>> dying;
-  for (const auto& [node, reader] : last_reader) dying[reader].push_back(node);
-  std::int64_t live = 0, peak = 0;
-  for (const auto& node : graph.nodes()) {
-    if (node->kind() != NodeKind::operation) continue;
-    const Node* taken = taken_over(*node, last_reader);
-    if (!shares_memory(*node)) live += bytes_of(*node, bindings, grain_bytes);
-    if (taken != nullptr) live -= bytes_of(*taken, bindings, grain_bytes);
-    peak = std::max(peak, live);
-    for (const Node* dead : dying[node.get()]) {
-      if (dead->kind() == NodeKind::operation && dead != taken)
-        live -= bytes_of(*dead, bindings, grain_bytes);
-    }
-  }
-  return peak;
+  return peak_of(graph, bindings, grain_bytes).bytes;
 }
 
 Cost cost(const Graph& graph, const Bindings& bindings) {
   Cost total;
   for (const auto& node : graph.nodes()) {
-    if (node->kind() == NodeKind::parameter) total.parameter_bytes += bytes_of(*node, bindings);
+    if (node->kind() == NodeKind::parameter) {
+      total.parameter_bytes += bytes_of(*node, bindings);
+      if (node->role() == ParameterRole::moment) total.moment_bytes += bytes_of(*node, bindings);
+    }
     if (node->kind() != NodeKind::operation || node->op().flops == nullptr) continue;
     const std::vector<Type> types = node->input_types();
     const double flops = node->op().flops({types, node->attributes()}, bindings);
     total.flops += flops;
     total.flops_by_op[std::string(node->op().name)] += flops;
   }
-  total.peak_value_bytes = peak_value_bytes(graph, bindings);
+  const Peak peak = peak_of(graph, bindings, 1);
+  total.peak_value_bytes = peak.bytes;
+  total.peak_gradient_bytes = peak.gradient_bytes;
   return total;
 }
 

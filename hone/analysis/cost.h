@@ -15,6 +15,9 @@ struct Cost {
   /// The most memory that live intermediate values take at any moment: views, updates and operations that work in place
   /// take none, but the copies that reshaping a transposed view makes do.
   std::int64_t peak_value_bytes = 0;
+  /// What of these are gradients, at the moment at which they take most: what updates of parameters read.
+  std::int64_t peak_gradient_bytes = 0;
+  std::int64_t moment_bytes = 0;  ///< what of the parameters an optimizer keeps
 };
 
 Cost cost(const Graph& graph, const Bindings& bindings);

@@ -1,5 +1,7 @@
 #include "hone/analysis/precision.h"
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "hone/passes/quantize.h"
@@ -84,6 +86,76 @@ PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan) {
   size.bits =
       size.quantized_bits + 32.0 * static_cast<double>(size.parameters - size.quantized_parameters);
   return size;
+}
+
+namespace {
+
+double counted_bits(const PlannedTensor& tensor, BitCount count) {
+  if (count == BitCount::stored) return tensor.average_bits;
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(tensor.format.def->parameters, name, &FormatParameterDef::name) !=
+           tensor.format.def->parameters.end();
+  };
+  return has("width") && has("frac") && tensor.format["frac"] != kAuto
+             ? static_cast<double>(tensor.format["width"] + tensor.format["frac"])
+             : tensor.average_bits;
+}
+
+/// Elements and their bits, added up.
+struct BitSum {
+  double elements = 0, bits = 0;
+  void add(double more, double bits_each) {
+    elements += more;
+    bits += more * bits_each;
+  }
+  double average() const { return elements == 0 ? 32 : bits / elements; }
+};
+
+}  // namespace
+
+AverageBits average_bits(const Graph& graph, const QuantizationPlan& plan, const Bindings& bindings,
+                         BitCount count) {
+  std::map<std::string, double> of_parameters, of_outputs;       // by the name of the tensor
+  std::map<std::pair<std::string, std::string>, double> inputs;  // by layer and tensor
+  for (const PlannedTensor& tensor : planned_tensors(graph, plan, bindings)) {
+    const double bits = counted_bits(tensor, count);
+    if (tensor.operand == Operand::output)
+      of_outputs.emplace(tensor.tensor, bits);
+    else if (tensor.operand == Operand::input)
+      inputs.emplace(std::pair(tensor.layer, tensor.tensor), bits);
+    else
+      of_parameters.emplace(tensor.tensor, bits);
+  }
+  AverageBits result;
+  BitSum weights, quantized, data;
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+    if (!info(parameter->role()).counted) continue;
+    const std::int64_t elements = element_count(resolve(parameter->types()[0].shape, {}));
+    const auto found = of_parameters.find(parameter->name());
+    weights.add(static_cast<double>(elements),
+                found == of_parameters.end() ? 32 : found->second);
+    result.parameters += elements;
+    if (found == of_parameters.end()) continue;
+    quantized.add(static_cast<double>(elements), found->second);
+    result.quantized_parameters += elements;
+  }
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    if (node->op().trait != Trait::contraction) continue;
+    for (std::size_t i = 0; i < node->inputs().size(); ++i) {
+      if (operand_of(*node, i) != Operand::input) continue;
+      const Value& value = node->inputs()[i];
+      const auto as_input = inputs.find({node->name(), value.node->name()});
+      const auto as_output = of_outputs.find(value.node->name());
+      data.add(static_cast<double>(element_count(resolve(value.type().shape, bindings))),
+               as_input != inputs.end()      ? as_input->second
+               : as_output != of_outputs.end() ? as_output->second
+                                               : 32);
+    }
+  }
+  result.weights = weights.average();
+  result.quantized_weights = quantized.average();
+  result.data = data.average();
+  return result;
 }
 
 }  // namespace hone

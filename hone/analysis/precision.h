@@ -42,4 +42,24 @@ std::set<std::string> table_parameters(const Graph& graph);
 /// A parameter that layers want in several formats counts in the first of them.
 PlannedSize planned_size(const Graph& graph, const QuantizationPlan& plan);
 
+/// Bits per element of what a plan makes of an unquantized graph.
+struct AverageBits {
+  double weights = 32;            ///< of all parameters that count
+  double quantized_weights = 32;  ///< of those in a format; 32 where none is
+  double data = 32;               ///< of all values that products read and compute
+  std::int64_t quantized_parameters = 0, parameters = 0;  ///< elements
+};
+
+enum class BitCount : std::uint8_t {
+  stored,  ///< of the codes, with what blocks, rows or tensors share
+  /// Width and fraction of formats that have both, added up: integer(width=8,frac=4) counts 12, as MASE's
+  /// `average_bitwidth` has it. A number to compare with older ones; nothing has so many bits.
+  width_and_fraction,
+};
+
+/// Values are counted as often as products read them. A parameter that layers want in several formats counts in the first of
+/// them. Throws as `planned_tensors`.
+AverageBits average_bits(const Graph& graph, const QuantizationPlan& plan, const Bindings& bindings,
+                         BitCount count = BitCount::stored);
+
 }  // namespace hone

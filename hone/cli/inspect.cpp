@@ -57,6 +57,13 @@ Command inspect_command() {
         app.add_flag("--verify", a->job.verify,
                      "first compare every file of the folder with the fingerprint that was taken "
                      "when it was written; an error names those that differ");
+        app.add_flag_callback(
+            "--added_bits",
+            [job = &a->job] { job->bit_count = BitCount::width_and_fraction; },
+            "count a format of width and fraction as both added up, as MASE's average_bitwidth "
+            "does, instead of its bits");
+        app.add_option("--csv", a->job.csv, "file to write the table of modules to");
+        app.add_flag("--overwrite", a->job.overwrite, "replace the file if it exists");
         app.add_flag("--no_graph", a->no_graph, "leave the graph text out");
         declare(app, a->run);
         return [a] { inspect(*a); };

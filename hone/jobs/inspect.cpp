@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <map>
+
 #include "hone/base/changed_files.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
@@ -10,19 +12,34 @@
 #include "hone/models/text_limit.h"
 #include "hone/passes/freeze.h"
 #include "hone/passes/pack.h"
+#include "hone/passes/quantize.h"
 #include "hone/report/table.h"
 #include "hone/train/training_graph.h"
 
 namespace hone {
 namespace {
 
-Table parameter_table(const std::vector<ModuleParameters>& modules) {
+// Zeros of the parameters of a module, by its name.
+std::map<std::string, Zeros> zeros_by_module(const std::vector<Zeros>& parameters) {
+  std::map<std::string, Zeros> modules;
+  for (const Zeros& one : parameters) {
+    Zeros& sum = modules[one.name.substr(0, one.name.rfind('.'))];
+    sum.elements += one.elements;
+    sum.zeros += one.zeros;
+  }
+  return modules;
+}
+
+Table parameter_table(const InspectResult& result) {
   Table table({{"module", "Module"},
                {"parameters", "Parameters"},
                {"trainable", "Trainable"},
-               {"frozen", "Frozen"}});
-  for (const ModuleParameters& m : modules)
-    table.add_row({m.module, m.trainable + m.frozen, m.trainable, m.frozen});
+               {"frozen", "Frozen"},
+               {"zeros", "Zeros"}});
+  std::map<std::string, Zeros> zeros = zeros_by_module(result.zeros);
+  for (const ModuleParameters& m : result.modules)
+    table.add_row({m.module, m.trainable + m.frozen, m.trainable, m.frozen,
+                   percent(zeros[m.module].share(), 2)});
   return table;
 }
 
@@ -77,14 +94,55 @@ Table cost_table(const InspectResult& result, const InspectJob& job, std::int64_
   Table costs({{"run", "One run at " + fmt::format("{} x {} tokens", job.batch, tokens)},
                {"gflop", "GFLOP"},
                {"parameter_bytes", "Parameters"},
-               {"peak_value_bytes", "Values at most"}});
+               {"moment_bytes", "Optimizer"},
+               {"gradient_bytes", "Gradients"},
+               {"value_bytes", "Other values"},
+               {"bytes", "In all, at most"}});
   const auto add = [&](const char* run, const Cost& cost) {
-    costs.add_row({run, real(cost.flops / 1e9, 3), bytes(cost.parameter_bytes),
-                   bytes(cost.peak_value_bytes)});
+    costs.add_row({run, real(cost.flops / 1e9, 3), bytes(cost.parameter_bytes - cost.moment_bytes),
+                   bytes(cost.moment_bytes), bytes(cost.peak_gradient_bytes),
+                   bytes(cost.peak_value_bytes - cost.peak_gradient_bytes),
+                   bytes(cost.parameter_bytes + cost.peak_value_bytes)});
   };
   add("inference", result.inference);
   if (result.totals.trainable > 0) add("training step with AdamW", result.training_step);
   return costs;
+}
+
+// "Bits on average: weights 9.1, of the 98 % of them that are in a format 8.25; what products read 32."
+std::string bits_text(const AverageBits& bits, BitCount count) {
+  if (bits.quantized_parameters == 0 && bits.data == 32)
+    return "Bits on average: 32, nothing is in a format of fewer.";
+  const std::string quantized =
+      bits.quantized_parameters == 0
+          ? ""
+          : fmt::format(", of the {} of them in a format {}",
+                        display_text(percent(static_cast<double>(bits.quantized_parameters) /
+                                             static_cast<double>(bits.parameters))),
+                        display_text(hone::bits(bits.quantized_weights)));
+  return fmt::format("Bits on average{}: weights {}{}; what products read {}.",
+                     count == BitCount::width_and_fraction
+                         ? " (width and fraction added up, which nothing has)"
+                         : "",
+                     display_text(hone::bits(bits.weights)), quantized,
+                     display_text(hone::bits(bits.data)));
+}
+
+Json to_json(const AverageBits& bits, BitCount count) {
+  return {{"counted", count == BitCount::stored ? "stored" : "width_and_fraction"},
+          {"weights", bits.weights},
+          {"quantized_weights", bits.quantized_weights},
+          {"quantized_parameters", bits.quantized_parameters},
+          {"data", bits.data}};
+}
+
+// Packed weights are decoded for it.
+std::vector<Zeros> zeros_of(const Model& model, const Session& session) {
+  if (!has_packed_weights(model.graph)) return parameter_zeros(model.graph, model.parameters);
+  Graph graph = model.graph;
+  ParameterStore parameters = model.parameters;
+  run_passes(graph, parameters, session, {"unpack"});
+  return parameter_zeros(graph, parameters);
 }
 
 Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t tokens,
@@ -101,10 +159,12 @@ Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t to
           {"history", facts.history.passes},
           {"history_complete", facts.history.complete},
           {"graph", result.graph},
-          {"parameters_by_module", to_json(parameter_table(result.modules))},
+          {"parameters_by_module", to_json(parameter_table(result))},
           {"parameters", result.totals.all()},
           {"trainable_parameters", result.totals.trainable},
           {"frozen_parameters", result.totals.frozen},
+          {"zeros", total(result.zeros).zeros},
+          {"bits", to_json(result.bits, job.bit_count)},
           {"batch", job.batch},
           {"tokens", tokens},
           {"inference_flops", result.inference.flops},
@@ -112,6 +172,8 @@ Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t to
           {"parameter_bytes", result.inference.parameter_bytes},
           {"inference_peak_value_bytes", result.inference.peak_value_bytes},
           {"training_parameter_bytes", result.training_step.parameter_bytes},
+          {"training_moment_bytes", result.training_step.moment_bytes},
+          {"training_peak_gradient_bytes", result.training_step.peak_gradient_bytes},
           {"training_peak_value_bytes", result.training_step.peak_value_bytes}};
 }
 
@@ -137,6 +199,7 @@ std::size_t verify_files(const std::string& folder) {
 }  // namespace
 
 InspectResult inspect_model(const InspectJob& job, Context& context) {
+  if (!job.csv.empty()) check_output_file(job.csv, job.overwrite);
   const std::size_t verified = job.verify ? verify_files(job.model) : 0;
   const TextModel source = open_model(job.model, context, job.seed);
   tell_warnings(context, source.model.warnings);
@@ -154,18 +217,24 @@ InspectResult inspect_model(const InspectJob& job, Context& context) {
   result.modules = parameters_by_module(training);
   result.totals = total_parameters(training);
   result.inference = cost(inference, bindings);
+  result.bits = average_bits(plain_graph(source.model), standing_plan(source.model.graph), bindings,
+                             job.bit_count);
+  result.zeros = zeros_of(source.model, context.session());
   if (result.totals.trainable > 0) add_training_step(training, {});
   result.training_step = cost(training, bindings);
   result.fields = to_json(result, job, tokens, source.model);
   if (job.verify) result.fields["verified_files"] = verified;
-  Table counts = parameter_table(result.modules);
-  counts.add_row({"all", result.totals.all(), result.totals.trainable, result.totals.frozen});
+  Table counts = parameter_table(result);
+  if (!job.csv.empty()) write_file(job.csv, to_csv(counts));
+  counts.add_row({"all", result.totals.all(), result.totals.trainable, result.totals.frozen,
+                  percent(total(result.zeros).share(), 2)});
   std::string about = facts_text(source.model);
   if (job.verify) about += fmt::format("\nAll of its {} files are as they were written.", verified);
   result.text = [about, history = graph_history_text(facts.history), counts,
+                 bits = bits_text(result.bits, job.bit_count),
                  costs = cost_table(result, job, tokens)](const TextStyle& style) {
-    return fmt::format("{}\n{}\n\n{}\n{}", about, history, to_text(counts, style),
-                       to_text(costs, style));
+    return fmt::format("{}\n{}\n{}\n\n{}\n{}", about, history, fitted(bits, style.columns),
+                       to_text(counts, style), to_text(costs, style));
   };
   return result;
 }

@@ -6,6 +6,8 @@
 
 #include "hone/analysis/cost.h"
 #include "hone/analysis/parameters.h"
+#include "hone/analysis/precision.h"
+#include "hone/analysis/sparsity.h"
 #include "hone/base/json.h"
 #include "hone/report/text_layout.h"
 #include "hone/runtime/context.h"
@@ -22,6 +24,10 @@ struct InspectJob {
       {};  ///< globs of parameters that training would leave as they are
   bool verify =
       false;  ///< first compare every file of the folder with what its record says was written
+  /// How bits are counted.
+  BitCount bit_count = BitCount::stored;
+  std::string csv = {};  ///< file for the table of modules; empty: none
+  bool overwrite = false;
   std::uint64_t seed = 42;
 };
 
@@ -31,6 +37,8 @@ struct InspectResult {
   ParameterTotals totals;
   Cost inference;      ///< of one run
   Cost training_step;  ///< of one with AdamW; where all is frozen, of the loss
+  AverageBits bits;    ///< of a run of inference
+  std::vector<Zeros> zeros;  ///< of every parameter, packed ones decoded
   Json fields;         ///< what programs read, see `result_of`
   /// The same for people, without the graph.
   std::function<std::string(const TextStyle&)> text;

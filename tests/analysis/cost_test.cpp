@@ -109,5 +109,28 @@ TEST(Cost, PeakKeepsOutputsToTheEnd) {
   EXPECT_EQ(cost(parse(std::string(text) + "output a = %a\n"), {{'B', 4}}).peak_value_bytes, 64);
 }
 
+// The peak is when both gradients (24 bytes each) and their norm are there.
+TEST(Cost, TellsGradientsAndMomentsApart) {
+  const Graph graph = parse(
+      "%a = parameter weight trainable : f32[2, 3]\n"
+      "%b = parameter weight trainable : f32[2, 3]\n"
+      "%m = parameter moment frozen : f32[2, 3]\n"
+      "%v = parameter moment frozen : f32[2, 3]\n"
+      "%rate = input : f32[]\n"
+      "%step = input : i64[]\n"
+      "%ga = tanh(%a) : f32[2, 3]\n"
+      "%gb = tanh(%b) : f32[2, 3]\n"
+      "%norm = global_norm(%ga, %gb) : f32[]\n"
+      "%new = adamw(%a, %ga, %m, %v, %norm, %rate, %step) : f32[2, 3], f32[2, 3], "
+      "f32[2, 3]\n"
+      "output norm = %norm\n"
+      "output gb = %gb\n");
+  const Cost total = cost(graph, {});
+  EXPECT_EQ(total.parameter_bytes, 4 * 24);
+  EXPECT_EQ(total.moment_bytes, 2 * 24);
+  EXPECT_EQ(total.peak_value_bytes, 2 * 24 + 4);
+  EXPECT_EQ(total.peak_gradient_bytes, 24) << "the other one only leaves the graph";
+}
+
 }  // namespace
 }  // namespace hone::testing

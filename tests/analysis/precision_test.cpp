@@ -131,5 +131,35 @@ TEST(PlannedSize, OfInputsAndOutputsIsThatOfTheWholeModel) {
   EXPECT_EQ(size.average_weight_bits(), 32);
 }
 
+// %w is in 8 bits, and so is what `second` reads; `first` reads fp32.
+TEST(AverageBits, AreWeighedByElements) {
+  const Graph graph = shared_weight();
+  const Format wide = format_called("integer(width=8,frac=4)");
+  const QuantizationPlan plan = {{"second", {.input = wide, .weight = wide}}};
+  const Bindings bindings = {{'B', 2}, {'S', 5}};
+  const AverageBits bits = average_bits(graph, plan, bindings);
+  EXPECT_EQ(bits.parameters, 27);
+  EXPECT_EQ(bits.quantized_parameters, 16);
+  EXPECT_EQ(bits.quantized_weights, 8);
+  EXPECT_DOUBLE_EQ(bits.weights, (16 * 8 + 11 * 32) / 27.0);
+  EXPECT_DOUBLE_EQ(bits.data, 20);
+  const AverageBits added = average_bits(graph, plan, bindings, BitCount::width_and_fraction);
+  EXPECT_EQ(added.quantized_weights, 12);
+  EXPECT_DOUBLE_EQ(added.data, 22);
+  // Where a format has no fraction, both counts are of its bits, with what blocks share.
+  const Format blocks = format_called("mxint(bits=4,block=2)");
+  for (const BitCount count : {BitCount::stored, BitCount::width_and_fraction})
+    EXPECT_EQ(average_bits(graph, {{"first", {.weight = blocks}}}, bindings, count).quantized_weights,
+              8);
+}
+
+TEST(AverageBits, OfAnOutputAreThoseOfWhoReadsIt) {
+  const AverageBits bits = average_bits(
+      shared_weight(), {{"first", {.output = format_called("bf16")}}}, {{'B', 2}, {'S', 5}});
+  EXPECT_DOUBLE_EQ(bits.data, (32 + 16) / 2.0);
+  EXPECT_EQ(bits.weights, 32);
+  EXPECT_EQ(bits.quantized_weights, 32);
+}
+
 }  // namespace
 }  // namespace hone::testing

@@ -149,5 +149,37 @@ TEST(Inspect, VerifiesThatFilesAreAsTheyWereWritten) {
       << fresh.messages;
 }
 
+TEST(Inspect, TellsBitsZerosAndWhatTakesMemory) {
+  const TemporaryFolder folder;
+  const std::string rounded = (folder.path() / "rounded").string(),
+                    packed = (folder.path() / "packed").string(),
+                    csv = (folder.path() / "modules.csv").string();
+  const Json plain = run_json({"inspect", "model"}, workshop());
+  EXPECT_EQ(plain["bits"]["weights"], 32);
+  EXPECT_EQ(plain["bits"]["data"], 32);
+  EXPECT_EQ(plain["training_moment_bytes"], 2 * plain["parameter_bytes"].get<std::int64_t>());
+  EXPECT_GT(plain["training_peak_gradient_bytes"].get<std::int64_t>(), 0);
+  EXPECT_LT(plain["training_peak_gradient_bytes"], plain["training_peak_value_bytes"]);
+  run_well({"quantize", "model", "--format", "integer(width=8,frac=4)", "--data", "reviews.csv",
+            "-o", rounded},
+           workshop());
+  run_well({"pack", rounded, "-o", packed}, workshop());
+  const Json of_rounded = run_json({"inspect", rounded, "--csv", csv}, workshop()),
+             of_packed = run_json({"inspect", packed}, workshop()),
+             added = run_json({"inspect", rounded, "--added_bits"}, workshop());
+  EXPECT_EQ(of_rounded["bits"]["quantized_weights"], 8);
+  EXPECT_EQ(added["bits"]["quantized_weights"], 12);
+  EXPECT_EQ(added["bits"]["counted"], "width_and_fraction");
+  // What is packed is what was rounded.
+  EXPECT_EQ(of_packed["bits"], of_rounded["bits"]);
+  EXPECT_EQ(of_packed["zeros"], of_rounded["zeros"]);
+  EXPECT_GT(of_rounded["zeros"], plain["zeros"]);
+  EXPECT_LT(of_packed["parameter_bytes"], of_rounded["parameter_bytes"]);
+  EXPECT_TRUE(read_file(csv).starts_with("module,parameters,trainable,frozen,zeros\r\n"));
+  const Ending again = run_hone({"inspect", rounded, "--csv", csv}, workshop());
+  EXPECT_EQ(again.code, 1);
+  EXPECT_NE(again.messages.find("modules.csv"), std::string::npos) << again.messages;
+}
+
 }  // namespace
 }  // namespace hone::testing
