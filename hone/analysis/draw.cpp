@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "hone/analysis/module_tree.h"
@@ -42,25 +43,6 @@ std::string markup(std::string_view text) {
   return result;
 }
 
-std::string_view fill_of(Trait trait) {
-  switch (trait) {
-    case Trait::contraction:
-      return "#cfe2f3";
-    case Trait::row_reduction:
-      return "#d9ead3";
-    case Trait::element_wise:
-      return "#fff2cc";
-    case Trait::view:
-      return "#f3f3f3";
-    case Trait::update:
-      return "#f4cccc";
-    case Trait::gather:
-    case Trait::other:
-      return "#ead1dc";
-  }
-  return "white";
-}
-
 bool is_number(std::string_view component) {
   return !component.empty() && component.find_first_not_of("0123456789") == std::string::npos;
 }
@@ -93,8 +75,14 @@ struct Layer {
 
 // What an operation is but for where it stands. Whole numbers among its attributes do not count: the streams of random
 // numbers, which differ from layer to layer, are such.
-std::string description_of(const Node& node, const std::string& layer) {
-  std::string text = fmt::format("{} {}", relative(node.name(), layer), node.op().name);
+std::string description_of(const Node& node, const std::string& layer, const DrawOptions& options) {
+  const auto mark = options.marks.find(node.name());
+  std::string text = fmt::format("{}{} {}", mark == options.marks.end() ? ' ' : mark->second,
+                                 relative(node.name(), layer), node.op().name);
+  const Node* const one[] = {&node};
+  if (options.colouring.number)
+    if (const std::optional<double> number = options.colouring.number(one))
+      text += " " + options.colouring.text(*number);
   for (const auto& [key, value] : node.attributes().items()) {
     if (const auto* format = std::get_if<Format>(&value)) text += " " + to_string(*format);
     if (const auto* number = std::get_if<double>(&value)) text += fmt::format(" {}", *number);
@@ -109,7 +97,7 @@ std::string description_of(const Node& node, const std::string& layer) {
   return text + "\n";
 }
 
-std::vector<Layer> layers_of(const Graph& graph) {
+std::vector<Layer> layers_of(const Graph& graph, const DrawOptions& options) {
   std::vector<Layer> layers;
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
     const std::string group = group_of(node->name());
@@ -117,7 +105,7 @@ std::vector<Layer> layers_of(const Graph& graph) {
     auto layer = std::ranges::find(layers, group, &Layer::name);
     if (layer == layers.end()) layer = layers.insert(layer, {group, 0, ""});
     ++layer->operations;
-    layer->description += description_of(*node, group);
+    layer->description += description_of(*node, group, options);
   }
   return layers;
 }
@@ -138,10 +126,10 @@ struct Folding {
   }
 };
 
-Folding fold(const std::vector<Layer>& layers, std::int64_t depth) {
+Folding fold(const std::vector<Layer>& layers, std::int64_t equal_layers) {
   Folding folding;
-  const auto drawn_of_a_row = static_cast<std::size_t>(depth);
-  for (std::size_t begin = 0, end = 0; depth > 0 && begin < layers.size(); begin = end) {
+  const auto drawn_of_a_row = static_cast<std::size_t>(equal_layers);
+  for (std::size_t begin = 0, end = 0; equal_layers > 0 && begin < layers.size(); begin = end) {
     while (end < layers.size() && layers[end].description == layers[begin].description &&
            stack_of(layers[end]) == stack_of(layers[begin]))
       ++end;
@@ -155,37 +143,6 @@ Folding fold(const std::vector<Layer>& layers, std::int64_t depth) {
   }
   return folding;
 }
-
-/// A colour for each format that quantizers have, in the order in which they are met; they repeat.
-class FormatColours {
- public:
-  std::string_view of(const Node& quantizer) {
-    static constexpr std::string_view kColours[] = {"#ffc078", "#8ce99a", "#74c0fc", "#e599f7",
-                                                    "#ffe066", "#ffa8a8", "#63e6be", "#b197fc"};
-    const std::string format = to_string(quantizer.attributes().get<Format>("format"));
-    const auto found = std::ranges::find(formats_, format);
-    const auto index = static_cast<std::size_t>(found - formats_.begin());
-    if (found == formats_.end()) formats_.push_back(format);
-    colours_.resize(formats_.size(), kColours[index % std::size(kColours)]);
-    return colours_[index];
-  }
-  std::string legend(const std::string& prefix) const {
-    if (formats_.empty()) return "";
-    std::string text = fmt::format(
-        "  subgraph cluster_{}legend {{ label=\"quantized to\"; fontsize=12; "
-        "style=rounded; color=\"#bbbbbb\";\n",
-        prefix);
-    for (std::size_t i = 0; i < formats_.size(); ++i)
-      text += fmt::format("  {} [fillcolor=\"{}\", label={}];\n",
-                          dot_string(prefix + "format " + formats_[i]), colours_[i],
-                          dot_string(formats_[i]));
-    return text + "  }\n";
-  }
-
- private:
-  std::vector<std::string> formats_;
-  std::vector<std::string_view> colours_;
-};
 
 std::string operation_label(const Node& node, const std::string& group) {
   std::string label =
@@ -225,7 +182,7 @@ Mark mark_of(const Node& node, const Pen& pen) {
           fmt::format("<font color=\"{}\"><b>{} </b></font>", colour, mark->second)};
 }
 
-std::string statement(const Node& node, const std::string& group, FormatColours& formats,
+std::string statement(const Node& node, const std::string& group, const Colours& colours,
                       const Pen& pen) {
   const Mark mark = mark_of(node, pen);
   if (node.kind() == NodeKind::input) {
@@ -235,9 +192,37 @@ std::string statement(const Node& node, const std::string& group, FormatColours&
         pen.id(node.name()), mark.frame, mark.sign, markup(node.name()),
         to_string(node.types()[0]));
   }
-  return fmt::format("  {} [fillcolor=\"{}\"{}, label=<{}{}>];\n", pen.id(node.name()),
-                     is_quantizer(node) ? formats.of(node) : fill_of(node.op().trait), mark.frame,
-                     mark.sign, operation_label(node, group));
+  const Node* const one[] = {&node};
+  const Colours::Fill fill = colours.of(one);
+  return fmt::format("  {} [fillcolor=\"{}\"{}, label=<{}{}{}>];\n", pen.id(node.name()),
+                     fill.colour, mark.frame, mark.sign, operation_label(node, group),
+                     fill.fact.empty() ? "" : "<br/><i>" + markup(fill.fact) + "</i>");
+}
+
+/// All operations of a module that is one box, those of the modules in it too.
+using ModuleBoxes = std::map<std::size_t, std::vector<const Node*>>;
+
+// The box of a module, named as it, with the parameters that its operations read.
+std::string module_statement(const Module& module, const std::string& label,
+                             const std::vector<const Node*>& operations, const Colours& colours,
+                             const Pen& pen) {
+  std::int64_t parameters = 0, marked = 0;
+  for (const Node* node : operations) {
+    marked += pen.options.marks.contains(node->name()) ? 1 : 0;
+    for (const Value& input : node->inputs())
+      if (input.node->kind() == NodeKind::parameter && info(input.node->role()).counted)
+        parameters += element_count(resolve(input.node->types()[0].shape, {}));
+  }
+  const Colours::Fill fill = colours.of(operations);
+  std::string text =
+      fmt::format("<b>{}</b><br/>{} operations", markup(label), grouped(std::ssize(operations)));
+  if (parameters > 0)
+    text += fmt::format("<br/><font color=\"#666666\">{} parameters</font>", grouped(parameters));
+  if (!fill.fact.empty()) text += "<br/><i>" + markup(fill.fact) + "</i>";
+  if (marked > 0)
+    text += fmt::format("<br/><font color=\"#e67700\"><b>{} differ</b></font>", grouped(marked));
+  return fmt::format("  {} [fillcolor=\"{}\", penwidth={}, label=<{}>];\n",
+                     pen.id("module " + module.path), fill.colour, marked > 0 ? 3 : 2, text);
 }
 
 // Of a cluster: its whole path, but for what the layer around it says already.
@@ -267,34 +252,115 @@ std::string edge(const std::string& from, const std::string& to, const Type& typ
                      dot_string(to_string(type)));
 }
 
-// The statements of one graph.
-Drawing body_of(const Graph& graph, const Pen& pen) {
-  const Folding folding = fold(layers_of(graph), pen.options.depth);
-  const ModuleTree tree = module_tree(graph);
-  Drawing drawing;
-  drawing.folded_layers = static_cast<std::int64_t>(folding.drawn_as.size());
-  FormatColours formats;
-  std::map<std::size_t, std::string> statements;  // by module
-  std::string edges;
-  for (const auto& node : graph.nodes()) {
-    if (node->kind() == NodeKind::parameter) continue;
-    const bool operation = node->kind() == NodeKind::operation;
-    drawing.operations += operation ? 1 : 0;
-    if (operation && folding.folds(group_of(node->name()))) continue;
-    drawing.drawn += operation ? 1 : 0;
-    const std::size_t module = operation ? tree.module_of.at(node.get()) : 0;
-    statements[module] += statement(*node, tree.modules[module].path, formats, pen);
-    for (const Value& input : node->inputs()) {
-      if (input.node->kind() != NodeKind::parameter)
-        edges += edge(folding.drawn(input.node->name()), node->name(), input.type(), pen);
+// The outermost module around an operation that is not opened; 0, which is all, where there is none.
+std::size_t closed_module(const ModuleTree& tree, const Node& node, std::int64_t depth) {
+  std::size_t module = tree.module_of.at(&node), closed = 0;
+  for (; depth > 0 && module != 0; module = tree.modules[module].parent)
+    if (tree.modules[module].depth > depth) closed = module;
+  return closed;
+}
+
+std::string legend_of(const Colours& colours, const Pen& pen) {
+  if (colours.legend().empty()) return "";
+  std::string text = fmt::format(
+      "  subgraph cluster_{}legend {{ label={}; fontsize=12; style=rounded; color=\"#bbbbbb\";\n",
+      pen.prefix, dot_string(pen.options.colouring.legend));
+  for (const Colours::Entry& entry : colours.legend())
+    text += fmt::format("  {} [fillcolor=\"{}\", label={}];\n",
+                        dot_string(pen.prefix + "legend " + entry.label), entry.colour,
+                        dot_string(entry.label));
+  return text + "  }\n";
+}
+
+/// Where everything of a graph is drawn.
+struct Boxes {
+  Folding folding;
+  ModuleTree tree;
+  std::map<std::string, std::string> names;  ///< of operations: the box that they stand in
+  std::vector<const Node*> single;           ///< operations with a box of their own
+  ModuleBoxes modules;
+};
+
+Boxes boxes_of(const Graph& graph, const DrawOptions& options) {
+  Boxes boxes{.folding = fold(layers_of(graph, options), options.equal_layers),
+              .tree = module_tree(graph),
+              .names = {},
+              .single = {},
+              .modules = {}};
+  for (const Node* node : graph.of_kind(NodeKind::operation)) {
+    if (boxes.folding.folds(group_of(node->name()))) continue;
+    const std::size_t closed = closed_module(boxes.tree, *node, options.depth);
+    if (closed == 0) {
+      boxes.single.push_back(node);
+      boxes.names[node->name()] = node->name();
+    } else {
+      boxes.modules[closed].push_back(node);
+      boxes.names[node->name()] = "module " + boxes.tree.modules[closed].path;
     }
   }
-  drawing.dot = cluster(tree, 0, folding, statements, pen) + formats.legend(pen.prefix) + edges;
+  return boxes;
+}
+
+Colours colours_of(const Boxes& boxes, const Colouring& colouring) {
+  std::vector<std::vector<const Node*>> all;
+  for (const Node* node : boxes.single) all.push_back({node});
+  for (const auto& [module, operations] : boxes.modules) all.push_back(operations);
+  return {colouring, all};
+}
+
+// The statements of one graph.
+Drawing body_of(const Graph& graph, const Pen& pen) {
+  const Boxes boxes = boxes_of(graph, pen.options);
+  const Colours colours = colours_of(boxes, pen.options.colouring);
+  const ModuleTree& tree = boxes.tree;
+  Drawing drawing{.dot = {},
+                  .operations = std::ssize(graph.of_kind(NodeKind::operation)),
+                  .drawn = std::ssize(boxes.single),
+                  .folded_layers = static_cast<std::int64_t>(boxes.folding.drawn_as.size()),
+                  .boxed = 0,
+                  .modules = static_cast<std::int64_t>(boxes.modules.size())};
+  const auto box_of = [&](const std::string& name) {
+    const std::string drawn = boxes.folding.drawn(name);
+    const auto box = boxes.names.find(drawn);
+    return box == boxes.names.end() ? drawn : box->second;
+  };
+  std::map<std::size_t, std::string> statements;  // by module
+  for (const Node* input : graph.of_kind(NodeKind::input))
+    statements[0] += statement(*input, "", colours, pen);
+  for (const Node* node : boxes.single) {
+    const std::size_t module = tree.module_of.at(node);
+    statements[module] += statement(*node, tree.modules[module].path, colours, pen);
+  }
+  for (const auto& [index, operations] : boxes.modules) {
+    const Module& module = tree.modules[index];
+    statements[module.parent] +=
+        module_statement(module, module_label(module, boxes.folding), operations, colours, pen);
+    drawing.boxed += std::ssize(operations);
+  }
+  // Of several values of one type from one box to another there is one edge.
+  std::string edges;
+  std::set<std::string> drawn;
+  const auto add_edge = [&](const std::string& from, const std::string& to, const Type& type,
+                            bool once) {
+    const std::string text = edge(from, to, type, pen);
+    if (from != to && (drawn.insert(text).second || !once)) edges += text;
+  };
+  for (const auto& node : graph.nodes()) {
+    if (node->kind() != NodeKind::operation || boxes.folding.folds(group_of(node->name())))
+      continue;
+    const std::string to = box_of(node->name());
+    for (const Value& input : node->inputs())
+      if (input.node->kind() != NodeKind::parameter)
+        add_edge(box_of(input.node->name()), to, input.type(),
+                 /*once=*/to.starts_with("module ") ||
+                     box_of(input.node->name()).starts_with("module "));
+  }
+  drawing.dot = cluster(tree, 0, boxes.folding, statements, pen) + legend_of(colours, pen) + edges;
   for (const auto& [name, value] : graph.outputs()) {
     drawing.dot += fmt::format(
         "  {} [shape=ellipse, style=filled, fillcolor=\"#ffffff\", label=<<b>{}</b>>];\n",
         pen.id("output " + name), markup(name));
-    drawing.dot += edge(folding.drawn(value.node->name()), "output " + name, value.type(), pen);
+    drawing.dot += edge(box_of(value.node->name()), "output " + name, value.type(), pen);
   }
   return drawing;
 }
@@ -333,24 +399,31 @@ Drawing draw_beside(const Graph& left, const DrawOptions& left_options, const Gr
               title, side("a", left_options.title, a.dot) + side("b", right_options.title, b.dot)),
           .operations = a.operations + b.operations,
           .drawn = a.drawn + b.drawn,
-          .folded_layers = a.folded_layers + b.folded_layers};
+          .folded_layers = a.folded_layers + b.folded_layers,
+          .boxed = a.boxed + b.boxed,
+          .modules = a.modules + b.modules};
 }
 
 std::string drawn_sentence(const Drawing& drawing) {
-  if (drawing.folded_layers == 0)
+  if (drawing.drawn == drawing.operations)
     return fmt::format("drawn: all {} operations", grouped(drawing.operations));
-  const std::int64_t folded = drawing.operations - drawing.drawn;
-  return fmt::format("drawn: {} operations; {} equal {} with {} operations folded; {} in all",
-                     grouped(drawing.drawn), drawing.folded_layers,
-                     drawing.folded_layers == 1 ? "layer" : "layers", grouped(folded),
-                     grouped(drawing.operations));
+  std::string text = fmt::format("drawn: {} operations", grouped(drawing.drawn));
+  if (drawing.modules > 0)
+    text += fmt::format("; {} {} with {} operations as one box each", drawing.modules,
+                        drawing.modules == 1 ? "module" : "modules", grouped(drawing.boxed));
+  if (drawing.folded_layers > 0)
+    text += fmt::format("; {} equal {} with {} operations folded", drawing.folded_layers,
+                        drawing.folded_layers == 1 ? "layer" : "layers",
+                        grouped(drawing.operations - drawing.drawn - drawing.boxed));
+  return text + fmt::format("; {} in all", grouped(drawing.operations));
 }
 
 void write_dot(const std::string& dot, const fs::path& file) {
   const std::string extension = file.extension().string();
   if (extension == ".dot") return write_file(file, dot);
   user_check(extension == ".svg" || extension == ".png" || extension == ".pdf",
-             "{}: cannot draw into this kind of file; expected .svg, .png, .pdf or .dot",
+             "{}: cannot draw into this kind of file; expected .svg, .png, .pdf or .dot (a model's "
+             "drawing: .html too)",
              file.string());
   // Graphviz reads and writes in a folder of its own, so that the picture appears whole or not at all.
   const ScratchFolder work(fs::temp_directory_path() / "hone-draw");

@@ -48,10 +48,7 @@ Command diff_command() {
         app.add_flag("--train", a->job.train,
                      "compare them as they are trained: with labels, loss and dropout");
         app.add_flag("--overwrite", a->job.overwrite, "replace files that exist");
-        app.add_option("--depth", a->job.depth,
-                       "layers to draw of equal ones in a row, where the graphs are equal "
-                       "(0: draw all)")
-            ->check(number_from(0));
+        declare_detail(app, a->job.equal_layers, a->job.depth);
         declare(app, a->run);
         return [a] { diff(*a); };
       }};

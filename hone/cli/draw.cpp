@@ -1,5 +1,7 @@
 #include "hone/jobs/draw.h"
 
+#include <algorithm>
+
 #include "hone/cli/arguments.h"
 #include "hone/cli/drawn_inputs.h"
 #include "hone/cli/print_result.h"
@@ -10,12 +12,14 @@ namespace {
 
 struct DrawArguments {
   DrawJob job;
-  std::string inputs = "input_ids,attention_mask,token_type_ids";
+  std::string inputs = "input_ids,attention_mask,token_type_ids", colour = "kind";
   RunArguments run;
 };
 
 void draw(DrawArguments& a) {
   a.job.inputs = parse_drawn_inputs("--inputs", a.inputs);
+  const std::vector<std::string> colours = colour_names();
+  a.job.colour = static_cast<ColouredBy>(std::ranges::find(colours, a.colour) - colours.begin());
   a.job.seed = a.run.seed;
   Context context = make_context(a.run);
   const DrawResult result = draw_model(a.job, context);
@@ -32,7 +36,9 @@ Command draw_command() {
             auto a = std::make_shared<DrawArguments>();
             app.add_option("MODEL", a->job.model, "model folder, or tiny, base or a config.json")
                 ->required();
-            app.add_option("-o,--output", a->job.output, "file to write: .svg, .png, .pdf or .dot")
+            app.add_option("-o,--output", a->job.output,
+                           "file to write: .svg, .png, .pdf, .dot, or .html for a page to pan, "
+                           "zoom, fold and search")
                 ->required();
             app.add_option(
                 "--inputs", a->inputs,
@@ -41,10 +47,20 @@ Command draw_command() {
             app.add_flag("--overwrite", a->job.overwrite, "replace the file if it exists");
             app.add_flag("--train", a->job.train,
                          "draw it as it is trained: with labels, loss and dropout");
-            app.add_option("--depth", a->job.depth,
-                           "layers to draw of equal ones in a row; the last stands for the others "
-                           "(0: draw all)")
-                ->check(number_from(0));
+            declare_detail(app, a->job.equal_layers, a->job.depth);
+            app.add_option(
+                   "--colour,--color_by", a->colour,
+                   "what colours say: kind, format, sparsity (zeros among parameters), cost "
+                   "(FLOP) or sensitivity (of --sensitivity)")
+                ->check(CLI::IsMember(colour_names()));
+            app.add_option("--sensitivity", a->job.sensitivity,
+                           "folder that `hone sensitivity` wrote, for its colours");
+            app.add_option("--batch", a->job.batch, "texts per run, for the cost")
+                ->check(number_from(1));
+            app.add_option("--tokens", a->job.tokens,
+                           "tokens per text, for the cost; by default 128, or the model's "
+                           "positions if fewer")
+                ->check(number_from(1));
             declare(app, a->run);
             return [a] { draw(*a); };
           }};

@@ -25,4 +25,13 @@ DrawnInputs parse_drawn_inputs(const std::string& option, const std::string& tex
   return {has("attention_mask"), has("token_type_ids"), has("labels")};
 }
 
+void declare_detail(CLI::App& app, std::int64_t& equal_layers, std::int64_t& depth) {
+  app.add_option("--depth", depth,
+                 "levels of modules that are opened; one further in is a box (0: all are opened)")
+      ->check(number_from(0));
+  app.add_option("--equal_layers", equal_layers,
+                 "layers to draw of equal ones in a row; the last stands for the others (0: all)")
+      ->check(number_from(0));
+}
+
 }  // namespace hone

@@ -93,15 +93,16 @@ DiffResult diff_models(const DiffJob& job, Context& context) {
   const std::string summary = summary_of(graph, parameters);
   const Table nodes = table_of(graph), values = table_of(parameters);
   if (!job.csv.empty()) write_file(job.csv, to_csv(nodes));
-  // Every operation that differs has a box of its own, so layers are folded only where both are wholly equal in them.
   if (!job.drawing.empty())
     write_drawing(draw_beside(first,
                               {.title = "A: " + job.a,
-                               .depth = graph.empty() ? job.depth : 0,
+                               .equal_layers = job.equal_layers,
+                               .depth = job.depth,
                                .marks = marks_of(graph, true)},
                               second,
                               {.title = "B: " + job.b,
-                               .depth = graph.empty() ? job.depth : 0,
+                               .equal_layers = job.equal_layers,
+                               .depth = job.depth,
                                .marks = marks_of(graph, false)},
                               "- only in A   + only in B   ~ changed"),
                   job.drawing);

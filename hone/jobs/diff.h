@@ -16,8 +16,8 @@ struct DiffJob {
   std::string csv;      ///< file for the table; empty: none
   bool overwrite = false;
   DrawnInputs a_inputs = {}, b_inputs = {};
-  bool train = false;      ///< as they are trained: with labels, loss and dropout
-  std::int64_t depth = 1;  ///< of the drawing, see `DrawOptions`
+  bool train = false;                        ///< as they are trained: with labels, loss and dropout
+  std::int64_t equal_layers = 1, depth = 0;  ///< of the drawing, see `DrawOptions`
   std::uint64_t seed = 42;
 };
 

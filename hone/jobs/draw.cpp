@@ -2,7 +2,14 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "hone/analysis/draw_page.h"
 #include "hone/models/model_source.h"
+#include "hone/models/model_zeros.h"
+#include "hone/models/text_limit.h"
 #include "hone/passes/fill_input.h"
 
 namespace hone {
@@ -49,16 +56,85 @@ Graph drawn_graph(const TextModel& source, const DrawnInputs& inputs, bool train
   return graph;
 }
 
+std::vector<std::string> colour_names() {
+  return {"kind", "format", "sparsity", "cost", "sensitivity"};
+}
+
+namespace {
+
+// The largest divergence of every layer, of those that `hone sensitivity` has left in a folder.
+Colouring coloured_by_sensitivity(const std::string& folder, const Graph& graph) {
+  user_check(!folder.empty(),
+             "colours of sensitivity need its results: give `sensitivity`, a folder that `hone "
+             "sensitivity` wrote");
+  const fs::path file = fs::path(folder) / "results.json";
+  const Json results = read_json(file);
+  const bool is_one = results.is_object() && results.contains("layers") &&
+                      results["layers"].is_array() && !results["layers"].empty() &&
+                      results["layers"][0].contains("divergence");
+  user_check(is_one, "{}: these are no results of `hone sensitivity`", file.string());
+  std::map<std::string, double> most;
+  const Json layers = results["layers"];
+  for (const Json& one : layers) {
+    const Json& divergence = one.at("divergence");
+    const double value =
+        divergence.is_null() ? std::numeric_limits<double>::infinity() : divergence.get<double>();
+    const auto [place, is_new] = most.emplace(one.at("layer").get<std::string>(), value);
+    if (!is_new) place->second = std::max(place->second, value);
+  }
+  const bool any =
+      std::ranges::any_of(most, [&](const auto& one) { return graph.find(one.first) != nullptr; });
+  user_check(any, "{}: none of its layers is in the model; its first one is {}", file.string(),
+             most.begin()->first);
+  return coloured_by_figure(most, "largest divergence from the model as it was, " +
+                                      results.value("part", std::string("unknown")) + " part");
+}
+
+Colouring colouring_of(const DrawJob& job, const TextModel& source, const Graph& graph,
+                       Context& context) {
+  switch (job.colour) {
+    case ColouredBy::kind:
+      break;
+    case ColouredBy::format:
+      return coloured_by_format();
+    case ColouredBy::sparsity:
+      return coloured_by_sparsity(zeros_of(source.model, context.session()));
+    case ColouredBy::cost: {
+      const std::int64_t tokens = tokens_of_run(job.tokens, source.model.facts.limits);
+      Colouring cost = coloured_by_cost(graph, {{'B', job.batch}, {'S', tokens}});
+      cost.legend += fmt::format(" at {} x {} tokens", job.batch, tokens);
+      return cost;
+    }
+    case ColouredBy::sensitivity:
+      return coloured_by_sensitivity(job.sensitivity, graph);
+  }
+  return coloured_by_kind();
+}
+
+}  // namespace
+
 DrawResult draw_model(const DrawJob& job, Context& context) {
   check_output_file(job.output, job.overwrite);
+  user_check(job.sensitivity.empty() || job.colour == ColouredBy::sensitivity,
+             "`sensitivity` is for the colours of that name: give `colour` sensitivity too");
   const TextModel source = open_model(job.model, context, job.seed);
   const Graph graph = drawn_graph(source, job.inputs, job.train, context);
+  const DrawOptions options = {
+      .title = fmt::format("{} ({})", job.model, job.train ? "training" : "inference"),
+      .equal_layers = job.equal_layers,
+      .depth = job.depth,
+      .colouring = colouring_of(job, source, graph, context)};
   DrawResult result;
-  result.drawing =
-      draw(graph, {.title = fmt::format("{} ({})", job.model, job.train ? "training" : "inference"),
-                   .depth = job.depth});
+  const bool page = fs::path(job.output).extension() == ".html";
+  if (page) {
+    const auto operations = std::ssize(graph.of_kind(NodeKind::operation));
+    result.drawing = {.dot = {}, .operations = operations, .drawn = operations};
+    write_file(job.output, drawing_page(graph, options));
+  } else {
+    result.drawing = draw(graph, options);
+    write_drawing(result.drawing, job.output);
+  }
   const Drawing& drawing = result.drawing;
-  write_drawing(drawing, job.output);
   const Signature signature(graph, source.model.graph);
   result.fields = {{"model", job.model},
                    {"file", job.output},
@@ -68,7 +144,10 @@ DrawResult draw_model(const DrawJob& job, Context& context) {
                    {"nodes", graph.nodes().size()},
                    {"operations", drawing.operations},
                    {"drawn_operations", drawing.drawn},
-                   {"folded_layers", drawing.folded_layers}};
+                   {"folded_layers", drawing.folded_layers},
+                   {"boxed_modules", drawing.modules},
+                   {"boxed_operations", drawing.boxed},
+                   {"colour", colour_names()[static_cast<std::size_t>(job.colour)]}};
   result.text = fmt::format("{}\n{}; written to {}\n", to_text(signature), drawn_sentence(drawing),
                             job.output);
   return result;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "hone/analysis/draw.h"
 #include "hone/base/json.h"
@@ -15,14 +16,23 @@ struct DrawnInputs {
   bool labels = false;  ///< and with them the loss
 };
 
+/// What colours say, see colouring.h.
+enum class ColouredBy : std::uint8_t { kind, format, sparsity, cost, sensitivity };
+/// Their names, in their order.
+std::vector<std::string> colour_names();
+
 /// Which model is to be drawn, and how.
 struct DrawJob {
-  std::string model;   ///< as `open_model` takes it
-  std::string output;  ///< file to write: .svg, .png, .pdf or .dot
+  std::string model;  ///< as `open_model` takes it
+  std::string
+      output;  ///< file to write: .svg, .png, .pdf, .dot, or .html for a page (`drawing_page`)
   bool overwrite = false;
   DrawnInputs inputs = {};
-  bool train = false;      ///< as it is trained: with labels, loss and dropout
-  std::int64_t depth = 1;  ///< see `DrawOptions`
+  bool train = false;                        ///< as it is trained: with labels, loss and dropout
+  std::int64_t equal_layers = 1, depth = 0;  ///< see `DrawOptions`
+  ColouredBy colour = ColouredBy::kind;
+  std::string sensitivity = {};        ///< folder of `hone sensitivity`, for its colours
+  std::int64_t batch = 8, tokens = 0;  ///< of the run whose cost is shown, as in `InspectJob`
   std::uint64_t seed = 42;
 };
 

@@ -9,6 +9,7 @@
 #include "hone/base/text.h"
 #include "hone/ir/print.h"
 #include "hone/models/model_source.h"
+#include "hone/models/model_zeros.h"
 #include "hone/models/text_limit.h"
 #include "hone/passes/freeze.h"
 #include "hone/passes/pack.h"
@@ -120,12 +121,11 @@ std::string bits_text(const AverageBits& bits, BitCount count) {
                         display_text(percent(static_cast<double>(bits.quantized_parameters) /
                                              static_cast<double>(bits.parameters))),
                         display_text(hone::bits(bits.quantized_weights)));
-  return fmt::format("Bits on average{}: weights {}{}; what products read {}.",
-                     count == BitCount::width_and_fraction
-                         ? " (width and fraction added up, which nothing has)"
-                         : "",
-                     display_text(hone::bits(bits.weights)), quantized,
-                     display_text(hone::bits(bits.data)));
+  return fmt::format(
+      "Bits on average{}: weights {}{}; what products read {}.",
+      count == BitCount::width_and_fraction ? " (width and fraction added up, which nothing has)"
+                                            : "",
+      display_text(hone::bits(bits.weights)), quantized, display_text(hone::bits(bits.data)));
 }
 
 Json to_json(const AverageBits& bits, BitCount count) {
@@ -134,15 +134,6 @@ Json to_json(const AverageBits& bits, BitCount count) {
           {"quantized_weights", bits.quantized_weights},
           {"quantized_parameters", bits.quantized_parameters},
           {"data", bits.data}};
-}
-
-// Packed weights are decoded for it.
-std::vector<Zeros> zeros_of(const Model& model, const Session& session) {
-  if (!has_packed_weights(model.graph)) return parameter_zeros(model.graph, model.parameters);
-  Graph graph = model.graph;
-  ParameterStore parameters = model.parameters;
-  run_passes(graph, parameters, session, {"unpack"});
-  return parameter_zeros(graph, parameters);
 }
 
 Json to_json(const InspectResult& result, const InspectJob& job, std::int64_t tokens,

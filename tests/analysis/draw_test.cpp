@@ -30,6 +30,10 @@ TEST(Draw, GivesBoxesByModuleWithTheirParametersInside) {
   subgraph cluster_1 { label="m.stack.layer.0"; fontsize=12; style=rounded; color="#bbbbbb";
   "m.stack.layer.0.dense" [fillcolor="#cfe2f3", label=<<b>linear</b><br/>dense<br/><font color="#666666">weight [2, 3]</font>>];
   }
+  subgraph cluster_legend { label="operations"; fontsize=12; style=rounded; color="#bbbbbb";
+  "legend products" [fillcolor="#cfe2f3", label="products"];
+  "legend element by element" [fillcolor="#fff2cc", label="element by element"];
+  }
   "x" -> "m.stack.layer.0.dense" [label="f32[B, 3]"];
   "m.stack.layer.0.dense" -> "act" [label="f32[B, 2]"];
   "output y" [shape=ellipse, style=filled, fillcolor="#ffffff", label=<<b>y</b>>];
@@ -50,7 +54,7 @@ TEST(Draw, NestsTheModulesOfABert) {
   EncoderConfig config;
   config.num_hidden_layers = 2;
   const std::string dot =
-      draw(build_graph(ops(), bert(), config, {}), {"a model", /*depth=*/0}).dot;
+      draw(build_graph(ops(), bert(), config, {}), {"a model", /*equal_layers=*/0}).dot;
   EXPECT_EQ(count(dot, "label=\"bert\""), 1);
   EXPECT_EQ(count(dot, "label=\"attention\""), 2) << "in each layer";
   EXPECT_EQ(count(dot, "label=\"attention.self\""), 2) << dot;
@@ -68,7 +72,7 @@ TEST(Draw, GroupsByTheFirstNumberOfAName) {
                                      "%net.h.1.mlp.act = relu(%net.h.0.mlp.out) : f32[B, 3]\n"
                                      "%net.h.1.mlp.out = tanh(%net.h.1.mlp.act) : f32[B, 3]\n"
                                      "output y = %net.h.1.mlp.out\n"),
-                               {"net", /*depth=*/1})
+                               {"net", /*equal_layers=*/1})
                               .dot;
   EXPECT_EQ(count(dot, "label=\"net.h.0 to 1 (×2)\""), 1) << dot;
 }
@@ -114,11 +118,11 @@ TEST(Draw, FoldsEqualLayers) {
 
 TEST(Draw, DrawsAsManyEqualLayersAsAskedFor) {
   const Graph graph = bert_of(4);
-  const Drawing two = draw(graph, {"bert", /*depth=*/2});
+  const Drawing two = draw(graph, {"bert", /*equal_layers=*/2});
   EXPECT_EQ(count(two.dot, "label=\"bert.encoder.layer.0\""), 1);
   EXPECT_EQ(count(two.dot, "label=\"bert.encoder.layer.1 to 3 (×3)\""), 1);
   EXPECT_EQ(two.folded_layers, 2);
-  const Drawing all = draw(graph, {"bert", /*depth=*/0});
+  const Drawing all = draw(graph, {"bert", /*equal_layers=*/0});
   EXPECT_EQ(all.folded_layers, 0);
   EXPECT_EQ(all.drawn, all.operations);
   EXPECT_EQ(drawn_sentence(all), fmt::format("drawn: all {} operations", all.operations));

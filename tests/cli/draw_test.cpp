@@ -67,18 +67,86 @@ TEST(Draw, IsTheGraphOfInferenceUnlessTrainingIsAskedFor) {
 
 TEST(Draw, CountsWhatItDraws) {
   const TemporaryFolder folder;
-  for (const auto& [depth, title] : {std::pair("1", "bert.encoder.layer.0 to 1 (×2)"),
+  for (const auto& [equal, title] : {std::pair("1", "bert.encoder.layer.0 to 1 (×2)"),
                                      std::pair("0", "\"bert.encoder.layer.1\"")}) {
-    const std::string file = fmt::format("graph-{}.dot", depth);
-    const Json result = run_json({"draw", "tiny", "-o", file, "--depth", depth}, folder.path());
+    const std::string file = fmt::format("graph-{}.dot", equal);
+    const Json result =
+        run_json({"draw", "tiny", "-o", file, "--equal_layers", equal}, folder.path());
     const std::string dot = read_file(folder.path() / file);
     EXPECT_NE(dot.find(title), std::string::npos) << dot;
     std::int64_t boxes = 0;
     for (const std::string& line : split(dot, '\n'))
-      boxes += line.find("[fillcolor=") != std::string::npos ? 1 : 0;
+      boxes +=
+          line.find("[fillcolor=") != std::string::npos && !line.starts_with("  \"legend ") ? 1 : 0;
     EXPECT_EQ(boxes, result["drawn_operations"]);
-    EXPECT_EQ(result["folded_layers"], depth == std::string("1") ? 1 : 0);
+    EXPECT_EQ(result["folded_layers"], equal == std::string("1") ? 1 : 0);
   }
+}
+
+TEST(Draw, ShowsModulesFurtherInAsBoxes) {
+  const TemporaryFolder folder;
+  const Json result = run_json({"draw", "tiny", "-o", "graph.dot", "--depth", "3"}, folder.path());
+  const std::string dot = read_file(folder.path() / "graph.dot");
+  EXPECT_EQ(result["boxed_modules"], 3) << "attention, intermediate and output of one layer";
+  EXPECT_EQ(result["boxed_operations"], 24);
+  EXPECT_EQ(result["drawn_operations"].get<int>() + 48, result["operations"]);
+  EXPECT_NE(dot.find("<b>attention</b><br/>19 operations"), std::string::npos) << dot;
+}
+
+TEST(Draw, ColoursByWhatIsAskedFor) {
+  const TemporaryFolder folder;
+  fs::copy(workshop(), folder.path(), fs::copy_options::recursive);
+  const auto drawn = [&](const std::vector<std::string>& more, const std::string& model) {
+    std::vector<std::string> words = {"draw", model, "-o", "graph.dot", "--overwrite"};
+    words.insert(words.end(), more.begin(), more.end());
+    run_well(words, folder.path());
+    return read_file(folder.path() / "graph.dot");
+  };
+  EXPECT_NE(drawn({"--colour", "cost", "--batch", "2", "--tokens", "16"}, "model")
+                .find("share of a run's FLOP at 2 x 16 tokens"),
+            std::string::npos);
+  run_well({"prune", "model", "--sparsity", "0.5", "--data", "reviews.csv", "-o", "half"},
+           folder.path());
+  const std::string sparse = drawn({"--colour", "sparsity"}, "half");
+  EXPECT_NE(sparse.find("50.0 % zero"), std::string::npos) << sparse;
+  run_well({"quantize", "model", "--weight_format", "int(bits=8,per=row)", "--data", "reviews.csv",
+            "-o", "int8"},
+           folder.path());
+  const std::string formats = drawn({"--colour", "format"}, "int8");
+  EXPECT_NE(formats.find("\"legend int(bits=8,per=row,scale=static)\""), std::string::npos)
+      << formats;
+  EXPECT_NE(formats.find("\"legend fp32\""), std::string::npos);
+  run_well(
+      {"sensitivity", "model", "--formats", "int(bits=2)", "--data", "reviews.csv", "-o", "layers"},
+      folder.path());
+  EXPECT_NE(drawn({"--colour", "sensitivity", "--sensitivity", "layers"}, "model")
+                .find("largest divergence from the model as it was, validation part"),
+            std::string::npos);
+  const auto refusal = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"draw", "model", "-o", "no.dot"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ending ending = run_hone(words, folder.path());
+    EXPECT_NE(ending.code, 0);
+    EXPECT_FALSE(fs::exists(folder.path() / "no.dot"));
+    return ending.messages;
+  };
+  EXPECT_NE(refusal({"--colour", "sensitivity"}).find("give --sensitivity, a folder that"),
+            std::string::npos);
+  EXPECT_NE(refusal({"--sensitivity", "layers"}).find("give --colour sensitivity too"),
+            std::string::npos);
+  EXPECT_NE(refusal({"--colour", "sensitivity", "--sensitivity", "half"})
+                .find("these are no results of `hone sensitivity`"),
+            std::string::npos);
+  EXPECT_NE(refusal({"--colour", "green"}).find("--colour"), std::string::npos);
+}
+
+TEST(Draw, WritesAPage) {
+  const TemporaryFolder folder;
+  const Json result = run_json({"draw", "tiny", "-o", "graph.html"}, folder.path());
+  EXPECT_EQ(result["drawn_operations"], result["operations"]);
+  const std::string page = read_file(folder.path() / "graph.html");
+  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
+  EXPECT_NE(page.find("bert.encoder.layer.1.attention.self.query"), std::string::npos);
 }
 
 }  // namespace

@@ -465,7 +465,7 @@ TEST(LibraryJobs, DrawWritesAGraph) {
   expect_user_error("graph.dot: exists already", [&] { draw_model(job, told.context); });
   job.overwrite = true;
   job.inputs.attention_mask = false;
-  job.depth = 0;
+  job.equal_layers = 0;
   const DrawResult whole = draw_model(job, told.context);
   EXPECT_EQ(whole.drawing.folded_layers, 0);
   EXPECT_GT(whole.drawing.drawn, result.drawing.drawn);
