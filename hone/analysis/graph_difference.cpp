@@ -2,8 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <bit>
 #include <cmath>
-#include <cstring>
 #include <map>
 #include <set>
 
@@ -169,7 +169,7 @@ ParameterDifferences difference(const ParameterStore& first, const ParameterStor
     ParameterDifference one{.name = std::string(name), .elements = a.count()};
     const std::span<const float> x = a.values<float>(), y = b.values<float>();
     for (std::size_t i = 0; i < x.size(); ++i) {
-      if (std::memcmp(&x[i], &y[i], sizeof(float)) == 0) continue;
+      if (std::bit_cast<std::uint32_t>(x[i]) == std::bit_cast<std::uint32_t>(y[i])) continue;
       ++one.differing;
       const double distance = std::abs(static_cast<double>(x[i]) - static_cast<double>(y[i]));
       if (!std::isnan(one.largest) && !(distance <= one.largest)) one.largest = distance;

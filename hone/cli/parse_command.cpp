@@ -61,7 +61,7 @@ std::string problem(const CLI::App& app, const CLI::ParseError& error) {
     const std::string count = count_problem(app, error);
     return count.empty() ? error.what() : count;
   }
-  const std::string answer = trainer_flag_answer(strangers.front());
+  std::string answer = trainer_flag_answer(strangers.front());
   if (!answer.empty()) return answer;
   if (app.get_name() == "hone formats" && strangers.front() == "--compare")
     return "--compare MODEL is the command `hone compare-formats MODEL`";

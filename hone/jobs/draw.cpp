@@ -74,8 +74,7 @@ Colouring coloured_by_sensitivity(const std::string& folder, const Graph& graph)
                       results["layers"][0].contains("divergence");
   user_check(is_one, "{}: these are no results of `hone sensitivity`", file.string());
   std::map<std::string, double> most;
-  const Json layers = results["layers"];
-  for (const Json& one : layers) {
+  for (const Json& one : results["layers"]) {
     const Json& divergence = one.at("divergence");
     const double value =
         divergence.is_null() ? std::numeric_limits<double>::infinity() : divergence.get<double>();

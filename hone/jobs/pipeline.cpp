@@ -152,7 +152,7 @@ class PipelineRun {
 
   /// Whether what stands finished in the folder is this pipeline's; its results then.
   Json finished() {
-    const Json results = finished_results(output_);
+    Json results = finished_results(output_);
     if (!value_at(results, "stages").is_array()) return {};
     std::map<std::string, Json> rows;
     for (const Json& row : results["stages"]) rows[row.at("stage").get<std::string>()] = row;
