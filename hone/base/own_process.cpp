@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -21,9 +22,11 @@
 namespace hone {
 namespace {
 
-/// In the environment of a command: the descriptor that takes its error message.
+/// In the environment of a command: the descriptor that takes what only we are told.
 constexpr const char* kFailureVariable = "HONE_FAILURE_DESCRIPTOR";
 constexpr int kFailureDescriptor = 3;  // the first behind the standard streams
+/// There each message is its kind, a text, and the end of it.
+constexpr char kFailure = 'F', kMemory = 'M', kEnd = '\0';
 constexpr const char* kProgram = "/proc/self/exe";
 
 /// A descriptor that closes once.
@@ -80,6 +83,25 @@ void read_both(Pipe& output, Pipe& failure, pid_t process, CommandEnding& ending
     if (waits[0].revents != 0) read_some(output.reader, ending.output);
     if (waits[1].revents != 0) read_some(failure.reader, ending.error);
   }
+}
+
+// What was told, out of all that was read; a message without an end is a failure that was cut off.
+void take_messages(CommandEnding& ending) {
+  std::string_view told = ending.error;
+  std::string failure;
+  while (!told.empty()) {
+    const std::size_t end = std::min(told.find(kEnd), told.size());
+    const std::string_view text = told.substr(1, end - 1);
+    if (told.front() == kMemory) {
+      std::int64_t bytes = 0;
+      std::from_chars(text.data(), text.data() + text.size(), bytes);
+      ending.foretold_bytes = std::max(ending.foretold_bytes, bytes);
+    } else {
+      failure += text;
+    }
+    told.remove_prefix(std::min(end + 1, told.size()));
+  }
+  ending.error = std::move(failure);
 }
 
 // Between fork and exec: only calls that are safe there.
@@ -149,6 +171,7 @@ CommandEnding run_own_command(const std::vector<std::string>& arguments, const f
   failure.writer.close();
   CommandEnding ending;
   read_both(output, failure, process, ending);
+  take_messages(ending);
   int status = 0;
   rusage usage{};
   while (::wait4(process, &status, 0, &usage) < 0 && errno == EINTR) {
@@ -161,8 +184,11 @@ CommandEnding run_own_command(const std::vector<std::string>& arguments, const f
 
 bool is_own_command() { return failure_descriptor() >= 0; }
 
-bool tell_failure(const std::string& message) {
+namespace {
+
+bool tell(char kind, const std::string& text) {
   if (!is_own_command()) return false;
+  const std::string message = kind + text + kEnd;
   std::string_view left = message;
   while (!left.empty()) {
     const ssize_t written = ::write(failure_descriptor(), left.data(), left.size());
@@ -170,6 +196,14 @@ bool tell_failure(const std::string& message) {
     if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+}  // namespace
+
+bool tell_failure(const std::string& message) { return tell(kFailure, message); }
+
+void foretell_memory(double bytes) {
+  tell(kMemory, std::to_string(static_cast<std::int64_t>(bytes)));
 }
 
 }  // namespace hone

@@ -16,6 +16,8 @@ struct CommandEnding {
   std::string error;   ///< what it would have told people when it failed, see `tell_failure`
   double seconds = 0;  ///< it ran
   std::int64_t peak_bytes = 0;  ///< most memory that was resident at a time
+  /// The most that the command foretold to hold, before it did (`foretell_memory`); 0: it foretold nothing.
+  std::int64_t foretold_bytes = 0;
 };
 
 /// Runs this program with `arguments` to its end, without a shell, with `folder` as its working folder, nothing on its
@@ -29,5 +31,8 @@ bool is_own_command();
 
 /// Tells whoever started this process by `run_own_command` why it failed, and nobody else. False: nobody did.
 bool tell_failure(const std::string& message);
+
+/// Tells whoever started this process by `run_own_command` that it is going to hold so much memory, with what it holds now.
+void foretell_memory(double bytes);
 
 }  // namespace hone

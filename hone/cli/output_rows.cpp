@@ -537,6 +537,9 @@ std::vector<Fragment> row_fragments() {
         {"computed", "text", "when, in UTC"},
         {"seconds", "s", "it took then"},
         {"peak_bytes", "bytes", "most memory that was resident then"},
+        {"foretold_bytes", "bytes",
+         "the most that it foretold to hold, each part of its work when it began; 0: it foretold "
+         "nothing"},
         {"stands_for", "text",
          "the stage whose folder it is to those that refer to it: the chosen one, or itself"},
         {"result", "any", "what its command printed; see there"}}},

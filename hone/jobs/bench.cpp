@@ -1,6 +1,7 @@
 #include "hone/jobs/bench.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hone/analysis/cost.h"
 #include "hone/base/cpu.h"
@@ -179,7 +180,7 @@ EncodedSet random_texts(const Model& model, std::int64_t count, std::int64_t tok
   return set;
 }
 
-BenchTimes bench(const Model& model, const std::string& name, const BenchOptions& options,
+BenchTimes bench(Model model, const std::string& name, const BenchOptions& options,
                  Context& context) {
   user_check(options.tokens <= model.facts.limits.tokens,
              "`tokens`: the model has {} positions, got {}", model.facts.limits.tokens,
@@ -198,7 +199,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
     BenchOptions rest = options;
     rest.lora.reset();
     rest.train = true;
-    return bench(adapted, name, rest, context);
+    return bench(std::move(adapted), name, rest, context);
   }
   if (options.format) check_unquantized(model, name);
   const Session session = context.session();
@@ -208,7 +209,8 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
       return quantize(graph, uniform_plan(graph, LayerFormats::reads(*options.format)));
     });
   }
-  ParameterStore parameters = model.parameters.on(session.device);
+  // Not kept twice: what is trained would be copied.
+  ParameterStore parameters = std::exchange(model.parameters, {}).on(session.device);
   const Graph calibrated = graph;
   if (options.train) {
     add_training_step(graph, {});
@@ -216,7 +218,7 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
     fuse_for_inference(graph, parameters, session);
   }
   const Bindings bindings = {{'B', options.batch}, {'S', options.tokens}};
-  check_memory(graph, bindings, session,
+  check_memory(graph, bindings, session, parameters, 2,
                fmt::format("a {} of {} texts of {} tokens", options.train ? "training step" : "run",
                            options.batch, options.tokens));
   const EncodedSet texts = random_texts(model, options.batch, options.tokens);
@@ -273,9 +275,9 @@ BenchTimes bench(const Model& model, const std::string& name, const BenchOptions
 }
 
 BenchResult bench(const BenchJob& job, Context& context) {
-  const Model model = bench_model(job.model, job.adapter, job.seed, context);
+  Model model = bench_model(job.model, job.adapter, job.seed, context);
   BenchResult result{
-      .times = bench(model, job.model, job.options, context), .fields = {}, .text = {}};
+      .times = bench(std::move(model), job.model, job.options, context), .fields = {}, .text = {}};
   tell_notes(context, result.times.notes);
   result.fields = to_json(result.times, job);
   result.text = [times = result.times, profile = job.profile](const TextStyle& style) {

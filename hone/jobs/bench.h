@@ -64,7 +64,7 @@ struct BenchTimes {
 
 /// Times the interpreter on random ids without padding. Throws `UserError` as `native_copy`, and when `options.format` is given for a model that is
 /// quantized already.
-BenchTimes bench(const Model& model, const std::string& name, const BenchOptions& options,
+BenchTimes bench(Model model, const std::string& name, const BenchOptions& options,
                  Context& context);
 
 /// Texts of random tokens of the model's, without padding, with labels of its task.

@@ -64,7 +64,8 @@ std::vector<float> logits_of(const Parent& parent, const std::vector<std::int64_
   const std::int64_t texts = std::min(batch_size, some.size()),
                      tokens = std::ranges::max(some.lengths);
   check_memory(
-      predictor.graph(), {{'B', texts}, {'S', tokens}}, context.session(),
+      predictor.graph(), {{'B', texts}, {'S', tokens}}, context.session(), predictor.parameters(),
+      (some.size() + batch_size - 1) / batch_size,
       fmt::format("a batch of {} texts of up to {} tokens for {}", texts, tokens, parent.name));
   Progress progress("ask the parent", some.size(), {.unit = "texts", .output = context.progress});
   return predictor.rows(some, batch_size, [&](std::int64_t done) { progress.update(done); });

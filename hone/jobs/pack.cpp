@@ -1,5 +1,7 @@
 #include "hone/jobs/pack.h"
 
+#include "hone/base/cpu.h"
+#include "hone/base/own_process.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
@@ -82,6 +84,8 @@ PackResult pack_model(const PackJob& job, Context& context) {
     report.notes.push_back(fmt::format("{} stays in fp32: {}", one.parameter, one.reason));
   const std::string why =
       report.notes.empty() ? "the model has formats for inputs and outputs alone" : report.notes[0];
+  foretell_memory(static_cast<double>(resident_bytes()) +
+                  static_cast<double>(model_size(model, {}).packed_bytes));
   transform(model, "pack", context.session());
   user_check(has_packed_weights(model.graph), "{}: none of its weights can be packed: {}",
              job.model, why);

@@ -218,6 +218,7 @@ class PipelineRun {
     outcome.result = state.at("result");
     outcome.seconds = state.at("seconds").get<double>();
     outcome.peak_bytes = state.at("peak_bytes").get<std::int64_t>();
+    outcome.foretold_bytes = state.at("foretold_bytes").get<std::int64_t>();
     outcome.computed = state.at("computed").get<std::string>();
     stand_for(stage, outcome);
     return outcome;
@@ -245,6 +246,7 @@ class PipelineRun {
             {"failure", outcome.failure},
             {"seconds", outcome.seconds},
             {"peak_bytes", outcome.peak_bytes},
+            {"foretold_bytes", outcome.foretold_bytes},
             {"computed", outcome.computed},
             {"result", outcome.result}};
   }
@@ -374,7 +376,8 @@ class PipelineRun {
     StageOutcome outcome{.code = ending.code,
                          .failure = ending.error,
                          .seconds = ending.seconds,
-                         .peak_bytes = ending.peak_bytes};
+                         .peak_bytes = ending.peak_bytes,
+                         .foretold_bytes = ending.foretold_bytes};
     const bool did = ending.code == 0 || ending.code == kGateFailed;
     if (!stage.fails.empty()) {
       if (did)

@@ -507,7 +507,7 @@ TrainResult train_model(const TrainJob& job, Context& context) {
       learn_vocabulary({job.model, job.data.options.source, job.vocab_size,
                         job.resume.resume ? output.path() : fs::path()},
                        splits.source.train, context);
-  const Start start = open_for_training(job, vocabulary, splits, job.seed, context);
+  Start start = open_for_training(job, vocabulary, splits, job.seed, context);
   const TextModel& source = start.model;
   report.notes = source.model.warnings;
   TrainedOn after =
@@ -555,7 +555,8 @@ TrainResult train_model(const TrainJob& job, Context& context) {
     learn_from(*std::exchange(parent, std::nullopt), data.train, job.distill, job.seed, job.seeds,
                run.training, context);
   if (job.seeds == 1) {
-    Trained trained = train_once(run, start, job.seed, output.path());
+    // It is not kept here too: what is trained would be copied.
+    Trained trained = train_once(run, std::move(start), job.seed, output.path());
     report_one(run, trained, std::move(report));
     for (const auto& lines : {trained.doubts, trained.notes}) tell_warnings(context, lines);
     result.fields = trained.result;

@@ -70,4 +70,9 @@ class Interpreter final : public Executable {
   std::map<std::string, KernelTime> profile_;
 };
 
+/// What kernels keep of the fp32 weights of a graph that are prepared once: as much as these, which stay, except that pages
+/// of a file go (`release_pages`).
+std::int64_t prepared_bytes(const KernelTable& kernels, const Graph& graph,
+                            const ParameterStore& parameters);
+
 }  // namespace hone

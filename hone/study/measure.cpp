@@ -89,6 +89,7 @@ Measurement measure(const Model& model, const EncodedSet& data, std::int64_t bat
   Predictor predictor(forward_graph(model), model.parameters, context.session());
   const std::int64_t texts = std::min(batch_size, data.size()), tokens = longest_text(data);
   check_memory(predictor.graph(), {{'B', texts}, {'S', tokens}}, context.session(),
+               predictor.parameters(), (data.size() + batch_size - 1) / batch_size,
                fmt::format("a batch of {} texts of up to {} tokens", texts, tokens));
   Progress progress(title, data.size(), {.unit = "texts", .end = end, .output = context.progress});
   Measurement measured;

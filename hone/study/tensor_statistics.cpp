@@ -13,6 +13,7 @@
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
 #include "hone/tensor/dense.h"
+#include "hone/train/memory_check.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
@@ -187,6 +188,8 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
   const Graph part = giving(graph, wanted.varying);
   const std::unique_ptr<Executable> executable = session.executable(part);
   const ExampleSource source = text_examples(texts);
+  check_memory(part, {{'B', 1}, {'S', longest_text(texts)}}, session, parameters, texts.size(),
+               fmt::format("a text of up to {} tokens", longest_text(texts)));
   Progress progress("look at values", texts.size(),
                     {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
   for (std::int64_t text = 0; text < texts.size(); ++text) {

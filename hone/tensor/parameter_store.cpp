@@ -1,5 +1,9 @@
 #include "hone/tensor/parameter_store.h"
 
+#include <utility>
+
+#include "hone/tensor/mapped.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -26,8 +30,10 @@ Tensor& ParameterStore::writable(std::string_view name) {
   const auto found = tensors_.find(name);
   user_check(found != tensors_.end(), "the model has no parameter called '{}'", name);
   Tensor& tensor = found->second;
-  if (tensor.storage().use_count() > 1 || tensor.storage()->read_only)
-    tensor = tensor.copy_to(tensor.device());
+  if (tensor.storage().use_count() > 1 || tensor.storage()->read_only) {
+    const Tensor original = std::exchange(tensor, tensor.copy_to(tensor.device()));
+    release_pages(original);
+  }
   tensor.storage()->version = new_version();
   return tensor;
 }

@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "hone/analysis/cost.h"
+#include "hone/base/cpu.h"
 #include "hone/base/error.h"
+#include "hone/base/own_process.h"
 #include "hone/base/text.h"
+#include "hone/runtime/interpreter.h"
 #include "hone/runtime/machine.h"
 
 namespace hone {
@@ -35,13 +38,30 @@ double bytes_beside(const Graph& graph, const Graph& other) {
   return bytes;
 }
 
+double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
+                   const ParameterStore& held, std::int64_t runs) {
+  double parameters = 0;
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+    const Type& type = parameter->types()[0];
+    if (!held.contains(parameter->name()))
+      parameters += static_cast<double>(element_count(resolve(type.shape, {}))) *
+                    static_cast<double>(info(type.dtype).size_bytes);
+  }
+  const KernelTable& kernels = session.library.kernels;
+  return parameters + static_cast<double>(peak_value_bytes(graph, bindings) +
+                                          workspace_bytes(kernels, graph, session.device, bindings) +
+                                          (runs > 1 ? prepared_bytes(kernels, graph, held) : 0));
+}
+
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
-                  const std::string& what, double available, double beside) {
-  const double needed = needed_bytes(graph, bindings, session) + beside;
-  user_check(needed <= available,
-             "not enough memory: {} takes about {}, and {} can be had; take smaller batches "
+                  const ParameterStore& held, std::int64_t runs, const std::string& what,
+                  double available, double beside) {
+  const double added = added_bytes(graph, bindings, session, held, runs) + beside;
+  user_check(added <= available,
+             "not enough memory: {} takes about {} more, and {} can be had; take smaller batches "
              "(`batch`), shorter texts (`max_seq_length`) or a smaller model",
-             what, human_bytes(needed), human_bytes(available));
+             what, human_bytes(added), human_bytes(available));
+  foretell_memory(static_cast<double>(resident_bytes()) + added);
 }
 
 }  // namespace hone

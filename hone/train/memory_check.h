@@ -3,6 +3,7 @@
 #include <string>
 
 #include "hone/runtime/session.h"
+#include "hone/tensor/parameter_store.h"
 
 /// Whether work fits into memory, asked before it begins.
 namespace hone {
@@ -13,12 +14,20 @@ double available_bytes();
 /// What a run of the graph takes: its parameters and the peak of its values and of what kernels work in.
 double needed_bytes(const Graph& graph, const Bindings& bindings, const Session& session);
 
+/// What it takes beside the parameters that `held` has: the others, values, room to work in, and weights as kernels prepare
+/// them.
+/// `runs`: what is run once is not prepared.
+double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
+                   const ParameterStore& held, std::int64_t runs);
+
 /// What those parameters of `other` take that `graph` has not.
 double bytes_beside(const Graph& graph, const Graph& other);
 
-/// Throws `UserError` when `graph`, and `beside` bytes that stand beside it, take more than `available`. `what` says for
-/// what: "a training step of 8 texts of up to 512 tokens".
+/// Throws `UserError` when a run of `graph` adds more than is `available` to what the process holds: `added_bytes`, and
+/// `beside` bytes that stand beside them. `what` says for what: "a training step of 8 texts of up to 512 tokens". Otherwise
+/// foretells the sum (`foretell_memory`).
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
-                  const std::string& what, double available = available_bytes(), double beside = 0);
+                  const ParameterStore& held, std::int64_t runs, const std::string& what,
+                  double available = available_bytes(), double beside = 0);
 
 }  // namespace hone

@@ -37,6 +37,8 @@ Predictor::Predictor(Predictor&&) noexcept = default;
 
 const Graph& Predictor::graph() const { return state_->graph; }
 
+const ParameterStore& Predictor::parameters() const { return state_->parameters; }
+
 std::int64_t Predictor::width() const { return graph().outputs()[0].second.type().dim(-1).size; }
 
 std::vector<float> Predictor::rows(const NamedTensors& batch) {

@@ -32,6 +32,8 @@ class Predictor {
   std::vector<float> rows(const NamedTensors& batch);
   /// What is run: the graph without dropout, attention fused, weights folded.
   const Graph& graph() const;
+  /// What it reads, with what was computed once.
+  const ParameterStore& parameters() const;
   /// Numbers in a row: W.
   std::int64_t width() const;
 

@@ -4,6 +4,9 @@
 #include <numeric>
 #include <set>
 
+#include "hone/train/memory_check.h"
+#include "hone/base/own_process.h"
+#include "hone/base/cpu.h"
 #include "hone/analysis/cost.h"
 #include "hone/base/interrupt.h"
 #include "hone/data/row_order.h"
@@ -116,6 +119,7 @@ class VariantRunner {
     if (result_.groups == 0) group_.shared.insert(value_name(output_));
     const std::vector<std::string> names(group_.shared.begin(), group_.shared.end());
     const Graph graph = giving(base_.graph, names);
+    foretell(graph);
     const std::unique_ptr<Executable> executable = session_.executable(graph);
     for (const std::span<const std::int64_t> rows : batches(order_, runs_.batch_size))
       run_batch(graph, *executable, rows);
@@ -129,6 +133,18 @@ class VariantRunner {
   void tell(const std::function<void(std::int64_t)>& on_progress) { on_progress_ = on_progress; }
 
  private:
+  // What the base takes, or what it has left and the largest of its rests.
+  void foretell(const Graph& graph) const {
+    const std::int64_t batches =
+        (std::ssize(order_) + runs_.batch_size - 1) / std::max<std::int64_t>(1, runs_.batch_size);
+    double rests = 0;
+    for (const auto& [index, rest] : group_.rests)
+      rests = std::max(rests, added_bytes(rest.graph, largest_, session_, rest.parameters, 1));
+    const double base = added_bytes(graph, largest_, session_, base_.parameters, batches),
+                 kept = bytes_of_values(base_.graph, group_.shared, largest_);
+    foretell_memory(static_cast<double>(resident_bytes()) + std::max(base, kept + rests));
+  }
+
   void run_batch(const Graph& graph, Executable& executable, std::span<const std::int64_t> rows) {
     const NamedTensors batch = data_.batch(rows, 0);
     NamedTensors kept = batch;

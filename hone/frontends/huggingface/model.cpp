@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "hone/base/cpu.h"
+#include "hone/base/own_process.h"
 #include "hone/base/printable.h"
 #include "hone/base/text.h"
 #include "hone/frontends/huggingface/architecture.h"
@@ -267,6 +269,16 @@ std::optional<std::int64_t> shown_layers(const Graph& graph, const std::string& 
   return count > 0 ? std::optional(count) : std::nullopt;
 }
 
+double bytes_of_parameters(const Graph& graph) {
+  double bytes = 0;
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
+    const Type& type = parameter->types()[0];
+    bytes += static_cast<double>(element_count(resolve(type.shape, {}))) *
+             static_cast<double>(info(type.dtype).size_bytes);
+  }
+  return bytes;
+}
+
 // A pass that lets rows, neurons or layers go leaves a model that another config builds.
 void follow_sizes(Model& model) {
   const Architecture& arch = architecture_of(model.facts);
@@ -317,6 +329,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
               .facts = std::move(facts),
               .quantization = std::move(quantization),
               .warnings = std::move(warnings)};
+  foretell_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(model.graph));
   std::vector<std::string> initialised, missing;
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
     Tensor tensor = weights.take(*parameter);
