@@ -1,5 +1,6 @@
 #include "hone/base/cpu.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -113,6 +114,16 @@ std::uint64_t resident_bytes() {
   file >> program_pages >> resident_pages;
   return resident_pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
+
+ResidentMemory resident_memory() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t program = 0, resident = 0, of_files = 0;
+  file >> program >> resident >> of_files;
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return {(resident - of_files) * page, of_files * page};
+}
+
+std::uint64_t free_heap_bytes() { return ::mallinfo2().fordblks; }
 
 std::uint64_t peak_resident_bytes() {
   rusage usage{};

@@ -40,4 +40,14 @@ std::uint64_t last_level_cache_bytes();
 std::uint64_t resident_bytes();
 std::uint64_t peak_resident_bytes();
 
+/// Resident memory now, apart by where it comes from.
+struct ResidentMemory {
+  std::uint64_t anonymous_bytes = 0;
+  std::uint64_t file_bytes = 0;  ///< pages of files, the program among them
+};
+ResidentMemory resident_memory();
+
+/// What was freed and is still held, for who allocates next.
+std::uint64_t free_heap_bytes();
+
 }  // namespace hone

@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kDroppedBits = 18;  // of a float's 32: sign, exponent and 5 bits of fraction stay
 constexpr std::size_t kBins = std::size_t{1} << (32 - kDroppedBits);
+static_assert(Observation::kBytes == kBins * sizeof(std::int64_t));
 constexpr std::size_t kMagnitudes = kBins / 2;  // the upper half of the bins is negative
 
 std::size_t bin_of(float value) { return std::bit_cast<std::uint32_t>(value) >> kDroppedBits; }

@@ -43,6 +43,9 @@ class Observation {
   /// The same observation with its extremes drawn in to [low, high]; for choosing a narrower range.
   Observation clipped(float low, float high) const;
 
+  /// What it takes, whatever it has seen.
+  static constexpr std::int64_t kBytes = 8 << 14;
+
  private:
   float minimum_ = std::numeric_limits<float>::infinity();
   float maximum_ = -std::numeric_limits<float>::infinity();

@@ -189,7 +189,8 @@ std::vector<TensorStatistics> measure_statistics(const Model& model,
   const std::unique_ptr<Executable> executable = session.executable(part);
   const ExampleSource source = text_examples(texts);
   check_memory(part, {{'B', 1}, {'S', longest_text(texts)}}, session, parameters, texts.size(),
-               fmt::format("a text of up to {} tokens", longest_text(texts)));
+               fmt::format("a text of up to {} tokens", longest_text(texts)), available_bytes(),
+               static_cast<double>(Observation::kBytes * std::ssize(wanted.rows)));
   Progress progress("look at values", texts.size(),
                     {.unit = "texts", .end = ProgressEnd::vanishes, .output = context.progress});
   for (std::int64_t text = 0; text < texts.size(); ++text) {

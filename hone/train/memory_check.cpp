@@ -48,9 +48,20 @@ double added_bytes(const Graph& graph, const Bindings& bindings, const Session& 
                     static_cast<double>(info(type.dtype).size_bytes);
   }
   const KernelTable& kernels = session.library.kernels;
-  return parameters + static_cast<double>(peak_value_bytes(graph, bindings) +
-                                          workspace_bytes(kernels, graph, session.device, bindings) +
-                                          (runs > 1 ? prepared_bytes(kernels, graph, held) : 0));
+  return parameters +
+         static_cast<double>(peak_value_bytes(graph, bindings) +
+                             workspace_bytes(kernels, graph, session.device, bindings) +
+                             (runs > 1 ? prepared_bytes(kernels, graph, held) : 0));
+}
+
+void foretell_growth(double added, const ParameterStore& held) {
+  double mapped = 0;
+  for (const auto& [name, tensor] : held.tensors())
+    if (tensor.storage()->mapped) mapped += static_cast<double>(tensor.size_bytes());
+  const ResidentMemory now = resident_memory();
+  // Pages of files come when they are read.
+  const double files = std::max(static_cast<double>(now.file_bytes), mapped);
+  foretell_memory(static_cast<double>(now.anonymous_bytes) + files + added);
 }
 
 void check_memory(const Graph& graph, const Bindings& bindings, const Session& session,
@@ -61,7 +72,11 @@ void check_memory(const Graph& graph, const Bindings& bindings, const Session& s
              "not enough memory: {} takes about {} more, and {} can be had; take smaller batches "
              "(`batch`), shorter texts (`max_seq_length`) or a smaller model",
              what, human_bytes(added), human_bytes(available));
-  foretell_memory(static_cast<double>(resident_bytes()) + added);
+  // Weights are prepared in pieces such as were freed and not given back; values are one block.
+  const std::int64_t prepared = runs > 1 ? prepared_bytes(session.library.kernels, graph, held) : 0;
+  foretell_growth(added - static_cast<double>(std::min<std::uint64_t>(
+                              static_cast<std::uint64_t>(prepared), free_heap_bytes())),
+                  held);
 }
 
 }  // namespace hone

@@ -20,6 +20,9 @@ double needed_bytes(const Graph& graph, const Bindings& bindings, const Session&
 double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
                    const ParameterStore& held, std::int64_t runs);
 
+/// Foretells (`foretell_memory`) that the process is going to hold `added` bytes more than it does with all of `held` read.
+void foretell_growth(double added, const ParameterStore& held);
+
 /// What those parameters of `other` take that `graph` has not.
 double bytes_beside(const Graph& graph, const Graph& other);
 

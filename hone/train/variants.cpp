@@ -4,15 +4,13 @@
 #include <numeric>
 #include <set>
 
-#include "hone/train/memory_check.h"
-#include "hone/base/own_process.h"
-#include "hone/base/cpu.h"
 #include "hone/analysis/cost.h"
 #include "hone/base/interrupt.h"
 #include "hone/data/row_order.h"
 #include "hone/runtime/graph_rest.h"
 #include "hone/runtime/run_passes.h"
 #include "hone/tensor/dense.h"
+#include "hone/train/memory_check.h"
 
 namespace hone {
 namespace {
@@ -142,7 +140,7 @@ class VariantRunner {
       rests = std::max(rests, added_bytes(rest.graph, largest_, session_, rest.parameters, 1));
     const double base = added_bytes(graph, largest_, session_, base_.parameters, batches),
                  kept = bytes_of_values(base_.graph, group_.shared, largest_);
-    foretell_memory(static_cast<double>(resident_bytes()) + std::max(base, kept + rests));
+    foretell_growth(std::max(base, kept + rests), base_.parameters);
   }
 
   void run_batch(const Graph& graph, Executable& executable, std::span<const std::int64_t> rows) {
