@@ -182,7 +182,9 @@ Table table_of(const Pipeline& pipeline, const PipelineTable& told,
     columns.push_back({fmt::format("column_{}", c + 1), column.label});
     for (const std::size_t index : column.stages) {
       const PipelineStage& stage = pipeline.stages[index];
-      const std::string& row = told.by == "stage" ? stage.name : *variable(stage, told.by);
+      const std::string* const value = told.by == "stage" ? &stage.name : variable(stage, told.by);
+      HONE_ASSERT(value != nullptr, "stage {} has no {}", stage.name, told.by);
+      const std::string& row = *value;
       if (std::ranges::find(rows, row) == rows.end()) rows.push_back(row);
       cells[{row, c}] =
           cell_text(outcomes[index].result, folder / outcomes[index].stands_for, column.y);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "hone/metrics/evidence.h"
+#include "hone/passes/quantize.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/result.h"
 
@@ -91,7 +92,9 @@ SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& contex
   report.title = fmt::format("Layers of {}, each alone in {} way{}", job.model, job.changes.size(),
                              job.changes.size() == 1 ? "" : "s");
   report.headline = headline;
-  report.basis = basis_of(job.data.options.source, data, "simulated");
+  const bool rounds = std::ranges::any_of(
+      job.changes, [](const LayerChange& change) { return change.formats.has_value(); });
+  report.basis = basis_of(job.data.options.source, data, std::string(rounds ? kSimulated : kFloat));
   std::vector<std::string> undrawn;
   report.sections = {
       {"Layers",

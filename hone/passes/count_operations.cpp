@@ -19,7 +19,7 @@ std::vector<PassOptionDef> erase_options() {
 }
 
 std::vector<Node*> chosen(const Graph& graph, const Attributes& options) {
-  const auto names = options.get<std::string>("names");
+  const auto& names = options.get<std::string>("names");
   std::vector<Node*> found;
   for (Node* operation : graph.operations(options.get<std::string>("kind")))
     if (glob_match(names, operation->name())) found.push_back(operation);

@@ -86,7 +86,7 @@ fs::path peaks_file() {
 
 Peak keep_highest(PeakKind kind, int threads, double measured_now, const fs::path& file,
                   std::vector<std::string>& notes) {
-  const Peak measured{measured_now, measured_now, today()};
+  Peak measured{measured_now, measured_now, today()};
   if (file.empty()) return measured;
   std::optional<Json> document = document_in(file);
   if (!document) {
