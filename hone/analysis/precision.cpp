@@ -132,8 +132,7 @@ AverageBits average_bits(const Graph& graph, const QuantizationPlan& plan, const
     if (!info(parameter->role()).counted) continue;
     const std::int64_t elements = element_count(resolve(parameter->types()[0].shape, {}));
     const auto found = of_parameters.find(parameter->name());
-    weights.add(static_cast<double>(elements),
-                found == of_parameters.end() ? 32 : found->second);
+    weights.add(static_cast<double>(elements), found == of_parameters.end() ? 32 : found->second);
     result.parameters += elements;
     if (found == of_parameters.end()) continue;
     quantized.add(static_cast<double>(elements), found->second);
@@ -147,7 +146,7 @@ AverageBits average_bits(const Graph& graph, const QuantizationPlan& plan, const
       const auto as_input = inputs.find({node->name(), value.node->name()});
       const auto as_output = of_outputs.find(value.node->name());
       data.add(static_cast<double>(element_count(resolve(value.type().shape, bindings))),
-               as_input != inputs.end()      ? as_input->second
+               as_input != inputs.end()        ? as_input->second
                : as_output != of_outputs.end() ? as_output->second
                                                : 32);
     }

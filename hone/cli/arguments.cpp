@@ -227,6 +227,16 @@ void declare_row_hashes(CLI::App& app, bool& row_hashes) {
                "can guess short texts; columns and counts are kept all the same");
 }
 
+void declare_run_size(CLI::App& app, std::int64_t& batch, std::int64_t& tokens,
+                      const std::string& purpose) {
+  app.add_option("--batch", batch, "texts per run, for " + purpose)->check(number_from(1));
+  app.add_option("--tokens", tokens,
+                 fmt::format("tokens per text, for {}; by default 128, or the model's positions if "
+                             "fewer",
+                             purpose))
+      ->check(number_from(1));
+}
+
 void declare_freeze(CLI::App& app, std::vector<std::string>& globs) {
   app.add_option("--freeze", globs,
                  "globs of parameters to leave as they are, e.g. 'bert.embeddings.*'; several by "

@@ -111,6 +111,11 @@ struct CalibrationArguments {
 };
 void declare(CLI::App& app, CalibrationArguments& arguments);
 
+/// `--batch` and `--tokens`, the size of a run to count with; `purpose` says in the help what for.
+/// No tokens given stay 0: see `tokens_of_run` for what is taken then.
+void declare_run_size(CLI::App& app, std::int64_t& batch, std::int64_t& tokens,
+                      const std::string& purpose);
+
 /// `--freeze GLOB[,GLOB…]`, once or several times.
 void declare_freeze(CLI::App& app, std::vector<std::string>& globs);
 

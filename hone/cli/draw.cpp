@@ -55,12 +55,7 @@ Command draw_command() {
                 ->check(CLI::IsMember(colour_names()));
             app.add_option("--sensitivity", a->job.sensitivity,
                            "folder that `hone sensitivity` wrote, for its colours");
-            app.add_option("--batch", a->job.batch, "texts per run, for the cost")
-                ->check(number_from(1));
-            app.add_option("--tokens", a->job.tokens,
-                           "tokens per text, for the cost; by default 128, or the model's "
-                           "positions if fewer")
-                ->check(number_from(1));
+            declare_run_size(app, a->job.batch, a->job.tokens, "the cost");
             declare(app, a->run);
             return [a] { draw(*a); };
           }};

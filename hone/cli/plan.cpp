@@ -33,12 +33,7 @@ Command plan_command() {
         app.add_option("MODEL", a->job.model, "model folder, or tiny, base or a config.json")
             ->required();
         declare(app, a->formats);
-        app.add_option("--batch", a->job.batch, "texts per run, for the sizes of inputs")
-            ->check(number_from(1));
-        app.add_option("--tokens", a->job.tokens,
-                       "tokens per text, for the sizes of inputs; by default 128, or the model's "
-                       "positions if fewer")
-            ->check(number_from(1));
+        declare_run_size(app, a->job.batch, a->job.tokens, "the sizes of inputs");
         declare(app, a->run);
         return [a] { print_plan(*a); };
       }};

@@ -1,8 +1,8 @@
 #include "hone/jobs/pack.h"
 
 #include "hone/base/cpu.h"
-#include "hone/base/own_process.h"
 #include "hone/base/interrupt.h"
+#include "hone/base/own_process.h"
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
 #include "hone/models/model_size.h"

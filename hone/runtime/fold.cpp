@@ -7,13 +7,14 @@
 #include "hone/tensor/dense.h"
 
 namespace hone {
-namespace {
 
-bool fixed_size(const Node& node) {
+bool has_fixed_size(const Node& node) {
   return std::ranges::all_of(node.types(), [](const Type& type) {
     return std::ranges::all_of(type.shape, [](const Dim& dim) { return dim.symbol == 0; });
   });
 }
+
+namespace {
 
 double bytes_of(const Type& type) {
   return static_cast<double>(element_count(resolve(type.shape, {}))) *
@@ -35,7 +36,7 @@ std::set<const Node*> foldable_nodes(const Graph& graph) {
       return input.node->kind() == NodeKind::parameter || foldable.contains(input.node);
     });
     if (node->kind() == NodeKind::operation && node->op().trait != Trait::update && known_inputs &&
-        !node->inputs().empty() && fixed_size(*node) && node->types().size() == 1 &&
+        !node->inputs().empty() && has_fixed_size(*node) && node->types().size() == 1 &&
         !grows(*node)) {
       foldable.insert(node.get());
     }

@@ -5,6 +5,9 @@
 
 namespace hone {
 
+/// Whether the sizes of all that a node gives are known before a run.
+bool has_fixed_size(const Node& node);
+
 /// Computes once what depends on parameters alone and puts the results in their place, as frozen parameters of `graph`
 /// and tensors of `parameters` called "<node>.folded". So an evaluation quantizes every weight once,
 /// not once per batch. For inference graphs; values whose size a run decides stay as they are.

@@ -12,6 +12,7 @@
 #include "hone/passes/dead_code.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
+#include "hone/runtime/fold.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/memory_check.h"
 #include "hone/train/text_examples.h"
@@ -108,12 +109,6 @@ Graph giving(const Graph& graph, const RowsOfValues& values) {
   remove_dropout(part);
   remove_dead_code(part);
   return part;
-}
-
-bool has_fixed_size(const Node& node) {
-  return std::ranges::all_of(node.types(), [](const Type& type) {
-    return std::ranges::none_of(type.shape, [](const Dim& dim) { return dim.symbol != 0; });
-  });
 }
 
 // Values that are the same whatever the texts are, and as many.

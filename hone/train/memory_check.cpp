@@ -27,26 +27,32 @@ double needed_bytes(const Graph& graph, const Bindings& bindings, const Session&
       workspace_bytes(session.library.kernels, graph, session.device, bindings));
 }
 
-double bytes_beside(const Graph& graph, const Graph& other) {
+namespace {
+
+// Of the parameters of a graph for which `counts` says so.
+template <typename Counts>
+double parameter_bytes(const Graph& graph, Counts&& counts) {
   double bytes = 0;
-  for (const Node* parameter : other.of_kind(NodeKind::parameter)) {
+  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
     const Type& type = parameter->types()[0];
-    if (graph.find(parameter->name()) == nullptr)
+    if (counts(parameter->name()))
       bytes += static_cast<double>(element_count(resolve(type.shape, {}))) *
                static_cast<double>(info(type.dtype).size_bytes);
   }
   return bytes;
 }
 
+}  // namespace
+
+double bytes_beside(const Graph& graph, const Graph& other) {
+  return parameter_bytes(other,
+                         [&](const std::string& name) { return graph.find(name) == nullptr; });
+}
+
 double added_bytes(const Graph& graph, const Bindings& bindings, const Session& session,
                    const ParameterStore& held, std::int64_t runs) {
-  double parameters = 0;
-  for (const Node* parameter : graph.of_kind(NodeKind::parameter)) {
-    const Type& type = parameter->types()[0];
-    if (!held.contains(parameter->name()))
-      parameters += static_cast<double>(element_count(resolve(type.shape, {}))) *
-                    static_cast<double>(info(type.dtype).size_bytes);
-  }
+  const double parameters =
+      parameter_bytes(graph, [&](const std::string& name) { return !held.contains(name); });
   const KernelTable& kernels = session.library.kernels;
   return parameters +
          static_cast<double>(peak_value_bytes(graph, bindings) +

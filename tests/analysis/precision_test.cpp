@@ -149,8 +149,8 @@ TEST(AverageBits, AreWeighedByElements) {
   // Where a format has no fraction, both counts are of its bits, with what blocks share.
   const Format blocks = format_called("mxint(bits=4,block=2)");
   for (const BitCount count : {BitCount::stored, BitCount::width_and_fraction})
-    EXPECT_EQ(average_bits(graph, {{"first", {.weight = blocks}}}, bindings, count).quantized_weights,
-              8);
+    EXPECT_EQ(
+        average_bits(graph, {{"first", {.weight = blocks}}}, bindings, count).quantized_weights, 8);
 }
 
 TEST(AverageBits, OfAnOutputAreThoseOfWhoReadsIt) {
