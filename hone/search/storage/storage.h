@@ -11,7 +11,7 @@
 
 /// Where studies live: tables as Optuna 3.2 to 5.0 writes them (schema 12, alembic v3.2.0.a), in an SQLite file or a PostgreSQL database, so
 /// that its programs read and write them beside ours. Times are UTC. Every call is one transaction: it happens whole or not at
-/// all, and several processes may call at once.
+/// all, and several processes may call at once; so may the threads of one on one storage, which take turns.
 namespace hone {
 
 enum class AttributeOwner : std::uint8_t { user, system };
@@ -26,7 +26,7 @@ struct Study {
 
 /// What is written to a trial that runs.
 struct TrialChange {
-  std::vector<TrialParameter> parameters = {};
+  std::vector<TrialParameter> parameters = {};  ///< one that is there already stays as it is
   std::map<std::int64_t, double> reports = {};  ///< a step that has one keeps it
   std::map<std::string, Json> user_attributes = {};
   std::map<std::string, Json> system_attributes = {};
@@ -75,7 +75,7 @@ class StudyStorage {
   virtual std::vector<LostTrial> silent_trials(std::int64_t study, double grace_seconds) = 0;
 
   /// Brings `trials` (all of the study as they stood at the last call, by number; at first empty) up to now: what was finished is not
-  /// read again, and finished ones keep their place in memory.
+  /// read again, and finished ones keep their place in memory. One that still waits is not looked at again either.
   virtual void read_trials(std::int64_t study,
                            std::vector<std::shared_ptr<const Trial>>& trials) = 0;
 

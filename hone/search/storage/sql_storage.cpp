@@ -1,0 +1,343 @@
+#include "hone/search/storage/sql_storage.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "hone/base/error.h"
+#include "hone/base/printable.h"
+#include "hone/search/storage/stored_trials.h"
+#include "hone/search/storage/tables.h"
+
+namespace hone {
+namespace {
+
+using TrialPointer = std::shared_ptr<const Trial>;
+
+// A study whose direction was never set: as Optuna, which minimizes then.
+Direction direction_of(std::string_view name) {
+  return name == "MAXIMIZE" ? Direction::maximize : Direction::minimize;
+}
+std::string name_of(Direction direction) {
+  return direction == Direction::maximize ? "MAXIMIZE" : "MINIMIZE";
+}
+
+const char* study_table(AttributeOwner owner) {
+  return owner == AttributeOwner::user ? "study_user_attributes" : "study_system_attributes";
+}
+
+std::string list_of(const std::vector<std::int64_t>& ids) {
+  return fmt::format("({})", fmt::join(ids, ","));
+}
+
+// Where a trial of a list by number, and so by id, stands, or would.
+std::vector<TrialPointer>::iterator place_of(std::vector<TrialPointer>& trials, std::int64_t id) {
+  return std::lower_bound(trials.begin(), trials.end(), id,
+                          [](const TrialPointer& trial, std::int64_t i) { return trial->id < i; });
+}
+
+class SqlStorage final : public StudyStorage {
+ public:
+  explicit SqlStorage(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+
+  Study create_study(const std::string& name, const std::vector<Direction>& directions) override {
+    check_stored_name("study", name);
+    HONE_ASSERT(!directions.empty(), "a study without a direction");
+    const std::map<std::string, Json> writer = {{"writer", writer_name()}};
+    Study study{-1, name, directions, writer};
+    transact(SqlAccess::write, [&] {
+      study.id = -1;
+      run("INSERT INTO studies (study_name) VALUES ($1) ON CONFLICT (study_name) DO NOTHING "
+          "RETURNING study_id",
+          {name}, [&](const SqlRow& row) { study.id = row.integer(0); });
+      user_check(study.id >= 0,
+                 "{}: a study '{}' is there already; give another name, or go on with it",
+                 database_->name(), shown_name(name));
+      for (std::size_t i = 0; i < directions.size(); ++i)
+        run("INSERT INTO study_directions (direction, study_id, objective) VALUES ($1, $2, $3)",
+            {name_of(directions[i]), study.id, static_cast<std::int64_t>(i)});
+      write_attributes(*database_, "study_user_attributes", "study_id", study.id, writer);
+    });
+    return study;
+  }
+
+  std::optional<Study> find_study(const std::string& name) override {
+    std::vector<Study> found = studies_where("study_name = $1", {name});
+    if (found.empty()) return std::nullopt;
+    return std::move(found.front());
+  }
+
+  std::vector<Study> studies() override { return studies_where("1 = 1", {}); }
+
+  void delete_study(std::int64_t study) override {
+    transact(SqlAccess::write, [&] {
+      require_study(study);
+      for (const char* table : {"trial_user_attributes", "trial_system_attributes", "trial_params",
+                                "trial_values", "trial_intermediate_values", "trial_heartbeats"})
+        run(fmt::format("DELETE FROM {} WHERE trial_id IN (SELECT trial_id FROM trials WHERE "
+                        "study_id = $1)",
+                        table),
+            {study});
+      for (const char* table : {"trials", "study_directions", "study_user_attributes",
+                                "study_system_attributes", "studies"})
+        run(fmt::format("DELETE FROM {} WHERE study_id = $1", table), {study});
+    });
+  }
+
+  void set_study_attribute(std::int64_t study, AttributeOwner owner, const std::string& key,
+                           const Json& value) override {
+    transact(SqlAccess::write, [&] {
+      require_study(study);
+      write_attributes(*database_, study_table(owner), "study_id", study, {{key, value}});
+    });
+  }
+
+  Trial create_trial(std::int64_t study, Trial trial) override {
+    if (trial.state != TrialState::waiting && trial.start.empty()) trial.start = utc_now();
+    if (is_finished(trial.state) && trial.end.empty()) trial.end = utc_now();
+    transact(SqlAccess::write, [&] {
+      require_study(study);
+      trial.number = 0;
+      // Trials are numbered as they are made, so the last one has the highest number.
+      run("SELECT number FROM trials WHERE study_id = $1 ORDER BY trial_id DESC LIMIT 1", {study},
+          [&](const SqlRow& row) { trial.number = row.integer(0) + 1; });
+      run("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) VALUES "
+          "($1, $2, $3, $4, $5) RETURNING trial_id",
+          {trial.number, study, std::string(to_string(trial.state)), or_null(trial.start),
+           or_null(trial.end)},
+          [&](const SqlRow& row) { trial.id = row.integer(0); });
+      write_values(*database_, trial.id, trial.values);
+      write_change(
+          *database_, trial.id,
+          {trial.parameters, trial.reports, trial.user_attributes, trial.system_attributes});
+    });
+    return trial;
+  }
+
+  std::optional<Trial> claim_waiting(std::int64_t study) override {
+    if (!waits(study)) return std::nullopt;
+    const std::string claim = fmt::format(
+        "UPDATE trials SET state = 'RUNNING', datetime_start = $1 WHERE trial_id = (SELECT "
+        "trial_id "
+        "FROM trials WHERE study_id = $2 AND state = 'WAITING' AND trial_id > $3 ORDER BY number "
+        "LIMIT 1{}) "
+        "AND state = 'WAITING' RETURNING trial_id",
+        database_->dialect().lock_free_row);
+    std::vector<Trial> claimed;
+    transact(SqlAccess::write, [&] {
+      claimed.clear();
+      std::int64_t id = -1;
+      run(claim, {utc_now(), study, none_waits_to_[study]},
+          [&](const SqlRow& row) { id = row.integer(0); });
+      if (id >= 0)
+        claimed = read_stored_trials(*database_, fmt::format("t.trial_id = {}", id), known_);
+    });
+    if (claimed.empty()) return std::nullopt;
+    return std::move(claimed.front());
+  }
+
+  void write(std::int64_t trial, const TrialChange& change) override {
+    transact(SqlAccess::write, [&] {
+      TrialState state = TrialState::waiting;
+      std::int64_t number = -1;
+      find_trial(trial, state, number, database_->dialect().lock_row);
+      if (state != TrialState::running) fail_finished(number, state);
+      write_change(*database_, trial, change);
+    });
+  }
+
+  void finish(std::int64_t trial, const TrialEnd& end) override {
+    HONE_ASSERT(is_finished(end.state), "a trial does not end as {}", to_string(end.state));
+    transact(SqlAccess::write, [&] {
+      bool ended = false;
+      run("UPDATE trials SET state = $1, datetime_complete = $2 WHERE trial_id = $3 AND state = "
+          "'RUNNING' RETURNING trial_id",
+          {std::string(to_string(end.state)), utc_now(), trial},
+          [&](const SqlRow&) { ended = true; });
+      if (!ended) {
+        TrialState state = TrialState::waiting;
+        std::int64_t number = -1;
+        find_trial(trial, state, number, "");
+        fail_finished(number, state);
+      }
+      write_values(*database_, trial, end.values);
+      write_change(*database_, trial, end.change);
+    });
+  }
+
+  void beat(std::int64_t trial) override {
+    transact(SqlAccess::write, [&] {
+      run("INSERT INTO trial_heartbeats (trial_id, heartbeat) VALUES ($1, CURRENT_TIMESTAMP) ON "
+          "CONFLICT (trial_id) DO UPDATE SET heartbeat = CURRENT_TIMESTAMP",
+          {trial});
+    });
+  }
+
+  std::vector<LostTrial> silent_trials(std::int64_t study, double grace_seconds) override {
+    std::vector<LostTrial> silent;
+    transact(SqlAccess::read, [&] {
+      silent.clear();
+      run(fmt::format("SELECT t.trial_id, t.number, {} FROM trials t JOIN trial_heartbeats h ON "
+                      "h.trial_id = t.trial_id "
+                      "WHERE t.study_id = $1 AND t.state = 'RUNNING' ORDER BY t.trial_id",
+                      database_->dialect().heartbeat_age),
+          {study}, [&](const SqlRow& row) {
+            if (row.real(2) > grace_seconds) silent.push_back({row.integer(0), row.integer(1)});
+          });
+    });
+    return silent;
+  }
+
+  void read_trials(std::int64_t study, std::vector<TrialPointer>& trials) override {
+    std::vector<std::int64_t> unfinished;
+    for (const TrialPointer& trial : trials)
+      if (!is_finished(trial->state)) unfinished.push_back(trial->id);
+    const std::int64_t last = trials.empty() ? -1 : trials.back()->id;
+    std::vector<Trial> fresh;
+    transact(SqlAccess::read, [&] {
+      const std::vector<std::int64_t> changed = may_have_changed(unfinished, trials);
+      const std::string more =
+          changed.empty() ? "" : fmt::format(" OR t.trial_id IN {}", list_of(changed));
+      fresh = read_stored_trials(
+          *database_, fmt::format("t.study_id = {} AND (t.trial_id > {}{})", study, last, more),
+          known_);
+    });
+    for (Trial& trial : fresh) {
+      auto pointer = std::make_shared<const Trial>(std::move(trial));
+      const auto place = place_of(trials, pointer->id);
+      if (place != trials.end() && (*place)->id == pointer->id)
+        *place = std::move(pointer);
+      else
+        trials.insert(place, std::move(pointer));
+    }
+  }
+
+  void close() override {
+    const std::lock_guard lock(mutex_);
+    database_->close();
+  }
+
+ private:
+  void transact(SqlAccess access, const std::function<void()>& body) {
+    const std::lock_guard lock(mutex_);
+    database_->transact(access, body);
+  }
+  void run(const std::string& sql, const std::vector<SqlValue>& values = {},
+           const std::function<void(const SqlRow&)>& visit = {}) {
+    database_->run(sql, values, visit);
+  }
+  static SqlValue or_null(const std::string& time) {
+    if (time.empty()) return nullptr;
+    return time;
+  }
+
+  // From here on nobody else adds a trial to it until the transaction ends.
+  void require_study(std::int64_t study) {
+    bool there = false;
+    run("SELECT study_id FROM studies WHERE study_id = $1" + database_->dialect().lock_row, {study},
+        [&](const SqlRow&) { there = true; });
+    user_check(there, "{}: the study is no longer there: somebody has deleted it",
+               database_->name());
+  }
+
+  void find_trial(std::int64_t trial, TrialState& state, std::int64_t& number,
+                  const std::string& lock) {
+    bool there = false;
+    run("SELECT state, number FROM trials WHERE trial_id = $1" + lock, {trial},
+        [&](const SqlRow& row) {
+          there = true;
+          state = trial_state(row.text(0));
+          number = row.integer(1);
+        });
+    user_check(there, "{}: the trial is no longer there: somebody has deleted its study",
+               database_->name());
+  }
+  [[noreturn]] void fail_finished(std::int64_t number, TrialState state) {
+    throw FinishedTrialError(
+        fmt::format("{}: trial {} is {} already: its worker was taken for dead, or another program "
+                    "ran it as well; nothing more is written to it",
+                    database_->name(), number, to_string(state)));
+  }
+
+  // Looks before it locks: mostly nothing waits. Trials never come to wait again and new ones have higher ids, so what was seen
+  // once needs no second look.
+  bool waits(std::int64_t study) {
+    bool found = false;
+    transact(SqlAccess::read, [&] {
+      std::int64_t& none_to = none_waits_to_.try_emplace(study, -1).first->second;
+      run("SELECT MIN(CASE WHEN state = 'WAITING' THEN trial_id END), MAX(trial_id) FROM trials "
+          "WHERE study_id = $1 AND trial_id > $2",
+          {study, none_to}, [&](const SqlRow& row) {
+            found = !row.is_null(0);
+            if (!row.is_null(1)) none_to = found ? row.integer(0) - 1 : row.integer(1);
+          });
+    });
+    return found;
+  }
+
+  // Of trials that were not finished those that are to be read again: all but the ones that still wait.
+  std::vector<std::int64_t> may_have_changed(const std::vector<std::int64_t>& unfinished,
+                                             std::vector<TrialPointer>& trials) {
+    std::vector<std::int64_t> changed;
+    if (unfinished.empty()) return changed;
+    run("SELECT trial_id, state FROM trials WHERE trial_id IN " + list_of(unfinished), {},
+        [&](const SqlRow& row) {
+          const TrialState was = (*place_of(trials, row.integer(0)))->state;
+          const TrialState is = trial_state(row.text(1));
+          if (is != was || is == TrialState::running) changed.push_back(row.integer(0));
+        });
+    return changed;
+  }
+
+  std::vector<Study> studies_where(const std::string& condition,
+                                   const std::vector<SqlValue>& values) {
+    std::vector<Study> found;
+    const auto owner = [&](std::int64_t id) -> Study* {
+      const auto study =
+          std::find_if(found.begin(), found.end(), [&](const Study& s) { return s.id == id; });
+      return study == found.end() ? nullptr : &*study;
+    };
+    transact(SqlAccess::read, [&] {
+      found.clear();
+      run(fmt::format("SELECT study_id, study_name FROM studies WHERE {} ORDER BY study_id",
+                      condition),
+          values, [&](const SqlRow& row) {
+            found.push_back({row.integer(0), std::string(row.text(1)), {}});
+          });
+      if (found.empty()) return;
+      std::vector<std::int64_t> ids;
+      for (const Study& study : found) ids.push_back(study.id);
+      run(fmt::format("SELECT study_id, direction FROM study_directions WHERE study_id IN {} ORDER "
+                      "BY study_id, objective",
+                      list_of(ids)),
+          {}, [&](const SqlRow& row) {
+            if (Study* study = owner(row.integer(0)))
+              study->directions.push_back(direction_of(row.text(1)));
+          });
+      for (const AttributeOwner kind : {AttributeOwner::user, AttributeOwner::system})
+        read_attributes(
+            *database_,
+            fmt::format("SELECT study_id, \"key\", value_json FROM {} WHERE study_id IN {}",
+                        study_table(kind), list_of(ids)),
+            [&](std::int64_t id, std::string key, Json value) {
+              if (Study* study = owner(id))
+                (kind == AttributeOwner::user ? study->user_attributes
+                                              : study->system_attributes)[std::move(key)] =
+                    std::move(value);
+            });
+    });
+    return found;
+  }
+
+  std::mutex mutex_;
+  std::unique_ptr<Database> database_;
+  KnownDistributions known_;
+  std::map<std::int64_t, std::int64_t> none_waits_to_;  // by study: no trial up to this id waits
+};
+
+}  // namespace
+
+std::unique_ptr<StudyStorage> sql_storage(std::unique_ptr<Database> database) {
+  return std::make_unique<SqlStorage>(std::move(database));
+}
+
+}  // namespace hone

@@ -1,0 +1,85 @@
+#include "hone/search/storage/storage.h"
+
+#include <sys/vfs.h>
+
+#include <chrono>
+#include <ctime>
+
+#include "hone/search/storage/sql_storage.h"
+#include "hone/search/storage/sqlite_database.h"
+#include "hone/search/storage/tables.h"
+
+namespace hone {
+namespace {
+
+// Of file systems that other machines may write to, as statfs(2) and the kernel's magic.h number them.
+constexpr std::uint32_t kNetworkFileSystems[] = {
+    0x6969,      // NFS
+    0x517b,      // SMB
+    0xfe534d42,  // SMB 2
+    0xff534d42,  // CIFS
+    0x01021997,  // 9P
+    0x00c36400,  // Ceph
+    0x0bd00bd0,  // Lustre
+    0x47504653,  // GPFS
+    0x19830326,  // BeeGFS
+    0x5346414f,  // AFS
+    0x73757245,  // Coda
+    0x7461636f,  // OCFS2
+    0x01161970,  // GFS2
+    0x65735546,  // FUSE: sshfs and many others
+};
+
+constexpr std::string_view kSqlite = "sqlite:///";
+
+fs::path file_of(const std::string& where) {
+  if (where.starts_with(kSqlite)) {
+    const std::string path = where.substr(kSqlite.size());
+    user_check(path.find('?') == std::string::npos,
+               "{}: an address of SQLite has no options here; give the path alone", where);
+    return path;
+  }
+  user_check(where.find("://") == std::string::npos,
+             "a storage is the path of an SQLite file, sqlite:///PATH, or "
+             "postgresql://USER@HOST/DATABASE; got an address that begins with '{}'",
+             where.substr(0, where.find("://") + 3));
+  return where;
+}
+
+}  // namespace
+
+std::unique_ptr<StudyStorage> open_storage(const std::string& where, bool must_exist) {
+  const fs::path file = file_of(where);
+  user_check(!must_exist || path_exists(file),
+             "{}: there is no such file; expected a storage that hone or Optuna has made",
+             file.string());
+  std::unique_ptr<Database> database = open_sqlite(file, !must_exist);
+  prepare_tables(*database, !must_exist);
+  return sql_storage(std::move(database));
+}
+
+bool is_on_network_file_system(const fs::path& file) {
+  fs::path at = fs::absolute(file);
+  struct statfs facts = {};
+  while (::statfs(at.c_str(), &facts) != 0) {
+    if (at == at.parent_path()) return false;
+    at = at.parent_path();
+  }
+  for (const std::uint32_t type : kNetworkFileSystems)
+    if (static_cast<std::uint32_t>(facts.f_type) == type) return true;
+  return false;
+}
+
+std::string utc_now() {
+  using namespace std::chrono;
+  const auto now = time_point_cast<microseconds>(system_clock::now());
+  const auto second = floor<seconds>(now);
+  const std::time_t time = system_clock::to_time_t(second);
+  std::tm parts = {};
+  ::gmtime_r(&time, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  return fmt::format("{}.{:06}", text, (now - second).count());
+}
+
+}  // namespace hone
