@@ -44,8 +44,10 @@ class Database {
   virtual const SqlDialect& dialect() const = 0;
 
   /// Runs `body` as one transaction: all of it is written when this returns, nothing when it throws. Reading sees one
-  /// state of the database throughout. `body` may run several times, so it begins its results anew.
-  virtual void transact(SqlAccess access, const std::function<void()>& body) = 0;
+  /// state of the database throughout. `body` may run several times, so it begins its results anew. Where the server was lost before it said whether
+  /// the last time was written, `is_written` looks, in a transaction, for what `body` meant to leave; null: it may be written twice.
+  virtual void transact(SqlAccess access, const std::function<void()>& body,
+                        const std::function<bool()>& is_written = {}) = 0;
   /// One statement of a transaction's. Throws `UserError`, also for what a constraint of a table forbids.
   virtual void run(const std::string& sql, const std::vector<SqlValue>& values = {},
                    const std::function<void(const SqlRow&)>& visit = {}) = 0;

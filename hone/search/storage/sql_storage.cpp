@@ -44,19 +44,25 @@ class SqlStorage final : public StudyStorage {
     HONE_ASSERT(!directions.empty(), "a study without a direction");
     const std::map<std::string, Json> writer = {{"writer", writer_name()}};
     Study study{-1, name, directions, writer};
-    transact(SqlAccess::write, [&] {
-      study.id = -1;
-      run("INSERT INTO studies (study_name) VALUES ($1) ON CONFLICT (study_name) DO NOTHING "
-          "RETURNING study_id",
-          {name}, [&](const SqlRow& row) { study.id = row.integer(0); });
-      user_check(study.id >= 0,
-                 "{}: a study '{}' is there already; give another name, or go on with it",
-                 database_->name(), shown_name(name));
-      for (std::size_t i = 0; i < directions.size(); ++i)
-        run("INSERT INTO study_directions (direction, study_id, objective) VALUES ($1, $2, $3)",
-            {name_of(directions[i]), study.id, static_cast<std::int64_t>(i)});
-      write_attributes(*database_, "study_user_attributes", "study_id", study.id, writer);
-    });
+    transact(
+        SqlAccess::write,
+        [&] {
+          study.id = -1;
+          run("INSERT INTO studies (study_name) VALUES ($1) ON CONFLICT (study_name) DO NOTHING "
+              "RETURNING study_id",
+              {name}, [&](const SqlRow& row) { study.id = row.integer(0); });
+          user_check(study.id >= 0,
+                     "{}: a study '{}' is there already; give another name, or go on with it",
+                     database_->name(), shown_name(name));
+          for (std::size_t i = 0; i < directions.size(); ++i)
+            run("INSERT INTO study_directions (direction, study_id, objective) VALUES ($1, $2, $3)",
+                {name_of(directions[i]), study.id, static_cast<std::int64_t>(i)});
+          write_attributes(*database_, "study_user_attributes", "study_id", study.id, writer);
+        },
+        [&] {
+          return finds("SELECT 1 FROM studies WHERE study_id = $1 AND study_name = $2",
+                       {study.id, name});
+        });
     return study;
   }
 
@@ -69,18 +75,22 @@ class SqlStorage final : public StudyStorage {
   std::vector<Study> studies() override { return studies_where("1 = 1", {}); }
 
   void delete_study(std::int64_t study) override {
-    transact(SqlAccess::write, [&] {
-      require_study(study);
-      for (const char* table : {"trial_user_attributes", "trial_system_attributes", "trial_params",
-                                "trial_values", "trial_intermediate_values", "trial_heartbeats"})
-        run(fmt::format("DELETE FROM {} WHERE trial_id IN (SELECT trial_id FROM trials WHERE "
-                        "study_id = $1)",
-                        table),
-            {study});
-      for (const char* table : {"trials", "study_directions", "study_user_attributes",
-                                "study_system_attributes", "studies"})
-        run(fmt::format("DELETE FROM {} WHERE study_id = $1", table), {study});
-    });
+    transact(
+        SqlAccess::write,
+        [&] {
+          require_study(study);
+          for (const char* table :
+               {"trial_user_attributes", "trial_system_attributes", "trial_params", "trial_values",
+                "trial_intermediate_values", "trial_heartbeats"})
+            run(fmt::format("DELETE FROM {} WHERE trial_id IN (SELECT trial_id FROM trials WHERE "
+                            "study_id = $1)",
+                            table),
+                {study});
+          for (const char* table : {"trials", "study_directions", "study_user_attributes",
+                                    "study_system_attributes", "studies"})
+            run(fmt::format("DELETE FROM {} WHERE study_id = $1", table), {study});
+        },
+        [&] { return !finds("SELECT 1 FROM studies WHERE study_id = $1", {study}); });
   }
 
   void set_study_attribute(std::int64_t study, AttributeOwner owner, const std::string& key,
@@ -94,22 +104,26 @@ class SqlStorage final : public StudyStorage {
   Trial create_trial(std::int64_t study, Trial trial) override {
     if (trial.state != TrialState::waiting && trial.start.empty()) trial.start = utc_now();
     if (is_finished(trial.state) && trial.end.empty()) trial.end = utc_now();
-    transact(SqlAccess::write, [&] {
-      require_study(study);
-      trial.number = 0;
-      // Trials are numbered as they are made, so the last one has the highest number.
-      run("SELECT number FROM trials WHERE study_id = $1 ORDER BY trial_id DESC LIMIT 1", {study},
-          [&](const SqlRow& row) { trial.number = row.integer(0) + 1; });
-      run("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) VALUES "
-          "($1, $2, $3, $4, $5) RETURNING trial_id",
-          {trial.number, study, std::string(to_string(trial.state)), or_null(trial.start),
-           or_null(trial.end)},
-          [&](const SqlRow& row) { trial.id = row.integer(0); });
-      write_values(*database_, trial.id, trial.values);
-      write_change(
-          *database_, trial.id,
-          {trial.parameters, trial.reports, trial.user_attributes, trial.system_attributes});
-    });
+    transact(
+        SqlAccess::write,
+        [&] {
+          require_study(study);
+          trial.number = 0;
+          // Trials are numbered as they are made, so the last one has the highest number.
+          run("SELECT number FROM trials WHERE study_id = $1 ORDER BY trial_id DESC LIMIT 1",
+              {study}, [&](const SqlRow& row) { trial.number = row.integer(0) + 1; });
+          run("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) "
+              "VALUES "
+              "($1, $2, $3, $4, $5) RETURNING trial_id",
+              {trial.number, study, std::string(to_string(trial.state)), or_null(trial.start),
+               or_null(trial.end)},
+              [&](const SqlRow& row) { trial.id = row.integer(0); });
+          write_values(*database_, trial.id, trial.values);
+          write_change(
+              *database_, trial.id,
+              {trial.parameters, trial.reports, trial.user_attributes, trial.system_attributes});
+        },
+        [&] { return is_there(study, trial); });
     return trial;
   }
 
@@ -122,15 +136,23 @@ class SqlStorage final : public StudyStorage {
         "LIMIT 1{}) "
         "AND state = 'WAITING' RETURNING trial_id",
         database_->dialect().lock_free_row);
+    const std::string now = utc_now();
     std::vector<Trial> claimed;
-    transact(SqlAccess::write, [&] {
-      claimed.clear();
-      std::int64_t id = -1;
-      run(claim, {utc_now(), study, none_waits_to_[study]},
-          [&](const SqlRow& row) { id = row.integer(0); });
-      if (id >= 0)
-        claimed = read_stored_trials(*database_, fmt::format("t.trial_id = {}", id), known_);
-    });
+    transact(
+        SqlAccess::write,
+        [&] {
+          claimed.clear();
+          std::int64_t id = -1;
+          run(claim, {now, study, none_waits_to_[study]},
+              [&](const SqlRow& row) { id = row.integer(0); });
+          if (id >= 0)
+            claimed = read_stored_trials(*database_, fmt::format("t.trial_id = {}", id), known_);
+        },
+        [&] {
+          return !claimed.empty() &&
+                 finds("SELECT 1 FROM trials WHERE trial_id = $1 AND datetime_start = $2",
+                       {claimed.front().id, now});
+        });
     if (claimed.empty()) return std::nullopt;
     return std::move(claimed.front());
   }
@@ -147,21 +169,29 @@ class SqlStorage final : public StudyStorage {
 
   void finish(std::int64_t trial, const TrialEnd& end) override {
     HONE_ASSERT(is_finished(end.state), "a trial does not end as {}", to_string(end.state));
-    transact(SqlAccess::write, [&] {
-      bool ended = false;
-      run("UPDATE trials SET state = $1, datetime_complete = $2 WHERE trial_id = $3 AND state = "
-          "'RUNNING' RETURNING trial_id",
-          {std::string(to_string(end.state)), utc_now(), trial},
-          [&](const SqlRow&) { ended = true; });
-      if (!ended) {
-        TrialState state = TrialState::waiting;
-        std::int64_t number = -1;
-        find_trial(trial, state, number, "");
-        fail_finished(number, state);
-      }
-      write_values(*database_, trial, end.values);
-      write_change(*database_, trial, end.change);
-    });
+    const std::string state(to_string(end.state)), now = utc_now();
+    transact(
+        SqlAccess::write,
+        [&] {
+          bool ended = false;
+          run("UPDATE trials SET state = $1, datetime_complete = $2 WHERE trial_id = $3 AND state "
+              "= "
+              "'RUNNING' RETURNING trial_id",
+              {state, now, trial}, [&](const SqlRow&) { ended = true; });
+          if (!ended) {
+            TrialState ended_as = TrialState::waiting;
+            std::int64_t number = -1;
+            find_trial(trial, ended_as, number, "");
+            fail_finished(number, ended_as);
+          }
+          write_values(*database_, trial, end.values);
+          write_change(*database_, trial, end.change);
+        },
+        [&] {
+          return finds(
+              "SELECT 1 FROM trials WHERE trial_id = $1 AND state = $2 AND datetime_complete = $3",
+              {trial, state, now});
+        });
   }
 
   void beat(std::int64_t trial) override {
@@ -217,9 +247,16 @@ class SqlStorage final : public StudyStorage {
   }
 
  private:
-  void transact(SqlAccess access, const std::function<void()>& body) {
+  void transact(SqlAccess access, const std::function<void()>& body,
+                const std::function<bool()>& is_written = {}) {
     const std::lock_guard lock(mutex_);
-    database_->transact(access, body);
+    database_->transact(access, body, is_written);
+  }
+  // Whether a query finds a row.
+  bool finds(const std::string& sql, const std::vector<SqlValue>& values) {
+    bool found = false;
+    run(sql, values, [&](const SqlRow&) { found = true; });
+    return found;
   }
   void run(const std::string& sql, const std::vector<SqlValue>& values = {},
            const std::function<void(const SqlRow&)>& visit = {}) {
@@ -228,6 +265,18 @@ class SqlStorage final : public StudyStorage {
   static SqlValue or_null(const std::string& time) {
     if (time.empty()) return nullptr;
     return time;
+  }
+
+  // Whether a trial that was being made is there, and not one that somebody else has made in its place: those that do not wait tell by their
+  // time, which is one in a million of a second, others by what they are to run with.
+  bool is_there(std::int64_t study, const Trial& trial) {
+    const std::vector<Trial> found = read_stored_trials(
+        *database_, fmt::format("t.trial_id = {} AND t.study_id = {}", trial.id, study), known_);
+    if (found.empty() || found.front().number != trial.number) return false;
+    if (!trial.start.empty()) return found.front().start == trial.start;
+    const auto& there = found.front().system_attributes;
+    return std::includes(there.begin(), there.end(), trial.system_attributes.begin(),
+                         trial.system_attributes.end());
   }
 
   // From here on nobody else adds a trial to it until the transaction ends.

@@ -105,7 +105,9 @@ class SqliteDatabase final : public Database {
   const std::string& name() const override { return name_; }
   const SqlDialect& dialect() const override { return dialect_; }
 
-  void transact(SqlAccess access, const std::function<void()>& body) override {
+  // A file answers always.
+  void transact(SqlAccess access, const std::function<void()>& body,
+                const std::function<bool()>& /*is_written*/ = {}) override {
     HONE_ASSERT(database_ != nullptr, "{} is closed", name_);
     if (access == SqlAccess::write && !writes_) prepare_writing();
     run(access == SqlAccess::write ? "BEGIN IMMEDIATE" : "BEGIN");

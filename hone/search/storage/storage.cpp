@@ -5,6 +5,7 @@
 #include <chrono>
 #include <ctime>
 
+#include "hone/search/storage/postgres_database.h"
 #include "hone/search/storage/sql_storage.h"
 #include "hone/search/storage/sqlite_database.h"
 #include "hone/search/storage/tables.h"
@@ -49,11 +50,16 @@ fs::path file_of(const std::string& where) {
 }  // namespace
 
 std::unique_ptr<StudyStorage> open_storage(const std::string& where, bool must_exist) {
-  const fs::path file = file_of(where);
-  user_check(!must_exist || path_exists(file),
-             "{}: there is no such file; expected a storage that hone or Optuna has made",
-             file.string());
-  std::unique_ptr<Database> database = open_sqlite(file, !must_exist);
+  std::unique_ptr<Database> database;
+  if (is_postgres_address(where)) {
+    database = open_postgres(where);
+  } else {
+    const fs::path file = file_of(where);
+    user_check(!must_exist || path_exists(file),
+               "{}: there is no such file; expected a storage that hone or Optuna has made",
+               file.string());
+    database = open_sqlite(file, !must_exist);
+  }
   prepare_tables(*database, !must_exist);
   return sql_storage(std::move(database));
 }
