@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <unordered_set>
+
+#include "hone/base/error.h"
+#include "hone/search/sampler.h"
+#include "hone/search/samplers/permutation.h"
+#include "hone/search/samplers/sampler_random.h"
+
+namespace hone {
+namespace {
+
+double value_at(const Distribution& distribution, std::uint64_t index) {
+  const auto place = static_cast<double>(index);
+  return distribution.kind == DistributionKind::categorical
+             ? place
+             : std::min(distribution.low + place * distribution.step.value_or(0),
+                        distribution.high);
+}
+
+// How many combinations of values there are, whether they are points or not. Parameters by `order`, the last one changing fastest.
+class Combinations {
+ public:
+  Combinations(const SearchSpace& space, bool by_name) : space_(&space) {
+    order_.resize(space.parameters.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    if (by_name)
+      std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+        return space.parameters[a].name < space.parameters[b].name;
+      });
+    for (const SpaceParameter& parameter : space.parameters) {
+      const auto size = parameter.distribution.size();
+      user_check(size.has_value(),
+                 "a grid over {}, whose values are not finitely many: give it a step",
+                 parameter.name);
+      sizes_.push_back(*size);
+      user_check(count_ <= (WideCount{1} << 126) / *size,
+                 "a grid of more than 2^126 combinations: leave parameters out");
+      count_ *= *size;
+    }
+  }
+
+  WideCount count() const { return count_; }
+
+  /// A value for each parameter, in the space's order, also for those that are not active then.
+  std::vector<TrialParameter> values_at(WideCount index) const {
+    std::vector<TrialParameter> values;
+    for (const SpaceParameter& parameter : space_->parameters)
+      values.push_back({parameter.name, parameter.distribution, parameter.distribution.low});
+    for (auto parameter = order_.rbegin(); parameter != order_.rend(); ++parameter) {
+      TrialParameter& value = values[*parameter];
+      value.value =
+          value_at(value.distribution, static_cast<std::uint64_t>(index % sizes_[*parameter]));
+      index /= sizes_[*parameter];
+    }
+    return values;
+  }
+
+ private:
+  const SearchSpace* space_;
+  std::vector<std::size_t> order_;
+  std::vector<std::uint64_t> sizes_;
+  WideCount count_ = 1;
+};
+
+// What a trial with these values has. None: the space objects to it, or, where `once`, parameters that are not active have other than
+// their first values, so that it is the same as another combination.
+std::optional<std::vector<TrialParameter>> point_of(const SearchSpace& space,
+                                                    const std::vector<TrialParameter>& values,
+                                                    bool once) {
+  std::vector<TrialParameter> point;
+  Assignment earlier;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const SpaceParameter& parameter = space.parameters[i];
+    if (!parameter.active || parameter.active(earlier)) {
+      point.push_back(values[i]);
+      earlier[parameter.name] = parameter.distribution.external(values[i].value);
+    } else if (once && values[i].value != parameter.distribution.low) {
+      return std::nullopt;
+    }
+  }
+  if (once && space.objection && !space.objection(earlier).empty()) return std::nullopt;
+  return point;
+}
+
+bool is_at(const Trial& trial, const std::vector<TrialParameter>& point) {
+  return trial.parameters.size() == point.size() &&
+         std::all_of(point.begin(), point.end(), [&](const TrialParameter& wanted) {
+           const TrialParameter* had = trial.parameter(wanted.name);
+           return had != nullptr && had->value == wanted.value;
+         });
+}
+
+// As Optuna notes of a trial what its grid was.
+Json search_space_of(const SearchSpace& space) {
+  Json result = Json::object();
+  for (const SpaceParameter& parameter : space.parameters)
+    for (std::uint64_t i = 0; i < parameter.distribution.size(); ++i)
+      result[parameter.name].push_back(
+          parameter.distribution.external(value_at(parameter.distribution, i)));
+  return result;
+}
+
+class GridSampler : public Sampler {
+ public:
+  explicit GridSampler(const GridSamplerOptions& options)
+      : options_(options), random_(options.seed, options.compatible) {}
+
+  JointDraw draw_jointly(const StudyView& study, const Trial& trial,
+                         const SearchSpace& space) override;
+  double draw(const StudyView&, const Trial&, const std::string& name,
+              const Distribution&) override {
+    fail("the grid has no parameter '{}': its points are those of one space", name);
+  }
+  bool exhausted(const StudyView& study, const SearchSpace& space) const override;
+
+ private:
+  JointDraw draw_as_optuna(const StudyView& study, const Trial& trial, const SearchSpace& space);
+  std::optional<WideCount> combination_of(const Combinations& combinations,
+                                          const SearchSpace& space, std::size_t number);
+
+  GridSamplerOptions options_;
+  SamplerRandom random_;
+  std::vector<std::uint32_t> order_;  ///< Optuna's
+  // Of spaces where not every combination is a point: those that are, in the drawn order, as far as they were looked for.
+  std::vector<WideCount> points_;
+  WideCount looked_at_ = 0;
+};
+
+// The combination of point `number` in the drawn order. None: there are fewer points.
+std::optional<WideCount> GridSampler::combination_of(const Combinations& combinations,
+                                                     const SearchSpace& space, std::size_t number) {
+  const Permutation order(combinations.count(), options_.seed);
+  const bool all_are_points =
+      !space.objection && std::none_of(space.parameters.begin(), space.parameters.end(),
+                                       [](const auto& parameter) { return parameter.active; });
+  if (all_are_points)
+    return number < combinations.count() ? std::optional(order.at(number)) : std::nullopt;
+  for (; points_.size() <= number && looked_at_ < combinations.count(); ++looked_at_) {
+    const WideCount combination = order.at(looked_at_);
+    if (point_of(space, combinations.values_at(combination), /*once=*/true))
+      points_.push_back(combination);
+  }
+  return number < points_.size() ? std::optional(points_[number]) : std::nullopt;
+}
+
+// Trial t takes point t of the order, so that trials that know nothing of each other take different ones; where somebody was there before,
+// the first that is left.
+JointDraw GridSampler::draw_jointly(const StudyView& study, const Trial& trial,
+                                    const SearchSpace& space) {
+  if (options_.compatible) return draw_as_optuna(study, trial, space);
+  const Combinations combinations(space, /*by_name=*/false);
+  const auto values_of = [&](std::size_t number) -> std::optional<std::vector<TrialParameter>> {
+    const auto combination = combination_of(combinations, space, number);
+    return combination ? std::optional(combinations.values_at(*combination)) : std::nullopt;
+  };
+  auto values = values_of(static_cast<std::size_t>(trial.number));
+  const auto visited = [&](const std::vector<TrialParameter>& point) {
+    return std::any_of(study.trials.begin(), study.trials.end(),
+                       [&](const Trial* other) { return is_at(*other, point); });
+  };
+  if (!values || visited(*point_of(space, *values, false))) {
+    std::unordered_set<std::string> taken;
+    for (const Trial* other : study.trials) {
+      taken.insert(key_of(other->parameters));
+      if (other->state != TrialState::running || !other->parameters.empty()) continue;
+      if (const auto theirs = values_of(static_cast<std::size_t>(other->number)))
+        taken.insert(key_of(*point_of(space, *theirs, false)));
+    }
+    std::size_t number = 0;
+    do values = values_of(number++);
+    while (values && taken.contains(key_of(*point_of(space, *values, false))));
+    if (!values) values = values_of(0);  // all were visited: one is tried again
+    user_check(values.has_value(), "a grid without a point: the space objects to all");
+  }
+  JointDraw result;
+  for (const TrialParameter& value : *values) result.values[value.name] = value.value;
+  return result;
+}
+
+JointDraw GridSampler::draw_as_optuna(const StudyView& study, const Trial& trial,
+                                      const SearchSpace& space) {
+  constexpr WideCount kMost = 1'000'000;
+  const Combinations combinations(space, /*by_name=*/true);
+  user_check(combinations.count() <= kMost,
+             "a grid in Optuna's order has at most {} points: leave the order to hone",
+             static_cast<std::uint64_t>(kMost));
+  if (order_.size() != combinations.count()) {
+    order_.resize(static_cast<std::size_t>(combinations.count()));
+    std::iota(order_.begin(), order_.end(), 0u);
+    random_.numpy()->shuffle(order_);
+  }
+  auto grid = static_cast<std::size_t>(trial.number);
+  if (grid >= order_.size()) {
+    std::unordered_set<std::string> taken;
+    for (const Trial* other : study.trials) taken.insert(key_of(other->parameters));
+    std::vector<std::size_t> left;
+    for (std::size_t i = 0; i < order_.size(); ++i)
+      if (!taken.contains(key_of(*point_of(space, combinations.values_at(order_[i]), false))))
+        left.push_back(i);
+    const std::size_t choices = left.empty() ? order_.size() : left.size();
+    grid = random_.numpy()->up_to(static_cast<std::uint32_t>(choices - 1));
+    if (!left.empty()) grid = left[grid];
+  }
+  JointDraw result{
+      .system_attributes = {{"search_space", search_space_of(space)}, {"grid_id", grid}}};
+  for (const TrialParameter& value : combinations.values_at(order_[grid]))
+    result.values[value.name] = value.value;
+  return result;
+}
+
+bool GridSampler::exhausted(const StudyView& study, const SearchSpace& space) const {
+  const auto points = count_points(space, study.trials.size());
+  if (!points) return false;
+  std::unordered_set<std::string> visited;
+  for (const Trial* trial : study.trials) {
+    const bool is_point = std::all_of(
+        trial->parameters.begin(), trial->parameters.end(), [&](const TrialParameter& value) {
+          const SpaceParameter* parameter = space.find(value.name);
+          return parameter != nullptr && parameter->distribution.contains(value.value);
+        });
+    if (is_point && !trial->parameters.empty()) visited.insert(key_of(trial->parameters));
+  }
+  return visited.size() >= *points;
+}
+
+}  // namespace
+
+std::unique_ptr<Sampler> grid_sampler(const GridSamplerOptions& options) {
+  return std::make_unique<GridSampler>(options);
+}
+
+}  // namespace hone
