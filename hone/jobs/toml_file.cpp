@@ -1,0 +1,67 @@
+#include "hone/jobs/toml_file.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "hone/base/error.h"
+#include "hone/base/text.h"
+
+namespace hone {
+
+TomlFile parse_toml(std::string_view text, std::string_view where) {
+  try {
+    return {std::string(where), toml::parse(text, where)};
+  } catch (const toml::parse_error& error) {
+    fail("{}, line {}: {}", where, error.source().begin.line, error.description());
+  }
+}
+
+std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table) {
+  std::vector<std::pair<std::string, const toml::node*>> entries;
+  for (const auto& [key, node] : table) entries.emplace_back(std::string(key.str()), &node);
+  std::ranges::stable_sort(entries, [](const auto& a, const auto& b) {
+    const auto begin = [](const toml::node& node) {
+      const toml::source_position& at = node.source().begin;
+      return std::pair(at.line, at.column);
+    };
+    return begin(*a.second) < begin(*b.second);
+  });
+  return entries;
+}
+
+void check_keys(const TomlFile& file, const toml::table& table,
+                const std::vector<std::string>& known, std::string_view what) {
+  for (const auto& [key, node] : table)
+    user_check(std::ranges::find(known, key.str()) != known.end(),
+               "{}: unknown key '{}' of {}; known are {}{}", file.at(node), key.str(), what,
+               fmt::join(known, ", "), did_you_mean(key.str(), known));
+}
+
+const toml::table& table_of(const TomlFile& file, const toml::node& node, std::string_view what) {
+  user_check(node.is_table(), "{}: {}: expected a table", file.at(node), what);
+  return *node.as_table();
+}
+
+std::string text_of(const TomlFile& file, const toml::node& node, std::string_view what) {
+  user_check(node.is_string(), "{}: {}: expected a string", file.at(node), what);
+  return node.as_string()->get();
+}
+
+std::vector<std::string> texts_of(const TomlFile& file, const toml::node& node,
+                                  std::string_view what) {
+  if (!node.is_array()) return {text_of(file, node, what)};
+  std::vector<std::string> texts;
+  for (const toml::node& item : *node.as_array()) texts.push_back(text_of(file, item, what));
+  return texts;
+}
+
+Json scalar_of(const TomlFile& file, const toml::node& node, std::string_view what) {
+  if (const auto* text = node.as_string()) return text->get();
+  if (const auto* whole = node.as_integer()) return whole->get();
+  if (const auto* number = node.as_floating_point()) return number->get();
+  if (const auto* truth = node.as_boolean()) return truth->get();
+  fail("{}: {}: expected a string, a number or true or false", file.at(node), what);
+}
+
+}  // namespace hone
