@@ -73,7 +73,7 @@ struct Trace {
   std::size_t may_differ;  // ties between scores that are equal but for the rounding of sums
 };
 
-class OptunaTraces : public testing::TestWithParam<Trace> {};
+class OptunaTraces : public ::testing::TestWithParam<Trace> {};
 
 TEST_P(OptunaTraces, AreSuggestedAgain) {
   const auto& [file, profile, may_differ] = GetParam();
@@ -91,7 +91,7 @@ TEST_P(OptunaTraces, AreSuggestedAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tpe, OptunaTraces,
-                         testing::Values(Trace{"cont_5.0.0", TpeProfile::optuna_5, 0},
+                         ::testing::Values(Trace{"cont_5.0.0", TpeProfile::optuna_5, 0},
                                          Trace{"cont_4.6uv", TpeProfile::optuna_4_6, 0},
                                          Trace{"mixed_5.0.0", TpeProfile::optuna_5, 0},
                                          Trace{"mixed_4.6uv", TpeProfile::optuna_4_6, 2}));
@@ -171,7 +171,7 @@ struct Mode {
   bool group = false;
 };
 
-class TpeModes : public testing::TestWithParam<Mode> {
+class TpeModes : public ::testing::TestWithParam<Mode> {
  protected:
   TpeSamplerOptions options() const {
     return {.seed = 9,
@@ -221,7 +221,7 @@ TEST_P(TpeModes, SuggestsTheSameWhateverItSawBefore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tpe, TpeModes,
-                         testing::Values(Mode{}, Mode{.multivariate = false}, Mode{.group = true},
+                         ::testing::Values(Mode{}, Mode{.multivariate = false}, Mode{.group = true},
                                          Mode{.profile = TpeProfile::optuna_3_1,
                                               .multivariate = false},
                                          Mode{.profile = TpeProfile::optuna_3_1},
