@@ -9,16 +9,23 @@
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/bench_dequantize.h"
+#include "hone/jobs/bench_storage.h"
 
 namespace hone {
 namespace {
 
-// What is timed in place of a model.
+// What is timed in place of a model, and whose flags are whose.
 constexpr const char* kDequantize = "dequantize";
-const std::set<std::string> kOfModels = {"batch",  "tokens", "train", "qat",
-                                         "format", "native", "lora",  "profile"};
-const std::set<std::string> kOfDequantize = {"elements", "group",  "bits",
-                                             "to",       "figure", "overwrite"};
+constexpr const char* kStorage = "storage";
+struct Subject {
+  std::string name;  ///< "": a model
+  std::set<std::string> flags;
+};
+const Subject kSubjects[] = {
+    {"",
+     {"batch", "tokens", "train", "qat", "format", "native", "lora", "profile", "adapter", "runs"}},
+    {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs"}},
+    {kStorage, {"storage", "workers", "trials", "join"}}};
 
 struct BenchArguments {
   BenchJob job;
@@ -26,6 +33,7 @@ struct BenchArguments {
   DequantizeJob dequantize;
   std::string elements, groups;
   std::string to = "bf16";
+  StorageBenchJob storage;
   RunArguments run;
 };
 
@@ -45,15 +53,34 @@ std::vector<std::int64_t> parse_counts(const char* flag, const std::string& text
   return counts;
 }
 
+const Subject& subject_of(const BenchArguments& a) {
+  for (const Subject& subject : kSubjects)
+    if (a.job.model == subject.name) return subject;
+  return kSubjects[0];
+}
+
 // Flags that would do nothing are refused.
 void check_use(const BenchArguments& a, const CLI::App& app) {
-  const bool is_model = a.job.model != kDequantize;
+  const Subject& asked = subject_of(a);
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = argument_name(*option);
-    if (option->count() == 0 || !(is_model ? kOfDequantize : kOfModels).contains(name)) continue;
-    throw UsageError(is_model ? fmt::format("hone bench: --{} is of `hone bench dequantize`", name)
-                              : fmt::format("hone bench dequantize: --{} is of models", name));
+    if (option->count() == 0 || asked.flags.contains(name)) continue;
+    for (const Subject& other : kSubjects)
+      if (other.flags.contains(name))
+        throw UsageError(fmt::format(
+            "hone bench{}{}: --{} is of {}", asked.name.empty() ? "" : " ", asked.name, name,
+            other.name.empty() ? "models" : fmt::format("`hone bench {}`", other.name)));
   }
+}
+
+void run_storage(BenchArguments& a) {
+  if (a.storage.storage.empty())
+    throw UsageError(
+        "hone bench storage: --storage is missing: the path of an SQLite file, or "
+        "postgresql://USER@HOST/DATABASE");
+  const StorageBenchResult result = bench_storage(a.storage);
+  if (a.run.json) return print_result("bench", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
 }
 
 void run_dequantize(BenchArguments& a, const CLI::App& app) {
@@ -71,6 +98,7 @@ void run_dequantize(BenchArguments& a, const CLI::App& app) {
 void run_bench(BenchArguments& a, const CLI::App& app) {
   check_use(a, app);
   if (a.job.model == kDequantize) return run_dequantize(a, app);
+  if (a.job.model == kStorage) return run_storage(a);
   Context context = make_context(a.run);
   if (!a.qat.empty() && !a.format.empty())
     throw UsageError("hone bench: give --qat or --format, not both");
@@ -102,14 +130,14 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
 
 Command bench_command() {
   return {
-      "bench", "time a model, or decoding, on this machine",
+      "bench", "time a model, decoding, or a storage of studies, on this machine",
       "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();
         app.add_option(
                "MODEL", a->job.model,
                "model folder, tiny or base (with BERT's vocabulary); or dequantize, for decoding "
-               "MXINT to memory")
+               "MXINT to memory; or storage, for trials of searches")
             ->required();
         declare_adapter(app, a->job.adapter);
         app.add_option("--batch", a->job.options.batch, "texts per run")->check(number_from(1));
@@ -141,6 +169,18 @@ Command bench_command() {
                        "of dequantize: how the first array is cut up, mase-cuda's way and ours, "
                        "drawn as FIGURE.svg and FIGURE.png");
         app.add_flag("--overwrite", a->dequantize.overwrite, "replace what --figure names");
+        app.add_option("--storage", a->storage.storage,
+                       "of storage: path of an SQLite file, or postgresql://USER@HOST/DATABASE; "
+                       "what is made there is removed again");
+        app.add_option("--workers", a->storage.workers,
+                       "of storage: processes that run trials at once")
+            ->check(number_from(1));
+        app.add_option("--trials", a->storage.trials,
+                       "of storage: trials of all workers together, made and from a queue")
+            ->check(number_from(1));
+        app.add_option("--join", a->storage.join,
+                       "of storage: be one more worker of this study of another `hone bench "
+                       "storage`, on this machine or another");
         declare(app, a->run);
         return [a, &app] { run_bench(*a, app); };
       },

@@ -414,6 +414,15 @@ std::vector<Fragment> row_fragments() {
         {"grid_y", "integer", "blocks across the groups, of the first call"},
         {"calls", "integer", "of the kernel"},
         {"threads", "integer", "of all blocks, those without an element too"}}},
+      {"storage_round",
+       "Trials of one kind that several processes ran on one storage.",
+       {{"kind", "made|queued", "made by the workers, or waiting before they began"},
+        {"trials", "integer", "that were finished"},
+        {"seconds", "s", "from the first claim to the last end"},
+        {"trials_per_s", "number", "of these"},
+        {"evaluated_twice", "integer", "evaluations beyond one of each"},
+        {"left_waiting", "integer", "that nobody claimed"},
+        {"least_share", "ratio", "of the trials, those of the worker that ran fewest"}}},
       {"spelled_element",
        "An element of MXINT by the rule of mase-cuda, of 4 bits too. Of bfloat16 the bits of sign, "
        "exponent and "

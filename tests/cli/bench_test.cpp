@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "hone/search/storage/storage.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
 
@@ -248,6 +249,55 @@ TEST(Bench, TimesProductsOfCodes) {
       run_hone({"bench", "model", "--native", "int(bits=8)", "--train"}, workshop());
   EXPECT_EQ(both.code, 2);
   EXPECT_NE(both.messages.find("--native times inference"), std::string::npos) << both.messages;
+}
+
+TEST(BenchStorage, HasEachTrialRunOnceByTwoWorkers) {
+  const TemporaryFolder folder;
+  const Json result =
+      run_json({"bench", "storage", "--storage", "new.db", "--workers", "2", "--trials", "21"},
+               folder.path());
+  EXPECT_EQ(result["workers"], 2);
+  ASSERT_EQ(result["rounds"].size(), 2u);
+  const char* kinds[] = {"made", "queued"};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Json& round = result["rounds"][i];
+    EXPECT_EQ(round["kind"], kinds[i]);
+    EXPECT_EQ(round["trials"], 21);
+    EXPECT_EQ(round["evaluated_twice"], 0);
+    EXPECT_EQ(round["left_waiting"], 0);
+    EXPECT_DOUBLE_EQ(round["trials_per_s"], 21 / round["seconds"].get<double>());
+    EXPECT_LE(round["least_share"], 0.5);
+  }
+  EXPECT_DOUBLE_EQ(result["rounds"][0]["least_share"], 10.0 / 21);
+  EXPECT_TRUE(fs::is_empty(folder.path())) << "the file was not there before";
+}
+
+TEST(BenchStorage, LeavesAStorageThatWasThere) {
+  const TemporaryFolder folder;
+  const auto storage = open_storage((folder.path() / "there.db").string());
+  storage->create_study("mine", {Direction::minimize});
+  const std::string text = run_well({"bench", "storage", "--storage", "there.db", "--workers", "1",
+                                     "--trials", "3"},
+                                    folder.path())
+                               .output;
+  EXPECT_NE(text.find("by 1 processes at once"), std::string::npos) << text;
+  ASSERT_EQ(storage->studies().size(), 1u);
+  EXPECT_EQ(storage->studies()[0].name, "mine");
+}
+
+TEST(BenchStorage, RefusesWhatItCannotTime) {
+  const auto expect_refusal = [](int code, const char* message, std::vector<std::string> words) {
+    words.insert(words.begin(), "bench");
+    const Ending ending = run_hone(words, workshop());
+    EXPECT_EQ(ending.code, code);
+    EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
+  };
+  expect_refusal(2, "--storage is missing", {"storage"});
+  expect_refusal(2, "hone bench storage: --batch is of models", {"storage", "--batch", "2"});
+  expect_refusal(2, "hone bench: --workers is of `hone bench storage`",
+                 {"model", "--workers", "2"});
+  expect_refusal(1, "this is no SQLite file", {"storage", "--storage", "reviews.csv"});
+  expect_refusal(1, "there is no such file", {"storage", "--storage", "no.db", "--join", "a"});
 }
 
 }  // namespace

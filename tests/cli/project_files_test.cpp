@@ -44,6 +44,8 @@ TEST(ProjectFiles, NoticeHasEveryLibrary) {
                                                        {"utf8proc", "libutf8proc-dev"},
                                                        {"hwy", "libhwy-dev"},
                                                        {"tomlplusplus", "libtomlplusplus-dev"},
+                                                       {"sqlite3", "libsqlite3-dev"},
+                                                       {"pq", "libpq-dev"},
                                                        {"Random123", "librandom123-dev"}};
   const std::string build = file("CMakeLists.txt");
   const std::regex wanted("(?:find_package|pkg_check_modules)\\((\\w+) REQUIRED");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "hone/base/text.h"
+#include "hone/search/storage/storage.h"
 #include "tests/cli/json_schema.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
@@ -158,6 +159,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench model --batch 2 --tokens 8 --runs 1 --native int(bits=8,per=row)"},
       {"bench model --batch 2 --tokens 8 --runs 1 --native bf16"},
       {"bench dequantize --elements 1000,4096 --group 40 --runs 2"},
+      {"bench storage --storage bench.db --workers 2 --trials 6"},
+      {"bench storage --storage joined.db --join joined --trials 2"},
       {"doctor"},
       {"convert model -o converted"},
       {"pack model --weight_format mxint(bits=8) -o packed"},
@@ -283,6 +286,8 @@ TEST(Schema, HoldsForWhatEveryCommandPrintsAndWrites) {
   ::setenv("XDG_CACHE_HOME", (folder.path() / "cache").c_str(), 1);
   fs::copy(workshop() / "model", folder.path() / "model", fs::copy_options::recursive);
   fs::copy(workshop() / "reviews.csv", folder.path());
+  open_storage((folder.path() / "joined.db").string())
+      ->create_study("joined", {Direction::minimize});
   fs::create_directory(folder.path() / "parts");
   for (const char* part : {"parts/train.csv", "parts/test.csv"})
     fs::copy(workshop() / "reviews.csv", folder.path() / part);

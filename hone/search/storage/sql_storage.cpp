@@ -218,13 +218,10 @@ class SqlStorage final : public StudyStorage {
   }
 
   void read_trials(std::int64_t study, std::vector<TrialPointer>& trials) override {
-    std::vector<std::int64_t> unfinished;
-    for (const TrialPointer& trial : trials)
-      if (!is_finished(trial->state)) unfinished.push_back(trial->id);
     const std::int64_t last = trials.empty() ? -1 : trials.back()->id;
     std::vector<Trial> fresh;
     transact(SqlAccess::read, [&] {
-      const std::vector<std::int64_t> changed = may_have_changed(unfinished, trials);
+      const std::vector<std::int64_t> changed = may_have_changed(study, trials);
       const std::string more =
           changed.empty() ? "" : fmt::format(" OR t.trial_id IN {}", list_of(changed));
       fresh = read_stored_trials(
@@ -323,16 +320,25 @@ class SqlStorage final : public StudyStorage {
     return found;
   }
 
-  // Of trials that were not finished those that are to be read again: all but the ones that still wait.
-  std::vector<std::int64_t> may_have_changed(const std::vector<std::int64_t>& unfinished,
+  // Of trials that were not finished those that are to be read again: all but the ones that still wait. Of a long queue the
+  // first go first, so what no longer waits between the first and the last that did is little.
+  std::vector<std::int64_t> may_have_changed(std::int64_t study,
                                              std::vector<TrialPointer>& trials) {
     std::vector<std::int64_t> changed;
-    if (unfinished.empty()) return changed;
-    run("SELECT trial_id, state FROM trials WHERE trial_id IN " + list_of(unfinished), {},
-        [&](const SqlRow& row) {
-          const TrialState was = (*place_of(trials, row.integer(0)))->state;
-          const TrialState is = trial_state(row.text(1));
-          if (is != was || is == TrialState::running) changed.push_back(row.integer(0));
+    std::int64_t first = -1, last = -1;
+    for (const TrialPointer& trial : trials) {
+      if (trial->state == TrialState::running) changed.push_back(trial->id);
+      if (trial->state != TrialState::waiting) continue;
+      if (first < 0) first = trial->id;
+      last = trial->id;
+    }
+    if (first < 0) return changed;
+    run("SELECT trial_id FROM trials WHERE study_id = $1 AND trial_id BETWEEN $2 AND $3 AND state "
+        "<> 'WAITING'",
+        {study, first, last}, [&](const SqlRow& row) {
+          const auto place = place_of(trials, row.integer(0));
+          if (place != trials.end() && (*place)->state == TrialState::waiting)
+            changed.push_back((*place)->id);
         });
     return changed;
   }
