@@ -9,6 +9,7 @@
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/jobs/bench_dequantize.h"
+#include "hone/jobs/bench_sampler.h"
 #include "hone/jobs/bench_storage.h"
 
 namespace hone {
@@ -16,7 +17,7 @@ namespace {
 
 // What is timed in place of a model, and whose flags are whose.
 constexpr const char* kDequantize = "dequantize";
-constexpr const char* kStorage = "storage";
+constexpr const char *kStorage = "storage", *kSampler = "sampler";
 struct Subject {
   std::string name;  ///< "": a model
   std::set<std::string> flags;
@@ -25,7 +26,9 @@ const Subject kSubjects[] = {
     {"",
      {"batch", "tokens", "train", "qat", "format", "native", "lora", "profile", "adapter", "runs"}},
     {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs"}},
-    {kStorage, {"storage", "workers", "trials", "join"}}};
+    {kStorage, {"storage", "workers", "trials", "join"}},
+    {kSampler,
+     {"sampler", "profile", "compatible", "trials", "parameters", "function", "replay", "runs"}}};
 
 struct BenchArguments {
   BenchJob job;
@@ -34,6 +37,9 @@ struct BenchArguments {
   std::string elements, groups;
   std::string to = "bf16";
   StorageBenchJob storage;
+  SamplerBenchJob sampler;
+  std::string profile;  ///< of a model no value, of a sampler a version of Optuna
+  std::string function, replay;
   RunArguments run;
 };
 
@@ -95,10 +101,42 @@ void run_dequantize(BenchArguments& a, const CLI::App& app) {
   print_text(a.run, "{}", result.text(text_style(a.run)));
 }
 
+void run_sampler(BenchArguments& a, const CLI::App& app) {
+  SamplerBenchJob& job = a.sampler;
+  if (app.count("--profile") > 0) job.profile = find_tpe_profile(a.profile);
+  job.seed = a.run.seed;
+  if (job.sampler != "tpe" && app.count("--profile") > 0)
+    throw UsageError("hone bench sampler: --profile is of --sampler tpe");
+  if (a.function.empty()) {
+    if (app.count("--replay") > 0)
+      throw UsageError("hone bench sampler: --replay puts a recorded run of a --function in place");
+    if (a.job.options.runs > 0) job.runs = a.job.options.runs;
+    const SamplerTimes times = bench_sampler(job);
+    if (a.run.json) return print_result("bench", times.fields);
+    return print_text(a.run, "{}", times.text());
+  }
+  if (app.count("--parameters") > 0)
+    throw UsageError("hone bench sampler: --parameters is of what is timed, not of a --function");
+  sample_function(job, a.function, a.replay, [&](const SampledTrial& trial) {
+    if (a.run.json) return print_result("bench", trial.fields());
+    print_text(a.run, "{:4}  {:10.6g}  {}\n", trial.number, trial.value, to_line(trial.params));
+  });
+}
+
+// Without a value it reads as a flag does.
+void take_profile(BenchArguments& a, const CLI::App& app) {
+  a.job.profile = app.count("--profile") > 0;
+  if (a.job.profile && a.profile != "true")
+    throw UsageError(fmt::format(
+        "hone bench: --profile {}: of a model it takes no value; give the model first", a.profile));
+}
+
 void run_bench(BenchArguments& a, const CLI::App& app) {
   check_use(a, app);
+  if (a.job.model == kSampler) return run_sampler(a, app);
   if (a.job.model == kDequantize) return run_dequantize(a, app);
   if (a.job.model == kStorage) return run_storage(a);
+  take_profile(a, app);
   Context context = make_context(a.run);
   if (!a.qat.empty() && !a.format.empty())
     throw UsageError("hone bench: give --qat or --format, not both");
@@ -130,14 +168,16 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
 
 Command bench_command() {
   return {
-      "bench", "time a model, decoding, or a storage of studies, on this machine",
+      "bench", "time a model, decoding, a sampler or a storage of studies, on this machine",
       "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();
         app.add_option(
                "MODEL", a->job.model,
                "model folder, tiny or base (with BERT's vocabulary); or dequantize, for decoding "
-               "MXINT to memory; or storage, for trials of searches")
+               "MXINT to memory; sampler, for what suggests the trials of a search; or storage, "
+               "for "
+               "where they stand")
             ->required();
         declare_adapter(app, a->job.adapter);
         app.add_option("--batch", a->job.options.batch, "texts per run")->check(number_from(1));
@@ -153,9 +193,14 @@ Command bench_command() {
                        "time a training step of low-rank adapters and the head alone: options of "
                        "the pass insert_lora, such as r=8,alpha=16,dropout=0.1,target=query");
         app.add_option("--runs", a->job.options.runs,
-                       "counted runs; 0: 60, or 12 when one takes over 200 ms")
+                       "counted runs; 0: 60, or 12 when one takes over 200 ms; 20 trials of a "
+                       "sampler")
             ->check(number_from(0));
-        app.add_flag("--profile", a->job.profile, "show where the time went, by kernel");
+        app.add_option(
+               "--profile", a->profile,
+               "of a model: show where the time went, by kernel; of sampler, with a version "
+               "of Optuna: whose TPE it is")
+            ->expected(0, 1);
         app.add_option("--elements", a->elements,
                        "of dequantize: arrays of so many elements, by comma; by default from 1024 "
                        "to 234881024, as memory allows");
@@ -181,6 +226,22 @@ Command bench_command() {
         app.add_option("--join", a->storage.join,
                        "of storage: be one more worker of this study of another `hone bench "
                        "storage`, on this machine or another");
+        app.add_option("--sampler", a->sampler.sampler, "of sampler: which one")
+            ->check(one_of({"tpe", "random"}));
+        app.add_flag("--compatible", a->sampler.compatible,
+                     "of sampler: draw the random numbers that Optuna draws");
+        app.add_option("--trials", a->sampler.trials,
+                       "of sampler: those before what is timed; with --function all")
+            ->check(number_from(1));
+        app.add_option("--parameters", a->sampler.parameters, "of sampler: floats of a trial")
+            ->check(number_from(1));
+        app.add_option("--function", a->function,
+                       "of sampler: print the trials on this function, of four floats or of "
+                       "parameters of all kinds, in place of times")
+            ->check(one_of({"cont", "mixed"}));
+        app.add_option("--replay", a->replay,
+                       "of sampler: a recorded run of the function, {\"params\": […], \"values\": "
+                       "[…]}; its trials go into the history in place of what is suggested");
         declare(app, a->run);
         return [a, &app] { run_bench(*a, app); };
       },

@@ -12,6 +12,7 @@
 #include "hone/metrics/metric.h"
 #include "hone/models/model_source.h"
 #include "hone/runtime/library.h"
+#include "hone/search/sampler.h"
 #include "hone/train/optimizer.h"
 
 namespace hone {
@@ -63,7 +64,7 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"data"},
        {.shown = "DATA", .files = true, .words = data_names(), .access = Access::reads_data}},
       {{"output_dir"}, {.shown = "FOLDER", .folders = true, .access = Access::writes}},
-      {{"recipe", "input", "plugin", "PIPELINE"},
+      {{"recipe", "input", "plugin", "PIPELINE", "replay"},
        {.shown = "FILE", .files = true, .access = Access::reads_file}},
       {{"output"}, {.shown = "FILE", .files = true, .access = Access::writes}},
       {{"figure"},
@@ -112,6 +113,8 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"structure"}, {.shown = "STRUCTURE", .words = {"weights", "2:4"}}},
       {{"schedule"}, {.shown = "one_shot|cubic", .words = {"one_shot", "cubic"}}},
       {{"to"}, {.shown = "bf16|fp32", .words = {"bf16", "fp32"}}},
+      {{"profile"}, {.shown = "VERSION", .words = tpe_profile_names()}},
+      {{"function"}, {.shown = "cont|mixed", .words = {"cont", "mixed"}}},
   };
   return table;
 }

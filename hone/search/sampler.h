@@ -23,7 +23,7 @@ class Sampler {
  public:
   virtual ~Sampler() = default;
   /// Values that are drawn together, once for each trial, before any other; of parameters that it does not name each is drawn
-  /// alone. `trial` has the parameters that were fixed.
+  /// alone, with the same view. `trial` has the parameters that come before the first one that is drawn.
   virtual JointDraw draw_jointly(const StudyView& study, const Trial& trial,
                                  const SearchSpace& space);
   /// The internal value of one parameter.
@@ -35,7 +35,8 @@ class Sampler {
 
 /// Fills in `trial`, whose number and system attributes (`fixed_params`, an object of external values) are known: values for
 /// all active parameters of the space, in order, and system attributes. A fixed value is taken as it is; a parameter with a
-/// single value takes that; then a joint draw inside of the present range; else a draw alone.
+/// single value takes that; then a joint draw inside of the present range; else a draw alone. Throws `UserError`, naming the parameter,
+/// for a fixed value of another type.
 void suggest(Sampler& sampler, const StudyView& study, const SearchSpace& space, Trial& trial);
 
 /// Draws uniformly, as Optuna's RandomSampler does.
@@ -54,6 +55,11 @@ std::unique_ptr<Sampler> grid_sampler(const GridSamplerOptions& options);
 
 /// Optuna's versions of TPE: they differ in the switches of a table in tpe_profile.cpp.
 enum class TpeProfile : std::uint8_t { optuna_5, optuna_4_9, optuna_4_6, optuna_3_1 };
+/// "optuna-5", "optuna-4.9", "optuna-4.6", "optuna-3.1".
+std::string_view to_string(TpeProfile profile);
+std::vector<std::string> tpe_profile_names();
+/// Throws `UserError`, naming those that there are.
+TpeProfile find_tpe_profile(std::string_view name);
 
 /// Tree-structured Parzen estimator (Bergstra et al. 2011; Watanabe 2023) as Optuna has it.
 struct TpeSamplerOptions {

@@ -4,6 +4,7 @@
 #include "hone/search/storage/storage.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
+#include "tests/support/test_data.h"
 
 namespace hone::testing {
 namespace {
@@ -217,6 +218,77 @@ TEST(BenchDequantize, RefusesWhatDoesNothingOrCannotBe) {
                  {"dequantize", "--elements", "1000000000000000"});
 }
 
+TEST(BenchSampler, TimesTrialsOfTheSamplerThatIsAskedFor) {
+  const Json result = run_json({"bench", "sampler", "--trials", "20", "--parameters", "3", "--runs",
+                                "4", "--profile", "optuna-4.6", "--seed", "3"},
+                               workshop());
+  EXPECT_EQ(result["what"], "a trial of 3 floats by TPE as optuna-4.6 at 20 trials");
+  EXPECT_EQ(result["profile"], "optuna-4.6");
+  EXPECT_EQ(result["timed_runs"], 4);
+  EXPECT_GT(result["min_ms"], 0);
+  EXPECT_LE(result["min_ms"], result["median_ms"]);
+  const std::string text =
+      run_well({"bench", "sampler", "--sampler", "random", "--trials", "1"}, workshop()).output;
+  EXPECT_TRUE(text.starts_with("a trial of 10 floats by random at 1 trials: ")) << text;
+}
+
+// The recorded run of Optuna 5.0.0 is suggested again; without its random numbers it is not.
+TEST(BenchSampler, SuggestsARecordedRunAgain) {
+  const std::string file = (test_data() / "vectors/search/tpe_mixed_5.0.0_seed1.json").string();
+  const Json params = read_json(file)["params"];
+  std::vector<std::string> words = {"bench",    "sampler", "--function", "mixed", "--seed", "1",
+                                    "--trials", "30",      "--replay",   file,    "--json"};
+  std::size_t alike = 0;
+  for (const Json& line : json_lines(run_well(words, workshop()).output))
+    alike += line["params"] == params[line["number"].get<std::size_t>()];
+  EXPECT_EQ(alike, 0u);
+  words.push_back("--compatible");
+  const std::vector<Json> lines = json_lines(run_well(words, workshop()).output);
+  ASSERT_EQ(lines.size(), 30u);
+  for (const Json& line : lines) {
+    const Json& expected = params[line["number"].get<std::size_t>()];
+    for (const auto& [name, value] : line["params"].items()) {
+      if (value.is_number()) {
+        EXPECT_NEAR(value.get<double>(), expected[name].get<double>(), 1e-8) << name;
+      } else {
+        EXPECT_EQ(value, expected[name]);
+      }
+    }
+  }
+}
+
+TEST(BenchSampler, RefusesWhatDoesNothingOrCannotBe) {
+  const auto expect_refusal = [](int code, const std::string& message,
+                                 std::vector<std::string> more) {
+    more.insert(more.begin(), "bench");
+    const Ending ending = run_hone(more, workshop());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    EXPECT_NE(ending.messages.find(message), std::string::npos) << ending.messages;
+  };
+  expect_refusal(2, "hone bench sampler: --batch is of models", {"sampler", "--batch", "2"});
+  expect_refusal(2, "hone bench: --trials is of `hone bench sampler`", {"model", "--trials", "2"});
+  expect_refusal(2, "hone bench sampler: --profile is of --sampler tpe",
+                 {"sampler", "--sampler", "random", "--profile", "optuna-5"});
+  expect_refusal(2, "--replay puts a recorded run of a --function in place",
+                 {"sampler", "--replay", "trace.json"});
+  expect_refusal(2, "--parameters is of what is timed, not of a --function",
+                 {"sampler", "--function", "cont", "--parameters", "3"});
+  expect_refusal(1, "seed 4294967296: numpy's random numbers take seeds from 0 to 4294967295",
+                 {"sampler", "--compatible", "--seed", "4294967296"});
+  const auto expect_recording_refused = [&](const std::string& message, const Json& recording) {
+    const fs::path file = workshop() / "recording.json";
+    write_file(file, to_line(recording));
+    expect_refusal(1, message, {"sampler", "--function", "cont", "--replay", file.string()});
+  };
+  expect_recording_refused("as many of both", {{"params", Json::array()}, {"values", {1}}});
+  const Json point = {{"x", 0}, {"lr", 0.01}, {"y", 0.5}, {"z", 2}};
+  expect_recording_refused("trial 0: expected a number for its value, got \"a\"",
+                           {{"params", {point}}, {"values", {"a"}}});
+  expect_recording_refused("trial 0: expected an object of values, got 3",
+                           {{"params", {3}}, {"values", {1}}});
+  expect_recording_refused("trial 0: lr has no value", {{"params", {{{"x", 0}}}}, {"values", {1}}});
+}
+
 TEST(LongBenchDequantize, TakesTheWholeTableOfTheLab) {
   const Json times = run_json({"bench", "dequantize", "--runs", "1"}, workshop())["times"];
   ASSERT_GE(times.size(), 5 * 7);  // less where memory is short
@@ -276,10 +348,10 @@ TEST(BenchStorage, LeavesAStorageThatWasThere) {
   const TemporaryFolder folder;
   const auto storage = open_storage((folder.path() / "there.db").string());
   storage->create_study("mine", {Direction::minimize});
-  const std::string text = run_well({"bench", "storage", "--storage", "there.db", "--workers", "1",
-                                     "--trials", "3"},
-                                    folder.path())
-                               .output;
+  const std::string text =
+      run_well({"bench", "storage", "--storage", "there.db", "--workers", "1", "--trials", "3"},
+               folder.path())
+          .output;
   EXPECT_NE(text.find("by 1 processes at once"), std::string::npos) << text;
   ASSERT_EQ(storage->studies().size(), 1u);
   EXPECT_EQ(storage->studies()[0].name, "mine");

@@ -161,6 +161,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench dequantize --elements 1000,4096 --group 40 --runs 2"},
       {"bench storage --storage bench.db --workers 2 --trials 6"},
       {"bench storage --storage joined.db --join joined --trials 2"},
+      {"bench sampler --trials 12 --parameters 2 --runs 2"},
+      {"bench sampler --trials 12 --function mixed"},
       {"doctor"},
       {"convert model -o converted"},
       {"pack model --weight_format mxint(bits=8) -o packed"},

@@ -293,6 +293,30 @@ TEST(Tpe, DrawsWhatOccursTogetherTogetherInGroups) {
                                                    "lr", "n", "x", "y"}));
 }
 
+TEST(Tpe, FindsProfilesByTheirNames) {
+  for (const std::string& name : tpe_profile_names())
+    EXPECT_EQ(to_string(find_tpe_profile(name)), name);
+  EXPECT_EQ(find_tpe_profile("optuna-4.6"), TpeProfile::optuna_4_6);
+  try {
+    find_tpe_profile("optuna-6");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(),
+                 "no profile of TPE is called 'optuna-6'; there are optuna-5, optuna-4.9, "
+                 "optuna-4.6, optuna-3.1");
+  }
+}
+
+TEST(Tpe, FindsTestFunctionsByTheirNames) {
+  EXPECT_EQ(find_test_function("cont").space.parameters.size(), 4u);
+  try {
+    find_test_function("flat");
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(), "no test function is called 'flat'; there are cont, mixed");
+  }
+}
+
 TEST(Tpe, RefusesOptionsThatMeanNothing) {
   const auto refusal = [](const TpeSamplerOptions& options) -> std::string {
     try {
