@@ -240,8 +240,8 @@ Command bench_command() {
                        "parameters of all kinds, in place of times")
             ->check(one_of({"cont", "mixed"}));
         app.add_option("--replay", a->replay,
-                       "of sampler: a recorded run of the function, {\"params\": […], \"values\": "
-                       "[…]}; its trials go into the history in place of what is suggested");
+                       "of sampler: a recorded run of the function, JSON with the lists params and "
+                       "values; its trials go into the history in place of what is suggested");
         declare(app, a->run);
         return [a, &app] { run_bench(*a, app); };
       },
