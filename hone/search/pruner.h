@@ -19,7 +19,7 @@ struct PruneDecision {
 class Pruner {
  public:
   virtual ~Pruner() = default;
-  /// `study` without `trial`, whose last report is that of its largest step. Studies of several objectives have no pruner.
+  /// `study` without `trial`, whose last report is that of its largest step; without reports nothing is pruned. Studies of several objectives have no pruner.
   virtual PruneDecision decide(const StudyView& study, const Trial& trial) const = 0;
   /// The trials that a sampler may know of for a trial of that number (Hyperband: those of its bracket).
   virtual StudyView visible_to(const StudyView& study, std::int64_t number) const;
@@ -38,7 +38,7 @@ std::unique_ptr<Pruner> percentile_pruner(const PercentilePrunerOptions& options
 
 /// Asynchronous successive halving.
 struct SuccessiveHalvingOptions {
-  std::int64_t min_resource = 0;  ///< 0: a hundredth of the longest complete trial
+  std::int64_t min_resource = 0;  ///< 0: a hundredth of the first complete trial
   std::int64_t reduction_factor = 4;
   std::int64_t min_early_stopping_rate = 0;
   std::int64_t bootstrap_count = 0;
@@ -47,7 +47,7 @@ std::unique_ptr<Pruner> successive_halving_pruner(const SuccessiveHalvingOptions
 
 struct HyperbandOptions {
   std::int64_t min_resource = 1;
-  std::int64_t max_resource = 0;  ///< 0: one more than the last step of the longest complete trial
+  std::int64_t max_resource = 0;  ///< 0: one more than the last step of the first complete trial
   std::int64_t reduction_factor = 3;
 };
 std::unique_ptr<Pruner> hyperband_pruner(const HyperbandOptions& options);
