@@ -1,6 +1,7 @@
 #include "hone/search/space.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "hone/base/error.h"
 
@@ -64,7 +65,13 @@ Assignment assignment_of(const std::vector<TrialParameter>& parameters) {
 
 std::string key_of(const std::vector<TrialParameter>& parameters) {
   std::map<std::string_view, double> sorted;
-  for (const TrialParameter& parameter : parameters) sorted[parameter.name] = parameter.value;
+  for (const auto& [name, distribution, value] : parameters)
+    // A stepped value may be off by what decimal fractions are as doubles.
+    sorted[name] =
+        distribution.step
+            ? distribution.low +
+                  std::round((value - distribution.low) / *distribution.step) * *distribution.step
+            : value;
   std::string key;
   for (const auto& [name, value] : sorted) key += fmt::format("{}={};", name, value);
   return key;

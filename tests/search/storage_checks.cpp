@@ -267,10 +267,16 @@ void check_keeps_studies_apart(const OpenStorage& open) {
     ASSERT_EQ(trials.size(), 2u);
     EXPECT_EQ(trials[1].number, 1);
   }
+  // A trial that was made for a number is there under that one or not at all.
+  Trial numbered;
+  numbered.number = 1;
+  EXPECT_EQ(storage->create_numbered_trial(b, numbered), std::nullopt);
+  numbered.number = 2;
+  EXPECT_EQ(storage->create_numbered_trial(b, numbered).value().number, 2);
   storage->beat(storage->create_trial(a, full_trial(TrialState::running)).id);
   storage->delete_study(a);
   EXPECT_EQ(storage->find_study("apart a"), std::nullopt);
-  EXPECT_EQ(all_trials(*storage, "apart b").size(), 2u);
+  EXPECT_EQ(all_trials(*storage, "apart b").size(), 3u);
   expect_user_error("no longer there", [&] { storage->create_trial(a, {}); });
   std::set<std::string> names;
   for (const Study& study : storage->studies()) names.insert(study.name);

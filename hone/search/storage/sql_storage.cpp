@@ -102,29 +102,13 @@ class SqlStorage final : public StudyStorage {
   }
 
   Trial create_trial(std::int64_t study, Trial trial) override {
-    if (trial.state != TrialState::waiting && trial.start.empty()) trial.start = utc_now();
-    if (is_finished(trial.state) && trial.end.empty()) trial.end = utc_now();
-    transact(
-        SqlAccess::write,
-        [&] {
-          require_study(study);
-          trial.number = 0;
-          // Trials are numbered as they are made, so the last one has the highest number.
-          run("SELECT number FROM trials WHERE study_id = $1 ORDER BY trial_id DESC LIMIT 1",
-              {study}, [&](const SqlRow& row) { trial.number = row.integer(0) + 1; });
-          run("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) "
-              "VALUES "
-              "($1, $2, $3, $4, $5) RETURNING trial_id",
-              {trial.number, study, std::string(to_string(trial.state)), or_null(trial.start),
-               or_null(trial.end)},
-              [&](const SqlRow& row) { trial.id = row.integer(0); });
-          write_values(*database_, trial.id, trial.values);
-          write_change(
-              *database_, trial.id,
-              {trial.parameters, trial.reports, trial.user_attributes, trial.system_attributes});
-        },
-        [&] { return is_there(study, trial); });
-    return trial;
+    trial.number = -1;
+    return *insert_trial(study, std::move(trial));
+  }
+
+  std::optional<Trial> create_numbered_trial(std::int64_t study, Trial trial) override {
+    HONE_ASSERT(trial.number >= 0, "a numbered trial without a number");
+    return insert_trial(study, std::move(trial));
   }
 
   std::optional<Trial> claim_waiting(std::int64_t study) override {
@@ -244,6 +228,37 @@ class SqlStorage final : public StudyStorage {
   }
 
  private:
+  // Of any number where it has none. Nothing: the next number is another one.
+  std::optional<Trial> insert_trial(std::int64_t study, Trial trial) {
+    const std::int64_t wanted = trial.number;
+    if (trial.state != TrialState::waiting && trial.start.empty()) trial.start = utc_now();
+    if (is_finished(trial.state) && trial.end.empty()) trial.end = utc_now();
+    bool made = false;
+    transact(
+        SqlAccess::write,
+        [&] {
+          require_study(study);
+          trial.number = 0;
+          // Trials are numbered as they are made, so the last one has the highest number.
+          run("SELECT number FROM trials WHERE study_id = $1 ORDER BY trial_id DESC LIMIT 1",
+              {study}, [&](const SqlRow& row) { trial.number = row.integer(0) + 1; });
+          made = wanted < 0 || trial.number == wanted;
+          if (!made) return;
+          run("INSERT INTO trials (number, study_id, state, datetime_start, datetime_complete) "
+              "VALUES ($1, $2, $3, $4, $5) RETURNING trial_id",
+              {trial.number, study, std::string(to_string(trial.state)), or_null(trial.start),
+               or_null(trial.end)},
+              [&](const SqlRow& row) { trial.id = row.integer(0); });
+          write_values(*database_, trial.id, trial.values);
+          write_change(
+              *database_, trial.id,
+              {trial.parameters, trial.reports, trial.user_attributes, trial.system_attributes});
+        },
+        [&] { return made && is_there(study, trial); });
+    if (!made) return std::nullopt;
+    return trial;
+  }
+
   void transact(SqlAccess access, const std::function<void()>& body,
                 const std::function<bool()>& is_written = {}) {
     const std::lock_guard lock(mutex_);

@@ -76,9 +76,12 @@ bool is_on_network_file_system(const fs::path& file) {
   return false;
 }
 
-std::string utc_now() {
+std::string utc_now() { return utc_before(0); }
+
+std::string utc_before(double ago) {
   using namespace std::chrono;
-  const auto now = time_point_cast<microseconds>(system_clock::now());
+  const auto now = time_point_cast<microseconds>(
+      system_clock::now() - duration_cast<microseconds>(duration<double>(ago)));
   const auto second = floor<seconds>(now);
   const std::time_t time = system_clock::to_time_t(second);
   std::tm parts = {};

@@ -61,6 +61,9 @@ class StudyStorage {
   /// Adds a trial as `trial` has it (state, parameters, values, reports, attributes) with the next number, and times of now where it
   /// has none and its state wants some. Returns it with id, number and times.
   virtual Trial create_trial(std::int64_t study, Trial trial) = 0;
+  /// The same where that number is the one that `trial` names; where it is another one, nothing is added or returned: what was
+  /// decided for a trial of that number, by the trials before it, holds for no other.
+  virtual std::optional<Trial> create_numbered_trial(std::int64_t study, Trial trial) = 0;
   /// Makes the waiting trial of the lowest number a running one and returns it: to one caller alone. None waits: nothing.
   virtual std::optional<Trial> claim_waiting(std::int64_t study) = 0;
   /// Writes to a running trial. Throws `FinishedTrialError` when it no longer runs.
@@ -100,5 +103,7 @@ bool is_on_network_file_system(const fs::path& file);
 
 /// Now, as a storage writes times: "2026-11-25 03:00:59.123456".
 std::string utc_now();
+/// So many seconds before now.
+std::string utc_before(double seconds);
 
 }  // namespace hone

@@ -1,0 +1,271 @@
+#include "hone/search/search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include <fmt/ranges.h>
+
+#include "hone/base/interrupt.h"
+#include "hone/search/engine/heartbeat.h"
+#include "hone/search/engine/proposal.h"
+#include "hone/search/engine/recovery.h"
+#include "hone/search/engine/trial_run.h"
+
+namespace hone {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Between two looks at the storage: short at first, never so long that an interrupted worker seems to hang.
+class Pause {
+ public:
+  void rest() {
+    std::this_thread::sleep_for(length_);
+    length_ = std::min(2 * length_, std::chrono::milliseconds(200));
+  }
+
+ private:
+  std::chrono::milliseconds length_ = std::chrono::milliseconds(1);
+};
+
+Study study_of(StudyStorage& storage, const SearchOptions& options) {
+  std::optional<Study> study = storage.find_study(options.study);
+  if (!study) {
+    try {
+      return storage.create_study(options.study, options.directions);
+    } catch (const UserError&) {
+      // Another worker made it just now; any other failure comes again.
+      study = storage.find_study(options.study);
+      if (!study) throw;
+    }
+  }
+  const auto words = [](const std::vector<Direction>& directions) {
+    std::vector<std::string_view> words;
+    for (const Direction direction : directions)
+      words.push_back(direction == Direction::minimize ? "minimize" : "maximize");
+    return fmt::format("{}", fmt::join(words, ", "));
+  };
+  user_check(study->directions == options.directions,
+             "the objectives of study '{}' are to {}, those of this search to {}; go on as it was "
+             "begun, or give the search another name",
+             options.study, words(study->directions), words(options.directions));
+  return *study;
+}
+
+/// What one call of `run_search` does, step by step.
+class Worker {
+ public:
+  Worker(StudyStorage& storage, Sampler& sampler, const Pruner& pruner, const Objective& objective,
+         const SearchOptions& options, const SearchCallbacks& callbacks)
+      : storage_(storage),
+        pruner_(pruner),
+        objective_(objective),
+        options_(options),
+        callbacks_(callbacks),
+        study_(study_of(storage, options)),
+        proposer_(study_, sampler, pruner, options),
+        me_(this_worker()) {}
+
+  SearchEnd run() {
+    try {
+      while (end_.reason.empty())
+        if (std::optional<Trial> trial = next()) run_trial(std::move(*trial));
+    } catch (const Interrupted&) {
+      end_.reason = "interrupted";
+      make_owed_copies();
+    }
+    const auto known = study_.user_attributes.find("end_reason");
+    if (known == study_.user_attributes.end() || known->second != end_.reason)
+      storage_.set_study_attribute(study_.id, AttributeOwner::user, "end_reason", end_.reason);
+    return end_;
+  }
+
+ private:
+  void read() { storage_.read_trials(study_.id, table_); }
+  void warn(const std::string& sentence) {
+    if (callbacks_.on_warning) callbacks_.on_warning(sentence);
+  }
+  bool time_is_over() const {
+    return options_.seconds > 0 && seconds_since(start_) >= options_.seconds;
+  }
+
+  // The next trial of this worker, with its parameters. None: the end is reached, or the queue gave one that cannot be run.
+  std::optional<Trial> next() {
+    for (Pause pause;; pause.rest()) {
+      stop_if_interrupted();
+      if (time_is_over()) {
+        end_.reason = "time";
+        return std::nullopt;
+      }
+      sweep();
+      make_owed_copies();
+      if (something_waits()) {
+        if (std::optional<Trial> claimed = storage_.claim_waiting(study_.id))
+          return started(std::move(*claimed));
+        continue;
+      }
+      if (!may_suggest(table_, next_number(table_), options_, stranger_start())) continue;
+      Proposal proposal = proposer_.propose(table_);
+      if (!proposal.trial) {
+        end_.reason = proposal.end;
+        return std::nullopt;
+      }
+      proposal.trial->user_attributes["worker"] = me_;
+      // None: another worker was faster, and the next number is another one.
+      if (std::optional<Trial> made =
+              storage_.create_numbered_trial(study_.id, std::move(*proposal.trial)))
+        return made;
+      pause = {};
+    }
+  }
+
+  bool something_waits() const {
+    for (const auto& trial : table_)
+      if (trial->state == TrialState::waiting)
+        return !proposer_.beyond_budget(table_, trial->number);
+    return false;
+  }
+
+  // A claimed trial with its parameters, as soon as it may know of those before it. None: it cannot be run.
+  std::optional<Trial> started(Trial trial) {
+    trial.user_attributes["worker"] = me_;
+    bool complete = false;
+    try {
+      read();
+      if (!may_suggest(table_, trial.number, options_, stranger_start())) wait_for_others(trial);
+      proposer_.complete(table_, trial);
+      complete = true;
+      storage_.write(trial.id, {.parameters = trial.parameters,
+                                .user_attributes = {{"worker", me_}},
+                                .system_attributes = trial.system_attributes});
+      return trial;
+    } catch (const Interrupted&) {
+      finish(trial, end_of_interrupted());
+      throw;
+    } catch (const FinishedTrialError& error) {
+      warn(error.what());
+    } catch (const UserError& error) {
+      if (complete) throw;
+      TrialEnd end{.state = TrialState::fail};
+      end.change.user_attributes["fail_reason"] = error.what();
+      finish(trial, end);
+      warn(fmt::format("trial {} was not run: {}", trial.number, error.what()));
+    }
+    return std::nullopt;
+  }
+
+  void wait_for_others(const Trial& trial) {
+    storage_.write(trial.id, {.user_attributes = {{"worker", me_}}});
+    const Heartbeat heartbeat(storage_, trial.id, options_.beat_seconds);
+    for (Pause pause; !may_suggest(table_, trial.number, options_, stranger_start());
+         pause.rest()) {
+      stop_if_interrupted();
+      sweep();
+    }
+  }
+
+  void run_trial(Trial trial) {
+    const Heartbeat heartbeat(storage_, trial.id, options_.beat_seconds);
+    const auto number = trial.number;
+    StudyRun run(storage_, study_, pruner_, options_, table_, std::move(trial));
+    try {
+      const TrialEnd end = run.end_of(objective_);
+      if (finish(run.trial(), end)) ++end_.ran;
+    } catch (const Interrupted&) {
+      finish(run.trial(), end_of_interrupted());
+      throw;
+    } catch (const FinishedTrialError& error) {
+      warn(error.what());
+      return;
+    }
+    if (!callbacks_.on_trial) return;
+    read();
+    StudyView all{.name = study_.name, .directions = study_.directions};
+    for (const auto& other : table_) all.trials.push_back(other.get());
+    if (const Trial* finished = trial_numbered(table_, number)) callbacks_.on_trial(*finished, all);
+  }
+
+  // False: somebody took this worker for dead, or ran the trial as well.
+  bool finish(const Trial& trial, const TrialEnd& end) {
+    try {
+      storage_.finish(trial.id, end);
+      return true;
+    } catch (const FinishedTrialError& error) {
+      warn(error.what());
+      return false;
+    }
+  }
+
+  // Reads the table, and ends what nobody runs any more: of this machine at once, of others when it has been silent for long.
+  void sweep() {
+    read();
+    const bool all = swept_ == Clock::time_point{} ||
+                     seconds_since(swept_) >= std::min(options_.beat_seconds, kSweepSeconds);
+    if (!all) return;
+    swept_ = Clock::now();
+    std::vector<std::int64_t> lost;
+    for (const LostTrial& silent : storage_.silent_trials(study_.id, 2 * options_.beat_seconds))
+      lost.push_back(silent.number);
+    for (const auto& trial : table_)
+      if (const auto worker = trial->user_attributes.find("worker");
+          trial->state == TrialState::running && worker != trial->user_attributes.end() &&
+          is_dead(worker->second))
+        lost.push_back(trial->number);
+    for (const std::int64_t number : lost) end_lost(number);
+    if (!lost.empty()) read();
+  }
+
+  void end_lost(std::int64_t number) {
+    const Trial* trial = trial_numbered(table_, number);
+    if (trial == nullptr || trial->state != TrialState::running) return;
+    const TrialEnd end = end_of_lost(*trial, times_lost(table_, *trial) <= options_.retries);
+    try {
+      storage_.finish(trial->id, end);
+    } catch (const FinishedTrialError&) {
+      return;  // it ended after all, or another worker swept
+    }
+    warn(fmt::format("trial {} failed: {}", number,
+                     end.change.user_attributes.at("fail_reason").get<std::string>()));
+  }
+
+  void make_owed_copies() {
+    for (read();; read()) {
+      std::optional<Trial> copy = owed_copy(table_);
+      if (!copy) return;
+      // Where the number is another one by now, somebody else may have made it.
+      storage_.create_numbered_trial(study_.id, std::move(*copy));
+    }
+  }
+
+  std::string stranger_start() const { return utc_before(2 * options_.beat_seconds); }
+
+  static constexpr double kSweepSeconds = 5;
+
+  StudyStorage& storage_;
+  const Pruner& pruner_;
+  const Objective& objective_;
+  const SearchOptions& options_;
+  const SearchCallbacks& callbacks_;
+  Study study_;
+  Proposer proposer_;
+  Json me_;
+  TrialTable table_;
+  SearchEnd end_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point swept_ = {};
+};
+
+}  // namespace
+
+SearchEnd run_search(StudyStorage& storage, Sampler& sampler, const Pruner& pruner,
+                     const Objective& objective, const SearchOptions& options,
+                     const SearchCallbacks& callbacks) {
+  return Worker(storage, sampler, pruner, objective, options, callbacks).run();
+}
+
+}  // namespace hone
