@@ -150,6 +150,7 @@ Command prune_command() {
             declare_report_to(app, a->job.report_to);
             declare(app, a->job.resume);
             declare_row_hashes(app, a->job.row_hashes);
+            declare_seeds(app, a->job.seeds);
             declare(app, a->job.output);
             declare(app, a->run);
             return [a, &app] { prune_model(*a, app); };

@@ -141,7 +141,7 @@ PassJobResult apply_pass(const PassJob& job, Context& context) {
   report.results = result.fields;
   report.sections = sections_of(change, words, data, labels);
   write_model_card({job.output.name_of(output.path(), output.path()), job.invocation.command,
-                    result_of("pass", result.fields)},
+                    result_of("pass", result.fields), words.takes},
                    source.model, output.path());
   write_run_report(report, output.path(), context);
   output.commit();

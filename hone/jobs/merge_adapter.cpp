@@ -55,7 +55,7 @@ MergeResult merge_adapter(const MergeJob& job, Context& context) {
   report.results = result.fields;
   report.sections = sections_of(change, words, data, labels);
   write_model_card({job.output.name_of(output.path(), output.path()), job.invocation.command,
-                    result_of("lora", result.fields)},
+                    result_of("lora", result.fields), words.takes},
                    source.model, output.path());
   write_run_report(report, output.path(), context);
   output.commit();

@@ -9,6 +9,7 @@
 #include "hone/data/synthetic.h"
 #include "hone/frontends/huggingface/architecture.h"
 #include "hone/frontends/huggingface/hub_cache.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/passes/pack.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/measure.h"
@@ -35,10 +36,11 @@ std::string text_at(const Json& value, const std::string& key) {
 
 bool is_quantized(const ModelCard& card) { return text_at(card.result, "command") == "quantize"; }
 
-// What another model was changed to without training it: by a pass, or by an adapter that became part of it.
+// What another model was changed to without training it: by a pass, by an adapter that became part of it, or by tokens that
+// went.
 bool is_changed(const ModelCard& card) {
   const std::string command = text_at(card.result, "command");
-  return command == "pass" || command == "lora";
+  return command == "pass" || command == "lora" || command == "trim";
 }
 
 bool is_adapter(const ModelCard& card) { return card.result.contains("lora") && !is_changed(card); }
@@ -128,20 +130,15 @@ std::string base_model(const ModelCard& card) {
   return name ? name->repository : "";
 }
 
-// Whether the files are such that transformers finds the weights in them.
-bool others_load(const ModelCard& card, const Model& model) {
-  return card.result.value("others_load", !has_packed_weights(model.graph));
-}
-
-std::string metadata(const ModelCard& card, const Model& model) {
+std::string metadata(const ModelCard& card, const Model& model, bool others_load) {
   std::string text = fmt::format("---\nlibrary_name: {}\npipeline_tag: text-classification\n",
-                                 is_adapter(card)            ? "peft"
-                                 : !others_load(card, model) ? "hone"
-                                                             : "transformers");
+                                 is_adapter(card) ? "peft"
+                                 : !others_load   ? "hone"
+                                                  : "transformers");
   const std::string base = base_model(card);
   if (!base.empty()) text += fmt::format("base_model: {}\n", yaml(base));
-  // What a pass makes of a model is none of the relations that the hub knows.
-  if (!base.empty() && text_at(card.result, "command") != "pass")
+  // What a pass makes of a model, or what lost tokens, is none of the relations that the hub knows.
+  if (!base.empty() && (!is_changed(card) || text_at(card.result, "command") == "lora"))
     text += fmt::format("base_model_relation: {}\n", is_quantized(card) ? "quantized"
                                                      : is_adapter(card) ? "adapter"
                                                      : is_changed(card) ? "merge"
@@ -211,6 +208,10 @@ std::string introduction(const ModelCard& card, const Model& model) {
                         card.result.contains("steps") ? " and trained" : "")
       : is_adapter(card)  ? fmt::format("an adapter (LoRA) of {}", code(parent))
       : !is_changed(card) ? trained_origin(parent)
+      : card.result.contains("vocabulary")
+          ? fmt::format("{} with {} of its {} tokens", code(parent),
+                        grouped(card.result["vocabulary"].value("tokens", std::int64_t{0})),
+                        grouped(card.result["vocabulary"].value("tokens_before", std::int64_t{0})))
       : card.result.contains("pass")
           ? fmt::format("{} after the pass {}", code(parent), code(text_at(card.result, "pass")))
           : fmt::format("{} with the adapter {} in its weights", code(parent),
@@ -326,6 +327,11 @@ std::string classes(const ModelCard& card) {
       grouped(measurement.value("eval_samples", std::int64_t{0})), header, line, body);
 }
 
+std::string what_it_takes(const ModelCard& card) {
+  if (card.takes.empty()) return "";
+  return fmt::format("## What it takes\n\n- {}\n\n", fmt::join(card.takes, "\n- "));
+}
+
 // The passes over the model's graph, and that some are not known.
 std::string history_text(const History& history) {
   constexpr std::size_t kShown = 12, kCharacters = 400;
@@ -372,7 +378,7 @@ std::string origin(const ModelCard& card, const Model& model) {
 }
 
 // A sentence for each thing that it should not be trusted with.
-std::vector<std::string> limits(const ModelCard& card, const Model& model) {
+std::vector<std::string> limits(const ModelCard& card, const Model& model, bool others_load) {
   const Json& r = card.result;
   const Json& data = value_at(r, "data");
   std::vector<std::string> lines;
@@ -422,7 +428,7 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
         "load "
         "what `hone unpack` writes of it. How fast it is depends on the processor: `hone bench` "
         "tells.");
-  } else if (!others_load(card, model)) {
+  } else if (!others_load) {
     lines.push_back(
         "Its graph is not the one that its config builds: `hone` runs it, other programs do not.");
   } else if (model.quantization) {
@@ -445,7 +451,7 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
                             text_at(r, "part"), to_line(value_at(elsewhere, "eval_samples")))
               : ""));
   }
-  if (is_pruned(card))
+  if (card.result.contains("zeros"))
     lines.push_back(
         "It is not smaller or faster for its zeros, which are stored and multiplied like other "
         "numbers.");
@@ -468,15 +474,16 @@ std::vector<std::string> limits(const ModelCard& card, const Model& model) {
 
 }  // namespace
 
-std::string to_markdown(const ModelCard& card, const Model& model) {
-  std::string text = metadata(card, model) + "\n" + introduction(card, model) + figures(card) +
-                     classes(card) + origin(card, model) + "## What it is not fit for\n\n";
-  for (const std::string& line : limits(card, model)) text += "- " + line + "\n";
+std::string to_markdown(const ModelCard& card, const Model& model, bool others_load) {
+  std::string text = metadata(card, model, others_load) + "\n" + introduction(card, model) +
+                     figures(card) + classes(card) + what_it_takes(card) + origin(card, model) +
+                     "## What it is not fit for\n\n";
+  for (const std::string& line : limits(card, model, others_load)) text += "- " + line + "\n";
   return text;
 }
 
 void write_model_card(const ModelCard& card, const Model& model, const fs::path& folder) {
-  write_file(folder / "README.md", to_markdown(card, model));
+  write_file(folder / "README.md", to_markdown(card, model, others_load(model, folder)));
 }
 
 }  // namespace hone

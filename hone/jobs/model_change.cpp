@@ -4,9 +4,9 @@
 #include <numeric>
 
 #include "hone/base/text.h"
-#include "hone/frontends/huggingface/checkpoint.h"
 #include "hone/jobs/bench.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/passes/pack.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/result.h"
@@ -94,18 +94,6 @@ std::string times_text(const ModelChange& change) {
       times.before.median_ms, speedup_text(times));
 }
 
-std::string loading_text(const ModelChange& change) {
-  if (change.others_load) return "Other programs (transformers) load it.";
-  if (change.size.packed)
-    return "Other programs (transformers) cannot load it, for its weights are packed: they load "
-           "what "
-           "`hone unpack` writes of it.";
-  return "Other programs (transformers) cannot load it: its graph (graph.hone) is not the one that "
-         "config.json builds, and its weights lie in parameters.safetensors, where they do not "
-         "look. "
-         "They load the model that it was made of.";
-}
-
 Table answers_table(const ModelChange& change) {
   const BeforeAndAfter& both = *change.answers;
   return comparison_table(
@@ -144,7 +132,8 @@ ModelChange describe_change(const TextModel& before, const TextModel& after, con
   change.bits = average_weight_bits(after.model);
   change.arithmetic_before = arithmetic_of_run(forward_graph(before.model), context.session());
   change.arithmetic = arithmetic_of_run(forward_graph(after.model), context.session());
-  change.others_load = path_exists(folder / kWeightsFile) && !change.size.packed;
+  change.others_load = others_load(after.model, folder);
+  change.loading = loading_text(after.model, folder);
   change.no_gradient = missing_gradient(after.model);
   if (!change.no_gradient.empty() && !missing_gradient(before.model).empty())
     change.no_gradient.clear();
@@ -189,7 +178,8 @@ ChangeSentences sentences_of(const ModelChange& change, const std::string& what,
                              const std::optional<EncodedSplits>& data,
                              const std::string& data_setting) {
   ChangeSentences words;
-  words.lines = {operations_text(change), parameters_text(change), times_text(change)};
+  words.takes = {operations_text(change), parameters_text(change), times_text(change)};
+  words.lines = words.takes;
   if (change.answers) {
     words.headline = fmt::format("{}, {}: {}.", what, name_and_size(data->measured),
                                  change.answers->verdict.summary);
@@ -202,7 +192,7 @@ ChangeSentences sentences_of(const ModelChange& change, const std::string& what,
   if (!change.no_gradient.empty())
     words.lines.push_back(
         fmt::format("It answers, but cannot be trained any more: {}.", change.no_gradient));
-  words.lines.push_back(loading_text(change));
+  words.lines.push_back(change.loading);
   return words;
 }
 

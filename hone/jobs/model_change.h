@@ -41,7 +41,8 @@ struct ModelChange {
   TimesInTurn times;
   double bits_before = 32, bits = 32;  ///< of quantized weights, see `average_weight_bits`
   std::string_view arithmetic_before, arithmetic;
-  bool others_load = false;      ///< transformers finds weights for what its config says
+  bool others_load = false;      ///< see size_and_time.h
+  std::string loading = {};      ///< who can load it
   std::string no_gradient = {};  ///< why it cannot be trained as the one before; empty: it can
   std::optional<BeforeAndAfter> answers = {};  ///< none: they were not measured
 };
@@ -61,6 +62,7 @@ Json to_json(const ModelChange& change, const std::string& model,
 /// What a job says of a change, in its report and to people.
 struct ChangeSentences {
   std::string headline;
+  std::vector<std::string> takes;  ///< the first of `lines`: operations, parameters, bytes and time
   /// Operations, parameters, bytes and time, answers that were not measured, training that is not possible any more, and who
   /// can load it.
   std::vector<std::string> lines;

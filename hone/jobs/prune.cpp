@@ -7,15 +7,12 @@
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
 #include "hone/jobs/compress.h"
-#include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
-#include "hone/jobs/quantize.h"
+#include "hone/jobs/pruned_report.h"
 #include "hone/jobs/run_identity.h"
-#include "hone/models/model_size.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/models/unrounded.h"
 #include "hone/passes/prune_inputs.h"
-#include "hone/study/comparison_table.h"
-#include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
 #include "hone/tensor/dense.h"
 #include "hone/train/input_thresholds.h"
@@ -26,24 +23,6 @@ namespace {
 
 constexpr std::string_view kNoSpeedUp =
     "No speed-up: zeros are stored and multiplied like other numbers.";
-
-/// What the parts of a job share.
-struct PruneRun {
-  const PruneJob& job;
-  const TextModel& parent;
-  bool parent_is_unrounded;  ///< its weights are those of a training, before they were rounded
-  const EncodedSplits& data;
-  const Measurement& before;
-  SparsifyOptions options;
-  OutputFolder& output;
-  Context& context;
-
-  std::string parent_format() const {
-    const auto& quantization = parent.model.quantization;
-    return quantization ? summary(quantization->plan) : "";
-  }
-  std::string part() const { return name_and_size(data.measured); }
-};
 
 /// What was pruned, counted in the weights that are multiplied with.
 struct PrunedZeros {
@@ -127,42 +106,14 @@ Json to_json(const std::vector<InputZeros>& inputs) {
   return rows;
 }
 
-/// One pruned model, written to its folder, and what the report says of it.
-struct Pruned {
-  Json result;
-  Table table = Table(std::vector<Column>{});
-  Verdict verdict;
-  PrunedZeros zeros;
-  std::vector<InputZeros> inputs;  ///< where activations are pruned
-  std::vector<NamedEvaluation> measured;
-  ModelSize size;
-  std::string caveat;
-  std::vector<Section> sections;
-  std::vector<std::string> doubts;  ///< about the figures
-  std::vector<std::string> notes;
-};
-
-// Pruned, and trained with a log and a learning curve in the folder.
-Model pruned_copy(const PruneRun& run, const SparsifyOptions& options, const fs::path& folder,
-                  std::int64_t& steps, Pruned& pruned) {
-  TrainingLog log = options.trains ? training_log_in(folder, run.job.report_to) : TrainingLog();
-  Model model = sparsify(run.parent.model, run.data, options, log, run.context);
-  if (!options.trains) return model;
-  steps = log.steps().empty() ? 0 : log.steps().back().step;
-  Section curve = learning_curve_section(log, summary(options) + "; one seed",
-                                         folder / "learning_curve", pruned.notes);
-  if (!curve.blocks.empty()) pruned.sections.push_back(std::move(curve));
-  return model;
-}
-
-std::optional<TrainedOn> record_of(const PruneRun& run) {
+std::optional<TrainedOn> record_of(const PruneReport& run, const SparsifyOptions& options) {
   std::optional<TrainedOn> record = run.parent.trained_on;
   std::vector<std::uint64_t> calibrated;
-  for (const std::int64_t row : calibration_rows(run.data, run.options))
+  for (const std::int64_t row : calibration_rows(run.data, options))
     calibrated.push_back(run.data.train_rows[static_cast<std::size_t>(row)]);
   if (!calibrated.empty())
     record = after_calibration(record, run.data.identity.hash, std::move(calibrated));
-  if (run.options.trains) {
+  if (options.trains) {
     record = after_training(record, run.data.identity.hash, run.data.train_rows,
                             run.data.validation_rows);
     remember_columns(*record, run.job.data.options);
@@ -170,111 +121,61 @@ std::optional<TrainedOn> record_of(const PruneRun& run) {
   return run.job.row_hashes ? record : without_rows(record);
 }
 
-Pruned prune_once(const PruneRun& run, const fs::path& folder) {
+SparsifyOptions with_seed(SparsifyOptions options, std::uint64_t seed) {
+  options.pruning.rule.seed = options.calibration.seed = options.fine_tune.training.seed = seed;
+  return options;
+}
+
+PrunedModel prune_once(const PruneReport& run, bool parent_is_unrounded,
+                       const SparsifyOptions& shared, std::uint64_t seed, const fs::path& folder) {
   const PruneJob& job = run.job;
+  SparsifyOptions options = with_seed(shared, seed);
   TextModel model = run.parent;
-  model.trained_on = record_of(run);
-  SparsifyOptions options = run.options;
+  model.trained_on = record_of(run, options);
   options.fine_tune.checkpoints = checkpoints_in(folder, job.resume, model, run.output);
-  Pruned pruned;
-  std::int64_t steps = 0;
-  const Model unrounded = pruned_copy(run, options, folder, steps, pruned);
+  PrunedModel pruned;
+  TrainingLog log = options.trains ? training_log_in(folder, job.report_to) : TrainingLog();
+  const Model unrounded = sparsify(run.parent.model, run.data, options, log, run.context);
+  const std::int64_t steps = options.trains ? show_training(run, log, folder, pruned) : 0;
   model.model = round_weights(unrounded, run.context);
+  const PrunedZeros zeros = zeros_of(model.model);
+  std::vector<InputZeros> inputs;
   if (options.activations)
-    pruned.inputs = count_input_zeros(forward_graph(model.model), model.model.parameters,
-                                      text_examples(run.data.train), options.calibration,
-                                      run.context.session());
-  pruned.zeros = zeros_of(model.model);
-  pruned.caveat = training_caveat(steps, steps, "pruning");
-  const BeforeAndAfter both =
-      measure_after(model.model, run.before, run.data, options.fine_tune.eval_batch_size,
-                    margin_of(job.max_drop_points), run.context);
-  pruned.verdict = both.verdict;
-  const auto& labels = model.model.facts.labels;
-  const double weight_bits = average_weight_bits(model.model);
-  const std::string_view arithmetic = arithmetic_of(model.model.graph);
-  pruned.table = comparison_table(
-      {{"before", average_weight_bits(run.parent.model), run.before, std::nullopt,
-        arithmetic_of(run.parent.model.graph)},
-       {summary(run.options), weight_bits, both.after, both.comparison, arithmetic, both.verdict}});
-  const PruneRule& rule = options.pruning.rule;
-  pruned.result = subject_of(job.model, run.data.identity, run.data.measured);
-  pruned.result.update(
-      {{"format",
-        model.model.quantization ? Json(summary(model.model.quantization->plan)) : Json()},
-       {"pruning", prune_text(options.pruning)},
-       {"method", to_string(rule.method)},
-       {"scope", to_string(rule.scope)},
-       {"structure", structure_text(rule.pattern)},
-       {"schedule", options.cubic ? "cubic" : "one_shot"},
-       {"activations", options.activations ? Json(*options.activations) : Json()},
-       {"inputs", to_json(pruned.inputs)},
-       {"calibration_texts", calibration_rows(run.data, run.options).size()},
-       {"arithmetic", arithmetic},
-       {"average_weight_bits", weight_bits},
-       {"zeros", to_json(pruned.zeros)},
-       {"protocol", to_string(run.data.protocol)},
-       {"seed", job.seed},
-       {"seeds", 1}});
-  pruned.result.update(to_json(both, labels));
-  if (options.trains) pruned.result["steps"] = steps;
-  if (!pruned.caveat.empty()) pruned.result["caveat"] = pruned.caveat;
-  if (job.max_drop_points) pruned.result["gate"] = gate_json(pruned.verdict);
-  for (const std::string& concern : concerns(both.after.evaluation, labels))
-    pruned.doubts.push_back(fmt::format("after pruning, {}", concern));
-  pruned.measured = named_evaluations(both, run.data);
-  pruned.sections.push_back(details_section(pruned.measured, labels));
+    inputs = count_input_zeros(forward_graph(model.model), model.model.parameters,
+                               text_examples(run.data.train), options.calibration,
+                               run.context.session());
+  measure_pruned(run, model.model, seed, steps, pruned);
   write_model(model, folder);
-  if (model.model.quantization && (options.trains || run.parent_is_unrounded))
+  if (model.model.quantization && (options.trains || parent_is_unrounded))
     write_unrounded(unrounded, model.model, folder);
-  pruned.result["size_before"] = to_json(model_size(run.parent.model, run.parent.folder));
-  pruned.size = model_size(model.model, folder);
-  pruned.result["size"] = to_json(pruned.size);
+  const SizeAndTime takes = size_and_time(run.parent, model.model, folder, run.context);
+  const std::size_t texts = calibration_rows(run.data, options).size();
+  const PruneRule& rule = options.pruning.rule;
+  pruned.result.update({{"pruning", prune_text(options.pruning)},
+                        {"method", to_string(rule.method)},
+                        {"scope", to_string(rule.scope)},
+                        {"structure", structure_text(rule.pattern)},
+                        {"schedule", options.cubic ? "cubic" : "one_shot"},
+                        {"activations", options.activations ? Json(*options.activations) : Json()},
+                        {"inputs", to_json(inputs)},
+                        {"calibration_texts", texts},
+                        {"zeros", to_json(zeros)}});
+  pruned.result.update(to_json(takes));
+  pruned.lines = {to_text(zeros), inputs_text(inputs, texts), std::string(kNoSpeedUp)};
+  std::erase(pruned.lines, "");
+  for (std::string& line : lines_of(takes)) pruned.lines.push_back(std::move(line));
   write_model_card({job.output.name_of(folder, run.output.path()), job.invocation.command,
-                    result_of("prune", pruned.result)},
+                    result_of("prune", pruned.result), pruned.lines},
                    model.model, folder);
+  pruned.lines.push_back(loading_text(model.model, folder));
+  if (!inputs.empty())
+    pruned.sections.insert(
+        pruned.sections.begin(),
+        {"Pruned activations",
+         {PageTable{to_table(inputs), "Of what is read over the texts of the calibration."}}});
+  pruned.sections.insert(pruned.sections.begin(),
+                         {"Pruned weights", {PageTable{to_table(zeros), ""}}});
   return pruned;
-}
-
-// What is worth knowing of the model whatever it was measured on.
-std::vector<std::string> remarks(const PruneRun& run, const Pruned& pruned) {
-  std::vector<std::string> lines = {
-      to_text(pruned.zeros),
-      inputs_text(pruned.inputs, calibration_rows(run.data, run.options).size()),
-      std::string(kNoSpeedUp), to_text(pruned.size)};
-  std::erase(lines, "");
-  return lines;
-}
-
-std::string headline(const PruneRun& run, const Verdict& verdict) {
-  const std::string random = headless_remark(run.parent.model, run.options.trains);
-  if (!run.options.trains && !random.empty())
-    return fmt::format("{}: {}.", summary(run.options), random);
-  return fmt::format("{}, {}: {}.", summary(run.options), run.part(), verdict.summary);
-}
-
-std::string caption_of(const PruneRun& run, const std::string& caveat) {
-  const std::string format = run.parent_format();
-  const std::string random = headless_remark(run.parent.model, run.options.trains);
-  return figures_caption(
-      run.before, run.data,
-      {format.empty() ? ""
-                      : fmt::format("Both models are quantized ({}): what that has cost is no part "
-                                    "of the change.",
-                                    format),
-       caveat, random.empty() ? "" : fmt::format("Note that {}.", random)});
-}
-
-// For people; it outlives the run.
-std::function<std::string(const TextStyle&)> text_of(const PruneRun& run, const Pruned& pruned) {
-  std::string last = fmt::format("one seed; written to {}\n", run.job.output.folder);
-  for (const std::string& line : remarks(run, pruned)) last += line + "\n";
-  return [=, headline = headline(run, pruned.verdict), caption = caption_of(run, pruned.caveat),
-          verdict = pruned.verdict, table = pruned.table, measured = pruned.measured,
-          labels = run.parent.model.facts.labels](const TextStyle& style) {
-    return fmt::format("{}\n\n{}\n\n{}\n{}{}", toned(headline, tone_of(verdict), style), caption,
-                       to_text(table, style), details_text(measured, labels, style), last);
-  };
 }
 
 }  // namespace
@@ -282,11 +183,12 @@ std::function<std::string(const TextStyle&)> text_of(const PruneRun& run, const 
 PruneResult prune_job(const PruneJob& job, Context& context) {
   RunReport report;
   report.invocation = job.invocation;
-  SparsifyOptions options = job.how;
-  options.pruning.rule.seed = options.calibration.seed = options.fine_tune.training.seed = job.seed;
+  SparsifyOptions options = with_seed(job.how, job.seed);
   options.fine_tune.training.save_steps = job.resume.save_steps;
   options.fine_tune.title = "train pruned";
   check(options);
+  check_seeds(job, options.trains || options.activations.has_value() ||
+                       options.pruning.rule.method == PruneMethod::random);
   OutputFolder output(job.output.folder, job.output.resumable(job.resume));
   TextModel parent = open_model(job.model, context, job.seed);
   check_not_packed(parent.model, job.model);
@@ -307,35 +209,10 @@ PruneResult prune_job(const PruneJob& job, Context& context) {
     return {.was_finished = true, .fields = finished_results(output)};
   const Measurement before = measure_before(parent, data, options.fine_tune.eval_batch_size,
                                             context, report.notes, "pruning");
-  const PruneRun run{job, parent, parent_is_unrounded, data, before, options, output, context};
-  report.title = fmt::format("{}: {}", job.model, summary(run.options));
-  const std::string format = run.parent_format();
-  report.basis = basis_of(job.data.options.source, data,
-                          format.empty() ? std::string(kFloat) : "simulated " + format);
-  const fs::path& folder = output.path();
-  const Pruned pruned = prune_once(run, folder);
-  report.results = pruned.result;
-  report.headline = headline(run, pruned.verdict);
-  report.sections = {{"Result", {PageTable{pruned.table, caption_of(run, pruned.caveat)}}}};
-  if (job.max_drop_points)
-    report.sections[0].blocks.push_back(Paragraph{gate_text(pruned.verdict, run.part())});
-  for (const std::string& line : remarks(run, pruned))
-    report.sections[0].blocks.push_back(Paragraph{line});
-  report.sections.push_back({"Pruned weights", {PageTable{to_table(pruned.zeros), ""}}});
-  if (!pruned.inputs.empty())
-    report.sections.push_back({"Pruned activations",
-                               {PageTable{to_table(pruned.inputs),
-                                          "Of what is read over the texts of the calibration."}}});
-  report.sections.insert(report.sections.end(), pruned.sections.begin(), pruned.sections.end());
-  for (const auto& lines : {pruned.doubts, pruned.notes})
-    report.notes.insert(report.notes.end(), lines.begin(), lines.end());
-  write_run_report(report, folder, context);
-  output.commit();
-  for (const auto& lines : {pruned.doubts, pruned.notes}) tell_warnings(context, lines);
-  return {.fields = pruned.result,
-          .verdict = pruned.verdict,
-          .part = run.part(),
-          .text = text_of(run, pruned)};
+  const PruneReport run{job, summary(options), parent, data, before, output, context};
+  return report_pruned(run, std::move(report), [&](std::uint64_t seed, const fs::path& folder) {
+    return prune_once(run, parent_is_unrounded, options, seed, folder);
+  });
 }
 
 }  // namespace hone

@@ -23,6 +23,7 @@ struct PruneJob {
   std::string report_to = "none";  ///< or "tensorboard"
   JobResume resume = {};
   std::uint64_t seed = 42;
+  std::int64_t seeds = 1;  ///< of the training and of what else is drawn: `seed`, `seed` + 1, …
   bool row_hashes = true;  ///< the model remembers what it has learnt from, by fingerprints of rows
   JobOutput output;
   Invocation invocation = {};  ///< for the report, the card and the record of the run

@@ -8,27 +8,20 @@
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
-#include "hone/jobs/bench.h"
 #include "hone/jobs/compress.h"
-#include "hone/jobs/learning_curve.h"
 #include "hone/jobs/model_card.h"
-#include "hone/jobs/quantize.h"
+#include "hone/jobs/pruned_report.h"
 #include "hone/jobs/run_identity.h"
-#include "hone/jobs/shrink_findings.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
 #include "hone/passes/drop_layers.h"
-#include "hone/study/comparison_table.h"
-#include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
 #include "hone/study/unit_importance.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
 namespace {
-
-// Of the texts that are timed.
-constexpr std::int64_t kTimedTexts = 8, kTimedTokens = 128;
 
 constexpr std::string_view kLayers = "layers";
 
@@ -153,6 +146,60 @@ std::optional<TrainedOn> record_of(const PruneJob& job, const TextModel& parent,
   return job.row_hashes ? record : without_rows(record);
 }
 
+PrunedModel prune_shapes_once(const PruneShapesJob& shared, const PruneReport& run,
+                              bool parent_is_unrounded, std::uint64_t seed,
+                              const fs::path& folder) {
+  PruneShapesJob job = shared;
+  job.common.seed = seed;
+  const PruneJob& common = job.common;
+  TextModel model = run.parent;
+  model.trained_on = record_of(common, run.parent, run.data);
+  std::vector<PrunedGroup> groups;
+  if (job.layers)
+    drop_share_of_layers(model.model, job.structure.sparsity, run.context.session(), groups);
+  if (!job.structure.kinds.empty()) prune_units(model.model, job, run.data, run.context, groups);
+  PrunedModel pruned;
+  std::int64_t steps = 0;
+  if (common.how.trains) {
+    FineTuneOptions options = common.how.fine_tune;
+    options.title = "train pruned";
+    options.training.seed = seed;
+    options.training.save_steps = common.resume.save_steps;
+    options.checkpoints = checkpoints_in(folder, common.resume, model, run.output);
+    TrainingLog log = training_log_in(folder, common.report_to);
+    fine_tune(model.model, run.data, options, log, run.context);
+    steps = show_training(run, log, folder, pruned);
+  }
+  // Layers go with their formats.
+  const Model unrounded = model.model;
+  const bool rounds = unrounded.quantization.has_value();
+  if (rounds) model.model = round_weights(unrounded, run.context);
+  measure_pruned(run, model.model, seed, steps, pruned);
+  write_model(model, folder);
+  if (rounds && (common.how.trains || parent_is_unrounded))
+    write_unrounded(unrounded, model.model, folder);
+  const SizeAndTime takes = size_and_time(run.parent, model.model, folder, run.context);
+  const bool scores = !job.structure.kinds.empty();
+  pruned.result.update(
+      {{"pruning", passes_of(run.parent.model, model.model)},
+       {"structure", fmt::format("{}", fmt::join(structures_of(job), ","))},
+       {"sparsity", job.structure.sparsity},
+       {"method", scores ? Json(job.structure.method) : Json()},
+       {"scope",
+        scores ? Json(job.structure.scope == UnitScope::local ? "local" : "global") : Json()},
+       {"units", to_json(groups)}});
+  pruned.result.update(to_json(takes));
+  pruned.lines = {counts_text(groups)};
+  for (std::string& line : lines_of(takes)) pruned.lines.push_back(std::move(line));
+  write_model_card({common.output.name_of(folder, run.output.path()), common.invocation.command,
+                    result_of("prune", pruned.result), pruned.lines},
+                   model.model, folder);
+  pruned.lines.push_back(loading_text(model.model, folder));
+  pruned.sections.insert(pruned.sections.begin(),
+                         {"What stays", {PageTable{to_table(groups), ""}}});
+  return pruned;
+}
+
 }  // namespace
 
 std::optional<ShapeStructure> parse_shape_structure(const std::string& text) {
@@ -178,17 +225,17 @@ std::optional<ShapeStructure> parse_shape_structure(const std::string& text) {
 
 PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
   const PruneJob& common = job.common;
-  const std::string label = label_of(job);
-  RunReport report{.title = fmt::format("{}: {}", common.model, label),
-                   .invocation = common.invocation};
+  RunReport report;
+  report.invocation = common.invocation;
   user_check(job.structure.sparsity >= 0 && job.structure.sparsity < 1,
              "`sparsity`: expected a share from 0 to below 1, got {}", job.structure.sparsity);
+  check_seeds(common, common.how.trains ||
+                          (!job.structure.kinds.empty() && job.structure.method == "first_order"));
   OutputFolder output(common.output.folder, common.output.resumable(common.resume));
   TextModel parent = open_model(common.model, context, common.seed);
   check_not_packed(parent.model, common.model);
   if (!job.structure.kinds.empty()) check_unquantized(parent.model, common.model);
-  // Layers go with their formats; what training through these left beside the rounded weights goes along.
-  const bool rounds = parent.model.quantization.has_value();
+  // What training through formats left beside the rounded weights goes along.
   const bool parent_is_unrounded = take_unrounded(parent.model, parent.folder);
   user_check(!parent.model.fresh_head() || !common.max_drop_points,
              "`max_drop`: {} has no classification head, so there is no accuracy to hold; leave it "
@@ -200,106 +247,12 @@ PruneResult prune_shapes_job(const PruneShapesJob& job, Context& context) {
                                           common.seed, FiguresOf::one_model, context, report.notes);
   if (!begin_run(report.invocation, parent.model.parameters, data, output))
     return {.was_finished = true, .fields = finished_results(output)};
-  const std::int64_t batch = common.how.fine_tune.eval_batch_size;
-  const Measurement before = measure_before(parent, data, batch, context, report.notes, "pruning");
-
-  const fs::path& folder = output.path();
-  TextModel model = parent;
-  model.trained_on = record_of(common, parent, data);
-  std::vector<PrunedGroup> pruned;
-  if (job.layers)
-    drop_share_of_layers(model.model, job.structure.sparsity, context.session(), pruned);
-  if (!job.structure.kinds.empty()) prune_units(model.model, job, data, context, pruned);
-  std::int64_t steps = 0;
-  std::vector<Section> sections;
-  if (common.how.trains) {
-    FineTuneOptions options = common.how.fine_tune;
-    options.title = "train pruned";
-    options.training.seed = common.seed;
-    options.training.save_steps = common.resume.save_steps;
-    options.checkpoints = checkpoints_in(folder, common.resume, model, output);
-    TrainingLog log = training_log_in(folder, common.report_to);
-    fine_tune(model.model, data, options, log, context);
-    steps = log.steps().empty() ? 0 : log.steps().back().step;
-    Section curve =
-        learning_curve_section(log, label + "; one seed", folder / "learning_curve", report.notes);
-    if (!curve.blocks.empty()) sections.push_back(std::move(curve));
-  }
-  const Model unrounded = model.model;
-  if (rounds) model.model = round_weights(unrounded, context);
-  const BeforeAndAfter both =
-      measure_after(model.model, before, data, batch, margin_of(common.max_drop_points), context);
-  write_model(model, folder);
-  if (rounds && (common.how.trains || parent_is_unrounded))
-    write_unrounded(unrounded, model.model, folder);
-  const EncodedSet timed = random_texts(model.model, kTimedTexts,
-                                        std::min(kTimedTokens, model.model.facts.limits.tokens));
-  const ShrinkFindings found = shrink_findings(parent, timed, model.model, timed, folder, context);
-
-  const auto& labels = model.model.facts.labels;
-  const std::string_view arithmetic = arithmetic_of(model.model.graph);
-  const std::string caveat = training_caveat(steps, steps, "pruning");
-  PruneResult result{.verdict = both.verdict, .part = name_and_size(data.measured)};
-  result.fields = subject_of(common.model, data.identity, data.measured);
-  const bool scores = !job.structure.kinds.empty();
-  result.fields.update(
-      {{"pruning", passes_of(parent.model, model.model)},
-       {"structure", fmt::format("{}", fmt::join(structures_of(job), ","))},
-       {"sparsity", job.structure.sparsity},
-       {"method", scores ? Json(job.structure.method) : Json()},
-       {"scope",
-        scores ? Json(job.structure.scope == UnitScope::local ? "local" : "global") : Json()},
-       {"arithmetic", arithmetic},
-       {"units", to_json(pruned)},
-       {"protocol", to_string(data.protocol)},
-       {"seed", common.seed},
-       {"seeds", 1}});
-  result.fields.update(to_json(both, labels));
-  result.fields.update(to_json(found));
-  if (common.how.trains) result.fields["steps"] = steps;
-  if (!caveat.empty()) result.fields["caveat"] = caveat;
-  if (common.max_drop_points) result.fields["gate"] = gate_json(both.verdict);
-  write_model_card({common.output.name_of(folder, folder), common.invocation.command,
-                    result_of("prune", result.fields)},
-                   model.model, folder);
-
-  const std::string random = headless_remark(parent.model, common.how.trains);
-  report.headline = !common.how.trains && !random.empty()
-                        ? fmt::format("{}: {}.", label, random)
-                        : fmt::format("{}, {}: {}.", label, result.part, both.verdict.summary);
-  report.basis = basis_of(common.data.options.source, data, std::string(arithmetic));
-  report.results = result.fields;
-  const double bits = average_weight_bits(model.model);
-  const Table table =
-      comparison_table({{"before", bits, before, std::nullopt, arithmetic},
-                        {label, bits, both.after, both.comparison, arithmetic, both.verdict}});
-  const std::string caption = figures_caption(before, data, {caveat, random});
-  std::vector<std::string> lines = {counts_text(pruned)};
-  for (std::string& line : lines_of(found)) lines.push_back(std::move(line));
-  report.sections = {{"Result", {PageTable{table, caption}}}};
-  for (const std::string& line : lines) report.sections[0].blocks.push_back(Paragraph{line});
-  if (common.max_drop_points)
-    report.sections[0].blocks.push_back(Paragraph{gate_text(both.verdict, result.part)});
-  report.sections.push_back({"What stays", {PageTable{to_table(pruned), ""}}});
-  report.sections.insert(report.sections.end(), sections.begin(), sections.end());
-  const std::vector<NamedEvaluation> evaluations = named_evaluations(both, data);
-  report.sections.push_back(details_section(evaluations, labels));
-  std::vector<std::string> doubts;
-  for (const std::string& concern : concerns(both.after.evaluation, labels))
-    doubts.push_back(fmt::format("after pruning, {}", concern));
-  tell_warnings(context, doubts);
-  report.notes.insert(report.notes.end(), doubts.begin(), doubts.end());
-  write_run_report(report, folder, context);
-  output.commit();
-  result.text = [=, headline = report.headline, verdict = both.verdict,
-                 written = common.output.folder](const TextStyle& style) {
-    std::string text =
-        fmt::format("{}\n\n{}\n\n{}\n{}", toned(headline, tone_of(verdict), style), caption,
-                    to_text(table, style), details_text(evaluations, labels, style));
-    for (const std::string& line : lines) text += line + "\n";
-    return text + fmt::format("One seed; written to {}\n", written);
-  };
-  return result;
+  const Measurement before = measure_before(parent, data, common.how.fine_tune.eval_batch_size,
+                                            context, report.notes, "pruning");
+  const PruneReport run{common, label_of(job), parent, data, before, output, context};
+  return report_pruned(run, std::move(report), [&](std::uint64_t seed, const fs::path& folder) {
+    return prune_shapes_once(job, run, parent_is_unrounded, seed, folder);
+  });
 }
 
 }  // namespace hone

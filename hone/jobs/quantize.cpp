@@ -184,8 +184,10 @@ Quantized quantize_once(const QuantizeRun& run, std::uint64_t seed, const fs::pa
   if (job.qat || run.parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
   quantized.size = model_size(model.model, folder);
   quantized.result["size"] = to_json(quantized.size);
-  write_model_card({job.output.name_of(folder, run.output.path()), job.invocation.command,
-                    result_of("quantize", quantized.result)},
+  write_model_card({job.output.name_of(folder, run.output.path()),
+                    job.invocation.command,
+                    result_of("quantize", quantized.result),
+                    {to_text(quantized.size)}},
                    model.model, folder);
   return quantized;
 }

@@ -311,7 +311,7 @@ NativeQuantized quantize_native(const NativeQuantizeJob& job, const TextModel& p
   made.sections = sections_with_result(run, outcome, made.doubts);
   made.text = text_of(run, outcome);
   write_model_card({job.output.name_of(folder, folder), job.invocation.command,
-                    result_of("quantize", made.fields)},
+                    result_of("quantize", made.fields), lines_of(outcome.found)},
                    outcome.model, folder);
   return made;
 }

@@ -254,8 +254,10 @@ Trained train_once(const TrainRun& run, Start start, std::uint64_t seed, const f
   if (!job.lora) trained.size = to_text(size);
   trained.result["size"] = to_json(size);
   write_results("train", trained.result, folder);
-  write_model_card({job.output.name_of(folder, run.output.path()), run.job.invocation.command,
-                    result_of("train", trained.result)},
+  write_model_card({job.output.name_of(folder, run.output.path()),
+                    run.job.invocation.command,
+                    result_of("train", trained.result),
+                    {trained.size}},
                    source.model, folder);
   return trained;
 }

@@ -5,8 +5,9 @@
 #include "hone/base/text.h"
 #include "hone/data/data_facts.h"
 #include "hone/jobs/before_and_after.h"
+#include "hone/jobs/model_card.h"
 #include "hone/jobs/quantize.h"
-#include "hone/jobs/shrink_findings.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/models/unrounded.h"
 #include "hone/models/vocabulary_cut.h"
 #include "hone/passes/quantize.h"
@@ -120,8 +121,8 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   const fs::path& folder = output.path();
   write_cut_model(parent, model, trimmed.cut, folder);
   carry_unrounded(parent, model.model, trimmed.cut, folder, context);
-  const ShrinkFindings found =
-      shrink_findings(parent, texts_before, model.model, data.test, folder, context);
+  const SizeAndTime found =
+      size_and_time(parent, texts_before, model.model, data.test, folder, context);
 
   const auto& labels = model.model.facts.labels;
   const std::string_view arithmetic = arithmetic_of(model.model.graph);
@@ -149,6 +150,9 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   const std::string caption = figures_caption(before, data, {random});
   std::vector<std::string> lines = {tokens_text(trimmed), respelled_text(trimmed, part)};
   for (std::string& line : lines_of(found)) lines.push_back(std::move(line));
+  write_model_card({job.output.name_of(folder, folder), job.invocation.command,
+                    result_of("trim", result.fields), lines},
+                   model.model, folder);
   report.sections = {{"Result", {PageTable{table, caption}}}};
   for (const std::string& line : lines) report.sections[0].blocks.push_back(Paragraph{line});
   if (!trimmed.respelled.empty())

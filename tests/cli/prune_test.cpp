@@ -62,8 +62,10 @@ TEST_F(Pruning, TellsWhatIsZeroAndThatNothingIsFaster) {
   const std::string page = read_page(folder() / "half/report.html");
   EXPECT_NE(page.find("Pruned weights"), std::string::npos);
   const std::string card = read_file(folder() / "half/README.md");
-  for (const char* fragment : {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
-                               "stored and multiplied like other numbers"})
+  for (const char* fragment :
+       {"- pruned\n", "`model` pruned (`prune`)", "| before pruning |",
+        "library_name: transformers\n", "stored and multiplied like other numbers",
+        "- No speed-up: zeros are", "parameters, as before. Weights: ", "8 texts at a time: "})
     EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
 }
 
@@ -74,6 +76,8 @@ TEST_F(Pruning, AnswersAsItWasMeasured) {
       run_json({"eval", "both", "--data", "reviews.csv", "--split", "all"}, folder());
   EXPECT_EQ(again["eval_loss"], pruned["after"]["eval_loss"]);
   EXPECT_EQ(pruned["inputs"].size(), 9);
+  EXPECT_EQ(pruned["others_load"], false) << "thresholds are known here alone";
+  EXPECT_NE(read_file(folder() / "both/README.md").find("library_name: hone\n"), std::string::npos);
   EXPECT_EQ(pruned["calibration_texts"].get<int>() > 0, true);
 }
 
@@ -146,6 +150,27 @@ TEST_F(Pruning, LongManyKillsGiveTheSameBits) {
   expect_same_after_kills(50, folder(), command, [](const std::string& name) {
     return weights(name) == weights("many-whole");
   });
+}
+
+TEST_F(Pruning, OfSeveralSeedsTellsTheirSpread) {
+  const Json several = run_json(
+      pruning({"--method", "random", "--seed", "7", "--seeds", "2", "-o", "seeds"}), folder());
+  EXPECT_EQ(several["seeds"], 2);
+  EXPECT_EQ(several["runs"].size(), 2);
+  EXPECT_TRUE(several["change"].contains("verdict"));
+  run_well(pruning({"--method", "random", "--seed", "8", "-o", "eighth"}), folder());
+  EXPECT_TRUE(weights("seeds/seed-8") == weights("eighth"));
+  EXPECT_NE(read_file(folder() / "seeds/seed-8/README.md").find("seeds/seed-8"), std::string::npos);
+  expect_refusal("--seeds repeats what is drawn at random", pruning({"--seeds", "2", "-o", "none"}),
+                 2);
+}
+
+// A folder of another command's is no stranger's.
+TEST_F(Pruning, TakesThePlaceOfATrainedModel) {
+  run_well({"train", "model", "--max_steps", "1", "--data", "reviews.csv", "-o", "replaced"},
+           folder());
+  run_well(pruning({"-o", "replaced", "--overwrite"}), folder());
+  EXPECT_EQ(read_json(folder() / "replaced/results.json")["command"], "prune");
 }
 
 TEST_F(Pruning, IsStudiedBySparsity) {

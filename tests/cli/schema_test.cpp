@@ -137,6 +137,11 @@ std::vector<SchemaRun> runs_of_classes() {
       {"prune model --sparsity 0.5 --activations 0.2 --calibration_batches 1 --max_steps 2 "
        "--schedule cubic --max_drop 100 --data reviews.csv -o pruned",
        "pruned"},
+      {"prune model --sparsity 0.5 --method random --seeds 2 --max_drop 100 --data reviews.csv -o "
+       "pruned_seeds",
+       "pruned_seeds"},
+      {"prune model --structure neurons --seeds 2 --max_steps 1 --data reviews.csv -o narrow_seeds",
+       "narrow_seeds"},
       {"prune trained_quantized --structure 2:4 --data reviews.csv -o pruned_quantized",
        "pruned_quantized"},
       {"sparsities model --sparsities 0.2 --max_steps 1 --data reviews.csv -o sparsities",
@@ -215,6 +220,9 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
        name + "_widths"},
       {"prune " + name + texts + " --activations 0.2 --max_drop 1 -o " + name + "_pruned",
        name + "_pruned"},
+      {"prune " + name + texts + " --method random --seeds 2 --max_drop 1 -o " + name +
+           "_pruned_twice",
+       name + "_pruned_twice"},
       {"trim " + name + texts + " --max_drop 1 -o " + name + "_trimmed", name + "_trimmed"},
       {"choose " + name + " " + name + "_int8" + texts, ""},
       {"sparsities " + name + texts + " --sparsities 0.5 -o " + name + "_sparsities",

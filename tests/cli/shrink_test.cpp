@@ -45,6 +45,12 @@ TEST(Shrink, TrimmedAndPackedAModelIsSmallInMemoryAndOnDisk) {
   for (const std::string text : {"a dull and slow film", "good"})
     EXPECT_EQ(run_json({"predict", "trimmed", text}, folder.path())["logits"],
               run_json({"predict", kModel, text}, folder.path())["logits"]);
+  const std::string card = read_file(folder.path() / "trimmed/README.md");
+  for (const char* fragment :
+       {"library_name: transformers\n", "| before | ", " tokens stay: the training part uses ",
+        " % less. Weights: ", "4 texts at a time: "})
+    EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
+  EXPECT_EQ(card.find("base_model_relation"), std::string::npos) << card;
   run_json({"eval", "trimmed", "--data", kReviewsFile}, folder.path());
   const Json packed = run_json(
       {"pack", "trimmed", "--weight_format", "int(bits=8,per=row)", "-o", "packed"}, folder.path());
@@ -78,6 +84,12 @@ TEST(Shrink, WholeHeadsAndNeuronsGoAndTheModelTrainsOn) {
   EXPECT_EQ(
       pruned["size_before"]["parameters"].get<int>() - pruned["size"]["parameters"].get<int>(),
       2 * (4 * 64 * 128 + 3 * 64 + 2 * 256 * 128 + 256));
+  const std::string card = read_file(folder.path() / "pruned/README.md");
+  for (const char* fragment :
+       {"library_name: hone\n", "- 2 of 4 heads, 512 of 1 024 neurons stay.\n",
+        " % less. Weights: ", "8 texts at a time: ", "`hone` runs it, other programs do not."})
+    EXPECT_NE(card.find(fragment), std::string::npos) << fragment << "\n" << card;
+  EXPECT_EQ(card.find("for its zeros"), std::string::npos) << card;
   // The same once more, and nothing is drawn anew.
   run_json(with(prune, {"heads,neurons", "--method", "first_order", "--max_steps", "3", "-o",
                         "again", "--threads", "1"}),
@@ -158,6 +170,9 @@ TEST(Shrink, LayersAndTokensGoFromUnroundedWeightsToo) {
                                  "--data", kReviewsFile, "-o", "trained"},
                                 folder.path());
   EXPECT_EQ(trained["arithmetic"], "simulated");
+  EXPECT_EQ(trained["format"], "integer(width=6,frac=4)");
+  EXPECT_NE(read_page(folder.path() / "trained/report.html").find("Both models are quantized"),
+            std::string::npos);
   EXPECT_EQ(unrounded("trained").count(first), 1);
 
   run_json({"trim", "qat", "--data", kReviewsFile, "-o", "trimmed"}, folder.path());

@@ -1,0 +1,114 @@
+#include "hone/jobs/size_and_time.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/text.h"
+#include "hone/frontends/huggingface/checkpoint.h"
+#include "hone/jobs/bench.h"
+#include "hone/passes/pack.h"
+
+namespace hone {
+namespace {
+
+constexpr std::int64_t kTextsAtATime = 8, kTimedTokens = 128;
+
+// "540 674 parameters, 738 178 before: 26.8 % less.", "738 178 parameters, as before."
+std::string parameters_text(std::int64_t after, std::int64_t before) {
+  if (after == before) return fmt::format("{} parameters, as before.", grouped(after));
+  const double less = 100 * (1 - static_cast<double>(after) / static_cast<double>(before));
+  return fmt::format("{} parameters, {} before: {:.1f} % {}.", grouped(after), grouped(before),
+                     std::fabs(less), less > 0 ? "less" : "more");
+}
+
+std::string bytes_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
+
+Json to_json(const RoundTimes& times) {
+  return {{"min_ms", times.min_ms}, {"median_ms", times.median_ms}};
+}
+
+std::string times_line(const ModelTimes& one, int threads) {
+  const TimesInTurn& times = one.times;
+  const std::string way =
+      one.at_a_time == 1 ? "One text at a time" : fmt::format("{} texts at a time", one.at_a_time);
+  const std::string tokens = one.tokens == one.tokens_after
+                                 ? fmt::format("{:.1f} tokens on average", one.tokens)
+                                 : fmt::format("{:.1f} tokens on average before and {:.1f} after",
+                                               one.tokens, one.tokens_after);
+  return fmt::format(
+      "{}: {}; {:.3g} ms a text at least and {:.3g} in the median, {:.3g} and {:.3g} before; {} "
+      "texts of {}, {}.",
+      way, speedup_text(times), times.after.min_ms, times.after.median_ms, times.before.min_ms,
+      times.before.median_ms, grouped(one.texts), tokens,
+      threads == 1 ? "one thread" : fmt::format("{} threads", threads));
+}
+
+}  // namespace
+
+SizeAndTime size_and_time(const TextModel& before, const EncodedSet& texts, const Model& after,
+                          const EncodedSet& texts_after, const fs::path& folder, Context& context) {
+  return {.size_before = model_size(before.model, before.folder),
+          .size = model_size(after, folder),
+          .times = time_models(before.model, after, texts, kTextsAtATime, context, &texts_after),
+          .threads = context.pool.threads(),
+          .others_load = others_load(after, folder)};
+}
+
+SizeAndTime size_and_time(const TextModel& before, const Model& after, const fs::path& folder,
+                          Context& context) {
+  const EncodedSet texts =
+      random_texts(after, kTextsAtATime, std::min(kTimedTokens, after.facts.limits.tokens));
+  return size_and_time(before, texts, after, texts, folder, context);
+}
+
+bool others_load(const Model& model, const fs::path& folder) {
+  return path_exists(folder / kWeightsFile) && !has_packed_weights(model.graph);
+}
+
+std::string loading_text(const Model& model, const fs::path& folder) {
+  if (others_load(model, folder)) return "Other programs (transformers) load it.";
+  if (has_packed_weights(model.graph))
+    return "Other programs (transformers) cannot load it, for its weights are packed: they load "
+           "what `hone unpack` writes of it.";
+  return "Other programs (transformers) cannot load it: its graph (graph.hone) is not the one that "
+         "config.json builds, and its weights lie in parameters.safetensors, where they do not "
+         "look. They load the model that it was made of.";
+}
+
+std::vector<std::string> lines_of(const SizeAndTime& found) {
+  const ModelSize &before = found.size_before, &after = found.size;
+  std::string disk;
+  if (after.disk_bytes) disk += fmt::format(", {} on disk", bytes_text(*after.disk_bytes));
+  if (after.disk_bytes && before.disk_bytes)
+    disk += fmt::format(" ({} before)", bytes_text(*before.disk_bytes));
+  std::vector<std::string> lines = {
+      fmt::format("{} Weights: {} in memory ({} before){}.",
+                  parameters_text(after.parameters, before.parameters),
+                  bytes_text(after.memory_bytes), bytes_text(before.memory_bytes), disk)};
+  if (after.quantized && !after.packed)
+    lines.push_back(fmt::format("Packed in their formats the weights would take {} ({} before).",
+                                bytes_text(after.packed_bytes), bytes_text(before.packed_bytes)));
+  for (const ModelTimes& one : found.times) lines.push_back(times_line(one, found.threads));
+  return lines;
+}
+
+Json to_json(const SizeAndTime& found) {
+  Json times = Json::array();
+  for (const ModelTimes& one : found.times)
+    times.push_back(
+        {{"texts_at_a_time", one.at_a_time},
+         {"texts", one.texts},
+         {"tokens_before", one.tokens},
+         {"tokens_after", one.tokens_after},
+         {"before", to_json(one.times.before)},
+         {"after", to_json(one.times.after)},
+         {"speedup", one.times.speedup},
+         {"speedup_interval", {one.times.speedup_interval.low, one.times.speedup_interval.high}}});
+  return {{"size_before", to_json(found.size_before)},
+          {"size", to_json(found.size)},
+          {"times", times},
+          {"threads", found.threads},
+          {"others_load", found.others_load}};
+}
+
+}  // namespace hone
