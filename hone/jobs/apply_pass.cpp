@@ -2,9 +2,11 @@
 
 #include "hone/base/text.h"
 #include "hone/ir/print.h"
+#include "hone/jobs/compress.h"
 #include "hone/jobs/model_card.h"
 #include "hone/models/transform.h"
 #include "hone/models/unrounded.h"
+#include "hone/passes/pack.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -88,13 +90,19 @@ bool changes(TextModel& source, const PassJob& job, Context& context) {
   return source.model.facts.history.passes.size() > passes_before;
 }
 
-// The weights before rounding, which training goes on from, are changed alike and go along.
-void carry_unrounded(const TextModel& before, const Model& after, const PassJob& job,
-                     const fs::path& folder, Context& context) {
-  Model unrounded = before.model;
-  if (before.folder.empty() || !take_unrounded(unrounded, before.folder)) return;
-  transform(unrounded, job.pass, context.session());
-  write_unrounded(unrounded, after, folder);
+// What training through quantizers left before it was rounded is changed alike, for training goes on from there. Where formats
+// stay, the weights of `after` are rounded from these, and in any case to what they take in the formats now.
+std::optional<Model> changed_before_rounding(const TextModel& before, Model& after,
+                                             const PassJob& job, Context& context) {
+  std::optional<Model> unrounded;
+  Model weights = before.model;
+  if (take_unrounded(weights, before.folder)) {
+    transform(weights, job.pass, context.session());
+    unrounded = std::move(weights);
+  }
+  if (after.quantization && !has_packed_weights(after.graph))
+    after = round_weights(unrounded ? *unrounded : after, context);
+  return unrounded;
 }
 
 }  // namespace
@@ -127,8 +135,10 @@ PassJobResult apply_pass(const PassJob& job, Context& context) {
              job.model);
   check_whole(source.model, name);
   check_tokens(source, name);
+  const std::optional<Model> unrounded =
+      changed_before_rounding(before, source.model, job, context);
   write_model(source, output.path());
-  carry_unrounded(before, source.model, job, output.path(), context);
+  if (unrounded) write_unrounded(*unrounded, source.model, output.path());
   const ModelChange change = describe_change(before, source, output.path(), data,
                                              job.texts.batch_size, context, report.notes);
   const std::vector<std::string>& labels = source.model.facts.labels;

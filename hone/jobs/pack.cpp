@@ -5,9 +5,11 @@
 #include "hone/base/own_process.h"
 #include "hone/base/text.h"
 #include "hone/jobs/compress.h"
+#include "hone/jobs/size_and_time.h"
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
+#include "hone/passes/prune.h"
 
 namespace hone {
 namespace {
@@ -49,11 +51,23 @@ constexpr std::string_view kRoundedNow =
     "Weights were rounded to these formats just now, and what that costs was not measured: `hone "
     "compare` with the model before does";
 
-// The card of the model that was read holds for its copy, too.
+// The card of the model that was read holds for its copy, too, but for who can load it.
 void carry_card(const TextModel& source, const std::string& note, const fs::path& folder) {
-  const fs::path card = source.folder / "README.md";
-  if (source.folder.empty() || !path_exists(card)) return;
-  write_file(folder / "README.md", fmt::format("{}\n{}\n", read_file(card), note));
+  const fs::path file = source.folder / "README.md";
+  if (source.folder.empty() || !path_exists(file)) return;
+  std::string card = read_file(file);
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    if (const std::size_t at = card.find(from); at != std::string::npos)
+      card.replace(at, from.size(), to);
+  };
+  constexpr std::string_view kOwn = "library_name: hone\n",
+                             kTheirs = "library_name: transformers\n";
+  if (others_load(source.model, folder)) {
+    replace(kOwn, kTheirs);
+  } else {
+    replace(kTheirs, kOwn);
+  }
+  write_file(folder / "README.md", fmt::format("{}\n{}\n", card, note));
 }
 
 // Nothing of it was measured on texts.
@@ -86,7 +100,13 @@ PackResult pack_model(const PackJob& job, Context& context) {
       report.notes.empty() ? "the model has formats for inputs and outputs alone" : report.notes[0];
   foretell_memory(static_cast<double>(resident_bytes()) +
                   static_cast<double>(model_size(model, {}).packed_bytes));
+  const std::size_t masks = pruned_weights(model.graph).size();
   transform(model, "pack", context.session());
+  if (masks > 0)
+    report.notes.push_back(fmt::format(
+        "the masks of {} pruned weights are not packed: their zeros stand in the codes, "
+        "and training what `hone unpack` writes would fill them; train {} instead",
+        masks, job.model));
   user_check(has_packed_weights(model.graph), "{}: none of its weights can be packed: {}",
              job.model, why);
   stop_if_interrupted();

@@ -1,9 +1,6 @@
 #include "hone/jobs/sparsify.h"
 
-#include <fmt/ranges.h>
-
 #include "hone/base/percentage.h"
-#include "hone/ir/quoted.h"
 #include "hone/jobs/compress.h"
 #include "hone/models/transform.h"
 #include "hone/passes/prune_inputs.h"
@@ -40,8 +37,8 @@ void put_thresholds(const SparsifyOptions& options, const EncodedSplits& data, M
   change_model(
       model, "prune_inputs",
       [&] { return !prune_inputs(model.graph, options.pruning.target).empty(); }, session,
-      fmt::format("prune_inputs(share={}, target={})", *options.activations,
-                  hone::quoted(fmt::format("{}", fmt::join(options.pruning.target, ",")))));
+      fmt::format("{} with magnitudes that cut a share of {}",
+                  prune_inputs_text(options.pruning.target), *options.activations));
   calibrate_thresholds(forward_graph(model), model.parameters, text_examples(data.train),
                        *options.activations, options.calibration, session);
 }

@@ -5,6 +5,7 @@
 #include "hone/base/text.h"
 #include "hone/data/data_facts.h"
 #include "hone/jobs/before_and_after.h"
+#include "hone/jobs/compress.h"
 #include "hone/jobs/model_card.h"
 #include "hone/jobs/quantize.h"
 #include "hone/jobs/size_and_time.h"
@@ -84,14 +85,6 @@ void check_goes(const VocabularyCut& cut, const std::string& name) {
              name, grouped(cut.before));
 }
 
-// The weights before rounding, which training goes on from, lose the same rows and go along.
-void carry_unrounded(const TextModel& parent, const Model& model, const VocabularyCut& tokens,
-                     const fs::path& folder, Context& context) {
-  TextModel unrounded = parent;
-  if (!take_unrounded(unrounded.model, parent.folder)) return;
-  write_unrounded(cut(unrounded, tokens, context.session()).model, model, folder);
-}
-
 }  // namespace
 
 TrimResult trim_job(const TrimJob& job, Context& context) {
@@ -111,7 +104,12 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
   check_goes(trimmed.cut, job.model);
   const Measurement before =
       measure_before(parent, data, job.eval_batch_size, context, report.notes, "trimming");
-  const TextModel model = cut(parent, trimmed.cut, context.session());
+  // Weights before rounding, which training goes on from, lose the same rows; scales of a table are those of what is left.
+  TextModel source = parent;
+  const bool parent_is_unrounded = take_unrounded(source.model, parent.folder);
+  TextModel model = cut(source, trimmed.cut, context.session());
+  const Model unrounded = model.model;
+  if (unrounded.quantization) model.model = round_weights(unrounded, context);
   const EncodedSet texts_before = data.test;
   const std::string& part = data.measured.facts.part;
   data.test = encode_part(model, texts, part, job.data.max_seq_length, context, report.notes);
@@ -120,7 +118,7 @@ TrimResult trim_job(const TrimJob& job, Context& context) {
                                             margin_of(job.max_drop_points), context);
   const fs::path& folder = output.path();
   write_cut_model(parent, model, trimmed.cut, folder);
-  carry_unrounded(parent, model.model, trimmed.cut, folder, context);
+  if (parent_is_unrounded) write_unrounded(unrounded, model.model, folder);
   const SizeAndTime found =
       size_and_time(parent, texts_before, model.model, data.test, folder, context);
 

@@ -11,6 +11,7 @@
 #include "hone/passes/lora.h"
 #include "hone/passes/merge_equal.h"
 #include "hone/passes/prune.h"
+#include "hone/passes/prune_inputs.h"
 #include "hone/passes/prune_structure.h"
 #include "hone/passes/quantize.h"
 #include "hone/passes/remove_dropout.h"
@@ -37,6 +38,7 @@ PassTable graph_passes() {
                              keep_outputs_pass(),
                              merge_equal_pass(),
                              merge_equal_states_pass(),
+                             prune_inputs_pass(),
                              prune_pass(),
                              prune_structure_pass(),
                              quantize_pass(),

@@ -1,7 +1,12 @@
 #include "hone/passes/prune_inputs.h"
 
-#include <algorithm>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "hone/base/text.h"
+#include "hone/ir/quoted.h"
 #include "hone/passes/prune.h"
 #include "hone/passes/quantize.h"
 
@@ -78,6 +83,39 @@ std::vector<Node*> input_thresholds(const Graph& graph) {
   std::vector<Node*> nodes = graph.of_kind(NodeKind::operation);
   std::erase_if(nodes, [](const Node* node) { return !is_threshold(*node); });
   return nodes;
+}
+
+std::string prune_inputs_text(const std::vector<std::string>& target) {
+  if (target.empty()) return "prune_inputs";
+  return fmt::format("prune_inputs(target={})",
+                     hone::quoted(fmt::format("{}", fmt::join(target, ","))));
+}
+
+PassDef prune_inputs_pass() {
+  return {.name = "prune_inputs",
+          .summary =
+              "let operations with weights read 0 where magnitudes are small; `hone prune "
+              "--activations` calibrates how small",
+          .options = {{"least", "magnitudes below it are 0", 0.0, /*required=*/true},
+                      {"target",
+                       "globs of operations, apart by commas; empty: all but those that give "
+                       "the outputs",
+                       std::string()}},
+          .example = "least=0.1",
+          .run = [](Graph& graph, ParameterStore& parameters, const Attributes& options,
+                    const Session&) {
+            const double least = options.get<double>("least");
+            user_check(least >= 0 && std::isfinite(least),
+                       "`least`: expected a magnitude from 0 on, got {}", least);
+            std::vector<std::string> target;
+            for (const std::string& glob : split(options.get<std::string>("target"), ','))
+              if (!trim(glob).empty()) target.emplace_back(trim(glob));
+            const std::vector<std::string> names = prune_inputs(graph, target);
+            const std::vector<float> value = {static_cast<float>(least)};
+            for (const std::string& name : names)
+              parameters.set(least_of(*graph.find(name)).name(), Tensor::of<float>({}, value));
+            return !names.empty();
+          }};
 }
 
 bool remove_thresholds(Graph& graph) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "hone/ir/graph.h"
+#include "hone/passes/pass.h"
 
 /// Pruned activations: what a product reads is 0 where its magnitude is below a number of its own, which is a parameter (a
 /// buffer, calibrated once) beside the operation `threshold`:
@@ -26,6 +26,10 @@ std::vector<std::string> prune_inputs(Graph& graph, const std::vector<std::strin
 
 /// The thresholds of a graph, in its order.
 std::vector<Node*> input_thresholds(const Graph& graph);
+
+/// Its record, which gives all of them one number, and the target as options stand in it.
+PassDef prune_inputs_pass();
+std::string prune_inputs_text(const std::vector<std::string>& target);
 
 /// Lets everything read what thresholds read, and removes them. Returns whether there was one.
 bool remove_thresholds(Graph& graph);

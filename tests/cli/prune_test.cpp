@@ -105,6 +105,11 @@ TEST_F(Pruning, BeginsWithUnroundedWeights) {
   EXPECT_EQ(zeros("from-unrounded")["masked"], zeros("from-rounded")["masked"]);
   EXPECT_FALSE(weights("from-unrounded") == weights("from-rounded")) << "ties decide there";
   EXPECT_TRUE(fs::exists(folder() / "from-unrounded/unrounded.safetensors"));
+  // The pass alone takes the same weights, from there, too.
+  run_well({"pass", "qat", "prune", "sparsity=0.2", "-o", "by-pass"}, folder());
+  EXPECT_TRUE(weights("by-pass") == weights("from-unrounded"));
+  EXPECT_TRUE(read_file(folder() / "by-pass/unrounded.safetensors") ==
+              read_file(folder() / "from-unrounded/unrounded.safetensors"));
 }
 
 TEST_F(Pruning, IsQuantizedPackedAndMadeNative) {
@@ -112,7 +117,15 @@ TEST_F(Pruning, IsQuantizedPackedAndMadeNative) {
   run_well({"quantize", "sparse", "--format", "mxint(bits=8)", "--data", "reviews.csv", "-o",
             "sparse-mx"},
            folder());
-  run_well({"pack", "sparse-mx", "-o", "sparse-packed"}, folder());
+  const Ending packing = run_well({"pack", "sparse-mx", "-o", "sparse-packed"}, folder());
+  EXPECT_NE(packing.messages.find("the masks of 13 pruned weights are not packed"),
+            std::string::npos)
+      << packing.messages;
+  EXPECT_NE(read_file(folder() / "sparse-packed/README.md").find("library_name: hone\n"),
+            std::string::npos);
+  run_well({"unpack", "sparse-packed", "-o", "sparse-unpacked"}, folder());
+  EXPECT_NE(read_file(folder() / "sparse-unpacked/README.md").find("library_name: transformers\n"),
+            std::string::npos);
   const auto logits = [&](const char* model) {
     return run_json({"predict", model, "fine"}, folder())["logits"].get<std::vector<double>>();
   };
@@ -141,6 +154,22 @@ TEST_F(Pruning, AfterAKillGivesTheSameBits) {
     run_well(resumed, folder());
   }
   EXPECT_TRUE(weights("killed") == weights("whole"));
+}
+
+TEST_F(Pruning, OfActivationsBelowOneNumberIsAPass) {
+  run_well(
+      {"pass", "model", "prune_inputs", "least=0.5", "target=*.intermediate.dense", "-o", "cut"},
+      folder());
+  const Json found = run_json({"pass", "cut", "count_operations", "kind=threshold"}, folder());
+  EXPECT_EQ(found["found"]["operations"], 2) << found.dump();
+  const auto logits = [&](const char* model) {
+    return run_json({"predict", model, "fine"}, folder())["logits"];
+  };
+  EXPECT_NE(logits("cut"), logits("model"));
+  expect_refusal("pass prune_inputs: needs least: magnitudes below it are 0",
+                 {"pass", "model", "prune_inputs", "-o", "none"});
+  expect_refusal("`least`: expected a magnitude from 0 on, got -1",
+                 {"pass", "model", "prune_inputs", "least=-1.0", "-o", "none"});
 }
 
 // 50 kills at random moments, as many runs as that takes.

@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cmath>
 
+#include "hone/base/text.h"
 #include "hone/tensor/safetensors.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
@@ -184,6 +186,97 @@ TEST(Shrink, LayersAndTokensGoFromUnroundedWeightsToo) {
       std::ranges::equal(trimmed.at(second).values<float>(), before.at(second).values<float>()));
   run_json({"train", "trimmed", "--max_steps", "1", "--data", kReviewsFile, "-o", "on"},
            folder.path());
+}
+
+// The place of a token that `hone trim` lets go.
+std::int64_t first_token_that_goes(const fs::path& before, const fs::path& after) {
+  const std::vector<std::string> tokens = split(read_file(before / "vocab.txt"), '\n'),
+                                 kept = split(read_file(after / "vocab.txt"), '\n');
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if (kept[i] != tokens[i]) return static_cast<std::int64_t>(i);
+  return std::ssize(kept);
+}
+
+// A scale of all rows is that of the rows that stay: what is stored is what the table computes with.
+TEST(Shrink, ATableOfOneScaleIsRoundedByTheRowsThatStay) {
+  const TemporaryFolder folder;
+  const std::string table = "bert.embeddings.word_embeddings.weight";
+  const auto stored = [&](const std::string& model) {
+    return read_safetensors(folder.path() / model / "model.safetensors").tensors;
+  };
+  run_json({"trim", kModel, "--data", kReviewsFile, "-o", "plain"}, folder.path());
+  // The row that makes the scale is one of those that go.
+  fs::copy(kModel, folder.path() / "model", fs::copy_options::recursive);
+  TensorMap tensors = stored("model");
+  std::vector<float> values(tensors.at(table).values<float>().begin(),
+                            tensors.at(table).values<float>().end());
+  values[static_cast<std::size_t>(128 * first_token_that_goes(kModel, folder.path() / "plain"))] =
+      9;
+  tensors[table] = Tensor::of<float>(tensors.at(table).sizes(), values);
+  write_safetensors(folder.path() / "model/model.safetensors", tensors, {});
+  write_file(folder.path() / "recipe.toml",
+             "default = 'none'\n"
+             "[[rule]]\nop = 'embedding'\nweight = 'int(bits=4,scale=dynamic)'\n");
+  run_json({"quantize", "model", "--recipe", "recipe.toml", "--qat", "--max_steps", "1", "--data",
+            kReviewsFile, "-o", "qat"},
+           folder.path());
+  run_json({"trim", "qat", "--data", kReviewsFile, "-o", "trimmed"}, folder.path());
+  run_json({"pack", "trimmed", "-o", "packed"}, folder.path());
+  run_json({"unpack", "packed", "-o", "unpacked"}, folder.path());
+  const Tensor rounded = stored("trimmed").at(table), again = stored("unpacked").at(table);
+  EXPECT_TRUE(std::ranges::equal(rounded.values<float>(), again.values<float>()));
+  const auto largest = [](const Tensor& tensor) {
+    return std::ranges::max(tensor.values<float>(), {}, [](float x) { return std::fabs(x); });
+  };
+  EXPECT_GT(std::fabs(largest(rounded)), 0) << "by the scale of the row that is gone all were 0";
+}
+
+Words shrinking(const std::string& model, const std::string& structure, const std::string& steps,
+                const std::string& output) {
+  return {"prune",       model, "--structure",  structure, "--data", kReviewsFile,
+          "--max_steps", steps, "--save_steps", "2",       "--lr",   "1e-3",
+          "--batch",     "4",   "--quiet",      "-o",      output};
+}
+
+std::string weights_of(const fs::path& model) {
+  const fs::path own = model / "parameters.safetensors";
+  return read_file(fs::exists(own) ? own : model / "model.safetensors");
+}
+
+TEST(Shrink, AfterAKillGivesTheSameBits) {
+  const TemporaryFolder folder;
+  run_json({"quantize", kModel, "--weight_format", "int(bits=4,per=row)", "--qat", "--max_steps",
+            "2", "--data", kReviewsFile, "-o", "qat"},
+           folder.path());
+  // Heads and neurons by the loss, and layers of a model that was trained through its quantizers.
+  for (const auto& [model, structure] :
+       {std::pair<std::string, std::string>(kModel, "heads,neurons"), {"qat", "layers"}}) {
+    run_well(shrinking(model, structure, "12", structure + "-whole"), folder.path());
+    const std::string name = structure + "-killed";
+    const Ending ending = run_hone_until(
+        shrinking(model, structure, "12", name), folder.path(), SIGKILL,
+        [&] { return fs::exists(folder.path() / (name + ".partial/checkpoint-4")); });
+    if (ending.code != 0)
+      run_well(with(shrinking(model, structure, "12", name), {"--resume"}), folder.path());
+    EXPECT_TRUE(weights_of(folder.path() / name) ==
+                weights_of(folder.path() / (structure + "-whole")))
+        << structure;
+  }
+  EXPECT_TRUE(read_file(folder.path() / "layers-killed/unrounded.safetensors") ==
+              read_file(folder.path() / "layers-whole/unrounded.safetensors"));
+}
+
+// 50 kills at random moments, as many runs as that takes.
+TEST(Shrink, LongManyKillsGiveTheSameBits) {
+  const TemporaryFolder folder;
+  const auto command = [](const std::string& output) {
+    return with(shrinking(kModel, "heads,neurons,layers", "150", output),
+                {"--method", "first_order"});
+  };
+  run_well(command("whole"), folder.path());
+  expect_same_after_kills(50, folder.path(), command, [&](const std::string& name) {
+    return weights_of(folder.path() / name) == weights_of(folder.path() / "whole");
+  });
 }
 
 }  // namespace
