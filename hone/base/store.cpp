@@ -145,6 +145,14 @@ std::optional<Json> Store::take(const std::string& key, const fs::path& to) {
   return record->job.at(kAbout);
 }
 
+std::optional<Json> Store::about(const std::string& key) const {
+  const EntryLock lock(folder_ / key, LOCK_SH);
+  if (!lock.held()) return std::nullopt;
+  const std::optional<FolderRecord> record = entry_record(folder_ / key);
+  if (!record) return std::nullopt;
+  return record->job.at(kAbout);
+}
+
 bool Store::put(const std::string& key, const fs::path& from, const std::vector<fs::path>& files,
                 const Json& about) {
   const fs::path entry = folder_ / key;

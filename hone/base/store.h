@@ -46,6 +46,9 @@ class Store {
   /// a damaged one, and `to` is not there then. Throws `UserError` when `to` cannot be written.
   std::optional<Json> take(const std::string& key, const fs::path& to);
 
+  /// What was said of an entry; nothing when there is none. Its files are not looked at, so it may be damaged.
+  std::optional<Json> about(const std::string& key) const;
+
   /// Copies `files`, paths in `from`, into an entry, unless a whole one of that key is there or another process is at it.
   /// Then the entries that were used longest ago go until the limit is kept. Returns false where the files alone are above it. Throws
   /// `UserError`.

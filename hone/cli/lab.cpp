@@ -10,6 +10,7 @@
 #include "hone/cli/screen.h"
 #include "hone/cli/settings.h"
 #include "hone/cli/stage_commands.h"
+#include "hone/labs/pipeline_cost.h"
 #include "hone/labs/shipped_pipelines.h"
 
 namespace hone {
@@ -102,6 +103,9 @@ void run_shipped(const ShippedPipeline& lab, LabArguments& a, const CLI::App& ap
   add_common(job.pipeline, app);
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
     job.store = cache / "stages";
+  job.estimate = [&](Context& context) {
+    return lab_stage_costs(job.pipeline, a.job.model, a.job.data, a.run.seed, context);
+  };
   Context context = make_context(a.run);
   const PipelineResult result = run_pipeline(job, stage_commands(), context);
   if (result.was_finished) return print_finished(job.output, result.fields, a.run.json);

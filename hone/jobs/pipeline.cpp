@@ -16,6 +16,7 @@
 #include "hone/jobs/run_identity.h"
 #include "hone/runtime/machine.h"
 #include "hone/study/result.h"
+#include "hone/train/memory_check.h"
 
 namespace hone {
 namespace {
@@ -166,8 +167,9 @@ class PipelineRun {
   }
 
   std::vector<StageOutcome> work() {
-    outcomes_.clear();
     remove_strangers();
+    foresee();
+    outcomes_.clear();
     for (std::size_t i = 0; i < job_.pipeline.stages.size(); ++i) {
       stop_if_interrupted();
       const PipelineStage& stage = job_.pipeline.stages[i];
@@ -189,6 +191,57 @@ class PipelineRun {
     std::string name = stage;
     std::ranges::replace(name, '/', '.');
     return root() / kStates / (name + ".json");
+  }
+
+  // What an earlier run has found of a stage: of this pipeline, or any other.
+  std::optional<Json> known_state(const PipelineStage& stage, const StageCall& call,
+                                  const std::string& key) const {
+    if (const fs::path file = state_file(stage.name); path_exists(file)) {
+      Json state = read_json(file);
+      if (value_at(state, "key") == key && state.contains("result")) return state;
+    }
+    if (job_.store.empty() || call.measures_time) return std::nullopt;
+    return store_.about(key);
+  }
+
+  // Finds out which stages are left, and says what they will take. Whether one is kept whose inputs others have yet to
+  // choose cannot be told; it counts as left.
+  void foresee() {
+    outcomes_.clear();
+    left_.clear();
+    for (const PipelineStage& stage : job_.pipeline.stages) {
+      const StageCall call = call_of(stage);
+      const std::string key = key_of(stage, call);
+      const std::optional<Json> state = known_state(stage, call, key);
+      left_.push_back(!state);
+      outcomes_.push_back(
+          state ? outcome_from(*state, stage)
+                : StageOutcome{.key = key, .stands_for = stage.name, .stands_for_key = key});
+    }
+    const auto count = std::ranges::count(left_, true);
+    if (count == 0) return;
+    if (job_.estimate) costs_ = job_.estimate(context_);
+    std::string text = fmt::format("{} stage{}", left_.size(), left_.size() == 1 ? "" : "s");
+    if (const auto kept = std::ssize(left_) - count; kept > 0)
+      text += fmt::format(", {} of them done in earlier runs", kept);
+    say(text + cost_text());
+  }
+
+  // "; about 4:30, up to 140 MiB of memory (6 GiB can be had) and 60 MiB of disk"
+  std::string cost_text() const {
+    if (!costs_) return "";
+    StageCost total;
+    for (std::size_t i = 0; i < left_.size(); ++i) {
+      if (!left_[i]) continue;
+      const StageCost cost = costs_(job_.pipeline.stages[i]);
+      total.seconds += cost.seconds;
+      total.memory_bytes = std::max(total.memory_bytes, cost.memory_bytes);
+      total.disk_bytes += cost.disk_bytes;
+    }
+    return fmt::format(
+        "; about {}, up to {} of memory beside the data ({} can be had) and {} of disk",
+        clock_text(std::max(1.0, total.seconds)), human_bytes(total.memory_bytes),
+        human_bytes(available_bytes()), human_bytes(total.disk_bytes));
   }
 
   void say(const std::string& line) const {
@@ -430,22 +483,31 @@ class PipelineRun {
     }
   }
 
-  // Of those that were computed in this run and have brothers.
+  // By what brothers took that are done, else by what was estimated, in the measure in which estimates have come true.
   std::string time_left(std::size_t index) const {
     std::map<std::string, std::pair<double, int>> known;
+    double taken = 0, estimated = 0;
     for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-      auto& [seconds, count] = known[job_.pipeline.stages[i].group];
+      const PipelineStage& stage = job_.pipeline.stages[i];
+      auto& [seconds, count] = known[stage.group];
       seconds += outcomes_[i].seconds;
       ++count;
+      if (!costs_ || outcomes_[i].state != StageState::computed) continue;
+      taken += outcomes_[i].seconds;
+      estimated += costs_(stage).seconds;
     }
+    const double measure = estimated > 0 ? taken / estimated : 1;
     double left = 0;
     bool all = true;
     for (std::size_t i = index; i < job_.pipeline.stages.size(); ++i) {
-      const auto group = known.find(job_.pipeline.stages[i].group);
-      if (group == known.end()) {
-        all = false;
-      } else {
+      if (!left_[i]) continue;
+      const PipelineStage& stage = job_.pipeline.stages[i];
+      if (const auto group = known.find(stage.group); group != known.end()) {
         left += group->second.first / group->second.second;
+      } else if (costs_) {
+        left += measure * costs_(stage).seconds;
+      } else {
+        all = false;
       }
     }
     if (left == 0) return "";
@@ -514,6 +576,8 @@ class PipelineRun {
   Context& context_;
   Store store_;
   std::vector<StageOutcome> outcomes_;
+  std::vector<bool> left_;  // of each stage, whether nothing is known of it yet
+  StageCosts costs_;
 };
 
 OutputFolderOptions folder_options(const PipelineJob& job) {

@@ -64,6 +64,14 @@ class StageError : public UserError {
   int line_;
 };
 
+/// What a stage will take, estimated.
+struct StageCost {
+  double seconds = 0;
+  double memory_bytes = 0;  ///< at most, at a time
+  double disk_bytes = 0;    ///< that stay
+};
+using StageCosts = std::function<StageCost(const PipelineStage&)>;
+
 struct PipelineJob {
   Pipeline pipeline;
   JobOutput output;
@@ -73,6 +81,9 @@ struct PipelineJob {
   Invocation invocation = {};
   std::string command = "run";  ///< whose results these are
   Json facts = Json::object();  ///< more keys of its results
+  /// Looks at model and data, and says what stages will take; asked before the work where stages are left. It, or what it
+  /// gives, may be null: nobody can tell.
+  std::function<StageCosts(Context&)> estimate = {};
 };
 
 struct PipelineResult {

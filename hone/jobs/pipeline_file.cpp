@@ -514,6 +514,9 @@ class PipelineReader {
 
   void read_figure(const std::string& name, const toml::node& node) {
     check_name(name, "a figure", node, place_);
+    user_check(!name.ends_with("_zoom"),
+               "{}: a figure cannot be called '{}': files that end so are second looks, zoomed in",
+               place_.at(node), name);
     const toml::table& table = table_at(node, name, place_);
     check_keys(table, {"title", "x", "x_label", "y", "y_label", "curve"}, "a figure", place_);
     PipelineFigure figure{.name = name, .line = line_of(node)};

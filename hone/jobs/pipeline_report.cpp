@@ -10,6 +10,7 @@
 #include "hone/base/text.h"
 #include "hone/jobs/runs.h"
 #include "hone/jobs/runs_table.h"
+#include "hone/report/crowded_figure.h"
 #include "hone/report/figure.h"
 #include "hone/study/result.h"
 
@@ -153,6 +154,17 @@ Figure figure_of(const Pipeline& pipeline, const PipelineFigure& told,
       }
   }
   return {.title = told.title, .panels = {panel}};
+}
+
+// The figure, and where its curves crowd a second one.
+void add_figure(const std::string& name, const Figure& figure, const fs::path& folder,
+                Section& section, std::vector<std::string>& notes) {
+  section.blocks.push_back(figure_block(figure, folder / kFigures / name, figure.title, notes));
+  std::optional<Figure> zoomed = zoomed_to_crowd(figure);
+  if (!zoomed) return;
+  zoomed->title += ", where curves lie close";
+  section.blocks.push_back(
+      figure_block(*zoomed, folder / kFigures / (name + "_zoom"), zoomed->title, notes));
 }
 
 // "81.2 % (79.0 to 83.2)": a number with an interval is a share.
@@ -393,9 +405,8 @@ PipelineResult write_pipeline_report(const PipelineJob& job,
   if (!tables.empty()) report.sections.push_back(tabled);
   Section drawn{"Figures", {}};
   for (const PipelineFigure& figure : pipeline.figures)
-    drawn.blocks.push_back(figure_block(figure_of(pipeline, figure, outcomes, folder, report.notes),
-                                        folder / kFigures / figure.name, figure.title,
-                                        report.notes));
+    add_figure(figure.name, figure_of(pipeline, figure, outcomes, folder, report.notes), folder,
+               drawn, report.notes);
   for (const PipelinePicture& picture : pipeline.pictures) {
     const fs::path file = folder / outcomes[picture.stage].stands_for / picture.file;
     user_check(path_exists(file), "picture {}: the stage {} has left no {}", picture.title,

@@ -17,24 +17,11 @@ namespace hone {
 namespace {
 
 constexpr const char* kStages = "stages";  // of OUT.partial
-// A training step against a forward pass: the backward one takes twice as much.
-constexpr double kStepsOfTraining = 3;
 // Of what a processor does at best, in a model of small layers: for estimates.
 constexpr double kUsualShare = 0.25;
 
 void announce(const Context& context, const std::string& text) {
   if (context.say && !context.progress.quiet) context.say(text);
-}
-
-LabRates measured_rates(Context& context) {
-  return {.flops = kernels::measure_fma_gflops(context.pool) * 1e9 * kUsualShare,
-          .bytes = kernels::measure_copy_gbps(context.pool) * 1e9};
-}
-
-double mean_tokens(const EncodedSet& set) {
-  double tokens = 0;
-  for (const auto& ids : set.ids) tokens += static_cast<double>(ids.size());
-  return set.ids.empty() ? 0 : tokens / static_cast<double>(set.ids.size());
 }
 
 LabStage training_stage(const LabRun& run, const LabRates& rates) {
@@ -188,6 +175,11 @@ RunReport run_report(const Lab& lab, const LabRun& run, const LabReport& found) 
 }
 
 }  // namespace
+
+LabRates measured_rates(Context& context) {
+  return {.flops = kernels::measure_fma_gflops(context.pool) * 1e9 * kUsualShare,
+          .bytes = kernels::measure_copy_gbps(context.pool) * 1e9};
+}
 
 const Lab& find_lab(std::string_view name, const std::vector<std::string>& known) {
   for (const Lab& lab : labs())

@@ -49,6 +49,9 @@ struct LabRates {
   double flops = 0;
   double bytes = 0;  ///< moved in memory
 };
+LabRates measured_rates(Context& context);
+/// A training step against a forward pass: the backward one takes twice as much.
+inline constexpr double kStepsOfTraining = 3;
 
 /// A piece of the work of a lab. What it finds is kept until the lab is done, so that one that was interrupted goes on
 /// behind it.

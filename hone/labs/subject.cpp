@@ -108,6 +108,12 @@ LabSubject lab_subject(const std::string& model, const JobData& data, Fidelity f
                        : given_subject(model, whole, seed, std::move(notes), context);
 }
 
+double mean_tokens(const EncodedSet& set) {
+  double tokens = 0;
+  for (const auto& ids : set.ids) tokens += static_cast<double>(ids.size());
+  return set.ids.empty() ? 0 : tokens / static_cast<double>(set.ids.size());
+}
+
 Json train_subject(LabSubject& subject, const JobResume& resume, std::uint64_t seed,
                    const std::string& command, OutputFolder& output, Context& context) {
   FineTuneOptions options;

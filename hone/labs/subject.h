@@ -41,6 +41,9 @@ struct LabSubject {
 LabSubject lab_subject(const std::string& model, const JobData& data, Fidelity fidelity,
                        std::uint64_t seed, Context& context);
 
+/// Tokens of a text, on average.
+double mean_tokens(const EncodedSet& set);
+
 /// Trains the fresh model of the subject and writes it into the folder `model` of the output, from where it is opened again,
 /// with checkpoints that a resumed run goes on from. Returns what is known of the training.
 Json train_subject(LabSubject& subject, const JobResume& resume, std::uint64_t seed,

@@ -124,8 +124,10 @@ std::string breakable_word(std::string_view text) {
     const auto is_digit = [&](std::size_t place) {
       return place < text.size() && text[place] >= '0' && text[place] <= '9';
     };
+    const bool begins = at == 0 || text[at - 1] == ' ';
     const bool in_number = at > 0 && is_digit(at - 1) && is_digit(at + 1);
-    return std::string_view("(,./_?").find(text[at]) != std::string_view::npos && !in_number;
+    return std::string_view("(,./_?").find(text[at]) != std::string_view::npos && !begins &&
+           !in_number;
   };
   std::string html;
   std::size_t begin = 0;

@@ -34,7 +34,9 @@ struct StoreTest : ::testing::Test {
 TEST_F(StoreTest, GivesBackWhatWasPut) {
   EXPECT_FALSE(store.take(kKey, folder / "before"));
   EXPECT_FALSE(path_exists(folder / "before"));
+  EXPECT_FALSE(store.about(kKey));
   EXPECT_TRUE(put(kKey));
+  EXPECT_EQ(store.about(kKey), (Json{{"what", "work"}}));
   const auto about = store.take(kKey, folder / "copy");
   ASSERT_TRUE(about);
   EXPECT_EQ(about->at("what"), "work");

@@ -71,6 +71,17 @@ TEST_F(PipelineLab, CountsErasesAndRefuses) {
             std::string::npos);
 }
 
+// What nobody has to wait for is not announced.
+TEST_F(PipelineLab, SaysWhatItWillTakeBeforeItBegins) {
+  const std::string first = run_well({"lab", "0.1", "-o", "lab"}, folder.path()).messages;
+  const std::size_t told = first.find("7 stages; about 0:");
+  ASSERT_NE(told, std::string::npos) << first;
+  EXPECT_LT(told, first.find("1 of 7: made; about 0:")) << first;
+  EXPECT_NE(first.find("of memory beside the data ("), std::string::npos) << first;
+  const std::string second = run_well({"lab", "0.1", "-o", "again"}, folder.path()).messages;
+  EXPECT_EQ(second.find("stages; about"), std::string::npos) << second;
+}
+
 TEST_F(PipelineLab, DrawsFourGraphs) {
   run_well({"lab", "0.2", "-o", "lab", "--quiet"}, folder.path());
   const auto graph = [&](const char* name) {

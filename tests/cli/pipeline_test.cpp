@@ -217,6 +217,44 @@ MODEL = "model"
   EXPECT_EQ(results("other")["stages"][0]["result"]["n"], kReviews + 1);
 }
 
+TEST_F(PipelineTest, SaysHowManyStagesAreLeft) {
+  const std::string draw = "[stage.a]\nrun = \"inspect\"\nMODEL = \"tiny\"\n";
+  EXPECT_NE(run_file(draw).messages.find("1 stage\n"), std::string::npos);
+  const Ending more =
+      run_file(draw + "[stage.b]\nrun = \"inspect\"\nMODEL = \"base\"\n", {"--overwrite"});
+  EXPECT_NE(more.messages.find("2 stages, 1 of them done in earlier runs\n"), std::string::npos)
+      << more.messages;
+}
+
+TEST_F(PipelineTest, ASecondFigureZoomsInWhereCurvesCrowd) {
+  const Ending ending = run_file(R"toml(
+[stage.small]
+each = { tokens = [1, 2, 3, 4, 512] }
+run = "inspect"
+MODEL = "tiny"
+tokens = "{tokens}"
+batch = 1
+[stage.large]
+each = { tokens = [1, 2, 3, 4, 512] }
+run = "inspect"
+MODEL = "tiny"
+tokens = "{tokens}"
+batch = 2
+[figure.flops]
+x = "tokens"
+y = "inference_flops"
+[[figure.flops.curve]]
+stages = "small"
+[[figure.flops.curve]]
+stages = "large"
+)toml");
+  ASSERT_EQ(ending.code, 0) << ending.messages;
+  for (const char* file : {"flops.svg", "flops.png", "flops_zoom.svg", "flops_zoom.png"})
+    EXPECT_TRUE(fs::exists(folder.path() / "other/figures" / file)) << file;
+  EXPECT_NE(read_file(folder.path() / "other/report.html").find("where curves lie close"),
+            std::string::npos);
+}
+
 TEST_F(PipelineTest, WhatMeasuresTimeIsNotKept) {
   const std::string text =
       "[stage.time]\nrun = \"bench\"\nMODEL = \"tiny\"\nruns = 1\nbatch = 1\ntokens = 8\n";

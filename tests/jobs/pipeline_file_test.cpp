@@ -237,6 +237,7 @@ TEST(PipelineFile, SaysWhereItIsWrong) {
        "line 6: f: x: 'w' is no variable of the stage a"},
       {train + "[figure.f]\nx = \"w\"\ny = \"loss\"\n[[figure.f.curve]]\nstages = \"b\"",
        "line 7: stages: no stage is called 'b'; there are a"},
+      {train + "[figure.f_zoom]\nx = \"w\"", "line 3: a figure cannot be called 'f_zoom'"},
       {train + "when_needed = 1", "line 3: when_needed: expected true or false"},
       {train + "[table.t]\nby = \"w\"\n[[table.t.column]]\nstages = \"a\"\ny = \"loss\"",
        "line 5: t: by: 'w' is no variable of the stage a"},

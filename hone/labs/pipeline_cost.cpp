@@ -1,0 +1,140 @@
+#include "hone/labs/pipeline_cost.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "hone/analysis/cost.h"
+#include "hone/labs/lab.h"
+#include "hone/train/training_graph.h"
+
+namespace hone {
+namespace {
+
+// A process that reads model and data, and writes its report.
+constexpr double kSecondsOfAnyStage = 0.3;
+// Of formats and masks, which are rounded and applied in every step.
+constexpr double kStepsThroughFormats = 1.25;
+constexpr double kUsualBatch = 8;
+
+/// What stages are counted in.
+struct StageUnits {
+  double train_texts = 0, test_texts = 0, validation_texts = 0;
+  double text_seconds = 0;  ///< of a forward pass of one
+  double weight_bytes = 0;
+  double step_bytes = 0;       ///< of memory, of a training step
+  double measuring_bytes = 0;  ///< of memory, of a batch that is measured
+};
+
+const StageOption* option_of(const PipelineStage& stage, std::string_view name) {
+  const auto found = std::ranges::find(stage.options, name, &StageOption::name);
+  return found == stage.options.end() ? nullptr : &*found;
+}
+
+double number_of(const PipelineStage& stage, std::string_view name, double otherwise) {
+  const StageOption* option = option_of(stage, name);
+  if (option == nullptr || option->values.empty()) return otherwise;
+  const std::string& text = option->values.front().before;
+  double number = otherwise;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+// Texts that pass through training; 0: it trains nothing.
+double trained_texts(const PipelineStage& stage, const StageUnits& units) {
+  if (const double steps = number_of(stage, "max_steps", 0); steps > 0)
+    return steps * number_of(stage, "batch_size", kUsualBatch);
+  return number_of(stage, "num_train_epochs", 0) * units.train_texts;
+}
+
+// Texts that are only measured: those before, behind, and of every epoch.
+double measured_texts(const PipelineStage& stage, const StageUnits& units) {
+  if (stage.chooses) return static_cast<double>(stage.needs.size()) * units.validation_texts;
+  const std::string& command = stage.command.front();
+  if (command == "train") return units.test_texts + units.validation_texts;
+  const bool compares =
+      command == "compare" || command == "lora" || command == "quantize" || command == "prune";
+  const double epochs = std::ceil(number_of(stage, "num_train_epochs", 0));
+  return compares ? 2 * units.test_texts + epochs * units.validation_texts : 0;
+}
+
+bool leaves_model(const std::string& command) {
+  return command == "train" || command == "lora" || command == "quantize" || command == "prune" ||
+         command == "pass";
+}
+
+StageCost cost_of(const PipelineStage& stage, const StageUnits& units) {
+  const std::string& command = stage.command.front();
+  const double trained = trained_texts(stage, units);
+  const double through = command == "train" ? 1 : kStepsThroughFormats;
+  StageCost cost;
+  cost.seconds = kSecondsOfAnyStage + units.text_seconds * (kStepsOfTraining * trained * through +
+                                                            measured_texts(stage, units));
+  // Of two models that are compared, one is measured at a time.
+  cost.memory_bytes = trained > 0 ? units.step_bytes : units.weight_bytes + units.measuring_bytes;
+  // In its folder and in the store; unrounded weights beside those that are rounded.
+  const double models = !leaves_model(command) ? 0 : command == "quantize" && trained > 0 ? 2 : 1;
+  cost.disk_bytes = 2 * models * units.weight_bytes;
+  return cost;
+}
+
+std::int64_t longest(const EncodedSet& set) {
+  std::size_t tokens = 1;
+  for (const auto& ids : set.ids) tokens = std::max(tokens, ids.size());
+  return static_cast<std::int64_t>(tokens);
+}
+
+double memory_bytes(const Cost& cost) {
+  return static_cast<double>(cost.parameter_bytes + cost.peak_value_bytes);
+}
+
+StageUnits units_of(const LabSubject& subject, double batch, Context& context) {
+  const Model& model = subject.source.model;
+  const Graph forward = forward_graph(model);
+  Graph training = model.graph;
+  add_training_step(training, {});
+  const auto texts = static_cast<std::int64_t>(batch);
+  const auto usual =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(mean_tokens(subject.data.train)));
+  const Bindings largest = {{'B', texts}, {'S', longest(subject.data.train)}};
+  const Cost one = cost(forward, {{'B', texts}, {'S', usual}});
+  return {.train_texts = static_cast<double>(subject.data.train.ids.size()),
+          .test_texts = static_cast<double>(subject.data.test.ids.size()),
+          .validation_texts = static_cast<double>(subject.data.validation.ids.size()),
+          .text_seconds = one.flops / batch / measured_rates(context).flops,
+          .weight_bytes = static_cast<double>(one.parameter_bytes),
+          .step_bytes = memory_bytes(cost(training, largest)),
+          .measuring_bytes = memory_bytes(cost(forward, largest))};
+}
+
+}  // namespace
+
+StageCosts lab_stage_costs(const Pipeline& pipeline, const std::string& model, const JobData& data,
+                           std::uint64_t seed, Context& context) {
+  double batch = kUsualBatch;
+  JobData read = data;
+  for (const PipelineStage& stage : pipeline.stages) {
+    batch = std::max(batch, number_of(stage, "batch_size", batch));
+    if (read.max_seq_length == 0)
+      read.max_seq_length = static_cast<std::int64_t>(number_of(stage, "max_seq_length", 0));
+    if (read.max_eval_samples == 0)
+      read.max_eval_samples = static_cast<std::int64_t>(number_of(stage, "max_eval_samples", 0));
+  }
+  if (const auto source = pipeline.settings.find("data"); source != pipeline.settings.end())
+    read.options.source = source->second;
+  // What is to be said of model and data, stages say.
+  const auto say = std::exchange(context.say, nullptr);
+  const ProgressOutput progress = std::exchange(context.progress, {.quiet = true});
+  std::optional<StageUnits> units;
+  try {
+    units = units_of(lab_subject(model, read, Fidelity::full, seed, context), batch, context);
+  } catch (const UserError&) {
+  }
+  context.say = say;
+  context.progress = progress;
+  if (!units) return {};
+  return [units = *units](const PipelineStage& stage) { return cost_of(stage, units); };
+}
+
+}  // namespace hone

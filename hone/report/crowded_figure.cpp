@@ -1,0 +1,61 @@
+#include "hone/report/crowded_figure.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hone {
+namespace {
+
+bool is_drawn(const Point& point) { return std::isfinite(point.x) && std::isfinite(point.y); }
+
+void widen(Range& range, const Point& point) {
+  for (const double y : {point.y, point.low, point.high}) {
+    if (!std::isfinite(y)) continue;
+    range.low = std::min(range.low, y);
+    range.high = std::max(range.high, y);
+  }
+}
+
+double height(const Range& range) { return range.high - range.low; }
+
+// Of points in the order of y: the narrowest run of two thirds of them.
+Range crowd_of(const std::vector<Point>& points) {
+  const std::size_t count = (2 * points.size() + 2) / 3;
+  std::size_t best = 0;
+  for (std::size_t first = 1; first + count <= points.size(); ++first)
+    if (points[first + count - 1].y - points[first].y < points[best + count - 1].y - points[best].y)
+      best = first;
+  const Range heart = {points[best].y, points[best + count - 1].y};
+  Range crowd = heart;
+  for (const Point& point : points)
+    if (point.y >= heart.low && point.y <= heart.high) widen(crowd, point);
+  return crowd;
+}
+
+bool zoom(Panel& panel) {
+  if (panel.series.size() < 2 || panel.y.range) return false;
+  std::vector<Point> points;
+  for (const Series& series : panel.series)
+    std::ranges::copy_if(series.points, std::back_inserter(points), is_drawn);
+  constexpr std::size_t kFew = 6;
+  if (points.size() < kFew) return false;
+  std::ranges::stable_sort(points, {}, &Point::y);
+  Range all = {points.front().y, points.front().y};
+  for (const Point& point : points) widen(all, point);
+  const Range crowd = crowd_of(points);
+  if (height(crowd) <= 0 || 2 * height(crowd) > height(all)) return false;
+  const double margin = 0.05 * height(crowd);
+  panel.y.range = Range{crowd.low - margin, crowd.high + margin};
+  return true;
+}
+
+}  // namespace
+
+std::optional<Figure> zoomed_to_crowd(Figure figure) {
+  bool any = false;
+  for (Panel& panel : figure.panels) any = zoom(panel) || any;
+  if (!any) return std::nullopt;
+  return figure;
+}
+
+}  // namespace hone
