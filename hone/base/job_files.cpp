@@ -76,15 +76,18 @@ constexpr std::string_view kResults[] = {"vocab.json",        "merges.txt",
                                          "stages.csv",        "pipeline.toml",
                                          "statistics.csv",    "histograms.csv",
                                          "statistics.svg",    "statistics.png",
-                                         "statistics.tsv",    "statistics.gp"};
-/// What is needed only to go on.
+                                         "statistics.tsv",    "statistics.gp",
+                                         "study.db",          "trials.csv",
+                                         "optimization_*",    "pareto_front.*"};
+/// What is needed only to go on; SQLite keeps two files beside a study while it is open.
 constexpr std::string_view kMoments = "optimizer.safetensors";
-constexpr std::string_view kScaffolding[] = {kMoments, "resume.json"};
+constexpr std::string_view kScaffolding[] = {kMoments, "resume.json", "study.db-wal",
+                                             "study.db-shm"};
 
 /// Folders that jobs make, and the beginnings of those with a number behind.
 constexpr std::string_view kTrainings = "trainings";  // on the way to the result of a study
 constexpr std::string_view kStages = "stages";        // what those of a lab have found
-constexpr std::string_view kFolders[] = {kTrainings, "model", "native", "fp32"};
+constexpr std::string_view kFolders[] = {kTrainings, "model", "native", "fp32", "best"};
 constexpr std::string_view kCheckpoint = "checkpoint-", kSeed = "seed-";
 constexpr std::string_view kNumberedFolders[] = {kCheckpoint, kSeed, "qat-", "l1-", "random-"};
 
@@ -167,7 +170,8 @@ bool holds_adapter(const FolderRecord& record, const fs::path& folder) {
 bool is_job_progress(const fs::path& path) {
   if (is_of_a_killed_program(path)) return false;
   const std::string name = path.filename(), folder = path.parent_path().filename();
-  return is_stage(path) || (name == "trainer_state.json" && folder.starts_with(kCheckpoint)) ||
+  return is_stage(path) || path == "study.db" ||
+         (name == "trainer_state.json" && folder.starts_with(kCheckpoint)) ||
          (name == "results.json" && folder.starts_with(kSeed));
 }
 

@@ -91,6 +91,16 @@ OwnFiles files_of(const FolderRecord& record) {
           [](const fs::path&) { return true; }};
 }
 
+void mark_used(const fs::path& entry) {
+  std::error_code ignored;
+  fs::last_write_time(entry / kRecordFile, fs::file_time_type::clock::now(), ignored);
+}
+
+// To look at all entries takes longer than to write one that has no files.
+bool is_time_to_shrink(const std::string& key, const std::vector<fs::path>& files) {
+  return !files.empty() || key.starts_with("00");
+}
+
 // The files that its record names; somebody else's stay, and are told.
 bool remove_entry(const fs::path& entry, const FolderRecord& record,
                   std::vector<std::string>& kept) {
@@ -140,8 +150,7 @@ std::optional<Json> Store::take(const std::string& key, const fs::path& to) {
     for (const auto& [path, file] : record->files)
       copy_entry_file(entry / path, folder / fs::path(path).lexically_relative(kFiles));
   });
-  std::error_code ignored;
-  fs::last_write_time(entry / kRecordFile, fs::file_time_type::clock::now(), ignored);
+  mark_used(entry);
   return record->job.at(kAbout);
 }
 
@@ -150,6 +159,7 @@ std::optional<Json> Store::about(const std::string& key) const {
   if (!lock.held()) return std::nullopt;
   const std::optional<FolderRecord> record = entry_record(folder_ / key);
   if (!record) return std::nullopt;
+  mark_used(folder_ / key);
   return record->job.at(kAbout);
 }
 
@@ -180,7 +190,7 @@ bool Store::put(const std::string& key, const fs::path& from, const std::vector<
     return true;
   }
   user_check(!error, "{}: cannot be made: {}", entry.string(), error.message());
-  shrink_to(limit());
+  if (is_time_to_shrink(key, files)) shrink_to(limit());
   return true;
 }
 
@@ -192,7 +202,8 @@ std::vector<StoreEntry> Store::entries() const {
     std::error_code error;
     all.push_back({.key = folder.filename().string(),
                    .about = record->job.at(kAbout),
-                   .bytes = bytes_of(*record),
+                   .bytes = record->files.empty() ? fs::file_size(folder / kRecordFile, error)
+                                                  : bytes_of(*record),
                    .files = record->files.size(),
                    .used = fs::last_write_time(folder / kRecordFile, error)});
   }

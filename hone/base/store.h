@@ -46,12 +46,12 @@ class Store {
   /// a damaged one, and `to` is not there then. Throws `UserError` when `to` cannot be written.
   std::optional<Json> take(const std::string& key, const fs::path& to);
 
-  /// What was said of an entry; nothing when there is none. Its files are not looked at, so it may be damaged.
+  /// What was said of an entry; nothing when there is none. Its files are not looked at, so it may be damaged. It counts as used.
   std::optional<Json> about(const std::string& key) const;
 
   /// Copies `files`, paths in `from`, into an entry, unless a whole one of that key is there or another process is at it.
-  /// Then the entries that were used longest ago go until the limit is kept. Returns false where the files alone are above it. Throws
-  /// `UserError`.
+  /// Then the entries that were used longest ago go until the limit is kept; of entries without files after some of them alone. Returns
+  /// false where the files alone are above it. Throws `UserError`.
   bool put(const std::string& key, const fs::path& from, const std::vector<fs::path>& files,
            const Json& about);
 

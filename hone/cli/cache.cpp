@@ -64,31 +64,43 @@ Json to_json(const StoreEntry& entry) {
           {"used", time_text(entry.used)}};
 }
 
-void cache(const CacheArguments& a) {
-  const fs::path folder = cache_folder();
-  user_check(!folder.empty(), "there is no store: neither HOME nor XDG_CACHE_HOME says where");
-  Store store(folder / "stages");
-  if (a.empty && !a.shrink.empty()) throw UsageError("--empty and --shrink: give one of them");
-  if (!a.limit.empty()) store.set_limit(parse_size("--limit", a.limit));
-  StoreRemoval removal;
-  if (a.empty) removal = store.shrink_to(0);
-  if (!a.shrink.empty()) removal = store.shrink_to(parse_size("--shrink", a.shrink));
-  if (!a.limit.empty()) {
-    const StoreRemoval more = store.shrink_to(store.limit());
+// Asks of one of the stores what was asked for, and adds up what went.
+void tend(Store& store, const CacheArguments& a, StoreRemoval& removal) {
+  const auto shrink = [&](std::uintmax_t bytes) {
+    const StoreRemoval more = store.shrink_to(bytes);
     removal.entries += more.entries;
     removal.bytes += more.bytes;
     removal.kept.insert(removal.kept.end(), more.kept.begin(), more.kept.end());
-  }
+  };
+  if (!a.limit.empty()) store.set_limit(parse_size("--limit", a.limit));
+  if (a.empty) shrink(0);
+  if (!a.shrink.empty()) shrink(parse_size("--shrink", a.shrink));
+  if (!a.limit.empty()) shrink(store.limit());
+}
+
+std::uintmax_t bytes_of(const std::vector<StoreEntry>& entries) {
+  std::uintmax_t bytes = 0;
+  for (const StoreEntry& entry : entries) bytes += entry.bytes;
+  return bytes;
+}
+
+void cache(const CacheArguments& a) {
+  const fs::path folder = cache_folder();
+  user_check(!folder.empty(), "there is no store: neither HOME nor XDG_CACHE_HOME says where");
+  if (a.empty && !a.shrink.empty()) throw UsageError("--empty and --shrink: give one of them");
+  Store store(folder / "stages"), trials(folder / "trials");
+  StoreRemoval removal;
+  tend(store, a, removal);
+  tend(trials, a, removal);
   tell_warnings(make_context(a.run), removal.kept);
-  const std::vector<StoreEntry> entries = store.entries();
-  std::uintmax_t total = 0;
+  const std::vector<StoreEntry> entries = store.entries(), results = trials.entries();
+  const std::uintmax_t total = bytes_of(entries);
   Json rows = Json::array();
   Table table({{"stage", "Stage", false},
                {"bytes", "Size"},
                {"used", "Last used (UTC)"},
                {"command_line", "Command", false}});
   for (const StoreEntry& entry : entries) {
-    total += entry.bytes;
     rows.push_back(to_json(entry));
     table.add_row({text_at(entry.about, "stage"), bytes(static_cast<std::int64_t>(entry.bytes)),
                    time_text(entry.used), text_at(entry.about, "command_line")});
@@ -100,12 +112,16 @@ void cache(const CacheArguments& a) {
                                   {"removed_entries", removal.entries},
                                   {"removed_bytes", removal.bytes},
                                   {"kept", removal.kept},
+                                  {"trials", results.size()},
+                                  {"trial_bytes", bytes_of(results)},
                                   {"entries", rows}});
   std::string text = fmt::format("{}: {} stages, {} of at most {}\n", store.folder().string(),
                                  entries.size(), human_bytes(static_cast<double>(total)),
                                  human_bytes(static_cast<double>(store.limit())));
+  text += fmt::format("{}: results of {} trials, {}\n", trials.folder().string(), results.size(),
+                      human_bytes(static_cast<double>(bytes_of(results))));
   if (removal.entries > 0)
-    text += fmt::format("removed: {} stages, {}\n", removal.entries,
+    text += fmt::format("removed: {} of them, {}\n", removal.entries,
                         human_bytes(static_cast<double>(removal.bytes)));
   if (!entries.empty()) text += "\n" + to_text(table, text_style(a.run));
   print_text(a.run, "{}", text);
@@ -115,7 +131,7 @@ void cache(const CacheArguments& a) {
 
 Command cache_command() {
   return {
-      "cache", "stages of pipelines that are kept, and how much of them may be", "hone cache",
+      "cache", "what pipelines and searches keep, and how much of it may be", "hone cache",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<CacheArguments>();
         app.add_option("--limit", a->limit,

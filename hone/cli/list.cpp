@@ -33,6 +33,7 @@ Command quantize_command();
 Command run_command();
 Command runs_command();
 Command schema_command();
+Command search_command();
 Command sensitivity_command();
 Command sparsities_command();
 Command statistics_command();
@@ -48,7 +49,7 @@ const std::vector<CommandGroup>& command_groups() {
       {"Begin", {demo_command(), lab_command(), doctor_command()}},
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
-      {"Chain", {run_command()}},
+      {"Chain", {run_command(), search_command()}},
       {"Smaller", {quantize_command(), prune_command(), pack_command(), formats_command()}},
       {"Look", {inspect_command(), draw_command(), diff_command(), bench_command()}},
       {"Study",

@@ -8,6 +8,7 @@
 #include "hone/cli/settings.h"
 #include "hone/data/synthetic.h"
 #include "hone/formats/format.h"
+#include "hone/jobs/search.h"
 #include "hone/labs/lab.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/model_source.h"
@@ -112,6 +113,11 @@ const std::vector<ValueKindRow>& value_kind_rows() {
       {{"mode"}, {.shown = "exact|mase", .words = {"exact", "mase"}}},
       {{"structure"}, {.shown = "STRUCTURE", .words = {"weights", "2:4"}}},
       {{"schedule"}, {.shown = "one_shot|cubic", .words = {"one_shot", "cubic"}}},
+      {{"sampler"}, {.shown = "SAMPLER", .words = sampler_names()}},
+      {{"pruner"}, {.shown = "PRUNER", .words = pruner_names()}},
+      {{"profile"}, {.shown = "VERSION"}},
+      {{"storage"}, {.shown = "FILE|ADDRESS", .files = true}},
+      {{"study"}, {.shown = "NAME"}},
       {{"to"}, {.shown = "bf16|fp32", .words = {"bf16", "fp32"}}},
       {{"profile"}, {.shown = "VERSION", .words = tpe_profile_names()}},
       {{"function"}, {.shown = "cont|mixed", .words = {"cont", "mixed"}}},

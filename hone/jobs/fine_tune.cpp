@@ -217,7 +217,9 @@ class Run {
       update_training(options_.checkpoints, checkpoint_);
       newest_checkpoint_is_good();
     }
-    return !checkpoint_.selection.ended;
+    const bool wanted = !options_.on_evaluation ||
+                        options_.on_evaluation(record.step, last_evaluated_.measurement.evaluation);
+    return wanted && !checkpoint_.selection.ended;
   }
 
   // Weights may be numbers, and nothing that is computed with them is.

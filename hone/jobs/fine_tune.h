@@ -31,6 +31,8 @@ struct FineTuneOptions {
   CheckpointOptions checkpoints = {};
   /// As `TrainingCallbacks::before_step`.
   std::function<void(std::int64_t, ParameterStore&)> before_step = {};
+  /// Shown every evaluation of the validation part, after so many steps; whether to go on. Null: it goes on.
+  std::function<bool(std::int64_t step, const TaskEvaluation&)> on_evaluation = {};
   /// Evaluations before so many steps are shown, and neither chosen nor counted: the model is not yet what it is to be.
   std::int64_t choose_from_step = 0;
 

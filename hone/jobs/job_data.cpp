@@ -46,9 +46,6 @@ MeasuredTexts load_measured(const JobData& data, const std::string& split, std::
   return measured_texts(splits, split, record);
 }
 
-namespace {
-
-// The part on which one of the candidates is chosen, and the one on which it is reported.
 void tell_choice(const EncodedSplits& data, const std::string& unknown, const Context& context,
                  std::vector<std::string>& notes) {
   const MeasuredPart &choice = data.measured_choice(), &reported = data.measured;
@@ -60,8 +57,6 @@ void tell_choice(const EncodedSplits& data, const std::string& unknown, const Co
   tell_notes(context, told);
   notes.insert(notes.end(), told.begin(), told.end());
 }
-
-}  // namespace
 
 EncodedSplits load_encoded(TextModel& source, const std::string& name, const JobData& data,
                            const std::string& split, std::uint64_t seed, FiguresOf figures,

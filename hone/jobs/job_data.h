@@ -57,6 +57,11 @@ EncodedSplits load_encoded(TextModel& source, const std::string& name, const Job
                            Context& context, std::vector<std::string>& notes,
                            const LookAtTexts& look = {});
 
+/// Tells the context on which part one of the candidates is chosen, on which it is reported, and what is `unknown` about them
+/// (see `unknown_texts`). Adds it to `notes`.
+void tell_choice(const EncodedSplits& data, const std::string& unknown, const Context& context,
+                 std::vector<std::string>& notes);
+
 /// Tells the context what the part is, and what is `unknown` about it (see `unknown_texts`). Adds both to
 /// `notes`.
 void tell_measured(const MeasuredPart& part, const std::vector<std::string>& unknown,

@@ -219,4 +219,21 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
   return all;
 }
 
+double median_text_ms(const Model& model, const EncodedSet& set, Context& context) {
+  constexpr std::int64_t kRounds = 5;
+  Predictor predictor(forward_graph(model), model.parameters, context.session());
+  ModelTimes texts;
+  const std::vector<NamedTensors> batches =
+      first_batches(predictor.graph(), set, 1, kMostTextsAlone, texts);
+  std::vector<double> ms;
+  for (std::int64_t round = 0; round <= kRounds; ++round)
+    for (const NamedTensors& batch : batches) {
+      stop_if_interrupted();
+      const double one = run_ms([&] { predictor.rows(batch); });
+      if (round > 0) ms.push_back(one);  // the first warms up
+    }
+  std::ranges::sort(ms);
+  return ms[ms.size() / 2];
+}
+
 }  // namespace hone

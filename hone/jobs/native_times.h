@@ -51,4 +51,7 @@ std::vector<ModelTimes> time_models(const Model& model, const Model& native, con
                                     std::int64_t batch_size, Context& context,
                                     const EncodedSet* set_of_native = nullptr);
 
+/// Milliseconds of one text alone: the median over texts and rounds, of the first texts of `set`.
+double median_text_ms(const Model& model, const EncodedSet& set, Context& context);
+
 }  // namespace hone

@@ -78,7 +78,7 @@ struct PrecisionGroup {
   std::string name() const;  ///< of its parameters, where it chooses together: "all", or the globs
 };
 
-struct SearchObjective {
+struct ObjectiveFormula {
   Formula formula;
   Direction direction = Direction::maximize;
 };
@@ -86,7 +86,7 @@ struct SearchObjective {
 struct SearchRecipe {
   std::string where;  ///< its file, for messages
   std::string text;
-  std::vector<SearchObjective> objectives;
+  std::vector<ObjectiveFormula> objectives;
   std::vector<FormulaConstraint> constraints = {};
   std::vector<SearchSetting> architecture = {};
   bool square_linears = false;  ///< each is there or not

@@ -66,8 +66,9 @@ TrialSpace::TrialSpace(SearchRecipe recipe, LinearsOf linears)
 
 void TrialSpace::add_setting(const std::string& name, const SearchSetting& setting,
                              std::function<bool(const Assignment&)> active) {
-  if (setting.varies())
-    space_.parameters.push_back({name, setting.distribution, std::move(active)});
+  if (!setting.varies()) return;
+  space_.parameters.push_back({name, setting.distribution, std::move(active)});
+  settings_[name] = setting;
 }
 
 void TrialSpace::add_section(const std::string& section, const SearchRecipe::Section& settings) {
@@ -137,6 +138,24 @@ void TrialSpace::add_squares() {
                                        linears_of(earlier).square;
                                    return std::ranges::find(square, linear) != square.end();
                                  }});
+}
+
+void TrialSpace::object_by(std::function<std::string(const TrialConfiguration&)> objection) {
+  space_.objection = [this, objection = std::move(objection)](const Assignment& values) {
+    return objection(configuration_of(values));
+  };
+}
+
+Json TrialSpace::described(const Assignment& values) const {
+  Json json = Json::object();
+  for (const SpaceParameter& parameter : space_.parameters) {
+    const auto value = values.find(parameter.name);
+    if (value == values.end()) continue;
+    const auto setting = settings_.find(parameter.name);
+    json[parameter.name] =
+        setting == settings_.end() ? value->second : setting->second.meant(value->second);
+  }
+  return json;
 }
 
 const PrecisionGroup* TrialSpace::group_of(const std::string& linear) const {
@@ -223,6 +242,10 @@ TrialConfiguration TrialSpace::configuration_of(const Assignment& values) const 
   result.training = section_of("training", recipe_.training, values);
   result.lora = section_of("lora", recipe_.lora, values);
   result.pruning = section_of("pruning", recipe_.pruning, values);
+  // How nothing is pruned makes no difference.
+  if (result.pruning && result.pruning->value("sparsity", 0.0) == 0 &&
+      result.pruning->value("activations", 0.0) == 0)
+    result.pruning.reset();
   result.train_on = section_of("train_on", recipe_.train_on, values);
   for (const std::string& linear : linears_of(values).all) {
     const PrecisionGroup* group = group_of(linear);

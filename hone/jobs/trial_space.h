@@ -38,9 +38,14 @@ class TrialSpace {
   TrialSpace(const TrialSpace&) = delete;
   TrialSpace& operator=(const TrialSpace&) = delete;
 
+  /// Points of which `objection` says why they are none are not tried; "": it has none.
+  void object_by(std::function<std::string(const TrialConfiguration&)> objection);
+
   const SearchSpace& space() const { return space_; }
   const SearchRecipe& recipe() const { return recipe_; }
   TrialConfiguration configuration_of(const Assignment& values) const;
+  /// The values that stand for what people gave to choose from, by the names of parameters, in their order.
+  Json described(const Assignment& values) const;
   /// The linears that the groups of precision name in the model of these values; all of them where there is no such group.
   std::vector<std::string> precision_layers(const TrialConfiguration& configuration) const;
 
@@ -64,6 +69,7 @@ class TrialSpace {
   SearchRecipe recipe_;
   LinearsOf make_linears_;
   SearchSpace space_;
+  std::map<std::string, SearchSetting> settings_;       // by the names of parameters
   mutable std::map<std::string, LinearNames> linears_;  // by architecture, as JSON
 };
 

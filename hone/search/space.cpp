@@ -28,6 +28,20 @@ std::uint64_t count_below(const SearchSpace& space, std::size_t depth, Assignmen
   return count;
 }
 
+double drawn_value(const Distribution& d, RandomSequence& random) {
+  if (const std::optional<std::uint64_t> size = d.size(); size && !d.logarithmic) {
+    const auto index = static_cast<double>(random.below(*size));
+    return d.kind == DistributionKind::categorical ? index : d.low + index * d.step.value_or(0);
+  }
+  const double share = random.uniform();
+  if (!d.logarithmic) return d.low + share * (d.high - d.low);
+  // Whole numbers take the range that rounds to them.
+  const double half = d.kind == DistributionKind::integer ? 0.5 : 0;
+  const double low = std::log(d.low - half), high = std::log(d.high + half);
+  const double value = std::exp(low + share * (high - low));
+  return std::clamp(half > 0 ? std::round(value) : value, d.low, d.high);
+}
+
 }  // namespace
 
 const SpaceParameter* SearchSpace::find(std::string_view name) const {
@@ -75,6 +89,24 @@ std::string key_of(const std::vector<TrialParameter>& parameters) {
   std::string key;
   for (const auto& [name, value] : sorted) key += fmt::format("{}={};", name, value);
   return key;
+}
+
+std::optional<Assignment> draw_point(const SearchSpace& space, RandomSequence& random,
+                                     const Assignment& kept) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; ++i) {
+    Assignment values;
+    for (const SpaceParameter& parameter : space.parameters) {
+      if (parameter.active && !parameter.active(values)) continue;
+      const auto found = kept.find(parameter.name);
+      values[parameter.name] =
+          found != kept.end()
+              ? found->second
+              : parameter.distribution.external(drawn_value(parameter.distribution, random));
+    }
+    if (!space.objection || space.objection(values).empty()) return values;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::uint64_t> count_points(const SearchSpace& space, std::uint64_t limit) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "hone/base/random.h"
 #include "hone/search/trial.h"
 
 /// What is searched: parameters in an order in which each depends on earlier ones alone.
@@ -36,6 +37,11 @@ Assignment assignment_of(const std::vector<TrialParameter>& parameters);
 
 /// Tells equal points from different ones: one line of all names and internal values, in order of the names.
 std::string key_of(const std::vector<TrialParameter>& parameters);
+
+/// A point drawn with every value as likely as any other (by its logarithm, where that is asked for), but the values of `kept` where parameters have them. Nothing
+/// where a hundred points in a row met with objections.
+std::optional<Assignment> draw_point(const SearchSpace& space, RandomSequence& random,
+                                     const Assignment& kept = {});
 
 /// How many points the space has, counted one by one where parameters depend on each other, up to `limit`. None: more, or infinitely many.
 std::optional<std::uint64_t> count_points(const SearchSpace& space,

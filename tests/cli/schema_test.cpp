@@ -163,6 +163,11 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench model --batch 2 --tokens 8 --runs 1 --qat int(bits=8)"},
       {"bench model --batch 2 --tokens 8 --runs 1 --native int(bits=8,per=row)"},
       {"bench model --batch 2 --tokens 8 --runs 1 --native bf16"},
+      {"search model --data reviews.csv --recipe space.toml --storage studies.db --trials 2 -o "
+       "searched",
+       "searched"},
+      {"search model --data reviews.csv --recipe space.toml --storage studies.db --trials 2 "
+       "--join"},
       {"bench dequantize --elements 1000,4096 --group 40 --runs 2"},
       {"bench storage --storage bench.db --workers 2 --trials 6"},
       {"bench storage --storage joined.db --join joined --trials 2"},
@@ -229,6 +234,9 @@ std::vector<SchemaRun> runs_of_task(const std::string& name, const std::string& 
        name + "_sparsities"},
       {"sensitivity " + name + texts + " --sparsities 0.5 -o " + name + "_sensitivity",
        name + "_sensitivity"},
+      {"search " + name + texts + " --recipe space.toml --trials 2 --no_cache -o " + name +
+           "_search",
+       name + "_search"},
       {"statistics " + name + texts + " -o " + name + "_statistics", name + "_statistics"},
       {"demo --max_steps 1 --qat_steps 1" + generated + " --max_seq_length 16 -o " + name + "_demo",
        name + "_demo"},
@@ -332,6 +340,8 @@ stage = "beside"
         fmt::format(R"({{"text": "text {} of {}", "label": {}}})", i, i % 3, sets[i % 3]) + "\n";
   }
   folder.file("numbers.csv", numbers);
+  folder.file("space.toml",
+              "[[precision]]\nchoice = 'together'\nformats = ['bf16', 'int(bits=8)']\n");
   folder.file("labels.jsonl", labels);
   Contract contract;
   run_all(contract, folder.path());

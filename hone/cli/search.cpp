@@ -1,0 +1,174 @@
+#include "hone/jobs/search.h"
+
+#include <algorithm>
+
+#include "hone/base/cache_folder.h"
+#include "hone/cli/arguments.h"
+#include "hone/cli/print_result.h"
+#include "hone/cli/screen.h"
+#include "hone/cli/settings.h"
+
+namespace hone {
+namespace {
+
+struct SearchArguments {
+  SearchJob job;
+  std::string profile = "optuna-5";
+  bool no_cache = false;
+  CalibrationArguments calibration;
+  RunArguments run;
+};
+
+struct NamedProfile {
+  const char* name;
+  TpeProfile profile;
+};
+const NamedProfile kProfiles[] = {{"optuna-5", TpeProfile::optuna_5},
+                                  {"optuna-4.9", TpeProfile::optuna_4_9},
+                                  {"optuna-4.6", TpeProfile::optuna_4_6},
+                                  {"optuna-3.1", TpeProfile::optuna_3_1}};
+
+std::vector<std::string> profile_names() {
+  std::vector<std::string> names;
+  for (const NamedProfile& one : kProfiles) names.emplace_back(one.name);
+  return names;
+}
+
+// What a command that joins is to be called with: the same search, in one process, told to us.
+std::vector<std::string> words_to_join(const CLI::App& app, const std::string& storage,
+                                       int threads) {
+  constexpr std::string_view kOwn[] = {
+      "output_dir", "overwrite_output_dir", "resume", "storage", "threads", "json", "quiet", "join",
+      "color"};
+  std::vector<std::string> words = {"search"};
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = argument_name(*option);
+    if (option->count() == 0 || std::ranges::find(kOwn, name) != std::end(kOwn)) continue;
+    if (is_flag(*option)) words.push_back("--" + name);
+    for (const std::string& value : option->results()) {
+      if (is_flag(*option)) break;
+      words.push_back(option->get_positional() ? value : fmt::format("--{}={}", name, value));
+    }
+  }
+  for (const std::string& word :
+       {std::string("--join"), "--storage=" + storage, fmt::format("--threads={}", threads),
+        std::string("--json"), std::string("--quiet")})
+    words.push_back(word);
+  return words;
+}
+
+void check(const SearchArguments& a) {
+  if (a.job.join && a.job.storage.empty())
+    throw UsageError("hone search: --join takes part in a study that stands in --storage; give it");
+  if (a.job.join && !a.job.output.folder.empty())
+    throw UsageError(
+        "hone search: --join writes no folder, whoever began the study does; leave -o out");
+  if (!a.job.join && a.job.output.folder.empty())
+    throw UsageError("hone search: --output_dir is required");
+}
+
+void search(SearchArguments& a, const CLI::App& app) {
+  check(a);
+  Context context = make_context(a.run);
+  for (const NamedProfile& one : kProfiles)
+    if (a.profile == one.name) a.job.profile = one.profile;
+  if (a.job.budget.trials == 0 && a.job.budget.seconds == 0 && a.job.budget.patience == 0)
+    a.job.budget.trials = 20;
+  if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
+    a.job.cache = cache / "trials";
+  a.job.calibration = a.calibration.parsed(a.run.seed);
+  a.job.seed = a.run.seed;
+  a.job.training.eval_batch_size = a.job.calibration.batch_size;
+  a.job.invocation = invocation_of(app);
+  a.job.join_words = [&app](const std::string& storage, int threads) {
+    return words_to_join(app, storage, threads);
+  };
+  const SearchResult result = search_models(a.job, context);
+  if (result.was_finished) return print_finished(a.job.output, result.fields, a.run.json);
+  if (a.run.json) return print_result("search", result.fields);
+  print_text(a.run, "{}", result.text(text_style(a.run)));
+}
+
+void declare_budget(CLI::App& app, SearchOptions& budget) {
+  app.add_option("--trials", budget.trials, "of the study; without any bound 20")
+      ->check(number_from(0));
+  app.add_option("--timeout", budget.seconds, "seconds after which no trial begins")
+      ->check(number_from(0));
+  app.add_option("--patience", budget.patience,
+                 "end after so many trials without a better one; 0: never")
+      ->check(number_from(0));
+}
+
+void declare_study(CLI::App& app, SearchArguments& a) {
+  app.add_option("--study", a.job.study, "its name in the storage");
+  app.add_option("--storage", a.job.storage,
+                 "where the study stands, in Optuna's tables: an SQLite file, or postgresql://… "
+                 "(a password by PGPASSFILE or a service file); without it study.db in the "
+                 "output folder");
+  app.add_flag("--join", a.job.join,
+               "run trials of a study that another command began, on this machine or another, "
+               "and write no folder");
+  app.add_option("--workers", a.job.workers,
+                 "processes that run trials, each with its share of --threads")
+      ->check(number_from(1));
+  app.add_flag("--async", a.job.budget.asynchronous,
+               "trials may know of all that has ended: no worker waits for another, and results "
+               "depend on their speed");
+}
+
+void declare_sampling(CLI::App& app, SearchArguments& a) {
+  app.add_option("--sampler", a.job.sampler, "what chooses the next trial")
+      ->check(one_of(sampler_names()));
+  app.add_option("--profile", a.profile, "of tpe: the version of Optuna whose rules it has")
+      ->check(one_of(profile_names()));
+  app.add_option("--pruner", a.job.pruner, "what ends hopeless trials, by their evaluations")
+      ->check(one_of(pruner_names()));
+  app.add_option("--promote", a.job.budget.promote_by,
+                 "with --pruner asha: a pruned trial that turns out to be among the best 1/N of "
+                 "its rung goes on; 0: it stays pruned")
+      ->check(number_from(0));
+  app.add_option(
+         "--repeats", a.job.budget.repeats,
+         "the best trial is run so many times more with other seeds, and the best mean wins")
+      ->check(number_from(0));
+}
+
+}  // namespace
+
+Command search_command() {
+  return {"search", "try architectures, formats, sparsities and settings; Optuna opens the study",
+          "hone search my-model --recipe space.toml --data 'synth:negation?seed=7&n=30000' "
+          "--trials 20 -o search",
+          [](CLI::App& app) -> std::function<void()> {
+            auto a = std::make_shared<SearchArguments>();
+            app.add_option("MODEL", a->job.model,
+                           "model folder, or fresh weights: tiny, base, a config.json")
+                ->required();
+            app.add_option("--recipe", a->job.recipe,
+                           "TOML file that says what is searched and what is sought; "
+                           "docs/search.md has all of it")
+                ->required();
+            declare_sampling(app, *a);
+            declare_budget(app, a->job.budget);
+            declare_study(app, *a);
+            declare_split(app, a->job.split,
+                          "part on which the winner is measured once: train, validation, test or "
+                          "all; choices are made on the validation part");
+            declare(app, a->job.data, /*required=*/true);
+            declare_train_samples(app, a->job.data);
+            declare_vocab_size(app, a->job.vocab_size);
+            declare(app, a->calibration);
+            app.add_flag("--resume", a->job.resume,
+                         "go on with the study where an interrupted run stood; begin where there "
+                         "is none");
+            app.add_flag("--no_cache", a->no_cache,
+                         "neither take trials from the store of earlier searches nor keep them "
+                         "there");
+            declare_row_hashes(app, a->job.row_hashes);
+            declare(app, a->job.output, /*required=*/false);
+            declare(app, a->run);
+            return [a, &app] { search(*a, app); };
+          }};
+}
+
+}  // namespace hone

@@ -1,0 +1,82 @@
+#include "hone/jobs/trial_cache.h"
+
+#include "hone/base/error.h"
+#include "hone/base/hash.h"
+#include "hone/ir/print.h"
+#include "hone/jobs/run_identity.h"
+
+namespace hone {
+namespace {
+
+Json to_json(const std::map<std::string, double>& figures) {
+  Json json = Json::object();
+  for (const auto& [name, value] : figures) json[name] = value;
+  return json;
+}
+
+std::map<std::string, double> figures_from(const Json& json) {
+  std::map<std::string, double> figures;
+  for (const auto& [name, value] : json.items())
+    if (value.is_number()) figures[name] = value.get<double>();
+  return figures;
+}
+
+Json to_json(const TrialRecord& record) {
+  Json evaluations = Json::array();
+  for (const auto& figures : record.evaluations) evaluations.push_back(to_json(figures));
+  return {{"figures", to_json(record.figures)},
+          {"evaluations", evaluations},
+          {"seconds", record.seconds}};
+}
+
+}  // namespace
+
+TrialCache::TrialCache(const fs::path& store, const TrialSubject& subject) {
+  if (store.empty()) return;
+  store_.emplace(store);
+  const FineTuneOptions& training = subject.training;
+  // Fresh weights are drawn anew by the seed of each trial: those at hand are the first ones.
+  subject_ = fingerprint(to_line(
+      {{"model", run_identity(Json::object(), subject.parent.model.parameters, subject.data)},
+       {"config", subject.parent.model.facts.config},
+       {"graph", fingerprint(to_string(subject.parent.model.graph))},
+       {"fresh", subject.fresh},
+       {"eval_batch", training.eval_batch_size},
+       {"calibration",
+        {subject.calibration.batch_count, subject.calibration.batch_size,
+         static_cast<int>(subject.calibration.options.rule)}}}));
+}
+
+std::string TrialCache::key(const TrialConfiguration& configuration, std::uint64_t seed,
+                            bool watched) const {
+  return fingerprint(to_line({{"trial", subject_},
+                              {"configuration", to_json(configuration)},
+                              {"seed", seed},
+                              {"watched", watched}}));
+}
+
+std::optional<TrialRecord> TrialCache::find(const TrialConfiguration& configuration,
+                                            std::uint64_t seed, bool watched) {
+  if (!store_) return std::nullopt;
+  const std::optional<Json> about = store_->about(key(configuration, seed, watched));
+  if (!about || !about->is_object() || !about->contains("figures")) return std::nullopt;
+  TrialRecord record{.figures = figures_from(about->at("figures"))};
+  for (const Json& figures : about->value("evaluations", Json::array()))
+    record.evaluations.push_back(figures_from(figures));
+  record.seconds = about->value("seconds", 0.0);
+  return record;
+}
+
+void TrialCache::keep(const TrialConfiguration& configuration, std::uint64_t seed, bool watched,
+                      const TrialRecord& record) {
+  if (!store_) return;
+  Json about = to_json(record);
+  about["configuration"] = to_json(configuration);
+  try {
+    store_->put(key(configuration, seed, watched), {}, {}, about);
+  } catch (const UserError&) {
+    return;  // a full disk: it is computed again when it is asked for again
+  }
+}
+
+}  // namespace hone

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hone/base/store.h"
+#include "hone/jobs/search_trial.h"
+
+/// Results of trials, kept in the store of finished work: a configuration is computed once on one model, data and seed, whoever
+/// asks for it again, by whatever sampler, seed or study.
+namespace hone {
+
+/// What is remembered of a trial that was run to its end.
+struct TrialRecord {
+  std::map<std::string, double> figures = {};  ///< by `figure_names`, latency aside
+  /// The figures at each evaluation on the way, where somebody looked.
+  std::vector<std::map<std::string, double>> evaluations = {};
+  double seconds = 0;  ///< it took
+};
+
+class TrialCache {
+ public:
+  /// `store` empty: nothing is kept or found. The results are those of this subject and of `kNumerics`.
+  TrialCache(const fs::path& store, const TrialSubject& subject);
+
+  /// `watched`: with the figures on the way.
+  std::optional<TrialRecord> find(const TrialConfiguration& configuration, std::uint64_t seed,
+                                  bool watched);
+  /// What cannot be kept (a full disk) is told to nobody: it is computed again.
+  void keep(const TrialConfiguration& configuration, std::uint64_t seed, bool watched,
+            const TrialRecord& record);
+
+  /// The key of a trial in the store.
+  std::string key(const TrialConfiguration& configuration, std::uint64_t seed, bool watched) const;
+
+ private:
+  std::optional<Store> store_;
+  std::string subject_;  // fingerprints of model and data
+};
+
+}  // namespace hone

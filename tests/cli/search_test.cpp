@@ -1,0 +1,218 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "hone/base/text.h"
+#include "hone/search/storage/storage.h"
+#include "tests/cli/run_hone.h"
+#include "tests/support/expect.h"
+
+// Searches over what can be done to a model.
+namespace hone::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class SearchCommand : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::copy(workshop(), folder_.path(), fs::copy_options::recursive);
+    write("bits.toml",
+          "maximize = 'accuracy - 0.01*average_bits'\n"
+          "[[precision]]\n"
+          "choice = 'together'\n"
+          "formats = ['none', 'int(bits=[4,6,8])']\n");
+    write("rates.toml",
+          "[train_on]\n"
+          "max_steps = 2\n"
+          "eval_steps = 1\n"
+          "learning_rate = { low = 1e-5, high = 1e-2, log = true }\n"
+          "[pruning]\n"
+          "sparsity = [0, 0.5]\n");
+  }
+  const fs::path& folder() const { return folder_.path(); }
+  void write(const std::string& name, const std::string& text) const {
+    write_file(folder() / name, text);
+  }
+  static Words search(const std::string& recipe, const Words& more) {
+    Words all = {"search", "model",       "--recipe", recipe,
+                 "--data", "reviews.csv", "--quiet",  "--no_cache"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  std::string refusal(const Words& words, int code = 1) const {
+    const Ending ending = run_hone(words, folder());
+    EXPECT_EQ(ending.code, code) << ending.messages;
+    return ending.messages;
+  }
+  std::string refusal_of(const std::string& recipe, const Words& more = {}) const {
+    write("bad.toml", recipe);
+    Words words = search("bad.toml", more);
+    words.insert(words.end(), {"-o", "out"});
+    const std::string message = refusal(words);
+    EXPECT_FALSE(fs::exists(folder() / "out"));
+    return message;
+  }
+  // Numbers, states, values and parameters of a study, without what depends on the clock.
+  static std::string table_of(const fs::path& file) {
+    const auto storage = open_storage(file.string(), /*must_exist=*/true);
+    std::vector<std::shared_ptr<const Trial>> trials;
+    storage->read_trials(storage->find_study("search")->id, trials);
+    std::string table;
+    for (const auto& trial : trials)
+      table += fmt::format("{} {} {} {}\n", trial->number, to_string(trial->state),
+                           trial->values.empty() ? 0 : trial->values[0], key_of(trial->parameters));
+    return table;
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(SearchCommand, EndsWhereNoPointIsLeftAndKeepsItsWinner) {
+  const Json results = run_json(search("bits.toml", {"--trials", "50", "-o", "out"}), folder());
+  EXPECT_EQ(results["ended_by"], "exhausted");
+  EXPECT_EQ(results["trials"]["complete"], 4);
+  EXPECT_EQ(results["objectives"][0]["formula"], "accuracy - 0.01*average_bits");
+  const Json& best = results["best"];
+  EXPECT_NEAR(best["values"][0].get<double>(),
+              best["figures"]["accuracy"].get<double>() -
+                  0.01 * best["figures"]["average_bits"].get<double>(),
+              1e-12);
+  EXPECT_EQ(results["chosen_on"]["part"], "validation");
+  for (const char* file : {"study.db", "trials.csv", "report.html", "optimization_history.svg",
+                           "best/config.json", "best/trained_on.safetensors"})
+    EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
+  EXPECT_FALSE(fs::exists(folder() / "out/study.db-wal"));
+  EXPECT_EQ(run_json({"predict", "out/best", "a good film"}, folder())["predictions"].size(), 1u);
+}
+
+TEST_F(SearchCommand, FindsTheSameWithTwoWorkers) {
+  for (const char* workers : {"1", "2"})
+    run_well(search("rates.toml",
+                    {"--trials", "8", "--workers", workers, "-o", std::string("out") + workers}),
+             folder());
+  // A trial knows of those that lie as many before it as there are workers, so these are two searches.
+  run_well(
+      search("rates.toml", {"--trials", "8", "--workers", "2", "--threads", "1", "-o", "out3"}),
+      folder());
+  EXPECT_EQ(table_of(folder() / "out2/study.db"), table_of(folder() / "out3/study.db"));
+}
+
+TEST_F(SearchCommand, NeverComputesAResultTwice) {
+  const TemporaryFolder cache;
+  ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+  Words words = search("rates.toml", {"--trials", "5", "-o", "first"});
+  std::erase(words, "--no_cache");
+  const Json first = run_json(words, folder());
+  words.back() = "second";
+  const Json second = run_json(words, folder());
+  for (Words& other : std::vector<Words>{words}) {
+    other.insert(other.end(), {"--sampler", "random"});
+    other[other.size() - 3] = "third";
+    EXPECT_EQ(run_json(other, folder())["trials"]["complete"], 5);
+  }
+  ::unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(first["trials"]["cached"], 0);
+  EXPECT_EQ(second["trials"]["cached"], 5);
+  EXPECT_EQ(first["best"], second["best"]);
+  EXPECT_EQ(first["after"]["eval_loss"], second["after"]["eval_loss"]);
+}
+
+TEST_F(SearchCommand, TakesArchitecturesThatTheirSizesAllow) {
+  write("shapes.toml",
+        "maximize = 'accuracy'\n"
+        "minimize = 'parameters'\n"
+        "[architecture]\n"
+        "num_hidden_layers = 1\n"
+        "hidden_size = [8, 12]\n"
+        "num_attention_heads = [2, 4, 8]\n"
+        "intermediate_size = 12\n"
+        "square_linears = ['linear', 'identity']\n"
+        "[training]\n"
+        "max_steps = 1\n");
+  const Json results = run_json({"search", "tiny", "--recipe", "shapes.toml", "--data",
+                                 "reviews.csv", "--trials", "6", "--no_cache", "-o", "out"},
+                                folder());
+  EXPECT_EQ(results["trials"]["complete"], 6);
+  EXPECT_FALSE(results["front"].empty());
+  const Json& shape = results["best"]["configuration"]["architecture"];
+  EXPECT_EQ(shape["hidden_size"].get<int>() % shape["num_attention_heads"].get<int>(), 0);
+  EXPECT_TRUE(fs::exists(folder() / "out/pareto_front.svg"));
+  run_well({"eval", "out/best", "--data", "reviews.csv"}, folder());
+}
+
+TEST_F(SearchCommand, PrunesTrialsByTheirEvaluations) {
+  const Json results = run_json(
+      search("rates.toml", {"--trials", "9", "--pruner", "asha", "--promote", "3", "-o", "out"}),
+      folder());
+  EXPECT_EQ(results["trials"]["complete"].get<int>() + results["trials"]["pruned"].get<int>(), 9);
+}
+
+TEST_F(SearchCommand, GoesOnWithAStudyThatWasKilled) {
+  const Words words = search("rates.toml", {"--trials", "30", "-o", "out"});
+  const fs::path study = folder() / "out.partial/study.db";
+  run_hone_until(words, folder(), SIGKILL, [&] { return fs::exists(study); });
+  Words again = words;
+  again.emplace_back("--resume");
+  run_well(again, folder());
+  EXPECT_GE(read_json(folder() / "out/results.json")["trials"]["complete"], 29);
+  again[2] = "--recipe";
+  write("rates.toml", read_file(folder() / "rates.toml") + "\n");
+  EXPECT_NE(refusal(again).find("another run is finished there"), std::string::npos);
+}
+
+TEST_F(SearchCommand, KeepsStudiesApartInOneStorage) {
+  const Words shared = {"--storage", "studies.db", "--trials", "2"};
+  const auto with = [&](Words more) {
+    more.insert(more.begin(), shared.begin(), shared.end());
+    return search("bits.toml", more);
+  };
+  run_well(with({"-o", "one"}), folder());
+  EXPECT_NE(refusal(with({"-o", "two"})).find("study 'search' is there already"),
+            std::string::npos);
+  run_well(with({"--study", "other", "-o", "two"}), folder());
+  EXPECT_NE(refusal(with({"--seed", "7", "--join"})).find("study 'search' is another search:"),
+            std::string::npos);
+  EXPECT_NE(refusal(with({"--study", "third", "--join"})).find("has no study 'third' to join"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(folder() / "one/study.db"));
+}
+
+TEST_F(SearchCommand, SaysWhatCannotBeSearched) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[architecture]\nnum_layers = [1, 2]\n[training]\nmax_steps = 1",
+       "bad.toml, line 2: [architecture]: the config.json of BERT has no key 'num_layers', so it "
+       "would change nothing"},
+      {"[architecture]\nnum_hidden_layers = [1, 2]", "give a section [training]"},
+      {"maximize = 'accurcy'\n[[precision]]\nformats = ['bf16', 'none']",
+       "no figure is called 'accurcy'"},
+      {"[lora]\nr = [1, 2]", "[lora] without [training]"},
+      {"[[precision]]\nlayers = 'nothing'\nformats = ['bf16', 'none']", "names no linear"},
+  };
+  for (const auto& [recipe, fragment] : cases) {
+    const std::string message = refusal_of(recipe);
+    EXPECT_NE(message.find(fragment), std::string::npos) << recipe << "\n" << message;
+  }
+  EXPECT_NE(refusal_of("maximize = 'accuracy - flips'\n[train_on]\nmax_steps = 1\n[pruning]\n"
+                       "sparsity = [0.1, 0.2]",
+                       {"--pruner", "median"})
+                .find("flips of the objective is known only when a trial has ended"),
+            std::string::npos);
+  EXPECT_NE(refusal(search("bits.toml", {"--join"}), 2).find("--join takes part in a study"),
+            std::string::npos);
+}
+
+TEST_F(SearchCommand, TellsOfParametersThatChangeNothing) {
+  write("dead.toml",
+        "[pruning]\n"
+        "sparsity = 0\n"
+        "method = ['l1', 'random']\n"
+        "[[precision]]\n"
+        "choice = 'together'\n"
+        "formats = ['none', 'bf16']\n");
+  const Json results = run_json(search("dead.toml", {"--trials", "3", "-o", "out"}), folder());
+  EXPECT_EQ(results["dead_parameters"], Json({"pruning.method"}));
+}
+
+}  // namespace
+}  // namespace hone::testing
