@@ -17,7 +17,7 @@ TEST(NonDomination, EqualsOptunas) {
   const Json vectors = parse_python_json(read_file(path), path.string());
   for (const Json& vector : vectors["cases"]) {
     const auto losses = vector["loss"].get<LossVectors>();
-    const std::vector<std::int64_t> ranks = non_domination_ranks(losses);
+    const std::vector<std::int64_t> ranks = non_domination_ranks(losses, losses.size());
     EXPECT_EQ(Json(ranks), vector["rank"]);
     const std::vector<double> reference = reference_point(losses);
     EXPECT_EQ(Json(reference), vector["ref"]);
@@ -29,6 +29,12 @@ TEST(NonDomination, EqualsOptunas) {
     EXPECT_EQ(Json(largest_hypervolume_subset(front, vector["hssp_k"], reference)),
               vector["hssp_selected_front_indices"]);
   }
+}
+
+TEST(NonDomination, RanksNoMoreThanIsAskedFor) {
+  const LossVectors points = {{3, 3}, {0, 1}, {1, 0}, {1, 1}, {0, 1}, {2, 2}};
+  EXPECT_EQ(non_domination_ranks(points, 6), (std::vector<std::int64_t>{3, 0, 0, 1, 0, 2}));
+  EXPECT_EQ(non_domination_ranks(points, 3), (std::vector<std::int64_t>{2, 0, 0, 1, 0, 2}));
 }
 
 // The share of points drawn in the box of all that some point dominates: within five standard deviations.

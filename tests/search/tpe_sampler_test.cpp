@@ -277,6 +277,53 @@ TEST(Tpe, LearnsFromChoicesThatAreStillThere) {
   EXPECT_EQ(trial.parameters[0].value, 0);
 }
 
+// The values at the places of choices that there are not, and of logarithms, as a file that somebody else wrote may have them.
+TEST(Tpe, LearnsNothingFromValuesThatAreNone) {
+  const SearchSpace space{.parameters = {{"kind", choice_of({"a", "b", "c"})},
+                                         {"rate", real_values(0.1, 1, {}, true)}}};
+  for (const bool multivariate : {false, true}) {
+    MemoryStudy study;
+    for (int i = 0; i < 40; ++i) {
+      Trial trial = study.next();
+      trial.parameters = space.parameters_of({{"kind", "a"}, {"rate", 0.5}});
+      study.finish(std::move(trial), {1.0 * i});
+    }
+    const auto next = [&] {
+      Trial trial = study.next();
+      trial.number = 100;
+      suggest(*tpe_sampler({.multivariate = multivariate}), study.view(), space, trial);
+      return assignment_of(trial.parameters);
+    };
+    study.trials[39].parameters.clear();
+    const Assignment before = next();
+    study.trials[39].parameters = study.trials[38].parameters;
+    study.trials[39].parameters[0].value = 7;
+    study.trials[39].parameters[1].value = -2;
+    const Assignment after = next();
+    ASSERT_EQ(after.size(), 2u);
+    // Drawn together they would not be, had the trial no such parameters.
+    if (!multivariate) {
+      EXPECT_EQ(after, before);
+    }
+  }
+}
+
+TEST(Tpe, TakesTrialsOfSeveralObjectivesInEveryState) {
+  const SearchSpace& space = find_test_function("mixed").space;
+  for (const TpeProfile profile : {TpeProfile::optuna_5, TpeProfile::optuna_4_6}) {
+    MemoryStudy study = varied_study(60, space);
+    study.directions = {Direction::minimize, Direction::maximize, Direction::minimize};
+    for (Trial& trial : study.trials)
+      if (trial.state == TrialState::complete && trial.violation() == 0)
+        trial.values = {trial.values[0], trial.values[0] * trial.parameters[0].value, 1};
+      else
+        trial.values.clear();
+    Trial trial = study.next();
+    suggest(*tpe_sampler({.profile = profile}), study.view(), space, trial);
+    EXPECT_EQ(trial.parameters.size(), space.parameters.size());
+  }
+}
+
 TEST(Tpe, DrawsWhatOccursTogetherTogetherInGroups) {
   const SearchSpace space = layered_test_space();
   const MemoryStudy study = varied_study(60, space);

@@ -108,10 +108,12 @@ bool is_finite(const Losses& point) {
 
 }  // namespace
 
-std::vector<std::int64_t> non_domination_ranks(const LossVectors& points) {
-  std::vector<std::int64_t> ranks(points.size(), -1);
-  std::vector<std::size_t> left = sorted_and_different(points);
-  for (std::int64_t rank = 0; !left.empty(); ++rank) {
+std::vector<std::int64_t> non_domination_ranks(const LossVectors& points, std::size_t enough) {
+  const std::vector<std::size_t> different = sorted_and_different(points);
+  std::vector<std::int64_t> ranks(points.size(), 0);
+  std::vector<std::size_t> left = different;
+  std::int64_t rank = 0;
+  for (; !left.empty() && different.size() - left.size() < enough; ++rank) {
     std::vector<std::size_t> front, behind;
     for (const std::size_t i : left) {
       const bool dominated = std::any_of(front.begin(), front.end(), [&](std::size_t other) {
@@ -122,13 +124,11 @@ std::vector<std::int64_t> non_domination_ranks(const LossVectors& points) {
     }
     left = std::move(behind);
   }
-  // Those that are equal to another, which stands before them.
-  const std::vector<std::size_t> different = sorted_and_different(points);
-  for (std::size_t i = 0; i < points.size(); ++i)
-    if (ranks[i] < 0)
-      ranks[i] = ranks[*std::lower_bound(
-          different.begin(), different.end(), points[i],
-          [&](std::size_t index, const Losses& point) { return points[index] < point; })];
+  for (const std::size_t i : left) ranks[i] = rank;
+  for (std::size_t i = 0; i < points.size(); ++i)  // those that are equal to an earlier one
+    ranks[i] = ranks[*std::lower_bound(
+        different.begin(), different.end(), points[i],
+        [&](std::size_t index, const Losses& point) { return points[index] < point; })];
   return ranks;
 }
 

@@ -8,8 +8,9 @@ namespace hone {
 
 using LossVectors = std::vector<std::vector<double>>;
 
-/// Rank 0 for points that none dominates, 1 for those that only points of rank 0 dominate, … Equal points share a rank.
-std::vector<std::int64_t> non_domination_ranks(const LossVectors& points);
+/// Rank 0 for points that none dominates, 1 for those that only points of rank 0 dominate, … Equal points share a rank. Once `enough`
+/// different points have theirs, all others get the next one.
+std::vector<std::int64_t> non_domination_ranks(const LossVectors& points, std::size_t enough);
 
 /// Beyond the worst of every loss by a tenth of it; where that is 0, 1e-12.
 std::vector<double> reference_point(const LossVectors& points);

@@ -36,6 +36,8 @@ class ColumnValues {
     const std::int32_t distribution = column_->distribution_of[row];
     if (distribution < 0) return kNone;
     const double value = column_->values[row];
+    const Distribution& had = column_->distributions[static_cast<std::size_t>(distribution)];
+    if (had.kind == DistributionKind::categorical && !had.contains(value)) return kNone;
     switch (use_[static_cast<std::size_t>(distribution)]) {
       case Use::as_it_is:
         return value;
@@ -44,9 +46,8 @@ class ColumnValues {
       case Use::by_choice:
         break;
     }
-    const Json choice =
-        column_->distributions[static_cast<std::size_t>(distribution)].external(value);
-    const auto found = std::find(wanted_.choices.begin(), wanted_.choices.end(), choice);
+    const auto found =
+        std::find(wanted_.choices.begin(), wanted_.choices.end(), had.external(value));
     return found == wanted_.choices.end() ? kNone
                                           : static_cast<double>(found - wanted_.choices.begin());
   }
@@ -67,17 +68,20 @@ std::vector<std::uint32_t> members_by_value(const TrialHistory::Column& column,
   return order;
 }
 
-// Of good trials with several objectives; infeasible ones weigh next to nothing.
+// Of good trials with several objectives; those that are infeasible or pruned weigh next to nothing.
 std::vector<double> weights_by_front(const TrialHistory& history,
                                      const std::vector<std::uint32_t>& members) {
+  const auto is_comparable = [&](std::uint32_t row) {
+    return history.row(row).violation <= 0 && !history.row(row).losses.empty();
+  };
   LossVectors losses;
   for (const std::uint32_t row : members)
-    if (history.row(row).violation <= 0) losses.push_back(history.row(row).losses);
-  const std::vector<double> of_feasible = hypervolume_weights(losses);
+    if (is_comparable(row)) losses.push_back(history.row(row).losses);
+  const std::vector<double> of_comparable = hypervolume_weights(losses);
   std::vector<double> weights;
   std::size_t next = 0;
   for (const std::uint32_t row : members)
-    weights.push_back(history.row(row).violation <= 0 ? of_feasible[next++] : 1e-12);
+    weights.push_back(is_comparable(row) ? of_comparable[next++] : 1e-12);
   return weights;
 }
 

@@ -36,7 +36,7 @@ void bring_front_forward(Rows& rows, std::size_t count, const TrialHistory& hist
   if (count == 0 || count >= rows.size()) return;
   LossVectors losses;
   for (const std::uint32_t row : rows) losses.push_back(history.row(row).losses);
-  const std::vector<std::int64_t> ranks = non_domination_ranks(losses);
+  const std::vector<std::int64_t> ranks = non_domination_ranks(losses, count);
   std::vector<bool> is_good(rows.size());
   std::size_t taken = 0;
   for (std::int64_t rank = 0; taken < count; ++rank) {
