@@ -168,7 +168,7 @@ void run_bench(BenchArguments& a, const CLI::App& app) {
 
 Command bench_command() {
   return {
-      "bench", "time a model, decoding, a sampler or a storage of studies, on this machine",
+      "bench", "time a model, decoding, samplers or storages here",
       "hone bench tiny --batch 8 --tokens 128 --train --threads 2 --json",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<BenchArguments>();

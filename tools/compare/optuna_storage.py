@@ -42,7 +42,7 @@ def fields(trial):
 
 
 def show(storage):
-    for name in optuna.get_all_study_names(storage):
+    for name in [summary.study_name for summary in optuna.get_all_study_summaries(storage)]:
         study = optuna.load_study(study_name=name, storage=storage)
         best = None
         if len(study.directions) == 1:

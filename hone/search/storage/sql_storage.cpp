@@ -116,7 +116,7 @@ class SqlStorage final : public StudyStorage {
     const std::string claim = fmt::format(
         "UPDATE trials SET state = 'RUNNING', datetime_start = $1 WHERE trial_id = (SELECT "
         "trial_id "
-        "FROM trials WHERE study_id = $2 AND state = 'WAITING' AND trial_id > $3 ORDER BY number "
+        "FROM trials WHERE study_id = $2 AND state = 'WAITING' AND trial_id > $3 ORDER BY trial_id "
         "LIMIT 1{}) "
         "AND state = 'WAITING' RETURNING trial_id",
         database_->dialect().lock_free_row);
@@ -323,14 +323,18 @@ class SqlStorage final : public StudyStorage {
   // once needs no second look.
   bool waits(std::int64_t study) {
     bool found = false;
+    const auto find = [&](const std::string& which, const std::vector<SqlValue>& values) {
+      std::int64_t id = -1;
+      run(fmt::format("SELECT trial_id FROM trials WHERE study_id = $1 {} LIMIT 1", which), values,
+          [&](const SqlRow& row) { id = row.integer(0); });
+      return id;
+    };
     transact(SqlAccess::read, [&] {
       std::int64_t& none_to = none_waits_to_.try_emplace(study, -1).first->second;
-      run("SELECT MIN(CASE WHEN state = 'WAITING' THEN trial_id END), MAX(trial_id) FROM trials "
-          "WHERE study_id = $1 AND trial_id > $2",
-          {study, none_to}, [&](const SqlRow& row) {
-            found = !row.is_null(0);
-            if (!row.is_null(1)) none_to = found ? row.integer(0) - 1 : row.integer(1);
-          });
+      const std::int64_t first =
+          find("AND trial_id > $2 AND state = 'WAITING' ORDER BY trial_id", {study, none_to});
+      found = first >= 0;
+      none_to = found ? first - 1 : std::max(none_to, find("ORDER BY trial_id DESC", {study}));
     });
     return found;
   }
