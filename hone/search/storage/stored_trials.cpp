@@ -71,9 +71,20 @@ void insert_rows(Database& database, const std::string& table, const std::string
   }
 }
 
+// Runs `body`; what it throws says where. The words are made for an error alone: there are many rows.
+template <typename Body, typename Where>
+auto telling_where(const Body& body, const Where& where) {
+  try {
+    return body();
+  } catch (Error& error) {
+    error.add_context(where());
+    throw;
+  }
+}
+
 TrialParameter parameter_of(const SqlRow& row, KnownDistributions& known) {
-  const std::string name(row.text(1)), text(row.text(3));
-  return with_context(fmt::format("parameter '{}'", shown_name(name)), [&] {
+  const auto read = [&] {
+    const std::string_view text = row.text(3);
     auto found = known.find(text);
     if (found == known.end()) found = known.emplace(text, parse_optuna_distribution(text)).first;
     const Distribution& distribution = found->second;
@@ -81,8 +92,10 @@ TrialParameter parameter_of(const SqlRow& row, KnownDistributions& known) {
     user_check(!row.is_null(2) && (distribution.kind != DistributionKind::categorical ||
                                    distribution.contains(value)),
                "{} is none of its values, which are {}", row.text(2), text);
-    return TrialParameter{name, distribution, value};
-  });
+    return TrialParameter{std::string(row.text(1)), distribution, value};
+  };
+  return telling_where(read,
+                       [&] { return fmt::format("parameter '{}'", shown_name(row.text(1))); });
 }
 
 }  // namespace
@@ -119,12 +132,14 @@ std::vector<Trial> read_stored_trials(Database& database, const std::string& con
     at = 0;
     const std::string join =
         table.empty() ? "" : fmt::format("JOIN {} d ON d.trial_id = t.trial_id ", table);
-    database.run(fmt::format("SELECT t.trial_id, {} FROM trials t {}WHERE {} ORDER BY t.trial_id{}",
-                             columns, join, condition, order),
-                 {}, [&](const SqlRow& row) {
-                   with_context(fmt::format("{}: trial {}", database.name(), row.integer(0)),
-                                [&] { take(row); });
-                 });
+    database.run(
+        fmt::format("SELECT t.trial_id, {} FROM trials t {}WHERE {} ORDER BY t.trial_id{}", columns,
+                    join, condition, order),
+        {}, [&](const SqlRow& row) {
+          telling_where(
+              [&] { take(row); },
+              [&] { return fmt::format("{}: trial {}", database.name(), row.integer(0)); });
+        });
   };
   read("number, state, datetime_start, datetime_complete", "", "", [&](const SqlRow& row) {
     Trial trial;

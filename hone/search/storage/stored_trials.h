@@ -1,7 +1,8 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "hone/search/storage/database.h"
@@ -11,7 +12,7 @@
 namespace hone {
 
 /// Distributions by the texts that stand for them: those of a study's trials are the same few.
-using KnownDistributions = std::unordered_map<std::string, Distribution>;
+using KnownDistributions = std::map<std::string, Distribution, std::less<>>;
 
 /// What `to_string` makes of a state, back. Throws `UserError`.
 TrialState trial_state(std::string_view name);
