@@ -108,6 +108,18 @@ TEST(PostgresStorage, OutlivesAServerThatIsKilledAndRestarted) {
   }
 }
 
+TEST(PostgresStorage, LongWaitsAMinuteForAServer) {
+  PostgresServer server;
+  HONE_NEED(server);
+  const auto storage = open_storage(server.address());
+  server.kill();
+  expect_user_error("the server has been away for 60 seconds",
+                    [&] { storage->create_study("a", {Direction::minimize}); });
+  server.start();
+  storage->create_study("a", {Direction::minimize});
+  EXPECT_EQ(storage->studies().size(), 1u);
+}
+
 // Stands between a program and the server, and drops the connection at the next COMMIT: before the server gets it, or after
 // it has answered, so that the answer is lost.
 class DroppingProxy {

@@ -252,6 +252,19 @@ TEST_F(SqliteStorage, IsReadWhereItCannotBeWritten) {
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
+TEST_F(SqliteStorage, LongTellsThatAnotherProgramKeepsItLocked) {
+  const auto storage = open()();
+  storage->create_study("a", {Direction::minimize});
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(file().c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  expect_user_error("database is locked: another program has kept it for 30 seconds",
+                    [&] { storage->create_study("b", {Direction::minimize}); });
+  sqlite3_close(other);
+  storage->create_study("b", {Direction::minimize});
+  EXPECT_EQ(storage->studies().size(), 2u);
+}
+
 TEST_F(SqliteStorage, WritesAllOrNothingWhereThereIsNoRoom) {
   open()()->create_study("a", {Direction::minimize});
   const auto database = open_sqlite(file(), /*may_create=*/false);
