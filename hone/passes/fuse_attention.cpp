@@ -12,25 +12,29 @@ Node* only_step(const Graph& graph, Value value, std::string_view op) {
   return node->is(op) && node->users().size() == 1 && !graph.is_output(*node) ? node : nullptr;
 }
 
-bool is_stack(const Type& type) { return type.rank() == 4; }
+// Of several heads (B, N, S, D), or of one that has no axis (B, S, D).
+bool is_stack(const Type& type) { return type.rank() == 4 || type.rank() == 3; }
 
 // Whether a product of two stacks stretches neither over the other.
 bool multiplies_stacks(const Node& node) {
   const Type &a = node.inputs()[0].type(), &b = node.inputs()[1].type();
-  return is_stack(a) && is_stack(b) && a.dim(0) == b.dim(0) && a.dim(1) == b.dim(1);
+  return is_stack(a) && a.rank() == b.rank() && a.dim(0) == b.dim(0) &&
+         (a.rank() == 3 || a.dim(1) == b.dim(1));
 }
 
 // Whether it is one number for each key of a text, whatever the query and the head.
 bool is_key_mask(const Type& mask, const Type& scores) {
-  return is_stack(mask) && (mask.dim(0) == scores.dim(0) || mask.dim(0) == Dim(1)) &&
-         mask.dim(1) == Dim(1) && mask.dim(2) == Dim(1) && mask.dim(3) == scores.dim(3);
+  if (mask.rank() != scores.rank() || !(mask.dim(-1) == scores.dim(-1))) return false;
+  for (int i = 1; i + 1 < mask.rank(); ++i)
+    if (!(mask.dim(i) == Dim(1))) return false;
+  return mask.dim(0) == scores.dim(0) || mask.dim(0) == Dim(1);
 }
 
 /// The steps of one attention, the last first.
 struct Steps {
   Node* context;
   std::vector<Node*> before;  // what goes with it
-  Value query, key, value;    // (B, N, S, D), (B, N, D, T), (B, N, T, E)
+  Value query, key, value;    // (B, N, S, D), (B, N, D, T), (B, N, T, E); N may be missing
   Value mask;                 // empty: none
   double scale = 1;
   Value random_key;    // empty: no weights are dropped
@@ -94,6 +98,7 @@ std::optional<Steps> steps_of(const Graph& graph, Node& context) {
 bool undoes(const Node& node, const Shape& axes) {
   if (!node.is("transpose")) return false;
   const Shape& own = node.attributes().get<Shape>("axes");
+  if (own.size() != axes.size()) return false;
   for (std::size_t i = 0; i < own.size(); ++i)
     if (!(axes[static_cast<std::size_t>(own[i].size)] == Dim(static_cast<std::int64_t>(i))))
       return false;
@@ -133,18 +138,47 @@ void erase_unread(Graph& graph, Node& node) {
   erase_unread(graph, before);
 }
 
+// `value` in another shape, in front of `before`, where it has not that shape.
+Value reshaped(Graph& graph, Value value, const Shape& shape, const std::string& name,
+               const Node& before) {
+  if (value.type().shape == shape) return value;
+  return graph.add("reshape", {value}, {{"shape", shape}}, name, &before);
+}
+
+// A shape with an axis for the one head in front of the axis `at`, where it has none.
+Shape with_heads(Shape shape, std::size_t at) {
+  if (shape.size() == 3) shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(at), Dim(1));
+  return shape;
+}
+
+// What attention reads of the steps: (B, S, N, D), (B, T, N, D), (B, T, N, E), random key and mask.
+std::vector<Value> attention_inputs(Graph& graph, const Steps& steps, double& scale) {
+  const Node& context = *steps.context;
+  const bool has_heads = steps.query.type().rank() == 4;
+  const Shape tokens = has_heads ? Shape{0, 2, 1, 3} : Shape{0, 1, 2};
+  const Shape turned = has_heads ? Shape{0, 3, 1, 2} : Shape{0, 2, 1};
+  std::vector<Value> inputs = {transposed(graph, steps.query, tokens, context, &scale),
+                               transposed(graph, steps.key, turned, context, &scale),
+                               transposed(graph, steps.value, tokens, context, nullptr)};
+  for (Value& input : inputs)
+    input = reshaped(graph, input, with_heads(input.type().shape, 2), input.node->name() + ".head",
+                     context);
+  if (steps.random_key) inputs.push_back(steps.random_key);
+  if (steps.mask)
+    inputs.push_back(reshaped(graph, steps.mask, with_heads(steps.mask.type().shape, 1),
+                              steps.mask.node->name() + ".head", context));
+  return inputs;
+}
+
 void fuse(Graph& graph, const Steps& steps) {
   const Shape swap_tokens_and_heads = {0, 2, 1, 3};
   Node& context = *steps.context;
   double scale = steps.scale;
-  std::vector<Value> inputs = {
-      transposed(graph, steps.query, swap_tokens_and_heads, context, &scale),
-      transposed(graph, steps.key, {0, 3, 1, 2}, context, &scale),
-      transposed(graph, steps.value, swap_tokens_and_heads, context, nullptr)};
+  std::vector<Value> inputs = attention_inputs(graph, steps, scale);
   Attributes attributes = steps.dropout;
+  if (const Attribute* limits = attributes.find("limits"))
+    attributes.set("limits", with_heads(std::get<Shape>(*limits), 1));
   attributes.set("scale", scale);
-  if (steps.random_key) inputs.push_back(steps.random_key);
-  if (steps.mask) inputs.push_back(steps.mask);
   const Value fused = graph.add("attention", std::move(inputs), std::move(attributes),
                                 context.name() + ".fused", &context);
   for (Node* user : std::vector<Node*>(context.users())) {
@@ -152,10 +186,14 @@ void fuse(Graph& graph, const Steps& steps) {
     graph.replace_uses(user->result(), fused);
     graph.erase(*user);
   }
-  if (graph.is_read(context))
+  if (graph.is_read(context)) {
+    const Shape& shape = context.types()[0].shape;
     graph.replace_uses(context.result(),
-                       graph.add("transpose", {fused}, {{"axes", swap_tokens_and_heads}},
-                                 context.name() + ".heads", &context));
+                       shape.size() == 3
+                           ? reshaped(graph, fused, shape, context.name() + ".tokens", context)
+                           : graph.add("transpose", {fused}, {{"axes", swap_tokens_and_heads}},
+                                       context.name() + ".heads", &context));
+  }
   graph.erase(context);
   for (Node* step : steps.before) graph.erase(*step);
   for (Node* read : std::set<Node*>{steps.query.node, steps.key.node, steps.value.node})

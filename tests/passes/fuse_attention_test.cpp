@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include "hone/base/random.h"
 #include "tests/passes/before_after.h"
+#include "tests/support/evaluate.h"
 
 namespace hone::testing {
 namespace {
@@ -63,6 +65,64 @@ output context = %context
 %context.heads = transpose(%context.fused) {axes=[0, 2, 1, 3]} : f32[B, 2, S, 3]
 output context = %context.heads
 )");
+}
+
+TEST(FuseAttention, FindsOneHeadThatHasNoAxis) {
+  constexpr std::string_view inputs = R"(%random_key = input : i64[]
+%q = input : f32[B, S, 4]
+%k = input : f32[B, T, 4]
+%v = input : f32[B, T, 3]
+%mask = input : f32[B, 1, T]
+)";
+  expect_after(
+      fmt::format("{}{}", inputs, R"(%key = transpose(%k) {axes=[0, 2, 1]} : f32[B, 4, T]
+%scores = matmul(%q, %key) : f32[B, S, T]
+%scaled = scale(%scores) {factor=0.5} : f32[B, S, T]
+%masked = add(%scaled, %mask) : f32[B, S, T]
+%weights = softmax(%masked) : f32[B, S, T]
+%left = dropout(%weights, %random_key) {p=0.1, stream=7, limits=[B, 64, 64]} : f32[B, S, T]
+%context = matmul(%left, %v) : f32[B, S, 3]
+output context = %context
+)"),
+      fuse_attention,
+      fmt::format("{}{}", inputs, R"(%q.head = reshape(%q) {shape=[B, S, 1, 4]} : f32[B, S, 1, 4]
+%k.head = reshape(%k) {shape=[B, T, 1, 4]} : f32[B, T, 1, 4]
+%v.head = reshape(%v) {shape=[B, T, 1, 3]} : f32[B, T, 1, 3]
+%mask.head = reshape(%mask) {shape=[B, 1, 1, T]} : f32[B, 1, 1, T]
+%context.fused = attention(%q.head, %k.head, %v.head, %random_key, %mask.head) {scale=0.5, p=0.1, stream=7, limits=[B, 1, 64, 64]} : f32[B, S, 1, 3]
+%context.tokens = reshape(%context.fused) {shape=[B, S, 3]} : f32[B, S, 3]
+output context = %context.tokens
+)"));
+}
+
+// On the references, which add in double: to the bits, but for the rounding of steps between.
+TEST(FuseAttention, OfOneHeadGivesWhatItsStepsGive) {
+  const auto values = [](const Sizes& sizes, std::uint64_t seed) {
+    RandomSequence random(seed, stream_of("attention"));
+    std::vector<float> drawn(static_cast<std::size_t>(element_count(sizes)));
+    for (float& value : drawn) value = static_cast<float>(random.normal());
+    return Tensor::of<float>(sizes, drawn);
+  };
+  const NamedTensors inputs = {{"q", values({2, 3, 4}, 1)},
+                               {"k", values({2, 5, 4}, 2)},
+                               {"v", values({2, 5, 3}, 3)},
+                               {"mask", values({2, 1, 5}, 4)}};
+  Graph graph = parse(R"(%q = input : f32[B, S, 4]
+%k = input : f32[B, T, 4]
+%v = input : f32[B, T, 3]
+%mask = input : f32[B, 1, T]
+%key = transpose(%k) {axes=[0, 2, 1]} : f32[B, 4, T]
+%scores = matmul(%q, %key) : f32[B, S, T]
+%scaled = scale(%scores) {factor=0.5} : f32[B, S, T]
+%masked = add(%scaled, %mask) : f32[B, S, T]
+%weights = softmax(%masked) : f32[B, S, T]
+%y = matmul(%weights, %v) : f32[B, S, 3]
+output y = %y
+)");
+  const std::vector<float> steps = elements_of(run_graph(graph, inputs).at("y"));
+  ASSERT_TRUE(fuse_attention(graph));
+  const std::vector<float> fused = elements_of(run_graph(graph, inputs).at("y"));
+  for (std::size_t i = 0; i < steps.size(); ++i) EXPECT_NEAR(fused[i], steps[i], 1e-6) << i;
 }
 
 TEST(FuseAttention, FindsTheMaskOnEitherSideAndOfAllTexts) {

@@ -1,5 +1,7 @@
 #include "tests/runtime/fake_device.h"
 
+#include <algorithm>
+
 #include <sys/mman.h>
 
 #include <cstring>
@@ -164,6 +166,7 @@ StoragePointer FakeDevice::allocate(std::size_t size_bytes) {
   }
   put([pointer, rounded] { std::memset(pointer, 0xff, rounded); });
   used_bytes_ += rounded;
+  peak_bytes_ = std::max(peak_bytes_, used_bytes_);
   return {new Storage{this, pointer, size_bytes}, [this, rounded](Storage* storage) {
             free_.emplace(rounded, storage->pointer);
             used_bytes_ -= rounded;

@@ -40,6 +40,8 @@ class FakeDevice final : public Device {
 
   /// Bytes of all living storages.
   std::size_t used_bytes() const { return used_bytes_; }
+  /// The most of them at a time.
+  std::size_t peak_bytes() const { return peak_bytes_; }
 
  private:
   void protect(int protection);
@@ -48,7 +50,7 @@ class FakeDevice final : public Device {
   int index_ = 0;
   std::byte* arena_ = nullptr;
   std::size_t next_ = 0;
-  std::size_t used_bytes_ = 0;
+  std::size_t used_bytes_ = 0, peak_bytes_ = 0;
   std::multimap<std::size_t, std::byte*> free_;  // by size
 
   std::mutex mutex_;  // of what follows

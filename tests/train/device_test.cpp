@@ -15,14 +15,15 @@ using testing::tiny_model;
 const TrainingOptions kOptions{
     .optimizer = {.learning_rate = 1e-3, .weight_decay = 0.1}, .max_steps = 4, .batch_size = 4};
 
-std::vector<double> train_on(Device& device, const Library& library, ParameterStore& parameters) {
+std::vector<double> train_on(Device& device, const Library& library, ParameterStore& parameters,
+                             const EncodedSet& texts = testing::tiny_texts(12),
+                             const TrainingOptions& options = kOptions) {
   std::vector<double> losses;
   TrainingCallbacks callbacks;
   callbacks.on_step = [&](const StepRecord& record) { losses.push_back(record.loss); };
   ThreadPool pool(1);
   const Graph graph = tiny_model().graph;
-  train(graph, parameters, text_examples(testing::tiny_texts(12)), kOptions,
-        {library, pool, device}, callbacks);
+  train(graph, parameters, text_examples(texts), options, {library, pool, device}, callbacks);
   return losses;
 }
 
@@ -45,6 +46,22 @@ TEST(TrainingDevice, KeepsNothingThereAfterwards) {
   const std::size_t before = device.used_bytes();
   train_on(device, testing::fake_library(), parameters);
   EXPECT_EQ(device.used_bytes(), before);
+}
+
+// Steps of several batches hold one batch and one sum of gradients, however many they are.
+TEST(TrainingDevice, HoldsNoMoreForMoreBatchesAStep) {
+  EncodedSet texts = testing::tiny_texts(24);
+  for (auto& ids : texts.ids) ids.resize(6, 5);  // so that all batches are alike
+  const auto peak = [&](std::int64_t batch, std::int64_t together) {
+    testing::FakeDevice device;
+    ParameterStore parameters = tiny_model().parameters.on(device);
+    train_on(device, testing::fake_library(), parameters, texts,
+             {.max_steps = 1, .batch_size = batch, .gradient_accumulation_steps = together});
+    return device.peak_bytes();
+  };
+  const std::size_t few = peak(2, 2), many = peak(2, 12), at_once = peak(24, 1);
+  EXPECT_EQ(few, many);
+  EXPECT_LT(many, at_once);
 }
 
 }  // namespace
