@@ -63,6 +63,10 @@ const PassOptionDef& option_called(const PassDef& def, std::string_view name) {
     names.emplace_back(option.name);
   }
   if (names.empty()) fail("has no options, got '{}'", name);
+  user_check(name.find(',') == std::string_view::npos,
+             "expected option=value, got '{}'; a text with commas in it stands between double "
+             "quotes: option=\"a,b\"",
+             name);
   fail("has no option '{}'{}; it has {}", name, did_you_mean(name, names), fmt::join(names, ", "));
 }
 

@@ -69,7 +69,7 @@ Node& least_of(const Node& threshold) { return *threshold.inputs()[kLeast].node;
 std::vector<std::string> prune_inputs(Graph& graph, const std::vector<std::string>& target) {
   std::vector<std::string> names;
   for (const auto& [value, sites] : sites_of(prunable_products(graph, target))) {
-    const std::string name = value.node->name() + ".threshold";
+    const std::string name = sites.front().node->name() + ".threshold";
     const Value least = graph.add_parameter(name + ".least", {DType::f32, {}},
                                             ParameterRole::buffer, /*trainable=*/false);
     const Value left = graph.add(kThreshold, {value, least}, {}, name, first_of(graph, sites));

@@ -8,8 +8,8 @@
 /// Pruned activations: what a product reads is 0 where its magnitude is below a number of its own, which is a parameter (a
 /// buffer, calibrated once) beside the operation `threshold`:
 ///
-///     %x.threshold.least = parameter buffer frozen : f32[]
-///     %x.threshold = threshold(%x, %x.threshold.least) : f32[B, S, 4]
+///     %layer.threshold.least = parameter buffer frozen : f32[]
+///     %layer.threshold = threshold(%x, %layer.threshold.least) : f32[B, S, 4]
 namespace hone {
 
 /// The operation, and whether a node is one.
@@ -19,7 +19,7 @@ bool is_threshold(const Node& node);
 Node& least_of(const Node& threshold);
 
 /// Puts a threshold in front of the inputs of the products that the targets name, as in `PruneOptions::target`; what several of
-/// them read has one. It stands in front of a quantizer where only such products read that. Their numbers come from
+/// them read has one, called by the first, with whose layer it goes. It stands in front of a quantizer where only such products read that. Their numbers come from
 /// calibration (hone/train/input_thresholds.h). Throws `UserError`, before anything changes, for a glob that names nothing and
 /// for inputs that have a threshold already. Returns the names of the operations.
 std::vector<std::string> prune_inputs(Graph& graph, const std::vector<std::string>& target);

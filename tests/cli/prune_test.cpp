@@ -79,6 +79,12 @@ TEST_F(Pruning, AnswersAsItWasMeasured) {
   EXPECT_EQ(pruned["others_load"], false) << "thresholds are known here alone";
   EXPECT_NE(read_file(folder() / "both/README.md").find("library_name: hone\n"), std::string::npos);
   EXPECT_EQ(pruned["calibration_texts"].get<int>() > 0, true);
+  // Layers go with their masks and thresholds.
+  run_well({"prune", "both", "--structure", "layers", "--data", "reviews.csv", "-o", "shallow"},
+           folder());
+  EXPECT_EQ(run_json({"pass", "shallow", "count_operations", "kind=threshold"},
+                     folder())["found"]["operations"],
+            5);
 }
 
 TEST_F(Pruning, BySeedIsTheSame) {

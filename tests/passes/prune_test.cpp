@@ -182,16 +182,16 @@ TEST(PruneInputs, PutsOneThresholdInFrontOfAllThatReadAValue) {
 output y = %all
 )",
       [](Graph& graph) {
-        EXPECT_EQ(prune_inputs(graph, {"a", "b"}), (std::vector<std::string>{"x.threshold"}));
+        EXPECT_EQ(prune_inputs(graph, {"a", "b"}), (std::vector<std::string>{"a.threshold"}));
         return true;
       },
       R"(%x = input : f32[B, 2]
 %w = parameter weight trainable : f32[2, 2]
 %v = parameter weight trainable : f32[2, 2]
-%x.threshold.least = parameter buffer frozen : f32[]
-%x.threshold = threshold(%x, %x.threshold.least) : f32[B, 2]
-%a = linear(%x.threshold, %w) : f32[B, 2]
-%b = linear(%x.threshold, %v) : f32[B, 2]
+%a.threshold.least = parameter buffer frozen : f32[]
+%a.threshold = threshold(%x, %a.threshold.least) : f32[B, 2]
+%a = linear(%a.threshold, %w) : f32[B, 2]
+%b = linear(%a.threshold, %v) : f32[B, 2]
 %sum = add(%a, %b) : f32[B, 2]
 %all = add(%sum, %x) : f32[B, 2]
 output y = %all

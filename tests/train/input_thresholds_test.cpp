@@ -26,7 +26,7 @@ TEST(InputThresholds, CutTheShareThatWasAskedFor) {
                            0.3, {.batch_size = 8, .batch_count = 2}, session);
   // Query, key and value read one value: four to a layer, and the pooler's.
   ASSERT_EQ(cut.size(), 9);
-  EXPECT_EQ(cut[0].name, "bert.embeddings.dropout.threshold");
+  EXPECT_EQ(cut[0].name, "bert.encoder.layer.0.attention.self.query.threshold");
   EXPECT_NEAR(cut[0].share, 0.3, 1e-3) << "nothing is cut before it";
   for (const InputZeros& one : cut) {
     EXPECT_GT(one.least, 0) << one.name;
