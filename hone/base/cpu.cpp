@@ -1,7 +1,6 @@
 #include "hone/base/cpu.h"
 
 #include <malloc.h>
-#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -126,10 +125,13 @@ ResidentMemory resident_memory() {
 std::uint64_t free_heap_bytes() { return ::mallinfo2().fordblks; }
 
 std::uint64_t peak_resident_bytes() {
-  rusage usage{};
-  ::getrusage(RUSAGE_SELF, &usage);
+  // Not `getrusage`: that counts what the process held of which this one is a copy, before it became this program.
+  std::ifstream file("/proc/self/status");
+  std::uint64_t kilobytes = 0;
+  for (std::string word; file >> word;)
+    if (word == "VmHWM:") file >> kilobytes;
   // The kernel folds its per-processor counts into the peak only now and then.
-  return std::max(static_cast<std::uint64_t>(usage.ru_maxrss) * 1024, resident_bytes());
+  return std::max(kilobytes * 1024, resident_bytes());
 }
 
 }  // namespace hone

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "hone/base/cpu.h"
 #include "hone/base/error.h"
 #include "hone/base/interrupt.h"
 
@@ -26,7 +27,7 @@ namespace {
 constexpr const char* kFailureVariable = "HONE_FAILURE_DESCRIPTOR";
 constexpr int kFailureDescriptor = 3;  // the first behind the standard streams
 /// There each message is its kind, a text, and the end of it.
-constexpr char kFailure = 'F', kMemory = 'M', kEnd = '\0';
+constexpr char kFailure = 'F', kMemory = 'M', kPeak = 'P', kEnd = '\0';
 constexpr const char* kProgram = "/proc/self/exe";
 
 /// A descriptor that closes once.
@@ -92,10 +93,11 @@ void take_messages(CommandEnding& ending) {
   while (!told.empty()) {
     const std::size_t end = std::min(told.find(kEnd), told.size());
     const std::string_view text = told.substr(1, end - 1);
-    if (told.front() == kMemory) {
+    if (told.front() == kMemory || told.front() == kPeak) {
       std::int64_t bytes = 0;
       std::from_chars(text.data(), text.data() + text.size(), bytes);
-      ending.foretold_bytes = std::max(ending.foretold_bytes, bytes);
+      std::int64_t& most = told.front() == kMemory ? ending.foretold_bytes : ending.peak_bytes;
+      most = std::max(most, bytes);
     } else {
       failure += text;
     }
@@ -150,6 +152,18 @@ int failure_descriptor() {
   return descriptor;
 }
 
+bool tell(char kind, const std::string& text) {
+  if (failure_descriptor() < 0) return false;
+  const std::string message = kind + text + kEnd;
+  std::string_view left = message;
+  while (!left.empty()) {
+    const ssize_t written = ::write(failure_descriptor(), left.data(), left.size());
+    if (written < 0 && errno != EINTR) return false;
+    if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
 }  // namespace
 
 CommandEnding run_own_command(const std::vector<std::string>& arguments, const fs::path& folder) {
@@ -178,29 +192,19 @@ CommandEnding run_own_command(const std::vector<std::string>& arguments, const f
   }
   ending.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   ending.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  ending.peak_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+  // Of one that was killed; it counts what we held ourselves when we started it.
+  if (ending.peak_bytes == 0) ending.peak_bytes = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+  // Whoever has started us counts what we start.
+  tell(kPeak, std::to_string(ending.peak_bytes));
+  foretell_memory(static_cast<double>(ending.foretold_bytes));
   return ending;
 }
 
 bool is_own_command() { return failure_descriptor() >= 0; }
 
-namespace {
-
-bool tell(char kind, const std::string& text) {
-  if (!is_own_command()) return false;
-  const std::string message = kind + text + kEnd;
-  std::string_view left = message;
-  while (!left.empty()) {
-    const ssize_t written = ::write(failure_descriptor(), left.data(), left.size());
-    if (written < 0 && errno != EINTR) return false;
-    if (written > 0) left.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-}  // namespace
-
 bool tell_failure(const std::string& message) { return tell(kFailure, message); }
+
+void tell_peak_memory() { tell(kPeak, std::to_string(peak_resident_bytes())); }
 
 void foretell_memory(double bytes) {
   tell(kMemory, std::to_string(static_cast<std::int64_t>(bytes)));

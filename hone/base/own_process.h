@@ -15,7 +15,8 @@ struct CommandEnding {
   std::string output;  ///< standard output
   std::string error;   ///< what it would have told people when it failed, see `tell_failure`
   double seconds = 0;  ///< it ran
-  std::int64_t peak_bytes = 0;  ///< most memory that was resident at a time
+  /// Most memory that was resident at a time, its own or that of a command that it ran.
+  std::int64_t peak_bytes = 0;
   /// The most that the command foretold to hold, before it did (`foretell_memory`); 0: it foretold nothing.
   std::int64_t foretold_bytes = 0;
 };
@@ -31,6 +32,9 @@ bool is_own_command();
 
 /// Tells whoever started this process by `run_own_command` why it failed, and nobody else. False: nobody did.
 bool tell_failure(const std::string& message);
+
+/// Tells whoever started this process by `run_own_command` the most memory that it has held. To be called at its end.
+void tell_peak_memory();
 
 /// Tells whoever started this process by `run_own_command` that it is going to hold so much memory, with what it holds now.
 void foretell_memory(double bytes);

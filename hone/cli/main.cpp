@@ -71,6 +71,42 @@ void report(const std::string& message) {
   if (!tell_failure(message)) print_message(message);
 }
 
+// The exit code.
+int run_to_code(const std::vector<std::string>& words) {
+  try {
+    const int code = run_words(words);
+    return flush_output() ? code : kNobodyReads;
+  } catch (const Interrupted& interrupted) {
+    report(interrupted.what());
+    return 128 + interrupt_signal();
+  } catch (const GateFailure& failure) {
+    report(failure.what());
+    return kGateFailed;
+  } catch (const UsageError& error) {
+    report(as_error(error.what()));
+    return kUsageError;
+  } catch (const UserError& error) {
+    report(as_error(error.what()));
+    return kUserError;
+  } catch (const fs::filesystem_error& error) {
+    report(as_error(fmt::format("{}: {}", error.path1().string(), error.code().message())));
+    return kUserError;
+  } catch (const std::exception& error) {
+    // What fmt::print throws says nothing of where.
+    if (const auto* system = dynamic_cast<const std::system_error*>(&error);
+        system != nullptr && std::ferror(stdout) != 0) {
+      if (system->code().value() == EPIPE) return kNobodyReads;
+      report(as_error(fmt::format("standard output: cannot write: {}", system->code().message())));
+      return kUserError;
+    }
+    report(
+        fmt::format("internal error: {}\nThis is a fault of hone, not yours; please report it with "
+                    "the command line.",
+                    error.what()));
+    return kInternalError;
+  }
+}
+
 }  // namespace
 }  // namespace hone
 
@@ -79,38 +115,7 @@ int main(int argc, char** argv) {
   hone::catch_interrupts(/*tell=*/!hone::is_own_command());
   // A job whose reader has gone (`| head`) is finished all the same.
   ::signal(SIGPIPE, SIG_IGN);
-  try {
-    const int code = hone::run_words({argv + 1, argv + argc});
-    return hone::flush_output() ? code : hone::kNobodyReads;
-  } catch (const hone::Interrupted& interrupted) {
-    hone::report(interrupted.what());
-    return 128 + hone::interrupt_signal();
-  } catch (const hone::GateFailure& failure) {
-    hone::report(failure.what());
-    return hone::kGateFailed;
-  } catch (const hone::UsageError& error) {
-    hone::report(hone::as_error(error.what()));
-    return hone::kUsageError;
-  } catch (const hone::UserError& error) {
-    hone::report(hone::as_error(error.what()));
-    return hone::kUserError;
-  } catch (const hone::fs::filesystem_error& error) {
-    hone::report(
-        hone::as_error(fmt::format("{}: {}", error.path1().string(), error.code().message())));
-    return hone::kUserError;
-  } catch (const std::exception& error) {
-    // What fmt::print throws says nothing of where.
-    if (const auto* system = dynamic_cast<const std::system_error*>(&error);
-        system != nullptr && std::ferror(stdout) != 0) {
-      if (system->code().value() == EPIPE) return hone::kNobodyReads;
-      hone::report(hone::as_error(
-          fmt::format("standard output: cannot write: {}", system->code().message())));
-      return hone::kUserError;
-    }
-    hone::report(
-        fmt::format("internal error: {}\nThis is a fault of hone, not yours; please report it with "
-                    "the command line.",
-                    error.what()));
-    return hone::kInternalError;
-  }
+  const int code = hone::run_to_code({argv + 1, argv + argc});
+  hone::tell_peak_memory();
+  return code;
 }

@@ -44,6 +44,20 @@ std::string headline_of(const SensitivityStudy& study, const std::string& part) 
       worst->divergence.high, change_sentence(worst->comparison));
 }
 
+// A file is read without what stands beside it: its rows say which texts they were measured on.
+Table with_part(const Table& table, const MeasuredPart& measured, std::int64_t n) {
+  std::vector<Column> columns = table.columns();
+  columns.push_back({"part", "Part"});
+  columns.push_back({"n", "n"});
+  Table whole(columns);
+  for (std::vector<Cell> row : table.rows()) {
+    row.emplace_back(measured.facts.part);
+    row.emplace_back(n);
+    whole.add_row(std::move(row));
+  }
+  return whole;
+}
+
 std::string cost_text(const VariantRows& cost) {
   return fmt::format(
       "Values before changed layers took {} at most, in {} group{} of layers; {:.2f} times the "
@@ -87,7 +101,8 @@ SensitivityResult measure_sensitivity(const SensitivityJob& job, Context& contex
     return fmt::format("Each layer alone, on {}:\n\n{}\n{}\n{}\n", measured_on,
                        to_text(table, style), headline, cost);
   };
-  write_file(output.path() / "sensitivity.csv", to_csv(table));
+  write_file(output.path() / "sensitivity.csv",
+             to_csv(with_part(table, data.measured, data.test.size())));
   report.results = result.fields;
   report.title = fmt::format("Layers of {}, each alone in {} way{}", job.model, job.changes.size(),
                              job.changes.size() == 1 ? "" : "s");

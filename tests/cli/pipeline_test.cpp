@@ -255,6 +255,15 @@ stages = "large"
             std::string::npos);
 }
 
+TEST_F(PipelineTest, AStageMayBeALab) {
+  const Ending ending = run_file("[stage.graphs]\nrun = \"lab 0.2\"\nmodel = \"tiny\"\n");
+  ASSERT_EQ(ending.code, 0) << ending.messages;
+  const Json stage = stages("other")[0];
+  EXPECT_EQ(stage["result"]["lab"], "0.2");
+  EXPECT_GT(stage["foretold_bytes"], 0);  // by its own stages
+  EXPECT_TRUE(fs::exists(folder.path() / "other/graphs/difference/both.svg"));
+}
+
 TEST_F(PipelineTest, WhatMeasuresTimeIsNotKept) {
   const std::string text =
       "[stage.time]\nrun = \"bench\"\nMODEL = \"tiny\"\nruns = 1\nbatch = 1\ntokens = 8\n";

@@ -32,6 +32,9 @@ TEST_F(SensitivityCommand, RanksLayersOnTheValidationPart) {
   const std::vector<std::string> rows =
       split(read_file(folder_.path() / "out/sensitivity.csv"), '\n');
   EXPECT_EQ(rows.size(), results["layers"].size() + 2);
+  EXPECT_TRUE(rows[0].ends_with(",part,n\r")) << rows[0];
+  const std::string measured_on = fmt::format(",validation,{}\r", results["n"].get<std::int64_t>());
+  EXPECT_TRUE(rows[1].ends_with(measured_on)) << rows[1];
 }
 
 TEST_F(SensitivityCommand, SaysWhatCannotBe) {

@@ -371,6 +371,7 @@ Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed,
   const Architecture& arch = architecture_of(facts);
   const EncoderConfig config = config_of(facts);
   Model model{.graph = built_graph(ops, arch, facts), .parameters = {}, .facts = facts};
+  foretell_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(model.graph));
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     model.parameters.set(parameter->name(),
                          initial_value(*parameter, arch, config, seed, pool ? *pool : alone));
