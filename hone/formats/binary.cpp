@@ -114,6 +114,7 @@ Codes encode(const QuantizerInput& input) {
   const Rows groups = groups_of(input.format, input.sizes);
   const Values values(input.format);
   Codes codes;
+  codes.elements.reserve(input.x.size());
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const auto group = group_of(input.x, groups, g);
     for (const float x : group) {

@@ -126,6 +126,7 @@ Codes encode(const QuantizerInput& input) {
   const Means means = means_of(input);
   const bool has_zero = !is_mase(input.format);
   Codes codes;
+  codes.elements.reserve(input.x.size());
   for (const float x : input.x) {
     float residual = x;
     std::uint32_t code = 0;

@@ -62,6 +62,7 @@ void backward(const QuantizerInput& input, ThreadPool& pool, std::span<const flo
 
 Codes encode(const QuantizerInput& input) {
   Codes codes;
+  codes.elements.reserve(input.x.size());
   for (const float x : input.x) {
     check_has_code(input.format, !std::isnan(x), x);
     codes.elements.push_back(x < 0 ? 1 : 0);

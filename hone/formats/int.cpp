@@ -220,6 +220,7 @@ void encode_group(const QuantizerInput& input, const ScaledGrid& grid, std::span
 Codes encode(const QuantizerInput& input) {
   const Rows groups = groups_of(input.format, input.sizes);
   Codes codes;
+  codes.elements.reserve(input.x.size());
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const auto x = group_of(input.x, groups, g);
     if (is_mase(input.format)) {

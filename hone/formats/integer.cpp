@@ -84,6 +84,7 @@ Codes encode(const QuantizerInput& input) {
   const Multiples multiples(input.format, fraction(input));
   const int width = width_of(input.format);
   Codes codes;
+  codes.elements.reserve(input.x.size());
   for (const float x : input.x) {
     check_has_code(input.format, !std::isnan(x), x);
     codes.elements.push_back(signed_code(static_cast<std::int64_t>(multiples.of(x)), width));

@@ -106,6 +106,7 @@ Codes encode(const QuantizerInput& input) {
   std::vector<float> y(input.x.size());
   quantize_reference(input, y);
   Codes codes;
+  codes.elements.reserve(input.x.size());
   for (std::size_t i = 0; i < y.size(); ++i) {
     check_has_code(input.format, std::isfinite(y[i]) && (y[i] != 0 || has_zero), input.x[i]);
     const std::int64_t field = y[i] == 0 ? 0 : std::ilogb(y[i]) + bias;

@@ -138,6 +138,7 @@ Codes encode(const QuantizerInput& input) {
   std::vector<float> y(input.x.size());
   quantize_reference<kImplicitOne>(input, y);
   Codes codes;
+  codes.elements.reserve(input.x.size());
   for (std::size_t i = 0; i < y.size(); ++i) {
     const std::uint32_t code = code_of<kImplicitOne>(fields, y[i]);
     check_has_code(input.format, value_of<kImplicitOne>(fields, code) == y[i], input.x[i]);

@@ -54,6 +54,8 @@ struct PackedCodes {
 
 /// The codes of the values that `input.x` takes. Throws `UserError` for NaN and infinities that have no code.
 PackedCodes pack(const QuantizerInput& input, const PackedLayout& layout, ThreadPool& pool);
+/// Bytes that it works in for each element: its code in 32 bits, and in 16.
+inline constexpr double kPackingRoom = 6;
 
 /// The values of packed codes, `input.x` not read: `quantize` of what was packed, bit for bit.
 void unpack(const QuantizerInput& input, const PackedLayout& layout, const PackedCodes& packed,

@@ -1,15 +1,19 @@
 #include "hone/jobs/pack.h"
 
-#include "hone/base/cpu.h"
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include "hone/base/interrupt.h"
-#include "hone/base/own_process.h"
 #include "hone/base/text.h"
+#include "hone/formats/packing.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/size_and_time.h"
 #include "hone/models/model_size.h"
 #include "hone/models/transform.h"
 #include "hone/passes/pack.h"
 #include "hone/passes/prune.h"
+#include "hone/train/memory_check.h"
 
 namespace hone {
 namespace {
@@ -27,6 +31,15 @@ Model quantized_by(const Recipe& recipe, const Model& model, const std::string& 
              "recipe and data first, then pack what it writes",
              name);
   return compress(model, {}, options, context);
+}
+
+// What packing works in: each thread is at one tensor, at worst all at the largest.
+double packing_room(const ParameterStore& parameters, int threads) {
+  std::vector<std::int64_t> counts;
+  for (const auto& [name, tensor] : parameters.tensors()) counts.push_back(tensor.count());
+  std::ranges::sort(counts, std::greater<>());
+  counts.resize(std::min(counts.size(), static_cast<std::size_t>(threads)));
+  return kPackingRoom * static_cast<double>(std::accumulate(counts.begin(), counts.end(), 0LL));
 }
 
 std::string size_text(std::int64_t count) { return human_bytes(static_cast<double>(count)); }
@@ -98,8 +111,9 @@ PackResult pack_model(const PackJob& job, Context& context) {
     report.notes.push_back(fmt::format("{} stays in fp32: {}", one.parameter, one.reason));
   const std::string why =
       report.notes.empty() ? "the model has formats for inputs and outputs alone" : report.notes[0];
-  foretell_memory(static_cast<double>(resident_bytes()) +
-                  static_cast<double>(model_size(model, {}).packed_bytes));
+  foretell_growth(static_cast<double>(model_size(model, {}).packed_bytes) +
+                      packing_room(model.parameters, context.pool.threads()),
+                  model.parameters);
   const std::size_t masks = pruned_weights(model.graph).size();
   transform(model, "pack", context.session());
   if (masks > 0)

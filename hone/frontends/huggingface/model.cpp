@@ -300,6 +300,12 @@ void follow_sizes(Model& model) {
   model.facts.limits = input_limits(modules, config);
 }
 
+// Beside its parameters, what any command does with a model touches more of the program and takes small pieces.
+void foretell_parameters(const Graph& graph) {
+  constexpr double kBeside = 1 << 20;
+  foretell_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(graph) + kBeside);
+}
+
 }  // namespace
 
 Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& formats,
@@ -329,7 +335,7 @@ Model load_model(const fs::path& folder, const OpTable& ops, const FormatTable& 
               .facts = std::move(facts),
               .quantization = std::move(quantization),
               .warnings = std::move(warnings)};
-  foretell_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(model.graph));
+  foretell_parameters(model.graph);
   std::vector<std::string> initialised, missing;
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter)) {
     Tensor tensor = weights.take(*parameter);
@@ -371,7 +377,7 @@ Model new_model(const ModelFacts& facts, const OpTable& ops, std::uint64_t seed,
   const Architecture& arch = architecture_of(facts);
   const EncoderConfig config = config_of(facts);
   Model model{.graph = built_graph(ops, arch, facts), .parameters = {}, .facts = facts};
-  foretell_memory(static_cast<double>(resident_bytes()) + bytes_of_parameters(model.graph));
+  foretell_parameters(model.graph);
   for (const Node* parameter : model.graph.of_kind(NodeKind::parameter))
     model.parameters.set(parameter->name(),
                          initial_value(*parameter, arch, config, seed, pool ? *pool : alone));
