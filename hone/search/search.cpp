@@ -21,16 +21,18 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Between two looks at the storage: short at first, never so long that an interrupted worker seems to hang.
+// Between two looks at the storage: an eighth of the time that was waited already, never so long that an interrupted worker seems to
+// hang.
 class Pause {
  public:
-  void rest() {
-    std::this_thread::sleep_for(length_);
-    length_ = std::min(2 * length_, std::chrono::milliseconds(200));
+  void rest() const {
+    constexpr double kShortest = 0.001, kLongest = 0.2;
+    std::this_thread::sleep_for(
+        std::chrono::duration<double>(std::clamp(seconds_since(start_) / 8, kShortest, kLongest)));
   }
 
  private:
-  std::chrono::milliseconds length_ = std::chrono::milliseconds(1);
+  Clock::time_point start_ = Clock::now();
 };
 
 Study study_of(StudyStorage& storage, const SearchOptions& options) {
@@ -77,6 +79,7 @@ class Worker {
         if (std::optional<Trial> trial = next()) run_trial(std::move(*trial));
     } catch (const Interrupted&) {
       end_.reason = "interrupted";
+      read();
       make_owed_copies();
     }
     const auto known = study_.user_attributes.find("end_reason");
@@ -109,7 +112,7 @@ class Worker {
           return started(std::move(*claimed));
         continue;
       }
-      if (!may_suggest(table_, next_number(table_), options_, stranger_start())) continue;
+      if (!may_start(next_number(table_), /*draws=*/true)) continue;
       Proposal proposal = proposer_.propose(table_);
       if (!proposal.trial) {
         end_.reason = proposal.end;
@@ -137,7 +140,7 @@ class Worker {
     bool complete = false;
     try {
       read();
-      if (!may_suggest(table_, trial.number, options_, stranger_start())) wait_for_others(trial);
+      if (!may_start(trial.number, !proposer_.is_fixed(trial))) wait_for_others(trial);
       proposer_.complete(table_, trial);
       complete = true;
       storage_.write(trial.id, {.parameters = trial.parameters,
@@ -162,8 +165,7 @@ class Worker {
   void wait_for_others(const Trial& trial) {
     storage_.write(trial.id, {.user_attributes = {{"worker", me_}}});
     const Heartbeat heartbeat(storage_, trial.id, options_.beat_seconds);
-    for (Pause pause; !may_suggest(table_, trial.number, options_, stranger_start());
-         pause.rest()) {
+    for (Pause pause; !may_start(trial.number, !proposer_.is_fixed(trial)); pause.rest()) {
       stop_if_interrupted();
       sweep();
     }
@@ -234,15 +236,18 @@ class Worker {
   }
 
   void make_owed_copies() {
-    for (read();; read()) {
-      std::optional<Trial> copy = owed_copy(table_);
-      if (!copy) return;
+    while (std::optional<Trial> copy = owed_copy(table_)) {
       // Where the number is another one by now, somebody else may have made it.
       storage_.create_numbered_trial(study_.id, std::move(*copy));
+      read();
     }
   }
 
-  std::string stranger_start() const { return utc_before(2 * options_.beat_seconds); }
+  bool may_start(std::int64_t number, bool draws) const {
+    return options_.asynchronous ||
+           may_begin(table_, number,
+                     {options_.concurrency, draws, utc_before(2 * options_.beat_seconds)});
+  }
 
   static constexpr double kSweepSeconds = 5;
 

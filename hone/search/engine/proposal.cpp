@@ -168,4 +168,16 @@ void Proposer::complete(const TrialTable& table, Trial& claimed) {
   fail("the space objects to its values: {}", objection);
 }
 
+bool Proposer::is_fixed(const Trial& claimed) const {
+  const auto given = claimed.system_attributes.find("fixed_params");
+  if (given == claimed.system_attributes.end() || !given->second.is_object()) return false;
+  Assignment earlier;
+  for (const SpaceParameter& parameter : options_.space.parameters) {
+    if (parameter.active && !parameter.active(earlier)) continue;
+    if (!given->second.contains(parameter.name)) return false;
+    earlier[parameter.name] = given->second[parameter.name];
+  }
+  return true;
+}
+
 }  // namespace hone

@@ -24,6 +24,8 @@ class Proposer {
   Proposal propose(const TrialTable& table);
   /// Gives a trial that was claimed its parameters. Throws `UserError`: values that are fixed are none of the space.
   void complete(const TrialTable& table, Trial& claimed);
+  /// Whether nothing is drawn for it, as all of its values are fixed.
+  bool is_fixed(const Trial& claimed) const;
 
  private:
   StudyView sampler_view(const KnownTrials& known, std::int64_t number);

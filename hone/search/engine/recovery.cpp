@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <set>
@@ -97,6 +98,10 @@ std::int64_t times_lost(const TrialTable& table, const Trial& trial) {
 }
 
 std::optional<Trial> owed_copy(const TrialTable& table) {
+  if (std::none_of(table.begin(), table.end(), [](const auto& trial) {
+        return trial->state == TrialState::fail && trial->system_attributes.contains(kRunAgain);
+      }))
+    return std::nullopt;
   std::set<std::int64_t> copied;
   for (const auto& trial : table)
     if (const auto history = trial->system_attributes.find("retry_history");

@@ -53,13 +53,12 @@ std::optional<std::int64_t> number_in(const std::map<std::string, Json>& attribu
   return found->second.get<std::int64_t>();
 }
 
-bool may_suggest(const TrialTable& table, std::int64_t number, const SearchOptions& options,
-                 const std::string& stranger_start) {
-  if (options.asynchronous) return true;
+bool may_begin(const TrialTable& table, std::int64_t number, const WaitRule& rule) {
   for (const auto& trial : table) {
     if (trial->number >= number) break;
-    if (trial->state != TrialState::running || is_strange(*trial, stranger_start)) continue;
-    if (trial->number <= number - options.concurrency || trial->parameters.empty()) return false;
+    if (trial->state != TrialState::running || is_strange(*trial, rule.stranger_start)) continue;
+    if (trial->number <= number - rule.concurrency || (rule.draws && trial->parameters.empty()))
+      return false;
   }
   return true;
 }

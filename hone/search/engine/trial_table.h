@@ -21,11 +21,19 @@ const Trial* trial_numbered(const TrialTable& table, std::int64_t number);
 std::optional<std::int64_t> number_in(const std::map<std::string, Json>& attributes,
                                       const std::string& key);
 
-/// Whether a trial of that number may be suggested: those that are `concurrency` or more numbers before it are finished, those
-/// between have their parameters. What waits is not waited for (who claims gets the lowest number), and what another program runs no longer
-/// than until `stranger_start`: trials that began earlier may have been left running by a program that died.
-bool may_suggest(const TrialTable& table, std::int64_t number, const SearchOptions& options,
-                 const std::string& stranger_start);
+/// What a trial waits for.
+struct WaitRule {
+  std::int64_t concurrency = 1;
+  /// Whether its values depend on those of the trials that run beside it, so that these must have theirs.
+  bool draws = true;
+  /// When the oldest trial that is waited for began, of those that another program runs: earlier ones may have been left by a
+  /// program that died.
+  std::string stranger_start = {};
+};
+
+/// Whether a trial of that number may begin: those that are `concurrency` or more numbers before it are finished, those between have their
+/// parameters. What waits is not waited for: who claims gets the lowest number.
+bool may_begin(const TrialTable& table, std::int64_t number, const WaitRule& rule);
 
 /// What a trial of a number knows of: trials that finished at least `concurrency` numbers before it, and others as they were when
 /// they began. Valid as long as the table.
