@@ -108,7 +108,7 @@ class Worker {
       sweep();
       make_owed_copies();
       if (something_waits()) {
-        if (std::optional<Trial> claimed = storage_.claim_waiting(study_.id))
+        if (std::optional<Trial> claimed = storage_.claim_waiting(study_.id, {{"worker", me_}}))
           return started(std::move(*claimed));
         continue;
       }
@@ -136,16 +136,14 @@ class Worker {
 
   // A claimed trial with its parameters, as soon as it may know of those before it. None: it cannot be run.
   std::optional<Trial> started(Trial trial) {
-    trial.user_attributes["worker"] = me_;
     bool complete = false;
     try {
       read();
       if (!may_start(trial.number, !proposer_.is_fixed(trial))) wait_for_others(trial);
       proposer_.complete(table_, trial);
       complete = true;
-      storage_.write(trial.id, {.parameters = trial.parameters,
-                                .user_attributes = {{"worker", me_}},
-                                .system_attributes = trial.system_attributes});
+      storage_.write(
+          trial.id, {.parameters = trial.parameters, .system_attributes = trial.system_attributes});
       return trial;
     } catch (const Interrupted&) {
       finish(trial, end_of_interrupted());
@@ -163,7 +161,6 @@ class Worker {
   }
 
   void wait_for_others(const Trial& trial) {
-    storage_.write(trial.id, {.user_attributes = {{"worker", me_}}});
     const Heartbeat heartbeat(storage_, trial.id, options_.beat_seconds);
     for (Pause pause; !may_start(trial.number, !proposer_.is_fixed(trial)); pause.rest()) {
       stop_if_interrupted();

@@ -43,12 +43,14 @@ class MemoryStorage : public StudyStorage {
     if (trial.number != static_cast<std::int64_t>(trials(study).size())) return std::nullopt;
     return insert(study, std::move(trial));
   }
-  std::optional<Trial> claim_waiting(std::int64_t study) override {
+  std::optional<Trial> claim_waiting(std::int64_t study,
+                                     const std::map<std::string, Json>& user_attributes) override {
     const std::lock_guard lock(mutex_);
     for (Trial& trial : trials(study))
       if (trial.state == TrialState::waiting) {
         trial.state = TrialState::running;
         trial.start = utc_now();
+        apply(trial, {.user_attributes = user_attributes});
         return trial;
       }
     return std::nullopt;

@@ -318,8 +318,8 @@ void check_claims_once(const OpenStorage& open, int processes, int queue, int mo
   in_processes(processes, [&](int process) {
     const auto storage = open();
     const std::int64_t study = storage->find_study(kName).value().id;
-    while (const auto trial = storage->claim_waiting(study)) {
-      storage->write(trial->id, {.user_attributes = {{"process", process}}});
+    while (const auto trial = storage->claim_waiting(study, {{"process", process}})) {
+      EXPECT_EQ(trial->user_attributes.at("process"), process);
       run_one(*storage, *trial, 0.5);
     }
     for (int i = 0; i < more; ++i) run_one(*storage, storage->create_trial(study, {}), 0.25);

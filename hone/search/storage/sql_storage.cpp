@@ -111,7 +111,8 @@ class SqlStorage final : public StudyStorage {
     return insert_trial(study, std::move(trial));
   }
 
-  std::optional<Trial> claim_waiting(std::int64_t study) override {
+  std::optional<Trial> claim_waiting(std::int64_t study,
+                                     const std::map<std::string, Json>& user_attributes) override {
     if (!waits(study)) return std::nullopt;
     const std::string claim = fmt::format(
         "UPDATE trials SET state = 'RUNNING', datetime_start = $1 WHERE trial_id = (SELECT "
@@ -129,8 +130,9 @@ class SqlStorage final : public StudyStorage {
           std::int64_t id = -1;
           run(claim, {now, study, none_waits_to_[study]},
               [&](const SqlRow& row) { id = row.integer(0); });
-          if (id >= 0)
-            claimed = read_stored_trials(*database_, fmt::format("t.trial_id = {}", id), known_);
+          if (id < 0) return;
+          write_change(*database_, id, {.user_attributes = user_attributes});
+          claimed = read_stored_trials(*database_, fmt::format("t.trial_id = {}", id), known_);
         },
         [&] {
           return !claimed.empty() &&

@@ -64,8 +64,10 @@ class StudyStorage {
   /// The same where that number is the one that `trial` names; where it is another one, nothing is added or returned: what was
   /// decided for a trial of that number, by the trials before it, holds for no other.
   virtual std::optional<Trial> create_numbered_trial(std::int64_t study, Trial trial) = 0;
-  /// Makes the waiting trial of the lowest number a running one and returns it: to one caller alone. None waits: nothing.
-  virtual std::optional<Trial> claim_waiting(std::int64_t study) = 0;
+  /// Makes the waiting trial of the lowest number a running one and returns it: to one caller alone. None waits: nothing. The attributes
+  /// are written with it: who runs it is known from the first moment, so that a worker that dies in the next one is missed.
+  virtual std::optional<Trial> claim_waiting(
+      std::int64_t study, const std::map<std::string, Json>& user_attributes = {}) = 0;
   /// Writes to a running trial. Throws `FinishedTrialError` when it no longer runs.
   virtual void write(std::int64_t trial, const TrialChange& change) = 0;
   /// Ends a running trial. Throws `FinishedTrialError` when it no longer runs: somebody took its worker for dead.
