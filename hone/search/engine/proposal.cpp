@@ -76,7 +76,7 @@ Proposer::Proposer(const Study& study, Sampler& sampler, const Pruner& pruner,
 }
 
 bool Proposer::beyond_budget(const TrialTable& table, std::int64_t number) const {
-  if (options_.trials == 0) return false;
+  if (options_.trials == 0 || number < options_.trials) return false;
   const auto copies = std::count_if(table.begin(), table.end(), [](const auto& trial) {
     return trial->system_attributes.contains("failed_trial");
   });

@@ -24,8 +24,7 @@ StudyRun::StudyRun(StudyStorage& storage, const Study& study, const Pruner& prun
       options_(options),
       table_(table),
       trial_(std::move(trial)),
-      values_(assignment_of(trial_.parameters)),
-      known_(study, table, trial_.number, options) {}
+      values_(assignment_of(trial_.parameters)) {}
 
 bool StudyRun::report(std::int64_t step, double value) {
   user_check(step >= 0, "a report of step {}: expected 0 or more", step);
@@ -33,17 +32,7 @@ bool StudyRun::report(std::int64_t step, double value) {
              "a report of a trial of {} objectives: only trials of one are pruned",
              study_.directions.size());
   trial_.reports.emplace(step, value);
-  if (options_.asynchronous) {
-    store([&] { storage_.read_trials(study_.id, table_); });
-    known_ = KnownTrials(study_, table_, trial_.number, options_);
-  }
-  StudyView others = finished_of(points_of(known_.all()));
-  // The place of the trial that this one goes on with is its own.
-  if (const auto origin = number_in(trial_.user_attributes, "continues"))
-    std::erase_if(others.trials, [&](const Trial* other) {
-      return other->number == *origin || number_in(other->user_attributes, "continues") == *origin;
-    });
-  const PruneDecision decision = pruner_.decide(others, trial_);
+  const PruneDecision decision = pruner_.decide(others(), trial_);
   for (const auto& [key, attribute] : decision.system_attributes)
     trial_.system_attributes[key] = attribute;
   store([&] {
@@ -51,6 +40,19 @@ bool StudyRun::report(std::int64_t step, double value) {
                    {.reports = {{step, value}}, .system_attributes = decision.system_attributes});
   });
   return decision.prune;
+}
+
+const StudyView& StudyRun::others() {
+  if (known_ && !options_.asynchronous) return others_;
+  if (options_.asynchronous) store([&] { storage_.read_trials(study_.id, table_); });
+  known_.emplace(study_, table_, trial_.number, options_);
+  others_ = finished_of(points_of(known_->all()));
+  // The place of the trial that this one goes on with is its own.
+  if (const auto origin = number_in(trial_.user_attributes, "continues"))
+    std::erase_if(others_.trials, [&](const Trial* other) {
+      return other->number == *origin || number_in(other->user_attributes, "continues") == *origin;
+    });
+  return others_;
 }
 
 void StudyRun::set_user_attribute(const std::string& key, const Json& value) {

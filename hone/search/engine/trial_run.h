@@ -22,6 +22,8 @@ class StudyRun : public TrialRun {
 
  private:
   void store(FunctionRef<void()> access);
+  // The trials that the pruner sees.
+  const StudyView& others();
   TrialEnd end_of(const TrialOutcome& outcome) const;
 
   StudyStorage& storage_;
@@ -31,7 +33,8 @@ class StudyRun : public TrialRun {
   TrialTable& table_;
   Trial trial_;
   Assignment values_;
-  KnownTrials known_;
+  std::optional<KnownTrials> known_;  // as soon as there is a report
+  StudyView others_;
   std::exception_ptr storage_failure_;
 };
 
