@@ -82,9 +82,7 @@ class Worker {
       read();
       make_owed_copies();
     }
-    const auto known = study_.user_attributes.find("end_reason");
-    if (known == study_.user_attributes.end() || known->second != end_.reason)
-      storage_.set_study_attribute(study_.id, AttributeOwner::user, "end_reason", end_.reason);
+    storage_.set_study_attribute(study_.id, AttributeOwner::user, "end_reason", end_.reason);
     return end_;
   }
 
@@ -138,8 +136,10 @@ class Worker {
   std::optional<Trial> started(Trial trial) {
     bool complete = false;
     try {
-      read();
-      if (!may_start(trial.number, !proposer_.is_fixed(trial))) wait_for_others(trial);
+      // What finished before it still has: only who draws looks at the trials between.
+      const bool draws = !proposer_.is_fixed(trial);
+      if (draws || next_number(table_) <= trial.number) read();
+      if (!may_start(trial.number, draws)) wait_for_others(trial, draws);
       proposer_.complete(table_, trial);
       complete = true;
       storage_.write(
@@ -160,9 +160,9 @@ class Worker {
     return std::nullopt;
   }
 
-  void wait_for_others(const Trial& trial) {
+  void wait_for_others(const Trial& trial, bool draws) {
     const Heartbeat heartbeat(storage_, trial.id, options_.beat_seconds);
-    for (Pause pause; !may_start(trial.number, !proposer_.is_fixed(trial)); pause.rest()) {
+    for (Pause pause; !may_start(trial.number, draws); pause.rest()) {
       stop_if_interrupted();
       sweep();
     }
