@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "hone/base/text.h"
+#include "hone/search/space.h"
 #include "hone/search/storage/storage.h"
 #include "tests/cli/run_hone.h"
 #include "tests/support/expect.h"
