@@ -6,7 +6,7 @@
 namespace hone {
 
 /// Whole numbers of up to 127 bits: how many points a grid may have.
-using WideCount = unsigned __int128;
+__extension__ typedef unsigned __int128 WideCount;
 
 /// A drawn order of 0 … count − 1 without a list of it: a Feistel network of four rounds over the next power of four, walked until it
 /// lands below the count (Black, Rogaway 2002).
