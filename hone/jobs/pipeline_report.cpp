@@ -296,7 +296,11 @@ std::optional<Table> figures_table(const Pipeline& pipeline, const fs::path& fol
     if (!path_exists(folder / stage.name / "settings.json")) continue;
     Runs own = read_runs({(folder / stage.name).string()});
     for (RunFolder& run : own.folders) {
-      for (Json& row : run.rows) row["folder"] = stage.name;
+      const bool several = run.rows.size() > 1;  // a row for every model of a choice
+      for (Json& row : run.rows)
+        row["folder"] = several && value_at(row, "variant").is_string()
+                            ? fmt::format("{}: {}", stage.name, row["variant"].get<std::string>())
+                            : stage.name;
       runs.folders.push_back(std::move(run));
     }
   }

@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "hone/analysis/cost.h"
+#include "hone/base/cpu.h"
 #include "hone/base/interrupt.h"
+#include "hone/base/own_process.h"
 #include "hone/base/text.h"
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/times_in_turn.h"
@@ -200,6 +202,8 @@ LabResult run_lab(const Lab& lab, const LabJob& job, Context& context) {
   take_up(run, stages, seconds);
   if (run.found.contains("train")) open_trained(subject, output, context);
   announce(context, cost_text(lab, job, stages, run));
+  foretell_memory(static_cast<double>(resident_bytes()) +
+                  total_cost(stages, run.found).memory_bytes);
   work_through(run, stages, seconds);
   const LabReport found = lab.report(run);
   RunReport report = run_report(lab, run, found);

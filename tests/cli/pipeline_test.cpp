@@ -148,6 +148,8 @@ TEST_F(PipelineTest, ChainsStagesIntoOneFolder) {
   EXPECT_TRUE(fs::exists(folder.path() / "out/graph/graph.dot"));
   EXPECT_TRUE(fs::exists(folder.path() / "out/figures/bits.svg"));
   EXPECT_EQ(read_file(folder.path() / "out/pipeline.toml"), kChain);
+  EXPECT_NE(read_file(folder.path() / "out/results.csv").find("\nbest: rounded/8,"),
+            std::string::npos);
   EXPECT_FALSE(fs::exists(folder.path() / "out/stages"));
   EXPECT_FALSE(fs::exists(folder.path() / "out.partial"));
   // Each of them is what its command would have made.
