@@ -40,6 +40,7 @@ struct BenchArguments {
   SamplerBenchJob sampler;
   std::string profile;  ///< of a model no value, of a sampler a version of Optuna
   std::string function, replay;
+  std::int64_t trials = 0;  ///< of a sampler or a storage; 0: as many as these have by themselves
   RunArguments run;
 };
 
@@ -84,6 +85,7 @@ void run_storage(BenchArguments& a) {
     throw UsageError(
         "hone bench storage: --storage is missing: the path of an SQLite file, or "
         "postgresql://USER@HOST/DATABASE");
+  if (a.trials > 0) a.storage.trials = a.trials;
   const StorageBenchResult result = bench_storage(a.storage);
   if (a.run.json) return print_result("bench", result.fields);
   print_text(a.run, "{}", result.text(text_style(a.run)));
@@ -105,6 +107,7 @@ void run_sampler(BenchArguments& a, const CLI::App& app) {
   SamplerBenchJob& job = a.sampler;
   if (app.count("--profile") > 0) job.profile = find_tpe_profile(a.profile);
   job.seed = a.run.seed;
+  if (a.trials > 0) job.trials = a.trials;
   if (job.sampler != "tpe" && app.count("--profile") > 0)
     throw UsageError("hone bench sampler: --profile is of --sampler tpe");
   if (a.function.empty()) {
@@ -220,9 +223,6 @@ Command bench_command() {
         app.add_option("--workers", a->storage.workers,
                        "of storage: processes that run trials at once")
             ->check(number_from(1));
-        app.add_option("--trials", a->storage.trials,
-                       "of storage: trials of all workers together, made and from a queue")
-            ->check(number_from(1));
         app.add_option("--join", a->storage.join,
                        "of storage: be one more worker of this study of another `hone bench "
                        "storage`, on this machine or another");
@@ -230,8 +230,9 @@ Command bench_command() {
             ->check(one_of({"tpe", "random"}));
         app.add_flag("--compatible", a->sampler.compatible,
                      "of sampler: draw the random numbers that Optuna draws");
-        app.add_option("--trials", a->sampler.trials,
-                       "of sampler: those before what is timed; with --function all")
+        app.add_option("--trials", a->trials,
+                       "of storage: those of all workers together, made and from a queue; of "
+                       "sampler: those before what is timed, with --function all")
             ->check(number_from(1));
         app.add_option("--parameters", a->sampler.parameters, "of sampler: floats of a trial")
             ->check(number_from(1));
