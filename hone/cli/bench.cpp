@@ -1,9 +1,13 @@
 #include "hone/jobs/bench.h"
 
+#include <fmt/ranges.h>
+
 #include <charconv>
 #include <set>
 
+#include <fmt/ranges.h>
 #include "hone/base/text.h"
+
 #include "hone/cli/arguments.h"
 #include "hone/cli/print_result.h"
 #include "hone/cli/screen.h"
@@ -26,9 +30,9 @@ const Subject kSubjects[] = {
     {"",
      {"batch", "tokens", "train", "qat", "format", "native", "lora", "profile", "adapter", "runs"}},
     {kDequantize, {"elements", "group", "bits", "to", "figure", "overwrite", "runs"}},
-    {kStorage, {"storage", "workers", "trials", "join"}},
     {kSampler,
-     {"sampler", "profile", "compatible", "trials", "parameters", "function", "replay", "runs"}}};
+     {"sampler", "profile", "compatible", "trials", "parameters", "function", "replay", "runs"}},
+    {kStorage, {"storage", "workers", "trials", "join"}}};
 
 struct BenchArguments {
   BenchJob job;
@@ -72,11 +76,14 @@ void check_use(const BenchArguments& a, const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = argument_name(*option);
     if (option->count() == 0 || asked.flags.contains(name)) continue;
+    std::vector<std::string> owners;
     for (const Subject& other : kSubjects)
       if (other.flags.contains(name))
-        throw UsageError(fmt::format(
-            "hone bench{}{}: --{} is of {}", asked.name.empty() ? "" : " ", asked.name, name,
-            other.name.empty() ? "models" : fmt::format("`hone bench {}`", other.name)));
+        owners.push_back(other.name.empty() ? "models"
+                                            : fmt::format("`hone bench {}`", other.name));
+    if (!owners.empty())
+      throw UsageError(fmt::format("hone bench{}{}: --{} is of {}", asked.name.empty() ? "" : " ",
+                                   asked.name, name, fmt::join(owners, " and ")));
   }
 }
 
@@ -129,7 +136,7 @@ void run_sampler(BenchArguments& a, const CLI::App& app) {
 // Without a value it reads as a flag does.
 void take_profile(BenchArguments& a, const CLI::App& app) {
   a.job.profile = app.count("--profile") > 0;
-  if (a.job.profile && a.profile != "true")
+  if (a.job.profile && !a.profile.empty())
     throw UsageError(fmt::format(
         "hone bench: --profile {}: of a model it takes no value; give the model first", a.profile));
 }

@@ -46,7 +46,7 @@ Command widths_command();
 
 const std::vector<CommandGroup>& command_groups() {
   static const std::vector<CommandGroup> groups = {
-      {"Begin", {demo_command(), lab_command(), doctor_command()}},
+      {"Begin", {demo_command(), lab_command()}},
       {"Model",
        {train_command(), eval_command(), compare_command(), runs_command(), predict_command()}},
       {"Chain", {run_command(), search_command()}},
@@ -61,7 +61,7 @@ const std::vector<CommandGroup>& command_groups() {
         convert_command(), tokenize_command(), pass_command(), passes_command()},
        /*brief=*/true},
       {"Program",
-       {cache_command(), schema_command(), completion_command(), man_command()},
+       {doctor_command(), cache_command(), schema_command(), completion_command(), man_command()},
        /*brief=*/true},
   };
   return groups;

@@ -454,7 +454,7 @@ const std::vector<Document>& documents() {
           {"apart_flops", "FLOP", "that running every layer in every way apart takes"}}}}},
       {"search",
        "A search over what can be done to a model, and its winner.",
-       {{"",
+       {{"without --join",
          {kResult,
           kSubject,
           {"study", "text", "its name"},

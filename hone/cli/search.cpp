@@ -102,7 +102,8 @@ void declare_budget(CLI::App& app, SearchOptions& budget) {
 void declare_study(CLI::App& app, SearchArguments& a) {
   app.add_option("--study", a.job.study, "its name in the storage");
   app.add_option("--storage", a.job.storage,
-                 "where the study stands, in Optuna's tables: an SQLite file, or postgresql://… "
+                 "where the study stands, in Optuna's tables: an SQLite file, or "
+                 "postgresql://USER@HOST/DATABASE "
                  "(a password by PGPASSFILE or a service file); without it study.db in the "
                  "output folder");
   app.add_flag("--join", a.job.join,
@@ -136,7 +137,7 @@ void declare_sampling(CLI::App& app, SearchArguments& a) {
 }  // namespace
 
 Command search_command() {
-  return {"search", "try architectures, formats, sparsities and settings; Optuna opens the study",
+  return {"search", "try shapes, formats and settings, and keep the best",
           "hone search my-model --recipe space.toml --data 'synth:negation?seed=7&n=30000' "
           "--trials 20 -o search",
           [](CLI::App& app) -> std::function<void()> {

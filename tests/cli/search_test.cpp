@@ -84,7 +84,7 @@ TEST_F(SearchCommand, EndsWhereNoPointIsLeftAndKeepsItsWinner) {
                            "best/config.json", "best/trained_on.safetensors"})
     EXPECT_TRUE(fs::exists(folder() / "out" / file)) << file;
   EXPECT_FALSE(fs::exists(folder() / "out/study.db-wal"));
-  EXPECT_EQ(run_json({"predict", "out/best", "a good film"}, folder())["predictions"].size(), 1u);
+  run_well({"predict", "out/best", "a good film"}, folder());
 }
 
 TEST_F(SearchCommand, FindsTheSameWithTwoWorkers) {
