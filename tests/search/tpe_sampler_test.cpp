@@ -92,9 +92,9 @@ TEST_P(OptunaTraces, AreSuggestedAgain) {
 
 INSTANTIATE_TEST_SUITE_P(Tpe, OptunaTraces,
                          ::testing::Values(Trace{"cont_5.0.0", TpeProfile::optuna_5, 0},
-                                         Trace{"cont_4.6uv", TpeProfile::optuna_4_6, 0},
-                                         Trace{"mixed_5.0.0", TpeProfile::optuna_5, 0},
-                                         Trace{"mixed_4.6uv", TpeProfile::optuna_4_6, 2}));
+                                           Trace{"cont_4.6uv", TpeProfile::optuna_4_6, 0},
+                                           Trace{"mixed_5.0.0", TpeProfile::optuna_5, 0},
+                                           Trace{"mixed_4.6uv", TpeProfile::optuna_4_6, 2}));
 
 // Nothing but our own values goes in, so an error would grow.
 TEST(Tpe, RunsAsOptunaRanWithoutItsValues) {
@@ -222,11 +222,11 @@ TEST_P(TpeModes, SuggestsTheSameWhateverItSawBefore) {
 
 INSTANTIATE_TEST_SUITE_P(Tpe, TpeModes,
                          ::testing::Values(Mode{}, Mode{.multivariate = false}, Mode{.group = true},
-                                         Mode{.profile = TpeProfile::optuna_3_1,
-                                              .multivariate = false},
-                                         Mode{.profile = TpeProfile::optuna_3_1},
-                                         Mode{.profile = TpeProfile::optuna_4_6},
-                                         Mode{.profile = TpeProfile::optuna_4_9}));
+                                           Mode{.profile = TpeProfile::optuna_3_1,
+                                                .multivariate = false},
+                                           Mode{.profile = TpeProfile::optuna_3_1},
+                                           Mode{.profile = TpeProfile::optuna_4_6},
+                                           Mode{.profile = TpeProfile::optuna_4_9}));
 
 TEST(Tpe, StaysAwayFromTrialsThatRun) {
   const SearchSpace space{.parameters = {{"x", real_values(0, 1)}}};
