@@ -145,8 +145,8 @@ std::vector<SearchSetting> read_section(const TomlFile& file, const SectionDef& 
   std::vector<SearchSetting> settings;
   for (const auto& [key, value] : in_order(table)) {
     settings.push_back(setting_of(file, key, *value));
-    with_context(fmt::format("{}: {}.{}", file.at(*value), def.name, key), [&] {
-      for (const Json& sample : samples_of(settings.back())) def.check(key, sample);
+    with_context(fmt::format("{}: {}.{}", file.at(*value), def.name, key), [&, &name = key] {
+      for (const Json& sample : samples_of(settings.back())) def.check(name, sample);
     });
   }
   return settings;
@@ -274,8 +274,8 @@ void read_objectives(const TomlFile& file, SearchRecipe& recipe) {
     const toml::node* node = file.table.get(key);
     if (node == nullptr) continue;
     for (const std::string& text : texts_of(file, *node, key))
-      with_context(fmt::format("{}: {}", file.at(*node), key), [&] {
-        recipe.objectives.push_back({parse_formula(text), direction});
+      with_context(fmt::format("{}: {}", file.at(*node), key), [&, sought = direction] {
+        recipe.objectives.push_back({parse_formula(text), sought});
       });
   }
   if (const toml::node* node = file.table.get("constraints"))
