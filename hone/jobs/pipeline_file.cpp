@@ -10,6 +10,7 @@
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/jobs/toml_file.h"
 
 namespace hone {
 namespace {
@@ -22,37 +23,10 @@ constexpr std::string_view kTaken[] = {"stages", "figures"};  // folders in that
 
 int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
 
-/// Where messages point.
-struct Place {
-  std::string_view where;
-  std::string at(const toml::node& node) const {
-    return fmt::format("{}, line {}", where, line_of(node));
-  }
-};
-
-// The entries of a table in the order of the file.
-std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table) {
-  std::vector<std::pair<std::string, const toml::node*>> entries;
-  for (const auto& [key, node] : table) entries.emplace_back(std::string(key.str()), &node);
-  std::ranges::stable_sort(entries, [](const auto& a, const auto& b) {
-    const auto begin = [](const toml::node& node) {
-      const toml::source_position& at = node.source().begin;
-      return std::pair(at.line, at.column);
-    };
-    return begin(*a.second) < begin(*b.second);
-  });
-  return entries;
-}
-
-const toml::table& table_at(const toml::node& node, std::string_view what, const Place& place) {
-  user_check(node.is_table(), "{}: {}: expected a table", place.at(node), what);
-  return *node.as_table();
-}
-
 std::string number_text(double value) { return fmt::format("{}", value); }
 
 // A string, a number or a boolean as text.
-std::string scalar_text(const toml::node& node, std::string_view what, const Place& place) {
+std::string scalar_text(const toml::node& node, std::string_view what, const TomlPlace& place) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
   if (const auto* number = node.as_floating_point()) return number_text(number->get());
@@ -60,7 +34,7 @@ std::string scalar_text(const toml::node& node, std::string_view what, const Pla
   fail("{}: {}: expected a string, a number or true or false", place.at(node), what);
 }
 
-std::string string_at(const toml::table& table, std::string_view key, const Place& place,
+std::string string_at(const toml::table& table, std::string_view key, const TomlPlace& place,
                       std::string otherwise = {}) {
   const toml::node* node = table.get(key);
   if (node == nullptr) return otherwise;
@@ -68,16 +42,8 @@ std::string string_at(const toml::table& table, std::string_view key, const Plac
   return node->as_string()->get();
 }
 
-void check_keys(const toml::table& table, const std::vector<std::string>& known,
-                std::string_view what, const Place& place) {
-  for (const auto& [key, node] : table)
-    user_check(std::ranges::find(known, key.str()) != known.end(),
-               "{}: unknown key '{}' of {}; known are {}{}", place.at(node), key.str(), what,
-               fmt::join(known, ", "), did_you_mean(key.str(), known));
-}
-
 void check_name(const std::string& name, std::string_view what, const toml::node& node,
-                const Place& place) {
+                const TomlPlace& place) {
   constexpr std::string_view kLetters =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
   user_check(!name.empty() && name.find_first_not_of(kLetters) == std::string::npos,
@@ -88,7 +54,7 @@ void check_name(const std::string& name, std::string_view what, const toml::node
 /// One setting of a loop: names and values.
 using Setting = std::vector<std::pair<std::string, std::string>>;
 
-Setting setting_of(const toml::table& table, const Place& place) {
+Setting setting_of(const toml::table& table, const TomlPlace& place) {
   Setting setting;
   for (const auto& [name, node] : in_order(table))
     setting.emplace_back(name, scalar_text(*node, name, place));
@@ -97,7 +63,7 @@ Setting setting_of(const toml::table& table, const Place& place) {
 
 /// All settings of an `each`: a list of tables, or lists by name of which every combination is one, the last name fastest.
 std::vector<Setting> settings_of_each(
-    const toml::node& node, const Place& place,
+    const toml::node& node, const TomlPlace& place,
     const std::function<const toml::node&(const toml::node&)>& seen_through) {
   std::vector<Setting> all;
   if (const toml::array* list = node.as_array()) {
@@ -701,7 +667,7 @@ class PipelineReader {
   }
 
   const toml::table& file_;
-  Place place_;
+  TomlPlace place_;
   const std::map<std::string, std::string>& given_;
   const std::string& variant_;
   const toml::table* settings_ = nullptr;
@@ -718,12 +684,7 @@ std::string Pipeline::place(int line) const { return fmt::format("{}, line {}", 
 Pipeline parse_pipeline(std::string_view text, const std::string& where,
                         const std::map<std::string, std::string>& given,
                         const std::string& variant) {
-  toml::table file;
-  try {
-    file = toml::parse(text, where);
-  } catch (const toml::parse_error& error) {
-    fail("{}, line {}: {}", where, error.source().begin.line, error.description());
-  }
+  const toml::table file = parse_toml(text, where);
   Pipeline pipeline = PipelineReader(file, where, given, variant).read();
   pipeline.text = text;
   return pipeline;

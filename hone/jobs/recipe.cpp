@@ -1,11 +1,11 @@
 #include "hone/jobs/recipe.h"
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <regex>
 
 #include "hone/base/error.h"
 #include "hone/base/text.h"
+#include "hone/jobs/toml_file.h"
 #include "hone/passes/quantize.h"
 
 namespace hone {
@@ -13,84 +13,59 @@ namespace {
 
 constexpr Operand kReads[] = {Operand::input, Operand::weight, Operand::bias};
 
-std::string place(std::string_view where, const toml::node& node) {
-  return fmt::format("{}, line {}", where, node.source().begin.line);
-}
-
-std::string text_of(const toml::node& node, std::string_view key, std::string_view where) {
-  user_check(node.is_string(), "{}: {}: expected a string", place(where, node), key);
-  return node.as_string()->get();
-}
-
-std::vector<std::string> texts_of(const toml::node& node, std::string_view key,
-                                  std::string_view where) {
-  if (!node.is_array()) return {text_of(node, key, where)};
-  std::vector<std::string> texts;
-  for (const toml::node& item : *node.as_array()) texts.push_back(text_of(item, key, where));
-  return texts;
-}
-
-void check_keys(const toml::table& table, const std::vector<std::string>& known,
-                std::string_view where) {
-  for (const auto& [key, node] : table) {
-    user_check(std::ranges::find(known, key.str()) != known.end(),
-               "{}: unknown key '{}'; known are {}{}", place(where, node), key.str(),
-               fmt::join(known, ", "), did_you_mean(key.str(), known));
-  }
-}
-
 void set_reads(OperandFormats& formats, const std::optional<Format>& format) {
   for (const Operand operand : kReads) formats[operand] = format;
 }
 
 std::optional<Format> format_of(const toml::node& node, std::string_view key,
-                                std::string_view where, const FormatTable& formats) {
-  const std::string text = text_of(node, key, where);
-  return with_context(place(where, node), [&] { return parse_optional_format(text, formats); });
+                                const TomlPlace& place, const FormatTable& formats) {
+  const std::string text = text_at(node, key, place);
+  return with_context(place.at(node), [&] { return parse_optional_format(text, formats); });
 }
 
 // The keys `format`, `input`, `weight`, `bias` and `output` of a table.
-OperandFormats operand_formats(const toml::table& table, std::string_view where,
+OperandFormats operand_formats(const toml::table& table, const TomlPlace& place,
                                const FormatTable& formats) {
   OperandFormats chosen;
   if (const toml::node* all = table.get("format"))
-    set_reads(chosen, format_of(*all, "format", where, formats));
+    set_reads(chosen, format_of(*all, "format", place, formats));
   for (const Operand operand : kOperands) {
     const std::string_view key = to_string(operand);
     if (const toml::node* node = table.get(key))
-      chosen[operand] = format_of(*node, key, where, formats);
+      chosen[operand] = format_of(*node, key, place, formats);
   }
   return chosen;
 }
 
-OperandFormats default_formats(const toml::node& node, std::string_view where,
+OperandFormats default_formats(const toml::node& node, const TomlPlace& place,
                                const FormatTable& formats) {
   if (const toml::table* table = node.as_table()) {
-    check_keys(*table, {"format", "input", "weight", "bias", "output"}, where);
-    return operand_formats(*table, where, formats);
+    check_keys(*table, {"format", "input", "weight", "bias", "output"}, "a default", place);
+    return operand_formats(*table, place, formats);
   }
   OperandFormats chosen;
-  set_reads(chosen, format_of(node, "default", where, formats));
+  set_reads(chosen, format_of(node, "default", place, formats));
   return chosen;
 }
 
-RecipeRule rule_of(const toml::node& node, std::string_view where, const FormatTable& formats) {
+RecipeRule rule_of(const toml::node& node, const TomlPlace& place, const FormatTable& formats) {
   const toml::table* table = node.as_table();
-  user_check(table != nullptr, "{}: expected a table; write [[rule]]", place(where, node));
-  check_keys(*table, {"op", "name", "regex", "format", "input", "weight", "bias", "output"}, where);
+  user_check(table != nullptr, "{}: expected a table; write [[rule]]", place.at(node));
+  check_keys(*table, {"op", "name", "regex", "format", "input", "weight", "bias", "output"},
+             "a rule", place);
   RecipeRule rule;
-  rule.where = place(where, node);
-  if (const toml::node* op = table->get("op")) rule.ops = texts_of(*op, "op", where);
-  if (const toml::node* name = table->get("name")) rule.name = text_of(*name, "name", where);
+  rule.where = place.at(node);
+  if (const toml::node* op = table->get("op")) rule.ops = texts_at(*op, "op", place);
+  if (const toml::node* name = table->get("name")) rule.name = text_at(*name, "name", place);
   if (const toml::node* regex = table->get("regex")) {
-    rule.regex = text_of(*regex, "regex", where);
+    rule.regex = text_at(*regex, "regex", place);
     try {
       std::regex compiled(*rule.regex);
     } catch (const std::regex_error& error) {
       fail("{}: '{}' is no regular expression: {}", rule.where, *rule.regex, error.what());
     }
   }
-  rule.formats = operand_formats(*table, where, formats);
+  rule.formats = operand_formats(*table, place, formats);
   user_check(!rule.formats.empty(),
              "{}: the rule sets nothing; give format, input, weight, bias or output", rule.where);
   return rule;
@@ -134,20 +109,16 @@ std::optional<Format> parse_optional_format(std::string_view text, const FormatT
 }
 
 Recipe parse_recipe(std::string_view text, std::string_view where, const FormatTable& formats) {
-  toml::table table;
-  try {
-    table = toml::parse(text, where);
-  } catch (const toml::parse_error& error) {
-    fail("{}, line {}: {}", where, error.source().begin.line, error.description());
-  }
-  check_keys(table, {"default", "rule"}, where);
+  const TomlPlace place{std::string(where)};
+  const toml::table table = parse_toml(text, where);
+  check_keys(table, {"default", "rule"}, "a recipe", place);
   Recipe recipe;
   if (const toml::node* node = table.get("default"))
-    recipe.defaults = default_formats(*node, where, formats);
+    recipe.defaults = default_formats(*node, place, formats);
   if (const toml::node* node = table.get("rule")) {
-    user_check(node->is_array(), "{}: rule: expected [[rule]] tables", place(where, *node));
+    user_check(node->is_array(), "{}: rule: expected [[rule]] tables", place.at(*node));
     for (const toml::node& rule : *node->as_array())
-      recipe.rules.push_back(rule_of(rule, where, formats));
+      recipe.rules.push_back(rule_of(rule, place, formats));
   }
   user_check(!recipe.defaults.empty() || !recipe.rules.empty(),
              "{}: the recipe says nothing; give a default or a [[rule]]", where);

@@ -68,20 +68,20 @@ Distribution range_of(const toml::table& table) {
                      step == nullptr ? std::nullopt : std::optional(real(step)), logarithmic);
 }
 
-SearchSetting setting_of(const TomlFile& file, const std::string& key, const toml::node& node) {
+SearchSetting setting_of(const TomlPlace& place, const std::string& key, const toml::node& node) {
   SearchSetting setting{.key = key, .line = line_of(node)};
-  const std::string where = fmt::format("{}: {}", file.at(node), key);
+  const std::string where = fmt::format("{}: {}", place.at(node), key);
   if (const toml::array* list = node.as_array()) {
     std::vector<Json> values;
-    for (const toml::node& item : *list) values.push_back(scalar_of(file, item, key));
+    for (const toml::node& item : *list) values.push_back(scalar_at(item, key, place));
     with_context(where, [&] { choose_from(setting, std::move(values)); });
   } else if (const toml::table* range = node.as_table()) {
-    check_keys(file, *range, {"low", "high", "step", "log"}, key);
+    check_keys(*range, {"low", "high", "step", "log"}, key, place);
     with_context(where, [&] { setting.distribution = range_of(*range); });
     if (setting.distribution.single())
       setting.value = setting.distribution.external(setting.distribution.low);
   } else {
-    setting.value = scalar_of(file, node, key);
+    setting.value = scalar_at(node, key, place);
   }
   return setting;
 }
@@ -138,14 +138,14 @@ const std::vector<SectionDef>& sections() {
   return table;
 }
 
-std::vector<SearchSetting> read_section(const TomlFile& file, const SectionDef& def,
+std::vector<SearchSetting> read_section(const TomlPlace& place, const SectionDef& def,
                                         const toml::node& node) {
-  const toml::table& table = table_of(file, node, def.name);
-  check_keys(file, table, def.keys, fmt::format("[{}]", def.name));
+  const toml::table& table = table_at(node, def.name, place);
+  check_keys(table, def.keys, fmt::format("[{}]", def.name), place);
   std::vector<SearchSetting> settings;
   for (const auto& [key, value] : in_order(table)) {
-    settings.push_back(setting_of(file, key, *value));
-    with_context(fmt::format("{}: {}.{}", file.at(*value), def.name, key), [&, &name = key] {
+    settings.push_back(setting_of(place, key, *value));
+    with_context(fmt::format("{}: {}.{}", place.at(*value), def.name, key), [&, &name = key] {
       for (const Json& sample : samples_of(settings.back())) def.check(name, sample);
     });
   }
@@ -219,68 +219,70 @@ void check_template(const FormatTemplate& one, const FormatTable& formats) {
   for (const auto& values : combinations) parse_format(one.filled(values), formats);
 }
 
-PrecisionGroup group_of(const TomlFile& file, const toml::node& node, const FormatTable& formats) {
-  const toml::table& table = table_of(file, node, "precision");
-  check_keys(file, table, {"layers", "choice", "formats", "operands"}, "[[precision]]");
+PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,
+                        const FormatTable& formats) {
+  const toml::table& table = table_at(node, "precision", place);
+  check_keys(table, {"layers", "choice", "formats", "operands"}, "[[precision]]", place);
   PrecisionGroup group{.line = line_of(node)};
   if (const toml::node* layers = table.get("layers"))
-    group.layers = texts_of(file, *layers, "layers");
+    group.layers = texts_at(*layers, "layers", place);
   if (const toml::node* choice = table.get("choice")) {
-    const std::string word = text_of(file, *choice, "choice");
+    const std::string word = text_at(*choice, "choice", place);
     user_check(word == "each" || word == "together",
-               "{}: choice: expected \"each\" or \"together\", got \"{}\"", file.at(*choice), word);
+               "{}: choice: expected \"each\" or \"together\", got \"{}\"", place.at(*choice),
+               word);
     group.choice = word == "each" ? FormatChoice::each : FormatChoice::together;
   }
   if (const toml::node* operands = table.get("operands")) {
-    group.operands = texts_of(file, *operands, "operands");
+    group.operands = texts_at(*operands, "operands", place);
     for (const std::string& operand : group.operands)
       user_check(
           operand == "input" || operand == "weight" || operand == "bias" || operand == "output",
-          "{}: operands: expected input, weight, bias or output, got \"{}\"", file.at(*operands),
+          "{}: operands: expected input, weight, bias or output, got \"{}\"", place.at(*operands),
           operand);
   }
   const toml::node* list = table.get("formats");
-  user_check(list != nullptr, "{}: [[precision]] has no `formats` to choose from", file.at(node));
-  for (const std::string& text : texts_of(file, *list, "formats"))
-    with_context(fmt::format("{}: formats", file.at(*list)), [&] {
+  user_check(list != nullptr, "{}: [[precision]] has no `formats` to choose from", place.at(node));
+  for (const std::string& text : texts_at(*list, "formats", place))
+    with_context(fmt::format("{}: formats", place.at(*list)), [&] {
       group.formats.push_back(template_of(text));
       check_template(group.formats.back(), formats);
     });
-  user_check(!group.formats.empty(), "{}: formats: none to choose from", file.at(*list));
+  user_check(!group.formats.empty(), "{}: formats: none to choose from", place.at(*list));
   for (std::size_t i = 0; i < group.formats.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       user_check(group.formats[i].name != group.formats[j].name,
                  "{}: formats: {} stands twice; give its parameters as lists, \"{}(bits=[4,8])\"",
-                 file.at(*list), group.formats[i].name, group.formats[i].name);
+                 place.at(*list), group.formats[i].name, group.formats[i].name);
   return group;
 }
 
-void read_architecture(const TomlFile& file, const toml::node& node, SearchRecipe& recipe) {
-  for (const auto& [key, value] : in_order(table_of(file, node, "architecture"))) {
+void read_architecture(const TomlPlace& place, const toml::node& node, SearchRecipe& recipe) {
+  for (const auto& [key, value] : in_order(table_at(node, "architecture", place))) {
     if (key != "square_linears") {
-      recipe.architecture.push_back(setting_of(file, key, *value));
+      recipe.architecture.push_back(setting_of(place, key, *value));
       continue;
     }
-    const std::vector<std::string> words = texts_of(file, *value, key);
+    const std::vector<std::string> words = texts_at(*value, key, place);
     user_check(words == std::vector<std::string>{"linear", "identity"},
-               "{}: square_linears: expected [\"linear\", \"identity\"]", file.at(*value));
+               "{}: square_linears: expected [\"linear\", \"identity\"]", place.at(*value));
     recipe.square_linears = true;
   }
 }
 
-void read_objectives(const TomlFile& file, SearchRecipe& recipe) {
+void read_objectives(const TomlPlace& place, const toml::table& table, SearchRecipe& recipe) {
   for (const auto& [key, direction] :
        {std::pair("maximize", Direction::maximize), std::pair("minimize", Direction::minimize)}) {
-    const toml::node* node = file.table.get(key);
+    const toml::node* node = table.get(key);
     if (node == nullptr) continue;
-    for (const std::string& text : texts_of(file, *node, key))
-      with_context(fmt::format("{}: {}", file.at(*node), key), [&, sought = direction] {
+    for (const std::string& text : texts_at(*node, key, place))
+      with_context(fmt::format("{}: {}", place.at(*node), key), [&, sought = direction] {
         recipe.objectives.push_back({parse_formula(text), sought});
       });
   }
-  if (const toml::node* node = file.table.get("constraints"))
-    for (const std::string& text : texts_of(file, *node, "constraints"))
-      with_context(file.at(*node), [&] { recipe.constraints.push_back(parse_constraint(text)); });
+  if (const toml::node* node = table.get("constraints"))
+    for (const std::string& text : texts_at(*node, "constraints", place))
+      with_context(place.at(*node), [&] { recipe.constraints.push_back(parse_constraint(text)); });
 }
 
 bool varies(const SearchRecipe& recipe) {
@@ -321,22 +323,22 @@ std::string PrecisionGroup::name() const {
 
 SearchRecipe parse_search_recipe(std::string_view text, std::string_view where,
                                  const FormatTable& formats) {
-  const TomlFile file = parse_toml(text, where);
+  const TomlPlace place{std::string(where)};
+  const toml::table table = parse_toml(text, where);
   std::vector<std::string> known = {"maximize", "minimize", "constraints", "architecture",
                                     "precision"};
   for (const SectionDef& def : sections()) known.emplace_back(def.name);
-  check_keys(file, file.table, known, "a search");
+  check_keys(table, known, "a search", place);
   SearchRecipe recipe{.where = std::string(where), .text = std::string(text), .objectives = {}};
-  read_objectives(file, recipe);
-  if (const toml::node* node = file.table.get("architecture"))
-    read_architecture(file, *node, recipe);
+  read_objectives(place, table, recipe);
+  if (const toml::node* node = table.get("architecture")) read_architecture(place, *node, recipe);
   for (const SectionDef& def : sections())
-    if (const toml::node* node = file.table.get(def.name))
-      recipe.*def.member = read_section(file, def, *node);
-  if (const toml::node* node = file.table.get("precision")) {
-    user_check(node->is_array(), "{}: precision: expected [[precision]] tables", file.at(*node));
+    if (const toml::node* node = table.get(def.name))
+      recipe.*def.member = read_section(place, def, *node);
+  if (const toml::node* node = table.get("precision")) {
+    user_check(node->is_array(), "{}: precision: expected [[precision]] tables", place.at(*node));
     for (const toml::node& group : *node->as_array())
-      recipe.precision.push_back(group_of(file, group, formats));
+      recipe.precision.push_back(group_of(place, group, formats));
   }
   user_check(varies(recipe),
              "{}: nothing varies; give lists of values, ranges {{ low = …, high = … }}, or several "

@@ -9,9 +9,9 @@
 
 namespace hone {
 
-TomlFile parse_toml(std::string_view text, std::string_view where) {
+toml::table parse_toml(std::string_view text, std::string_view where) {
   try {
-    return {std::string(where), toml::parse(text, where)};
+    return toml::parse(text, where);
   } catch (const toml::parse_error& error) {
     fail("{}, line {}: {}", where, error.source().begin.line, error.description());
   }
@@ -30,38 +30,38 @@ std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::tabl
   return entries;
 }
 
-void check_keys(const TomlFile& file, const toml::table& table,
-                const std::vector<std::string>& known, std::string_view what) {
+void check_keys(const toml::table& table, const std::vector<std::string>& known,
+                std::string_view what, const TomlPlace& place) {
   for (const auto& [key, node] : table)
     user_check(std::ranges::find(known, key.str()) != known.end(),
-               "{}: unknown key '{}' of {}; known are {}{}", file.at(node), key.str(), what,
+               "{}: unknown key '{}' of {}; known are {}{}", place.at(node), key.str(), what,
                fmt::join(known, ", "), did_you_mean(key.str(), known));
 }
 
-const toml::table& table_of(const TomlFile& file, const toml::node& node, std::string_view what) {
-  user_check(node.is_table(), "{}: {}: expected a table", file.at(node), what);
+const toml::table& table_at(const toml::node& node, std::string_view what, const TomlPlace& place) {
+  user_check(node.is_table(), "{}: {}: expected a table", place.at(node), what);
   return *node.as_table();
 }
 
-std::string text_of(const TomlFile& file, const toml::node& node, std::string_view what) {
-  user_check(node.is_string(), "{}: {}: expected a string", file.at(node), what);
+std::string text_at(const toml::node& node, std::string_view what, const TomlPlace& place) {
+  user_check(node.is_string(), "{}: {}: expected a string", place.at(node), what);
   return node.as_string()->get();
 }
 
-std::vector<std::string> texts_of(const TomlFile& file, const toml::node& node,
-                                  std::string_view what) {
-  if (!node.is_array()) return {text_of(file, node, what)};
+std::vector<std::string> texts_at(const toml::node& node, std::string_view what,
+                                  const TomlPlace& place) {
+  if (!node.is_array()) return {text_at(node, what, place)};
   std::vector<std::string> texts;
-  for (const toml::node& item : *node.as_array()) texts.push_back(text_of(file, item, what));
+  for (const toml::node& item : *node.as_array()) texts.push_back(text_at(item, what, place));
   return texts;
 }
 
-Json scalar_of(const TomlFile& file, const toml::node& node, std::string_view what) {
+Json scalar_at(const toml::node& node, std::string_view what, const TomlPlace& place) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* whole = node.as_integer()) return whole->get();
   if (const auto* number = node.as_floating_point()) return number->get();
   if (const auto* truth = node.as_boolean()) return truth->get();
-  fail("{}: {}: expected a string, a number or true or false", file.at(node), what);
+  fail("{}: {}: expected a string, a number or true or false", place.at(node), what);
 }
 
 }  // namespace hone

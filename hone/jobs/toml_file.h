@@ -13,11 +13,9 @@
 /// TOML that people write, with errors that name file and line.
 namespace hone {
 
-/// A table with the name of its file.
-struct TomlFile {
-  std::string where;
-  toml::table table;
-
+/// Where messages point.
+struct TomlPlace {
+  std::string where;  ///< the name of the file
   /// "space.toml, line 12"
   std::string at(const toml::node& node) const {
     return fmt::format("{}, line {}", where, node.source().begin.line);
@@ -25,21 +23,21 @@ struct TomlFile {
 };
 
 /// Throws `UserError` for what is no TOML.
-TomlFile parse_toml(std::string_view text, std::string_view where);
+toml::table parse_toml(std::string_view text, std::string_view where);
 
 /// The entries of a table in the order of the file.
 std::vector<std::pair<std::string, const toml::node*>> in_order(const toml::table& table);
 
 /// Throws `UserError`, naming the nearest, for a key that is none of `known`. `what`: whose keys they are.
-void check_keys(const TomlFile& file, const toml::table& table,
-                const std::vector<std::string>& known, std::string_view what);
+void check_keys(const toml::table& table, const std::vector<std::string>& known,
+                std::string_view what, const TomlPlace& place);
 
-/// What stands there as a table, a string, strings (one alone or a list), or any single value. Throws `UserError` for anything else; `what` is its
-/// key.
-const toml::table& table_of(const TomlFile& file, const toml::node& node, std::string_view what);
-std::string text_of(const TomlFile& file, const toml::node& node, std::string_view what);
-std::vector<std::string> texts_of(const TomlFile& file, const toml::node& node,
-                                  std::string_view what);
-Json scalar_of(const TomlFile& file, const toml::node& node, std::string_view what);
+/// What stands there as a table, a string, strings (one alone or a list), or any single value. Throws `UserError` for anything else;
+/// `what` is its key.
+const toml::table& table_at(const toml::node& node, std::string_view what, const TomlPlace& place);
+std::string text_at(const toml::node& node, std::string_view what, const TomlPlace& place);
+std::vector<std::string> texts_at(const toml::node& node, std::string_view what,
+                                  const TomlPlace& place);
+Json scalar_at(const toml::node& node, std::string_view what, const TomlPlace& place);
 
 }  // namespace hone

@@ -93,11 +93,13 @@ TEST(Recipe, RefusesRulesWithoutEffect) {
 }
 
 TEST(Recipe, NamesLineAndNearestWordOfMistakes) {
-  EXPECT_EQ(refusal("default = 'integer'\nrules = 3"),
-            "recipe.toml, line 2: unknown key 'rules'; known are default, rule; did you mean "
-            "'rule'?");
+  EXPECT_EQ(
+      refusal("default = 'integer'\nrules = 3"),
+      "recipe.toml, line 2: unknown key 'rules' of a recipe; known are default, rule; did you mean "
+      "'rule'?");
   EXPECT_EQ(refusal("[default]\nwieght = 'integer'"),
-            "recipe.toml, line 2: unknown key 'wieght'; known are format, input, weight, bias, "
+            "recipe.toml, line 2: unknown key 'wieght' of a default; known are format, input, "
+            "weight, bias, "
             "output; did you mean 'weight'?");
   EXPECT_EQ(refusal("\ndefault = 'intger'"),
             "recipe.toml, line 2: unknown format 'intger'; did you mean 'integer'?");
