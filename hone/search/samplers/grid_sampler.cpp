@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <unordered_set>
@@ -57,6 +58,19 @@ class Combinations {
     return values;
   }
 
+  /// The other way round.
+  WideCount index_of(const std::vector<TrialParameter>& values) const {
+    WideCount index = 0;
+    for (const std::size_t parameter : order_) {
+      const Distribution& d = values[parameter].distribution;
+      const double place = d.kind == DistributionKind::categorical || !d.step
+                               ? values[parameter].value
+                               : std::round((values[parameter].value - d.low) / *d.step);
+      index = index * sizes_[parameter] + static_cast<std::uint64_t>(d.single() ? 0 : place);
+    }
+    return index;
+  }
+
  private:
   const SearchSpace* space_;
   std::vector<std::size_t> order_;
@@ -64,25 +78,58 @@ class Combinations {
   WideCount count_ = 1;
 };
 
-// What a trial with these values has. None: the space objects to it, or, where `once`, parameters that are not active have other than
-// their first values, so that it is the same as another combination.
-std::optional<std::vector<TrialParameter>> point_of(const SearchSpace& space,
-                                                    const std::vector<TrialParameter>& values,
-                                                    bool once) {
+// What a trial with these values has: without those of parameters that are not active then.
+std::vector<TrialParameter> point_of(const SearchSpace& space,
+                                     const std::vector<TrialParameter>& values) {
   std::vector<TrialParameter> point;
   Assignment earlier;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const SpaceParameter& parameter = space.parameters[i];
-    if (!parameter.active || parameter.active(earlier)) {
-      point.push_back(values[i]);
-      earlier[parameter.name] = parameter.distribution.external(values[i].value);
-    } else if (once && values[i].value != parameter.distribution.low) {
-      return std::nullopt;
-    }
+    if (parameter.active && !parameter.active(earlier)) continue;
+    point.push_back(values[i]);
+    earlier[parameter.name] = parameter.distribution.external(values[i].value);
   }
-  if (once && space.objection && !space.objection(earlier).empty()) return std::nullopt;
   return point;
 }
+
+bool objects(const SearchSpace& space, const std::vector<TrialParameter>& point) {
+  return space.objection && !space.objection(assignment_of(point)).empty();
+}
+
+// Every point of a space once, as the combination in which parameters that are not active have their first values.
+class PointsOfSpace {
+ public:
+  PointsOfSpace(const SearchSpace& space, const Combinations& combinations)
+      : space_(space), combinations_(combinations), values_(combinations.values_at(0)) {
+    visit(0);
+  }
+  std::vector<WideCount> take() { return std::move(found_); }
+
+ private:
+  void visit(std::size_t depth) {
+    if (depth == space_.parameters.size()) {
+      if (!space_.objection || space_.objection(earlier_).empty())
+        found_.push_back(combinations_.index_of(values_));
+      return;
+    }
+    const SpaceParameter& parameter = space_.parameters[depth];
+    if (parameter.active && !parameter.active(earlier_)) return visit(depth + 1);
+    const Distribution& d = parameter.distribution;
+    for (std::uint64_t i = 0; i < *d.size(); ++i) {
+      values_[depth].value = value_at(d, i);
+      earlier_[parameter.name] = d.external(values_[depth].value);
+      visit(depth + 1);
+    }
+    values_[depth].value = value_at(d, 0);
+    earlier_.erase(parameter.name);
+  }
+
+  const SearchSpace& space_;
+  const Combinations& combinations_;
+  std::vector<TrialParameter> values_;
+  Assignment earlier_;
+  std::vector<WideCount> found_;
+};
 
 bool is_at(const Trial& trial, const std::vector<TrialParameter>& point) {
   return trial.parameters.size() == point.size() &&
@@ -119,30 +166,61 @@ class GridSampler : public Sampler {
   JointDraw draw_as_optuna(const StudyView& study, const Trial& trial, const SearchSpace& space);
   std::optional<WideCount> combination_of(const Combinations& combinations,
                                           const SearchSpace& space, std::size_t number);
+  void list_small_space(const Combinations& combinations, const SearchSpace& space);
+  void look_further(const Combinations& combinations, const SearchSpace& space, std::size_t number);
 
   GridSamplerOptions options_;
   SamplerRandom random_;
   std::vector<std::uint32_t> order_;  ///< Optuna's
-  // Of spaces where not every combination is a point: those that are, in the drawn order, as far as they were looked for.
+  // Of spaces where not every combination is a point: those that are, in the drawn order; of large ones as far as they were looked for.
   std::vector<WideCount> points_;
+  bool has_all_points_ = false;
   WideCount looked_at_ = 0;
+  std::unordered_set<std::string> met_;  ///< keys of the points of a large space
 };
 
 // The combination of point `number` in the drawn order. None: there are fewer points.
 std::optional<WideCount> GridSampler::combination_of(const Combinations& combinations,
                                                      const SearchSpace& space, std::size_t number) {
-  const Permutation order(combinations.count(), options_.seed);
   const bool all_are_points =
       !space.objection && std::none_of(space.parameters.begin(), space.parameters.end(),
                                        [](const auto& parameter) { return parameter.active; });
   if (all_are_points)
-    return number < combinations.count() ? std::optional(order.at(number)) : std::nullopt;
-  for (; points_.size() <= number && looked_at_ < combinations.count(); ++looked_at_) {
-    const WideCount combination = order.at(looked_at_);
-    if (point_of(space, combinations.values_at(combination), /*once=*/true))
-      points_.push_back(combination);
-  }
+    return number < combinations.count()
+               ? std::optional(Permutation(combinations.count(), options_.seed).at(number))
+               : std::nullopt;
+  if (looked_at_ == 0 && points_.empty()) list_small_space(combinations, space);
+  if (!has_all_points_) look_further(combinations, space, number);
   return number < points_.size() ? std::optional(points_[number]) : std::nullopt;
+}
+
+void GridSampler::list_small_space(const Combinations& combinations, const SearchSpace& space) {
+  constexpr std::uint64_t kSmall = 20'000;
+  if (!count_points(space, kSmall)) return;
+  std::vector<WideCount> all = PointsOfSpace(space, combinations).take();
+  if (all.empty()) return;
+  const Permutation order(all.size(), options_.seed);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    points_.push_back(all[static_cast<std::size_t>(order.at(i))]);
+  has_all_points_ = true;
+}
+
+// Combinations in the drawn order, of which each that is a new point counts: one that differs from an earlier one in parameters alone that
+// are not active is the same.
+void GridSampler::look_further(const Combinations& combinations, const SearchSpace& space,
+                               std::size_t number) {
+  constexpr std::int64_t kMostInVain =
+      100'000;  // in a row; then what is left is not worth looking for
+  const Permutation order(combinations.count(), options_.seed);
+  for (std::int64_t in_vain = 0;
+       points_.size() <= number && in_vain < kMostInVain && looked_at_ < combinations.count();
+       ++looked_at_) {
+    const WideCount combination = order.at(looked_at_);
+    const std::vector<TrialParameter> point = point_of(space, combinations.values_at(combination));
+    const bool is_new = !objects(space, point) && met_.insert(key_of(point)).second;
+    if (is_new) points_.push_back(combination);
+    in_vain = is_new ? 0 : in_vain + 1;
+  }
 }
 
 // Trial t takes point t of the order, so that trials that know nothing of each other take different ones; where somebody was there before,
@@ -160,17 +238,17 @@ JointDraw GridSampler::draw_jointly(const StudyView& study, const Trial& trial,
     return std::any_of(study.trials.begin(), study.trials.end(),
                        [&](const Trial* other) { return is_at(*other, point); });
   };
-  if (!values || visited(*point_of(space, *values, false))) {
+  if (!values || visited(point_of(space, *values))) {
     std::unordered_set<std::string> taken;
     for (const Trial* other : study.trials) {
       taken.insert(key_of(other->parameters));
       if (other->state != TrialState::running || !other->parameters.empty()) continue;
       if (const auto theirs = values_of(static_cast<std::size_t>(other->number)))
-        taken.insert(key_of(*point_of(space, *theirs, false)));
+        taken.insert(key_of(point_of(space, *theirs)));
     }
     std::size_t number = 0;
     do values = values_of(number++);
-    while (values && taken.contains(key_of(*point_of(space, *values, false))));
+    while (values && taken.contains(key_of(point_of(space, *values))));
     if (!values) values = values_of(0);  // all were visited: one is tried again
     user_check(values.has_value(), "a grid without a point: the space objects to all");
   }
@@ -197,7 +275,7 @@ JointDraw GridSampler::draw_as_optuna(const StudyView& study, const Trial& trial
     for (const Trial* other : study.trials) taken.insert(key_of(other->parameters));
     std::vector<std::size_t> left;
     for (std::size_t i = 0; i < order_.size(); ++i)
-      if (!taken.contains(key_of(*point_of(space, combinations.values_at(order_[i]), false))))
+      if (!taken.contains(key_of(point_of(space, combinations.values_at(order_[i])))))
         left.push_back(i);
     const std::size_t choices = left.empty() ? order_.size() : left.size();
     grid = random_.numpy()->up_to(static_cast<std::uint32_t>(choices - 1));
