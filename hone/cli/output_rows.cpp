@@ -304,6 +304,8 @@ std::vector<Fragment> row_fragments() {
       {"search_winner",
        "The best trial of a study.",
        {{"number", "integer", "of the trial, from 0"},
+        {"runs", "integer", "of its point, with seeds of their own"},
+        {"mean", "number", "of the first objective over them"},
         {"values", "number[]", "of the objectives, on the part that choices were made on"},
         {"parameters", "any{}", "the point of the space, by parameter"},
         {"configuration", "any{}", "the same spelled out: what the trial did"},

@@ -19,21 +19,6 @@ struct SearchArguments {
   RunArguments run;
 };
 
-struct NamedProfile {
-  const char* name;
-  TpeProfile profile;
-};
-const NamedProfile kProfiles[] = {{"optuna-5", TpeProfile::optuna_5},
-                                  {"optuna-4.9", TpeProfile::optuna_4_9},
-                                  {"optuna-4.6", TpeProfile::optuna_4_6},
-                                  {"optuna-3.1", TpeProfile::optuna_3_1}};
-
-std::vector<std::string> profile_names() {
-  std::vector<std::string> names;
-  for (const NamedProfile& one : kProfiles) names.emplace_back(one.name);
-  return names;
-}
-
 // What a command that joins is to be called with: the same search, in one process, told to us.
 std::vector<std::string> words_to_join(const CLI::App& app, const std::string& storage,
                                        int threads) {
@@ -70,8 +55,7 @@ void check(const SearchArguments& a) {
 void search(SearchArguments& a, const CLI::App& app) {
   check(a);
   Context context = make_context(a.run);
-  for (const NamedProfile& one : kProfiles)
-    if (a.profile == one.name) a.job.profile = one.profile;
+  a.job.profile = find_tpe_profile(a.profile);
   if (a.job.budget.trials == 0 && a.job.budget.seconds == 0 && a.job.budget.patience == 0)
     a.job.budget.trials = 20;
   if (const fs::path cache = cache_folder(); !a.no_cache && !cache.empty())
@@ -121,7 +105,7 @@ void declare_sampling(CLI::App& app, SearchArguments& a) {
   app.add_option("--sampler", a.job.sampler, "what chooses the next trial")
       ->check(one_of(sampler_names()));
   app.add_option("--profile", a.profile, "of tpe: the version of Optuna whose rules it has")
-      ->check(one_of(profile_names()));
+      ->check(one_of(tpe_profile_names()));
   app.add_option("--pruner", a.job.pruner, "what ends hopeless trials, by their evaluations")
       ->check(one_of(pruner_names()));
   app.add_option("--promote", a.job.budget.promote_by,

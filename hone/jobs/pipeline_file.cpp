@@ -23,23 +23,17 @@ constexpr std::string_view kTaken[] = {"stages", "figures"};  // folders in that
 
 int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
 
-std::string number_text(double value) { return fmt::format("{}", value); }
-
 // A string, a number or a boolean as text.
 std::string scalar_text(const toml::node& node, std::string_view what, const TomlPlace& place) {
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
-  if (const auto* number = node.as_floating_point()) return number_text(number->get());
-  if (const auto* truth = node.as_boolean()) return truth->get() ? "true" : "false";
-  fail("{}: {}: expected a string, a number or true or false", place.at(node), what);
+  const Json value = scalar_at(node, what, place);
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_number_float() ? fmt::format("{}", value.get<double>()) : to_line(value);
 }
 
 std::string string_at(const toml::table& table, std::string_view key, const TomlPlace& place,
                       std::string otherwise = {}) {
   const toml::node* node = table.get(key);
-  if (node == nullptr) return otherwise;
-  user_check(node->is_string(), "{}: {}: expected a string", place.at(*node), key);
-  return node->as_string()->get();
+  return node == nullptr ? otherwise : text_at(*node, key, place);
 }
 
 void check_name(const std::string& name, std::string_view what, const toml::node& node,

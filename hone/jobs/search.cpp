@@ -1,13 +1,14 @@
 #include "hone/jobs/search.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <set>
 #include <thread>
 
+#include "hone/base/cache_folder.h"
 #include "hone/base/interrupt.h"
 #include "hone/base/own_process.h"
 #include "hone/base/percentage.h"
@@ -18,6 +19,7 @@
 #include "hone/jobs/search_subject.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/unrounded.h"
+#include "hone/search/engine/trial_table.h"
 #include "hone/study/result.h"
 
 namespace hone {
@@ -78,14 +80,9 @@ void check_prunable(const SearchJob& job, const SearchRecipe& recipe, const Tria
   if (job.pruner == "none" && job.budget.promote_by == 0) return;
   user_check(recipe.objectives.size() == 1,
              "`pruner`: with several objectives no trial is hopeless before its end; leave it out");
-  std::set<std::string> known;
-  for (const Metric& metric : metrics(subject.parent.model.facts.task()))
-    known.emplace(metric.name);
-  for (const char* name :
-       {"average_bits", "average_data_bits", "parameters", "packed_bytes", "flops"})
-    known.insert(name);
+  const Task task = subject.parent.model.facts.task();
   for (const std::string& name : recipe.objectives.front().formula.names())
-    user_check(known.contains(name),
+    user_check(is_known_on_the_way(name, task),
                "`pruner`: {} of the objective is known only when a trial has ended; leave the "
                "pruner out",
                name);
@@ -128,8 +125,6 @@ void check_same(const Study& study, const Json& identity, const std::string& whe
              "`study`",
              where, study.name, lines);
 }
-
-using StudyTrials = std::vector<std::shared_ptr<const Trial>>;
 
 /// A search on its way.
 class SearchRun {
@@ -175,7 +170,7 @@ class SearchRun {
     return end;
   }
 
-  const StudyTrials& trials() const { return trials_; }
+  const TrialTable& trials() const { return trials_; }
   StudyView view() const {
     StudyView view{.name = study_.name, .directions = study_.directions, .trials = {}};
     for (const auto& trial : trials_) view.trials.push_back(trial.get());
@@ -185,9 +180,11 @@ class SearchRun {
   void close() { storage_->close(); }
 
  private:
-  fs::path machine_lock() const {
-    return job_.cache.empty() ? fs::temp_directory_path() / "hone-search.lock"
-                              : job_.cache.parent_path() / "search.lock";
+  // One for all searches of this user.
+  static fs::path machine_lock() {
+    const fs::path cache = cache_folder();
+    if (!cache.empty()) return cache / "search.lock";
+    return fs::temp_directory_path() / fmt::format("hone-search-{}.lock", ::getuid());
   }
 
   void read() { storage_->read_trials(study_.id, trials_); }
@@ -237,6 +234,9 @@ class SearchRun {
     SearchCallbacks callbacks;
     callbacks.on_trial = [&](const Trial& trial, const StudyView& study) {
       tell_cost(trial, progress);
+      if (trial.state == TrialState::fail)
+        tell_warnings(context_,
+                      {fmt::format("trial {} failed: {}", trial.number, failure_of(trial))});
       std::int64_t done = 0;
       for (const Trial* one : study.trials) done += is_finished(one->state) ? 1 : 0;
       progress.update(done, note(study));
@@ -314,7 +314,7 @@ class SearchRun {
   SearchObjective objective_;
   std::unique_ptr<StudyStorage> storage_;
   Study study_;
-  StudyTrials trials_;
+  TrialTable trials_;
   bool cost_told_ = false;
 };
 
@@ -357,14 +357,14 @@ SearchResult search_models(const SearchJob& job, Context& context) {
   TrialSpace space(std::move(recipe), [&](const Json& architecture) {
     return linears_of(subject, architecture, context);
   });
-  space.object_by([&](const TrialConfiguration& configuration) {
-    return objection(subject, configuration, context);
-  });
+  space.object_by(
+      [&](const TrialConfiguration& configuration) { return objection(subject, configuration); });
   if (output) {
-    report.invocation.settings["recipe"] = space.recipe().text;
-    if (!begin_run(report.invocation, subject.parent.model.parameters, subject.data, *output))
+    Invocation asked = job.invocation;
+    asked.settings["recipe"] =
+        space.recipe().text;  // not its name: that of another one may be the same
+    if (!begin_run(asked, subject.parent.model.parameters, subject.data, *output))
       return {.was_finished = true, .fields = finished_results(*output)};
-    report.invocation.settings = job.invocation.settings;
   }
   const std::string where =
       job.storage.empty() ? (output->path() / "study.db").string() : job.storage;
@@ -382,11 +382,11 @@ SearchResult search_models(const SearchJob& job, Context& context) {
   findings.end = run.run();
   findings.view = run.view();
   findings.winner = winner_of(findings.view, job.budget.repeats);
-  user_check(findings.winner != nullptr,
+  user_check(findings.winner.trial != nullptr,
              "{}: of {} trials none is complete and feasible{}; the study stands in {}", job.model,
              run.trials().size(), first_failure(findings.view), where);
-  const TrialModel made = run.objective().model_of(*findings.winner);
-  write_winner(job, subject, space, *findings.winner, made, output->path() / "best");
+  const TrialModel made = run.objective().model_of(*findings.winner.trial);
+  write_winner(job, subject, space, *findings.winner.trial, made, output->path() / "best");
   SearchResult result = report_search(findings, made, std::move(report), *output, context);
   run.close();
   output->commit();

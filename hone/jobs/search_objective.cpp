@@ -12,13 +12,13 @@
 namespace hone {
 namespace {
 
-constexpr const char* kLatencyFigure = "latency_ms";
-
 /// Shared by trials that compute, held alone by one that measures times: what the others do would be part of them.
 class MachineLock {
  public:
   MachineLock(const fs::path& file, int operation) {
     if (file.empty()) return;
+    std::error_code ignored;  // what is wrong shows in opening it
+    fs::create_directories(file.parent_path(), ignored);
     descriptor_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     user_check(descriptor_ >= 0 && ::flock(descriptor_, operation) == 0,
                "{}: cannot be locked, so times cannot be measured alone", file.string());
@@ -34,12 +34,6 @@ class MachineLock {
  private:
   int descriptor_ = -1;
 };
-
-Json to_json(const std::map<std::string, double>& figures) {
-  Json json = Json::object();
-  for (const auto& [name, value] : figures) json[name] = value;
-  return json;
-}
 
 /// What goes on within a trial is not shown: progress is that of the search.
 class QuietTrial {
@@ -98,7 +92,7 @@ TrialOutcome SearchObjective::outcome_of(const std::map<std::string, double>& fi
     outcome.values.push_back(objective.formula.value(figures));
   for (const FormulaConstraint& constraint : space_.recipe().constraints)
     outcome.constraints.push_back(constraint.violation(figures));
-  outcome.user_attributes[kFiguresAttribute] = to_json(figures);
+  outcome.user_attributes[kFiguresAttribute] = Json(figures);
   return outcome;
 }
 

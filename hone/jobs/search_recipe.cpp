@@ -197,26 +197,21 @@ FormatTemplate template_of(const std::string& text) {
   return result;
 }
 
-// Parses the format with every combination of its parameters. These are few: nobody lists thousands.
+// Parses the format with every combination of its parameters.
 void check_template(const FormatTemplate& one, const FormatTable& formats) {
+  constexpr std::uint64_t kMost = 10'000;
   if (one.name == "none") return;
-  std::vector<std::map<std::string, Json>> combinations(1);
-  for (const SearchSetting& parameter : one.parameters) {
-    if (!parameter.varies()) continue;
-    std::vector<std::map<std::string, Json>> longer;
-    const Distribution& d = parameter.distribution;
-    for (const auto& values : combinations)
-      for (std::uint64_t i = 0; i < *d.size(); ++i) {
-        const double internal = d.kind == DistributionKind::categorical
-                                    ? static_cast<double>(i)
-                                    : d.low + static_cast<double>(i) * *d.step;
-        longer.push_back(values);
-        longer.back()[parameter.key] = parameter.meant(d.external(internal));
-      }
-    combinations = std::move(longer);
-    user_check(combinations.size() <= 10'000, "'{}': more than 10 000 formats", one.text);
-  }
-  for (const auto& values : combinations) parse_format(one.filled(values), formats);
+  SearchSpace choices;
+  for (const SearchSetting& parameter : one.parameters)
+    if (parameter.varies()) choices.parameters.push_back({parameter.key, parameter.distribution});
+  const auto check = [&](const std::vector<TrialParameter>& point) {
+    std::map<std::string, Json> values = assignment_of(point);
+    for (const SearchSetting& parameter : one.parameters)
+      if (parameter.varies()) values[parameter.key] = parameter.meant(values[parameter.key]);
+    parse_format(one.filled(values), formats);
+    return true;
+  };
+  user_check(walk_points(choices, check, kMost), "'{}': more than {} formats", one.text, kMost);
 }
 
 PrecisionGroup group_of(const TomlPlace& place, const toml::node& node,

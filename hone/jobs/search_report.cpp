@@ -13,7 +13,6 @@
 #include "hone/jobs/search_objective.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/model_size.h"
-#include "hone/search/engine/repeats.h"
 #include "hone/study/comparison_table.h"
 #include "hone/study/evaluation_details.h"
 #include "hone/study/result.h"
@@ -71,7 +70,7 @@ class Findings {
   explicit Findings(const SearchFindings& all) : all_(all) {}
 
   const std::vector<ObjectiveFormula>& objectives() const { return all_.space.recipe().objectives; }
-  const Trial& winner() const { return *all_.winner; }
+  const Trial& winner() const { return *all_.winner.trial; }
   Json values_of(const Trial& trial) const {
     return all_.space.described(assignment_of(trial.parameters));
   }
@@ -86,12 +85,19 @@ class Findings {
                                   rounded_text(winner().values[i], kValueDigits)));
     return fmt::format("{}", fmt::join(parts, ", "));
   }
+  // " in the first of 3 runs with seeds of their own, of mean 0.755", where the best were repeated.
+  std::string runs_text() const {
+    if (all_.winner.runs < 2) return "";
+    return fmt::format(" in the first of {} runs with seeds of their own, of mean {}",
+                       all_.winner.runs, rounded_text(all_.winner.mean, kValueDigits));
+  }
 
   // The complete ones, best first by the first objective.
   std::vector<const Trial*> ranked() const {
     std::vector<const Trial*> trials;
     for (const Trial* trial : all_.view.trials)
-      if (trial->state == TrialState::complete && trial->violation() == 0) trials.push_back(trial);
+      if (trial->state == TrialState::complete && trial->violation() == 0 && !is_repeat(*trial))
+        trials.push_back(trial);
     std::ranges::stable_sort(trials, {}, [&](const Trial* trial) {
       return loss_of(trial->values[0], objectives()[0].direction);
     });
@@ -144,6 +150,7 @@ class Findings {
       columns.push_back({objective.formula.text(), objective.formula.text()});
     columns.push_back({"seconds", "seconds"});
     columns.push_back({"cached", "cached"});
+    columns.push_back({"repeat_of", "repeat_of"});
     for (const SpaceParameter& parameter : all_.space.space().parameters)
       columns.push_back({parameter.name, parameter.name});
     Table table(columns);
@@ -157,6 +164,9 @@ class Findings {
                            ? Cell(absent)
                            : Cell(real(seconds->second.get<double>(), 2)));
       row.emplace_back(trial->user_attributes.contains(kCachedAttribute) ? "yes" : "no");
+      row.emplace_back(is_repeat(*trial)
+                           ? Cell(trial->user_attributes.at("repeat_of").get<std::int64_t>())
+                           : Cell(absent));
       const Json values = values_of(*trial);
       for (const SpaceParameter& parameter : all_.space.space().parameters) {
         const Json& value = value_at(values, parameter.name);
@@ -257,29 +267,31 @@ Json fields_of(const SearchFindings& f, const TrialModel& made, const Reported& 
          {"direction", objective.direction == Direction::maximize ? "maximize" : "minimize"}});
   for (const Trial* trial : pareto_front(f.view)) front.push_back(trial->number);
   Json json = subject_of(f.job.model, f.subject.data.identity, f.subject.data.measured);
-  json.update(
-      {{"study", f.job.study},
-       {"sampler", f.job.sampler},
-       {"pruner", f.job.pruner},
-       {"seed", f.job.seed},
-       {"seeds", 1},
-       {"workers", f.job.workers},
-       {"ended_by", f.end.reason},
-       {"trials", to_json(count_trials(f.view))},
-       {"objectives", objectives},
-       {"best",
-        {{"number", f.winner->number},
-         {"values", f.winner->values},
-         {"parameters", findings.values_of(*f.winner)},
-         {"configuration", to_json(f.space.configuration_of(assignment_of(f.winner->parameters)))},
-         {"figures", f.winner->user_attributes.contains(kFiguresAttribute)
-                         ? f.winner->user_attributes.at(kFiguresAttribute)
-                         : Json()}}},
-       {"front", front},
-       {"dead_parameters", f.dead},
-       {"chosen_on", to_json(f.subject.data.measured_choice())},
-       {"validation", to_json(made.measurement, labels)},
-       {"size", to_json(model_size(made.model, folder / "best"))}});
+  json.update({{"study", f.job.study},
+               {"sampler", f.job.sampler},
+               {"pruner", f.job.pruner},
+               {"seed", f.job.seed},
+               {"seeds", 1},
+               {"workers", f.job.workers},
+               {"ended_by", f.end.reason},
+               {"trials", to_json(count_trials(f.view))},
+               {"objectives", objectives},
+               {"best",
+                {{"number", f.winner.trial->number},
+                 {"runs", f.winner.runs},
+                 {"mean", f.winner.mean},
+                 {"values", f.winner.trial->values},
+                 {"parameters", findings.values_of(*f.winner.trial)},
+                 {"configuration",
+                  to_json(f.space.configuration_of(assignment_of(f.winner.trial->parameters)))},
+                 {"figures", f.winner.trial->user_attributes.contains(kFiguresAttribute)
+                                 ? f.winner.trial->user_attributes.at(kFiguresAttribute)
+                                 : Json()}}},
+               {"front", front},
+               {"dead_parameters", f.dead},
+               {"chosen_on", to_json(f.subject.data.measured_choice())},
+               {"validation", to_json(made.measurement, labels)},
+               {"size", to_json(model_size(made.model, folder / "best"))}});
   if (reported.beside) {
     json.update(to_json(*reported.beside, labels));
   } else {
@@ -291,8 +303,9 @@ Json fields_of(const SearchFindings& f, const TrialModel& made, const Reported& 
 std::string headline_of(const SearchFindings& f, const Reported& reported) {
   const Findings findings(f);
   const std::string chosen =
-      fmt::format("Trial {} of {} wins: {} on {}.", f.winner->number,
-                  grouped(count_trials(f.view).all()), findings.winner_text(), findings.made_on());
+      fmt::format("Trial {} of {} wins: {}{} on {}.", f.winner.trial->number,
+                  grouped(count_trials(f.view).all()), findings.winner_text(), findings.runs_text(),
+                  findings.made_on());
   return chosen + " " +
          (reported.beside ? fmt::format("On {}: {}.", name_and_size(f.subject.data.measured),
                                         reported.beside->verdict.summary)
@@ -307,28 +320,34 @@ std::vector<NamedEvaluation> evaluations_of(const SearchFindings& f, const Repor
 
 }  // namespace
 
-const Trial* winner_of(const StudyView& view, std::int64_t repeats) {
+RepeatedTrial winner_of(const StudyView& view, std::int64_t repeats) {
+  const auto once = [](const Trial* trial) {
+    return trial == nullptr ? RepeatedTrial{}
+                            : RepeatedTrial{.trial = trial, .mean = trial->values[0], .runs = 1};
+  };
   if (view.has_several_objectives()) {
     const std::vector<const Trial*> front = pareto_front(view);
     const auto best = std::ranges::min_element(front, {}, [&](const Trial* trial) {
       return loss_of(trial->values[0], view.directions[0]);
     });
-    return best == front.end() ? nullptr : *best;
+    return once(best == front.end() ? nullptr : *best);
   }
-  if (repeats == 0) return best_trial(view);
+  if (repeats == 0) return once(best_trial(view));
   const std::vector<RepeatedTrial> ranked = ranked_by_mean(view);
   const auto repeated =
       std::ranges::find_if(ranked, [](const RepeatedTrial& trial) { return trial.runs > 1; });
-  return repeated != ranked.end() ? repeated->trial
-         : ranked.empty()         ? nullptr
-                                  : ranked.front().trial;
+  return repeated != ranked.end() ? *repeated : ranked.empty() ? RepeatedTrial{} : ranked.front();
+}
+
+std::string failure_of(const Trial& trial) {
+  const auto reason = trial.user_attributes.find("fail_reason");
+  return reason == trial.user_attributes.end() ? "" : reason->second.get<std::string>();
 }
 
 std::string first_failure(const StudyView& view) {
   for (const Trial* trial : view.trials)
-    if (const auto reason = trial->user_attributes.find("fail_reason");
-        trial->state == TrialState::fail && reason != trial->user_attributes.end())
-      return fmt::format("; trial {} failed: {}", trial->number, reason->second.get<std::string>());
+    if (trial->state == TrialState::fail && !failure_of(*trial).empty())
+      return fmt::format("; trial {} failed: {}", trial->number, failure_of(*trial));
   return "";
 }
 

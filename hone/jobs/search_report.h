@@ -3,6 +3,7 @@
 #include "hone/base/output_folder.h"
 #include "hone/jobs/search.h"
 #include "hone/jobs/search_trial.h"
+#include "hone/search/engine/repeats.h"
 
 namespace hone {
 
@@ -13,15 +14,17 @@ struct SearchFindings {
   const TrialSpace& space;
   StudyView view = {};
   SearchEnd end = {};
-  const Trial* winner = nullptr;
+  RepeatedTrial winner = {};
   std::vector<std::string> dead = {};  ///< parameters that change nothing
 };
 
-/// The trial that wins: the best one, by the mean of its runs where the best were repeated; of several objectives the one of the front
-/// that is best by the first of them. Null: none is complete and feasible.
-const Trial* winner_of(const StudyView& view, std::int64_t repeats);
+/// The trial that wins: the best one; where the best were repeated, the best mean of those that were; of several objectives the one of
+/// the front that is best by the first of them. Its trial is null where none is complete and feasible.
+RepeatedTrial winner_of(const StudyView& view, std::int64_t repeats);
 
-/// "; the first that failed says: …", or "".
+/// Why a trial failed, as far as it was said.
+std::string failure_of(const Trial& trial);
+/// "; trial 3 failed: …", of the first that did; or "".
 std::string first_failure(const StudyView& view);
 
 /// Measures the winner once on the part that is reported, beside the model it was made of where that is trained, and writes

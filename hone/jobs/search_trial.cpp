@@ -18,27 +18,21 @@
 #include "hone/jobs/training_settings.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/adapter.h"
-#include "hone/models/model_size.h"
 #include "hone/models/model_zeros.h"
 #include "hone/models/transform.h"
 #include "hone/passes/quantize.h"
+#include "hone/search/samplers/uniform_draw.h"
 #include "hone/train/text_examples.h"
 
 namespace hone {
 namespace {
 
-constexpr const char *kFlips = "flips", *kMarginSnr = "margin_snr", *kLatency = "latency_ms";
+constexpr const char *kFlips = "flips", *kMarginSnr = "margin_snr";
 
 /// The config.json that fresh weights are made for.
 std::string config_name(const TrialSubject& subject) {
   return is_fresh(subject.name) ? subject.name
                                 : (find_encoder(subject.name) / "config.json").string();
-}
-
-Json config_with(const TrialSubject& subject, const Json& keys) {
-  Json config = subject.parent.model.facts.config;
-  config.update(keys);
-  return config;
 }
 
 std::vector<std::string> config_keys(const Architecture& architecture) {
@@ -53,9 +47,16 @@ std::vector<std::string> config_keys(const Architecture& architecture) {
   return names;
 }
 
-// What a config with these keys builds. Throws `UserError` for sizes that do not go together.
+// Throws `UserError` for sizes that do not go together.
+ModelFacts facts_of(const TrialSubject& subject, const Json& architecture) {
+  Json config = subject.parent.model.facts.config;
+  config.update(architecture);
+  return model_facts(config, "[architecture]");
+}
+
+// What a config with these keys builds.
 Graph graph_of(const TrialSubject& subject, const Json& architecture, const Context& context) {
-  const ModelFacts facts = model_facts(config_with(subject, architecture), "[architecture]");
+  const ModelFacts facts = facts_of(subject, architecture);
   return build_graph(context.library.ops, find_architecture(facts.architecture, "a model"),
                      config_of(facts), {});
 }
@@ -128,6 +129,49 @@ std::map<std::string, double> figures_of(const TaskEvaluation& evaluation) {
   return figures;
 }
 
+/// Bits of several tensors, by element.
+struct BitMean {
+  double bits = 0, elements = 0;
+  void add(double count, double each) {
+    bits += count * each;
+    elements += count;
+  }
+  double mean() const { return elements == 0 ? 32 : bits / elements; }
+};
+
+/// Figures of a model that depend on its configuration alone.
+constexpr std::string_view kShapeFigures[] = {"average_bits", "average_data_bits", "parameters",
+                                              "packed_bytes", "flops"};
+
+// `graph` is without quantizers, `plan` what it is to have.
+std::map<std::string, double> figures_of_shape(const Graph& graph, const QuantizationPlan& plan,
+                                               const std::vector<std::string>& layers,
+                                               const EncodedSplits& data) {
+  const Bindings text = {{'B', 1}, {'S', std::max<std::int64_t>(1, longest_text(data.validation))}};
+  std::map<std::pair<std::string, Operand>, double> bits;  // by layer and operand
+  for (const PlannedTensor& tensor : planned_tensors(graph, plan, text))
+    bits[{tensor.layer, tensor.operand}] = tensor.average_bits;
+  BitMean weights, inputs;
+  for (const std::string& layer : layers) {
+    const Node& node = *graph.find(layer);
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      const std::optional<Operand> operand = operand_of(node, i);
+      if (operand != Operand::weight && operand != Operand::input) continue;
+      const auto elements =
+          static_cast<double>(element_count(resolve(node.inputs()[i].type().shape, text)));
+      const auto found = bits.find({layer, *operand});
+      (*operand == Operand::weight ? weights : inputs)
+          .add(elements, found == bits.end() ? 32 : found->second);
+    }
+  }
+  const PlannedSize size = planned_size(graph, plan);
+  const double figures[] = {weights.mean(), inputs.mean(), static_cast<double>(size.parameters),
+                            std::ceil(size.bits / 8), cost(graph, text).flops};
+  std::map<std::string, double> named;
+  for (std::size_t i = 0; i < std::size(figures); ++i) named.emplace(kShapeFigures[i], figures[i]);
+  return named;
+}
+
 /// A trial on its way: what its steps share.
 class TrialSteps {
  public:
@@ -148,7 +192,7 @@ class TrialSteps {
     TrialModel trial{.unrounded = drawn, .model = drawn, .measurement = {}};
     Model& model = trial.unrounded;
     plan_ = fitting(plan_of(configuration_, context_.library.formats), plain_graph(model));
-    shape_ = shape_figures(model);
+    shape_ = figures_of_shape(plain_graph(model), whole_plan(model, plan_), layers_, subject_.data);
     train(model);
     if (!ended_) compress(model);
     trial.ended_early = ended_;
@@ -168,12 +212,6 @@ class TrialSteps {
                       hone::quoted(fmt::format("{}", fmt::join(configuration_.identities, ",")))),
           context_.session());
     return model;
-  }
-
-  std::map<std::string, double> shape_figures(const Model& model) {
-    Model planned = model;
-    if (!plan_.empty()) quantize_model(planned, plan_, context_.session());
-    return figures_of_shape(planned, layers_, subject_.data);
   }
 
   FineTuneOptions training_options(const Json& settings, const std::string& title) {
@@ -264,22 +302,12 @@ void check_figures(const Formula& formula, const std::vector<std::string>& known
                fmt::join(known, ", "), did_you_mean(name, known));
 }
 
-/// Bits of several tensors, by element.
-struct BitMean {
-  double bits = 0, elements = 0;
-  void add(double count, double each) {
-    bits += count * each;
-    elements += count;
-  }
-  double mean() const { return elements == 0 ? 32 : bits / elements; }
-};
-
 }  // namespace
 
 LinearNames linears_of(const TrialSubject& subject, const Json& architecture,
                        const Context& context) {
   LinearNames names;
-  if (!objection(subject, {.architecture = architecture}, context).empty()) return names;
+  if (!objection(subject, {.architecture = architecture}).empty()) return names;
   const Graph graph = architecture.empty() ? plain_graph(subject.parent.model)
                                            : graph_of(subject, architecture, context);
   for (const Node* node : graph.of_kind(NodeKind::operation)) {
@@ -291,69 +319,32 @@ LinearNames linears_of(const TrialSubject& subject, const Json& architecture,
   return names;
 }
 
-std::string objection(const TrialSubject& subject, const TrialConfiguration& configuration,
-                      const Context& context) {
+std::string objection(const TrialSubject& subject, const TrialConfiguration& configuration) {
   if (configuration.architecture.empty()) return "";
   try {
-    graph_of(subject, configuration.architecture, context);
+    config_of(facts_of(subject, configuration.architecture));
   } catch (const UserError& error) {
     return error.what();
   }
   return "";
 }
 
-std::vector<std::pair<std::string, std::string>> model_figures() {
-  return {{"average_bits", "bits of a weight of the linears that [[precision]] names, all without"},
-          {"average_data_bits", "bits of what these linears read"},
-          {"parameters", "numbers in the model"},
-          {"packed_bytes", "of its weights, each in its format"},
-          {"flops", "of one text, the longest of the validation part"},
-          {"sparsity", "share of the parameters that are 0"},
-          {kFlips, "share of answers that differ from those of the model it was made of"},
-          {kMarginSnr, "dB of the margins between answers against that model"},
-          {kLatency, "milliseconds for a text, packed, measured alone"}};
-}
-
 std::vector<std::string> figure_names(const TrialSubject& subject) {
   const Task task = subject.parent.model.facts.task();
   std::vector<std::string> names;
   for (const Metric& metric : metrics(task)) names.emplace_back(metric.name);
-  for (const auto& [name, meaning] : model_figures()) {
-    const bool of_parent = name == kFlips || name == kMarginSnr;
-    const bool counted = name != kFlips || task != Task::regression;
-    if ((!of_parent || !subject.fresh) && counted) names.push_back(name);
-  }
+  names.insert(names.end(), std::begin(kShapeFigures), std::end(kShapeFigures));
+  names.emplace_back("sparsity");
+  if (!subject.fresh) names.emplace_back(kMarginSnr);
+  if (!subject.fresh && task != Task::regression) names.emplace_back(kFlips);
+  names.emplace_back(kLatencyFigure);
   return names;
 }
 
-std::map<std::string, double> figures_of_shape(const Model& model,
-                                               const std::vector<std::string>& layers,
-                                               const EncodedSplits& data) {
-  const Graph graph = plain_graph(model);
-  const Bindings text = {{'B', 1}, {'S', std::max<std::int64_t>(1, longest_text(data.validation))}};
-  std::map<std::pair<std::string, Operand>, double> bits;  // by layer and operand
-  if (model.quantization)
-    for (const PlannedTensor& tensor : planned_tensors(graph, model.quantization->plan, text))
-      bits[{tensor.layer, tensor.operand}] = tensor.average_bits;
-  BitMean weights, inputs;
-  for (const std::string& layer : layers) {
-    const Node& node = *graph.find(layer);
-    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
-      const std::optional<Operand> operand = operand_of(node, i);
-      if (operand != Operand::weight && operand != Operand::input) continue;
-      const auto elements =
-          static_cast<double>(element_count(resolve(node.inputs()[i].type().shape, text)));
-      const auto found = bits.find({layer, *operand});
-      (*operand == Operand::weight ? weights : inputs)
-          .add(elements, found == bits.end() ? 32 : found->second);
-    }
-  }
-  const ModelSize size = model_size(model, {});
-  return {{"average_bits", weights.mean()},
-          {"average_data_bits", inputs.mean()},
-          {"parameters", static_cast<double>(size.parameters)},
-          {"packed_bytes", static_cast<double>(size.packed_bytes)},
-          {"flops", cost(graph, text).flops}};
+bool is_known_on_the_way(const std::string& figure, Task task) {
+  return std::ranges::find(kShapeFigures, figure) != std::end(kShapeFigures) ||
+         std::ranges::any_of(metrics(task),
+                             [&](const Metric& metric) { return metric.name == figure; });
 }
 
 TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
@@ -405,8 +396,7 @@ std::vector<std::string> dead_parameters(const TrialSpace& space, const TrialSub
     Json json = to_json(configuration);
     json.erase("architecture");
     if (configuration.architecture.empty()) return to_line(json);
-    const ModelFacts facts =
-        model_facts(config_with(subject, configuration.architecture), "[architecture]");
+    const ModelFacts facts = facts_of(subject, configuration.architecture);
     return to_line(json) + to_string(graph_of(subject, configuration.architecture, context)) +
            fmt::format("{}", config_of(facts).initializer_range);
   };

@@ -37,8 +37,7 @@ LinearNames linears_of(const TrialSubject& subject, const Json& architecture,
                        const Context& context);
 
 /// Why no model can be made by a configuration: sizes that do not go together. "": one can.
-std::string objection(const TrialSubject& subject, const TrialConfiguration& configuration,
-                      const Context& context);
+std::string objection(const TrialSubject& subject, const TrialConfiguration& configuration);
 
 /// What a trial made and measured.
 struct TrialModel {
@@ -52,8 +51,11 @@ struct TrialModel {
 
 /// Names of figures that formulas may have: those of the task's metrics, and of the model.
 std::vector<std::string> figure_names(const TrialSubject& subject);
-/// What each of those is that are none of a metric, for help: name and meaning.
-std::vector<std::pair<std::string, std::string>> model_figures();
+/// Whether a figure is known while a trial trains.
+bool is_known_on_the_way(const std::string& figure, Task task);
+
+/// Milliseconds of one text: of the moment, so it is measured anew by every trial.
+inline constexpr const char* kLatencyFigure = "latency_ms";
 
 /// Is shown the figures at each evaluation while the trial trains, from 1 on; whether to go on. Null: nobody looks.
 using WatchTrial =
@@ -63,11 +65,6 @@ using WatchTrial =
 TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
                      const TrialConfiguration& configuration, std::uint64_t seed,
                      const WatchTrial& watch, Context& context);
-
-/// The figures of a model that depend on its configuration alone: bits, parameters, bytes, FLOP.
-std::map<std::string, double> figures_of_shape(const Model& model,
-                                               const std::vector<std::string>& layers,
-                                               const EncodedSplits& data);
 
 /// Milliseconds for one text of the validation part, one at a time: the median over texts and rounds of the packed model, whose products
 /// are of codes where a kernel takes them.

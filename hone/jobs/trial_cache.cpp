@@ -8,12 +8,6 @@
 namespace hone {
 namespace {
 
-Json to_json(const std::map<std::string, double>& figures) {
-  Json json = Json::object();
-  for (const auto& [name, value] : figures) json[name] = value;
-  return json;
-}
-
 std::map<std::string, double> figures_from(const Json& json) {
   std::map<std::string, double> figures;
   for (const auto& [name, value] : json.items())
@@ -22,10 +16,8 @@ std::map<std::string, double> figures_from(const Json& json) {
 }
 
 Json to_json(const TrialRecord& record) {
-  Json evaluations = Json::array();
-  for (const auto& figures : record.evaluations) evaluations.push_back(to_json(figures));
-  return {{"figures", to_json(record.figures)},
-          {"evaluations", evaluations},
+  return {{"figures", record.figures},
+          {"evaluations", record.evaluations},
           {"seconds", record.seconds}};
 }
 

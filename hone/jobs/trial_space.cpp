@@ -84,47 +84,38 @@ Json TrialSpace::architecture_of(const Assignment& values) const {
   return keys;
 }
 
-const LinearNames& TrialSpace::linears_of(const Assignment& values) const {
-  const Json keys = architecture_of(values);
-  const std::string text = to_line(keys);
+const LinearNames& TrialSpace::linears_of(const Json& architecture) const {
+  const std::string text = to_line(architecture);
   const auto found = linears_.find(text);
   if (found != linears_.end()) return found->second;
-  return linears_.emplace(text, make_linears_(keys)).first->second;
+  return linears_.emplace(text, make_linears_(architecture)).first->second;
 }
 
 // Those of any architecture of the space, in the order in which they are met.
 std::vector<std::string> TrialSpace::possible_linears(bool square) const {
-  std::vector<Assignment> architectures(1);
+  SearchSpace shapes;
   for (const SearchSetting& setting : recipe_.architecture) {
     if (!setting.varies()) continue;
-    const std::optional<std::uint64_t> count = setting.distribution.size();
-    user_check(!count || architectures.size() * *count <= kMostArchitectures,
-               "{}: more than {} architectures, which is too many to look at the linears of each",
-               recipe_.at(setting.line), grouped(kMostArchitectures));
-    std::vector<Assignment> longer;
     const Distribution& d = setting.distribution;
-    for (const Assignment& values : architectures)
-      for (std::uint64_t i = 0; i < count.value_or(1); ++i) {
-        longer.push_back(values);
-        longer.back()[setting.key] =
-            d.external(d.kind == DistributionKind::categorical
-                           ? static_cast<double>(i)
-                           : d.low + static_cast<double>(i) *
-                                         d.step.value_or(0));  // a real one moves no linear
-      }
-    architectures = std::move(longer);
+    // A real number moves no linear.
+    shapes.parameters.push_back(
+        {setting.key, d.size() ? d : real_values(d.low, d.low), /*active=*/{}});
   }
   std::vector<std::string> names;
-  for (const Assignment& values : architectures) {
-    const LinearNames& linears = linears_of(values);
+  const auto add = [&](const std::vector<TrialParameter>& shape) {
+    const LinearNames& linears = linears_of(architecture_of(assignment_of(shape)));
     for (const std::string& name : square ? linears.square : linears.all)
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  }
+    return true;
+  };
+  user_check(walk_points(shapes, add, kMostArchitectures),
+             "{}: more than {} architectures, which is too many to look at the linears of each",
+             recipe_.where, grouped(kMostArchitectures));
   return names;
 }
 
 bool TrialSpace::has_layer(const std::string& layer, const Assignment& values) const {
-  const std::vector<std::string>& all = linears_of(values).all;
+  const std::vector<std::string>& all = linears_of(architecture_of(values)).all;
   const auto square = values.find(square_name(layer));
   return std::ranges::find(all, layer) != all.end() &&
          (square == values.end() || square->second == "linear");
@@ -135,7 +126,7 @@ void TrialSpace::add_squares() {
     space_.parameters.push_back({square_name(linear), choice_of({"linear", "identity"}),
                                  [this, linear](const Assignment& earlier) {
                                    const std::vector<std::string>& square =
-                                       linears_of(earlier).square;
+                                       linears_of(architecture_of(earlier)).square;
                                    return std::ranges::find(square, linear) != square.end();
                                  }});
 }
@@ -224,7 +215,7 @@ std::string TrialSpace::format_of(const std::string& name, const PrecisionGroup&
 std::vector<std::string> TrialSpace::precision_layers(
     const TrialConfiguration& configuration) const {
   std::vector<std::string> layers;
-  for (const std::string& linear : make_linears_(configuration.architecture).all) {
+  for (const std::string& linear : linears_of(configuration.architecture).all) {
     const bool gone =
         std::ranges::find(configuration.identities, linear) != configuration.identities.end();
     const bool named = recipe_.precision.empty() || group_of(linear) != nullptr;
@@ -235,7 +226,7 @@ std::vector<std::string> TrialSpace::precision_layers(
 
 TrialConfiguration TrialSpace::configuration_of(const Assignment& values) const {
   TrialConfiguration result{.architecture = architecture_of(values)};
-  for (const std::string& linear : linears_of(values).square) {
+  for (const std::string& linear : linears_of(architecture_of(values)).square) {
     const auto type = values.find(square_name(linear));
     if (type != values.end() && type->second == "identity") result.identities.push_back(linear);
   }
@@ -247,7 +238,7 @@ TrialConfiguration TrialSpace::configuration_of(const Assignment& values) const 
       result.pruning->value("activations", 0.0) == 0)
     result.pruning.reset();
   result.train_on = section_of("train_on", recipe_.train_on, values);
-  for (const std::string& linear : linears_of(values).all) {
+  for (const std::string& linear : linears_of(architecture_of(values)).all) {
     const PrecisionGroup* group = group_of(linear);
     if (group == nullptr || !has_layer(linear, values)) continue;
     const bool each = group->choice == FormatChoice::each;

@@ -58,7 +58,7 @@ class TrialSpace {
   void add_formats(const std::string& name, const PrecisionGroup& group,
                    const std::function<bool(const Assignment&)>& active);
   Json architecture_of(const Assignment& values) const;
-  const LinearNames& linears_of(const Assignment& values) const;
+  const LinearNames& linears_of(const Json& architecture) const;
   /// The last group that names a linear; null: none does.
   const PrecisionGroup* group_of(const std::string& linear) const;
   bool has_layer(const std::string& layer, const Assignment& values) const;

@@ -114,6 +114,12 @@ std::optional<std::uint64_t> Distribution::size() const {
   return static_cast<std::uint64_t>(std::floor((high - low) / *step + kStepTolerance)) + 1;
 }
 
+double Distribution::value_at(std::uint64_t index) const {
+  const auto place = static_cast<double>(index);
+  if (kind == DistributionKind::categorical) return place;
+  return std::min(low + place * step.value_or(0), high);
+}
+
 Json Distribution::external(double internal) const {
   switch (kind) {
     case DistributionKind::real:

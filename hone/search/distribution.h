@@ -30,6 +30,8 @@ struct Distribution {
   bool contains(double internal) const;
   /// Number of values; none for real ones without a step.
   std::optional<std::uint64_t> size() const;
+  /// The internal value `index` of these, from 0 on in their order; of a real one without a step the lowest.
+  double value_at(std::uint64_t index) const;
 
   Json external(double internal) const;
   /// Throws `UserError` for a value of another type, and for a choice that is not there; numbers outside of the range pass.

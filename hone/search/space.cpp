@@ -8,39 +8,60 @@
 namespace hone {
 namespace {
 
-// Counts the points below the first `depth` parameters; stops above `limit`.
-std::uint64_t count_below(const SearchSpace& space, std::size_t depth, Assignment& values,
-                          std::uint64_t limit) {
-  if (depth == space.parameters.size())
-    return space.objection && !space.objection(values).empty() ? 0 : 1;
-  const SpaceParameter& parameter = space.parameters[depth];
-  if (parameter.active && !parameter.active(values))
-    return count_below(space, depth + 1, values, limit);
-  const Distribution& d = parameter.distribution;
-  std::uint64_t count = 0;
-  for (std::uint64_t i = 0; i < *d.size() && count <= limit; ++i) {
-    values[parameter.name] = d.external(d.kind == DistributionKind::categorical
-                                            ? static_cast<double>(i)
-                                            : d.low + static_cast<double>(i) * d.step.value_or(0));
-    count += count_below(space, depth + 1, values, limit - count);
-  }
-  values.erase(parameter.name);
-  return count;
-}
+using Point = std::vector<TrialParameter>;
 
-double drawn_value(const Distribution& d, RandomSequence& random) {
-  if (const std::optional<std::uint64_t> size = d.size(); size && !d.logarithmic) {
-    const auto index = static_cast<double>(random.below(*size));
-    return d.kind == DistributionKind::categorical ? index : d.low + index * d.step.value_or(0);
+/// A walk through the points of a finite space.
+class PointWalk {
+ public:
+  PointWalk(const SearchSpace& space, const std::function<bool(const Point&)>& visit,
+            std::uint64_t most, const Json& fixed)
+      : space_(space), visit_(visit), left_(most), fixed_(fixed) {}
+
+  // False: there are more points than are to be looked at.
+  bool run() {
+    below(0);
+    return !spent_;
   }
-  const double share = random.uniform();
-  if (!d.logarithmic) return d.low + share * (d.high - d.low);
-  // Whole numbers take the range that rounds to them.
-  const double half = d.kind == DistributionKind::integer ? 0.5 : 0;
-  const double low = std::log(d.low - half), high = std::log(d.high + half);
-  const double value = std::exp(low + share * (high - low));
-  return std::clamp(half > 0 ? std::round(value) : value, d.low, d.high);
-}
+
+ private:
+  // False: no more.
+  bool below(std::size_t depth) {
+    if (depth == space_.parameters.size()) {
+      if (left_-- == 0) {
+        spent_ = true;
+        return false;
+      }
+      return (space_.objection && !space_.objection(values_).empty()) || visit_(point_);
+    }
+    const auto& [name, distribution, active] = space_.parameters[depth];
+    if (active && !active(values_)) return below(depth + 1);
+    for (std::uint64_t i = 0; i < *distribution.size(); ++i) {
+      const double value = distribution.value_at(i);
+      if (!is_wanted(name, distribution, value)) continue;
+      values_[name] = distribution.external(value);
+      point_.push_back({name, distribution, value});
+      const bool more = below(depth + 1);
+      point_.pop_back();
+      values_.erase(name);
+      if (!more) return false;
+    }
+    return true;
+  }
+
+  // A fixed value may be off by what decimal fractions are as doubles.
+  bool is_wanted(const std::string& name, const Distribution& distribution, double value) const {
+    return !fixed_.contains(name) || std::abs(distribution.internal(fixed_[name]) - value) <
+                                         distribution.step.value_or(1) / 2;
+  }
+
+  const SearchSpace& space_;
+  const std::function<bool(const Point&)>& visit_;
+  std::uint64_t left_;
+  const Json& fixed_;
+  Assignment values_;
+  Point point_;
+  bool spent_ = false;
+};
 
 }  // namespace
 
@@ -48,6 +69,12 @@ const SpaceParameter* SearchSpace::find(std::string_view name) const {
   const auto found = std::find_if(parameters.begin(), parameters.end(),
                                   [&](const SpaceParameter& p) { return p.name == name; });
   return found == parameters.end() ? nullptr : &*found;
+}
+
+bool SearchSpace::independent() const {
+  return !objection &&
+         std::none_of(parameters.begin(), parameters.end(),
+                      [](const SpaceParameter& p) { return static_cast<bool>(p.active); });
 }
 
 std::vector<TrialParameter> SearchSpace::parameters_of(const Assignment& values) const {
@@ -91,41 +118,32 @@ std::string key_of(const std::vector<TrialParameter>& parameters) {
   return key;
 }
 
-std::optional<Assignment> draw_point(const SearchSpace& space, RandomSequence& random,
-                                     const Assignment& kept) {
-  constexpr int kTries = 100;
-  for (int i = 0; i < kTries; ++i) {
-    Assignment values;
-    for (const SpaceParameter& parameter : space.parameters) {
-      if (parameter.active && !parameter.active(values)) continue;
-      const auto found = kept.find(parameter.name);
-      values[parameter.name] =
-          found != kept.end()
-              ? found->second
-              : parameter.distribution.external(drawn_value(parameter.distribution, random));
-    }
-    if (!space.objection || space.objection(values).empty()) return values;
-  }
-  return std::nullopt;
+bool is_finite(const SearchSpace& space) {
+  return std::all_of(space.parameters.begin(), space.parameters.end(),
+                     [](const SpaceParameter& p) { return p.distribution.size().has_value(); });
+}
+
+bool walk_points(const SearchSpace& space, const std::function<bool(const Point&)>& visit,
+                 std::uint64_t most, const Json& fixed) {
+  HONE_ASSERT(is_finite(space), "a walk through infinitely many points");
+  return PointWalk(space, visit, most, fixed).run();
 }
 
 std::optional<std::uint64_t> count_points(const SearchSpace& space, std::uint64_t limit) {
-  bool independent = !space.objection;
-  for (const SpaceParameter& parameter : space.parameters) {
-    if (!parameter.distribution.size()) return std::nullopt;
-    independent = independent && !parameter.active;
-  }
+  if (!is_finite(space)) return std::nullopt;
   std::uint64_t count = 1;
-  if (independent) {
+  if (space.independent()) {
     for (const SpaceParameter& parameter : space.parameters) {
       count *= *parameter.distribution.size();
       if (count > limit) return std::nullopt;
     }
     return count;
   }
-  Assignment values;
-  count = count_below(space, 0, values, limit);
-  return count > limit ? std::nullopt : std::optional(count);
+  constexpr std::uint64_t kLooks = 16;  // at points that may be objected to, for each that counts
+  count = 0;
+  const auto count_one = [&](const Point&) { return ++count <= limit; };
+  const bool all = walk_points(space, count_one, kLooks * (limit + 1));
+  return all && count <= limit ? std::optional(count) : std::nullopt;
 }
 
 }  // namespace hone

@@ -179,6 +179,45 @@ TEST_F(SearchCommand, KeepsStudiesApartInOneStorage) {
   EXPECT_FALSE(fs::exists(folder() / "one/study.db"));
 }
 
+TEST_F(SearchCommand, MeasuresTimesWhereNothingWasKeptBefore) {
+  const TemporaryFolder home;
+  ::setenv("XDG_CACHE_HOME", (home.path() / "not there yet").c_str(), 1);
+  write("times.toml",
+        "minimize = 'latency_ms'\n"
+        "[[precision]]\n"
+        "choice = 'together'\n"
+        "formats = ['none', 'int(bits=8)']\n");
+  Words words = search("times.toml", {"--trials", "2", "-o", "out"});
+  std::erase(words, "--no_cache");
+  const Json results = run_json(words, folder());
+  ::unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(results["trials"]["complete"], 2);
+  EXPECT_EQ(results["trials"]["cached"], 0);
+  EXPECT_GT(results["best"]["values"][0].get<double>(), 0);
+}
+
+TEST_F(SearchCommand, TellsWhyTrialsFailed) {
+  write("some.toml",
+        "[[precision]]\n"
+        "choice = 'together'\n"
+        "formats = ['none', 'int(bits=8,per=[row,tensor])']\n");
+  const Ending ending = run_hone(search("some.toml", {"--trials", "3", "-o", "out"}), folder());
+  EXPECT_EQ(ending.code, 0) << ending.messages;
+  EXPECT_NE(ending.messages.find("failed: "), std::string::npos) << ending.messages;
+  EXPECT_EQ(read_json(folder() / "out/results.json")["trials"]["failed"], 1);
+}
+
+TEST_F(SearchCommand, SaysOnHowManyRunsTheWinnerStands) {
+  const Json results =
+      run_json(search("rates.toml", {"--trials", "9", "--repeats", "2", "-o", "out"}), folder());
+  EXPECT_EQ(results["best"]["runs"], 3);
+  const std::string page = read_page(folder() / "out/report.html");
+  EXPECT_NE(page.find("in the first of 3 runs with seeds of their own, of mean"),
+            std::string::npos);
+  const std::string trials = read_file(folder() / "out/trials.csv");
+  EXPECT_NE(trials.find(",repeat_of,"), std::string::npos) << trials;
+}
+
 TEST_F(SearchCommand, SaysWhatCannotBeSearched) {
   const std::pair<const char*, const char*> cases[] = {
       {"[architecture]\nnum_layers = [1, 2]\n[training]\nmax_steps = 1",

@@ -7,9 +7,6 @@
 /// Points of a finite space that were tried, and those that were not.
 namespace hone {
 
-/// Whether all parameters of a space have finitely many values.
-bool is_finite(const SearchSpace& space);
-
 /// The keys (`key_of`) of points that trials have, failed ones and those that run included.
 std::set<std::string> keys_of(const StudyView& view);
 

@@ -89,6 +89,17 @@ StudyView Proposer::sampler_view(const KnownTrials& known, std::int64_t number) 
   return pruner_.visible_to(view, number);
 }
 
+// A draw is a function of the number: another one is that of a trial that will never be.
+Trial Proposer::drawn(const StudyView& view, const Trial& trial, int draw, std::string& objection) {
+  Trial attempt = trial;
+  attempt.number += draw * kRedraw;
+  suggest(sampler_, view, options_.space, attempt);
+  attempt.number = trial.number;
+  const SearchSpace& space = options_.space;
+  objection = space.objection ? space.objection(assignment_of(attempt.parameters)) : "";
+  return attempt;
+}
+
 bool Proposer::suggest_new(const StudyView& view, Trial& trial) {
   const bool check = options_.avoid_duplicates && finite_;
   const std::set<std::string> tried = check ? keys_of(view) : std::set<std::string>();
@@ -102,13 +113,7 @@ bool Proposer::suggest_new(const StudyView& view, Trial& trial) {
       trial.parameters = left.drawn;
       if (left.small) return left.count > 0;
     }
-    // A draw is a function of the number: another one is that of a trial that will never be.
-    Trial attempt = trial;
-    attempt.number += draw * kRedraw;
-    suggest(sampler_, view, options_.space, attempt);
-    attempt.number = trial.number;
-    objection =
-        options_.space.objection ? options_.space.objection(assignment_of(attempt.parameters)) : "";
+    Trial attempt = drawn(view, trial, draw, objection);
     const bool good = objection.empty() && !(check && tried.contains(key_of(attempt.parameters)));
     // In a large space that draws come back to the same few points of, one of them is tried again rather than none.
     if (!good && !(objection.empty() && draw + 1 == kDraws)) continue;
@@ -155,12 +160,7 @@ void Proposer::complete(const TrialTable& table, Trial& claimed) {
   const StudyView view = sampler_view(known, claimed.number);
   std::string objection;
   for (int draw = 0; draw < kDraws; ++draw) {
-    Trial attempt = claimed;
-    attempt.number += draw * kRedraw;
-    suggest(sampler_, view, options_.space, attempt);
-    attempt.number = claimed.number;
-    objection =
-        options_.space.objection ? options_.space.objection(assignment_of(attempt.parameters)) : "";
+    Trial attempt = drawn(view, claimed, draw, objection);
     if (!objection.empty()) continue;
     claimed = std::move(attempt);
     return;

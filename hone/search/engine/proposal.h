@@ -29,6 +29,8 @@ class Proposer {
 
  private:
   StudyView sampler_view(const KnownTrials& known, std::int64_t number);
+  // The trial with values of draw number `draw`, and what the space has against them.
+  Trial drawn(const StudyView& view, const Trial& trial, int draw, std::string& objection);
   // False: there is no other point than those that were tried.
   bool suggest_new(const StudyView& view, Trial& trial);
 

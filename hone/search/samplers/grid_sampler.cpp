@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <unordered_set>
@@ -11,14 +12,6 @@
 
 namespace hone {
 namespace {
-
-double value_at(const Distribution& distribution, std::uint64_t index) {
-  const auto place = static_cast<double>(index);
-  return distribution.kind == DistributionKind::categorical
-             ? place
-             : std::min(distribution.low + place * distribution.step.value_or(0),
-                        distribution.high);
-}
 
 // How many combinations of values there are, whether they are points or not. Parameters by `order`, the last one changing fastest.
 class Combinations {
@@ -52,7 +45,7 @@ class Combinations {
     for (auto parameter = order_.rbegin(); parameter != order_.rend(); ++parameter) {
       TrialParameter& value = values[*parameter];
       value.value =
-          value_at(value.distribution, static_cast<std::uint64_t>(index % sizes_[*parameter]));
+          value.distribution.value_at(static_cast<std::uint64_t>(index % sizes_[*parameter]));
       index /= sizes_[*parameter];
     }
     return values;
@@ -96,41 +89,6 @@ bool objects(const SearchSpace& space, const std::vector<TrialParameter>& point)
   return space.objection && !space.objection(assignment_of(point)).empty();
 }
 
-// Every point of a space once, as the combination in which parameters that are not active have their first values.
-class PointsOfSpace {
- public:
-  PointsOfSpace(const SearchSpace& space, const Combinations& combinations)
-      : space_(space), combinations_(combinations), values_(combinations.values_at(0)) {
-    visit(0);
-  }
-  std::vector<WideCount> take() { return std::move(found_); }
-
- private:
-  void visit(std::size_t depth) {
-    if (depth == space_.parameters.size()) {
-      if (!space_.objection || space_.objection(earlier_).empty())
-        found_.push_back(combinations_.index_of(values_));
-      return;
-    }
-    const SpaceParameter& parameter = space_.parameters[depth];
-    if (parameter.active && !parameter.active(earlier_)) return visit(depth + 1);
-    const Distribution& d = parameter.distribution;
-    for (std::uint64_t i = 0; i < *d.size(); ++i) {
-      values_[depth].value = value_at(d, i);
-      earlier_[parameter.name] = d.external(values_[depth].value);
-      visit(depth + 1);
-    }
-    values_[depth].value = value_at(d, 0);
-    earlier_.erase(parameter.name);
-  }
-
-  const SearchSpace& space_;
-  const Combinations& combinations_;
-  std::vector<TrialParameter> values_;
-  Assignment earlier_;
-  std::vector<WideCount> found_;
-};
-
 bool is_at(const Trial& trial, const std::vector<TrialParameter>& point) {
   return trial.parameters.size() == point.size() &&
          std::all_of(point.begin(), point.end(), [&](const TrialParameter& wanted) {
@@ -145,7 +103,7 @@ Json search_space_of(const SearchSpace& space) {
   for (const SpaceParameter& parameter : space.parameters)
     for (std::uint64_t i = 0; i < parameter.distribution.size(); ++i)
       result[parameter.name].push_back(
-          parameter.distribution.external(value_at(parameter.distribution, i)));
+          parameter.distribution.external(parameter.distribution.value_at(i)));
   return result;
 }
 
@@ -182,10 +140,7 @@ class GridSampler : public Sampler {
 // The combination of point `number` in the drawn order. None: there are fewer points.
 std::optional<WideCount> GridSampler::combination_of(const Combinations& combinations,
                                                      const SearchSpace& space, std::size_t number) {
-  const bool all_are_points =
-      !space.objection && std::none_of(space.parameters.begin(), space.parameters.end(),
-                                       [](const auto& parameter) { return parameter.active; });
-  if (all_are_points)
+  if (space.independent())
     return number < combinations.count()
                ? std::optional(Permutation(combinations.count(), options_.seed).at(number))
                : std::nullopt;
@@ -197,7 +152,18 @@ std::optional<WideCount> GridSampler::combination_of(const Combinations& combina
 void GridSampler::list_small_space(const Combinations& combinations, const SearchSpace& space) {
   constexpr std::uint64_t kSmall = 20'000;
   if (!count_points(space, kSmall)) return;
-  std::vector<WideCount> all = PointsOfSpace(space, combinations).take();
+  // Each as the combination in which parameters that are not active have their first values.
+  std::vector<WideCount> all;
+  const auto keep = [&](const std::vector<TrialParameter>& point) {
+    std::vector<TrialParameter> values = combinations.values_at(0);
+    for (const TrialParameter& value : point)
+      std::find_if(values.begin(), values.end(), [&](const TrialParameter& other) {
+        return other.name == value.name;
+      })->value = value.value;
+    all.push_back(combinations.index_of(values));
+    return true;
+  };
+  walk_points(space, keep, std::numeric_limits<std::uint64_t>::max());
   if (all.empty()) return;
   const Permutation order(all.size(), options_.seed);
   for (std::size_t i = 0; i < all.size(); ++i)
