@@ -109,9 +109,31 @@ std::optional<TrialOutcome> SearchObjective::from_cache(TrialRun& run,
   return outcome;
 }
 
+// Where pruned trials may go on, they leave checkpoints; one that goes on takes them, and what was seen on the way to them.
+std::unique_ptr<ScratchFolder> SearchObjective::checkpoints_for(
+    TrialRun& run, const TrialConfiguration& configuration, std::uint64_t seed, TrialRecord& record,
+    TrialProgress& progress) {
+  if (job_.budget.promote_by == 0 || !cache_.keeps()) return nullptr;
+  std::error_code ignored;  // what is wrong shows in the next line
+  fs::create_directories(job_.cache, ignored);
+  auto scratch = std::make_unique<ScratchFolder>(job_.cache / "trial");
+  progress.folder = scratch->path() / "trainings";
+  if (!run.trial().user_attributes.contains("continues")) return scratch;
+  const std::int64_t seen = std::ssize(run.trial().reports);
+  if (auto evaluations = cache_.take_checkpoints(configuration, seed, seen, progress.folder)) {
+    record.evaluations = std::move(*evaluations);
+    progress.evaluations = seen;
+    run.set_user_attribute(kFromCheckpointAttribute, true);
+  }
+  return scratch;
+}
+
 TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& configuration,
                                        std::uint64_t seed) {
   TrialRecord record;
+  TrialProgress progress;
+  const std::unique_ptr<ScratchFolder> scratch =
+      checkpoints_for(run, configuration, seed, record, progress);
   WatchTrial watch;
   if (watches())
     watch = [&](std::int64_t evaluation, const std::map<std::string, double>& figures) {
@@ -121,7 +143,7 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
   const bool times = measures_latency();
   MachineLock shared(times ? machine_lock_ : fs::path(), LOCK_SH);
   const auto begin = std::chrono::steady_clock::now();
-  TrialModel trial = run_trial(subject_, space_, configuration, seed, watch, context_);
+  TrialModel trial = run_trial(subject_, space_, configuration, seed, watch, progress, context_);
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   TrialOutcome outcome{.state = TrialState::pruned};
   if (!trial.ended_early) {
@@ -135,6 +157,8 @@ TrialOutcome SearchObjective::computed(TrialRun& run, const TrialConfiguration& 
     }
     outcome = outcome_of(trial.figures);
     hold_if_better(run.trial(), outcome, std::move(trial));
+  } else if (scratch) {
+    cache_.keep_checkpoints(configuration, seed, record.evaluations, progress.folder);
   }
   outcome.user_attributes[kSecondsAttribute] = record.seconds;
   return outcome;
@@ -164,7 +188,7 @@ TrialOutcome SearchObjective::operator()(TrialRun& run) {
 TrialModel SearchObjective::model_of(const Trial& trial) {
   if (held_ && held_->number == trial.number) return held_->model;
   return run_trial(subject_, space_, space_.configuration_of(assignment_of(trial.parameters)),
-                   seed_of(trial), {}, context_);
+                   seed_of(trial), /*watch=*/{}, /*progress=*/{}, context_);
 }
 
 }  // namespace hone

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "hone/jobs/search.h"
@@ -14,6 +15,7 @@ inline constexpr const char* kConfigurationAttribute = "configuration";
 inline constexpr const char* kFiguresAttribute = "figures";
 inline constexpr const char* kCachedAttribute = "cached";
 inline constexpr const char* kSecondsAttribute = "seconds";
+inline constexpr const char* kFromCheckpointAttribute = "from_checkpoint";
 
 /// Runs trials of one worker: from the values of a point to those of its objectives. Holds on to the best model that it made, so that
 /// the winner need not be made again.
@@ -37,6 +39,10 @@ class SearchObjective {
   std::optional<TrialOutcome> from_cache(TrialRun& run, const TrialConfiguration& configuration,
                                          std::uint64_t seed);
   TrialOutcome computed(TrialRun& run, const TrialConfiguration& configuration, std::uint64_t seed);
+  std::unique_ptr<ScratchFolder> checkpoints_for(TrialRun& run,
+                                                 const TrialConfiguration& configuration,
+                                                 std::uint64_t seed, TrialRecord& record,
+                                                 TrialProgress& progress);
   double reported(const std::map<std::string, double>& figures) const;
   void hold_if_better(const Trial& trial, const TrialOutcome& outcome, TrialModel model);
 

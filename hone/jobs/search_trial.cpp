@@ -177,15 +177,17 @@ class TrialSteps {
  public:
   TrialSteps(const TrialSubject& subject, const TrialSpace& space,
              const TrialConfiguration& configuration, std::uint64_t seed, const WatchTrial& watch,
-             Context& context)
+             const TrialProgress& progress, Context& context)
       : subject_(subject),
         configuration_(configuration),
         seed_(seed),
         watch_(watch),
+        progress_(progress),
         context_(context),
         // Evaluations on the way only take time, unless somebody looks at them.
         learnt_from_(watch ? subject.data : subject.unwatched),
-        layers_(space.precision_layers(configuration)) {}
+        layers_(space.precision_layers(configuration)),
+        evaluations_(progress.evaluations) {}
 
   TrialModel run() {
     const Model drawn = shaped_model();
@@ -217,6 +219,9 @@ class TrialSteps {
   FineTuneOptions training_options(const Json& settings, const std::string& title) {
     FineTuneOptions options = options_with(subject_.training, settings, seed_);
     options.title = title;
+    if (!progress_.folder.empty())
+      options.checkpoints = {
+          .folder = progress_.folder / title, .keep = 1, .resume = true, .write_model = save_model};
     if (watch_)
       options.on_evaluation = [this](std::int64_t, const TaskEvaluation& evaluation) {
         std::map<std::string, double> figures = figures_of(evaluation);
@@ -248,7 +253,7 @@ class TrialSteps {
       SparsifyOptions how = pruning_of(subject_, *configuration_.pruning, seed_);
       if (trains && plan_.empty()) {
         how.trains = true;
-        how.fine_tune = training_options(*configuration_.train_on, "train on");
+        how.fine_tune = training_options(*configuration_.train_on, "train_on");
       }
       model = sparsify(model, learnt_from_, how, log, context_);
       if (how.trains) return;
@@ -257,11 +262,11 @@ class TrialSteps {
       CompressOptions how{.plan = plan_, .calibration = subject_.calibration};
       if (trains) {
         how.qat = true;
-        how.fine_tune = training_options(*configuration_.train_on, "train on");
+        how.fine_tune = training_options(*configuration_.train_on, "train_on");
       }
       model = hone::compress(model, learnt_from_, how, log, context_);
     } else if (trains) {
-      fine_tune(model, learnt_from_, training_options(*configuration_.train_on, "train on"), log,
+      fine_tune(model, learnt_from_, training_options(*configuration_.train_on, "train_on"), log,
                 context_);
     }
   }
@@ -286,12 +291,13 @@ class TrialSteps {
   const TrialConfiguration& configuration_;
   std::uint64_t seed_;
   const WatchTrial& watch_;
+  const TrialProgress& progress_;
   Context& context_;
   const EncodedSplits& learnt_from_;
   std::vector<std::string> layers_;
   QuantizationPlan plan_;
   std::map<std::string, double> shape_;
-  std::int64_t evaluations_ = 0;
+  std::int64_t evaluations_;
   bool ended_ = false;
 };
 
@@ -349,8 +355,8 @@ bool is_known_on_the_way(const std::string& figure, Task task) {
 
 TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
                      const TrialConfiguration& configuration, std::uint64_t seed,
-                     const WatchTrial& watch, Context& context) {
-  return TrialSteps(subject, space, configuration, seed, watch, context).run();
+                     const WatchTrial& watch, const TrialProgress& progress, Context& context) {
+  return TrialSteps(subject, space, configuration, seed, watch, progress, context).run();
 }
 
 double latency_ms(const TrialModel& trial, const EncodedSplits& data, Context& context) {

@@ -61,10 +61,16 @@ inline constexpr const char* kLatencyFigure = "latency_ms";
 using WatchTrial =
     std::function<bool(std::int64_t evaluation, const std::map<std::string, double>& figures)>;
 
-/// Throws `UserError` for a configuration that cannot be: formats of layers that there are not, LoRA without training.
+/// How far a trial came before it was ended, to go on from there.
+struct TrialProgress {
+  fs::path folder = {};          ///< of the checkpoints of its trainings; empty: none are kept
+  std::int64_t evaluations = 0;  ///< that `watch` was shown then
+};
+
+/// Goes on from the checkpoints in `progress`, to the same bits. Throws `UserError` for a configuration that cannot be: formats of layers that there are not, LoRA without training.
 TrialModel run_trial(const TrialSubject& subject, const TrialSpace& space,
                      const TrialConfiguration& configuration, std::uint64_t seed,
-                     const WatchTrial& watch, Context& context);
+                     const WatchTrial& watch, const TrialProgress& progress, Context& context);
 
 /// Milliseconds for one text of the validation part, one at a time: the median over texts and rounds of the packed model, whose products
 /// are of codes where a kernel takes them.

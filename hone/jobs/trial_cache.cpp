@@ -1,5 +1,6 @@
 #include "hone/jobs/trial_cache.h"
 
+#include "hone/base/carry_over.h"
 #include "hone/base/error.h"
 #include "hone/base/hash.h"
 #include "hone/ir/print.h"
@@ -13,6 +14,13 @@ std::map<std::string, double> figures_from(const Json& json) {
   for (const auto& [name, value] : json.items())
     if (value.is_number()) figures[name] = value.get<double>();
   return figures;
+}
+
+std::vector<std::map<std::string, double>> evaluations_from(const Json& about) {
+  std::vector<std::map<std::string, double>> evaluations;
+  for (const Json& figures : about.value("evaluations", Json::array()))
+    evaluations.push_back(figures_from(figures));
+  return evaluations;
 }
 
 Json to_json(const TrialRecord& record) {
@@ -52,9 +60,8 @@ std::optional<TrialRecord> TrialCache::find(const TrialConfiguration& configurat
   if (!store_) return std::nullopt;
   const std::optional<Json> about = store_->about(key(configuration, seed, watched));
   if (!about || !about->is_object() || !about->contains("figures")) return std::nullopt;
-  TrialRecord record{.figures = figures_from(about->at("figures"))};
-  for (const Json& figures : about->value("evaluations", Json::array()))
-    record.evaluations.push_back(figures_from(figures));
+  TrialRecord record{.figures = figures_from(about->at("figures")),
+                     .evaluations = evaluations_from(*about)};
   record.seconds = about->value("seconds", 0.0);
   return record;
 }
@@ -68,6 +75,33 @@ void TrialCache::keep(const TrialConfiguration& configuration, std::uint64_t see
     store_->put(key(configuration, seed, watched), {}, {}, about);
   } catch (const UserError&) {
     return;  // a full disk: it is computed again when it is asked for again
+  }
+}
+
+std::string TrialCache::checkpoint_key(const TrialConfiguration& configuration, std::uint64_t seed,
+                                       std::size_t evaluations) const {
+  return fingerprint(to_line(
+      {{"checkpoints", key(configuration, seed, /*watched=*/true)}, {"evaluations", evaluations}}));
+}
+
+std::optional<std::vector<std::map<std::string, double>>> TrialCache::take_checkpoints(
+    const TrialConfiguration& configuration, std::uint64_t seed, std::int64_t evaluations,
+    const fs::path& to) {
+  if (!store_) return std::nullopt;
+  const std::optional<Json> about =
+      store_->take(checkpoint_key(configuration, seed, static_cast<std::size_t>(evaluations)), to);
+  return about ? std::optional(evaluations_from(*about)) : std::nullopt;
+}
+
+void TrialCache::keep_checkpoints(const TrialConfiguration& configuration, std::uint64_t seed,
+                                  const std::vector<std::map<std::string, double>>& evaluations,
+                                  const fs::path& from) {
+  if (!store_) return;
+  try {
+    store_->put(checkpoint_key(configuration, seed, evaluations.size()), from, files_below(from),
+                {{"evaluations", evaluations}, {"configuration", to_json(configuration)}});
+  } catch (const UserError&) {
+    return;  // should it go on, it is run again from its beginning, to the same bits
   }
 }
 

@@ -32,10 +32,24 @@ class TrialCache {
   void keep(const TrialConfiguration& configuration, std::uint64_t seed, bool watched,
             const TrialRecord& record);
 
+  /// Whether anything is kept.
+  bool keeps() const { return store_.has_value(); }
+  /// Puts into `to` what a trial that was ended after so many evaluations has left to go on from, and returns the figures of these.
+  std::optional<std::vector<std::map<std::string, double>>> take_checkpoints(
+      const TrialConfiguration& configuration, std::uint64_t seed, std::int64_t evaluations,
+      const fs::path& to);
+  /// Keeps it: all files in `from`.
+  void keep_checkpoints(const TrialConfiguration& configuration, std::uint64_t seed,
+                        const std::vector<std::map<std::string, double>>& evaluations,
+                        const fs::path& from);
+
   /// The key of a trial in the store.
   std::string key(const TrialConfiguration& configuration, std::uint64_t seed, bool watched) const;
 
  private:
+  std::string checkpoint_key(const TrialConfiguration& configuration, std::uint64_t seed,
+                             std::size_t evaluations) const;
+
   std::optional<Store> store_;
   std::string subject_;  // fingerprints of model and data
 };

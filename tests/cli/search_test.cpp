@@ -149,6 +149,32 @@ TEST_F(SearchCommand, PrunesTrialsByTheirEvaluations) {
   EXPECT_EQ(results["trials"]["complete"].get<int>() + results["trials"]["pruned"].get<int>(), 9);
 }
 
+// What goes on from its checkpoints comes to what it comes to from its beginning, which is what a search without a store does.
+TEST_F(SearchCommand, PrunedTrialsGoOnFromTheirCheckpointsToTheSameFigures) {
+  write("losses.toml", "minimize = 'loss'\n" + read_file(folder() / "rates.toml"));
+  const Words words = search("losses.toml", {"--sampler", "random", "--trials", "20", "--pruner",
+                                             "asha", "--promote", "2", "-o", "again"});
+  run_well(words, folder());
+  const TemporaryFolder cache;
+  ::setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
+  Words kept = words;
+  std::erase(kept, "--no_cache");
+  kept.back() = "on";
+  run_well(kept, folder());
+  ::unsetenv("XDG_CACHE_HOME");
+  EXPECT_EQ(table_of(folder() / "on/study.db"), table_of(folder() / "again/study.db"));
+  const auto attributes_named = [&](const std::string& out, const std::string& name) {
+    const auto storage = open_storage((folder() / out / "study.db").string(), /*must_exist=*/true);
+    std::vector<std::shared_ptr<const Trial>> trials;
+    storage->read_trials(storage->find_study("search")->id, trials);
+    return std::ranges::count_if(
+        trials, [&](const auto& trial) { return trial->user_attributes.contains(name); });
+  };
+  EXPECT_GT(attributes_named("on", "from_checkpoint"), 0);
+  EXPECT_EQ(attributes_named("on", "from_checkpoint"), attributes_named("on", "continues"));
+  EXPECT_EQ(attributes_named("again", "from_checkpoint"), 0);
+}
+
 TEST_F(SearchCommand, GoesOnWithAStudyThatWasKilled) {
   const Words words = search("rates.toml", {"--trials", "30", "-o", "out"});
   const fs::path study = folder() / "out.partial/study.db";
