@@ -134,10 +134,8 @@ void lab(LabArguments& a, const CLI::App& app) {
   if (a.list || a.name.empty()) return list_labs(a.run);
   if (const ShippedPipeline* shipped = find_shipped_pipeline(a.name))
     return run_shipped(*shipped, a, app);
-  std::vector<std::string> names;
-  for (const LabRow& row : all_labs()) names.push_back(row.name);
   a.job.fidelity = parse_fidelity(a.fidelity);
-  run_coded(find_lab(a.name, names), a, app);
+  run_coded(find_lab(a.name), a, app);
 }
 
 }  // namespace
@@ -147,7 +145,8 @@ Command lab_command() {
       "lab", "run an experiment by its name, and report it", "hone lab 4.3 -o mxint8",
       [](CLI::App& app) -> std::function<void()> {
         auto a = std::make_shared<LabArguments>();
-        app.add_option("NAME", a->name, "the lab; without one they are listed");
+        app.add_option("NAME", a->name, "the lab; without one they are listed")
+            ->check(one_of(lab_names()));
         app.add_flag("--list", a->list, "list the labs and what they take");
         app.add_flag("--show", a->show,
                      "print the pipeline that the lab is, for `hone run`, and end");

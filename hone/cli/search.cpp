@@ -22,9 +22,12 @@ struct SearchArguments {
 // What a command that joins is to be called with: the same search, in one process, told to us.
 std::vector<std::string> words_to_join(const CLI::App& app, const std::string& storage,
                                        int threads) {
-  constexpr std::string_view kOwn[] = {
-      "output_dir", "overwrite_output_dir", "resume", "storage", "threads", "json", "quiet", "join",
-      "color"};
+  constexpr std::string_view kOwn[] = {"output_dir", "overwrite_output_dir",
+                                       "resume",     "storage",
+                                       "threads",    "json",
+                                       "quiet",      "join",
+                                       "color",      "workers",
+                                       "concurrency"};
   std::vector<std::string> words = {"search"};
   for (const CLI::Option* option : app.get_options()) {
     const std::string name = argument_name(*option);
@@ -50,6 +53,11 @@ void check(const SearchArguments& a) {
         "hone search: --join writes no folder, whoever began the study does; leave -o out");
   if (!a.job.join && a.job.output.folder.empty())
     throw UsageError("hone search: --output_dir is required");
+  if (a.job.concurrency != 0 && a.job.concurrency < a.job.workers)
+    throw UsageError(fmt::format(
+        "hone search: a --concurrency of {} leaves some of {} workers without work; give as many "
+        "or more",
+        a.job.concurrency, a.job.workers));
 }
 
 void search(SearchArguments& a, const CLI::App& app) {
@@ -96,6 +104,10 @@ void declare_study(CLI::App& app, SearchArguments& a) {
   app.add_option("--workers", a.job.workers,
                  "processes that run trials, each with its share of --threads")
       ->check(number_from(1));
+  app.add_option("--concurrency", a.job.concurrency,
+                 "trials at once, of all workers, those that will join counted, which decides on "
+                 "trials as the seed does; 0: --workers, of a study that is joined its own")
+      ->check(number_from(0));
   app.add_flag("--async", a.job.budget.asynchronous,
                "trials may know of all that has ended: no worker waits for another, and results "
                "depend on their speed");

@@ -10,7 +10,6 @@
 #include "hone/formats/format.h"
 #include "hone/jobs/search.h"
 #include "hone/labs/lab.h"
-#include "hone/labs/shipped_pipelines.h"
 #include "hone/metrics/metric.h"
 #include "hone/models/model_source.h"
 #include "hone/runtime/library.h"
@@ -28,13 +27,6 @@ struct ValueKindRow {
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const auto& [name, def] : builtin_formats()) names.push_back(name);
-  return names;
-}
-
-std::vector<std::string> lab_names() {
-  std::vector<std::string> names;
-  for (const ShippedPipeline& lab : shipped_pipelines()) names.push_back(lab.name);
-  for (const Lab& lab : labs()) names.push_back(lab.name);
   return names;
 }
 

@@ -97,6 +97,9 @@ std::vector<Direction> directions_of(const SearchRecipe& recipe) {
   return directions;
 }
 
+// The key of the trials at once in the identity of a study.
+constexpr const char* kConcurrency = "concurrency";
+
 // What decides on the results of a study's trials, and on which are run.
 Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSubject& subject) {
   Json identity = run_identity(Json::object(), subject.parent.model.parameters, subject.data);
@@ -104,7 +107,7 @@ Json identity_of(const SearchJob& job, const SearchRecipe& recipe, const TrialSu
   identity["sampler"] = job.sampler;
   identity["pruner"] = job.pruner;
   identity["seed"] = job.seed;
-  identity["concurrency"] = job.workers;
+  identity[kConcurrency] = job.concurrency == 0 ? job.workers : job.concurrency;
   identity["asynchronous"] = job.budget.asynchronous;
   return identity;
 }
@@ -124,6 +127,22 @@ void check_same(const Study& study, const Json& identity, const std::string& whe
              "{}: study '{}' is another search:{}\nGive the same settings, or another name by "
              "`study`",
              where, study.name, lines);
+}
+
+// Who joins a study has its concurrency, unless another is asked for, which is refused as any other difference.
+Json identity_to_join(Json identity, const Study& study, const SearchJob& job) {
+  const auto kept = study.user_attributes.find(kIdentityAttribute);
+  if (job.concurrency == 0 && kept != study.user_attributes.end() && kept->second.is_object())
+    identity[kConcurrency] = value_at(kept->second, kConcurrency);
+  return identity;
+}
+
+void check_has_work(const Study& study, const Json& identity, const SearchJob& job,
+                    const std::string& where) {
+  user_check(job.budget.asynchronous || identity.at(kConcurrency) != 1,
+             "{}: study '{}' runs one trial at a time, so there is nothing to do for who joins; "
+             "begin it with a `concurrency` of as many as will run trials, or with `async`",
+             where, study.name);
 }
 
 /// A search on its way.
@@ -150,7 +169,9 @@ class SearchRun {
                "`join`, or give another name by `study`",
                where_, job_.study);
     if (study) {
+      if (job_.join) identity_ = identity_to_join(std::move(identity_), *study, job_);
       check_same(*study, identity_, where_);
+      if (job_.join) check_has_work(*study, identity_, job_, where_);
     } else {
       study = storage_->create_study(job_.study, directions_of(space_.recipe()));
       storage_->set_study_attribute(study->id, AttributeOwner::user, kIdentityAttribute, identity_);
@@ -165,7 +186,7 @@ class SearchRun {
   }
 
   SearchEnd run() {
-    SearchEnd end = job_.workers > 1 && !job_.join ? run_workers() : run_here();
+    SearchEnd end = job_.workers > 1 ? run_workers() : run_here();
     read();
     return end;
   }
@@ -199,7 +220,7 @@ class SearchRun {
     options.study = job_.study;
     options.directions = study_.directions;
     options.space = space_.space();
-    options.concurrency = job_.workers;
+    options.concurrency = identity_[kConcurrency].get<std::int64_t>();
     return options;
   }
 

@@ -27,7 +27,10 @@ struct SearchJob {
   std::string storage = {};
   bool join = false;  ///< takes part in a study that somebody else began, and writes no folder
   std::int64_t workers = 1;  ///< processes on this machine
-  /// Of the study: directions, space and concurrency come from the recipe and `workers`.
+  /// Trials at once that those to come are decided for, workers that join counted; 0: `workers`, and of a study that is joined what it was
+  /// begun with.
+  std::int64_t concurrency = 0;
+  /// Of the study: directions, space and concurrency come from the recipe and the two before.
   SearchOptions budget = {};
   JobData data = {};
   FineTuneOptions training = {};  ///< what the recipe's settings are put on top of

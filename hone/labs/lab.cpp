@@ -12,6 +12,7 @@
 #include "hone/jobs/run_identity.h"
 #include "hone/jobs/times_in_turn.h"
 #include "hone/kernels/peak.h"
+#include "hone/labs/shipped_pipelines.h"
 #include "hone/study/result.h"
 #include "hone/train/memory_check.h"
 
@@ -183,9 +184,17 @@ LabRates measured_rates(Context& context) {
           .bytes = kernels::measure_copy_gbps(context.pool) * 1e9};
 }
 
-const Lab& find_lab(std::string_view name, const std::vector<std::string>& known) {
+std::vector<std::string> lab_names() {
+  std::vector<std::string> names;
+  for (const ShippedPipeline& lab : shipped_pipelines()) names.push_back(lab.name);
+  for (const Lab& lab : labs()) names.push_back(lab.name);
+  return names;
+}
+
+const Lab& find_lab(std::string_view name) {
   for (const Lab& lab : labs())
     if (lab.name == name) return lab;
+  const std::vector<std::string> known = lab_names();
   const std::string hint = did_you_mean(std::string(name), known);
   fail("no lab is called '{}'{}", name,
        hint.empty() ? fmt::format("; those there are: {}", fmt::join(known, ", ")) : hint);

@@ -93,8 +93,11 @@ struct Lab {
 
 /// All labs, in the order of their names (lab_list.cpp).
 const std::vector<Lab>& labs();
-/// Throws `UserError`, which names those that there are: `known`, where there are others beside.
-const Lab& find_lab(std::string_view name, const std::vector<std::string>& known);
+/// Throws `UserError`, which names all labs that there are.
+const Lab& find_lab(std::string_view name);
+
+/// Names of all labs, those that are pipelines first (labs/shipped_pipelines.h).
+std::vector<std::string> lab_names();
 
 struct LabResult {
   /// The folder holds what the same job has left before, and nothing was done; `fields` are its results.

@@ -43,8 +43,8 @@ TEST_F(PipelineLab, AreListedBesideTheOthers) {
   for (const Json& lab : listed) names.push_back(lab["lab"]);
   EXPECT_EQ(names, (std::vector<std::string>{"0.1", "0.2", "0.3", "1.1", "1.2", "4.3"}));
   const Ending ending = run_hone({"lab", "1.3", "-o", "x"}, folder.path());
-  EXPECT_EQ(ending.code, 1);
-  EXPECT_NE(ending.messages.find("no lab is called '1.3'"), std::string::npos) << ending.messages;
+  EXPECT_EQ(ending.code, 2);
+  EXPECT_NE(ending.messages.find("1.2 or 4.3, got '1.3'"), std::string::npos) << ending.messages;
 }
 
 // Nothing that a user could not write: what is shown, run as a pipeline, is the lab.

@@ -202,7 +202,26 @@ TEST_F(SearchCommand, KeepsStudiesApartInOneStorage) {
             std::string::npos);
   EXPECT_NE(refusal(with({"--study", "third", "--join"})).find("has no study 'third' to join"),
             std::string::npos);
+  EXPECT_NE(refusal(with({"--join"})).find("runs one trial at a time, so there is nothing to do"),
+            std::string::npos);
+  EXPECT_NE(refusal(with({"--workers", "2", "--concurrency", "1", "-o", "two"}), 2)
+                .find("a --concurrency of 1 leaves some of 2 workers without work"),
+            std::string::npos);
   EXPECT_FALSE(fs::exists(folder() / "one/study.db"));
+}
+
+// Whoever joins goes on with what is there, to what one worker alone comes to with the same concurrency.
+TEST_F(SearchCommand, SharesAStudyWithThoseThatJoin) {
+  const auto with = [](const std::string& trials, const Words& more) {
+    Words words = {"--trials", trials, "--sampler", "random"};
+    words.insert(words.end(), more.begin(), more.end());
+    return search("rates.toml", words);
+  };
+  run_well(with("12", {"--concurrency", "2", "-o", "alone"}), folder());
+  run_well(with("2", {"--concurrency", "2", "--storage", "shared.db", "-o", "out"}), folder());
+  for (const auto& [trials, workers] : {std::pair("6", "1"), std::pair("12", "2")})
+    run_well(with(trials, {"--storage", "shared.db", "--join", "--workers", workers}), folder());
+  EXPECT_EQ(table_of(folder() / "shared.db"), table_of(folder() / "alone/study.db"));
 }
 
 TEST_F(SearchCommand, MeasuresTimesWhereNothingWasKeptBefore) {
