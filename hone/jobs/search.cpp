@@ -242,8 +242,8 @@ class SearchRun {
     const std::int64_t left = job_.budget.trials - finished() - 1;
     if (left > 0)
       progress.say(fmt::format(
-          "a trial took {}; {} more in {} process{} take about {}", clock_text(one), grouped(left),
-          job_.workers, job_.workers == 1 ? "" : "es",
+          "a trial took {} s; {} more in {} process{} take about {}", rounded_text(one, 2),
+          grouped(left), job_.workers, job_.workers == 1 ? "" : "es",
           clock_text(one * static_cast<double>(left) / static_cast<double>(job_.workers))));
   }
 

@@ -14,7 +14,10 @@
 namespace hone {
 namespace {
 
-Json parzen_vectors() { return read_json(test_data() / "vectors/search/parzen_5.0.0.json"); }
+const Json& parzen_vectors() {
+  static const Json vectors = read_json(test_data() / "vectors/search/parzen_5.0.0.json");
+  return vectors;
+}
 
 ParzenEstimator estimator_of(const Distribution& distribution, const std::vector<double>& internal,
                              TpeProfile profile, bool as_numpy = false) {
@@ -35,7 +38,7 @@ void expect_near(const std::vector<double>& got, const Json& expected, double to
 }
 
 TEST(Parzen, EqualsOptunas) {
-  for (const Json& vector : parzen_vectors()["cases"]) {
+  for (const Json& vector : parzen_vectors().at("cases")) {
     const std::string text = vector["dist"];
     const Distribution distribution = parse_optuna_distribution(text);
     SCOPED_TRACE(fmt::format("{} of {}", text, to_line(vector["obs"])));
@@ -60,7 +63,7 @@ TEST(Parzen, EqualsOptunas) {
 }
 
 TEST(Parzen, CountsAndWeighsGoodTrialsAsOptuna) {
-  const Json vectors = parzen_vectors();
+  const Json& vectors = parzen_vectors();
   for (const auto& [count, good] : vectors["gamma"].items())
     EXPECT_EQ(good_count(std::stoul(count), 1, rules_of(TpeProfile::optuna_5)),
               good.get<std::size_t>());

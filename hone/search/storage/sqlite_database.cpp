@@ -159,17 +159,16 @@ class SqliteDatabase final : public Database {
 
  private:
   void connect(int more_flags) {
-    const int code =
-        sqlite3_open_v2(path_.c_str(), &database_,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | more_flags, nullptr);
-    if (code != SQLITE_OK) {
-      const std::string message = sqlite3_errmsg(database_);
+    try {
+      check(sqlite3_open_v2(path_.c_str(), &database_,
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | more_flags, nullptr));
+      sqlite3_busy_timeout(database_, kBusySeconds * 1000);
+      run("PRAGMA foreign_keys=ON");  // the first to read the file: it fails where that is no database
+      run("PRAGMA synchronous=NORMAL");
+    } catch (...) {
       disconnect();
-      fail_sqlite(name_, code, message);
+      throw;
     }
-    sqlite3_busy_timeout(database_, kBusySeconds * 1000);
-    run("PRAGMA foreign_keys=ON");
-    run("PRAGMA synchronous=NORMAL");
   }
   void disconnect() {
     for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
