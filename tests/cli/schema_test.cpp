@@ -163,8 +163,8 @@ std::vector<SchemaRun> runs_of_classes() {
       {"bench model --batch 2 --tokens 8 --runs 1 --qat int(bits=8)"},
       {"bench model --batch 2 --tokens 8 --runs 1 --native int(bits=8,per=row)"},
       {"bench model --batch 2 --tokens 8 --runs 1 --native bf16"},
-      {"search model --data reviews.csv --recipe space.toml --storage studies.db --trials 2 -o "
-       "searched",
+      {"search model --data reviews.csv --recipe space.toml --storage studies.db --trials 2 "
+       "--concurrency 2 -o searched",
        "searched"},
       {"search model --data reviews.csv --recipe space.toml --storage studies.db --trials 2 "
        "--join"},
