@@ -38,6 +38,15 @@ std::string Choice::reported_on() const {
                    reported_cautions);
 }
 
+std::string same_part_warning(const EncodedSplits& data) {
+  const std::string part = choice_part(data).name;
+  if (part != data.measured.facts.part) return "";
+  return fmt::format(
+      "The choice is made on the texts that are reported ({}{}), so the figures of what is "
+      "chosen flatter.",
+      data.protocol == Protocol::original ? "protocol original: " : "", part);
+}
+
 Choice begin_choice(const Model& parent, const EncodedSplits& data, std::int64_t batch_size,
                     Context& context) {
   const ChoicePart part = choice_part(data);
@@ -58,10 +67,7 @@ void report_chosen(Choice& choice, const std::vector<ChosenModel>& chosen, const
                    const EncodedSplits& data, std::int64_t batch_size, Context& context) {
   if (choice.part == choice.reported_part) {
     if (chosen.empty()) return;
-    choice.warning = fmt::format(
-        "The choice is made on the texts that are reported ({}{}), so the figures of what is "
-        "chosen flatter.",
-        data.protocol == Protocol::original ? "protocol original: " : "", choice.part);
+    choice.warning = same_part_warning(data);
     return;
   }
   const Measurement before = measure(parent, data.test, batch_size, context, choice.parent_label);

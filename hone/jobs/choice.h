@@ -24,6 +24,9 @@ struct ChoicePart {
 /// Throws `UserError` when there is none.
 ChoicePart choice_part(const EncodedSplits& data);
 
+/// That the figures of what is chosen flatter, where choices are made on the part that is reported; else empty. Throws as `choice_part`.
+std::string same_part_warning(const EncodedSplits& data);
+
 /// The model measured on the examples, beside its parent measured on them.
 ComparedModel compared(const Model& model, const std::string& label, const Measurement& parent,
                        const EncodedSet& examples, std::int64_t batch_size, Context& context);

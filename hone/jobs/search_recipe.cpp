@@ -272,6 +272,8 @@ void read_objectives(const TomlPlace& place, const toml::table& table, SearchRec
     if (node == nullptr) continue;
     for (const std::string& text : texts_at(*node, key, place))
       with_context(fmt::format("{}: {}", place.at(*node), key), [&, sought = direction] {
+        for (const ObjectiveFormula& other : recipe.objectives)
+          user_check(other.formula.text() != text, "'{}' is an objective twice", text);
         recipe.objectives.push_back({parse_formula(text), sought});
       });
   }

@@ -9,6 +9,7 @@
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
 #include "hone/jobs/before_and_after.h"
+#include "hone/jobs/choice.h"
 #include "hone/jobs/compress.h"
 #include "hone/jobs/search_objective.h"
 #include "hone/metrics/metric.h"
@@ -105,24 +106,33 @@ class Findings {
   }
 
   Table table() const {
-    const std::string figure(metrics(all_.subject.parent.model.facts.task()).front().name);
     std::vector<Column> columns = {{"number", "Trial"}};
     for (const ObjectiveFormula& objective : objectives())
       columns.push_back({objective.formula.text(), objective.formula.text()});
-    columns.push_back({"average_bits", "Bits"});
-    columns.push_back({"packed_bytes", "Packed"});
+    // What is an objective has its column.
+    const bool tells_bits = !is_objective("average_bits"),
+               tells_bytes = !is_objective("packed_bytes");
+    if (tells_bits) columns.push_back({"average_bits", "Bits"});
+    if (tells_bytes) columns.push_back({"packed_bytes", "Packed"});
     columns.push_back({"values", "Values", false});
     Table table(columns);
     for (const Trial* trial : ranked()) {
       if (table.rows().size() >= kShownTrials) break;
       std::vector<Cell> row = {trial->number};
       for (const double value : trial->values) row.emplace_back(real(value, kValueDigits));
-      row.emplace_back(real(figure_in(*trial, "average_bits"), 2));
-      row.emplace_back(bytes(static_cast<std::int64_t>(figure_in(*trial, "packed_bytes"))));
+      if (tells_bits) row.emplace_back(real(figure_in(*trial, "average_bits"), 2));
+      if (tells_bytes)
+        row.emplace_back(bytes(static_cast<std::int64_t>(figure_in(*trial, "packed_bytes"))));
       row.emplace_back(values_text(*trial));
       table.add_row(std::move(row));
     }
     return table;
+  }
+
+  bool is_objective(std::string_view figure) const {
+    return std::ranges::any_of(objectives(), [&](const ObjectiveFormula& objective) {
+      return objective.formula.text() == figure;
+    });
   }
 
   // "learning_rate 0.0003, batch 16, …": shortened where layers choose one by one.
@@ -242,8 +252,7 @@ Reported measure_reported(const SearchFindings& f, const TrialModel& made, Conte
 
 // "validation accuracy is +0.43 points from test (95 %: …)"
 std::string gap_text(const SearchFindings& f, const TrialModel& made, const Measurement& reported) {
-  if (f.subject.data.protocol == Protocol::original)
-    return "Choices were made on the reported part itself, so its figure flatters.";
+  if (std::string flatters = same_part_warning(f.subject.data); !flatters.empty()) return flatters;
   const TaskEvaluation &chosen = made.measurement.evaluation, &test = reported.evaluation;
   return fmt::format(
              "The winner was chosen by its figure on {}, where it has {} {}: the best of many is "
@@ -306,7 +315,8 @@ std::string headline_of(const SearchFindings& f, const Reported& reported) {
       fmt::format("Trial {} of {} wins: {}{} on {}.", f.winner.trial->number,
                   grouped(count_trials(f.view).all()), findings.winner_text(), findings.runs_text(),
                   findings.made_on());
-  return chosen + " " +
+  const std::string flatters = same_part_warning(f.subject.data);
+  return chosen + " " + (flatters.empty() ? "" : flatters + " ") +
          (reported.beside ? fmt::format("On {}: {}.", name_and_size(f.subject.data.measured),
                                         reported.beside->verdict.summary)
                           : figure_headline(name_and_size(f.subject.data.measured),

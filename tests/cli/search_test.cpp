@@ -142,6 +142,30 @@ TEST_F(SearchCommand, TakesArchitecturesThatTheirSizesAllow) {
   run_well({"eval", "out/best", "--data", "reviews.csv"}, folder());
 }
 
+TEST_F(SearchCommand, SeeksFiguresThatItsTableHasAnyhow) {
+  write("small.toml",
+        "minimize = ['average_bits', 'packed_bytes']\n" +
+            read_file(folder() / "bits.toml")
+                .substr(std::string("maximize = 'accuracy - 0.01*average_bits'\n").size()));
+  const Ending ending = run_hone(search("small.toml", {"--trials", "3", "-o", "out"}), folder());
+  EXPECT_EQ(ending.code, 0) << ending.messages;
+  EXPECT_NE(ending.output.find("average_bits"), std::string::npos) << ending.output;
+}
+
+TEST_F(SearchCommand, SaysWhereItReportsWhatItChoseOn) {
+  const std::string flatters = "The choice is made on the texts that are reported (validation)";
+  const auto said = [&](const Words& more) {
+    Words words = {"search",  "model",      "--recipe", "bits.toml",
+                   "--quiet", "--no_cache", "--trials", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ending ending = run_hone(words, folder());
+    EXPECT_EQ(ending.code, 0) << ending.messages;
+    return ending.output.find(flatters) != std::string::npos;
+  };
+  EXPECT_TRUE(said({"--data", "reviews.csv", "-o", "same"}));
+  EXPECT_FALSE(said({"--data", "synth:negation?seed=7&n=200", "-o", "apart"}));
+}
+
 TEST_F(SearchCommand, PrunesTrialsByTheirEvaluations) {
   const Json results = run_json(
       search("rates.toml", {"--trials", "9", "--pruner", "asha", "--promote", "3", "-o", "out"}),

@@ -75,6 +75,8 @@ TEST(SearchRecipe, TellsFileAndLineOfWhatItDoesNotUnderstand) {
       {"maximise = 'accuracy'",
        "space.toml, line 1: unknown key 'maximise' of a search; known are "},
       {"\nmaximize = 'accuracy -'", "space.toml, line 2: maximize: formula 'accuracy -': expected"},
+      {"maximize = 'accuracy'\nminimize = ['loss', 'accuracy']",
+       "space.toml, line 2: minimize: 'accuracy' is an objective twice"},
       {"constraints = ['accuracy']", "space.toml, line 1: constraint 'accuracy': expected two"},
       {"[training]\nlearning_rat = 1",
        "space.toml, line 2: unknown key 'learning_rat' of [training]"},
