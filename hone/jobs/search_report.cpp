@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "hone/base/percentage.h"
 #include "hone/base/text.h"
@@ -23,6 +24,7 @@ namespace {
 
 constexpr std::size_t kShownTrials = 20;
 constexpr int kValueDigits = 4;
+constexpr std::string_view kFormatSuffix = ".format";  // of the parameter that is a layer's format
 
 bool is_repeat(const Trial& trial) { return trial.user_attributes.contains("repeat_of"); }
 
@@ -135,15 +137,27 @@ class Findings {
     });
   }
 
-  // "learning_rate 0.0003, batch 16, …": shortened where layers choose one by one.
+  // "learning_rate 0.0003, batch 16, …". Of many choices of a format how many are which: "formats: 9 int, 5 none, …".
   std::string values_text(const Trial& trial) const {
     constexpr std::size_t kMostValues = 4;
-    std::vector<std::string> parts;
     const Json values = values_of(trial);
+    std::map<std::string, int> choices_by_format;
+    std::vector<std::string> parts, prefixes;
+    for (const auto& [name, value] : values.items())
+      if (values.size() > kMostValues && name.ends_with(kFormatSuffix)) {
+        ++choices_by_format[value.get<std::string>()];
+        prefixes.push_back(name.substr(0, name.size() - kFormatSuffix.size()) + ".");
+      }
+    for (const auto& [format, choices] : choices_by_format)
+      parts.push_back(fmt::format("{}{} {}", parts.empty() ? "formats: " : "", choices, format));
+    std::size_t left = 0;
     for (const auto& [name, value] : values.items()) {
-      if (parts.size() == kMostValues) {
-        parts.push_back(fmt::format("and {} more", values.size() - kMostValues));
-        break;
+      if (std::ranges::any_of(prefixes,
+                              [&](const std::string& prefix) { return name.starts_with(prefix); }))
+        continue;
+      if (parts.size() >= kMostValues) {
+        ++left;
+        continue;
       }
       parts.push_back(fmt::format("{} {}", name,
                                   value.is_string() ? value.get<std::string>()
@@ -151,6 +165,7 @@ class Findings {
                                       ? fmt::format("{:.4g}", value.get<double>())
                                       : to_line(value)));
     }
+    if (left > 0) parts.push_back(fmt::format("and {} more", left));
     return fmt::format("{}", fmt::join(parts, ", "));
   }
 

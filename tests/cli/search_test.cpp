@@ -150,6 +150,10 @@ TEST_F(SearchCommand, SeeksFiguresThatItsTableHasAnyhow) {
   const Ending ending = run_hone(search("small.toml", {"--trials", "3", "-o", "out"}), folder());
   EXPECT_EQ(ending.code, 0) << ending.messages;
   EXPECT_NE(ending.output.find("average_bits"), std::string::npos) << ending.output;
+  write("many.toml", "[[precision]]\nformats = ['none', 'int(bits=8)']\n");
+  const std::string many =
+      run_well(search("many.toml", {"--trials", "2", "-o", "many"}), folder()).output;
+  EXPECT_NE(many.find("formats: "), std::string::npos) << many;
 }
 
 TEST_F(SearchCommand, SaysWhereItReportsWhatItChoseOn) {
