@@ -90,7 +90,7 @@ HWY_EXPORT(run_multiply_adds);
 HWY_EXPORT(run_dots);
 
 // What the measurements of memory work on, and in which pieces.
-constexpr std::int64_t kBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kBytes = std::int64_t{256} << 20;
 constexpr std::int64_t kGrain = std::int64_t{1} << 18;
 
 // The least time of a call of `body`, in seconds, over a quarter of a second: the system needs some
